@@ -1,0 +1,26 @@
+/*
+ * Attributes and the few macros that every file needs.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#define ATTR_NODISCARD          __attribute__((warn_unused_result))
+#define ATTR_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#define ATTR_CLEANUP(fn)        __attribute__((cleanup(fn)))
+#define ATTR_NORETURN           __attribute__((noreturn))
+#define ATTR_COLD               __attribute__((cold))
+#define ATTR_UNUSED             __attribute__((unused))
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+
+/* The struct of the given type whose member is at ptr. */
+#define CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+/* Hand a pointer over: its value, and NULL is left behind, so that a cleanup does nothing. */
+#define TAKE(ptr)                                                                                  \
+    (__extension__({                                                                               \
+        __typeof__(ptr) take_value_ = (ptr);                                                       \
+        (ptr) = NULL;                                                                              \
+        take_value_;                                                                               \
+    }))

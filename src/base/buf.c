@@ -1,0 +1,90 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum { BUF_FIRST_BYTES = 256 };
+
+void buf_init(struct buf *b, size_t limit_bytes)
+{
+    *b = (struct buf){.limit_bytes = limit_bytes};
+}
+
+void buf_deinit(struct buf *b)
+{
+    free(b->ptr);
+    buf_init(b, b->limit_bytes);
+}
+
+char *buf_reserve(struct buf *b, size_t n)
+{
+    if (b->overflow || n > b->limit_bytes - b->len) {
+        b->overflow = true;
+        return NULL;
+    }
+    if (n > b->cap - b->len) {
+        size_t cap = b->cap < BUF_FIRST_BYTES ? BUF_FIRST_BYTES : b->cap * 2;
+        if (cap < b->len + n) {
+            cap = b->len + n;
+        }
+        if (cap > b->limit_bytes) {
+            cap = b->limit_bytes;
+        }
+        b->ptr = realloc(b->ptr, cap);
+        CHECK(b->ptr != NULL);
+        b->cap = cap;
+    }
+    return b->ptr + b->len;
+}
+
+void buf_add(struct buf *b, const void *bytes, size_t n)
+{
+    char *room = n == 0 ? NULL : buf_reserve(b, n);
+    if (room != NULL) {
+        memcpy(room, bytes, n);
+        b->len += n;
+    }
+}
+
+void buf_add_str(struct buf *b, struct str s)
+{
+    buf_add(b, s.ptr, s.len);
+}
+
+void buf_add_char(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    char small[256];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    CHECK(n >= 0);
+    if ((size_t)n < sizeof small) {
+        buf_add(b, small, (size_t)n);
+        return;
+    }
+    /* vsnprintf wants room for its NUL too. */
+    char *room = buf_reserve(b, (size_t)n + 1);
+    if (room != NULL) {
+        va_start(args, fmt);
+        (void)vsnprintf(room, (size_t)n + 1, fmt, args);
+        va_end(args);
+        b->len += (size_t)n;
+    }
+}
+
+char *buf_take(struct buf *b)
+{
+    char *ptr = b->ptr;
+    buf_init(b, b->limit_bytes);
+    return ptr;
+}

@@ -1,0 +1,39 @@
+/*
+ * Clock: the two kinds of time, and where "now" comes from.
+ *
+ * Wall time is what people and the log see; it may jump. Mono time only measures distances. The two
+ * are different types, so that adding one to the other does not compile. The rules of core/ get
+ * "now" as a value; inside a replicated command it is the leader's stamp.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define NS_PER_US 1000LL
+#define NS_PER_MS 1000000LL
+#define NS_PER_S  1000000000LL
+
+struct wall {
+    int64_t ns; /* since 1970-01-01T00:00:00Z; 0 means "not set" wherever a time is optional */
+};
+
+struct mono {
+    int64_t ns; /* since an arbitrary start */
+};
+
+/* The only source of "now". Production reads the OS; a simulation advances it by hand. */
+struct clock {
+    struct wall (*wall_now)(void *data);
+    struct mono (*mono_now)(void *data);
+    void *data;
+};
+
+/* at + ms, held at the ends of the range instead of wrapping. */
+static inline struct wall wall_add_ms(struct wall at, int64_t ms)
+{
+    int64_t ns;
+    if (__builtin_mul_overflow(ms, NS_PER_MS, &ns) || __builtin_add_overflow(at.ns, ns, &ns)) {
+        ns = ms < 0 ? INT64_MIN : INT64_MAX;
+    }
+    return (struct wall){.ns = ns};
+}

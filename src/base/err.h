@@ -1,0 +1,98 @@
+/*
+ * Errors: one table of codes, and a message with room for what happened.
+ *
+ * A function that can fail returns enum err_code and fills a struct err. A code exists where a
+ * caller would act differently; the rows that a client can see carry the HTTP status and the word
+ * of the contract (http-api.md 1.6). Text is lower case, without a full stop, and names the thing
+ * and its value.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/attr.h"
+
+/* clang-format off */
+#define ERR_LIST(X) \
+    /* code               HTTP  on the wire               said when nothing better is known */ \
+    X(OK,                  200, "OK",                     "no error") \
+    X(PARSE,               400, "PARSE_ERROR",            "invalid JSON") \
+    X(VALIDATION,          400, "VALIDATION_ERROR",       "the request is not valid") \
+    X(ACK,                 400, "ACK_ERROR",              "the job cannot be acknowledged") \
+    X(FAIL,                400, "FAIL_ERROR",             "the job cannot be failed") \
+    X(RETRY,               400, "RETRY_ERROR",            "the job cannot be retried") \
+    X(CANCEL,              400, "CANCEL_ERROR",           "the job cannot be cancelled") \
+    X(MOVE,                400, "MOVE_ERROR",             "the job cannot be moved") \
+    X(HOLD,                400, "HOLD_ERROR",             "the job cannot be held") \
+    X(APPROVE,             400, "APPROVE_ERROR",          "the job cannot be approved") \
+    X(REJECT,              400, "REJECT_ERROR",           "the job cannot be rejected") \
+    X(REPLAY,              400, "REPLAY_ERROR",           "the job cannot be replayed") \
+    X(QUEUE,               400, "QUEUE_ERROR",            "the queue refuses it") \
+    X(BULK,                400, "BULK_ERROR",             "the bulk operation is not valid") \
+    X(BUDGET,              400, "BUDGET_ERROR",           "the budget is not valid") \
+    X(POLICY,              400, "POLICY_ERROR",           "the approval policy is not valid") \
+    X(WEBHOOK,             400, "WEBHOOK_ERROR",          "the webhook is not valid") \
+    X(AUTH,                400, "AUTH_ERROR",             "the key or role is not valid") \
+    X(SCHEDULE,            400, "SCHEDULE_ERROR",         "the schedule is not valid") \
+    X(USAGE_SUMMARY,       400, "USAGE_SUMMARY_ERROR",    "the usage query is not valid") \
+    X(JOIN,                400, "JOIN_ERROR",             "the node cannot join") \
+    X(UNAUTHORIZED,        401, "UNAUTHORIZED",           "the caller is not known") \
+    X(FORBIDDEN,           403, "FORBIDDEN",              "the caller may not do this") \
+    X(LICENSE,             403, "LICENSE_ERROR",          "the feature is not enabled") \
+    X(NOT_FOUND,           404, "NOT_FOUND",              "no such thing") \
+    X(METHOD_NOT_ALLOWED,  405, "METHOD_NOT_ALLOWED",     "the method is not allowed here") \
+    X(CONFLICT,            409, "CONFLICT",               "it exists already") \
+    X(SHARD_LEADER,        409, "SHARD_LEADER_CONFLICT",  "the request touches shards of several leaders") \
+    X(SHARD_COUNT,         409, "SHARD_COUNT_MISMATCH",   "the shard counts differ") \
+    X(TOO_LARGE,           413, "PAYLOAD_TOO_LARGE",      "a size limit is exceeded") \
+    X(RATE_LIMITED,        429, "RATE_LIMITED",           "rate limit exceeded") \
+    X(OVERLOADED,          429, "OVERLOADED",             "the write pipeline is full") \
+    X(BUDGET_EXCEEDED,     429, "BUDGET_EXCEEDED",        "a budget is exceeded") \
+    X(INTERNAL,            500, "INTERNAL_ERROR",         "storage or replication failed") \
+    X(STORE,               500, "STORE_ERROR",            "storage failed") \
+    X(SEARCH,              500, "SEARCH_ERROR",           "the search failed") \
+    X(BACKUP,              500, "BACKUP_ERROR",           "the backup failed") \
+    X(BILLING,             500, "BILLING_ERROR",          "the billing summary failed") \
+    X(SSE_UNSUPPORTED,     500, "SSE_UNSUPPORTED",        "the connection cannot stream") \
+    X(UNSUPPORTED,         501, "UNSUPPORTED",            "the operation needs a cluster") \
+    X(UNHEALTHY,           503, "UNHEALTHY",              "the node is not healthy") \
+    X(LEADER_UNAVAILABLE,  503, "LEADER_UNAVAILABLE",     "leader unavailable") \
+    X(FORWARD_LOOP,        503, "FORWARD_LOOP",           "the request was forwarded to a node that does not lead") \
+    X(NO_SPACE,            503, "UNHEALTHY",              "the disk is nearly full") \
+    /* below: never shown to a client as they are */ \
+    X(UNKNOWN_OUTCOME,     500, "INTERNAL_ERROR",         "leadership was lost while the write was under way; it may or may not have happened") \
+    X(STOPPING,            503, "UNHEALTHY",              "the server is stopping") \
+    X(IO,                  500, "INTERNAL_ERROR",         "an input or output error") \
+    X(CORRUPT,             500, "INTERNAL_ERROR",         "stored data is damaged")
+/* clang-format on */
+
+enum err_code {
+#define ERR_ENUM(code, http, wire, text) ERR_##code,
+    ERR_LIST(ERR_ENUM)
+#undef ERR_ENUM
+        ERR_CODE_COUNT
+};
+
+struct err {
+    enum err_code code;
+    int sys;       /* errno, or the failing library's own code; 0 when neither */
+    char msg[240]; /* one line, no trailing newline, safe to show to the caller */
+};
+
+/* Set the error and return its code, so that failing is one line: return err_set(err, …). */
+enum err_code err_set(struct err *err, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
+
+/* The code with the text of its row. */
+enum err_code err_set_default(struct err *err, enum err_code code);
+
+/* Put what we were doing in front of what went wrong: "open view: disk is full". */
+enum err_code err_wrap(struct err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
+
+/* Record errno at once, before any other call can change it. ENOSPC and EDQUOT become
+ * ERR_NO_SPACE, everything else ERR_IO. */
+enum err_code err_from_errno(struct err *err, const char *call);
+
+int err_http_status(enum err_code code);
+const char *err_wire(enum err_code code);
+const char *err_text(enum err_code code);

@@ -1,0 +1,38 @@
+/*
+ * Fault: named points where a test can make something fail.
+ *
+ * A test arms a point with a number n; the n-th time the code passes it, and every time after, it
+ * reports a fault. In a release build the points compile to nothing. This is the one place besides
+ * main with mutable static state, because a fault must reach code that the test cannot see.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#define FAULT_LIST(X)                                                                              \
+    X(DISK_WRITE)        /* a write to a log segment gives EIO */                                  \
+    X(DISK_WRITE_SHORT)  /* a write to a log segment writes half of it, then gives EIO */          \
+    X(DISK_WRITE_FULL)   /* a write to a log segment gives ENOSPC */                               \
+    X(DISK_FLUSH)        /* a flush of a log segment gives EIO */                                  \
+    X(DISK_SPACE_LOW)    /* the free-space check finds too little */                               \
+    X(DISK_META_WRITE)   /* writing the term and vote file fails */                                \
+    X(KV_COMMIT)         /* a write batch is refused by the store */                               \
+    X(KV_CHECKPOINT)     /* a checkpoint cannot be made */
+
+enum fault {
+#define FAULT_ENUM(name) FAULT_##name,
+    FAULT_LIST(FAULT_ENUM)
+#undef FAULT_ENUM
+        FAULT_COUNT
+};
+
+/* From the nth passing on, counted from 1, the point fails; 0 disarms it. */
+void fault_arm(enum fault point, unsigned nth);
+void fault_reset(void);
+bool fault_passes(enum fault point);
+
+#ifdef CORVO_FAULTS
+#define FAULT(name) (!fault_passes(FAULT_##name))
+#else
+#define FAULT(name) false
+#endif

@@ -1,0 +1,57 @@
+/*
+ * Id: the identity of a job, batch, chain or schedule; 128 bits, shown as 26 characters.
+ *
+ * An id is made from where its creation stands in the log, not from chance: the time of the entry
+ * in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry (32 bits).
+ * The index makes it unique without anybody asking; time that never runs backwards makes it sort
+ * by creation, in memory, in RocksDB and as text.
+ *
+ * Text: a prefix such as "job_" and 26 digits of lower-case base 32 (0-9, a-z without i l o u).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+
+enum { ID_BYTES = 16, ID_TEXT_LEN = 26, ID_PREFIX_MAX = 6, ID_TEXT_MAX = ID_PREFIX_MAX + ID_TEXT_LEN };
+
+struct id {
+    uint8_t b[ID_BYTES]; /* big-endian: memcmp is the order of creation */
+};
+
+#define ID_NONE ((struct id){.b = {0}})
+
+/* The kinds of id and their prefixes. */
+#define ID_JOB      STR("job_")
+#define ID_BATCH    STR("batch_")
+#define ID_CHAIN    STR("chn_")
+#define ID_SCHEDULE STR("sched_")
+
+struct id id_make(struct wall at, uint64_t index, uint32_t number);
+
+static inline bool id_eq(struct id a, struct id b)
+{
+    return memcmp(a.b, b.b, ID_BYTES) == 0;
+}
+
+static inline int id_cmp(struct id a, struct id b)
+{
+    return memcmp(a.b, b.b, ID_BYTES);
+}
+
+static inline bool id_is_none(struct id id)
+{
+    return id_eq(id, ID_NONE);
+}
+
+uint64_t id_hash(struct id id);
+
+/* prefix and digits into out, which has room for ID_TEXT_MAX; returns the length. */
+size_t id_format(struct id id, struct str prefix, char *out);
+
+/* False when s is not the prefix and 26 digits that id_format could have written. */
+ATTR_NODISCARD bool id_parse(struct str s, struct str prefix, struct id *out);

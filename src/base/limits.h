@@ -1,0 +1,55 @@
+/*
+ * Limits: every number that bounds what a stranger can send or what we keep.
+ *
+ * One line each on why it is that number. The names and values that clients can see are those of
+ * http-api.md 1.5; a server setting may lower or raise some of them, and then this is the default.
+ */
+#pragma once
+
+/* clang-format off */
+enum {
+    /* one job */
+    LIMIT_PAYLOAD_BYTES      = 262144,       /* contract default; --max-payload-size */
+    LIMIT_QUEUE_NAME_BYTES   = 255,          /* contract */
+    LIMIT_UNIQUE_KEY_BYTES   = 512,          /* contract */
+    LIMIT_WORKER_ID_BYTES    = 255,          /* contract; also the host name */
+    LIMIT_TAGS               = 64,           /* contract: pairs per job */
+    LIMIT_TAG_KEY_BYTES      = 128,          /* contract */
+    LIMIT_TAG_VALUE_BYTES    = 1024,         /* contract */
+    LIMIT_RESULT_BYTES       = 1 << 20,      /* contract; also the checkpoint */
+    LIMIT_PROGRESS_BYTES     = 32 * 1024,    /* contract */
+    LIMIT_ERROR_BYTES        = 64 * 1024,    /* contract: longer text is cut */
+    LIMIT_BACKTRACE_BYTES    = 256 * 1024,   /* contract: longer text is cut */
+    LIMIT_REASON_BYTES       = 4096,         /* hold, reject and exit reasons: one screen of text */
+    LIMIT_CHAIN_STEPS        = 100,          /* contract */
+    LIMIT_DEPENDS_ON         = 1000,         /* contract */
+    LIMIT_JOB_ERRORS         = 100,          /* error entries kept per job; the oldest go first */
+    LIMIT_EVENT_DATA_BYTES   = 60 * 1024,    /* an SSE data line stays below 64 KiB (Go scanner) */
+    LIMIT_EVENT_ERROR_BYTES  = 1024,         /* contract: error text inside an event */
+    LIMIT_MODEL_NAME_BYTES   = 255,          /* model and provider names in usage reports */
+    LIMIT_JSON_DEPTH         = 512,          /* nesting of JSON that is only validated */
+
+    /* one request */
+    LIMIT_ENQUEUE_BATCH      = 10000,        /* contract */
+    LIMIT_CLAIM_COUNT        = 512,          /* contract */
+    LIMIT_CLAIM_QUEUES       = 256,          /* contract */
+    LIMIT_ACK_BATCH          = 512,          /* contract */
+    LIMIT_HEARTBEAT_JOBS     = 10000,        /* contract */
+    LIMIT_BULK_CHUNK         = 500,          /* contract: ids per bulk operation entry */
+    LIMIT_LEASE_S_MAX        = 86400,        /* contract */
+    LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
+    LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
+    LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
+
+    /* the pipeline */
+    LIMIT_ENTRY_OPS          = 1024,         /* operations per log entry */
+    LIMIT_ENTRY_BYTES        = 1 << 20,      /* and bytes, unless one operation is larger */
+    LIMIT_OP_BYTES           = 24 << 20,     /* one operation: a 16 MiB body and its framing */
+    LIMIT_PENDING_OPS        = 16384,        /* --raft-max-pending */
+    LIMIT_PENDING_BYTES      = 256 << 20,    /* bytes waiting in the pipeline: bounds memory */
+
+    /* what is kept */
+    LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
+    LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
+};
+/* clang-format on */

@@ -1,0 +1,41 @@
+/*
+ * Map: from a name (any bytes) to an object that holds that name.
+ *
+ * Intrusive: an object embeds struct map_node and keeps the bytes of its key alive; the map owns
+ * only its table. Whole keys are compared, so chosen collisions cost time and nothing else. The
+ * order of a walk depends on the table's size: whoever needs an order sorts.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+
+struct map_node {
+    struct map_node *next;
+    uint64_t hash;
+    struct str key;
+};
+
+struct map {
+    struct map_node **slots;
+    size_t slot_count; /* a power of two, or 0 */
+    size_t count;
+};
+
+void map_init(struct map *m);
+void map_deinit(struct map *m); /* the objects are their owner's */
+
+struct map_node *map_find(const struct map *m, struct str key);
+
+/* Put a node in whose key is set and not in the map yet. */
+void map_add(struct map *m, struct map_node *node);
+
+/* Take out a node that is in the map. */
+void map_remove(struct map *m, struct map_node *node);
+
+/* Call fn for every node; fn may remove the node it is given, and no other. */
+void map_each(struct map *m, void (*fn)(struct map_node *node, void *data), void *data);

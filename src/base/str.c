@@ -1,0 +1,153 @@
+#include "base/str.h"
+
+#include "base/check.h"
+
+struct str str_from_z(const char *z)
+{
+    return z == NULL ? STR_EMPTY : (struct str){.ptr = z, .len = strlen(z)};
+}
+
+int str_cmp(struct str a, struct str b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+    int order = common == 0 ? 0 : memcmp(a.ptr, b.ptr, common);
+    if (order != 0) {
+        return order;
+    }
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+bool str_starts_with(struct str s, struct str prefix)
+{
+    return s.len >= prefix.len && str_eq(str_from(s.ptr, prefix.len), prefix);
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+bool str_eq_nocase(struct str a, struct str b)
+{
+    if (a.len != b.len) {
+        return false;
+    }
+    for (size_t i = 0; i < a.len; i++) {
+        if (lower(a.ptr[i]) != lower(b.ptr[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct str str_trim(struct str s)
+{
+    while (s.len > 0 && is_space(s.ptr[0])) {
+        s.ptr++;
+        s.len--;
+    }
+    while (s.len > 0 && is_space(s.ptr[s.len - 1])) {
+        s.len--;
+    }
+    return s;
+}
+
+struct str str_from_offset(struct str s, size_t at)
+{
+    CHECK(at <= s.len);
+    return s.len == 0 ? s : str_from(s.ptr + at, s.len - at);
+}
+
+bool str_to_i64(struct str s, int64_t *out)
+{
+    bool negative = s.len > 0 && s.ptr[0] == '-';
+    int64_t value = 0;
+    size_t i = negative ? 1 : 0;
+
+    if (i == s.len) {
+        return false;
+    }
+    for (; i < s.len; i++) {
+        if (s.ptr[i] < '0' || s.ptr[i] > '9') {
+            return false;
+        }
+        int64_t digit = s.ptr[i] - '0';
+        /* Negative numbers are built downwards, so that INT64_MIN fits. */
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, negative ? -digit : digit, &value)) {
+            return false;
+        }
+    }
+    *out = value;
+    return true;
+}
+
+/* How many bytes the well-formed character at p has; 0 when it is not one. */
+static size_t utf8_char_len(const unsigned char *p, size_t left)
+{
+    static const struct {
+        unsigned char lead_min, lead_max, second_min, second_max, len;
+    } forms[] = {
+        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t f = 0; f < COUNT_OF(forms); f++) {
+        if (p[0] < forms[f].lead_min || p[0] > forms[f].lead_max) {
+            continue;
+        }
+        if (left < forms[f].len || p[1] < forms[f].second_min || p[1] > forms[f].second_max) {
+            return 0;
+        }
+        for (size_t i = 2; i < forms[f].len; i++) {
+            if ((p[i] & 0xc0) != 0x80) {
+                return 0;
+            }
+        }
+        return forms[f].len;
+    }
+    return 0;
+}
+
+bool str_is_utf8(struct str s)
+{
+    const unsigned char *p = (const unsigned char *)s.ptr;
+    size_t i = 0;
+
+    while (i < s.len) {
+        uint64_t word;
+        /* Eight ASCII bytes at a time: that is nearly all of what comes. */
+        while (i + sizeof word <= s.len) {
+            memcpy(&word, p + i, sizeof word);
+            if ((word & 0x8080808080808080U) != 0) {
+                break;
+            }
+            i += sizeof word;
+        }
+        if (i == s.len) {
+            break;
+        }
+        size_t len = p[i] < 0x80 ? 1 : utf8_char_len(p + i, s.len - i);
+        if (len == 0) {
+            return false;
+        }
+        i += len;
+    }
+    return true;
+}
+
+bool str_has_control(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c < 0x20 || c == 0x7f) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,61 @@
+/*
+ * Str: a view of bytes. It owns nothing, may hold NUL bytes and is passed by value.
+ *
+ * Everything that is parsed is a str; a NUL-terminated string exists only at system calls and
+ * foreign interfaces.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/attr.h"
+
+struct str {
+    const char *ptr; /* may be NULL only when len is 0 */
+    size_t len;
+};
+
+#define STR(lit)   ((struct str){.ptr = "" lit, .len = sizeof(lit) - 1})
+#define STR_EMPTY  ((struct str){.ptr = NULL, .len = 0})
+#define STR_FMT    "%.*s"
+#define STR_ARG(s) (int)(s).len, (s).len > 0 ? (s).ptr : ""
+
+/* A view of a NUL-terminated string that we made ourselves. NULL gives the empty view. */
+struct str str_from_z(const char *z);
+
+static inline struct str str_from(const void *ptr, size_t len)
+{
+    return (struct str){.ptr = ptr, .len = len};
+}
+
+static inline bool str_eq(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+/* Byte order; a prefix comes before what it begins. */
+int str_cmp(struct str a, struct str b);
+
+bool str_starts_with(struct str s, struct str prefix);
+
+/* ASCII letters compare without case; every other byte as it is. */
+bool str_eq_nocase(struct str a, struct str b);
+
+/* Without the ASCII white space at both ends. */
+struct str str_trim(struct str s);
+
+/* The part of s from the byte at, which is at most its length. */
+struct str str_from_offset(struct str s, size_t at);
+
+/* The whole of s as a decimal number: optional '-', digits, nothing else. False when it is anything
+ * else or does not fit; *out is then untouched. */
+ATTR_NODISCARD bool str_to_i64(struct str s, int64_t *out);
+
+/* Well-formed UTF-8 by RFC 3629: no surrogates, nothing overlong, nothing past U+10FFFF. */
+bool str_is_utf8(struct str s);
+
+/* True when any byte is an ASCII control character (0 to 31, and 127). */
+bool str_has_control(struct str s);

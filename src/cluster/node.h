@@ -1,0 +1,121 @@
+/*
+ * Node: one member of a Raft group, with its log on disk.
+ *
+ * Puts entries through Raft and hands committed ones to a state machine that it knows only as a
+ * table of functions. Everything here runs on one libuv loop, except where it says otherwise; the
+ * log files belong to the log thread (wal.h), checkpoints are made on libuv's pool.
+ *
+ *   node_propose --> raft_apply --> log thread: write + flush --> commit --> fsm.apply --> done
+ *
+ * Promises: done with ERR_OK means that the entry is on the disks of a majority and applied here.
+ * Entries are applied in log order, each exactly once in the life of the state, whatever happens to
+ * the process in between: the state machine keeps the applied index with its state, and entries at
+ * or below it are not handed over again.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <raft.h>
+#include <uv.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct node;
+
+/* What the node drives. All on the loop's thread unless said. */
+struct node_fsm {
+    void *data;
+
+    /* One committed entry: the bytes that were proposed. Cannot fail: a state machine that cannot
+     * apply stops the process. */
+    void (*apply)(void *data, uint64_t index, struct str entry);
+
+    /* The index of the last entry whose effects the state has. */
+    uint64_t (*applied_index)(void *data);
+
+    /* On a pool thread, while apply goes on: put a copy of the state into the new folder dir, with
+     * at least everything applied when the call began, durable on return. */
+    enum err_code (*checkpoint)(void *data, const char *dir, struct err *err);
+
+    /* Replace the whole state with the checkpoint in dir, which stays the node's. */
+    enum err_code (*restore)(void *data, const char *dir, struct err *err);
+
+    /* This node began or ceased to lead. "Leads" means that it may take proposals: the first entry
+     * of its term is applied, so the state has everything that was ever acknowledged. */
+    void (*leads_changed)(void *data, bool leads);
+};
+
+struct node_config {
+    const char *dir;     /* created when missing; log segments, ballot and snapshots live in it */
+    uint64_t id;         /* of this member, not 0 */
+    const char *address; /* where peers reach it */
+    bool bootstrap;      /* an empty dir becomes a group of one; otherwise it waits to be added */
+    bool durable;        /* false: entries are written but not flushed before they count */
+    uint64_t segment_bytes;       /* size of a log segment; one larger entry gets a larger one */
+    uint64_t snapshot_log_bytes;  /* take a snapshot when the log has grown by this much */
+    uint64_t free_bytes_min;      /* below this much free space proposals are refused */
+    unsigned heartbeat_ms;
+    unsigned election_ms;
+};
+
+/* Defaults for everything but dir, id and address. */
+struct node_config node_config_default(void);
+
+/* Open the log and start. Replays what the state lacks before it returns; a group of one leads
+ * soon after. ERR_CORRUPT names the file and offset that are damaged. The fsm's data must outlive
+ * the node. */
+ATTR_NODISCARD enum err_code node_open(uv_loop_t *loop, const struct node_config *config,
+                                       const struct node_fsm *fsm, struct node **out_node,
+                                       struct err *err);
+
+/* Stop: proposals under way end with ERR_UNKNOWN_OUTCOME or ERR_STOPPING, then closed(data) is
+ * called once, from the loop, and the node's memory is gone. */
+void node_close(struct node *n, void (*closed)(void *data), void *data);
+
+/* One entry on its way. The caller embeds it and keeps it alive until done. */
+struct node_propose {
+    /* set by the caller */
+    char *bytes; /* from malloc; the node takes it over, whatever happens */
+    size_t len;  /* a multiple of 8 */
+    void (*done)(struct node_propose *p); /* once, from the loop, never inside node_propose */
+    void *data;
+    /* result */
+    uint64_t index; /* where it stands in the log */
+    struct err err; /* code ERR_OK when committed and applied here; ERR_LEADER_UNAVAILABLE when it
+                       certainly did not happen; ERR_NO_SPACE; ERR_UNKNOWN_OUTCOME */
+    /* private */
+    struct raft_apply apply;
+    struct node *node;
+    struct node_propose *next;
+};
+
+void node_propose(struct node *n, struct node_propose *p);
+
+/* How many proposals to keep under way: one for a group of one, a few in a cluster. */
+unsigned node_depth(const struct node *n);
+
+bool node_leads(const struct node *n);
+
+/* Numbers for status and metrics. */
+struct node_status {
+    const char *role; /* "Leader", "Follower", "Candidate", "Shutdown" */
+    bool leads;
+    bool durable;
+    bool low_space;
+    uint64_t term;
+    uint64_t leader_id;
+    uint64_t last_index, commit_index, applied_index;
+    uint64_t snapshot_index, snapshot_term, snapshot_count;
+    uint64_t flush_count;     /* log flushes since start */
+    uint64_t log_bytes;       /* in segments in use */
+    uint64_t log_entries_memory; /* entries Raft holds in memory */
+};
+
+void node_status(struct node *n, struct node_status *out);
+
+/* Take a snapshot at the next applied entry, whatever the log's size: for tests and operators. */
+void node_snapshot_soon(struct node *n);

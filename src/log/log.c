@@ -1,0 +1,119 @@
+#include "log/log.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+
+enum { LOG_LINE_BYTES_MAX = 8192 };
+
+static const char *const level_names[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
+
+static atomic_int min_level = LOG_INFO;
+static atomic_int line_format = LOG_AUTO;
+static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standard error */
+
+void log_configure(enum log_level min, enum log_format format)
+{
+    atomic_store(&min_level, (int)min);
+    atomic_store(&line_format, (int)format);
+}
+
+static bool format_is_json(void)
+{
+    int format = atomic_load(&line_format);
+    return format == LOG_AUTO ? isatty(STDERR_FILENO) == 0 : format == LOG_JSON;
+}
+
+static void add_time(struct buf *line)
+{
+    struct timespec now;
+    struct tm utc;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    (void)gmtime_r(&now.tv_sec, &utc);
+    buf_printf(line, "%04d-%02d-%02dT%02d:%02d:%02d.%03ldZ", utc.tm_year + 1900, utc.tm_mon + 1,
+               utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec, now.tv_nsec / 1000000);
+}
+
+static void add_quoted(struct buf *line, struct str s)
+{
+    buf_add_char(line, '"');
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c == '"' || c == '\\') {
+            buf_add_char(line, '\\');
+            buf_add_char(line, (char)c);
+        } else if (c < 0x20 || c == 0x7f) {
+            buf_printf(line, "\\u%04x", c);
+        } else {
+            buf_add_char(line, (char)c);
+        }
+    }
+    buf_add_char(line, '"');
+}
+
+static bool needs_quotes(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        unsigned char c = (unsigned char)s.ptr[i];
+        if (c <= ' ' || c == '"' || c == '=' || c == 0x7f) {
+            return true;
+        }
+    }
+    return s.len == 0;
+}
+
+static void add_value(struct buf *line, const struct log_value *v, bool json)
+{
+    switch (v->kind) {
+    case LOG_VALUE_STR:
+        if (json || needs_quotes(v->s)) {
+            add_quoted(line, v->s);
+        } else {
+            buf_add_str(line, v->s);
+        }
+        break;
+    case LOG_VALUE_I64:
+        buf_printf(line, "%" PRId64, v->i);
+        break;
+    case LOG_VALUE_U64:
+        buf_printf(line, "%" PRIu64, v->u);
+        break;
+    case LOG_VALUE_BOOL:
+        buf_printf(line, "%s", v->b ? "true" : "false");
+        break;
+    default:
+        UNREACHABLE("a log value has one of the four kinds");
+    }
+}
+
+void log_event(enum log_level level, const char *event, const struct log_value *values,
+               size_t count)
+{
+    CHECK(level < LOG_LEVEL_COUNT);
+    if ((int)level < atomic_load(&min_level)) {
+        return;
+    }
+    struct buf line;
+    bool json = format_is_json();
+    buf_init(&line, LOG_LINE_BYTES_MAX);
+    buf_printf(&line, json ? "{\"ts\":\"" : "ts=");
+    add_time(&line);
+    buf_printf(&line, json ? "\",\"level\":\"%s\",\"event\":\"%s\"" : " level=%s event=%s",
+               level_names[level], event);
+    for (size_t i = 0; i < count; i++) {
+        buf_printf(&line, json ? ",\"%s\":" : " %s=", values[i].name);
+        add_value(&line, &values[i], json);
+    }
+    buf_printf(&line, json ? "}\n" : "\n");
+    (void)pthread_mutex_lock(&write_lock);
+    ssize_t n = write(STDERR_FILENO, line.ptr, line.len);
+    (void)n; /* a log that cannot be written has nobody to tell */
+    (void)pthread_mutex_unlock(&write_lock);
+    buf_deinit(&line);
+}

@@ -1,0 +1,58 @@
+/*
+ * Log: events with named values, one line each, on standard error.
+ *
+ *   log_info("snapshot_taken", LOG_U64("index", index), LOG_I64("took_ms", ms));
+ *   => ts=2026-02-11T10:00:00.123Z level=info event=snapshot_taken index=4096 took_ms=34
+ *
+ * Lines are logfmt on a terminal and JSON otherwise, unless the configuration says which. A line is
+ * built by the calling thread and written with one write(2) under the module's lock, so that lines
+ * never mix. Nothing per job or per request is logged above debug; payloads, tokens and keys never.
+ *
+ * error: someone must act. warn: we went on, and the line says how. info: the state of the node
+ * changed. debug: everything else.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVEL_COUNT };
+enum log_format { LOG_AUTO, LOG_TEXT, LOG_JSON };
+
+struct log_value {
+    const char *name;
+    enum { LOG_VALUE_STR, LOG_VALUE_I64, LOG_VALUE_U64, LOG_VALUE_BOOL } kind;
+    union {
+        struct str s;
+        int64_t i;
+        uint64_t u;
+        bool b;
+    };
+};
+
+/* clang-format off */
+#define LOG_STR(n, v)  ((struct log_value){.name = (n), .kind = LOG_VALUE_STR, .s = (v)})
+#define LOG_Z(n, v)    LOG_STR((n), str_from_z(v))
+#define LOG_I64(n, v)  ((struct log_value){.name = (n), .kind = LOG_VALUE_I64, .i = (v)})
+#define LOG_U64(n, v)  ((struct log_value){.name = (n), .kind = LOG_VALUE_U64, .u = (v)})
+#define LOG_BOOL(n, v) ((struct log_value){.name = (n), .kind = LOG_VALUE_BOOL, .b = (v)})
+/* clang-format on */
+
+/* Before the first thread starts; without it, info and above as LOG_AUTO. */
+void log_configure(enum log_level min, enum log_format format);
+
+void log_event(enum log_level level, const char *event, const struct log_value *values,
+               size_t count);
+
+#define LOG_AT(level, event, ...)                                                                  \
+    do {                                                                                           \
+        const struct log_value log_values_[] = {{0}, ##__VA_ARGS__};                               \
+        log_event((level), (event), log_values_ + 1, COUNT_OF(log_values_) - 1);                   \
+    } while (0)
+
+#define log_debug(event, ...) LOG_AT(LOG_DEBUG, (event), ##__VA_ARGS__)
+#define log_info(event, ...)  LOG_AT(LOG_INFO, (event), ##__VA_ARGS__)
+#define log_warn(event, ...)  LOG_AT(LOG_WARN, (event), ##__VA_ARGS__)
+#define log_error(event, ...) LOG_AT(LOG_ERROR, (event), ##__VA_ARGS__)

@@ -1,0 +1,39 @@
+/*
+ * Mailbox: the only way from one thread to another.
+ *
+ * Every loop thread has one. Any thread may post; only the owner delivers, on its own loop, in the
+ * order of posting per sender. A message is a struct that embeds struct msg; posting hands it over:
+ * from then on the sender does not touch it until it comes back as a reply. Many posts between two
+ * turns of the loop make one wake-up.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+struct msg {
+    struct msg *next;
+    void (*deliver)(struct msg *m); /* runs on the receiving loop; owns m */
+};
+
+struct mailbox {
+    /* private */
+    uv_async_t async;
+    uv_mutex_t lock;         /* guards the members below */
+    struct msg *first, **last;
+    bool closed;
+};
+
+/* On the loop's own thread, before anybody posts. */
+void mailbox_open(struct mailbox *box, uv_loop_t *loop);
+
+/* From any thread. False, and the message is still the caller's, once the mailbox is closed. */
+bool mailbox_post(struct mailbox *box, struct msg *m);
+
+/* On the owner's thread: refuse further posts, deliver what is there, end the handle. The memory
+ * is free to use again after the loop has run closed handles. */
+void mailbox_close(struct mailbox *box);
+
+/* After the loop has run closed handles, when nobody can post any more. */
+void mailbox_deinit(struct mailbox *box);

@@ -1,0 +1,46 @@
+#include "os/os_clock.h"
+
+#include <sys/random.h>
+#include <time.h>
+
+#include "base/check.h"
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec t;
+    CHECK(clock_gettime(id, &t) == 0);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+struct wall os_clock_wall(void)
+{
+    return (struct wall){.ns = read_clock(CLOCK_REALTIME)};
+}
+
+struct mono os_clock_mono(void)
+{
+    return (struct mono){.ns = read_clock(CLOCK_MONOTONIC)};
+}
+
+static struct wall wall_cb(void *data)
+{
+    (void)data;
+    return os_clock_wall();
+}
+
+static struct mono mono_cb(void *data)
+{
+    (void)data;
+    return os_clock_mono();
+}
+
+struct clock os_clock(void)
+{
+    return (struct clock){.wall_now = wall_cb, .mono_now = mono_cb};
+}
+
+void os_clock_random(void *out, size_t n)
+{
+    CHECK(n <= 256); /* up to here getrandom never gives less than asked */
+    CHECK(getrandom(out, n, 0) == (ssize_t)n);
+}

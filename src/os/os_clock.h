@@ -1,0 +1,17 @@
+/*
+ * Os_clock: the real clock, and real chance. Nothing else in the program asks the system for them.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/clock.h"
+
+/* A clock that reads the system. */
+struct clock os_clock(void);
+
+struct wall os_clock_wall(void);
+struct mono os_clock_mono(void);
+
+/* Unpredictable bytes. Aborts if the system has none. */
+void os_clock_random(void *out, size_t n);

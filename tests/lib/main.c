@@ -1,0 +1,26 @@
+/*
+ * Runs every group of tests that is linked into the executable, or the one named on the command
+ * line.
+ */
+#include <string.h>
+
+#include "lib/test.h"
+
+static struct test_group *groups;
+
+void test_register(struct test_group *group)
+{
+    group->next = groups;
+    groups = group;
+}
+
+int main(int argc, char **argv)
+{
+    int failed = 0;
+    for (struct test_group *g = groups; g != NULL; g = g->next) {
+        if (argc < 2 || strcmp(argv[1], g->name) == 0) {
+            failed += _cmocka_run_group_tests(g->name, g->test, g->count, NULL, NULL);
+        }
+    }
+    return failed == 0 ? 0 : 1;
+}
