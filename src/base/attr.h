@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #define ATTR_NODISCARD          __attribute__((warn_unused_result))
 #define ATTR_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
@@ -12,10 +13,10 @@
 #define ATTR_COLD               __attribute__((cold))
 #define ATTR_UNUSED             __attribute__((unused))
 
-#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT_OF(a)             (sizeof(a) / sizeof((a)[0]))
 
 /* The struct of the given type whose member is at ptr. */
-#define CONTAINER_OF(ptr, type, member) ((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+#define CONTAINER_OF(ptr, type, member) ((type *)((uintptr_t)(ptr)-offsetof(type, member)))
 
 /* Hand a pointer over: its value, and NULL is left behind, so that a cleanup does nothing. */
 #define TAKE(ptr)                                                                                  \

@@ -87,9 +87,9 @@ bool str_to_i64(struct str s, int64_t *out)
     return true;
 }
 
-/* How many bytes the well-formed character at p has; 0 when it is not one. */
-static size_t utf8_char_len(const unsigned char *p, size_t left)
+size_t str_utf8_len(struct str s)
 {
+    const unsigned char *p = (const unsigned char *)s.ptr;
     static const struct {
         unsigned char lead_min, lead_max, second_min, second_max, len;
     } forms[] = {
@@ -97,11 +97,14 @@ static size_t utf8_char_len(const unsigned char *p, size_t left)
         {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
         {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
     };
+    if (s.len == 0 || p[0] < 0x80) {
+        return s.len == 0 ? 0 : 1;
+    }
     for (size_t f = 0; f < COUNT_OF(forms); f++) {
         if (p[0] < forms[f].lead_min || p[0] > forms[f].lead_max) {
             continue;
         }
-        if (left < forms[f].len || p[1] < forms[f].second_min || p[1] > forms[f].second_max) {
+        if (s.len < forms[f].len || p[1] < forms[f].second_min || p[1] > forms[f].second_max) {
             return 0;
         }
         for (size_t i = 2; i < forms[f].len; i++) {
@@ -132,7 +135,7 @@ bool str_is_utf8(struct str s)
         if (i == s.len) {
             break;
         }
-        size_t len = p[i] < 0x80 ? 1 : utf8_char_len(p + i, s.len - i);
+        size_t len = str_utf8_len(str_from(p + i, s.len - i));
         if (len == 0) {
             return false;
         }

@@ -57,5 +57,9 @@ ATTR_NODISCARD bool str_to_i64(struct str s, int64_t *out);
 /* Well-formed UTF-8 by RFC 3629: no surrogates, nothing overlong, nothing past U+10FFFF. */
 bool str_is_utf8(struct str s);
 
+/* How many bytes the character that s begins with has; 0 when that is not well-formed UTF-8 or
+ * there is none. */
+size_t str_utf8_len(struct str s);
+
 /* True when any byte is an ASCII control character (0 to 31, and 127). */
 bool str_has_control(struct str s);

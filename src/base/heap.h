@@ -1,0 +1,52 @@
+/*
+ * Heap: things that are due at some moment, the earliest first.
+ *
+ * Intrusive: a thing embeds struct heap_node; the heap owns only its array. Things with the same
+ * key come in the order that `before` gives, so that the order of taking out does not depend on the
+ * order of putting in: replicas that were restarted at different times agree.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEAP_OUT UINT32_MAX
+
+struct heap_node {
+    int64_t key;
+    uint32_t pos; /* place in the heap's array, HEAP_OUT while in none */
+};
+
+struct heap {
+    struct heap_node **nodes;
+    uint32_t count;
+    uint32_t cap;
+    bool (*before)(const struct heap_node *a, const struct heap_node *b); /* for equal keys */
+};
+
+static inline struct heap_node heap_node_out(void)
+{
+    return (struct heap_node){.pos = HEAP_OUT};
+}
+
+static inline bool heap_node_is_in(const struct heap_node *n)
+{
+    return n->pos != HEAP_OUT;
+}
+
+void heap_init(struct heap *h,
+               bool (*before)(const struct heap_node *a, const struct heap_node *b));
+void heap_deinit(struct heap *h);
+
+/* Put in, or move to another key. */
+void heap_set(struct heap *h, struct heap_node *n, int64_t key);
+
+/* Take out; fine when it is in none. */
+void heap_remove(struct heap *h, struct heap_node *n);
+
+/* The first, or NULL. */
+static inline struct heap_node *heap_first(const struct heap *h)
+{
+    return h->count == 0 ? NULL : h->nodes[0];
+}

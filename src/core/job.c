@@ -1,0 +1,105 @@
+#include "core/job.h"
+
+#include "base/check.h"
+
+static const char *const state_names[JOB_STATE_COUNT] = {
+    [JOB_SCHEDULED] = "scheduled", [JOB_PENDING] = "pending",     [JOB_ACTIVE] = "active",
+    [JOB_RETRYING] = "retrying",   [JOB_HELD] = "held",           [JOB_COMPLETED] = "completed",
+    [JOB_DEAD] = "dead",           [JOB_CANCELLED] = "cancelled",
+};
+
+static const char *const backoff_names[] = {
+    [JOB_BACKOFF_NONE] = "none",
+    [JOB_BACKOFF_FIXED] = "fixed",
+    [JOB_BACKOFF_LINEAR] = "linear",
+    [JOB_BACKOFF_EXPONENTIAL] = "exponential",
+};
+
+const char *job_state_name(enum job_state s)
+{
+    CHECK(s < JOB_STATE_COUNT);
+    return state_names[s];
+}
+
+const char *job_backoff_name(enum job_backoff b)
+{
+    CHECK((size_t)b < COUNT_OF(backoff_names));
+    return backoff_names[b];
+}
+
+/* The place of name in a list of words, or the list's length. */
+static size_t word_index(const char *const *words, size_t count, struct str name)
+{
+    size_t i = 0;
+    while (i < count && !str_eq(str_from_z(words[i]), name)) {
+        i++;
+    }
+    return i;
+}
+
+bool job_state_parse(struct str name, enum job_state *out)
+{
+    size_t i = word_index(state_names, COUNT_OF(state_names), name);
+    if (i == COUNT_OF(state_names)) {
+        return false;
+    }
+    *out = (enum job_state)i;
+    return true;
+}
+
+bool job_backoff_parse(struct str name, enum job_backoff *out)
+{
+    size_t i = word_index(backoff_names, COUNT_OF(backoff_names), name);
+    if (i == COUNT_OF(backoff_names)) {
+        return false;
+    }
+    *out = (enum job_backoff)i;
+    return true;
+}
+
+uint8_t job_priority_parse(struct str name)
+{
+    if (str_eq(name, STR("critical"))) {
+        return JOB_PRIORITY_CRITICAL;
+    }
+    return str_eq(name, STR("high")) ? JOB_PRIORITY_HIGH : JOB_PRIORITY_NORMAL;
+}
+
+/* base << (attempt - 1), held at the top of the range. */
+static int64_t doubled(int64_t base_ms, uint32_t attempt)
+{
+    uint32_t shift = attempt - 1;
+    if (base_ms == 0) {
+        return 0;
+    }
+    return shift >= 62 || base_ms > INT64_MAX >> shift ? INT64_MAX : base_ms << shift;
+}
+
+int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt)
+{
+    int64_t delay = 0;
+    CHECK(attempt > 0);
+    switch (j->backoff) {
+    case JOB_BACKOFF_NONE:
+        return 0;
+    case JOB_BACKOFF_FIXED:
+        delay = j->retry_base_ms;
+        break;
+    case JOB_BACKOFF_LINEAR:
+        if (__builtin_mul_overflow(j->retry_base_ms, (int64_t)attempt, &delay)) {
+            delay = INT64_MAX;
+        }
+        break;
+    case JOB_BACKOFF_EXPONENTIAL:
+        delay = doubled(j->retry_base_ms, attempt);
+        break;
+    default:
+        UNREACHABLE("a job has one of the four back-offs");
+    }
+    return j->retry_max_ms > 0 && delay > j->retry_max_ms ? j->retry_max_ms : delay;
+}
+
+uint32_t job_attempts_remaining(const struct job *j)
+{
+    return j->attempt < j->max_retries ? j->max_retries - j->attempt : 0;
+}

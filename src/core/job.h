@@ -1,0 +1,138 @@
+/*
+ * Job: the document that everything else is about, decoded.
+ *
+ * Text members are views of the bytes they were decoded from, or of a command: a struct job owns
+ * nothing and is passed around by pointer while an operation is applied. What is stored and what
+ * clients see are both made from it. Times are 0 and texts are empty when not set, except payload
+ * and result, where an explicit JSON null is the text "null".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/str.h"
+
+/* The numbers are on disk. */
+enum job_state {
+    JOB_SCHEDULED = 0, /* waits for its time */
+    JOB_PENDING = 1,   /* claimable when queue rules and dependencies allow */
+    JOB_ACTIVE = 2,    /* claimed, its lease is running */
+    JOB_RETRYING = 3,  /* failed, waits for its back-off */
+    JOB_HELD = 4,      /* waits for approve or reject */
+    JOB_COMPLETED = 5,
+    JOB_DEAD = 6, /* retries used up, rejected or expired */
+    JOB_CANCELLED = 7,
+    JOB_STATE_COUNT
+};
+
+/* The numbers are on disk. */
+enum job_backoff {
+    JOB_BACKOFF_NONE,
+    JOB_BACKOFF_FIXED,
+    JOB_BACKOFF_LINEAR,
+    JOB_BACKOFF_EXPONENTIAL
+};
+
+enum {
+    JOB_PRIORITY_CRITICAL = 0,
+    JOB_PRIORITY_HIGH = 1,
+    JOB_PRIORITY_NORMAL = 2,
+};
+
+/* Defaults of the contract. */
+enum {
+    JOB_MAX_RETRIES = 3,
+    JOB_RETRY_BASE_MS = 5000,
+    JOB_RETRY_MAX_MS = 600000,
+    JOB_UNIQUE_PERIOD_S = 3600,
+    JOB_LEASE_MS = 60000, /* also what a heartbeat renews to */
+};
+
+/* chain_step of the handlers. */
+enum { JOB_STEP_ON_EXIT = -1, JOB_STEP_ON_FAILURE = -2 };
+
+/* Money is counted in thousand-millionths of a dollar, because a sum of floating-point numbers is
+ * not the same on every machine. */
+#define JOB_NUSD_PER_USD 1000000000LL
+
+struct job_agent {
+    int64_t max_iterations; /* 0: no limit */
+    int64_t max_cost_nusd;  /* 0: no limit */
+    int64_t timeout_ms;     /* of one iteration; 0: none */
+    struct str timeout;     /* as it was given */
+    int64_t iteration;      /* from 1 */
+    int64_t total_cost_nusd;
+};
+
+struct job {
+    struct id id;
+    struct str queue;
+    struct str payload;
+    enum job_state state;
+    uint8_t priority;
+    enum job_backoff backoff;
+    uint32_t attempt;
+    uint32_t max_retries;
+    int64_t retry_base_ms;
+    int64_t retry_max_ms; /* 0: no cap */
+
+    uint64_t order;       /* place among the pending: lower came first; 0 while not in line */
+    uint64_t lease_token; /* of the last claim; only grows */
+    uint64_t version;     /* index of the log entry that wrote this document */
+
+    struct wall created_at;
+    struct wall scheduled_at;
+    struct wall expire_at;
+    struct wall started_at;
+    struct wall completed_at;
+    struct wall failed_at;
+    struct wall cancelled_at;
+    struct wall lease_expires_at;
+
+    int64_t unique_period_s;
+    struct str unique_key;
+    struct id batch_id;
+    bool batch_counted; /* its end is in the batch's counters */
+    struct str worker_id;
+    struct str hostname;
+    struct str tags;
+    struct str progress;
+    struct str checkpoint;
+    struct str result;
+    struct str parent_id;
+    struct str chain_id;
+    int32_t chain_step;
+    bool has_chain_step;
+    struct str chain_config;
+    struct str hold_reason;
+    struct id schedule_id;
+    bool is_agent;
+    struct job_agent agent;
+    struct str waits_for; /* ids of unmet dependencies, ID_BYTES each */
+
+    uint32_t error_count;     /* error entries ever written; the newest LIMIT_JOB_ERRORS are kept */
+    uint32_t iteration_count; /* iteration rows */
+    uint32_t usage_count;     /* usage rows */
+};
+
+static inline bool job_state_is_terminal(enum job_state s)
+{
+    return s == JOB_COMPLETED || s == JOB_DEAD || s == JOB_CANCELLED;
+}
+
+const char *job_state_name(enum job_state s);
+const char *job_backoff_name(enum job_backoff b);
+ATTR_NODISCARD bool job_state_parse(struct str name, enum job_state *out);
+ATTR_NODISCARD bool job_backoff_parse(struct str name, enum job_backoff *out);
+
+/* The class of a word: critical, high, and normal for everything else. */
+uint8_t job_priority_parse(struct str name);
+
+/* How long after a failure of the given attempt, counted from 1, the next one is due. */
+int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt);
+
+/* How many attempts are left after the attempt of j failed. */
+uint32_t job_attempts_remaining(const struct job *j);

@@ -1,0 +1,49 @@
+/*
+ * Job_move: which operation may meet which state (http-api.md 5.2).
+ *
+ * The table says where an operation leads from a state, or that it is refused there. What else
+ * changes with the move is the business of whoever applies it; where an operation has several
+ * outcomes (an ack may complete, continue or hold) the table has a row for each.
+ *
+ *   scheduled --due--> pending --claim--> active --ack--> completed
+ *                         ^                  |--fail--> retrying --due--> pending
+ *                         |                  |--exhaust--> dead
+ *                         +--lease ran out---+
+ *
+ * The table in job_move.c is the truth; the picture shows the usual way.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "core/job.h"
+
+#define JOB_MOVE_LIST(X)                                                                           \
+    X(CLAIM, "claim")                                                                              \
+    X(COMPLETE, "ack") /* an ack that ends the job */                                              \
+    X(CONTINUE, "ack") /* an agent's ack that asks for another iteration */                        \
+    X(ACK_HOLD, "ack") /* an agent's ack that asks for a human, or met a guardrail */              \
+    X(FAIL, "fail")    /* a failure with attempts left */                                          \
+    X(EXHAUST, "fail") /* a failure without */                                                     \
+    X(RETRY, "retry")                                                                              \
+    X(REQUEUE, "requeue")                                                                          \
+    X(CANCEL, "cancel")                                                                            \
+    X(HOLD, "hold")                                                                                \
+    X(APPROVE, "approve")                                                                          \
+    X(REJECT, "reject")                                                                            \
+    X(PROMOTE, "promote") /* its time has come */                                                  \
+    X(RECLAIM, "reclaim") /* its lease ran out */                                                  \
+    X(EXPIRE, "expire")
+
+enum job_move {
+#define JOB_MOVE_ENUM(name, word) JOB_MOVE_##name,
+    JOB_MOVE_LIST(JOB_MOVE_ENUM)
+#undef JOB_MOVE_ENUM
+        JOB_MOVE_COUNT
+};
+
+/* Where the move leads from a state. False when it is refused there. */
+ATTR_NODISCARD bool job_move_target(enum job_state from, enum job_move move, enum job_state *out);
+
+/* The operation's word, for messages. */
+const char *job_move_word(enum job_move move);

@@ -1,0 +1,125 @@
+/*
+ * Ack: a worker is done with a job, or an agent with an iteration.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/agent.h"
+#include "fsm/machine_int.h"
+
+static void record_usage(struct machine *m, struct job *j, const struct store_tokens *tokens)
+{
+    if (store_rows_tokens_any(tokens)) {
+        store_rows_add_usage(&m->store, j,
+                             &(struct store_usage){.attempt = j->attempt,
+                                                   .phase = STORE_PHASE_ACK,
+                                                   .created_at = m->now,
+                                                   .tokens = *tokens});
+    }
+}
+
+/* What the ack of an agent's iteration comes to, and its row. Leaves the reason in j. */
+static enum job_move end_iteration(struct machine *m, struct job *j,
+                                   const struct command_ack_item *it)
+{
+    struct store_iteration row = {.iteration = j->agent.iteration,
+                                  .created_at = m->now,
+                                  .checkpoint = j->checkpoint,
+                                  .result = it->result,
+                                  .tokens = it->usage};
+    enum job_move move = JOB_MOVE_COMPLETE;
+    struct buf reason;
+
+    buf_init(&reason, 256);
+    j->hold_reason = STR_EMPTY;
+    agent_add_cost(&j->agent, it->usage.cost_nusd);
+    row.status = STORE_ITERATION_DONE;
+    if (it->agent_status == COMMAND_AGENT_HOLD) {
+        move = JOB_MOVE_ACK_HOLD;
+        j->hold_reason = it->hold_reason;
+    } else if (it->agent_status == COMMAND_AGENT_CONTINUE) {
+        agent_next_iteration(&j->agent, &reason);
+        move = reason.len > 0 ? JOB_MOVE_ACK_HOLD : JOB_MOVE_CONTINUE;
+    }
+    if (reason.len > 0) {
+        j->hold_reason = machine__keep(m, &reason);
+    }
+    buf_deinit(&reason);
+    if (move == JOB_MOVE_ACK_HOLD) {
+        row.status = STORE_ITERATION_HOLD;
+        row.hold_reason = j->hold_reason;
+    } else if (move == JOB_MOVE_CONTINUE) {
+        row.status = STORE_ITERATION_CONTINUE;
+    }
+    store_rows_add_iteration(&m->store, j, &row);
+    return move;
+}
+
+static bool may_ack(struct machine *m, const struct job *j, const struct command_ack_item *it,
+                    struct result *r)
+{
+    struct job probe = *j;
+    if (!jobs__move(m, &probe, JOB_MOVE_COMPLETE, ERR_ACK, r) ||
+        !jobs__lease_holds(m, j, it->lease_token, ERR_ACK, r)) {
+        return false;
+    }
+    if (it->agent_status != COMMAND_AGENT_NONE && !j->is_agent) {
+        machine__refuse(m, r, ERR_ACK, "agent_status: job " STR_FMT " is not an agent job",
+                        STR_ARG(machine__id_text(m, j->id, ID_JOB)));
+        return false;
+    }
+    return true;
+}
+
+static void acknowledge(struct machine *m, struct job *j, const struct command_ack_item *it)
+{
+    record_usage(m, j, &it->usage);
+    if (it->checkpoint.len > 0) {
+        j->checkpoint = it->checkpoint;
+    }
+    if (it->has_result) {
+        j->result = it->result;
+    }
+    enum job_move move = JOB_MOVE_COMPLETE;
+    if (j->is_agent) {
+        move = end_iteration(m, j, it);
+    } else {
+        j->hold_reason = STR_EMPTY;
+    }
+    bool moved = job_move_target(j->state, move, &j->state);
+    CHECK(moved);
+    jobs__clear_claim(j);
+    if (move == JOB_MOVE_COMPLETE) {
+        end__completed(m, j, STORE_LIVE,
+                       &(struct end_ack){.has_result = it->has_result,
+                                         .result = it->result,
+                                         .exit = it->step_status == COMMAND_STEP_EXIT,
+                                         .exit_reason = it->exit_reason});
+    } else if (move == JOB_MOVE_CONTINUE) {
+        j->attempt = 0; /* retries count per iteration */
+        jobs__write(m, j, STORE_LIVE);
+        jobs__emit(m, STORE_EVENT_CONTINUED, j);
+    } else {
+        jobs__write(m, j, STORE_LIVE);
+        jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_HELD,
+                                                  .job = j->id,
+                                                  .queue = j->queue,
+                                                  .text = j->hold_reason});
+    }
+}
+
+void apply_ack(struct machine *m, const struct command *c, struct result *r)
+{
+    for (size_t i = 0; i < c->ack.count; i++) {
+        const struct command_ack_item *it = &c->ack.items[i];
+        struct job j;
+        enum store_family family;
+        if (jobs__need(m, it->id, &j, &family, r) && may_ack(m, &j, it, r)) {
+            acknowledge(m, &j, it);
+            r->affected++;
+        } else if (!c->ack.lenient) {
+            return;
+        } else {
+            r->code = ERR_OK; /* passed over */
+        }
+    }
+}

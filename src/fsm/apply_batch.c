@@ -1,0 +1,28 @@
+/*
+ * Batch: open one that members join later, and seal it.
+ */
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+
+void apply_batch_open(struct machine *m, const struct command *c, struct result *r)
+{
+    r->id =
+        batches__open(m, c->batch_open.callback_queue, c->batch_open.callback_payload, false)->id;
+}
+
+void apply_batch_seal(struct machine *m, const struct command *c, struct result *r)
+{
+    struct batch *b = batches__find(m, c->batch_seal.id);
+    struct buf record;
+    if (b != NULL) {
+        batches__seal(m, b);
+        return;
+    }
+    /* Sealing one that is finished changes nothing; one that never was is not found. */
+    buf_init(&record, LIMIT_OP_BYTES);
+    if (!store_get(&m->store, STORE_KIND_BATCH, str_from(c->batch_seal.id.b, ID_BYTES), &record)) {
+        machine__refuse(m, r, ERR_NOT_FOUND, "batch \"" STR_FMT "\" not found",
+                        STR_ARG(machine__id_text(m, c->batch_seal.id, ID_BATCH)));
+    }
+    buf_deinit(&record);
+}

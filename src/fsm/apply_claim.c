@@ -1,0 +1,80 @@
+/*
+ * Claim: hand waiting jobs to a worker.
+ *
+ * Queues in the order given; inside a queue by priority, then first come, first served. All limits
+ * are looked at here, inside the replicated operation, so they hold for the whole cluster.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+
+static struct live *first_in_line(const struct machine *m, const struct queue *q)
+{
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        if (q->lanes[i].line.first != LIVE_NONE) {
+            return live_at(&m->live, q->lanes[i].line.first);
+        }
+    }
+    return NULL;
+}
+
+static void hand_out(struct machine *m, const struct command_claim *cl, struct queue *q,
+                     struct job *j, struct result_item *item)
+{
+    bool moved = job_move_target(j->state, JOB_MOVE_CLAIM, &j->state);
+    CHECK(moved);
+    j->attempt++;
+    j->lease_token = ++m->store.meta.lease_token;
+    j->worker_id = cl->worker_id;
+    j->hostname = cl->hostname;
+    j->started_at = m->now;
+    j->lease_expires_at = wall_add_ms(m->now, cl->lease_ms);
+    jobs__write(m, j, STORE_LIVE);
+    queues__count_claim(m, q);
+    jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_STARTED,
+                                              .job = j->id,
+                                              .queue = j->queue,
+                                              .text = j->worker_id,
+                                              .attempt = j->attempt});
+    struct str doc = store_docs_bytes(m->store.docs, j->id);
+    char *copy = machine__alloc(m, doc.len);
+    memcpy(copy, doc.ptr, doc.len);
+    *item = (struct result_item){.id = j->id, .doc = str_from(copy, doc.len)};
+}
+
+/* Claim from one queue until it has no more to give or the count is reached. */
+static void claim_from(struct machine *m, const struct command_claim *cl, struct queue *q,
+                       struct result *r)
+{
+    struct wall until;
+    unsigned expired = 0;
+    while (r->count < cl->count && expired < LIMIT_TICK_JOBS && queues__open(q, m->now, &until)) {
+        struct live *l = first_in_line(m, q);
+        struct job j;
+        if (l == NULL) {
+            break;
+        }
+        bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
+        CHECK(found);
+        if (j.expire_at.ns != 0 && j.expire_at.ns < m->now.ns) {
+            end__expired(m, &j, STORE_LIVE);
+            expired++;
+        } else {
+            hand_out(m, cl, q, &j, &r->items[r->count]);
+            r->count++;
+        }
+    }
+}
+
+void apply_claim(struct machine *m, const struct command *c, struct result *r)
+{
+    const struct command_claim *cl = &c->claim;
+    r->items = MACHINE_ARRAY(m, struct result_item, cl->count);
+    for (size_t i = 0; i < cl->queue_count && r->count < cl->count; i++) {
+        struct queue *q = queues__find(m, cl->queues[i]);
+        if (q != NULL) {
+            claim_from(m, cl, q, r);
+        }
+    }
+    workers__seen(m, cl->worker_id, cl->hostname, cl->queues, cl->queue_count);
+}

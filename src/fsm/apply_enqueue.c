@@ -1,0 +1,118 @@
+/*
+ * Enqueue: new jobs, one or many; all of them or none.
+ */
+#include "base/check.h"
+#include "fsm/machine_int.h"
+
+static struct id id_at(struct str ids, size_t i)
+{
+    struct id id;
+    memcpy(id.b, ids.ptr + i * ID_BYTES, ID_BYTES);
+    return id;
+}
+
+/* Every job that it is to wait for exists. Those that are completed need not be waited for: the
+ * list is cut down to the others. */
+static bool settle_dependencies(struct machine *m, struct job *j, struct result *r)
+{
+    size_t count = j->waits_for.len / ID_BYTES;
+    char *left = count == 0 ? NULL : machine__alloc(m, j->waits_for.len);
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct id id = id_at(j->waits_for, i);
+        struct job on;
+        enum store_family family;
+        if (!jobs__get(m, id, &on, &family)) {
+            machine__refuse(m, r, ERR_VALIDATION, "depends_on: job \"" STR_FMT "\" not found",
+                            STR_ARG(machine__id_text(m, id, ID_JOB)));
+            return false;
+        }
+        if (on.state != JOB_COMPLETED) {
+            memcpy(left + len, id.b, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    j->waits_for = str_from(left, len);
+    return true;
+}
+
+static bool batch_is_open(struct machine *m, const struct job *j, struct result *r)
+{
+    if (id_is_none(j->batch_id)) {
+        return true;
+    }
+    const struct batch *b = batches__find(m, j->batch_id);
+    if (b == NULL || b->rec.sealed) {
+        machine__refuse(m, r, ERR_VALIDATION, "batch_id: batch \"" STR_FMT "\" is not open",
+                        STR_ARG(machine__id_text(m, j->batch_id, ID_BATCH)));
+        return false;
+    }
+    return true;
+}
+
+/* The job that holds the key, if one does. */
+static bool find_duplicate(const struct machine *m, const struct job *j, struct id *out)
+{
+    const struct lock *l = j->unique_key.len == 0 ? NULL : locks__find(m, j->queue, j->unique_key);
+    if (l == NULL || l->expiry.key <= m->now.ns) {
+        return false;
+    }
+    *out = l->job;
+    return true;
+}
+
+static void create(struct machine *m, struct command_new *new, struct batch *batch,
+                   struct result_item *item)
+{
+    struct job *j = &new->job;
+    if (find_duplicate(m, j, &item->id)) {
+        item->status = RESULT_DUPLICATE;
+        return;
+    }
+    if (new->expire_after_ms > 0) {
+        j->expire_at = wall_add_ms(m->now, new->expire_after_ms);
+    }
+    if (new->starts_chain) {
+        j->chain_id = machine__id_text(m, machine__new_id(m), ID_CHAIN);
+        j->chain_step = 0;
+        j->has_chain_step = true;
+    }
+    if (j->is_agent) {
+        j->agent.iteration = 1;
+        j->agent.total_cost_nusd = 0;
+    }
+    if (batch == NULL && !id_is_none(j->batch_id)) {
+        batch = batches__find(m, j->batch_id);
+    }
+    if (batch != NULL) {
+        j->batch_id = batch->id;
+        batches__join(m, batch);
+    }
+    jobs__create(m, j);
+    if (j->unique_key.len > 0) {
+        locks__take(m, j, j->unique_period_s > 0 ? j->unique_period_s : JOB_UNIQUE_PERIOD_S);
+    }
+    item->id = j->id;
+    item->status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING;
+}
+
+void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
+{
+    const struct command_enqueue *e = &c->enqueue;
+    for (size_t i = 0; i < e->count; i++) {
+        if (!settle_dependencies(m, &e->jobs[i].job, r) || !batch_is_open(m, &e->jobs[i].job, r)) {
+            return;
+        }
+    }
+    struct batch *batch = NULL;
+    if (e->has_batch) {
+        batch = batches__open(m, e->callback_queue, e->callback_payload, true);
+        r->id = batch->id;
+    }
+    r->items = MACHINE_ARRAY(m, struct result_item, e->count);
+    r->count = (uint32_t)e->count;
+    for (size_t i = 0; i < e->count; i++) {
+        r->items[i] = (struct result_item){0};
+        create(m, &e->jobs[i], batch, &r->items[i]);
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * Heartbeat: a worker is still at it. Renews leases, and tells which jobs to stop.
+ */
+#include "base/check.h"
+#include "fsm/machine_int.h"
+
+static enum result_status beat(struct machine *m, const struct command_heartbeat_item *it,
+                               struct str *worker)
+{
+    struct job j;
+    enum store_family family;
+    if (!jobs__get(m, it->id, &j, &family)) {
+        return RESULT_UNKNOWN;
+    }
+    if (j.state != JOB_ACTIVE || (it->lease_token != 0 && it->lease_token != j.lease_token)) {
+        return RESULT_CANCEL;
+    }
+    if (worker->len == 0) {
+        *worker = j.worker_id;
+    }
+    j.lease_expires_at = wall_add_ms(m->now, JOB_LEASE_MS);
+    if (it->progress.len > 0) {
+        j.progress = it->progress;
+        jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_PROGRESS,
+                                                  .job = j.id,
+                                                  .queue = j.queue,
+                                                  .text = it->progress});
+    }
+    if (it->checkpoint.len > 0) {
+        j.checkpoint = it->checkpoint;
+    }
+    if (store_rows_tokens_any(&it->usage)) {
+        store_rows_add_usage(&m->store, &j,
+                             &(struct store_usage){.attempt = j.attempt,
+                                                   .phase = STORE_PHASE_HEARTBEAT,
+                                                   .created_at = m->now,
+                                                   .tokens = it->usage});
+    }
+    jobs__write(m, &j, family);
+    return RESULT_OK;
+}
+
+void apply_heartbeat(struct machine *m, const struct command *c, struct result *r)
+{
+    struct str worker = STR_EMPTY;
+    r->items = MACHINE_ARRAY(m, struct result_item, c->heartbeat.count);
+    r->count = (uint32_t)c->heartbeat.count;
+    for (size_t i = 0; i < c->heartbeat.count; i++) {
+        const struct command_heartbeat_item *it = &c->heartbeat.items[i];
+        r->items[i] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
+    }
+    workers__heartbeat(m, worker);
+}

@@ -1,0 +1,186 @@
+/*
+ * Jobs: what operators do to jobs, one at a time or a chunk of a bulk operation.
+ *
+ * To add an action: a number in command.h, a function here, and a row in the table.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+
+/* Change j as the action says. False when it is refused; r then says why. */
+typedef bool (*action_fn)(struct machine *m, const struct command_jobs *c, struct job *j,
+                          enum store_family was_in, struct result *r);
+
+/* Back into line from wherever it was. */
+static void back_in_line(struct machine *m, struct job *j, enum store_family was_in)
+{
+    j->scheduled_at = (struct wall){0};
+    j->hold_reason = STR_EMPTY;
+    jobs__clear_claim(j);
+    jobs__write(m, j, was_in);
+}
+
+static bool again(struct machine *m, struct job *j, enum store_family was_in)
+{
+    j->failed_at = (struct wall){0};
+    j->completed_at = (struct wall){0};
+    j->cancelled_at = (struct wall){0};
+    back_in_line(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_RETRIED, j);
+    return true;
+}
+
+static bool do_retry(struct machine *m, const struct command_jobs *c, struct job *j,
+                     enum store_family was_in, struct result *r)
+{
+    (void)c;
+    if (!jobs__move(m, j, JOB_MOVE_RETRY, ERR_RETRY, r)) {
+        return false;
+    }
+    j->attempt = 0;
+    return again(m, j, was_in);
+}
+
+static bool do_requeue(struct machine *m, const struct command_jobs *c, struct job *j,
+                       enum store_family was_in, struct result *r)
+{
+    (void)c;
+    return jobs__move(m, j, JOB_MOVE_REQUEUE, ERR_RETRY, r) && again(m, j, was_in);
+}
+
+static bool do_cancel(struct machine *m, const struct command_jobs *c, struct job *j,
+                      enum store_family was_in, struct result *r)
+{
+    (void)c;
+    if (!jobs__move(m, j, JOB_MOVE_CANCEL, ERR_CANCEL, r)) {
+        return false;
+    }
+    end__cancelled(m, j, was_in);
+    return true;
+}
+
+static bool do_hold(struct machine *m, const struct command_jobs *c, struct job *j,
+                    enum store_family was_in, struct result *r)
+{
+    if (!jobs__move(m, j, JOB_MOVE_HOLD, ERR_HOLD, r)) {
+        return false;
+    }
+    jobs__clear_claim(j);
+    j->scheduled_at = (struct wall){0};
+    j->hold_reason = c->reason;
+    jobs__write(m, j, was_in);
+    jobs__emit_event(
+        m, &(struct store_event){
+               .type = STORE_EVENT_HELD, .job = j->id, .queue = j->queue, .text = c->reason});
+    return true;
+}
+
+static bool do_approve(struct machine *m, const struct command_jobs *c, struct job *j,
+                       enum store_family was_in, struct result *r)
+{
+    (void)c;
+    if (!jobs__move(m, j, JOB_MOVE_APPROVE, ERR_APPROVE, r)) {
+        return false;
+    }
+    back_in_line(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_APPROVED, j);
+    return true;
+}
+
+static struct str rejection(struct machine *m, struct str reason)
+{
+    struct buf text;
+    if (reason.len == 0) {
+        return STR("rejected");
+    }
+    buf_init(&text, LIMIT_REASON_BYTES + 16);
+    buf_add_str(&text, STR("rejected: "));
+    buf_add_str(&text, reason);
+    return machine__keep(m, &text);
+}
+
+static bool do_reject(struct machine *m, const struct command_jobs *c, struct job *j,
+                      enum store_family was_in, struct result *r)
+{
+    if (!jobs__move(m, j, JOB_MOVE_REJECT, ERR_REJECT, r)) {
+        return false;
+    }
+    struct str error = rejection(m, c->reason);
+    jobs__clear_claim(j);
+    j->hold_reason = STR_EMPTY;
+    jobs__add_error(m, j, error, STR_EMPTY);
+    jobs__emit(m, STORE_EVENT_REJECTED, j);
+    end__dead(m, j, was_in, error);
+    return true;
+}
+
+static bool do_move(struct machine *m, const struct command_jobs *c, struct job *j,
+                    enum store_family was_in, struct result *r)
+{
+    struct str from = j->queue;
+    (void)r;
+    locks__move(m, j, c->queue);
+    j->queue = c->queue;
+    if (c->reset_attempts) {
+        j->attempt = 0;
+    }
+    jobs__write(m, j, was_in);
+    jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_MOVED,
+                                              .job = j->id,
+                                              .queue = j->queue,
+                                              .text = from,
+                                              .text2 = j->queue});
+    return true;
+}
+
+static bool do_change_priority(struct machine *m, const struct command_jobs *c, struct job *j,
+                               enum store_family was_in, struct result *r)
+{
+    if (j->state != JOB_SCHEDULED && j->state != JOB_PENDING) {
+        machine__refuse(m, r, ERR_BULK, "cannot change the priority of job " STR_FMT " in state %s",
+                        STR_ARG(machine__id_text(m, j->id, ID_JOB)), job_state_name(j->state));
+        return false;
+    }
+    j->priority = c->priority;
+    jobs__write(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_PRIORITY_CHANGED, j);
+    return true;
+}
+
+static bool do_delete(struct machine *m, const struct command_jobs *c, struct job *j,
+                      enum store_family was_in, struct result *r)
+{
+    (void)c;
+    (void)r;
+    end__removed(m, j, was_in);
+    return true;
+}
+
+static const action_fn actions[] = {
+    [COMMAND_JOB_RETRY] = do_retry,     [COMMAND_JOB_REQUEUE] = do_requeue,
+    [COMMAND_JOB_CANCEL] = do_cancel,   [COMMAND_JOB_HOLD] = do_hold,
+    [COMMAND_JOB_APPROVE] = do_approve, [COMMAND_JOB_REJECT] = do_reject,
+    [COMMAND_JOB_MOVE] = do_move,       [COMMAND_JOB_CHANGE_PRIORITY] = do_change_priority,
+    [COMMAND_JOB_DELETE] = do_delete,
+};
+
+void apply_jobs(struct machine *m, const struct command *c, struct result *r)
+{
+    const struct command_jobs *cj = &c->jobs;
+    CHECK(cj->action < COUNT_OF(actions));
+    for (size_t i = 0; i < cj->count; i++) {
+        struct job j;
+        enum store_family family;
+        bool found = jobs__need(m, cj->ids[i], &j, &family, r);
+        enum job_state before = found ? j.state : JOB_SCHEDULED;
+        if (found && actions[cj->action](m, cj, &j, family, r)) {
+            r->affected++;
+            r->state = before;
+        } else if (!cj->lenient) {
+            return;
+        } else {
+            r->missing += found ? 0 : 1;
+            r->code = ERR_OK; /* passed over */
+        }
+    }
+}

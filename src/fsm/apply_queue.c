@@ -1,0 +1,170 @@
+/*
+ * Queue: pause and resume, limits, clear and delete.
+ *
+ * Clearing and deleting may meet millions of jobs, so they go in steps, in the order of ids, over
+ * the jobs that existed when the first step was applied. Other traffic runs in between.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+#include "store/store_job.h"
+
+/* Documents looked at in one step: they may be other queues'. */
+enum { SCAN_MAX = 5000 };
+
+static void tell(struct machine *m, enum store_event_type type, const struct queue *q)
+{
+    jobs__emit_event(m, &(struct store_event){.type = type, .queue = q->node.key});
+}
+
+static void set_paused(struct machine *m, struct queue *q, bool paused)
+{
+    if (q->rec.paused == paused) {
+        return;
+    }
+    q->rec.paused = paused;
+    queues__touch(m, q);
+    tell(m, paused ? STORE_EVENT_QUEUE_PAUSED : STORE_EVENT_QUEUE_RESUMED, q);
+    if (!paused) {
+        queues__ready(m, q);
+    }
+}
+
+static void set_throttle(struct machine *m, struct queue *q, const struct command_queue *c)
+{
+    if (q->rec.throttle_rate == c->rate && q->rec.throttle_window_ms == c->window_ms) {
+        return;
+    }
+    queues__drop_throttle(m, q);
+    q->rec.throttle_rate = c->rate;
+    q->rec.throttle_window_ms = c->window_ms;
+    q->claims = calloc(c->rate, sizeof(int64_t));
+    CHECK(q->claims != NULL);
+    queues__touch(m, q);
+    queues__ready(m, q);
+}
+
+/* Is the job in the queue, and one that the action removes? */
+static bool is_meant(const struct machine *m, const struct command_queue *c, const struct queue *q,
+                     struct id id, struct str doc)
+{
+    if (c->in_done) {
+        struct job j;
+        struct err err;
+        if (live_find(&m->live, id) != NULL) {
+            return false; /* came back to life in this entry */
+        }
+        if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
+            check_fatal("a stored job cannot be read: %s", err.msg);
+        }
+        return str_eq(j.queue, q->node.key);
+    }
+    const struct live *l = live_find(&m->live, id);
+    return l != NULL && l->queue == q->number &&
+           (c->action == COMMAND_QUEUE_DELETE || l->state == JOB_PENDING ||
+            l->state == JOB_SCHEDULED);
+}
+
+/* One step over one family. True when its end, or the bound, was reached. */
+static bool remove_some(struct machine *m, const struct command_queue *c, const struct queue *q,
+                        struct id until, struct result *r)
+{
+    enum store_family family = c->in_done ? STORE_DONE : STORE_LIVE;
+    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, family, str_from(c->cursor.b, ID_BYTES));
+    bool end = true;
+    for (unsigned seen = 0; kv_iter_valid(it); kv_iter_next(it), seen++) {
+        struct str key = kv_iter_key(it);
+        struct id id;
+        CHECK(key.len == ID_BYTES);
+        memcpy(id.b, key.ptr, ID_BYTES);
+        if (id_cmp(id, until) >= 0) {
+            break;
+        }
+        if (seen == SCAN_MAX || r->affected == LIMIT_TICK_JOBS) {
+            r->cursor = id;
+            end = false;
+            break;
+        }
+        struct job j;
+        enum store_family in;
+        if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in)) {
+            end__removed(m, &j, in);
+            r->affected++;
+        }
+    }
+    kv_iter_free(it);
+    return end;
+}
+
+static bool is_empty(const struct queue *q)
+{
+    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+        if (q->live_count[s] > 0) {
+            return false;
+        }
+    }
+    return q->rec.completed == 0 && q->rec.dead == 0 && q->rec.cancelled == 0;
+}
+
+static void remove_jobs(struct machine *m, const struct command_queue *c, struct queue *q,
+                        struct result *r)
+{
+    bool deleting = c->action == COMMAND_QUEUE_DELETE;
+    bool first_step = id_is_none(c->until);
+    struct id until = first_step ? id_make(m->now, m->index, 0) : c->until;
+    if (deleting && first_step) {
+        queues__drop_throttle(m, q);
+        q->rec.paused = false;
+        q->rec.max_concurrency = 0;
+        queues__touch(m, q);
+    }
+    bool end = remove_some(m, c, q, until, r);
+    r->until = until;
+    r->in_done = c->in_done;
+    r->more = !end;
+    if (end && deleting && !c->in_done) {
+        r->more = true;
+        r->in_done = true;
+        r->cursor = ID_NONE;
+    }
+    if (!r->more) {
+        tell(m, deleting ? STORE_EVENT_QUEUE_DELETED : STORE_EVENT_QUEUE_CLEARED, q);
+        q->gone = deleting && is_empty(q);
+        queues__touch(m, q);
+    }
+}
+
+void apply_queue(struct machine *m, const struct command *c, struct result *r)
+{
+    const struct command_queue *cq = &c->queue;
+    if (cq->action == COMMAND_QUEUE_DELETE && queues__find(m, cq->name) == NULL) {
+        return;
+    }
+    struct queue *q = queues__need(m, cq->name);
+    switch (cq->action) {
+    case COMMAND_QUEUE_PAUSE:
+    case COMMAND_QUEUE_RESUME:
+        set_paused(m, q, cq->action == COMMAND_QUEUE_PAUSE);
+        break;
+    case COMMAND_QUEUE_CONCURRENCY:
+        q->rec.max_concurrency = cq->max;
+        queues__touch(m, q);
+        queues__ready(m, q);
+        break;
+    case COMMAND_QUEUE_THROTTLE:
+        set_throttle(m, q, cq);
+        break;
+    case COMMAND_QUEUE_UNTHROTTLE:
+        queues__drop_throttle(m, q);
+        queues__ready(m, q);
+        break;
+    case COMMAND_QUEUE_CLEAR:
+    case COMMAND_QUEUE_DELETE:
+        remove_jobs(m, cq, q, r);
+        break;
+    default:
+        UNREACHABLE("the decoder lets no other action through");
+    }
+}

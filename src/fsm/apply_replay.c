@@ -1,0 +1,61 @@
+/*
+ * Replay: run an agent's job again from one of its iterations, as a new job.
+ */
+#include "base/check.h"
+#include "fsm/machine_int.h"
+
+struct search {
+    struct machine *m;
+    int64_t wanted;
+    bool found;
+    struct str checkpoint;
+};
+
+static void look(void *data, const struct store_iteration *it)
+{
+    struct search *s = data;
+    if (it->iteration == s->wanted) {
+        char *copy = machine__alloc(s->m, it->checkpoint.len);
+        if (it->checkpoint.len > 0) {
+            memcpy(copy, it->checkpoint.ptr, it->checkpoint.len);
+        }
+        s->found = true;
+        s->checkpoint = str_from(copy, it->checkpoint.len);
+    }
+}
+
+void apply_replay(struct machine *m, const struct command *c, struct result *r)
+{
+    struct job source;
+    enum store_family family;
+    struct search s = {.m = m, .wanted = c->replay.from};
+    if (!jobs__need(m, c->replay.id, &source, &family, r)) {
+        return;
+    }
+    if (!source.is_agent) {
+        machine__refuse(m, r, ERR_REPLAY, "job " STR_FMT " is not an agent job",
+                        STR_ARG(machine__id_text(m, source.id, ID_JOB)));
+        return;
+    }
+    store_rows_each_iteration(&m->store, source.id, look, &s);
+    if (!s.found) {
+        machine__refuse(m, r, ERR_REPLAY, "job " STR_FMT " has no iteration %lld",
+                        STR_ARG(machine__id_text(m, source.id, ID_JOB)), (long long)c->replay.from);
+        return;
+    }
+    struct job j = {.queue = source.queue,
+                    .payload = source.payload,
+                    .priority = source.priority,
+                    .backoff = source.backoff,
+                    .max_retries = source.max_retries,
+                    .retry_base_ms = source.retry_base_ms,
+                    .retry_max_ms = source.retry_max_ms,
+                    .tags = source.tags,
+                    .checkpoint = s.checkpoint,
+                    .is_agent = true,
+                    .agent = source.agent};
+    j.agent.iteration = 1;
+    j.agent.total_cost_nusd = 0;
+    jobs__create(m, &j);
+    r->id = j.id;
+}

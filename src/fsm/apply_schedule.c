@@ -1,0 +1,251 @@
+/*
+ * Schedules: jobs that come again and again.
+ *
+ * The machine does not know what a cron expression means, because time zones are data of the node.
+ * The leader computes each next run and brings it along; the machine fires a schedule only at the
+ * run that it expects, so that each is fired once, whoever leads.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "fsm/machine_int.h"
+
+static struct schedule *find(const struct machine *m, struct id id)
+{
+    struct map_node *n = map_find(&m->schedules, str_from(id.b, ID_BYTES));
+    return n == NULL ? NULL : CONTAINER_OF(n, struct schedule, node);
+}
+
+static struct schedule *find_by_name(const struct machine *m, struct str name)
+{
+    struct map_node *n = map_find(&m->schedule_names, name);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct schedule, name_node);
+}
+
+static bool due_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return id_cmp(CONTAINER_OF(a, const struct schedule, due)->id,
+                  CONTAINER_OF(b, const struct schedule, due)->id) < 0;
+}
+
+/* The texts of a record move into memory of its own. */
+static char *own_texts(struct store_schedule *rec)
+{
+    struct str *texts[] = {&rec->name,    &rec->queue,      &rec->cron, &rec->timezone,
+                           &rec->payload, &rec->unique_key, &rec->tags};
+    size_t len = 1;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        len += texts[i]->len;
+    }
+    char *memory = malloc(len);
+    CHECK(memory != NULL);
+    size_t at = 0;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (texts[i]->len > 0) {
+            memcpy(memory + at, texts[i]->ptr, texts[i]->len);
+        }
+        texts[i]->ptr = memory + at;
+        at += texts[i]->len;
+    }
+    return memory;
+}
+
+static void set_due(struct machine *m, struct schedule *s)
+{
+    if (s->rec.enabled && s->rec.next_run.ns != 0) {
+        heap_set(&m->schedule_due, &s->due, s->rec.next_run.ns);
+    } else {
+        heap_remove(&m->schedule_due, &s->due);
+    }
+}
+
+/* Give s the record; its texts are copied. */
+static void set_record(struct machine *m, struct schedule *s, const struct store_schedule *rec)
+{
+    char *old = s->texts;
+    if (old != NULL) {
+        map_remove(&m->schedule_names, &s->name_node);
+    }
+    s->rec = *rec;
+    s->texts = own_texts(&s->rec);
+    s->name_node.key = s->rec.name;
+    map_add(&m->schedule_names, &s->name_node);
+    free(old);
+    set_due(m, s);
+}
+
+static struct schedule *schedule_new(struct machine *m, struct id id,
+                                     const struct store_schedule *rec)
+{
+    struct schedule *s = calloc(1, sizeof *s);
+    CHECK(s != NULL);
+    s->id = id;
+    s->due = heap_node_out();
+    s->node.key = str_from(s->id.b, ID_BYTES);
+    map_add(&m->schedules, &s->node);
+    set_record(m, s, rec);
+    return s;
+}
+
+static void schedule_free(struct machine *m, struct schedule *s)
+{
+    heap_remove(&m->schedule_due, &s->due);
+    map_remove(&m->schedules, &s->node);
+    map_remove(&m->schedule_names, &s->name_node);
+    free(s->texts);
+    free(s);
+}
+
+static void write_record(struct machine *m, const struct schedule *s)
+{
+    buf_clear(&m->store.scratch);
+    store_record_encode_schedule(&s->rec, &m->store.scratch);
+    store_put(&m->store, STORE_KIND_SCHEDULE, s->node.key, buf_str(&m->store.scratch));
+}
+
+static void refuse_unknown(struct machine *m, struct id id, struct result *r)
+{
+    machine__refuse(m, r, ERR_NOT_FOUND, "schedule \"" STR_FMT "\" not found",
+                    STR_ARG(machine__id_text(m, id, ID_SCHEDULE)));
+}
+
+void apply_schedule_put(struct machine *m, const struct command *command, struct result *r)
+{
+    const struct command_schedule_put *c = &command->schedule_put;
+    struct schedule *s = id_is_none(c->id) ? NULL : find(m, c->id);
+    const struct schedule *namesake = find_by_name(m, c->schedule.name);
+    struct store_schedule rec = c->schedule;
+    if (s == NULL && !id_is_none(c->id)) {
+        refuse_unknown(m, c->id, r);
+        return;
+    }
+    if (namesake != NULL && namesake != s) {
+        machine__refuse(m, r, ERR_CONFLICT, "schedule name '" STR_FMT "' already exists",
+                        STR_ARG(c->schedule.name));
+        return;
+    }
+    if (s != NULL && s->rec.updated_at.ns != c->expected_updated_at.ns) {
+        machine__refuse(m, r, ERR_CONFLICT, "schedule '" STR_FMT "' was changed meanwhile",
+                        STR_ARG(s->rec.name));
+        return;
+    }
+    /* Two changes in one entry must differ, or the second could not tell that it came second. */
+    rec.updated_at = m->now;
+    if (s != NULL && rec.updated_at.ns <= s->rec.updated_at.ns) {
+        rec.updated_at.ns = s->rec.updated_at.ns + 1;
+    }
+    rec.created_at = s == NULL ? m->now : s->rec.created_at;
+    rec.last_run = s == NULL ? (struct wall){0} : s->rec.last_run;
+    if (s == NULL) {
+        s = schedule_new(m, machine__new_id(m), &rec);
+    } else {
+        set_record(m, s, &rec);
+    }
+    write_record(m, s);
+    r->id = s->id;
+}
+
+void apply_schedule_delete(struct machine *m, const struct command *c, struct result *r)
+{
+    struct id id = c->schedule_delete.id;
+    struct schedule *s = find(m, id);
+    if (s == NULL) {
+        refuse_unknown(m, id, r);
+        return;
+    }
+    store_delete(&m->store, STORE_KIND_SCHEDULE, s->node.key);
+    schedule_free(m, s);
+}
+
+/* The job of one run, unless its key is taken. */
+static void run(struct machine *m, const struct schedule *s, struct result *r)
+{
+    struct job j = {.queue = s->rec.queue,
+                    .payload = s->rec.payload,
+                    .priority = s->rec.priority,
+                    .backoff = JOB_BACKOFF_EXPONENTIAL,
+                    .max_retries = s->rec.max_retries,
+                    .retry_base_ms = JOB_RETRY_BASE_MS,
+                    .retry_max_ms = JOB_RETRY_MAX_MS,
+                    .unique_key = s->rec.unique_key,
+                    .tags = s->rec.tags,
+                    .schedule_id = s->id};
+    const struct lock *l = j.unique_key.len == 0 ? NULL : locks__find(m, j.queue, j.unique_key);
+    if (l != NULL && l->expiry.key > m->now.ns) {
+        return;
+    }
+    jobs__create(m, &j);
+    if (j.unique_key.len > 0) {
+        locks__take(m, &j, JOB_UNIQUE_PERIOD_S);
+    }
+    r->id = j.id;
+    r->affected = 1;
+}
+
+void apply_schedule_fire(struct machine *m, const struct command *command, struct result *r)
+{
+    const struct command_schedule_fire *c = &command->schedule_fire;
+    struct schedule *s = find(m, c->id);
+    if (s == NULL) {
+        refuse_unknown(m, c->id, r);
+        return;
+    }
+    if (c->manual) {
+        run(m, s, r);
+        return;
+    }
+    if (!s->rec.enabled || s->rec.next_run.ns != c->expected_next.ns) {
+        return; /* fired by someone else, or changed: not ours any more */
+    }
+    run(m, s, r);
+    s->rec.last_run = s->rec.next_run;
+    s->rec.next_run = c->next;
+    set_due(m, s);
+    write_record(m, s);
+}
+
+bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out)
+{
+    const struct heap_node *first = heap_first(&m->schedule_due);
+    if (first == NULL) {
+        return false;
+    }
+    const struct schedule *s = CONTAINER_OF(first, const struct schedule, due);
+    *out = (struct machine_due_schedule){.id = s->id,
+                                         .next_run = s->rec.next_run,
+                                         .created_at = s->rec.created_at,
+                                         .cron = s->rec.cron,
+                                         .timezone = s->rec.timezone};
+    return true;
+}
+
+static void load_schedule(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct store_schedule rec;
+    struct id id;
+    if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec)) {
+        check_fatal("the record of a schedule cannot be read");
+    }
+    memcpy(id.b, rest.ptr, ID_BYTES);
+    (void)schedule_new(m, id, &rec);
+}
+
+void apply_schedule__load(struct machine *m)
+{
+    heap_init(&m->schedule_due, due_before);
+    store_each(&m->store, STORE_KIND_SCHEDULE, load_schedule, m);
+}
+
+static void free_each(struct map_node *n, void *data)
+{
+    schedule_free(data, CONTAINER_OF(n, struct schedule, node));
+}
+
+void apply_schedule__close(struct machine *m)
+{
+    map_each(&m->schedules, free_each, m);
+    heap_deinit(&m->schedule_due);
+    map_deinit(&m->schedules);
+    map_deinit(&m->schedule_names);
+}

@@ -1,0 +1,77 @@
+/*
+ * Tick: time has passed. Whatever became due by the entry's time happens, in order of due time.
+ *
+ * One tick moves a bounded number of jobs, so that an entry stays short; it says when there is
+ * more.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+
+enum { EVENTS_KEPT_MS = 24 * 3600 * 1000 };
+
+static void promote(struct machine *m, struct job *j)
+{
+    bool moved = job_move_target(j->state, JOB_MOVE_PROMOTE, &j->state);
+    CHECK(moved);
+    j->scheduled_at = (struct wall){0};
+    jobs__write(m, j, STORE_LIVE);
+    jobs__emit(m, STORE_EVENT_PROMOTED, j);
+}
+
+static void reclaim(struct machine *m, struct job *j)
+{
+    bool moved = job_move_target(j->state, JOB_MOVE_RECLAIM, &j->state);
+    CHECK(moved);
+    jobs__clear_claim(j);
+    jobs__write(m, j, STORE_LIVE);
+    jobs__emit(m, STORE_EVENT_RECLAIMED, j);
+}
+
+static void job_due(struct machine *m, struct live *l)
+{
+    struct job j;
+    bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
+    CHECK(found);
+    if (j.state != JOB_ACTIVE) {
+        promote(m, &j);
+    } else if (j.agent.timeout_ms > 0 &&
+               wall_add_ms(j.started_at, j.agent.timeout_ms).ns <= m->now.ns) {
+        end__failed(m, &j, STR("iteration timeout"), STR_EMPTY, NULL);
+    } else {
+        reclaim(m, &j);
+    }
+}
+
+static void job_expired(struct machine *m, struct live *l)
+{
+    struct job j;
+    bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
+    CHECK(found);
+    end__expired(m, &j, STORE_LIVE);
+}
+
+void apply_tick(struct machine *m, const struct command *c, struct result *r)
+{
+    struct heap_node *first;
+    (void)c;
+    while (r->affected < LIMIT_TICK_JOBS && (first = heap_first(&m->due)) != NULL &&
+           first->key <= m->now.ns) {
+        job_due(m, CONTAINER_OF(first, struct live, due));
+        r->affected++;
+    }
+    /* Expiry is strict: a job may still be claimed at the very moment. */
+    while (r->affected < LIMIT_TICK_JOBS && (first = heap_first(&m->expiry)) != NULL &&
+           first->key < m->now.ns) {
+        job_expired(m, CONTAINER_OF(first, struct live, expiry));
+        r->affected++;
+    }
+    (void)locks__expire(m, LIMIT_TICK_JOBS);
+    (void)workers__prune(m, LIMIT_TICK_JOBS);
+    struct wall keep_from = wall_add_ms(m->now, -(int64_t)EVENTS_KEPT_MS);
+    if (m->oldest_event_at.ns != 0 && m->oldest_event_at.ns < keep_from.ns) {
+        store_event_trim(&m->store, keep_from);
+        m->oldest_event_at = m->now;
+    }
+    r->more = machine_next_tick(m).ns <= m->now.ns;
+}

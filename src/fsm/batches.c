@@ -1,0 +1,200 @@
+/*
+ * Batches: groups of jobs whose end is told once, by a job in the callback queue.
+ *
+ * A batch counts its members as they end. When it is sealed and none is left, it is finished: the
+ * callback job is made in the same entry, and the batch leaves memory; its record stays to be read
+ * until it is purged.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+#include "json/json_object.h"
+#include "json/json_scan.h"
+#include "json/json_write.h"
+
+struct batch *batches__find(const struct machine *m, struct id id)
+{
+    struct map_node *n = map_find(&m->batches, str_from(id.b, ID_BYTES));
+    return n == NULL ? NULL : CONTAINER_OF(n, struct batch, node);
+}
+
+static struct batch *batch_new(struct machine *m, struct id id, const struct store_batch *rec)
+{
+    struct batch *b = calloc(1, sizeof *b);
+    size_t queue_len = rec->callback_queue.len;
+    size_t payload_len = rec->callback_payload.len;
+    CHECK(b != NULL);
+    b->id = id;
+    b->rec = *rec;
+    b->texts = malloc(queue_len + payload_len + 1);
+    CHECK(b->texts != NULL);
+    if (queue_len > 0) {
+        memcpy(b->texts, rec->callback_queue.ptr, queue_len);
+    }
+    if (payload_len > 0) {
+        memcpy(b->texts + queue_len, rec->callback_payload.ptr, payload_len);
+    }
+    b->rec.callback_queue = str_from(b->texts, queue_len);
+    b->rec.callback_payload = str_from(b->texts + queue_len, payload_len);
+    b->node.key = str_from(b->id.b, ID_BYTES);
+    map_add(&m->batches, &b->node);
+    return b;
+}
+
+static void batch_free(struct machine *m, struct batch *b)
+{
+    map_remove(&m->batches, &b->node);
+    free(b->texts);
+    free(b);
+}
+
+static void touch(struct machine *m, struct batch *b)
+{
+    if (!b->dirty) {
+        b->dirty = true;
+        b->dirty_next = m->dirty_batches;
+        m->dirty_batches = b;
+    }
+}
+
+struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
+                            bool sealed)
+{
+    struct store_batch rec = {.callback_queue = callback_queue,
+                              .callback_payload = payload,
+                              .created_at = m->now,
+                              .sealed = sealed};
+    struct batch *b = batch_new(m, machine__new_id(m), &rec);
+    touch(m, b);
+    return b;
+}
+
+void batches__join(struct machine *m, struct batch *b)
+{
+    b->rec.total++;
+    b->rec.pending++;
+    touch(m, b);
+}
+
+void batches__seal(struct machine *m, struct batch *b)
+{
+    b->rec.sealed = true;
+    touch(m, b);
+}
+
+void batches__count(struct machine *m, struct job *j, bool succeeded)
+{
+    struct batch *b =
+        j->batch_counted || id_is_none(j->batch_id) ? NULL : batches__find(m, j->batch_id);
+    if (b == NULL) {
+        return;
+    }
+    CHECK(b->rec.pending > 0);
+    j->batch_counted = true;
+    b->rec.pending--;
+    *(succeeded ? &b->rec.succeeded : &b->rec.failed) += 1;
+    touch(m, b);
+}
+
+static void write_results(const struct batch *b, struct str id, struct buf *out)
+{
+    struct json_write w = json_write_to(out);
+    json_write_object(&w);
+    json_write_key(&w, STR("batch_id"));
+    json_write_str(&w, id);
+    json_write_key(&w, STR("total"));
+    json_write_u64(&w, b->rec.total);
+    json_write_key(&w, STR("succeeded"));
+    json_write_u64(&w, b->rec.succeeded);
+    json_write_key(&w, STR("failed"));
+    json_write_u64(&w, b->rec.failed);
+    json_write_end(&w);
+    json_write_finish(&w);
+}
+
+/* The callback's payload gains the batch's numbers under "batch". */
+static struct str callback_payload(struct machine *m, const struct batch *b)
+{
+    struct buf results;
+    struct buf out;
+    struct str given = b->rec.callback_payload;
+    buf_init(&results, 1024);
+    buf_init(&out, LIMIT_OP_BYTES);
+    write_results(b, machine__id_text(m, b->id, ID_BATCH), &results);
+    struct json_object_pair batch = {.key = STR("batch"), .value = buf_str(&results)};
+    struct json_scan scan = json_scan_from(given);
+    if (given.len == 0 || json_scan_peek(&scan) == JSON_TYPE_OBJECT) {
+        json_object_complete(&out, given, &batch, 1);
+    } else {
+        struct json_object_pair both[] = {{.key = STR("callback_payload"), .value = given}, batch};
+        json_object_override(&out, both, COUNT_OF(both), STR_EMPTY);
+    }
+    buf_deinit(&results);
+    return machine__keep(m, &out);
+}
+
+static void finish(struct machine *m, struct batch *b)
+{
+    b->rec.finished_at = m->now;
+    if (b->rec.callback_queue.len > 0) {
+        struct job callback = {.queue = b->rec.callback_queue,
+                               .payload = callback_payload(m, b),
+                               .priority = JOB_PRIORITY_NORMAL,
+                               .backoff = JOB_BACKOFF_EXPONENTIAL,
+                               .max_retries = JOB_MAX_RETRIES,
+                               .retry_base_ms = JOB_RETRY_BASE_MS,
+                               .retry_max_ms = JOB_RETRY_MAX_MS};
+        jobs__create(m, &callback);
+    }
+}
+
+void batches__write_dirty(struct machine *m)
+{
+    while (m->dirty_batches != NULL) {
+        struct batch *b = m->dirty_batches;
+        m->dirty_batches = b->dirty_next;
+        b->dirty = false;
+        bool over = b->rec.sealed && b->rec.pending == 0;
+        if (over) {
+            finish(m, b);
+        }
+        buf_clear(&m->store.scratch);
+        store_record_encode_batch(&b->rec, &m->store.scratch);
+        store_put(&m->store, STORE_KIND_BATCH, b->node.key, buf_str(&m->store.scratch));
+        if (over) {
+            batch_free(m, b);
+        }
+    }
+}
+
+static void load_batch(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct store_batch rec;
+    struct id id;
+    if (rest.len != ID_BYTES || !store_record_decode_batch(value, &rec)) {
+        check_fatal("the record of a batch cannot be read");
+    }
+    memcpy(id.b, rest.ptr, ID_BYTES);
+    if (rec.finished_at.ns == 0) {
+        (void)batch_new(m, id, &rec);
+    }
+}
+
+void batches__load(struct machine *m)
+{
+    store_each(&m->store, STORE_KIND_BATCH, load_batch, m);
+}
+
+static void free_each(struct map_node *n, void *data)
+{
+    batch_free(data, CONTAINER_OF(n, struct batch, node));
+}
+
+void batches__close(struct machine *m)
+{
+    map_each(&m->batches, free_each, m);
+    map_deinit(&m->batches);
+}

@@ -1,0 +1,589 @@
+#include "fsm/command.h"
+
+#include <assert.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "base/pack.h"
+#include "store/store_job.h"
+
+/* All commands are at their first version. */
+enum { COMMAND_VERSION = 1, ENTRY_VERSION = 1 };
+
+enum { NEW_STARTS_CHAIN = 1 };
+enum { ENTRY_EVENTS = 1 };
+
+/* version, flags, two zeros, count, time, bytes behind the head without the padding */
+enum { ENTRY_COUNT_AT = 4, ENTRY_LEN_AT = 16, ENTRY_HEAD_LEN = 20 };
+
+static const char *const words[] = {
+    [COMMAND_ENQUEUE] = "enqueue",
+    [COMMAND_CLAIM] = "claim",
+    [COMMAND_ACK] = "ack",
+    [COMMAND_FAIL] = "fail",
+    [COMMAND_HEARTBEAT] = "heartbeat",
+    [COMMAND_JOBS] = "jobs",
+    [COMMAND_REPLAY] = "replay",
+    [COMMAND_QUEUE] = "queue",
+    [COMMAND_TICK] = "tick",
+    [COMMAND_PURGE] = "purge",
+    [COMMAND_BATCH_OPEN] = "batch_open",
+    [COMMAND_BATCH_SEAL] = "batch_seal",
+    [COMMAND_SCHEDULE_PUT] = "schedule_put",
+    [COMMAND_SCHEDULE_DELETE] = "schedule_delete",
+    [COMMAND_SCHEDULE_FIRE] = "schedule_fire",
+};
+
+const char *command_word(enum command_type type)
+{
+    CHECK(type >= COMMAND_ENQUEUE);
+    CHECK(type <= COMMAND_TYPE_LAST);
+    return words[type];
+}
+
+/* Small pieces that several commands share. */
+
+static void pack_id(struct buf *out, struct id id)
+{
+    buf_add(out, id.b, ID_BYTES);
+}
+
+static struct id unpack_id(struct unpack *u)
+{
+    struct id id = ID_NONE;
+    struct str bytes = unpack_bytes(u, ID_BYTES);
+    if (bytes.len == ID_BYTES) {
+        memcpy(id.b, bytes.ptr, ID_BYTES);
+    }
+    return id;
+}
+
+static void pack_bool(struct buf *out, bool v)
+{
+    pack_u8(out, v ? 1 : 0);
+}
+
+/* A byte that may be at most max. */
+static uint8_t unpack_choice(struct unpack *u, uint8_t max)
+{
+    uint8_t v = unpack_u8(u);
+    if (v > max) {
+        u->bad = true;
+        return 0;
+    }
+    return v;
+}
+
+static bool unpack_bool(struct unpack *u)
+{
+    return unpack_choice(u, 1) == 1;
+}
+
+/* A number of things that each take at least min bytes, so that the count cannot be a lie. */
+static size_t unpack_count(struct unpack *u, size_t min)
+{
+    uint64_t n = unpack_varint(u);
+    if (n > unpack_left(u) / min) {
+        u->bad = true;
+        return 0;
+    }
+    return (size_t)n;
+}
+
+/* Room for n things of a decoded command; never NULL, so that the reader needs no test. */
+static void *take_array(struct unpack *u, struct arena *a, size_t n, size_t size)
+{
+    void *p = arena_alloc(a, (n == 0 ? 1 : n) * size, _Alignof(max_align_t));
+    if (p == NULL) {
+        u->bad = true;
+    } else {
+        memset(p, 0, (n == 0 ? 1 : n) * size);
+    }
+    return p;
+}
+
+static void pack_tokens(struct buf *out, const struct store_tokens *t)
+{
+    bool any = store_rows_tokens_any(t);
+    pack_bool(out, any);
+    if (any) {
+        pack_i64(out, t->input);
+        pack_i64(out, t->output);
+        pack_i64(out, t->cache_creation);
+        pack_i64(out, t->cache_read);
+        pack_i64(out, t->cost_nusd);
+        pack_text(out, t->model);
+        pack_text(out, t->provider);
+    }
+}
+
+static struct store_tokens unpack_tokens(struct unpack *u)
+{
+    struct store_tokens t = {0};
+    if (unpack_bool(u)) {
+        t.input = unpack_i64(u);
+        t.output = unpack_i64(u);
+        t.cache_creation = unpack_i64(u);
+        t.cache_read = unpack_i64(u);
+        t.cost_nusd = unpack_i64(u);
+        t.model = unpack_text(u);
+        t.provider = unpack_text(u);
+    }
+    return t;
+}
+
+/* Enqueue. A template travels as a job document. */
+
+static void encode_enqueue(const struct command *c, struct buf *out)
+{
+    const struct command_enqueue *e = &c->enqueue;
+    pack_bool(out, e->has_batch);
+    if (e->has_batch) {
+        pack_text(out, e->callback_queue);
+        pack_text(out, e->callback_payload);
+    }
+    pack_varint(out, e->count);
+    for (size_t i = 0; i < e->count; i++) {
+        pack_u8(out, e->jobs[i].starts_chain ? NEW_STARTS_CHAIN : 0);
+        pack_i64(out, e->jobs[i].expire_after_ms);
+        size_t len_at = out->len;
+        pack_u32(out, 0);
+        store_job_encode(&e->jobs[i].job, out);
+        if (!out->overflow) {
+            uint32_t len = (uint32_t)(out->len - len_at - sizeof len);
+            for (unsigned b = 0; b < 4; b++) {
+                out->ptr[len_at + b] = (char)(uint8_t)(len >> (8 * b));
+            }
+        }
+    }
+}
+
+static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_enqueue *e = &c->enqueue;
+    struct err ignored;
+    e->has_batch = unpack_bool(u);
+    if (e->has_batch) {
+        e->callback_queue = unpack_text(u);
+        e->callback_payload = unpack_text(u);
+    }
+    e->count = unpack_count(u, 13);
+    e->jobs = take_array(u, a, e->count, sizeof *e->jobs);
+    for (size_t i = 0; i < e->count && !u->bad; i++) {
+        e->jobs[i].starts_chain = unpack_choice(u, NEW_STARTS_CHAIN) != 0;
+        e->jobs[i].expire_after_ms = unpack_i64(u);
+        struct str doc = unpack_bytes(u, unpack_u32(u));
+        if (store_job_decode(ID_NONE, doc, &e->jobs[i].job, &ignored) != ERR_OK ||
+            e->jobs[i].job.waits_for.len % ID_BYTES != 0 || e->jobs[i].expire_after_ms < 0) {
+            u->bad = true;
+        }
+    }
+}
+
+static void encode_claim(const struct command *c, struct buf *out)
+{
+    const struct command_claim *cl = &c->claim;
+    pack_text(out, cl->worker_id);
+    pack_text(out, cl->hostname);
+    pack_i64(out, cl->lease_ms);
+    pack_u32(out, cl->count);
+    pack_varint(out, cl->queue_count);
+    for (size_t i = 0; i < cl->queue_count; i++) {
+        pack_text(out, cl->queues[i]);
+    }
+}
+
+static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_claim *cl = &c->claim;
+    cl->worker_id = unpack_text(u);
+    cl->hostname = unpack_text(u);
+    cl->lease_ms = unpack_i64(u);
+    cl->count = unpack_u32(u);
+    cl->queue_count = unpack_count(u, 1);
+    cl->queues = take_array(u, a, cl->queue_count, sizeof *cl->queues);
+    for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
+        cl->queues[i] = unpack_text(u);
+    }
+}
+
+static void encode_ack(const struct command *c, struct buf *out)
+{
+    pack_bool(out, c->ack.lenient);
+    pack_varint(out, c->ack.count);
+    for (size_t i = 0; i < c->ack.count; i++) {
+        const struct command_ack_item *it = &c->ack.items[i];
+        pack_id(out, it->id);
+        pack_varint(out, it->lease_token);
+        pack_u8(out, (uint8_t)it->agent_status);
+        pack_u8(out, (uint8_t)it->step_status);
+        pack_bool(out, it->has_result);
+        if (it->has_result) {
+            pack_text(out, it->result);
+        }
+        pack_text(out, it->checkpoint);
+        pack_text(out, it->hold_reason);
+        pack_text(out, it->exit_reason);
+        pack_tokens(out, &it->usage);
+    }
+}
+
+static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
+{
+    c->ack.lenient = unpack_bool(u);
+    c->ack.count = unpack_count(u, ID_BYTES + 8);
+    c->ack.items = take_array(u, a, c->ack.count, sizeof *c->ack.items);
+    for (size_t i = 0; i < c->ack.count && !u->bad; i++) {
+        struct command_ack_item *it = &c->ack.items[i];
+        it->id = unpack_id(u);
+        it->lease_token = unpack_varint(u);
+        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD);
+        it->step_status = (enum command_step_status)unpack_choice(u, COMMAND_STEP_EXIT);
+        it->has_result = unpack_bool(u);
+        it->result = it->has_result ? unpack_text(u) : STR_EMPTY;
+        it->checkpoint = unpack_text(u);
+        it->hold_reason = unpack_text(u);
+        it->exit_reason = unpack_text(u);
+        it->usage = unpack_tokens(u);
+    }
+}
+
+static void encode_fail(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->fail.id);
+    pack_varint(out, c->fail.lease_token);
+    pack_text(out, c->fail.error);
+    pack_text(out, c->fail.backtrace);
+}
+
+static void decode_fail(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->fail.id = unpack_id(u);
+    c->fail.lease_token = unpack_varint(u);
+    c->fail.error = unpack_text(u);
+    c->fail.backtrace = unpack_text(u);
+}
+
+static void encode_heartbeat(const struct command *c, struct buf *out)
+{
+    pack_varint(out, c->heartbeat.count);
+    for (size_t i = 0; i < c->heartbeat.count; i++) {
+        const struct command_heartbeat_item *it = &c->heartbeat.items[i];
+        pack_id(out, it->id);
+        pack_varint(out, it->lease_token);
+        pack_text(out, it->progress);
+        pack_text(out, it->checkpoint);
+        pack_tokens(out, &it->usage);
+    }
+}
+
+static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *c)
+{
+    c->heartbeat.count = unpack_count(u, ID_BYTES + 4);
+    c->heartbeat.items = take_array(u, a, c->heartbeat.count, sizeof *c->heartbeat.items);
+    for (size_t i = 0; i < c->heartbeat.count && !u->bad; i++) {
+        struct command_heartbeat_item *it = &c->heartbeat.items[i];
+        it->id = unpack_id(u);
+        it->lease_token = unpack_varint(u);
+        it->progress = unpack_text(u);
+        it->checkpoint = unpack_text(u);
+        it->usage = unpack_tokens(u);
+    }
+}
+
+static void encode_jobs(const struct command *c, struct buf *out)
+{
+    const struct command_jobs *j = &c->jobs;
+    pack_u8(out, (uint8_t)j->action);
+    pack_bool(out, j->lenient);
+    pack_bool(out, j->reset_attempts);
+    pack_u8(out, j->priority);
+    pack_text(out, j->queue);
+    pack_text(out, j->reason);
+    pack_varint(out, j->count);
+    for (size_t i = 0; i < j->count; i++) {
+        pack_id(out, j->ids[i]);
+    }
+}
+
+static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_jobs *j = &c->jobs;
+    j->action = (enum command_job_action)unpack_choice(u, COMMAND_JOB_ACTION_LAST);
+    j->lenient = unpack_bool(u);
+    j->reset_attempts = unpack_bool(u);
+    j->priority = unpack_u8(u);
+    j->queue = unpack_text(u);
+    j->reason = unpack_text(u);
+    j->count = unpack_count(u, ID_BYTES);
+    j->ids = take_array(u, a, j->count, sizeof *j->ids);
+    for (size_t i = 0; i < j->count && !u->bad; i++) {
+        j->ids[i] = unpack_id(u);
+    }
+    if (j->action < COMMAND_JOB_RETRY) {
+        u->bad = true;
+    }
+}
+
+static void encode_replay(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->replay.id);
+    pack_i64(out, c->replay.from);
+}
+
+static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->replay.id = unpack_id(u);
+    c->replay.from = unpack_i64(u);
+}
+
+static void encode_queue(const struct command *c, struct buf *out)
+{
+    const struct command_queue *q = &c->queue;
+    pack_u8(out, (uint8_t)q->action);
+    pack_text(out, q->name);
+    pack_u32(out, q->max);
+    pack_u32(out, q->rate);
+    pack_i64(out, q->window_ms);
+    pack_id(out, q->cursor);
+    pack_id(out, q->until);
+    pack_bool(out, q->in_done);
+}
+
+static void decode_queue(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_queue *q = &c->queue;
+    (void)a;
+    q->action = (enum command_queue_action)unpack_choice(u, COMMAND_QUEUE_ACTION_LAST);
+    q->name = unpack_text(u);
+    q->max = unpack_u32(u);
+    q->rate = unpack_u32(u);
+    q->window_ms = unpack_i64(u);
+    q->cursor = unpack_id(u);
+    q->until = unpack_id(u);
+    q->in_done = unpack_bool(u);
+    if (q->action < COMMAND_QUEUE_PAUSE) {
+        u->bad = true;
+    }
+}
+
+static void encode_nothing(const struct command *c, struct buf *out)
+{
+    (void)c;
+    (void)out;
+}
+
+static void decode_nothing(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)u;
+    (void)a;
+    (void)c;
+}
+
+static void encode_purge(const struct command *c, struct buf *out)
+{
+    pack_i64(out, c->purge.retention_ms);
+}
+
+static void decode_purge(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->purge.retention_ms = unpack_i64(u);
+}
+
+static void encode_batch_open(const struct command *c, struct buf *out)
+{
+    pack_text(out, c->batch_open.callback_queue);
+    pack_text(out, c->batch_open.callback_payload);
+}
+
+static void decode_batch_open(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->batch_open.callback_queue = unpack_text(u);
+    c->batch_open.callback_payload = unpack_text(u);
+}
+
+static void encode_batch_seal(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->batch_seal.id);
+}
+
+static void decode_batch_seal(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->batch_seal.id = unpack_id(u);
+}
+
+/* The schedule travels as its record, behind the id and the expectation. */
+static void encode_schedule_put(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->schedule_put.id);
+    pack_i64(out, c->schedule_put.expected_updated_at.ns);
+    store_record_encode_schedule(&c->schedule_put.schedule, out);
+}
+
+static void decode_schedule_put(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->schedule_put.id = unpack_id(u);
+    c->schedule_put.expected_updated_at.ns = unpack_i64(u);
+    struct str record = unpack_bytes(u, unpack_left(u));
+    if (!store_record_decode_schedule(record, &c->schedule_put.schedule)) {
+        u->bad = true;
+    }
+}
+
+static void encode_schedule_delete(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->schedule_delete.id);
+}
+
+static void decode_schedule_delete(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->schedule_delete.id = unpack_id(u);
+}
+
+static void encode_schedule_fire(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->schedule_fire.id);
+    pack_bool(out, c->schedule_fire.manual);
+    pack_i64(out, c->schedule_fire.expected_next.ns);
+    pack_i64(out, c->schedule_fire.next.ns);
+}
+
+static void decode_schedule_fire(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->schedule_fire.id = unpack_id(u);
+    c->schedule_fire.manual = unpack_bool(u);
+    c->schedule_fire.expected_next.ns = unpack_i64(u);
+    c->schedule_fire.next.ns = unpack_i64(u);
+}
+
+static const struct {
+    void (*encode)(const struct command *c, struct buf *out);
+    void (*decode)(struct unpack *u, struct arena *a, struct command *c);
+} codecs[] = {
+    [COMMAND_ENQUEUE] = {encode_enqueue, decode_enqueue},
+    [COMMAND_CLAIM] = {encode_claim, decode_claim},
+    [COMMAND_ACK] = {encode_ack, decode_ack},
+    [COMMAND_FAIL] = {encode_fail, decode_fail},
+    [COMMAND_HEARTBEAT] = {encode_heartbeat, decode_heartbeat},
+    [COMMAND_JOBS] = {encode_jobs, decode_jobs},
+    [COMMAND_REPLAY] = {encode_replay, decode_replay},
+    [COMMAND_QUEUE] = {encode_queue, decode_queue},
+    [COMMAND_TICK] = {encode_nothing, decode_nothing},
+    [COMMAND_PURGE] = {encode_purge, decode_purge},
+    [COMMAND_BATCH_OPEN] = {encode_batch_open, decode_batch_open},
+    [COMMAND_BATCH_SEAL] = {encode_batch_seal, decode_batch_seal},
+    [COMMAND_SCHEDULE_PUT] = {encode_schedule_put, decode_schedule_put},
+    [COMMAND_SCHEDULE_DELETE] = {encode_schedule_delete, decode_schedule_delete},
+    [COMMAND_SCHEDULE_FIRE] = {encode_schedule_fire, decode_schedule_fire},
+};
+static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
+
+void command_encode(const struct command *c, struct buf *out)
+{
+    CHECK(c->type >= COMMAND_ENQUEUE);
+    CHECK(c->type <= COMMAND_TYPE_LAST);
+    pack_u8(out, (uint8_t)c->type);
+    pack_u8(out, COMMAND_VERSION);
+    codecs[c->type].encode(c, out);
+}
+
+enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
+                             struct err *err)
+{
+    struct unpack u = unpack_from(bytes);
+    uint8_t type = unpack_u8(&u);
+    uint8_t version = unpack_u8(&u);
+    if (u.bad || type < COMMAND_ENQUEUE || type > COMMAND_TYPE_LAST) {
+        return err_set(err, ERR_CORRUPT, "command number %u is not known to this version", type);
+    }
+    if (version != COMMAND_VERSION) {
+        return err_set(err, ERR_CORRUPT, "version %u of command %s is not known to this version",
+                       version, words[type]);
+    }
+    *out = (struct command){.type = (enum command_type)type};
+    codecs[type].decode(&u, a, out);
+    if (!unpack_done(&u)) {
+        return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged", words[type],
+                       bytes.len);
+    }
+    return ERR_OK;
+}
+
+/* Entries */
+
+void command_entry_begin(struct buf *out, struct wall now, bool events)
+{
+    pack_u8(out, ENTRY_VERSION);
+    pack_u8(out, events ? ENTRY_EVENTS : 0);
+    pack_u16(out, 0);
+    pack_u32(out, 0);
+    pack_i64(out, now.ns);
+    pack_u32(out, 0);
+}
+
+void command_entry_add(struct buf *out, struct str command)
+{
+    CHECK(command.len <= LIMIT_OP_BYTES);
+    pack_u32(out, (uint32_t)command.len);
+    buf_add_str(out, command);
+}
+
+static void put_u32_at(struct buf *out, size_t at, uint32_t v)
+{
+    for (unsigned i = 0; i < 4; i++) {
+        out->ptr[at + i] = (char)(uint8_t)(v >> (8 * i));
+    }
+}
+
+void command_entry_end(struct buf *out, uint32_t count)
+{
+    static const char zeros[8];
+    CHECK(!out->overflow);
+    CHECK(out->len >= ENTRY_HEAD_LEN);
+    put_u32_at(out, ENTRY_COUNT_AT, count);
+    put_u32_at(out, ENTRY_LEN_AT, (uint32_t)(out->len - ENTRY_HEAD_LEN));
+    buf_add(out, zeros, (8 - out->len % 8) % 8);
+}
+
+enum err_code command_entry_decode(struct str bytes, struct command_entry *out, struct err *err)
+{
+    struct unpack u = unpack_from(bytes);
+    uint8_t version = unpack_u8(&u);
+    if (version != ENTRY_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", version);
+    }
+    uint8_t flags = unpack_u8(&u);
+    uint16_t zero = unpack_u16(&u);
+    out->count = unpack_u32(&u);
+    out->now.ns = unpack_i64(&u);
+    out->commands = unpack_bytes(&u, unpack_u32(&u));
+    out->events = (flags & ENTRY_EVENTS) != 0;
+    if (u.bad || (flags & ~ENTRY_EVENTS) != 0 || zero != 0 || unpack_left(&u) >= 8 ||
+        out->now.ns < 0) {
+        return err_set(err, ERR_CORRUPT, "a log entry of %zu bytes is damaged", bytes.len);
+    }
+    return ERR_OK;
+}
+
+bool command_entry_next(struct command_entry *e, struct str *out)
+{
+    struct unpack u = unpack_from(e->commands);
+    if (e->count == 0) {
+        return false;
+    }
+    *out = unpack_bytes(&u, unpack_u32(&u));
+    if (u.bad) {
+        return false;
+    }
+    e->commands = str_from(u.at, unpack_left(&u));
+    e->count--;
+    return true;
+}

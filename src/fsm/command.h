@@ -1,0 +1,248 @@
+/*
+ * Command: what can be asked of the state machine, as structs and as bytes
+ * (docs/formats/commands.md).
+ *
+ * Every write of the server is one of these. Whoever asks builds a struct command and encodes it;
+ * the leader puts many of them into one log entry and stamps the time; every node decodes and
+ * applies them. Numbers and layouts are for ever: a new meaning is a new number or version, an old
+ * one keeps its decoder and a file in tests/golden/.
+ *
+ * Texts are views; arrays of a decoded command live in the arena it was decoded with.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job.h"
+#include "store/store_record.h"
+#include "store/store_rows.h"
+
+enum command_type {
+    COMMAND_ENQUEUE = 1,
+    COMMAND_CLAIM = 2,
+    COMMAND_ACK = 3,
+    COMMAND_FAIL = 4,
+    COMMAND_HEARTBEAT = 5,
+    COMMAND_JOBS = 6, /* retry, cancel, move …: one job or a chunk of a bulk operation */
+    COMMAND_REPLAY = 7,
+    COMMAND_QUEUE = 8, /* pause, limits, clear, delete */
+    COMMAND_TICK = 9,  /* time has passed: promote, reclaim, expire, clean up */
+    COMMAND_PURGE = 10,
+    COMMAND_BATCH_OPEN = 11,
+    COMMAND_BATCH_SEAL = 12,
+    COMMAND_SCHEDULE_PUT = 13,
+    COMMAND_SCHEDULE_DELETE = 14,
+    COMMAND_SCHEDULE_FIRE = 15,
+    COMMAND_TYPE_LAST = COMMAND_SCHEDULE_FIRE
+};
+
+/* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
+ * period, tags, checkpoint, agent limits, parent, chain members, batch_id; scheduled_at when it is
+ * to wait; waits_for lists the jobs it depends on. Everything else is the machine's. */
+struct command_new {
+    struct job job;
+    int64_t expire_after_ms; /* 0: never */
+    bool starts_chain;       /* gets a chain id, and is its step 0 */
+};
+
+struct command_enqueue {
+    struct command_new *jobs;
+    size_t count;
+    bool has_batch;
+    struct str callback_queue;
+    struct str callback_payload;
+};
+
+struct command_claim {
+    struct str *queues;
+    size_t queue_count;
+    struct str worker_id;
+    struct str hostname;
+    int64_t lease_ms;
+    uint32_t count;
+};
+
+/* The numbers are on the wire. */
+enum command_agent_status {
+    COMMAND_AGENT_NONE,
+    COMMAND_AGENT_DONE,
+    COMMAND_AGENT_CONTINUE,
+    COMMAND_AGENT_HOLD
+};
+enum command_step_status { COMMAND_STEP_NONE, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT };
+
+struct command_ack_item {
+    struct id id;
+    uint64_t lease_token; /* 0: none given */
+    bool has_result;      /* an explicit null counts */
+    struct str result;
+    struct str checkpoint;
+    struct store_tokens usage;
+    enum command_agent_status agent_status;
+    enum command_step_status step_status;
+    struct str hold_reason;
+    struct str exit_reason;
+};
+
+struct command_ack {
+    bool lenient; /* items that cannot be acknowledged are passed over */
+    struct command_ack_item *items;
+    size_t count;
+};
+
+struct command_fail {
+    struct id id;
+    uint64_t lease_token;
+    struct str error;
+    struct str backtrace;
+};
+
+struct command_heartbeat_item {
+    struct id id;
+    uint64_t lease_token;
+    struct str progress;
+    struct str checkpoint;
+    struct store_tokens usage;
+};
+
+struct command_heartbeat {
+    struct command_heartbeat_item *items;
+    size_t count;
+};
+
+/* The numbers are on the wire. */
+enum command_job_action {
+    COMMAND_JOB_RETRY = 1,
+    COMMAND_JOB_REQUEUE,
+    COMMAND_JOB_CANCEL,
+    COMMAND_JOB_HOLD,
+    COMMAND_JOB_APPROVE,
+    COMMAND_JOB_REJECT,
+    COMMAND_JOB_MOVE,
+    COMMAND_JOB_CHANGE_PRIORITY,
+    COMMAND_JOB_DELETE,
+    COMMAND_JOB_ACTION_LAST = COMMAND_JOB_DELETE
+};
+
+struct command_jobs {
+    enum command_job_action action;
+    bool lenient; /* jobs that are missing or in another state are passed over */
+    bool reset_attempts;
+    uint8_t priority; /* for a change of it */
+    struct str queue; /* to move to */
+    struct str reason;
+    struct id *ids;
+    size_t count;
+};
+
+struct command_replay {
+    struct id id;
+    int64_t from; /* iteration */
+};
+
+/* The numbers are on the wire. */
+enum command_queue_action {
+    COMMAND_QUEUE_PAUSE = 1,
+    COMMAND_QUEUE_RESUME,
+    COMMAND_QUEUE_CONCURRENCY,
+    COMMAND_QUEUE_THROTTLE,
+    COMMAND_QUEUE_UNTHROTTLE,
+    COMMAND_QUEUE_CLEAR,
+    COMMAND_QUEUE_DELETE,
+    COMMAND_QUEUE_ACTION_LAST = COMMAND_QUEUE_DELETE
+};
+
+struct command_queue {
+    enum command_queue_action action;
+    struct str name;
+    uint32_t max;  /* concurrency; 0 removes the limit */
+    uint32_t rate; /* throttle */
+    int64_t window_ms;
+    /* Clearing and deleting go in steps: the answer to one says where the next goes on. */
+    struct id cursor;
+    struct id until; /* only jobs with ids below; none: those that exist now */
+    bool in_done;    /* the cursor is among the jobs that are over */
+};
+
+struct command_purge {
+    int64_t retention_ms;
+};
+
+struct command_batch_open {
+    struct str callback_queue;
+    struct str callback_payload;
+};
+
+struct command_batch_seal {
+    struct id id;
+};
+
+struct command_schedule_put {
+    struct id id;                    /* none: create */
+    struct wall expected_updated_at; /* the record that the change was made from; 0 on create */
+    struct store_schedule schedule;  /* created_at, updated_at and last_run are the machine's */
+};
+
+struct command_schedule_delete {
+    struct id id;
+};
+
+struct command_schedule_fire {
+    struct id id;
+    bool manual;               /* run once now; nothing moves */
+    struct wall expected_next; /* the due time that is being fired */
+    struct wall next;          /* the one after, computed by the leader */
+};
+
+struct command {
+    enum command_type type;
+    union {
+        struct command_enqueue enqueue;
+        struct command_claim claim;
+        struct command_ack ack;
+        struct command_fail fail;
+        struct command_heartbeat heartbeat;
+        struct command_jobs jobs;
+        struct command_replay replay;
+        struct command_queue queue;
+        struct command_purge purge;
+        struct command_batch_open batch_open;
+        struct command_batch_seal batch_seal;
+        struct command_schedule_put schedule_put;
+        struct command_schedule_delete schedule_delete;
+        struct command_schedule_fire schedule_fire;
+    };
+};
+
+/* Append the command's bytes. */
+void command_encode(const struct command *c, struct buf *out);
+
+/* ERR_CORRUPT when the bytes are no command that we know: on a node that applies, the end. */
+ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
+                                            struct err *err);
+
+/* The word for a type, for messages. */
+const char *command_word(enum command_type type);
+
+/* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
+struct command_entry {
+    struct wall now;
+    bool events; /* the event log is on */
+    uint32_t count;
+    struct str commands; /* count times: u32 length, bytes */
+};
+
+void command_entry_begin(struct buf *out, struct wall now, bool events);
+void command_entry_add(struct buf *out, struct str command);
+/* Fill in the count and pad. */
+void command_entry_end(struct buf *out, uint32_t count);
+
+ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
+                                                  struct err *err);
+/* The next command's bytes; false after the last. */
+ATTR_NODISCARD bool command_entry_next(struct command_entry *e, struct str *out);

@@ -1,0 +1,115 @@
+/*
+ * End: what follows when a job completes, dies, is cancelled or removed.
+ *
+ * The batch is counted before the job is written, because the document remembers that it was. Jobs
+ * that come out of the end (the next step, a failure handler) are made after it, so that whoever
+ * reads the log of events sees cause before effect.
+ */
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+
+void end__completed(struct machine *m, struct job *j, enum store_family was_in,
+                    const struct end_ack *ack)
+{
+    CHECK(j->state == JOB_COMPLETED);
+    j->completed_at = m->now;
+    batches__count(m, j, true);
+    jobs__write(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_COMPLETED, j);
+    locks__release(m, j);
+    chains__completed(m, j, ack);
+    dependencies__met(m, j->id);
+}
+
+void end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error)
+{
+    CHECK(j->state == JOB_DEAD);
+    j->failed_at = m->now;
+    batches__count(m, j, false);
+    jobs__write(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_DEAD, j);
+    chains__dead(m, j, error);
+}
+
+void end__expired(struct machine *m, struct job *j, enum store_family was_in)
+{
+    bool moved = job_move_target(j->state, JOB_MOVE_EXPIRE, &j->state);
+    CHECK(moved);
+    j->scheduled_at = (struct wall){0};
+    j->hold_reason = STR_EMPTY;
+    jobs__add_error(m, j, STR("job expired"), STR_EMPTY);
+    jobs__emit(m, STORE_EVENT_EXPIRED, j);
+    end__dead(m, j, was_in, STR("job expired"));
+}
+
+void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
+{
+    CHECK(j->state == JOB_CANCELLED);
+    j->cancelled_at = m->now;
+    j->scheduled_at = (struct wall){0};
+    jobs__clear_claim(j);
+    batches__count(m, j, false);
+    jobs__write(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_CANCELLED, j);
+    locks__release(m, j);
+}
+
+void end__removed(struct machine *m, struct job *j, enum store_family was_in)
+{
+    batches__count(m, j, false);
+    locks__release(m, j);
+    jobs__remove(m, j, was_in);
+    jobs__emit(m, STORE_EVENT_DELETED, j);
+}
+
+static struct str cut(struct str s, size_t limit)
+{
+    /* Not inside a character: bytes that continue one begin with the bits 10. */
+    size_t len = s.len < limit ? s.len : limit;
+    while (len < s.len && len > 0 && ((unsigned char)s.ptr[len] & 0xc0) == 0x80) {
+        len--;
+    }
+    return str_from(s.ptr, len);
+}
+
+void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
+                 struct result *r)
+{
+    bool expired = j->expire_at.ns != 0 && j->expire_at.ns < m->now.ns;
+    uint32_t remaining = expired ? 0 : job_attempts_remaining(j);
+    struct wall next = {0};
+    bool moved =
+        job_move_target(j->state, remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
+    CHECK(moved);
+    if (remaining > 0) {
+        next = wall_add_ms(m->now, job_backoff_delay_ms(j, j->attempt));
+    }
+    struct queue *q = queues__need(m, j->queue);
+    q->rec.failures++;
+    queues__touch(m, q);
+    jobs__add_error(m, j, error, backtrace);
+    jobs__clear_claim(j);
+    j->hold_reason = STR_EMPTY;
+    j->failed_at = m->now;
+    j->scheduled_at = next;
+    jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_FAILED,
+                                              .job = j->id,
+                                              .queue = j->queue,
+                                              .text = cut(error, LIMIT_EVENT_ERROR_BYTES),
+                                              .attempt = j->attempt,
+                                              .remaining = remaining,
+                                              .next_attempt_at = next});
+    if (r != NULL) {
+        r->state = j->state;
+        r->attempt = j->attempt;
+        r->remaining = remaining;
+        r->at = next;
+    }
+    if (remaining > 0) {
+        jobs__write(m, j, STORE_LIVE);
+        jobs__emit(m, STORE_EVENT_RETRYING, j);
+    } else {
+        end__dead(m, j, STORE_LIVE, error);
+    }
+}

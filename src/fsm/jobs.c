@@ -1,0 +1,253 @@
+/*
+ * Jobs: the one place where a job is written and the indexes follow.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+#include "store/store_job.h"
+
+bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family)
+{
+    *out_family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    return store_docs_get(m->store.docs, *out_family, id, out);
+}
+
+bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
+                struct result *r)
+{
+    if (jobs__get(m, id, out, out_family)) {
+        return true;
+    }
+    machine__refuse(m, r, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found",
+                    STR_ARG(machine__id_text(m, id, ID_JOB)));
+    return false;
+}
+
+bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
+                struct result *r)
+{
+    enum job_state to;
+    if (job_move_target(j->state, move, &to)) {
+        j->state = to;
+        return true;
+    }
+    struct str id = machine__id_text(m, j->id, ID_JOB);
+    if (code == ERR_ACK) {
+        machine__refuse(m, r, code, "job " STR_FMT " is not active", STR_ARG(id));
+    } else if (code == ERR_FAIL) {
+        machine__refuse(m, r, code, "job " STR_FMT " is not active (state=%s)", STR_ARG(id),
+                        job_state_name(j->state));
+    } else {
+        machine__refuse(m, r, code, "cannot %s job " STR_FMT " in state %s", job_move_word(move),
+                        STR_ARG(id), job_state_name(j->state));
+    }
+    return false;
+}
+
+bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, enum err_code code,
+                       struct result *r)
+{
+    if (token == 0 || token == j->lease_token) {
+        return true;
+    }
+    machine__refuse(m, r, code, "lease lost: job " STR_FMT " was handed on",
+                    STR_ARG(machine__id_text(m, j->id, ID_JOB)));
+    return false;
+}
+
+void jobs__emit_event(struct machine *m, const struct store_event *e)
+{
+    if (m->events_on) {
+        store_event_add(&m->events, e);
+        if (m->oldest_event_at.ns == 0) {
+            m->oldest_event_at = m->now;
+        }
+    }
+}
+
+void jobs__emit(struct machine *m, enum store_event_type type, const struct job *j)
+{
+    jobs__emit_event(m, &(struct store_event){.type = type, .job = j->id, .queue = j->queue});
+}
+
+void jobs__add_error(struct machine *m, struct job *j, struct str error, struct str backtrace)
+{
+    store_rows_add_error(
+        &m->store, j,
+        &(struct store_error){
+            .attempt = j->attempt, .created_at = m->now, .error = error, .backtrace = backtrace});
+}
+
+void jobs__clear_claim(struct job *j)
+{
+    j->worker_id = STR_EMPTY;
+    j->hostname = STR_EMPTY;
+    j->lease_expires_at = (struct wall){0};
+}
+
+/* The kept number of a queue's jobs in a terminal state. */
+static uint64_t *done_count(struct queue *q, enum job_state state)
+{
+    switch ((int)state) {
+    case JOB_COMPLETED:
+        return &q->rec.completed;
+    case JOB_DEAD:
+        return &q->rec.dead;
+    case JOB_CANCELLED:
+        return &q->rec.cancelled;
+    default:
+        UNREACHABLE("the state is not a terminal one");
+    }
+}
+
+/* Out of line, heaps and counters, as the record says it is in them. */
+static void unindex_live(struct machine *m, struct live *l)
+{
+    struct queue *q = m->queues[l->queue];
+    CHECK(q != NULL);
+    CHECK(q->live_count[l->state] > 0);
+    q->live_count[l->state]--;
+    if (l->in_line) {
+        live_line_remove(&m->live, queues__line(q, l->priority), l);
+    }
+    heap_remove(&m->due, &l->due);
+    heap_remove(&m->expiry, &l->expiry);
+    if (l->state == JOB_ACTIVE && q->rec.max_concurrency > 0) {
+        queues__ready(m, q); /* a place is free */
+    }
+}
+
+/* A job that is over counts in its queue's record; the document says which. */
+static void uncount_done(struct machine *m, struct id id)
+{
+    struct job old;
+    struct err err;
+    struct str bytes = store_docs_bytes(m->store.docs, id);
+    if (store_job_decode_head(id, bytes, &old, &err) != ERR_OK) {
+        check_fatal("a document changed under the machine: %s", err.msg);
+    }
+    struct queue *q = queues__need(m, old.queue);
+    uint64_t *count = done_count(q, old.state);
+    CHECK(*count > 0);
+    *count -= 1;
+    queues__touch(m, q);
+}
+
+/* When the machine has to look at the job again by itself; 0 for never. */
+static int64_t due_at(const struct job *j)
+{
+    switch ((int)j->state) {
+    case JOB_SCHEDULED:
+    case JOB_RETRYING:
+        return j->scheduled_at.ns;
+    case JOB_ACTIVE: {
+        int64_t lease = j->lease_expires_at.ns + 1; /* it holds up to and including its end */
+        int64_t timeout = j->agent.timeout_ms == 0
+                              ? INT64_MAX
+                              : wall_add_ms(j->started_at, j->agent.timeout_ms).ns;
+        return timeout < lease ? timeout : lease;
+    }
+    default:
+        return 0;
+    }
+}
+
+/* Into counters, heaps and line, as the document says. */
+static void index_live(struct machine *m, struct live *l, const struct job *j, struct queue *q)
+{
+    l->queue = q->number;
+    l->state = (uint8_t)j->state;
+    l->priority = j->priority;
+    q->live_count[j->state]++;
+    int64_t due = due_at(j);
+    if (due != 0) {
+        heap_set(&m->due, &l->due, due);
+    }
+    if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
+        heap_set(&m->expiry, &l->expiry, j->expire_at.ns);
+    }
+    if (j->order != 0) {
+        live_line_add(&m->live, queues__line(q, j->priority), l);
+        queues__ready(m, q);
+    }
+}
+
+static void note_changed(struct machine *m, struct id id)
+{
+    if (m->changed_count == m->changed_cap) {
+        m->changed_cap = m->changed_cap == 0 ? 256 : m->changed_cap * 2;
+        m->changed = realloc(m->changed, m->changed_cap * sizeof(struct id));
+        CHECK(m->changed != NULL);
+    }
+    m->changed[m->changed_count++] = id;
+}
+
+void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
+{
+    struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    struct queue *q = queues__need(m, j->queue);
+
+    if (l != NULL) {
+        unindex_live(m, l);
+    } else if (was_in == STORE_DONE) {
+        uncount_done(m, j->id);
+    }
+    j->version = m->index;
+    j->order = j->state == JOB_PENDING && j->waits_for.len == 0 ? m->store.meta.next_order++ : 0;
+    store_docs_put(m->store.docs, j, was_in);
+    if (job_state_is_terminal(j->state)) {
+        *done_count(q, j->state) += 1;
+        queues__touch(m, q);
+        if (l != NULL) {
+            live_remove(&m->live, l);
+        }
+    } else {
+        index_live(m, l != NULL ? l : live_add(&m->live, j->id), j, q);
+    }
+    note_changed(m, j->id);
+}
+
+void jobs__create(struct machine *m, struct job *j)
+{
+    j->id = machine__new_id(m);
+    j->created_at = m->now;
+    j->state = j->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING;
+    jobs__write(m, j, STORE_FAMILY_COUNT);
+    if (j->waits_for.len > 0) {
+        dependencies__add(m, j);
+    }
+    jobs__emit(m, STORE_EVENT_ENQUEUED, j);
+}
+
+void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
+{
+    struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    if (l != NULL) {
+        unindex_live(m, l);
+        live_remove(&m->live, l);
+    } else {
+        uncount_done(m, j->id);
+    }
+    store_rows_remove(&m->store, j);
+    store_docs_remove(m->store.docs, was_in, j->id);
+    note_changed(m, j->id);
+}
+
+/* At start: a live document that is on disk comes into memory. Jobs in line are put there by the
+ * caller, in their order. */
+void jobs__load(struct machine *m, const struct job *j)
+{
+    struct queue *q = queues__find(m, j->queue);
+    if (q == NULL) {
+        check_fatal("a job is in queue '" STR_FMT "', which has no record", STR_ARG(j->queue));
+    }
+    struct live *l = live_add(&m->live, j->id);
+    struct job unplaced = *j;
+    unplaced.order = 0;
+    index_live(m, l, &unplaced, q);
+    if (j->waits_for.len > 0) {
+        dependencies__add(m, j);
+    }
+}

@@ -1,0 +1,75 @@
+/*
+ * Live: what the machine keeps in memory about each job that is not over.
+ *
+ * A small record per job, found by id, linked into its queue's line and into the heaps of due
+ * times. Everything here is rebuilt from the live documents at start; nothing here is written.
+ * Records never move, and are numbered, so that links are 32 bits wide.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/heap.h"
+#include "base/id.h"
+#include "core/job.h"
+
+#define LIVE_NONE UINT32_MAX
+
+struct live {
+    struct id id;
+    uint32_t queue;      /* number of its queue */
+    uint32_t next, prev; /* in line, LIVE_NONE at the ends */
+    uint8_t state;       /* enum job_state */
+    uint8_t priority;
+    bool in_line;            /* claimable, as far as the job itself goes */
+    struct heap_node due;    /* when it is promoted, reclaimed or timed out */
+    struct heap_node expiry; /* when it expires */
+};
+
+struct live_table {
+    struct live **chunks;
+    uint32_t chunk_count;
+    uint32_t used;       /* records ever handed out */
+    uint32_t free_first; /* list through next */
+    uint32_t count;
+    uint32_t *slots[256]; /* by the top bits of the hash: each grows by itself, in small steps */
+    uint32_t slot_count[256];
+    uint32_t slot_used[256];
+};
+
+void live_init(struct live_table *t);
+void live_deinit(struct live_table *t);
+
+/* NULL when there is none. */
+struct live *live_find(const struct live_table *t, struct id id);
+
+/* A record for an id that has none; everything but the id is empty. */
+struct live *live_add(struct live_table *t, struct id id);
+
+/* Give the record back; it must be out of every line and heap. */
+void live_remove(struct live_table *t, struct live *l);
+
+struct live *live_at(const struct live_table *t, uint32_t number);
+uint32_t live_number(const struct live_table *t, const struct live *l);
+
+/* Memory that the table takes, whether in use or not. */
+uint64_t live_bytes(const struct live_table *t);
+
+/* Order of two records by id, for heaps. */
+bool live_due_before(const struct heap_node *a, const struct heap_node *b);
+bool live_expiry_before(const struct heap_node *a, const struct heap_node *b);
+
+/* Jobs in line: first come, first served. */
+struct live_line {
+    uint32_t first, last;
+    uint32_t count;
+};
+
+static inline struct live_line live_line_empty(void)
+{
+    return (struct live_line){.first = LIVE_NONE, .last = LIVE_NONE};
+}
+
+void live_line_add(const struct live_table *t, struct live_line *line, struct live *l);
+void live_line_remove(const struct live_table *t, struct live_line *line, struct live *l);

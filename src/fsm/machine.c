@@ -1,0 +1,396 @@
+#include "fsm/machine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/machine_int.h"
+#include "store/store_job.h"
+
+static const apply_fn appliers[] = {
+    [COMMAND_ENQUEUE] = apply_enqueue,
+    [COMMAND_CLAIM] = apply_claim,
+    [COMMAND_ACK] = apply_ack,
+    [COMMAND_FAIL] = apply_fail,
+    [COMMAND_HEARTBEAT] = apply_heartbeat,
+    [COMMAND_JOBS] = apply_jobs,
+    [COMMAND_REPLAY] = apply_replay,
+    [COMMAND_QUEUE] = apply_queue,
+    [COMMAND_TICK] = apply_tick,
+    [COMMAND_PURGE] = apply_purge,
+    [COMMAND_BATCH_OPEN] = apply_batch_open,
+    [COMMAND_BATCH_SEAL] = apply_batch_seal,
+    [COMMAND_SCHEDULE_PUT] = apply_schedule_put,
+    [COMMAND_SCHEDULE_DELETE] = apply_schedule_delete,
+    [COMMAND_SCHEDULE_FIRE] = apply_schedule_fire,
+};
+_Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
+
+/* What an entry may need in memory while it is applied: decoded commands, results, new texts. */
+enum { ARENA_BYTES = 1 << 30 };
+
+/* Shared pieces */
+
+void machine__refuse(struct machine *m, struct result *r, enum err_code code, const char *fmt, ...)
+{
+    char text[sizeof(((struct err *)0)->msg)];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    CHECK(n >= 0);
+    size_t len = (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    r->code = code;
+    r->message = arena_str(m->arena, str_from(text, len));
+}
+
+struct id machine__new_id(struct machine *m)
+{
+    return id_make(m->now, m->index, m->next_number++);
+}
+
+void *machine__alloc(struct machine *m, size_t size)
+{
+    void *p = arena_alloc(m->arena, size == 0 ? 1 : size, _Alignof(max_align_t));
+    CHECK(p != NULL);
+    return p;
+}
+
+struct str machine__id_text(struct machine *m, struct id id, struct str prefix)
+{
+    char *text = machine__alloc(m, ID_TEXT_MAX);
+    return str_from(text, id_format(id, prefix, text));
+}
+
+struct str machine__keep(struct machine *m, struct buf *b)
+{
+    CHECK(!b->overflow);
+    struct str kept = arena_str(m->arena, buf_str(b));
+    CHECK(kept.len == b->len);
+    buf_deinit(b);
+    return kept;
+}
+
+/* Opening */
+
+/* A pending job and its place, while the lines are put together again. */
+struct place {
+    uint64_t order;
+    struct live *live;
+};
+
+struct loading {
+    struct place *places;
+    size_t count;
+    size_t cap;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    uint64_t x = ((const struct place *)a)->order;
+    uint64_t y = ((const struct place *)b)->order;
+    return (x > y) - (x < y);
+}
+
+static void remember_place(struct loading *l, uint64_t order, struct live *live)
+{
+    if (l->count == l->cap) {
+        l->cap = l->cap == 0 ? 1024 : l->cap * 2;
+        l->places = realloc(l->places, l->cap * sizeof(struct place));
+        CHECK(l->places != NULL);
+    }
+    l->places[l->count++] = (struct place){.order = order, .live = live};
+}
+
+static enum err_code load_jobs(struct machine *m, struct err *err)
+{
+    struct loading loading = {0};
+    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, STORE_LIVE, STR_EMPTY);
+    enum err_code code = ERR_OK;
+    for (; kv_iter_valid(it) && code == ERR_OK; kv_iter_next(it)) {
+        struct str key = kv_iter_key(it);
+        struct job j;
+        struct id id;
+        if (key.len != ID_BYTES) {
+            code = err_set(err, ERR_CORRUPT, "a live job has a key of %zu bytes", key.len);
+            break;
+        }
+        memcpy(id.b, key.ptr, ID_BYTES);
+        code = store_job_decode_head(id, kv_iter_value(it), &j, err);
+        if (code == ERR_OK) {
+            jobs__load(m, &j);
+            if (j.order != 0) {
+                remember_place(&loading, j.order, live_find(&m->live, id));
+            }
+        }
+    }
+    if (code == ERR_OK) {
+        code = kv_iter_error(it, err);
+    }
+    kv_iter_free(it);
+    qsort(loading.places, loading.count, sizeof(struct place), compare_places);
+    for (size_t i = 0; i < loading.count; i++) {
+        struct live *l = loading.places[i].live;
+        live_line_add(&m->live, queues__line(m->queues[l->queue], l->priority), l);
+    }
+    free(loading.places);
+    return code;
+}
+
+static enum err_code load(struct machine *m, struct err *err)
+{
+    queues__load(m);
+    locks__load(m);
+    batches__load(m);
+    workers__load(m);
+    apply_schedule__load(m);
+    m->oldest_event_at = store_event_oldest_at(&m->store);
+    m->now = m->store.meta.now;
+    return load_jobs(m, err);
+}
+
+static void machine_closep(struct machine **m)
+{
+    machine_close(*m);
+}
+
+enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
+                           struct machine **out_machine, struct err *err)
+{
+    ATTR_CLEANUP(machine_closep) struct machine *m = calloc(1, sizeof *m);
+    CHECK(m != NULL);
+    live_init(&m->live);
+    heap_init(&m->due, live_due_before);
+    heap_init(&m->expiry, live_expiry_before);
+    store_event_block_init(&m->events);
+    m->arena = arena_new(ARENA_BYTES);
+    if (store_open(&m->store, path, err) != ERR_OK || load(m, err) != ERR_OK) {
+        return err_wrap(err, "open the state in %s", path);
+    }
+    /* Not before: what is loaded is no news. */
+    m->hooks = *hooks;
+    *out_machine = TAKE(m);
+    return ERR_OK;
+}
+
+void machine_close(struct machine *m)
+{
+    if (m == NULL) {
+        return;
+    }
+    apply_schedule__close(m);
+    workers__close(m);
+    batches__close(m);
+    locks__close(m);
+    dependencies__close(m);
+    queues__close(m);
+    heap_deinit(&m->due);
+    heap_deinit(&m->expiry);
+    live_deinit(&m->live);
+    store_event_block_deinit(&m->events);
+    arena_free(m->arena);
+    free(m->changed);
+    store_close(&m->store);
+    free(m);
+}
+
+/* Applying */
+
+static void begin_entry(struct machine *m, uint64_t index, const struct command_entry *e)
+{
+    CHECK(index > m->store.meta.applied_index);
+    arena_reset(m->arena);
+    m->index = index;
+    m->next_number = 0;
+    m->changed_count = 0;
+    m->events_on = e->events;
+    /* The leader's clock may step back, or another leader's be behind: time here does not. */
+    if (e->now.ns > m->now.ns) {
+        m->now = e->now;
+    }
+    m->results = MACHINE_ARRAY(m, struct result, e->count);
+    m->result_count = e->count;
+}
+
+static void end_entry(struct machine *m)
+{
+    batches__write_dirty(m);
+    queues__write_dirty(m);
+    m->store.meta.applied_index = m->index;
+    m->store.meta.now = m->now;
+    store_event_write(&m->store, &m->events);
+    store_commit(&m->store);
+    for (uint32_t i = 0; i < m->changed_count && m->hooks.changed != NULL; i++) {
+        m->hooks.changed(m->hooks.data, m->changed[i]);
+    }
+}
+
+void machine_apply(struct machine *m, uint64_t index, struct str entry)
+{
+    struct command_entry e;
+    struct err err;
+    struct str bytes;
+    if (command_entry_decode(entry, &e, &err) != ERR_OK) {
+        check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
+    }
+    begin_entry(m, index, &e);
+    for (uint32_t i = 0; i < m->result_count; i++) {
+        struct command c;
+        if (!command_entry_next(&e, &bytes)) {
+            check_fatal("entry %llu cannot be applied: it is cut short", (unsigned long long)index);
+        }
+        if (command_decode(bytes, m->arena, &c, &err) != ERR_OK) {
+            check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
+        }
+        m->results[i] = (struct result){0};
+        appliers[c.type](m, &c, &m->results[i]);
+    }
+    end_entry(m);
+}
+
+/* Asking */
+
+const struct result *machine_results(const struct machine *m, uint32_t *out_count)
+{
+    *out_count = m->result_count;
+    return m->results;
+}
+
+uint64_t machine_applied_index(const struct machine *m)
+{
+    return m->store.meta.applied_index;
+}
+
+uint64_t machine_state_hash(const struct machine *m)
+{
+    return m->store.meta.state_hash;
+}
+
+uint64_t machine_digest(struct machine *m)
+{
+    return store_digest(&m->store);
+}
+
+static void earliest(struct wall *at, const struct heap *h, int64_t after)
+{
+    const struct heap_node *first = heap_first(h);
+    if (first != NULL && first->key + after < at->ns) {
+        at->ns = first->key + after;
+    }
+}
+
+struct wall machine_next_tick(const struct machine *m)
+{
+    struct wall at = {.ns = INT64_MAX};
+    earliest(&at, &m->due, 0);
+    earliest(&at, &m->expiry, 1);
+    earliest(&at, &m->lock_expiry, 0);
+    earliest(&at, &m->worker_prune, 0);
+    return at;
+}
+
+bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
+{
+    return apply_schedule__first(m, out);
+}
+
+bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
+                       struct wall *out_until)
+{
+    const struct queue *q = queues__find(m, queue);
+    *out_until = (struct wall){0};
+    return q != NULL && machine_claimable_count(m, queue) > 0 && queues__open(q, now, out_until);
+}
+
+uint32_t machine_claimable_count(const struct machine *m, struct str queue)
+{
+    const struct queue *q = queues__find(m, queue);
+    uint32_t waiting = 0;
+    if (q == NULL || q->rec.paused) {
+        return 0;
+    }
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        waiting += q->lanes[i].line.count;
+    }
+    if (q->rec.max_concurrency > 0) {
+        uint32_t active = q->live_count[JOB_ACTIVE];
+        uint32_t places = q->rec.max_concurrency > active ? q->rec.max_concurrency - active : 0;
+        return waiting < places ? waiting : places;
+    }
+    return waiting;
+}
+
+bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now)
+{
+    return worker_id.len > 0 && workers__is_stale(m, worker_id, now);
+}
+
+struct store *machine_store(struct machine *m)
+{
+    return &m->store;
+}
+
+static void describe_queue(const struct machine *m, const struct queue *q,
+                           struct machine_queue *out)
+{
+    *out = (struct machine_queue){.name = q->node.key,
+                                  .paused = q->rec.paused,
+                                  .max_concurrency = q->rec.max_concurrency,
+                                  .throttle_rate = q->rec.throttle_rate,
+                                  .throttle_window_ms = q->rec.throttle_window_ms,
+                                  .created_at = q->rec.created_at,
+                                  .failures = q->rec.failures};
+    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+        out->count[s] = q->live_count[s];
+    }
+    out->count[JOB_COMPLETED] = q->rec.completed;
+    out->count[JOB_DEAD] = q->rec.dead;
+    out->count[JOB_CANCELLED] = q->rec.cancelled;
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        if (q->lanes[i].line.first != LIVE_NONE) {
+            struct id first = live_at(&m->live, q->lanes[i].line.first)->id;
+            if (id_is_none(out->oldest_pending) || id_cmp(first, out->oldest_pending) < 0) {
+                out->oldest_pending = first;
+            }
+        }
+    }
+}
+
+void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
+                        void *data)
+{
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        if (m->queues[i] != NULL) {
+            struct machine_queue q;
+            describe_queue(m, m->queues[i], &q);
+            fn(data, &q);
+        }
+    }
+}
+
+bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out)
+{
+    const struct queue *q = queues__find(m, name);
+    if (q != NULL) {
+        describe_queue(m, q, out);
+    }
+    return q != NULL;
+}
+
+uint64_t machine_index_bytes(const struct machine *m)
+{
+    return live_bytes(&m->live) +
+           (uint64_t)(m->due.cap + m->expiry.cap) * sizeof(struct heap_node *);
+}
+
+uint64_t machine_live_count(const struct machine *m)
+{
+    return m->live.count;
+}
+
+enum err_code machine_checkpoint(struct machine *m, const char *dir, struct err *err)
+{
+    return kv_checkpoint(m->store.kv, dir, err);
+}

@@ -1,0 +1,108 @@
+/*
+ * Machine: the state machine. Log entries go in, the state of all jobs changes, results come out.
+ *
+ * Deterministic: what an entry does depends on the entry and on the state, and on nothing else: no
+ * clock, no chance, no configuration of the node, no order of a hash table. Two machines that have
+ * applied the same log have written the same bytes; their state hashes say so.
+ *
+ * Documents are on disk (store/); what is needed to decide quickly is in memory: lines of waiting
+ * jobs, due times, locks, counters. Memory is rebuilt from disk when a machine is opened.
+ *
+ * Belongs to one thread, except where a function says otherwise.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "core/job.h"
+#include "fsm/result.h"
+#include "store/store.h"
+
+struct machine;
+
+/* What the machine tells while it applies. NULL members are not called. */
+struct machine_hooks {
+    void *data;
+    /* A job came to stand in line in this queue, or the queue's limits gave way: a claim may now
+     * find something. Called during apply; the name lives as long as the machine. */
+    void (*ready)(void *data, struct str queue);
+    /* A job was written or removed. Called at the end of each entry, once per job, in order. */
+    void (*changed)(void *data, struct id job);
+};
+
+/* Open the state in the folder path, or begin with nothing. */
+ATTR_NODISCARD enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
+                                          struct machine **out_machine, struct err *err);
+void machine_close(struct machine *m); /* NULL is fine */
+
+/* Apply the entry at index, which is above the applied one. An entry that cannot be understood, or
+ * a store that refuses, stops the process. */
+void machine_apply(struct machine *m, uint64_t index, struct str entry);
+
+/* One result per command of the last entry; valid until the next apply. */
+const struct result *machine_results(const struct machine *m, uint32_t *out_count);
+
+uint64_t machine_applied_index(const struct machine *m);
+uint64_t machine_state_hash(const struct machine *m);
+
+/* A hash of the whole state, however it came to be; walks everything. */
+uint64_t machine_digest(struct machine *m);
+
+/* The moment from which a tick would do something; INT64_MAX when there is none. */
+struct wall machine_next_tick(const struct machine *m);
+
+/* The earliest due schedule: its id, its due time and its expressions. False when none is enabled.
+ * The texts live until the next apply. */
+struct machine_due_schedule {
+    struct id id;
+    struct wall next_run;
+    struct wall created_at;
+    struct str cron, timezone;
+};
+bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);
+
+/* Would a claim on this queue at this moment find a job? When only a throttle stands in the way,
+ * *out_until is set to when it gives way; it is 0 otherwise. */
+bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
+                       struct wall *out_until);
+
+/* How many claims could now succeed in the queue, as far as is cheap to know: waiting jobs, bounded
+ * by the free places under its limit. */
+uint32_t machine_claimable_count(const struct machine *m, struct str queue);
+
+/* Would a claim of this worker write its row, whether it finds a job or not? */
+bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now);
+
+/* The store, for readers (store_docs_read, store_rows_each_…, store_event_read), from any thread.
+ */
+struct store *machine_store(struct machine *m);
+
+/* Numbers of a queue. */
+struct machine_queue {
+    struct str name;
+    bool paused;
+    uint32_t max_concurrency;
+    uint32_t throttle_rate;
+    int64_t throttle_window_ms;
+    struct wall created_at;
+    uint64_t count[JOB_STATE_COUNT];
+    uint64_t failures;
+    struct id oldest_pending; /* none when there is none */
+};
+
+/* Call fn for each queue, in no order. */
+void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
+                        void *data);
+bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
+
+/* Memory that grows with the number of live jobs. */
+uint64_t machine_index_bytes(const struct machine *m);
+uint64_t machine_live_count(const struct machine *m);
+
+/* From any thread, while entries are applied: a durable copy of the state in the new folder dir. */
+ATTR_NODISCARD enum err_code machine_checkpoint(struct machine *m, const char *dir,
+                                                struct err *err);

@@ -1,0 +1,228 @@
+/*
+ * Queues: their settings, their lines, and whether something may be claimed now.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/pack.h"
+#include "fsm/machine_int.h"
+
+struct queue *queues__find(const struct machine *m, struct str name)
+{
+    struct map_node *n = map_find(&m->queue_names, name);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct queue, node);
+}
+
+static struct queue *queue_new(struct machine *m, struct str name)
+{
+    struct queue *q = calloc(1, sizeof *q + name.len);
+    CHECK(q != NULL);
+    CHECK(name.len > 0);
+    memcpy(q->name, name.ptr, name.len);
+    q->node.key = str_from(q->name, name.len);
+    map_add(&m->queue_names, &q->node);
+    /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
+    q->number = m->queue_count++;
+    m->queues = realloc(m->queues, m->queue_count * sizeof(struct queue *));
+    CHECK(m->queues != NULL);
+    m->queues[q->number] = q;
+    return q;
+}
+
+struct queue *queues__need(struct machine *m, struct str name)
+{
+    struct queue *q = queues__find(m, name);
+    if (q == NULL) {
+        q = queue_new(m, name);
+        q->rec.created_at = m->now;
+        queues__touch(m, q);
+    }
+    /* Named again after it was deleted in this entry. */
+    if (q->gone) {
+        q->gone = false;
+        q->rec = (struct store_queue){.created_at = m->now};
+        queues__touch(m, q);
+    }
+    return q;
+}
+
+void queues__touch(struct machine *m, struct queue *q)
+{
+    if (!q->dirty) {
+        q->dirty = true;
+        q->dirty_next = m->dirty_queues;
+        m->dirty_queues = q;
+    }
+}
+
+struct live_line *queues__line(struct queue *q, uint8_t priority)
+{
+    unsigned at = 0;
+    while (at < q->lane_count && q->lanes[at].priority < priority) {
+        at++;
+    }
+    if (at == q->lane_count || q->lanes[at].priority != priority) {
+        q->lanes = realloc(q->lanes, (q->lane_count + 1) * sizeof(struct lane));
+        CHECK(q->lanes != NULL);
+        memmove(q->lanes + at + 1, q->lanes + at, (q->lane_count - at) * sizeof(struct lane));
+        q->lanes[at] = (struct lane){.priority = priority, .line = live_line_empty()};
+        q->lane_count++;
+    }
+    return &q->lanes[at].line;
+}
+
+/* When the throttle lets the next claim through; 0 when it does now. */
+static struct wall throttle_until(const struct queue *q, struct wall now)
+{
+    if (q->rec.throttle_rate == 0 || q->rec.throttle_claims < q->rec.throttle_rate) {
+        return (struct wall){0};
+    }
+    /* The claim that must have left the window: the one a whole rate ago. */
+    struct wall oldest = {.ns = q->claims[q->rec.throttle_claims % q->rec.throttle_rate]};
+    struct wall until = wall_add_ms(oldest, q->rec.throttle_window_ms);
+    return until.ns <= now.ns ? (struct wall){0} : until;
+}
+
+bool queues__open(const struct queue *q, struct wall now, struct wall *out_until)
+{
+    *out_until = (struct wall){0};
+    if (q->rec.paused || q->gone) {
+        return false;
+    }
+    if (q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency) {
+        return false;
+    }
+    *out_until = throttle_until(q, now);
+    return out_until->ns == 0;
+}
+
+/* The key of a place in the ring of claims. */
+static struct str throttle_key(const struct queue *q, uint32_t place, struct buf *out)
+{
+    buf_clear(out);
+    buf_add_str(out, q->node.key);
+    buf_add_char(out, '\0');
+    pack_u32_be(out, place);
+    return buf_str(out);
+}
+
+void queues__count_claim(struct machine *m, struct queue *q)
+{
+    if (q->rec.throttle_rate == 0) {
+        return;
+    }
+    uint32_t place = (uint32_t)(q->rec.throttle_claims % q->rec.throttle_rate);
+    struct buf key;
+    struct buf value;
+    buf_init(&key, 1024);
+    buf_init(&value, 16);
+    q->claims[place] = m->now.ns;
+    q->rec.throttle_claims++;
+    pack_i64(&value, m->now.ns);
+    store_put(&m->store, STORE_KIND_THROTTLE, throttle_key(q, place, &key), buf_str(&value));
+    queues__touch(m, q);
+    buf_deinit(&key);
+    buf_deinit(&value);
+}
+
+void queues__drop_throttle(struct machine *m, struct queue *q)
+{
+    if (q->rec.throttle_rate == 0) {
+        return;
+    }
+    /* Every place of the ring: from name NUL to name SOH. */
+    struct buf from;
+    struct buf until;
+    buf_init(&from, 1024);
+    buf_init(&until, 1024);
+    buf_add_char(&from, STORE_KIND_THROTTLE);
+    buf_add_str(&from, q->node.key);
+    buf_add_str(&until, buf_str(&from));
+    buf_add_char(&from, '\0');
+    buf_add_char(&until, '\1');
+    kv_delete_range(m->store.batch, STORE_META, buf_str(&from), buf_str(&until));
+    buf_deinit(&from);
+    buf_deinit(&until);
+    free(q->claims);
+    q->claims = NULL;
+    q->rec.throttle_rate = 0;
+    q->rec.throttle_window_ms = 0;
+    q->rec.throttle_claims = 0;
+    queues__touch(m, q);
+}
+
+void queues__ready(struct machine *m, struct queue *q)
+{
+    if (m->hooks.ready != NULL) {
+        m->hooks.ready(m->hooks.data, q->node.key);
+    }
+}
+
+void queues__write_dirty(struct machine *m)
+{
+    while (m->dirty_queues != NULL) {
+        struct queue *q = m->dirty_queues;
+        m->dirty_queues = q->dirty_next;
+        q->dirty = false;
+        if (q->gone) {
+            store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
+            map_remove(&m->queue_names, &q->node);
+            m->queues[q->number] = NULL;
+            free(q->lanes);
+            free(q->claims);
+            free(q);
+            continue;
+        }
+        buf_clear(&m->store.scratch);
+        store_record_encode_queue(&q->rec, &m->store.scratch);
+        store_put(&m->store, STORE_KIND_QUEUE, q->node.key, buf_str(&m->store.scratch));
+    }
+}
+
+static void load_queue(void *data, struct str name, struct str value)
+{
+    struct machine *m = data;
+    struct queue *q = queue_new(m, name);
+    if (!store_record_decode_queue(value, &q->rec)) {
+        check_fatal("the record of queue '" STR_FMT "' cannot be read", STR_ARG(name));
+    }
+    if (q->rec.throttle_rate > 0) {
+        q->claims = calloc(q->rec.throttle_rate, sizeof(int64_t));
+        CHECK(q->claims != NULL);
+    }
+}
+
+static void load_claim(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct unpack u = unpack_from(value);
+    int64_t at = unpack_i64(&u);
+    bool sound = unpack_done(&u) && rest.len > 5;
+    struct queue *q = sound ? queues__find(m, str_from(rest.ptr, rest.len - 5)) : NULL;
+    struct unpack place_bytes =
+        unpack_from(sound ? str_from_offset(rest, rest.len - 4) : STR_EMPTY);
+    uint32_t place = unpack_u32_be(&place_bytes);
+    if (q == NULL || place >= q->rec.throttle_rate) {
+        check_fatal("a throttle record of queue '" STR_FMT "' does not fit it", STR_ARG(rest));
+    }
+    q->claims[place] = at;
+}
+
+void queues__load(struct machine *m)
+{
+    store_each(&m->store, STORE_KIND_QUEUE, load_queue, m);
+    store_each(&m->store, STORE_KIND_THROTTLE, load_claim, m);
+}
+
+void queues__close(struct machine *m)
+{
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        if (m->queues[i] != NULL) {
+            free(m->queues[i]->lanes);
+            free(m->queues[i]->claims);
+            free(m->queues[i]);
+        }
+    }
+    free(m->queues);
+    map_deinit(&m->queue_names);
+}

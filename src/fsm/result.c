@@ -1,0 +1,94 @@
+#include "fsm/result.h"
+
+#include "base/check.h"
+#include "base/pack.h"
+
+void result_encode(const struct result *r, struct buf *out)
+{
+    pack_u8(out, (uint8_t)r->code);
+    if (r->code != ERR_OK) {
+        pack_text(out, r->message);
+        return;
+    }
+    buf_add(out, r->id.b, ID_BYTES);
+    pack_varint(out, r->affected);
+    pack_varint(out, r->missing);
+    pack_u8(out, (uint8_t)r->state);
+    pack_varint(out, r->attempt);
+    pack_varint(out, r->remaining);
+    pack_i64(out, r->at.ns);
+    pack_u8(out, r->more ? 1 : 0);
+    if (r->more) {
+        buf_add(out, r->cursor.b, ID_BYTES);
+        buf_add(out, r->until.b, ID_BYTES);
+        pack_u8(out, r->in_done ? 1 : 0);
+    }
+    pack_varint(out, r->count);
+    for (uint32_t i = 0; i < r->count; i++) {
+        buf_add(out, r->items[i].id.b, ID_BYTES);
+        pack_u8(out, (uint8_t)r->items[i].status);
+        pack_text(out, r->items[i].doc);
+    }
+}
+
+static struct id take_id(struct unpack *u)
+{
+    struct id id = ID_NONE;
+    struct str bytes = unpack_bytes(u, ID_BYTES);
+    if (bytes.len == ID_BYTES) {
+        memcpy(id.b, bytes.ptr, ID_BYTES);
+    }
+    return id;
+}
+
+static bool take_items(struct unpack *u, struct arena *a, struct result *out)
+{
+    uint64_t count = unpack_varint(u);
+    if (count > unpack_left(u) / (ID_BYTES + 2)) {
+        return false;
+    }
+    out->count = (uint32_t)count;
+    out->items = count == 0 ? NULL : ARENA_ARRAY(a, struct result_item, count);
+    if (count > 0 && out->items == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < out->count; i++) {
+        out->items[i].id = take_id(u);
+        uint8_t status = unpack_u8(u);
+        out->items[i].status = (enum result_status)status;
+        out->items[i].doc = unpack_text(u);
+        if (status >= RESULT_STATUS_COUNT) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool result_decode(struct str bytes, struct arena *a, struct result *out)
+{
+    struct unpack u = unpack_from(bytes);
+    uint8_t code = unpack_u8(&u);
+    *out = (struct result){.code = (enum err_code)code};
+    if (code >= ERR_CODE_COUNT) {
+        return false;
+    }
+    if (code != ERR_OK) {
+        out->message = unpack_text(&u);
+        return unpack_done(&u);
+    }
+    out->id = take_id(&u);
+    out->affected = (uint32_t)unpack_varint(&u);
+    out->missing = (uint32_t)unpack_varint(&u);
+    uint8_t state = unpack_u8(&u);
+    out->state = (enum job_state)state;
+    out->attempt = (uint32_t)unpack_varint(&u);
+    out->remaining = (uint32_t)unpack_varint(&u);
+    out->at.ns = unpack_i64(&u);
+    out->more = unpack_u8(&u) == 1;
+    if (out->more) {
+        out->cursor = take_id(&u);
+        out->until = take_id(&u);
+        out->in_done = unpack_u8(&u) == 1;
+    }
+    return state < JOB_STATE_COUNT && take_items(&u, a, out) && unpack_done(&u);
+}

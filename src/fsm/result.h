@@ -1,0 +1,56 @@
+/*
+ * Result: what a command came to.
+ *
+ * The machine makes one per command while it applies an entry; it lives until the next entry. To go
+ * to another thread it is encoded, and decoded there. A result is an answer, never stored: its
+ * bytes may change with any version.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job.h"
+#include "fsm/command.h"
+
+enum result_status {
+    RESULT_PENDING,   /* enqueue: in line */
+    RESULT_SCHEDULED, /* enqueue: waits for its time */
+    RESULT_DUPLICATE, /* enqueue: the id is that of the job that holds the key */
+    RESULT_OK,        /* heartbeat: lease renewed */
+    RESULT_CANCEL,    /* heartbeat: stop working on it */
+    RESULT_UNKNOWN,   /* heartbeat: no such job; stop as well */
+    RESULT_STATUS_COUNT
+};
+
+struct result_item {
+    struct id id;
+    enum result_status status;
+    struct str doc; /* claim: the job's document */
+};
+
+struct result {
+    enum err_code code;
+    struct str message; /* when code is not ERR_OK */
+
+    struct result_item *items; /* enqueue, claim, heartbeat: in the order of the command */
+    uint32_t count;
+    struct id id;      /* enqueue: the batch; replay, schedule_fire: the new job; others: what was
+                          made */
+    uint32_t affected; /* ack, jobs, queue, tick, purge: how many jobs changed */
+    uint32_t missing;  /* jobs: how many ids did not exist */
+    enum job_state state; /* fail: where it went; jobs, with one id: where it came from */
+    uint32_t attempt;     /* fail */
+    uint32_t remaining;   /* fail */
+    struct wall at;       /* fail: when the next attempt is due */
+    bool more;            /* queue, tick, purge: not done, ask again with: */
+    struct id cursor;
+    struct id until;
+    bool in_done;
+};
+
+void result_encode(const struct result *r, struct buf *out);
+ATTR_NODISCARD bool result_decode(struct str bytes, struct arena *a, struct result *out);

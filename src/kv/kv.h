@@ -1,0 +1,91 @@
+/*
+ * Kv: ordered keys and values on disk, in named families. The only module that knows RocksDB.
+ *
+ * There is no write-ahead log here: the Raft log is that log. What a commit wrote survives a crash
+ * of the process only once it has been flushed, and a flush is atomic over all families: after a
+ * restart the store is at the state of some commit, never between two. Closing flushes; so does a
+ * checkpoint. Whoever writes keeps the
+ * position in the log inside the same commits.
+ *
+ * Writing belongs to one thread. Reading is allowed from any thread, while the store is open; a
+ * reader that needs several keys to fit together uses a kv_view. Failures carry ERR_IO or
+ * ERR_CORRUPT.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct kv;
+struct kv_batch;
+struct kv_view;
+struct kv_iter;
+
+enum { KV_FAMILIES_MAX = 8 };
+
+struct kv_config {
+    const char *const *families; /* names, in the order of the numbers that calls use */
+    size_t family_count;
+    size_t write_buffer_bytes; /* per family; 0 is the default of 64 MiB */
+    size_t cache_bytes;        /* block cache over all families; 0 is the default of 64 MiB */
+};
+
+/* Open, or create, the store in the folder path. On success the caller owns *out_kv. */
+ATTR_NODISCARD enum err_code kv_open(const char *path, const struct kv_config *config,
+                                     struct kv **out_kv, struct err *err);
+
+/* Every batch, view and iterator must be gone before. NULL is fine. */
+void kv_close(struct kv *kv);
+
+/* A batch collects writes; kv_commit applies all of them or none, and empties it. */
+struct kv_batch *kv_batch_new(struct kv *kv);
+void kv_batch_free(struct kv_batch *b); /* NULL is fine */
+void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value);
+void kv_delete(struct kv_batch *b, unsigned family, struct str key);
+void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until);
+size_t kv_batch_count(const struct kv_batch *b);
+
+/* The writes collected so far as bytes that are the same on every node: for the state hash. */
+struct str kv_batch_bytes(const struct kv_batch *b);
+
+ATTR_NODISCARD enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err);
+
+/* A fixed moment of the store for readers on any thread. */
+struct kv_view *kv_view_new(struct kv *kv);
+void kv_view_free(struct kv_view *v); /* NULL is fine */
+
+/* Append the value to out. view NULL reads the newest. *out_found says whether there was one. */
+ATTR_NODISCARD enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family,
+                                    struct str key, struct buf *out, bool *out_found,
+                                    struct err *err);
+
+/* Walk a family in key order, from the first key at or after `from`. */
+struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
+                            struct str from);
+void kv_iter_free(struct kv_iter *it); /* NULL is fine */
+bool kv_iter_valid(const struct kv_iter *it);
+void kv_iter_next(struct kv_iter *it);
+/* To the last key at or before `key`; invalid when there is none. */
+void kv_iter_seek_back(struct kv_iter *it, struct str key);
+struct str kv_iter_key(const struct kv_iter *it);
+struct str kv_iter_value(const struct kv_iter *it);
+/* What made the iterator invalid, if not the end of the keys. */
+ATTR_NODISCARD enum err_code kv_iter_error(const struct kv_iter *it, struct err *err);
+
+/* A copy of the store, flushed, in the new folder dir; files are shared by hard links where the
+ * file system can. Any thread, while writing goes on. */
+ATTR_NODISCARD enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err);
+
+/* Bytes in memory and on disk, for status. */
+struct kv_stats {
+    uint64_t memtable_bytes;
+    uint64_t cache_bytes;
+    uint64_t sst_bytes;
+};
+void kv_stats(struct kv *kv, struct kv_stats *out);

@@ -1,0 +1,85 @@
+/*
+ * Store: the state on disk, as the state machine sees it.
+ *
+ * The families of the key-value store, one write batch per log entry, and the machine's own record
+ * (where in the log it is). An entry is applied like this: any number of puts and deletes, then one
+ * store_commit. Reads during an entry see what the entry has written, for jobs through the document
+ * cache (store_docs.h), for everything else through the machine's memory.
+ *
+ * A read or write that fails stops the process: a replica that goes on without it would diverge.
+ * Belongs to the thread that applies; store_read_job is for any thread.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/id.h"
+#include "kv/kv.h"
+
+enum store_family {
+    STORE_LIVE,   /* documents of jobs that are not over: read whole at every start */
+    STORE_DONE,   /* documents of completed, dead and cancelled jobs */
+    STORE_ROWS,   /* what hangs on a job: errors, iterations, usage */
+    STORE_EVENTS, /* blocks of the event log */
+    STORE_META,   /* the machine's record, queues, locks, batches, schedules, workers */
+    STORE_FAMILY_COUNT
+};
+
+/* The machine's own record: written with every entry. */
+struct store_meta {
+    uint64_t applied_index;
+    struct wall now;        /* time of the last entry; never runs backwards */
+    uint64_t next_order;    /* places in line handed out so far */
+    uint64_t lease_token;   /* the last one handed out */
+    uint64_t next_event;    /* sequence number of the next event */
+    uint64_t oldest_event;  /* sequence number of the oldest one kept */
+    uint64_t next_row;      /* number of the next error, iteration or usage row */
+    uint64_t state_hash;    /* rolls over every batch written */
+    struct id purge_cursor; /* where the next purge goes on */
+};
+
+struct store {
+    struct kv *kv;
+    struct kv_batch *batch;
+    struct store_docs *docs;
+    struct store_meta meta;
+    struct buf scratch; /* for encoding one key or value */
+    struct buf scratch_key;
+};
+
+/* Open the folder and read the machine's record; a new folder starts from nothing. */
+ATTR_NODISCARD enum err_code store_open(struct store *s, const char *path, struct err *err);
+void store_close(struct store *s); /* fine on one that failed to open */
+
+/* Write everything the entry at index did, with the record, in one atomic step. */
+void store_commit(struct store *s);
+
+/* Values of STORE_META by a kind byte and the rest of the key. */
+void store_put(struct store *s, char kind, struct str rest, struct str value);
+void store_delete(struct store *s, char kind, struct str rest);
+
+/* The kinds of STORE_META. The bytes are on disk. */
+enum {
+    STORE_KIND_MACHINE = 'A',
+    STORE_KIND_BATCH = 'b',
+    STORE_KIND_LOCK = 'l',
+    STORE_KIND_QUEUE = 'q',
+    STORE_KIND_SCHEDULE = 's',
+    STORE_KIND_THROTTLE = 't',
+    STORE_KIND_WORKER = 'w',
+};
+
+/* Append the newest committed value to out; false when there is none. Any thread. */
+bool store_get(struct store *s, char kind, struct str rest, struct buf *out);
+
+/* Call fn for every committed value of a kind, in key order. */
+void store_each(struct store *s, char kind,
+                void (*fn)(void *data, struct str rest, struct str value), void *data);
+
+/* A hash of every key and value, independent of how they came to be: equal states have equal
+ * digests. Walks everything. */
+uint64_t store_digest(struct store *s);

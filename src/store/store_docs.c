@@ -1,0 +1,283 @@
+#include "store/store_docs.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "store/store_job.h"
+
+enum { DOCS_FIRST_SLOTS = 1024 };
+
+struct doc {
+    struct doc *next;          /* in its slot */
+    struct doc *newer, *older; /* in the order of arrival */
+    struct doc *touched_next;
+    struct id id;
+    uint32_t len;
+    bool touched; /* in that list */
+    bool retired; /* out of the table, but its bytes may still be looked at in this entry */
+    bool removed; /* a mark that the job is gone, for the rest of the entry */
+    bool used;    /* read since it came to its place: gets a second chance */
+    bool live;    /* worth keeping after the entry */
+    char bytes[];
+};
+
+struct store_docs {
+    struct store *store;
+    struct doc **slots;
+    size_t slot_count; /* a power of two */
+    size_t count;
+    size_t used_bytes;
+    size_t limit_bytes;
+    struct doc *newest, *oldest;
+    struct doc *touched; /* read or changed in this entry and to be looked at when it ends */
+    struct buf scratch;
+};
+
+struct store_docs *store_docs_new(struct store *s, size_t limit_bytes)
+{
+    struct store_docs *d = calloc(1, sizeof *d);
+    CHECK(d != NULL);
+    d->store = s;
+    d->limit_bytes = limit_bytes;
+    d->slot_count = DOCS_FIRST_SLOTS;
+    d->slots = calloc(d->slot_count, sizeof(struct doc *));
+    CHECK(d->slots != NULL);
+    buf_init(&d->scratch, LIMIT_OP_BYTES);
+    return d;
+}
+
+void store_docs_free(struct store_docs *d)
+{
+    if (d == NULL) {
+        return;
+    }
+    d->limit_bytes = 0;
+    store_docs_committed(d);
+    free(d->slots);
+    buf_deinit(&d->scratch);
+    free(d);
+}
+
+static struct doc **slot_of(const struct store_docs *d, struct id id)
+{
+    return &d->slots[id_hash(id) & (d->slot_count - 1)];
+}
+
+static struct doc *find(const struct store_docs *d, struct id id)
+{
+    struct doc *doc = *slot_of(d, id);
+    while (doc != NULL && !id_eq(doc->id, id)) {
+        doc = doc->next;
+    }
+    return doc;
+}
+
+static void grow(struct store_docs *d)
+{
+    free(d->slots);
+    d->slot_count *= 2;
+    d->slots = calloc(d->slot_count, sizeof(struct doc *));
+    CHECK(d->slots != NULL);
+    for (struct doc *doc = d->newest; doc != NULL; doc = doc->older) {
+        struct doc **slot = slot_of(d, doc->id);
+        doc->next = *slot;
+        *slot = doc;
+    }
+}
+
+static size_t doc_bytes(const struct doc *doc)
+{
+    return sizeof *doc + doc->len;
+}
+
+static void link_newest(struct store_docs *d, struct doc *doc)
+{
+    doc->newer = NULL;
+    doc->older = d->newest;
+    if (d->newest != NULL) {
+        d->newest->newer = doc;
+    } else {
+        d->oldest = doc;
+    }
+    d->newest = doc;
+}
+
+static void unlink_age(struct store_docs *d, struct doc *doc)
+{
+    *(doc->newer != NULL ? &doc->newer->older : &d->newest) = doc->older;
+    *(doc->older != NULL ? &doc->older->newer : &d->oldest) = doc->newer;
+}
+
+/* Out of the table; the memory stays. */
+static void take_out(struct store_docs *d, struct doc *doc)
+{
+    struct doc **at = slot_of(d, doc->id);
+    while (*at != doc) {
+        CHECK(*at != NULL);
+        at = &(*at)->next;
+    }
+    *at = doc->next;
+    unlink_age(d, doc);
+    d->count--;
+    d->used_bytes -= doc_bytes(doc);
+}
+
+static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes)
+{
+    struct doc *doc = malloc(sizeof *doc + bytes.len);
+    CHECK(doc != NULL);
+    CHECK(bytes.len <= UINT32_MAX);
+    *doc = (struct doc){.id = id, .len = (uint32_t)bytes.len};
+    if (bytes.len > 0) {
+        memcpy(doc->bytes, bytes.ptr, bytes.len);
+    }
+    if (d->count >= d->slot_count) {
+        grow(d);
+    }
+    struct doc **slot = slot_of(d, id);
+    doc->next = *slot;
+    *slot = doc;
+    link_newest(d, doc);
+    d->count++;
+    d->used_bytes += doc_bytes(doc);
+    return doc;
+}
+
+static void touch(struct store_docs *d, struct doc *doc)
+{
+    if (!doc->touched) {
+        doc->touched = true;
+        doc->touched_next = d->touched;
+        d->touched = doc;
+    }
+}
+
+/* Replace what is cached for id. The old bytes live on until the entry is committed. */
+static struct doc *replace(struct store_docs *d, struct id id, struct str bytes)
+{
+    struct doc *old = find(d, id);
+    if (old != NULL) {
+        take_out(d, old);
+        old->retired = true;
+        touch(d, old);
+    }
+    struct doc *fresh = put_in(d, id, bytes);
+    touch(d, fresh);
+    return fresh;
+}
+
+static struct str key_of(const struct id *id)
+{
+    return str_from(id->b, ID_BYTES);
+}
+
+static void decode_or_stop(struct id id, struct str bytes, struct job *out)
+{
+    struct err err;
+    if (store_job_decode(id, bytes, out, &err) != ERR_OK) {
+        char text[ID_TEXT_MAX];
+        size_t len = id_format(id, ID_JOB, text);
+        check_fatal("the document of %.*s cannot be read: %s", (int)len, text, err.msg);
+    }
+}
+
+bool store_docs_get(struct store_docs *d, enum store_family family, struct id id, struct job *out)
+{
+    struct doc *doc = find(d, id);
+    if (doc == NULL) {
+        struct err err;
+        bool found = false;
+        buf_clear(&d->scratch);
+        if (kv_get(d->store->kv, NULL, family, key_of(&id), &d->scratch, &found, &err) != ERR_OK) {
+            check_fatal("the store cannot be read: %s", err.msg);
+        }
+        if (!found) {
+            return false;
+        }
+        doc = put_in(d, id, buf_str(&d->scratch));
+        doc->live = family == STORE_LIVE;
+        if (!doc->live) {
+            touch(d, doc); /* not worth keeping: it leaves with the entry */
+        }
+    }
+    if (doc->removed) {
+        return false;
+    }
+    doc->used = true;
+    decode_or_stop(id, str_from(doc->bytes, doc->len), out);
+    return true;
+}
+
+void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in)
+{
+    enum store_family family = job_state_is_terminal(j->state) ? STORE_DONE : STORE_LIVE;
+    buf_clear(&d->scratch);
+    store_job_encode(j, &d->scratch);
+    CHECK(!d->scratch.overflow);
+    if (was_in != STORE_FAMILY_COUNT && was_in != family) {
+        kv_delete(d->store->batch, was_in, key_of(&j->id));
+    }
+    kv_put(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
+    struct doc *doc = replace(d, j->id, buf_str(&d->scratch));
+    doc->live = family == STORE_LIVE;
+}
+
+void store_docs_remove(struct store_docs *d, enum store_family family, struct id id)
+{
+    kv_delete(d->store->batch, family, key_of(&id));
+    replace(d, id, STR_EMPTY)->removed = true;
+}
+
+struct str store_docs_bytes(struct store_docs *d, struct id id)
+{
+    struct doc *doc = find(d, id);
+    return doc == NULL || doc->removed ? STR_EMPTY : str_from(doc->bytes, doc->len);
+}
+
+static void drop(struct store_docs *d, struct doc *doc)
+{
+    take_out(d, doc);
+    free(doc);
+}
+
+void store_docs_committed(struct store_docs *d)
+{
+    while (d->touched != NULL) {
+        struct doc *doc = d->touched;
+        d->touched = doc->touched_next;
+        doc->touched = false;
+        if (doc->retired) {
+            free(doc);
+        } else if (!doc->live) {
+            drop(d, doc);
+        }
+    }
+    while (d->used_bytes > d->limit_bytes && d->oldest != NULL) {
+        struct doc *doc = d->oldest;
+        if (doc->used) {
+            doc->used = false;
+            unlink_age(d, doc);
+            link_newest(d, doc);
+        } else {
+            drop(d, doc);
+        }
+    }
+}
+
+bool store_docs_read(struct store *s, struct id id, struct buf *out)
+{
+    struct err err;
+    bool found = false;
+    /* A job moves between the families in one commit; a view keeps us from looking between. */
+    struct kv_view *view = kv_view_new(s->kv);
+    enum err_code code = kv_get(s->kv, view, STORE_LIVE, key_of(&id), out, &found, &err);
+    if (code == ERR_OK && !found) {
+        code = kv_get(s->kv, view, STORE_DONE, key_of(&id), out, &found, &err);
+    }
+    kv_view_free(view);
+    if (code != ERR_OK) {
+        check_fatal("the store cannot be read: %s", err.msg);
+    }
+    return found;
+}

@@ -1,0 +1,45 @@
+/*
+ * Store_docs: the documents of jobs, written through, with the newest ones kept in memory.
+ *
+ * Gives read-your-writes inside an entry: what was put or removed is seen at once, before the batch
+ * is committed. Live documents stay cached afterwards, up to a number of bytes, because a job that
+ * was just put in is usually fetched and finished soon: most of them are never read from disk.
+ *
+ * Bytes that were handed out stay where they are until the entry is committed, even when the
+ * document is replaced or removed meanwhile: a struct job made from them may go on being used.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id.h"
+#include "base/str.h"
+#include "core/job.h"
+#include "store/store.h"
+
+struct store_docs;
+
+struct store_docs *store_docs_new(struct store *s, size_t limit_bytes);
+void store_docs_free(struct store_docs *d); /* NULL is fine */
+
+/* The job with this id, from the family that the caller knows it to be in. False when there is
+ * none. A document that cannot be read stops the process. */
+ATTR_NODISCARD bool store_docs_get(struct store_docs *d, enum store_family family, struct id id,
+                                   struct job *out);
+
+/* Write j's document: among the live ones, or among the done when its state is terminal. `was_in`
+ * is the family that holds it so far, or STORE_FAMILY_COUNT for a new job. */
+void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in);
+
+/* Remove a document. */
+void store_docs_remove(struct store_docs *d, enum store_family family, struct id id);
+
+/* The bytes of a document put in this entry or cached; empty when it is neither. */
+struct str store_docs_bytes(struct store_docs *d, struct id id);
+
+/* The entry is on its way to disk: forget what was kept for it and shrink to the limit. */
+void store_docs_committed(struct store_docs *d);
+
+/* From any thread: append the committed document of a job to out; false when there is none. */
+ATTR_NODISCARD bool store_docs_read(struct store *s, struct id id, struct buf *out);

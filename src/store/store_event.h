@@ -1,0 +1,92 @@
+/*
+ * Store_event: the event log: what happened, in order, with numbers that only grow.
+ *
+ * All events of one log entry are one block under the number of its first event: an event costs a
+ * few bytes, not a key of its own. The oldest blocks go when there are too many events or they are
+ * too old; numbers are never used again.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "core/job.h"
+#include "store/store.h"
+
+/* The numbers are on disk; the words are the contract's (http-api.md 5.4). */
+#define STORE_EVENT_LIST(X)                                                                        \
+    X(ENQUEUED, 1, "enqueued")                                                                     \
+    X(STARTED, 2, "started")                                                                       \
+    X(COMPLETED, 3, "completed")                                                                   \
+    X(CONTINUED, 4, "continued")                                                                   \
+    X(HELD, 5, "held")                                                                             \
+    X(FAILED, 6, "failed")                                                                         \
+    X(RETRYING, 7, "retrying")                                                                     \
+    X(DEAD, 8, "dead")                                                                             \
+    X(PROGRESS, 9, "progress")                                                                     \
+    X(APPROVED, 10, "approved")                                                                    \
+    X(REJECTED, 11, "rejected")                                                                    \
+    X(RETRIED, 12, "retried")                                                                      \
+    X(CANCELLED, 13, "cancelled")                                                                  \
+    X(MOVED, 14, "moved")                                                                          \
+    X(DELETED, 15, "deleted")                                                                      \
+    X(PRIORITY_CHANGED, 16, "priority_changed")                                                    \
+    X(PROMOTED, 17, "promoted")                                                                    \
+    X(RECLAIMED, 18, "reclaimed")                                                                  \
+    X(EXPIRED, 19, "expired")                                                                      \
+    X(QUEUE_PAUSED, 20, "queue.paused")                                                            \
+    X(QUEUE_RESUMED, 21, "queue.resumed")                                                          \
+    X(QUEUE_CLEARED, 22, "queue.cleared")                                                          \
+    X(QUEUE_DELETED, 23, "queue.deleted")
+
+enum store_event_type {
+#define STORE_EVENT_ENUM(name, number, word) STORE_EVENT_##name = (number),
+    STORE_EVENT_LIST(STORE_EVENT_ENUM)
+#undef STORE_EVENT_ENUM
+        STORE_EVENT_TYPE_LAST = STORE_EVENT_QUEUE_DELETED
+};
+
+/* One event. Which of the details are set depends on the type:
+ *   started: text = worker id, attempt       failed: text = error, attempt, remaining, at
+ *   held: text = reason                      moved: text = from, text2 = to
+ *   progress: text = JSON                    others: none */
+struct store_event {
+    uint64_t seq;
+    struct wall at;
+    enum store_event_type type;
+    struct id job; /* none for events of a queue */
+    struct str queue;
+    struct str text, text2;
+    uint32_t attempt, remaining;
+    struct wall next_attempt_at;
+};
+
+const char *store_event_word(enum store_event_type type);
+
+/* Collect the events of one entry. */
+struct store_event_block {
+    struct buf bytes;
+    uint32_t count;
+};
+
+void store_event_block_init(struct store_event_block *b);
+void store_event_block_deinit(struct store_event_block *b);
+void store_event_add(struct store_event_block *b, const struct store_event *e);
+
+/* Write the collected block into the entry, if there is anything in it, and empty it. Old blocks go
+ * when the log has grown past its limit. */
+void store_event_write(struct store *s, struct store_event_block *b);
+
+/* Remove blocks whose events all happened before the given moment. */
+void store_event_trim(struct store *s, struct wall before);
+
+/* When the oldest block was written; 0 when there is none. Committed blocks only. */
+struct wall store_event_oldest_at(struct store *s);
+
+/* Walk a block's bytes: fn is called for each event in order, until it returns false. False when
+ * the bytes are not a block. */
+ATTR_NODISCARD bool store_event_each(uint64_t first_seq, struct str block,
+                                     bool (*fn)(void *data, const struct store_event *e),
+                                     void *data);
+
+/* Committed events with a number above after, in order, until fn returns false. Any thread. */
+void store_event_read(struct store *s, uint64_t after,
+                      bool (*fn)(void *data, const struct store_event *e), void *data);

@@ -1,0 +1,228 @@
+#include "store/store_job.h"
+
+#include <assert.h>
+
+#include "base/check.h"
+#include "base/pack.h"
+
+enum { DOC_VERSION = 1 };
+
+/* Bits of the flags byte. */
+enum { FLAG_AGENT = 1, FLAG_BATCH_COUNTED = 2, FLAG_CHAIN_STEP = 4, FLAG_KNOWN = 7 };
+
+enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32, MEMBER_ID };
+
+/* The optional members, in the order of their bits. Rows are only ever added at the end. */
+/* clang-format off */
+static const struct member {
+    enum member_kind kind;
+    size_t offset;
+} members[] = {
+    {MEMBER_TIME, offsetof(struct job, started_at)},
+    {MEMBER_TIME, offsetof(struct job, completed_at)},
+    {MEMBER_TIME, offsetof(struct job, failed_at)},
+    {MEMBER_TIME, offsetof(struct job, cancelled_at)},
+    {MEMBER_TEXT, offsetof(struct job, waits_for)},
+    {MEMBER_I64,  offsetof(struct job, agent.timeout_ms)},
+    {MEMBER_I64,  offsetof(struct job, unique_period_s)},
+    {MEMBER_TEXT, offsetof(struct job, unique_key)},
+    {MEMBER_ID,   offsetof(struct job, batch_id)},
+    {MEMBER_TEXT, offsetof(struct job, worker_id)},
+    {MEMBER_TEXT, offsetof(struct job, hostname)},
+    {MEMBER_TEXT, offsetof(struct job, tags)},
+    {MEMBER_TEXT, offsetof(struct job, progress)},
+    {MEMBER_TEXT, offsetof(struct job, checkpoint)},
+    {MEMBER_TEXT, offsetof(struct job, result)},
+    {MEMBER_TEXT, offsetof(struct job, parent_id)},
+    {MEMBER_TEXT, offsetof(struct job, chain_id)},
+    {MEMBER_I32,  offsetof(struct job, chain_step)},
+    {MEMBER_TEXT, offsetof(struct job, chain_config)},
+    {MEMBER_TEXT, offsetof(struct job, hold_reason)},
+    {MEMBER_ID,   offsetof(struct job, schedule_id)},
+    {MEMBER_I64,  offsetof(struct job, agent.max_iterations)},
+    {MEMBER_I64,  offsetof(struct job, agent.max_cost_nusd)},
+    {MEMBER_TEXT, offsetof(struct job, agent.timeout)},
+    {MEMBER_I64,  offsetof(struct job, agent.iteration)},
+    {MEMBER_I64,  offsetof(struct job, agent.total_cost_nusd)},
+    {MEMBER_U32,  offsetof(struct job, error_count)},
+    {MEMBER_U32,  offsetof(struct job, iteration_count)},
+    {MEMBER_U32,  offsetof(struct job, usage_count)},
+};
+/* clang-format on */
+
+/* Members 0 to 5 are those that a start needs; the others are not even looked at then. */
+enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6 };
+static_assert(MEMBER_COUNT <= 32, "a member's bit must fit the mask");
+
+static bool member_is_set(const struct member *m, const struct job *j)
+{
+    const void *at = (const char *)j + m->offset;
+    switch (m->kind) {
+    case MEMBER_TEXT:
+        return ((const struct str *)at)->len > 0;
+    case MEMBER_TIME:
+        return ((const struct wall *)at)->ns != 0;
+    case MEMBER_I64:
+        return *(const int64_t *)at != 0;
+    case MEMBER_U32:
+        return *(const uint32_t *)at != 0;
+    case MEMBER_I32:
+        return *(const int32_t *)at != 0;
+    case MEMBER_ID:
+        return !id_is_none(*(const struct id *)at);
+    default:
+        UNREACHABLE("a member has one of the kinds");
+    }
+}
+
+static void member_encode(const struct member *m, const struct job *j, struct buf *out)
+{
+    const void *at = (const char *)j + m->offset;
+    switch (m->kind) {
+    case MEMBER_TEXT:
+        pack_text(out, *(const struct str *)at);
+        break;
+    case MEMBER_TIME:
+    case MEMBER_I64:
+        pack_i64(out, *(const int64_t *)at);
+        break;
+    case MEMBER_U32:
+        pack_u32(out, *(const uint32_t *)at);
+        break;
+    case MEMBER_I32:
+        pack_u32(out, (uint32_t) * (const int32_t *)at);
+        break;
+    case MEMBER_ID:
+        buf_add(out, at, ID_BYTES);
+        break;
+    default:
+        UNREACHABLE("a member has one of the kinds");
+    }
+}
+
+static void member_decode(const struct member *m, struct unpack *u, struct job *j)
+{
+    void *at = (char *)j + m->offset;
+    switch (m->kind) {
+    case MEMBER_TEXT:
+        *(struct str *)at = unpack_text(u);
+        break;
+    case MEMBER_TIME:
+    case MEMBER_I64:
+        *(int64_t *)at = unpack_i64(u);
+        break;
+    case MEMBER_U32:
+        *(uint32_t *)at = unpack_u32(u);
+        break;
+    case MEMBER_I32:
+        *(int32_t *)at = (int32_t)unpack_u32(u);
+        break;
+    case MEMBER_ID: {
+        struct str bytes = unpack_bytes(u, ID_BYTES);
+        if (bytes.len == ID_BYTES) {
+            memcpy(at, bytes.ptr, ID_BYTES);
+        }
+        break;
+    }
+    default:
+        UNREACHABLE("a member has one of the kinds");
+    }
+}
+
+static uint32_t mask_of(const struct job *j)
+{
+    uint32_t mask = 0;
+    for (unsigned i = 0; i < MEMBER_COUNT; i++) {
+        if (member_is_set(&members[i], j)) {
+            mask |= 1U << i;
+        }
+    }
+    return mask;
+}
+
+void store_job_encode(const struct job *j, struct buf *out)
+{
+    uint32_t mask = mask_of(j);
+    uint8_t flags =
+        (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
+                  (j->has_chain_step ? FLAG_CHAIN_STEP : 0));
+    pack_u8(out, DOC_VERSION);
+    pack_u8(out, (uint8_t)j->state);
+    pack_u8(out, j->priority);
+    pack_u8(out, (uint8_t)j->backoff);
+    pack_u8(out, flags);
+    pack_u32(out, mask);
+    pack_u32(out, j->attempt);
+    pack_u32(out, j->max_retries);
+    pack_i64(out, j->retry_base_ms);
+    pack_i64(out, j->retry_max_ms);
+    pack_u64(out, j->order);
+    pack_u64(out, j->lease_token);
+    pack_u64(out, j->version);
+    pack_i64(out, j->created_at.ns);
+    pack_i64(out, j->scheduled_at.ns);
+    pack_i64(out, j->expire_at.ns);
+    pack_i64(out, j->lease_expires_at.ns);
+    pack_text(out, j->queue);
+    for (uint32_t left = mask; left != 0; left &= left - 1) {
+        member_encode(&members[__builtin_ctz(left)], j, out);
+    }
+    pack_text(out, j->payload);
+}
+
+static enum err_code decode(struct id id, struct str doc, struct job *j, bool head, struct err *err)
+{
+    struct unpack u = unpack_from(doc);
+    uint8_t version = unpack_u8(&u);
+    if (version != DOC_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", version);
+    }
+    *j = (struct job){.id = id};
+    uint8_t state = unpack_u8(&u);
+    j->priority = unpack_u8(&u);
+    uint8_t backoff = unpack_u8(&u);
+    uint8_t flags = unpack_u8(&u);
+    uint32_t mask = unpack_u32(&u);
+    if (state >= JOB_STATE_COUNT || backoff > JOB_BACKOFF_EXPONENTIAL ||
+        (flags & ~FLAG_KNOWN) != 0 || mask >> MEMBER_COUNT != 0) {
+        return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
+    }
+    j->state = (enum job_state)state;
+    j->backoff = (enum job_backoff)backoff;
+    j->is_agent = (flags & FLAG_AGENT) != 0;
+    j->batch_counted = (flags & FLAG_BATCH_COUNTED) != 0;
+    j->has_chain_step = (flags & FLAG_CHAIN_STEP) != 0;
+    j->attempt = unpack_u32(&u);
+    j->max_retries = unpack_u32(&u);
+    j->retry_base_ms = unpack_i64(&u);
+    j->retry_max_ms = unpack_i64(&u);
+    j->order = unpack_u64(&u);
+    j->lease_token = unpack_u64(&u);
+    j->version = unpack_u64(&u);
+    j->created_at.ns = unpack_i64(&u);
+    j->scheduled_at.ns = unpack_i64(&u);
+    j->expire_at.ns = unpack_i64(&u);
+    j->lease_expires_at.ns = unpack_i64(&u);
+    j->queue = unpack_text(&u);
+    uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
+    for (uint32_t left = wanted; left != 0; left &= left - 1) {
+        member_decode(&members[__builtin_ctz(left)], &u, j);
+    }
+    if (!head) {
+        j->payload = unpack_text(&u);
+    }
+    if (head ? u.bad : !unpack_done(&u)) {
+        return err_set(err, ERR_CORRUPT, "a job document is cut short or too long");
+    }
+    return ERR_OK;
+}
+
+enum err_code store_job_decode(struct id id, struct str doc, struct job *j, struct err *err)
+{
+    return decode(id, doc, j, false, err);
+}
+
+enum err_code store_job_decode_head(struct id id, struct str doc, struct job *j, struct err *err)
+{
+    return decode(id, doc, j, true, err);
+}

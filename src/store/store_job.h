@@ -1,0 +1,24 @@
+/*
+ * Store_job: a job as bytes (docs/formats/documents.md).
+ *
+ * A fixed head with everything that the memory indexes need, so that a start reads no more than
+ * that; then the optional members that are set, each in the order of one table. Version and layout
+ * are for ever: a new member is a new bit, a new meaning a new version.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job.h"
+
+/* Append j's document to out. */
+void store_job_encode(const struct job *j, struct buf *out);
+
+/* Fill j from a document; the texts are views of it. The id is the key's and is given. ERR_CORRUPT
+ * when the bytes are not a document that we know. */
+ATTR_NODISCARD enum err_code store_job_decode(struct id id, struct str doc, struct job *j,
+                                              struct err *err);
+
+/* The same, but of the optional members only waits_for and the agent's time-out are filled. */
+ATTR_NODISCARD enum err_code store_job_decode_head(struct id id, struct str doc, struct job *j,
+                                                   struct err *err);

@@ -1,0 +1,161 @@
+#include "store/store_record.h"
+
+#include "base/pack.h"
+
+/* Every record begins with its version; all of them are at their first. */
+enum { RECORD_VERSION = 1 };
+
+static struct unpack begin(struct str value)
+{
+    struct unpack u = unpack_from(value);
+    if (unpack_u8(&u) != RECORD_VERSION) {
+        u.bad = true;
+    }
+    return u;
+}
+
+static bool unpack_bool(struct unpack *u)
+{
+    uint8_t v = unpack_u8(u);
+    if (v > 1) {
+        u->bad = true;
+    }
+    return v == 1;
+}
+
+void store_record_encode_queue(const struct store_queue *q, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, q->paused ? 1 : 0);
+    pack_u32(out, q->max_concurrency);
+    pack_u32(out, q->throttle_rate);
+    pack_i64(out, q->throttle_window_ms);
+    pack_u64(out, q->throttle_claims);
+    pack_i64(out, q->created_at.ns);
+    pack_u64(out, q->completed);
+    pack_u64(out, q->dead);
+    pack_u64(out, q->cancelled);
+    pack_u64(out, q->failures);
+}
+
+bool store_record_decode_queue(struct str value, struct store_queue *out)
+{
+    struct unpack u = begin(value);
+    out->paused = unpack_bool(&u);
+    out->max_concurrency = unpack_u32(&u);
+    out->throttle_rate = unpack_u32(&u);
+    out->throttle_window_ms = unpack_i64(&u);
+    out->throttle_claims = unpack_u64(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->completed = unpack_u64(&u);
+    out->dead = unpack_u64(&u);
+    out->cancelled = unpack_u64(&u);
+    out->failures = unpack_u64(&u);
+    return unpack_done(&u);
+}
+
+void store_record_encode_lock(const struct store_lock *l, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    buf_add(out, l->job.b, ID_BYTES);
+    pack_i64(out, l->expires_at.ns);
+}
+
+bool store_record_decode_lock(struct str value, struct store_lock *out)
+{
+    struct unpack u = begin(value);
+    struct str job = unpack_bytes(&u, ID_BYTES);
+    out->expires_at.ns = unpack_i64(&u);
+    if (!unpack_done(&u)) {
+        return false;
+    }
+    memcpy(out->job.b, job.ptr, ID_BYTES);
+    return true;
+}
+
+void store_record_encode_batch(const struct store_batch *b, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, b->sealed ? 1 : 0);
+    pack_u64(out, b->total);
+    pack_u64(out, b->pending);
+    pack_u64(out, b->succeeded);
+    pack_u64(out, b->failed);
+    pack_i64(out, b->created_at.ns);
+    pack_i64(out, b->finished_at.ns);
+    pack_text(out, b->callback_queue);
+    pack_text(out, b->callback_payload);
+}
+
+bool store_record_decode_batch(struct str value, struct store_batch *out)
+{
+    struct unpack u = begin(value);
+    out->sealed = unpack_bool(&u);
+    out->total = unpack_u64(&u);
+    out->pending = unpack_u64(&u);
+    out->succeeded = unpack_u64(&u);
+    out->failed = unpack_u64(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->finished_at.ns = unpack_i64(&u);
+    out->callback_queue = unpack_text(&u);
+    out->callback_payload = unpack_text(&u);
+    return unpack_done(&u);
+}
+
+void store_record_encode_schedule(const struct store_schedule *s, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, s->enabled ? 1 : 0);
+    pack_u8(out, s->priority);
+    pack_u32(out, s->max_retries);
+    pack_i64(out, s->created_at.ns);
+    pack_i64(out, s->updated_at.ns);
+    pack_i64(out, s->last_run.ns);
+    pack_i64(out, s->next_run.ns);
+    pack_text(out, s->name);
+    pack_text(out, s->queue);
+    pack_text(out, s->cron);
+    pack_text(out, s->timezone);
+    pack_text(out, s->payload);
+    pack_text(out, s->unique_key);
+    pack_text(out, s->tags);
+}
+
+bool store_record_decode_schedule(struct str value, struct store_schedule *out)
+{
+    struct unpack u = begin(value);
+    out->enabled = unpack_bool(&u);
+    out->priority = unpack_u8(&u);
+    out->max_retries = unpack_u32(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->updated_at.ns = unpack_i64(&u);
+    out->last_run.ns = unpack_i64(&u);
+    out->next_run.ns = unpack_i64(&u);
+    out->name = unpack_text(&u);
+    out->queue = unpack_text(&u);
+    out->cron = unpack_text(&u);
+    out->timezone = unpack_text(&u);
+    out->payload = unpack_text(&u);
+    out->unique_key = unpack_text(&u);
+    out->tags = unpack_text(&u);
+    return unpack_done(&u);
+}
+
+void store_record_encode_worker(const struct store_worker *w, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_i64(out, w->started_at.ns);
+    pack_i64(out, w->last_heartbeat.ns);
+    pack_text(out, w->hostname);
+    pack_text(out, w->queues);
+}
+
+bool store_record_decode_worker(struct str value, struct store_worker *out)
+{
+    struct unpack u = begin(value);
+    out->started_at.ns = unpack_i64(&u);
+    out->last_heartbeat.ns = unpack_i64(&u);
+    out->hostname = unpack_text(&u);
+    out->queues = unpack_text(&u);
+    return unpack_done(&u);
+}

@@ -1,0 +1,72 @@
+/*
+ * Store_record: the small records of the machine as bytes: queues, unique locks, batches,
+ * schedules and workers (docs/formats/documents.md).
+ *
+ * The state machine keeps them in memory and writes a record whole when it has changed. Decoding
+ * gives views of the bytes; false means that they are not a record that we know.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "core/job.h"
+
+struct store_queue {
+    bool paused;
+    uint32_t max_concurrency; /* 0: no limit */
+    uint32_t throttle_rate;   /* 0: no throttle */
+    int64_t throttle_window_ms;
+    uint64_t throttle_claims; /* claims counted since the throttle was set */
+    struct wall created_at;
+    uint64_t completed, dead, cancelled; /* jobs kept in these states */
+    uint64_t failures;                   /* failed attempts ever */
+};
+
+struct store_lock {
+    struct id job;
+    struct wall expires_at;
+};
+
+struct store_batch {
+    uint64_t total, pending, succeeded, failed;
+    struct str callback_queue;
+    struct str callback_payload;
+    struct wall created_at;
+    struct wall finished_at; /* set when the last member ended and the batch was sealed */
+    bool sealed;
+};
+
+struct store_schedule {
+    struct str name;
+    struct str queue;
+    struct str cron;
+    struct str timezone;
+    struct str payload;
+    struct str unique_key;
+    struct str tags;
+    uint32_t max_retries;
+    uint8_t priority;
+    bool enabled;
+    struct wall created_at;
+    struct wall updated_at;
+    struct wall last_run;
+    struct wall next_run; /* 0 while disabled */
+};
+
+struct store_worker {
+    struct str hostname;
+    struct str queues; /* a JSON array of names, as clients see it */
+    struct wall started_at;
+    struct wall last_heartbeat;
+};
+
+void store_record_encode_queue(const struct store_queue *q, struct buf *out);
+void store_record_encode_lock(const struct store_lock *l, struct buf *out);
+void store_record_encode_batch(const struct store_batch *b, struct buf *out);
+void store_record_encode_schedule(const struct store_schedule *s, struct buf *out);
+void store_record_encode_worker(const struct store_worker *w, struct buf *out);
+
+ATTR_NODISCARD bool store_record_decode_queue(struct str value, struct store_queue *out);
+ATTR_NODISCARD bool store_record_decode_lock(struct str value, struct store_lock *out);
+ATTR_NODISCARD bool store_record_decode_batch(struct str value, struct store_batch *out);
+ATTR_NODISCARD bool store_record_decode_schedule(struct str value, struct store_schedule *out);
+ATTR_NODISCARD bool store_record_decode_worker(struct str value, struct store_worker *out);

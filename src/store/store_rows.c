@@ -1,0 +1,255 @@
+#include "store/store_rows.h"
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "base/pack.h"
+
+enum { ROW_VERSION = 1 };
+
+/* The byte behind the job's id in a row's key; it is on disk. */
+enum { ROW_ERROR = 'e', ROW_ITERATION = 'i', ROW_USAGE = 'u' };
+
+enum { ROW_PREFIX_LEN = ID_BYTES + 1, ROW_KEY_LEN = ROW_PREFIX_LEN + 4 };
+
+struct row_key {
+    char bytes[ROW_KEY_LEN];
+};
+
+static struct row_key key_of(struct id job, char kind, uint32_t place)
+{
+    struct row_key k;
+    memcpy(k.bytes, job.b, ID_BYTES);
+    k.bytes[ID_BYTES] = kind;
+    for (unsigned i = 0; i < 4; i++) {
+        k.bytes[ROW_PREFIX_LEN + i] = (char)(uint8_t)(place >> (24 - 8 * i));
+    }
+    return k;
+}
+
+static void put_row(struct store *s, struct id job, char kind, uint32_t place)
+{
+    struct row_key k = key_of(job, kind, place);
+    CHECK(!s->scratch.overflow);
+    kv_put(s->batch, STORE_ROWS, str_from(k.bytes, ROW_KEY_LEN), buf_str(&s->scratch));
+}
+
+static void delete_row(struct store *s, struct id job, char kind, uint32_t place)
+{
+    struct row_key k = key_of(job, kind, place);
+    kv_delete(s->batch, STORE_ROWS, str_from(k.bytes, ROW_KEY_LEN));
+}
+
+static void encode_tokens(struct buf *out, const struct store_tokens *t)
+{
+    pack_i64(out, t->input);
+    pack_i64(out, t->output);
+    pack_i64(out, t->cache_creation);
+    pack_i64(out, t->cache_read);
+    pack_i64(out, t->cost_nusd);
+    pack_text(out, t->model);
+    pack_text(out, t->provider);
+}
+
+static void decode_tokens(struct unpack *u, struct store_tokens *t)
+{
+    t->input = unpack_i64(u);
+    t->output = unpack_i64(u);
+    t->cache_creation = unpack_i64(u);
+    t->cache_read = unpack_i64(u);
+    t->cost_nusd = unpack_i64(u);
+    t->model = unpack_text(u);
+    t->provider = unpack_text(u);
+}
+
+void store_rows_add_error(struct store *s, struct job *j, struct store_error *e)
+{
+    e->row = s->meta.next_row++;
+    buf_clear(&s->scratch);
+    pack_u8(&s->scratch, ROW_VERSION);
+    pack_u64(&s->scratch, e->row);
+    pack_u32(&s->scratch, e->attempt);
+    pack_i64(&s->scratch, e->created_at.ns);
+    pack_text(&s->scratch, e->error);
+    pack_text(&s->scratch, e->backtrace);
+    put_row(s, j->id, ROW_ERROR, j->error_count);
+    j->error_count++;
+    if (j->error_count > LIMIT_JOB_ERRORS) {
+        delete_row(s, j->id, ROW_ERROR, j->error_count - LIMIT_JOB_ERRORS - 1);
+    }
+}
+
+void store_rows_add_usage(struct store *s, struct job *j, struct store_usage *u)
+{
+    u->row = s->meta.next_row++;
+    buf_clear(&s->scratch);
+    pack_u8(&s->scratch, ROW_VERSION);
+    pack_u64(&s->scratch, u->row);
+    pack_u32(&s->scratch, u->attempt);
+    pack_u8(&s->scratch, (uint8_t)u->phase);
+    pack_i64(&s->scratch, u->created_at.ns);
+    encode_tokens(&s->scratch, &u->tokens);
+    put_row(s, j->id, ROW_USAGE, j->usage_count);
+    j->usage_count++;
+}
+
+void store_rows_add_iteration(struct store *s, struct job *j, struct store_iteration *it)
+{
+    it->row = s->meta.next_row++;
+    buf_clear(&s->scratch);
+    pack_u8(&s->scratch, ROW_VERSION);
+    pack_u64(&s->scratch, it->row);
+    pack_i64(&s->scratch, it->iteration);
+    pack_u8(&s->scratch, (uint8_t)it->status);
+    pack_i64(&s->scratch, it->created_at.ns);
+    pack_text(&s->scratch, it->checkpoint);
+    pack_text(&s->scratch, it->hold_reason);
+    pack_text(&s->scratch, it->result);
+    encode_tokens(&s->scratch, &it->tokens);
+    put_row(s, j->id, ROW_ITERATION, j->iteration_count);
+    j->iteration_count++;
+}
+
+void store_rows_remove(struct store *s, const struct job *j)
+{
+    uint32_t first_error =
+        j->error_count > LIMIT_JOB_ERRORS ? j->error_count - LIMIT_JOB_ERRORS : 0;
+    for (uint32_t i = first_error; i < j->error_count; i++) {
+        delete_row(s, j->id, ROW_ERROR, i);
+    }
+    for (uint32_t i = 0; i < j->iteration_count; i++) {
+        delete_row(s, j->id, ROW_ITERATION, i);
+    }
+    for (uint32_t i = 0; i < j->usage_count; i++) {
+        delete_row(s, j->id, ROW_USAGE, i);
+    }
+}
+
+bool store_rows_tokens_any(const struct store_tokens *t)
+{
+    return t->input != 0 || t->output != 0 || t->cache_creation != 0 || t->cache_read != 0 ||
+           t->cost_nusd != 0 || t->model.len > 0 || t->provider.len > 0;
+}
+
+bool store_rows_decode_error(struct str value, struct store_error *out)
+{
+    struct unpack u = unpack_from(value);
+    if (unpack_u8(&u) != ROW_VERSION) {
+        return false;
+    }
+    out->row = unpack_u64(&u);
+    out->attempt = unpack_u32(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->error = unpack_text(&u);
+    out->backtrace = unpack_text(&u);
+    return unpack_done(&u);
+}
+
+bool store_rows_decode_usage(struct str value, struct store_usage *out)
+{
+    struct unpack u = unpack_from(value);
+    if (unpack_u8(&u) != ROW_VERSION) {
+        return false;
+    }
+    out->row = unpack_u64(&u);
+    out->attempt = unpack_u32(&u);
+    uint8_t phase = unpack_u8(&u);
+    out->created_at.ns = unpack_i64(&u);
+    decode_tokens(&u, &out->tokens);
+    out->phase = (enum store_phase)phase;
+    return unpack_done(&u) && (phase == STORE_PHASE_ACK || phase == STORE_PHASE_HEARTBEAT);
+}
+
+bool store_rows_decode_iteration(struct str value, struct store_iteration *out)
+{
+    struct unpack u = unpack_from(value);
+    if (unpack_u8(&u) != ROW_VERSION) {
+        return false;
+    }
+    out->row = unpack_u64(&u);
+    out->iteration = unpack_i64(&u);
+    uint8_t status = unpack_u8(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->checkpoint = unpack_text(&u);
+    out->hold_reason = unpack_text(&u);
+    out->result = unpack_text(&u);
+    decode_tokens(&u, &out->tokens);
+    out->status = (enum store_iteration_status)status;
+    return unpack_done(&u) && status >= STORE_ITERATION_CONTINUE && status <= STORE_ITERATION_HOLD;
+}
+
+/* Walk the committed rows of one kind under a job. */
+static void each_row(struct store *s, struct id job, char kind,
+                     void (*fn)(void *data, struct str value), void *data)
+{
+    struct err err;
+    struct row_key from = key_of(job, kind, 0);
+    struct str prefix = str_from(from.bytes, ROW_PREFIX_LEN);
+    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_ROWS, prefix);
+    for (; kv_iter_valid(it) && str_starts_with(kv_iter_key(it), prefix); kv_iter_next(it)) {
+        fn(data, kv_iter_value(it));
+    }
+    if (kv_iter_error(it, &err) != ERR_OK) {
+        check_fatal("the store cannot be read: %s", err.msg);
+    }
+    kv_iter_free(it);
+}
+
+struct walk {
+    union {
+        void (*error)(void *data, const struct store_error *e);
+        void (*usage)(void *data, const struct store_usage *u);
+        void (*iteration)(void *data, const struct store_iteration *it);
+    };
+    void *data;
+};
+
+static void walk_error(void *data, struct str value)
+{
+    struct walk *w = data;
+    struct store_error e;
+    if (!store_rows_decode_error(value, &e)) {
+        check_fatal("an error row cannot be read");
+    }
+    w->error(w->data, &e);
+}
+
+static void walk_usage(void *data, struct str value)
+{
+    struct walk *w = data;
+    struct store_usage u;
+    if (!store_rows_decode_usage(value, &u)) {
+        check_fatal("a usage row cannot be read");
+    }
+    w->usage(w->data, &u);
+}
+
+static void walk_iteration(void *data, struct str value)
+{
+    struct walk *w = data;
+    struct store_iteration it;
+    if (!store_rows_decode_iteration(value, &it)) {
+        check_fatal("an iteration row cannot be read");
+    }
+    w->iteration(w->data, &it);
+}
+
+void store_rows_each_error(struct store *s, struct id job,
+                           void (*fn)(void *data, const struct store_error *e), void *data)
+{
+    struct walk w = {.error = fn, .data = data};
+    each_row(s, job, ROW_ERROR, walk_error, &w);
+}
+
+void store_rows_each_usage(struct store *s, struct id job,
+                           void (*fn)(void *data, const struct store_usage *u), void *data)
+{
+    struct walk w = {.usage = fn, .data = data};
+    each_row(s, job, ROW_USAGE, walk_usage, &w);
+}
+
+void store_rows_each_iteration(struct store *s, struct id job,
+                               void (*fn)(void *data, const struct store_iteration *it), void *data)
+{
+    struct walk w = {.iteration = fn, .data = data};
+    each_row(s, job, ROW_ITERATION, walk_iteration, &w);
+}
