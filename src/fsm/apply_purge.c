@@ -52,7 +52,7 @@ static bool purge_jobs(struct machine *m, struct wall before, struct result *r)
             r->affected++;
         }
     }
-    kv_iter_free(it);
+    store_end_walk(it);
     return end;
 }
 
@@ -75,7 +75,7 @@ static void purge_batches(struct machine *m, struct wall before)
             store_delete(&m->store, STORE_KIND_BATCH, id);
         }
     }
-    kv_iter_free(it);
+    store_end_walk(it);
 }
 
 void apply_purge(struct machine *m, const struct command *c, struct result *r)

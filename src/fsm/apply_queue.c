@@ -94,7 +94,7 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
             r->affected++;
         }
     }
-    kv_iter_free(it);
+    store_end_walk(it);
     return end;
 }
 

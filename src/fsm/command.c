@@ -128,6 +128,9 @@ static struct store_tokens unpack_tokens(struct unpack *u)
         t.cost_nusd = unpack_i64(u);
         t.model = unpack_text(u);
         t.provider = unpack_text(u);
+        if (!store_rows_tokens_any(&t)) {
+            u->bad = true;
+        }
     }
     return t;
 }
@@ -209,6 +212,7 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
 
 static void encode_ack(const struct command *c, struct buf *out)
 {
+    CHECK(c->ack.lenient || c->ack.count == 1);
     pack_bool(out, c->ack.lenient);
     pack_varint(out, c->ack.count);
     for (size_t i = 0; i < c->ack.count; i++) {
@@ -245,6 +249,9 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
         it->hold_reason = unpack_text(u);
         it->exit_reason = unpack_text(u);
         it->usage = unpack_tokens(u);
+    }
+    if (!c->ack.lenient && c->ack.count != 1) {
+        u->bad = true;
     }
 }
 
@@ -295,6 +302,7 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
 static void encode_jobs(const struct command *c, struct buf *out)
 {
     const struct command_jobs *j = &c->jobs;
+    CHECK(j->lenient || j->count == 1);
     pack_u8(out, (uint8_t)j->action);
     pack_bool(out, j->lenient);
     pack_bool(out, j->reset_attempts);
@@ -321,7 +329,7 @@ static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
     for (size_t i = 0; i < j->count && !u->bad; i++) {
         j->ids[i] = unpack_id(u);
     }
-    if (j->action < COMMAND_JOB_RETRY) {
+    if (j->action < COMMAND_JOB_RETRY || (!j->lenient && j->count != 1)) {
         u->bad = true;
     }
 }
@@ -553,6 +561,26 @@ void command_entry_end(struct buf *out, uint32_t count)
     buf_add(out, zeros, (8 - out->len % 8) % 8);
 }
 
+/* The commands are as many as is said, and nothing is left over. */
+static bool commands_fit(struct command_entry e)
+{
+    struct str command;
+    while (command_entry_next(&e, &command)) {
+    }
+    return e.count == 0 && e.commands.len == 0;
+}
+
+/* Zeros up to the next multiple of 8, where the entry ends. */
+static bool is_padding(struct unpack *u, size_t entry_len)
+{
+    uint8_t any = 0;
+    size_t left = unpack_left(u);
+    for (size_t i = 0; i < left; i++) {
+        any |= unpack_u8(u);
+    }
+    return any == 0 && left < 8 && entry_len % 8 == 0;
+}
+
 enum err_code command_entry_decode(struct str bytes, struct command_entry *out, struct err *err)
 {
     struct unpack u = unpack_from(bytes);
@@ -566,8 +594,8 @@ enum err_code command_entry_decode(struct str bytes, struct command_entry *out, 
     out->now.ns = unpack_i64(&u);
     out->commands = unpack_bytes(&u, unpack_u32(&u));
     out->events = (flags & ENTRY_EVENTS) != 0;
-    if (u.bad || (flags & ~ENTRY_EVENTS) != 0 || zero != 0 || unpack_left(&u) >= 8 ||
-        out->now.ns < 0) {
+    if (u.bad || (flags & ~ENTRY_EVENTS) != 0 || zero != 0 || out->now.ns < 0 ||
+        !commands_fit(*out) || !is_padding(&u, bytes.len)) {
         return err_set(err, ERR_CORRUPT, "a log entry of %zu bytes is damaged", bytes.len);
     }
     return ERR_OK;

@@ -90,7 +90,7 @@ struct command_ack_item {
 };
 
 struct command_ack {
-    bool lenient; /* items that cannot be acknowledged are passed over */
+    bool lenient; /* items that cannot be acknowledged are passed over; otherwise there is one */
     struct command_ack_item *items;
     size_t count;
 };
@@ -131,7 +131,8 @@ enum command_job_action {
 
 struct command_jobs {
     enum command_job_action action;
-    bool lenient; /* jobs that are missing or in another state are passed over */
+    bool lenient; /* jobs that are missing or in another state are passed over; otherwise there is
+                     one */
     bool reset_attempts;
     uint8_t priority; /* for a change of it */
     struct str queue; /* to move to */
@@ -242,6 +243,7 @@ void command_entry_add(struct buf *out, struct str command);
 /* Fill in the count and pad. */
 void command_entry_end(struct buf *out, uint32_t count);
 
+/* ERR_CORRUPT when the bytes are no whole entry; what the commands say is not looked at. */
 ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
                                                   struct err *err);
 /* The next command's bytes; false after the last. */

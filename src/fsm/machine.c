@@ -238,9 +238,8 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
     begin_entry(m, index, &e);
     for (uint32_t i = 0; i < m->result_count; i++) {
         struct command c;
-        if (!command_entry_next(&e, &bytes)) {
-            check_fatal("entry %llu cannot be applied: it is cut short", (unsigned long long)index);
-        }
+        bool there = command_entry_next(&e, &bytes);
+        CHECK(there);
         if (command_decode(bytes, m->arena, &c, &err) != ERR_OK) {
             check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
         }

@@ -22,7 +22,17 @@ static void mailbox_deliver(struct mailbox *box)
 
 static void async_cb(uv_async_t *async)
 {
-    mailbox_deliver(async->data);
+    struct mailbox *box = async->data;
+    mailbox_deliver(box);
+    if (box->turned != NULL) {
+        box->turned(box->turned_data);
+    }
+}
+
+void mailbox_on_turn(struct mailbox *box, void (*fn)(void *data), void *data)
+{
+    box->turned = fn;
+    box->turned_data = data;
 }
 
 void mailbox_open(struct mailbox *box, uv_loop_t *loop)

@@ -20,13 +20,19 @@ struct msg {
 struct mailbox {
     /* private */
     uv_async_t async;
-    uv_mutex_t lock;         /* guards the members below */
+    uv_mutex_t lock; /* guards the members below */
     struct msg *first, **last;
     bool closed;
+    void (*turned)(void *data); /* owner's thread only; may be NULL */
+    void *turned_data;
 };
 
 /* On the loop's own thread, before anybody posts. */
 void mailbox_open(struct mailbox *box, uv_loop_t *loop);
+
+/* On the owner's thread: call fn after each turn in which messages were delivered. Work that can be
+ * done for many messages at once is done there. */
+void mailbox_on_turn(struct mailbox *box, void (*fn)(void *data), void *data);
 
 /* From any thread. False, and the message is still the caller's, once the mailbox is closed. */
 bool mailbox_post(struct mailbox *box, struct msg *m);

@@ -1,0 +1,264 @@
+/*
+ * Engine bench: the whole engine without a network: submit, log, flush, state machine, answer.
+ *
+ * A client thread with a loop of its own keeps a number of operations under way; with one entry in
+ * the log at a time, that number is the size of an entry. Phases: enqueue, claim, ack, and the
+ * three mixed as lifecycles. Prints operations per second, CPU per operation (of the engine, and of
+ * the client beside it), flushes per second and memory.
+ *
+ *   engine_bench [--dir DIR] [--seconds S] [--payload BYTES] [--fast]
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uv.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "engine/engine.h"
+#include "lib/meter.h"
+#include "os/os_clock.h"
+#include "os/os_file.h"
+
+enum phase { PHASE_ENQUEUE, PHASE_CLAIM, PHASE_ACK, PHASE_LIFECYCLE, PHASE_COUNT };
+
+static const char *const phase_names[PHASE_COUNT] = {"enqueue", "claim", "ack", "lifecycle"};
+
+struct client;
+
+/* One operation that is submitted again and again. */
+struct slot {
+    struct engine_op op;
+    struct client *client;
+    struct id job; /* lifecycle: what it works on */
+    enum phase step;
+};
+
+struct client {
+    struct engine *engine;
+    uv_loop_t loop;
+    struct mailbox box;
+    struct slot *slots;
+    unsigned count;
+    enum phase phase;
+    int64_t end_ns;
+    uint64_t done;
+    uint64_t limit; /* operations in this phase at most */
+    uint64_t submitted;
+    unsigned busy;
+    struct id *jobs; /* ids of the phase before, for ack */
+    uint64_t job_count, job_cap, job_next;
+    char *payload;
+};
+
+static void remember(struct client *c, struct id id)
+{
+    if (c->job_count == c->job_cap) {
+        c->job_cap = c->job_cap == 0 ? 1 << 16 : c->job_cap * 2;
+        c->jobs = realloc(c->jobs, c->job_cap * sizeof(struct id));
+        CHECK(c->jobs != NULL);
+    }
+    c->jobs[c->job_count++] = id;
+}
+
+static void submit(struct slot *s)
+{
+    struct client *c = s->client;
+    struct command command = {0};
+    struct command_new job = {0};
+    struct command_ack_item ack = {0};
+    struct str queue = STR("bench");
+    struct err err;
+
+    switch (s->step) {
+    case PHASE_ENQUEUE:
+        job.job = (struct job){.queue = queue,
+                               .payload = str_from_z(c->payload),
+                               .priority = JOB_PRIORITY_NORMAL,
+                               .backoff = JOB_BACKOFF_EXPONENTIAL,
+                               .max_retries = JOB_MAX_RETRIES,
+                               .retry_base_ms = JOB_RETRY_BASE_MS,
+                               .retry_max_ms = JOB_RETRY_MAX_MS};
+        command.type = COMMAND_ENQUEUE;
+        command.enqueue = (struct command_enqueue){.jobs = &job, .count = 1};
+        break;
+    case PHASE_CLAIM:
+        command.type = COMMAND_CLAIM;
+        command.claim = (struct command_claim){.queues = &queue,
+                                               .queue_count = 1,
+                                               .worker_id = STR("bench-worker"),
+                                               .lease_ms = JOB_LEASE_MS,
+                                               .count = 1};
+        break;
+    case PHASE_ACK:
+    case PHASE_LIFECYCLE:
+    case PHASE_COUNT:
+    default:
+        ack.id = c->phase == PHASE_ACK ? c->jobs[c->job_next++] : s->job;
+        command.type = COMMAND_ACK;
+        command.ack = (struct command_ack){.items = &ack, .count = 1};
+        break;
+    }
+    enum err_code code = engine_op_prepare(c->engine, &s->op, &command, &err);
+    CHECK(code == ERR_OK);
+    c->submitted++;
+    c->busy++;
+    engine_submit(c->engine, &s->op);
+}
+
+/* What came back, and what the slot does next. */
+static void note_result(struct slot *s)
+{
+    struct client *c = s->client;
+    struct arena *a = arena_new(LIMIT_OP_BYTES);
+    struct result r;
+    bool decoded = result_decode(buf_str(&s->op.result), a, &r);
+    CHECK(decoded);
+    CHECK(r.code == ERR_OK);
+    if (s->step == PHASE_CLAIM) {
+        CHECK(r.count == 1);
+        s->job = r.items[0].id;
+        if (c->phase == PHASE_CLAIM) {
+            remember(c, s->job);
+        }
+    }
+    if (c->phase == PHASE_LIFECYCLE) {
+        s->step = s->step == PHASE_ENQUEUE ? PHASE_CLAIM
+                  : s->step == PHASE_CLAIM ? PHASE_ACK
+                                           : PHASE_ENQUEUE;
+    }
+    arena_free(a);
+}
+
+static void op_done(struct engine_op *op)
+{
+    struct slot *s = op->data;
+    struct client *c = s->client;
+    c->busy--;
+    CHECK(op->err.code == ERR_OK);
+    note_result(s);
+    c->done++;
+    bool over = os_clock_mono().ns >= c->end_ns || c->submitted >= c->limit;
+    if (!over) {
+        submit(s);
+    } else if (c->busy == 0) {
+        uv_stop(&c->loop);
+    }
+}
+
+static void run_phase(struct client *c, enum phase phase, unsigned batch, int64_t seconds)
+{
+    struct engine_status before;
+    struct engine_status after;
+    c->phase = phase;
+    c->done = c->submitted = 0;
+    c->count = batch;
+    c->end_ns = os_clock_mono().ns + seconds * NS_PER_S;
+    engine_status(c->engine, &before);
+    struct meter start = meter_now();
+    for (unsigned i = 0; i < batch && c->submitted < c->limit; i++) {
+        c->slots[i].step = phase == PHASE_LIFECYCLE ? PHASE_ENQUEUE : phase;
+        submit(&c->slots[i]);
+    }
+    if (c->busy > 0) {
+        (void)uv_run(&c->loop, UV_RUN_DEFAULT);
+    }
+    struct meter m = meter_since(start);
+    engine_status(c->engine, &after);
+    double n = (double)c->done;
+    double s = (double)m.wall_ns / 1e9;
+    printf("%-10s %5u %10.0f %9.2f %9.2f %9.0f %8.1f %8.0f\n", phase_names[phase], batch, n / s,
+           (double)(m.cpu_ns - m.thread_cpu_ns) / n / 1e3, (double)m.thread_cpu_ns / n / 1e3,
+           (double)(after.node.flush_count - before.node.flush_count) / s,
+           n / (double)(after.entries - before.entries), (double)meter_peak_bytes() / 1e6);
+    (void)fflush(stdout);
+}
+
+static void run_all(struct client *c, int64_t seconds)
+{
+    static const unsigned batches[] = {1, 32, 128, 512};
+    printf("%-10s %5s %10s %9s %9s %9s %8s %8s\n", "phase", "batch", "ops/s", "µs/op", "client",
+           "flush/s", "ops/ent", "peak MB");
+    for (size_t b = 0; b < COUNT_OF(batches); b++) {
+        c->limit = UINT64_MAX;
+        run_phase(c, PHASE_ENQUEUE, batches[b], seconds);
+        c->job_count = c->job_next = 0;
+        c->limit = c->done;
+        run_phase(c, PHASE_CLAIM, batches[b], seconds * 4);
+        c->limit = c->job_count;
+        run_phase(c, PHASE_ACK, batches[b], seconds * 4);
+        c->limit = UINT64_MAX;
+        run_phase(c, PHASE_LIFECYCLE, batches[b], seconds);
+    }
+}
+
+static char *make_payload(size_t bytes)
+{
+    char *p = malloc(bytes + 3);
+    CHECK(p != NULL);
+    memset(p, 'x', bytes + 2);
+    p[0] = '"';
+    p[bytes + 1] = '"';
+    p[bytes + 2] = '\0';
+    return p;
+}
+
+int main(int argc, char **argv)
+{
+    struct client c = {0};
+    struct err err = {0};
+    const char *dir = "bench-data";
+    int64_t seconds = 3;
+    int64_t payload = 200;
+    struct engine_config config = engine_config_default();
+
+    for (int i = 1; i < argc; i++) {
+        struct str arg = str_from_z(argv[i]);
+        bool has_value = i + 1 < argc;
+        if (str_eq(arg, STR("--fast"))) {
+            config.node.durable = false;
+        } else if (has_value && str_eq(arg, STR("--dir"))) {
+            dir = argv[++i];
+        } else if (!(has_value && ((str_eq(arg, STR("--seconds")) &&
+                                    str_to_i64(str_from_z(argv[++i]), &seconds)) ||
+                                   (str_eq(arg, STR("--payload")) &&
+                                    str_to_i64(str_from_z(argv[++i]), &payload))))) {
+            (void)fprintf(stderr, "engine_bench: do not know '%s'\n", argv[i]);
+            return 2;
+        }
+    }
+    config.data_dir = dir;
+    os_file_discard(dir);
+    if (engine_open(&config, &c.engine, &err) != ERR_OK) {
+        (void)fprintf(stderr, "engine_bench: %s\n", err.msg);
+        return 1;
+    }
+    c.payload = make_payload((size_t)payload);
+    CHECK(uv_loop_init(&c.loop) == 0);
+    mailbox_open(&c.box, &c.loop);
+    c.slots = calloc(512, sizeof *c.slots);
+    CHECK(c.slots != NULL);
+    for (unsigned i = 0; i < 512; i++) {
+        engine_op_init(&c.slots[i].op);
+        c.slots[i].client = &c;
+        c.slots[i].op.done = op_done;
+        c.slots[i].op.data = &c.slots[i];
+        c.slots[i].op.reply_to = &c.box;
+    }
+    run_all(&c, seconds);
+    for (unsigned i = 0; i < 512; i++) {
+        engine_op_deinit(&c.slots[i].op);
+    }
+    engine_close(c.engine);
+    mailbox_close(&c.box);
+    (void)uv_run(&c.loop, UV_RUN_DEFAULT);
+    mailbox_deinit(&c.box);
+    CHECK(uv_loop_close(&c.loop) == 0);
+    free(c.slots);
+    free(c.jobs);
+    free(c.payload);
+    os_file_discard(dir);
+    return 0;
+}

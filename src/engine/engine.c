@@ -1,0 +1,383 @@
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "engine/engine_int.h"
+#include "log/log.h"
+#include "os/os_file.h"
+#include "store/store_docs.h"
+
+struct engine_config engine_config_default(void)
+{
+    struct node_config node = node_config_default();
+    node.id = 1;
+    node.address = "127.0.0.1:9000";
+    node.bootstrap = true;
+    return (struct engine_config){
+        .data_dir = "data",
+        .node = node,
+        .limits = {.payload_bytes = LIMIT_PAYLOAD_BYTES},
+        .pending_ops_max = LIMIT_PENDING_OPS,
+        .lifecycle_events = true,
+        .retention_ms = 168LL * 3600 * 1000,
+        .retention_interval_ms = 3600LL * 1000,
+        .leader_wait_ms = 10000,
+    };
+}
+
+/* What the machine tells, and what the node drives. */
+
+static void ready_hook(void *data, struct str queue)
+{
+    engine_park__ready(data, queue);
+}
+
+static void changed_hook(void *data, struct id id)
+{
+    engine_feed__changed(data, id);
+}
+
+static enum err_code open_machine(struct engine *e, struct err *err)
+{
+    struct machine_hooks hooks = {.data = e, .ready = ready_hook, .changed = changed_hook};
+    return machine_open(e->state_dir.z, &hooks, &e->machine, err);
+}
+
+static void fsm_apply(void *data, uint64_t index, struct str entry)
+{
+    struct engine *e = data;
+    machine_apply(e->machine, index, entry);
+    engine_pipe__applied(e, entry, index);
+}
+
+static uint64_t fsm_applied_index(void *data)
+{
+    struct engine *e = data;
+    return machine_applied_index(e->machine);
+}
+
+static enum err_code fsm_checkpoint(void *data, const char *dir, struct err *err)
+{
+    struct engine *e = data;
+    return machine_checkpoint(e->machine, dir, err);
+}
+
+/* Hard links, so that the checkpoint stays as it is: RocksDB never changes a file of its own. The
+ * few that it does write again (CURRENT, the manifest) are copied. */
+static enum err_code take_over_file(const char *from, const char *to, bool is_table,
+                                    struct err *err)
+{
+    struct buf bytes;
+    if (is_table) {
+        return link(from, to) == 0 ? ERR_OK : err_from_errno(err, "link");
+    }
+    buf_init(&bytes, SIZE_MAX);
+    enum err_code code = os_file_read(from, &bytes, err);
+    if (code == ERR_OK) {
+        code = os_file_replace(to, buf_str(&bytes), err);
+    }
+    buf_deinit(&bytes);
+    return code;
+}
+
+static bool is_table_file(const char *name)
+{
+    size_t len = strlen(name);
+    return len > 4 && strcmp(name + len - 4, ".sst") == 0;
+}
+
+static enum err_code stage(struct engine *e, const char *dir, struct err *err)
+{
+    struct os_file_names names = {0};
+    if (os_file_remove_tree(e->staging_dir.z, err) != ERR_OK ||
+        os_file_make_dirs(e->staging_dir.z, err) != ERR_OK ||
+        os_file_list(dir, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = ERR_OK;
+    for (size_t i = 0; i < names.count && code == ERR_OK; i++) {
+        struct os_file_path from = os_file_join(dir, names.name[i]);
+        struct os_file_path to = os_file_join(e->staging_dir.z, names.name[i]);
+        code = take_over_file(from.z, to.z, is_table_file(names.name[i]), err);
+    }
+    os_file_names_clear(&names);
+    return code == ERR_OK ? os_file_flush_dir(e->staging_dir.z, err) : code;
+}
+
+/* The state is exchanged as a whole. If we die half-way, the node sees at the next start that the
+ * state is older than its snapshot, and asks again. */
+static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
+{
+    struct engine *e = data;
+    if (stage(e, dir, err) != ERR_OK) {
+        return err_wrap(err, "restore");
+    }
+    machine_close(e->machine);
+    e->machine = NULL;
+    if (os_file_remove_tree(e->old_dir.z, err) != ERR_OK ||
+        os_file_rename(e->state_dir.z, e->old_dir.z, err) != ERR_OK ||
+        os_file_rename(e->staging_dir.z, e->state_dir.z, err) != ERR_OK ||
+        os_file_flush_dir(e->config.data_dir, err) != ERR_OK) {
+        return err_wrap(err, "restore");
+    }
+    os_file_discard(e->old_dir.z);
+    return open_machine(e, err);
+}
+
+static void answer_open(struct engine *e)
+{
+    if (!e->open_answered) {
+        e->open_answered = true;
+        (void)uv_timer_stop(&e->leader_timer);
+        uv_sem_post(&e->opened);
+    }
+}
+
+static void fsm_leads_changed(void *data, bool leads)
+{
+    struct engine *e = data;
+    e->leads = leads;
+    atomic_store(&e->leads_now, leads);
+    if (leads) {
+        engine_clockwork__look(e);
+        answer_open(e);
+    } else {
+        engine_clockwork__stop(e);
+        engine_pipe__refuse_all(e, ERR_LEADER_UNAVAILABLE);
+        engine_park__release_all(e, ERR_LEADER_UNAVAILABLE);
+    }
+}
+
+/* The core thread */
+
+static void leader_timer_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    log_warn("no_leader_yet", LOG_I64("waited_ms", e->config.leader_wait_ms));
+    answer_open(e);
+}
+
+static void turned(void *data)
+{
+    struct engine *e = data;
+    engine_park__wake(e);
+    engine_pipe__pump(e);
+}
+
+static enum err_code start(struct engine *e, struct err *err)
+{
+    struct node_fsm fsm = {.data = e,
+                           .apply = fsm_apply,
+                           .applied_index = fsm_applied_index,
+                           .checkpoint = fsm_checkpoint,
+                           .restore = fsm_restore,
+                           .leads_changed = fsm_leads_changed};
+    if (open_machine(e, err) != ERR_OK) {
+        return err->code;
+    }
+    return node_open(&e->loop, &e->config.node, &fsm, &e->node, err);
+}
+
+static void open_loop(struct engine *e)
+{
+    CHECK(uv_loop_init(&e->loop) == 0);
+    mailbox_open(&e->box, &e->loop);
+    mailbox_on_turn(&e->box, turned, e);
+    CHECK(uv_timer_init(&e->loop, &e->leader_timer) == 0);
+    e->leader_timer.data = e;
+    engine_park__open(e);
+    engine_clockwork__open(e);
+}
+
+static void close_loop(struct engine *e)
+{
+    engine_clockwork__close(e);
+    engine_park__close(e);
+    uv_close((uv_handle_t *)&e->leader_timer, NULL);
+    mailbox_close(&e->box);
+}
+
+static void core_main(void *data)
+{
+    struct engine *e = data;
+    open_loop(e);
+    if (start(e, &e->open_err) != ERR_OK) {
+        e->open_failed = true;
+        e->open_answered = true;
+        uv_sem_post(&e->opened);
+        close_loop(e);
+    } else {
+        if (!e->leads) {
+            CHECK(uv_timer_start(&e->leader_timer, leader_timer_cb,
+                                 (uint64_t)e->config.leader_wait_ms, 0) == 0);
+        }
+        engine_clockwork__look(e);
+        engine_pipe__pump(e);
+    }
+    CHECK(uv_run(&e->loop, UV_RUN_DEFAULT) == 0);
+    mailbox_deinit(&e->box);
+    CHECK(uv_loop_close(&e->loop) == 0);
+    machine_close(e->machine);
+}
+
+/* Opening and closing, from outside */
+
+static enum err_code set_paths(struct engine *e, struct err *err)
+{
+    const char *dir = e->config.data_dir;
+    if (strlen(dir) + 32 > OS_FILE_PATH_MAX) {
+        return err_set(err, ERR_VALIDATION, "the data folder's path is too long");
+    }
+    e->state_dir = os_file_join(dir, "state");
+    e->raft_dir = os_file_join(dir, "raft");
+    e->staging_dir = os_file_join(dir, "state.staging");
+    e->old_dir = os_file_join(dir, "state.old");
+    e->config.node.dir = e->raft_dir.z;
+    return os_file_make_dirs(dir, err);
+}
+
+static void engine_free(struct engine *e)
+{
+    uv_sem_destroy(&e->opened);
+    free(e);
+}
+
+enum err_code engine_open(const struct engine_config *config, struct engine **out_engine,
+                          struct err *err)
+{
+    struct engine *e = calloc(1, sizeof *e);
+    CHECK(e != NULL);
+    e->config = *config;
+    e->pending_last = &e->pending_first;
+    e->entries_last = &e->entries_first;
+    CHECK(uv_sem_init(&e->opened, 0) == 0);
+    if (set_paths(e, err) != ERR_OK) {
+        engine_free(e);
+        return err->code;
+    }
+    CHECK(uv_thread_create(&e->thread, core_main, e) == 0);
+    uv_sem_wait(&e->opened);
+    if (e->open_failed) {
+        CHECK(uv_thread_join(&e->thread) == 0);
+        *err = e->open_err;
+        engine_free(e);
+        return err->code;
+    }
+    *out_engine = e;
+    return ERR_OK;
+}
+
+static void node_closed(void *data)
+{
+    struct engine *e = data;
+    e->node = NULL;
+    engine_pipe__refuse_all(e, ERR_STOPPING);
+    close_loop(e);
+}
+
+static void deliver_stop(struct msg *m)
+{
+    struct engine *e = CONTAINER_OF(m, struct engine, stop_msg);
+    e->stopping = true;
+    engine_clockwork__stop(e);
+    engine_park__release_all(e, ERR_STOPPING);
+    engine_pipe__refuse_all(e, ERR_STOPPING);
+    node_close(e->node, node_closed, e);
+}
+
+void engine_close(struct engine *e)
+{
+    if (e == NULL) {
+        return;
+    }
+    e->stop_msg.deliver = deliver_stop;
+    bool posted = mailbox_post(&e->box, &e->stop_msg);
+    CHECK(posted);
+    CHECK(uv_thread_join(&e->thread) == 0);
+    engine_free(e);
+}
+
+/* Asking */
+
+static void deliver_call_done(struct msg *m)
+{
+    struct engine_call *call = CONTAINER_OF(m, struct engine_call, msg);
+    call->done(call);
+}
+
+static void deliver_call(struct msg *m)
+{
+    struct engine_call *call = CONTAINER_OF(m, struct engine_call, msg);
+    call->run(call, call->engine->machine);
+    call->msg.deliver = deliver_call_done;
+    if (call->reply_to == NULL) {
+        call->done(call);
+    } else {
+        bool posted = mailbox_post(call->reply_to, &call->msg);
+        CHECK(posted);
+    }
+}
+
+bool engine_run(struct engine *e, struct engine_call *call)
+{
+    call->engine = e;
+    call->msg.deliver = deliver_call;
+    return mailbox_post(&e->box, &call->msg);
+}
+
+bool engine_read_job(struct engine *e, struct id id, struct buf *out)
+{
+    return store_docs_read(machine_store(e->machine), id, out);
+}
+
+struct store *engine_store(struct engine *e)
+{
+    return machine_store(e->machine);
+}
+
+struct status_call {
+    struct engine_call call;
+    struct engine_status *out;
+    uv_sem_t answered;
+};
+
+static void run_status(struct engine_call *call, struct machine *m)
+{
+    struct engine *e = call->engine;
+    struct engine_status *out = CONTAINER_OF(call, struct status_call, call)->out;
+    *out = (struct engine_status){
+        .pending_ops = atomic_load(&e->pending_ops),
+        .parked_ops = e->park.count,
+        .applied_ops = atomic_load(&e->applied_ops),
+        .entries = e->entries_total,
+        .overload_total = atomic_load(&e->overload_total),
+        .live_jobs = machine_live_count(m),
+        .index_bytes = machine_index_bytes(m),
+        .state_hash = machine_state_hash(m),
+    };
+    node_status(e->node, &out->node);
+}
+
+static void status_answered(struct engine_call *call)
+{
+    uv_sem_post(&CONTAINER_OF(call, struct status_call, call)->answered);
+}
+
+void engine_status(struct engine *e, struct engine_status *out)
+{
+    struct status_call s = {.call = {.run = run_status, .done = status_answered}, .out = out};
+    CHECK(uv_sem_init(&s.answered, 0) == 0);
+    bool posted = engine_run(e, &s.call);
+    CHECK(posted);
+    uv_sem_wait(&s.answered);
+    uv_sem_destroy(&s.answered);
+}
+
+bool engine_leads(const struct engine *e)
+{
+    return atomic_load(&e->leads_now);
+}

@@ -1,0 +1,176 @@
+/*
+ * Engine: the state machine behind its log, for everybody else in the process.
+ *
+ * One core thread owns Raft, the machine and all timers. Whoever wants something changed builds a
+ * command, submits it from any thread and hears the result by message; many commands that arrive
+ * together share one log entry and one flush. Reads of documents go to the store directly, from any
+ * thread, and see everything that was answered before. Due times (promotion, leases, schedules,
+ * retention) are the engine's own business.
+ *
+ *   submit --> [pending] --> one entry --> log + flush --> machine --> done, on the caller's loop
+ *   claim that finds nothing --> [parked] --> a job comes into line --> [pending]
+ *
+ * Promises: done comes exactly once. ERR_OK in err means that the command is durable and applied,
+ * and result has the machine's answer, which may be a refusal. Any error in err other than
+ * ERR_UNKNOWN_OUTCOME means that it certainly did not happen.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/heap.h"
+#include "cluster/node.h"
+#include "fsm/command.h"
+#include "fsm/command_check.h"
+#include "fsm/machine.h"
+#include "loop/mailbox.h"
+
+struct engine;
+
+struct engine_config {
+    const char *data_dir;    /* created when missing: state/ and raft/ live in it */
+    struct node_config node; /* dir is filled in */
+    struct command_limits limits;
+    uint32_t pending_ops_max; /* submitted and not answered, parked ones aside */
+    bool lifecycle_events;    /* the event log is on */
+    int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
+    int64_t retention_interval_ms;
+    int64_t leader_wait_ms; /* how long engine_open waits for a leader */
+};
+
+struct engine_config engine_config_default(void);
+
+/* Open, replay what is to be replayed, and wait until this node may take commands (in a cluster:
+ * until it knows that it may not yet). */
+ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
+                                         struct engine **out_engine, struct err *err);
+
+/* Stop: what is in the log is finished, the rest is refused with ERR_STOPPING; then the store is
+ * closed. Nobody may submit or read any more. NULL is fine. */
+void engine_close(struct engine *e);
+
+/* One command on its way. The caller embeds it and keeps it alive until done. */
+struct engine_op {
+    /* set by the caller */
+    void (*done)(struct engine_op *op); /* on the loop of reply_to; without one, on the core thread
+                                           or, when it is refused at once, inside engine_submit */
+    struct mailbox *reply_to;
+    void *data;
+    int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0: not at all */
+    /* result */
+    struct err err;
+    uint32_t retry_after_ms; /* with ERR_OVERLOADED */
+    struct buf result;       /* with ERR_OK: for result_decode */
+    uint64_t index;          /* with ERR_OK: the entry that carried it */
+    /* private */
+    struct msg msg;
+    struct msg cancel_msg;
+    struct engine *engine;
+    struct engine_op *next;
+    struct buf command;
+    enum command_type type;
+    struct arena *claim_arena; /* of a claim that may park: its decoded command */
+    struct command_claim claim;
+    struct engine_link *links; /* one per queue while parked */
+    struct heap_node wake;     /* when it is parked: when to look again */
+    int64_t deadline_ns;       /* of the parking, on the monotonic clock */
+    uint64_t ticket;           /* its place among those that wait */
+    struct engine_hall *woken_by;
+    bool parked, arrived, found_nothing, goes_on, cancel_sent, cancel_back, is_done;
+};
+
+void engine_op_init(struct engine_op *op);
+void engine_op_deinit(struct engine_op *op);
+
+/* Check the command and encode it into op, which may be used again after its done. The error is
+ * what the client did wrong. */
+ATTR_NODISCARD enum err_code engine_op_prepare(struct engine *e, struct engine_op *op,
+                                               const struct command *c, struct err *err);
+
+/* From any thread; op is the engine's until done. */
+void engine_submit(struct engine *e, struct engine_op *op);
+
+/* From the thread of op->reply_to, before done: the answer is not wanted any more. A parked claim
+ * ends at once, with nothing claimed; what is in the pipeline already ends as it does. done comes
+ * in every case. */
+void engine_cancel(struct engine *e, struct engine_op *op);
+
+/* Run something on the core thread, with the machine between two entries. */
+struct engine_call {
+    /* set by the caller */
+    void (*run)(struct engine_call *call, struct machine *m); /* core thread: short, no waiting */
+    void (*done)(struct engine_call *call);                   /* as for an op */
+    struct mailbox *reply_to;
+    void *data;
+    /* private */
+    struct msg msg;
+    struct engine *engine;
+};
+
+/* False when the engine is stopping; done does not come then. */
+ATTR_NODISCARD bool engine_run(struct engine *e, struct engine_call *call);
+
+/* Append the job's document to out; false when there is none. Any thread. Sees every command that
+ * was answered before the call. */
+ATTR_NODISCARD bool engine_read_job(struct engine *e, struct id id, struct buf *out);
+
+/* The store, for rows and events (store_rows.h, store_event.h). Any thread, for reading. */
+struct store *engine_store(struct engine *e);
+
+struct engine_status {
+    struct node_status node;
+    uint64_t pending_ops;
+    uint64_t parked_ops;
+    uint64_t applied_ops;    /* by this node since it started */
+    uint64_t entries;        /* that carried them */
+    uint64_t overload_total; /* refused because the pipeline was full */
+    uint64_t live_jobs;
+    uint64_t index_bytes;
+    uint64_t state_hash;
+};
+
+/* From any thread but the core's; waits for the core thread to answer. */
+void engine_status(struct engine *e, struct engine_status *out);
+
+bool engine_leads(const struct engine *e);
+
+/* Changes, for whoever keeps a copy of the documents.
+ *
+ * A feed is a set of ids whose documents changed, in the order of the log. The subscriber takes a
+ * number of them and gets the newest documents; however often a job changed, it is in the set once.
+ * The set is bounded by the number of jobs, so nothing is ever dropped. */
+struct engine_feed;
+
+struct engine_feed_item {
+    struct id id;
+    struct str doc; /* empty: the job was removed */
+};
+
+struct engine_take {
+    /* set by the caller */
+    uint32_t max;
+    void (*done)(struct engine_take *t); /* on the loop of the feed's reply_to */
+    void *data;
+    /* result: lives until engine_take_deinit */
+    struct engine_feed_item *items;
+    uint32_t count;
+    uint64_t index;  /* with what was taken so far, the copy is complete up to here… */
+    uint64_t behind; /* …when nothing is left: ids still in the set */
+    /* private */
+    struct msg msg;
+    struct engine_feed *feed;
+    struct arena *arena;
+};
+
+/* woken is called on reply_to's loop when the set stops being empty. From any thread; the feed
+ * begins with changes after the call is handled, which is before it returns. */
+struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
+                                     void (*woken)(void *data), void *data);
+void engine_feed_take(struct engine_feed *f, struct engine_take *t);
+void engine_take_deinit(struct engine_take *t);
+/* From the thread of reply_to, with no take under way. Waits for the core thread; woken does not
+ * come after it returned. */
+void engine_feed_close(struct engine_feed *f);

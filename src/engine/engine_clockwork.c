@@ -1,0 +1,228 @@
+/*
+ * The clockwork: what happens because time passes. Only the leader's runs.
+ *
+ * The machine says when the next job, lock or worker is due, and when the next schedule is; one
+ * timer is set for the earliest. When it rings, the clockwork submits a tick, or fires the schedule
+ * with the run after that, which it computes here, because time zones are data of the node.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/zone.h"
+#include "engine/engine_int.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "os/os_zone.h"
+
+enum {
+    /* A wall clock may be set; the timer, which runs on the monotonic one, would not notice. So it
+     * never sleeps longer than this while something is due later. */
+    SLEEP_MS_MAX = 30000,
+    /* After a schedule whose next run could not be computed. */
+    FIRE_RETRY_MS = 60000,
+    ZONE_BYTES_MAX = 1 << 20,
+};
+
+struct zone_node {
+    struct map_node node;
+    struct zone *zone;
+    char name[];
+};
+
+/* The zone by its name, kept for the next time; NULL when the system has no such zone. */
+static const struct zone *find_zone(struct engine *e, struct str name, struct err *err)
+{
+    struct map_node *known = map_find(&e->clockwork.zones, name);
+    struct buf bytes;
+    struct zone *zone = NULL;
+    if (known != NULL) {
+        return CONTAINER_OF(known, struct zone_node, node)->zone;
+    }
+    buf_init(&bytes, ZONE_BYTES_MAX);
+    if (os_zone_read(name, &bytes, err) == ERR_OK &&
+        zone_new(buf_str(&bytes), &zone, err) == ERR_OK) {
+        struct zone_node *z = calloc(1, sizeof *z + name.len);
+        CHECK(z != NULL);
+        memcpy(z->name, name.ptr, name.len);
+        z->node.key = str_from(z->name, name.len);
+        z->zone = zone;
+        map_add(&e->clockwork.zones, &z->node);
+    }
+    buf_deinit(&bytes);
+    return zone;
+}
+
+/* The run after now; 0 when there is none any more. */
+static enum err_code next_run(struct engine *e, const struct machine_due_schedule *s,
+                              struct wall now, struct wall *out, struct err *err)
+{
+    struct cron cron;
+    const struct zone *zone;
+    if (cron_parse(s->cron, &cron, err) != ERR_OK) {
+        return err->code;
+    }
+    zone = find_zone(e, s->timezone, err);
+    if (zone == NULL) {
+        return err->code;
+    }
+    if (!cron_next(&cron, zone, s->created_at, now, out)) {
+        *out = (struct wall){0};
+    }
+    return ERR_OK;
+}
+
+static void tick_done(struct engine_op *op)
+{
+    op->engine->clockwork.tick_busy = false;
+    engine_clockwork__look(op->engine);
+}
+
+static void fire_done(struct engine_op *op)
+{
+    op->engine->clockwork.fire_busy = false;
+    engine_clockwork__look(op->engine);
+}
+
+/* A purge goes in steps until the machine says that it is done. */
+static void purge_done(struct engine_op *op)
+{
+    struct engine *e = op->engine;
+    struct result r;
+    struct arena *a = arena_new(LIMIT_ENTRY_BYTES);
+    bool more = op->err.code == ERR_OK && result_decode(buf_str(&op->result), a, &r) &&
+                r.code == ERR_OK && r.more;
+    arena_free(a);
+    e->clockwork.purge_busy = false;
+    if (!more) {
+        e->clockwork.purge_at_ns = wall_add_ms(os_clock_wall(), e->config.retention_interval_ms).ns;
+    }
+    engine_clockwork__look(e);
+}
+
+static void fire(struct engine *e, const struct machine_due_schedule *s, struct wall now)
+{
+    struct command c = {.type = COMMAND_SCHEDULE_FIRE};
+    struct err err;
+    c.schedule_fire.id = s->id;
+    c.schedule_fire.expected_next = s->next_run;
+    if (next_run(e, s, now, &c.schedule_fire.next, &err) != ERR_OK) {
+        char id[ID_TEXT_MAX];
+        size_t len = id_format(s->id, ID_SCHEDULE, id);
+        log_error("schedule_not_computed", LOG_STR("schedule", str_from(id, len)),
+                  LOG_Z("error", err.msg));
+        e->clockwork.fire_not_before_ns = wall_add_ms(now, FIRE_RETRY_MS).ns;
+        return;
+    }
+    e->clockwork.fire_busy = true;
+    engine_pipe__submit_own(e, &e->clockwork.fire, &c);
+}
+
+/* Submit what is due; return when the next thing is. */
+static int64_t run_due(struct engine *e, struct wall now)
+{
+    struct engine_clockwork *w = &e->clockwork;
+    int64_t next = machine_next_tick(e->machine).ns;
+    struct machine_due_schedule schedule;
+    if (w->tick_busy) {
+        next = INT64_MAX; /* it looks again when it is done */
+    } else if (next <= now.ns) {
+        w->tick_busy = true;
+        engine_pipe__submit_own(e, &w->tick, &(struct command){.type = COMMAND_TICK});
+        next = INT64_MAX;
+    }
+    if (!w->fire_busy && machine_next_schedule(e->machine, &schedule)) {
+        int64_t at = schedule.next_run.ns > w->fire_not_before_ns ? schedule.next_run.ns
+                                                                  : w->fire_not_before_ns;
+        if (at <= now.ns) {
+            fire(e, &schedule, now);
+            at = w->fire_busy ? INT64_MAX : w->fire_not_before_ns;
+        }
+        next = at < next ? at : next;
+    }
+    if (e->config.retention_ms > 0 && !w->purge_busy) {
+        if (w->purge_at_ns <= now.ns) {
+            struct command c = {.type = COMMAND_PURGE};
+            c.purge.retention_ms = e->config.retention_ms;
+            w->purge_busy = true;
+            engine_pipe__submit_own(e, &w->purge, &c);
+        } else if (w->purge_at_ns < next) {
+            next = w->purge_at_ns;
+        }
+    }
+    return next;
+}
+
+static void timer_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    e->clockwork.armed_ns = INT64_MAX;
+    engine_clockwork__look(e);
+    engine_pipe__pump(e);
+}
+
+void engine_clockwork__look(struct engine *e)
+{
+    struct engine_clockwork *w = &e->clockwork;
+    if (!e->leads || e->stopping) {
+        return;
+    }
+    struct wall now = os_clock_wall();
+    int64_t next = run_due(e, now);
+    if (next == w->armed_ns) {
+        return;
+    }
+    w->armed_ns = next;
+    if (next == INT64_MAX) {
+        (void)uv_timer_stop(&w->timer);
+        return;
+    }
+    int64_t left_ms = (next - now.ns + NS_PER_MS - 1) / NS_PER_MS;
+    if (left_ms > SLEEP_MS_MAX) {
+        left_ms = SLEEP_MS_MAX;
+    }
+    uv_update_time(&e->loop);
+    CHECK(uv_timer_start(&w->timer, timer_cb, left_ms < 0 ? 0 : (uint64_t)left_ms, 0) == 0);
+}
+
+void engine_clockwork__stop(struct engine *e)
+{
+    (void)uv_timer_stop(&e->clockwork.timer);
+    e->clockwork.armed_ns = INT64_MAX;
+}
+
+void engine_clockwork__open(struct engine *e)
+{
+    struct engine_clockwork *w = &e->clockwork;
+    CHECK(uv_timer_init(&e->loop, &w->timer) == 0);
+    w->timer.data = e;
+    w->armed_ns = INT64_MAX;
+    map_init(&w->zones);
+    engine_op_init(&w->tick);
+    engine_op_init(&w->fire);
+    engine_op_init(&w->purge);
+    w->tick.done = tick_done;
+    w->fire.done = fire_done;
+    w->purge.done = purge_done;
+    w->purge_at_ns = wall_add_ms(os_clock_wall(), e->config.retention_interval_ms).ns;
+}
+
+static void free_zone(struct map_node *n, void *data)
+{
+    struct engine *e = data;
+    struct zone_node *z = CONTAINER_OF(n, struct zone_node, node);
+    map_remove(&e->clockwork.zones, n);
+    zone_free(z->zone);
+    free(z);
+}
+
+void engine_clockwork__close(struct engine *e)
+{
+    struct engine_clockwork *w = &e->clockwork;
+    engine_op_deinit(&w->tick);
+    engine_op_deinit(&w->fire);
+    engine_op_deinit(&w->purge);
+    map_each(&w->zones, free_zone, e);
+    map_deinit(&w->zones);
+    uv_close((uv_handle_t *)&w->timer, NULL);
+}

@@ -1,0 +1,256 @@
+/*
+ * Feeds: sets of ids whose documents changed, for whoever keeps a copy.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "engine/engine_int.h"
+#include "store/store_docs.h"
+
+enum { SET_FIRST_SLOTS = 1024, TAKE_BYTES_MAX = 1 << 30 };
+
+/* Ids in the order in which they came, each once: a ring, and a table of places in it. */
+struct id_set {
+    struct id *ring;
+    uint32_t *slots; /* place in the ring plus one; 0: empty */
+    uint32_t cap;    /* of the ring, a power of two; the table has twice as many */
+    uint64_t first;  /* number of the oldest; places are numbers modulo cap */
+    uint64_t next;
+};
+
+struct engine_feed {
+    struct engine_feed *next;
+    struct engine *engine;
+    struct mailbox *reply_to;
+    void (*woken)(void *data);
+    void *data;
+    struct id_set set;
+    struct msg wake_msg;
+    bool wake_out; /* the wake-up is on its way, or the subscriber has not taken since */
+    /* opening and closing */
+    struct msg msg;
+    uv_sem_t handled;
+};
+
+static uint32_t *slot_for(const struct id_set *s, struct id id)
+{
+    uint32_t mask = s->cap * 2 - 1;
+    uint32_t at = (uint32_t)id_hash(id) & mask;
+    while (s->slots[at] != 0 && !id_eq(s->ring[s->slots[at] - 1], id)) {
+        at = (at + 1) & mask;
+    }
+    return &s->slots[at];
+}
+
+static void set_grow(struct id_set *s)
+{
+    struct id_set bigger = {.cap = s->cap == 0 ? SET_FIRST_SLOTS : s->cap * 2};
+    bigger.ring = malloc(bigger.cap * sizeof(struct id));
+    bigger.slots = calloc((size_t)bigger.cap * 2, sizeof(uint32_t));
+    CHECK(bigger.ring != NULL);
+    CHECK(bigger.slots != NULL);
+    for (uint64_t n = s->first; n < s->next; n++) {
+        uint32_t place = (uint32_t)(bigger.next & (bigger.cap - 1));
+        bigger.ring[place] = s->ring[n & (s->cap - 1)];
+        *slot_for(&bigger, bigger.ring[place]) = place + 1;
+        bigger.next++;
+    }
+    free(s->ring);
+    free(s->slots);
+    *s = bigger;
+}
+
+static void set_add(struct id_set *s, struct id id)
+{
+    if (s->next - s->first == s->cap) {
+        set_grow(s);
+    }
+    uint32_t *slot = slot_for(s, id);
+    if (*slot == 0) {
+        uint32_t place = (uint32_t)(s->next & (s->cap - 1));
+        s->ring[place] = id;
+        *slot = place + 1;
+        s->next++;
+    }
+}
+
+/* Linear probing without marks: what may move into the gap does. */
+static void close_gap(struct id_set *s, uint32_t gap)
+{
+    uint32_t mask = s->cap * 2 - 1;
+    for (uint32_t at = (gap + 1) & mask; s->slots[at] != 0; at = (at + 1) & mask) {
+        uint32_t home = (uint32_t)id_hash(s->ring[s->slots[at] - 1]) & mask;
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            s->slots[gap] = s->slots[at];
+            gap = at;
+        }
+    }
+    s->slots[gap] = 0;
+}
+
+static bool set_take(struct id_set *s, struct id *out)
+{
+    if (s->first == s->next) {
+        return false;
+    }
+    *out = s->ring[s->first & (s->cap - 1)];
+    close_gap(s, (uint32_t)(slot_for(s, *out) - s->slots));
+    s->first++;
+    return true;
+}
+
+/* Telling the subscriber */
+
+static void deliver_wake(struct msg *m)
+{
+    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, wake_msg);
+    f->woken(f->data);
+}
+
+void engine_feed__changed(struct engine *e, struct id id)
+{
+    for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
+        set_add(&f->set, id);
+    }
+}
+
+void engine_feed__tell(struct engine *e)
+{
+    for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
+        if (!f->wake_out && f->set.first != f->set.next) {
+            f->wake_out = true;
+            f->wake_msg.deliver = deliver_wake;
+            bool posted = mailbox_post(f->reply_to, &f->wake_msg);
+            CHECK(posted);
+        }
+    }
+}
+
+/* Taking */
+
+static void deliver_taken(struct msg *m)
+{
+    struct engine_take *t = CONTAINER_OF(m, struct engine_take, msg);
+    t->done(t);
+}
+
+static struct str copy_doc(struct engine *e, struct arena *a, struct id id, struct buf *scratch)
+{
+    buf_clear(scratch);
+    if (!store_docs_read(machine_store(e->machine), id, scratch)) {
+        return STR_EMPTY;
+    }
+    struct str doc = arena_str(a, buf_str(scratch));
+    CHECK(doc.len == scratch->len);
+    return doc;
+}
+
+static void deliver_take(struct msg *m)
+{
+    struct engine_take *t = CONTAINER_OF(m, struct engine_take, msg);
+    struct engine_feed *f = t->feed;
+    struct engine *e = f->engine;
+    struct buf scratch;
+    struct id id;
+    buf_init(&scratch, SIZE_MAX);
+    t->arena = arena_new(TAKE_BYTES_MAX);
+    t->items = ARENA_ARRAY(t->arena, struct engine_feed_item, t->max == 0 ? 1 : t->max);
+    CHECK(t->items != NULL);
+    t->count = 0;
+    while (t->count < t->max && arena_used_bytes(t->arena) < TAKE_BYTES_MAX / 16 &&
+           set_take(&f->set, &id)) {
+        t->items[t->count++] =
+            (struct engine_feed_item){.id = id, .doc = copy_doc(e, t->arena, id, &scratch)};
+    }
+    t->index = machine_applied_index(e->machine);
+    t->behind = f->set.next - f->set.first;
+    f->wake_out = t->behind > 0; /* it is expected to take again without being told */
+    buf_deinit(&scratch);
+    t->msg.deliver = deliver_taken;
+    bool posted = mailbox_post(f->reply_to, &t->msg);
+    CHECK(posted);
+}
+
+void engine_feed_take(struct engine_feed *f, struct engine_take *t)
+{
+    t->feed = f;
+    t->msg.deliver = deliver_take;
+    bool posted = mailbox_post(&f->engine->box, &t->msg);
+    CHECK(posted); /* feeds are closed before the engine */
+}
+
+void engine_take_deinit(struct engine_take *t)
+{
+    arena_freep(&t->arena);
+    t->items = NULL;
+    t->count = 0;
+}
+
+/* Opening and closing: the caller waits for the core thread. */
+
+static void deliver_open(struct msg *m)
+{
+    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    f->next = f->engine->feeds;
+    f->engine->feeds = f;
+    uv_sem_post(&f->handled);
+}
+
+static void deliver_close(struct msg *m)
+{
+    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    struct engine_feed **at = &f->engine->feeds;
+    while (*at != f) {
+        CHECK(*at != NULL);
+        at = &(*at)->next;
+    }
+    *at = f->next;
+    uv_sem_post(&f->handled);
+}
+
+static void send_and_wait(struct engine_feed *f, void (*deliver)(struct msg *m))
+{
+    f->msg.deliver = deliver;
+    bool posted = mailbox_post(&f->engine->box, &f->msg);
+    CHECK(posted);
+    uv_sem_wait(&f->handled);
+}
+
+struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
+                                     void (*woken)(void *data), void *data)
+{
+    struct engine_feed *f = calloc(1, sizeof *f);
+    CHECK(f != NULL);
+    f->engine = e;
+    f->reply_to = reply_to;
+    f->woken = woken;
+    f->data = data;
+    CHECK(uv_sem_init(&f->handled, 0) == 0);
+    send_and_wait(f, deliver_open);
+    return f;
+}
+
+/* The core thread knows the feed no more; a wake-up may still be in the subscriber's mailbox. The
+ * memory goes behind it, by the same way. */
+static void deliver_free(struct msg *m)
+{
+    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    uv_sem_destroy(&f->handled);
+    free(f->set.ring);
+    free(f->set.slots);
+    free(f);
+}
+
+static void woken_no_more(void *data)
+{
+    (void)data;
+}
+
+void engine_feed_close(struct engine_feed *f)
+{
+    send_and_wait(f, deliver_close);
+    f->woken = woken_no_more;
+    f->msg.deliver = deliver_free;
+    bool posted = mailbox_post(f->reply_to, &f->msg);
+    CHECK(posted);
+}

@@ -1,0 +1,129 @@
+/*
+ * What the files of the engine share. Everything in struct engine belongs to the core thread,
+ * except where it says otherwise.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include <uv.h>
+
+#include "base/map.h"
+#include "core/cron.h"
+#include "engine/engine.h"
+#include "os/os_file.h"
+
+/* An entry in the log that carries ops of ours. */
+struct engine_entry {
+    struct node_propose propose;
+    struct engine *engine;
+    struct engine_entry *next; /* in the order of proposing */
+    const char *bytes;         /* what was proposed: recognised when it is applied */
+    struct engine_op *ops;
+    bool applied;
+};
+
+/* Claims that are parked at one queue. */
+struct engine_hall {
+    struct map_node node; /* by queue name */
+    struct engine_link *first, *last;
+    uint32_t woken; /* claims sent off from here and not back yet */
+    bool hot;       /* something may have become claimable */
+    struct engine_hall *hot_next;
+    char name[];
+};
+
+/* A parked claim in one hall. */
+struct engine_link {
+    struct engine_op *op;
+    struct engine_hall *hall;
+    struct engine_link *next, *prev;
+};
+
+struct engine_park {
+    struct map halls;
+    struct engine_hall *hot;
+    struct heap wakes; /* engine_op.wake */
+    uv_timer_t timer;
+    uint64_t next_ticket;
+    uint64_t count;
+};
+
+/* The engine's own commands: due times. */
+struct engine_clockwork {
+    uv_timer_t timer;
+    struct engine_op tick;
+    struct engine_op fire;
+    struct engine_op purge;
+    bool tick_busy, fire_busy, purge_busy;
+    int64_t purge_at_ns;        /* wall time of the next purge; 0 before the first leadership */
+    int64_t fire_not_before_ns; /* after a schedule that could not be computed */
+    int64_t armed_ns;           /* what the timer is set for */
+    struct map zones;           /* by name */
+};
+
+struct engine {
+    struct engine_config config;
+    struct os_file_path state_dir, raft_dir, staging_dir, old_dir;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct mailbox box;
+    struct node *node;
+    struct machine *machine;
+
+    struct engine_op *pending_first, **pending_last;
+    struct engine_entry *entries_first, **entries_last;
+    unsigned entry_count;
+    struct engine_park park;
+    struct engine_clockwork clockwork;
+    struct engine_feed *feeds;
+    uint64_t entries_total;
+    bool leads;
+    bool stopping;
+
+    /* read by any thread */
+    atomic_uint_fast64_t pending_ops;
+    atomic_uint_fast64_t pending_bytes;
+    atomic_uint_fast64_t applied_ops;
+    atomic_uint_fast64_t overload_total;
+    atomic_bool leads_now;
+
+    /* opening and closing */
+    uv_sem_t opened; /* the core thread has an answer for engine_open */
+    struct err open_err;
+    bool open_failed, open_answered;
+    uv_timer_t leader_timer;
+    struct msg stop_msg;
+};
+
+/* engine_pipe.c: from submission to the log and back */
+void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
+void engine_pipe__pump(struct engine *e);
+void engine_pipe__applied(struct engine *e, struct str entry, uint64_t index);
+void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
+void engine_pipe__refuse_all(struct engine *e, enum err_code code);
+/* An op of the engine's own, whose done runs on the core thread. */
+void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struct command *c);
+
+/* engine_park.c: claims that wait for a job */
+void engine_park__open(struct engine *e);
+void engine_park__close(struct engine *e);
+/* A claim has arrived: park it, or let it into the pipeline (true). */
+bool engine_park__admit(struct engine *e, struct engine_op *op);
+/* A claim came back from the machine with nothing: true when it was parked again. */
+bool engine_park__again(struct engine *e, struct engine_op *op);
+void engine_park__returned(struct engine *e, struct engine_op *op);
+void engine_park__ready(struct engine *e, struct str queue);
+void engine_park__wake(struct engine *e); /* send off what can now succeed */
+void engine_park__cancel(struct engine *e, struct engine_op *op);
+void engine_park__release_all(struct engine *e, enum err_code code);
+
+/* engine_clockwork.c: due times */
+void engine_clockwork__open(struct engine *e);
+void engine_clockwork__close(struct engine *e);
+void engine_clockwork__look(struct engine *e); /* something changed: is anything due sooner? */
+void engine_clockwork__stop(struct engine *e);
+
+/* engine_feed.c */
+void engine_feed__changed(struct engine *e, struct id id);
+void engine_feed__tell(struct engine *e);

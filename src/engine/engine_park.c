@@ -1,0 +1,296 @@
+/*
+ * The park: claims that found nothing wait here until one can succeed.
+ *
+ * A claim waits in the hall of each of its queues, in the order of tickets. When a job comes into
+ * line, or a limit gives way, its hall becomes hot; then as many of the longest-waiting claims are
+ * sent off as there are jobs to claim, less those that are on their way already. A claim that comes
+ * back empty, because somebody was quicker, keeps its ticket and so its place.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "engine/engine_int.h"
+#include "os/os_clock.h"
+
+static bool ticket_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return CONTAINER_OF(a, const struct engine_op, wake)->ticket <
+           CONTAINER_OF(b, const struct engine_op, wake)->ticket;
+}
+
+static void set_timer(struct engine *e);
+
+static struct engine_hall *find_hall(const struct engine *e, struct str queue)
+{
+    struct map_node *n = map_find(&e->park.halls, queue);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct engine_hall, node);
+}
+
+static struct engine_hall *need_hall(struct engine *e, struct str queue)
+{
+    struct engine_hall *h = find_hall(e, queue);
+    if (h == NULL) {
+        h = calloc(1, sizeof *h + queue.len);
+        CHECK(h != NULL);
+        memcpy(h->name, queue.ptr, queue.len);
+        h->node.key = str_from(h->name, queue.len);
+        map_add(&e->park.halls, &h->node);
+    }
+    return h;
+}
+
+/* A hall that nobody needs any more goes. */
+static void leave_hall(struct engine *e, struct engine_hall *h)
+{
+    if (h->first == NULL && h->woken == 0 && !h->hot) {
+        map_remove(&e->park.halls, &h->node);
+        free(h);
+    }
+}
+
+/* Behind everyone with an older ticket; that is at the end, but for those that came back. */
+static void stand_in_hall(struct engine_hall *h, struct engine_link *l)
+{
+    struct engine_link *before = h->last;
+    while (before != NULL && before->op->ticket > l->op->ticket) {
+        before = before->prev;
+    }
+    l->prev = before;
+    l->next = before == NULL ? h->first : before->next;
+    *(l->next == NULL ? &h->last : &l->next->prev) = l;
+    *(before == NULL ? &h->first : &before->next) = l;
+}
+
+static void unlink_from_hall(struct engine_link *l)
+{
+    struct engine_hall *h = l->hall;
+    *(l->prev == NULL ? &h->first : &l->prev->next) = l->next;
+    *(l->next == NULL ? &h->last : &l->next->prev) = l->prev;
+}
+
+static void unpark(struct engine *e, struct engine_op *op)
+{
+    CHECK(op->parked);
+    for (size_t i = 0; i < op->claim.queue_count; i++) {
+        unlink_from_hall(&op->links[i]);
+        leave_hall(e, op->links[i].hall);
+    }
+    free(op->links);
+    op->links = NULL;
+    heap_remove(&e->park.wakes, &op->wake);
+    op->parked = false;
+    e->park.count--;
+}
+
+/* Wait in the halls until the given moment of the monotonic clock. */
+static void park(struct engine *e, struct engine_op *op, int64_t until_ns)
+{
+    op->links = calloc(op->claim.queue_count, sizeof *op->links);
+    CHECK(op->links != NULL);
+    for (size_t i = 0; i < op->claim.queue_count; i++) {
+        struct engine_link *l = &op->links[i];
+        l->op = op;
+        l->hall = need_hall(e, op->claim.queues[i]);
+        stand_in_hall(l->hall, l);
+    }
+    op->parked = true;
+    e->park.count++;
+    heap_set(&e->park.wakes, &op->wake, until_ns);
+    set_timer(e);
+    /* A parked claim does not count as pending: it costs the pipeline nothing. */
+    if (op->arrived) {
+        op->arrived = false;
+        atomic_fetch_sub(&e->pending_ops, 1);
+        atomic_fetch_sub(&e->pending_bytes, op->command.len);
+    }
+}
+
+/* Could the claim find something now? If only a throttle stands in its way, *out_wake_ns is when
+ * that gives way, on the monotonic clock; otherwise it is left alone. */
+static bool may_succeed(const struct engine *e, const struct engine_op *op, int64_t *out_wake_ns)
+{
+    struct wall now = os_clock_wall();
+    for (size_t i = 0; i < op->claim.queue_count; i++) {
+        struct wall until;
+        if (machine_claimable(e->machine, op->claim.queues[i], now, &until)) {
+            return true;
+        }
+        int64_t wake = until.ns == 0 ? INT64_MAX : os_clock_mono().ns + (until.ns - now.ns);
+        if (wake < *out_wake_ns) {
+            *out_wake_ns = wake;
+        }
+    }
+    return false;
+}
+
+bool engine_park__admit(struct engine *e, struct engine_op *op)
+{
+    int64_t now = os_clock_mono().ns;
+    int64_t wake;
+    if (op->ticket == 0) {
+        op->ticket = ++e->park.next_ticket;
+        op->deadline_ns = now + op->park_ms * NS_PER_MS;
+    }
+    wake = op->deadline_ns;
+    if (may_succeed(e, op, &wake) ||
+        machine_worker_is_stale(e->machine, op->claim.worker_id, os_clock_wall())) {
+        return true;
+    }
+    park(e, op, wake);
+    return false;
+}
+
+bool engine_park__again(struct engine *e, struct engine_op *op)
+{
+    if (e->stopping || !e->leads || op->deadline_ns <= os_clock_mono().ns) {
+        return false;
+    }
+    buf_clear(&op->result);
+    int64_t wake = op->deadline_ns;
+    bool may = may_succeed(e, op, &wake);
+    park(e, op, wake);
+    if (may) {
+        for (size_t i = 0; i < op->claim.queue_count; i++) {
+            engine_park__ready(e, op->claim.queues[i]);
+        }
+    }
+    return true;
+}
+
+void engine_park__returned(struct engine *e, struct engine_op *op)
+{
+    struct engine_hall *h = op->woken_by;
+    if (h != NULL) {
+        op->woken_by = NULL;
+        CHECK(h->woken > 0);
+        h->woken--;
+        /* There may be more jobs than wake-ups; and if it came back empty, one may still be there
+         * for the next. */
+        engine_park__ready(e, h->node.key);
+        leave_hall(e, h);
+    }
+}
+
+void engine_park__ready(struct engine *e, struct str queue)
+{
+    struct engine_hall *h = find_hall(e, queue);
+    if (h != NULL && !h->hot && h->first != NULL) {
+        h->hot = true;
+        h->hot_next = e->park.hot;
+        e->park.hot = h;
+    }
+}
+
+/* Off to the machine. It counts as pending again, but is never refused: it was let in once. */
+static void send_off(struct engine *e, struct engine_op *op, struct engine_hall *from)
+{
+    from->woken++;
+    op->woken_by = from;
+    unpark(e, op);
+    op->arrived = true;
+    atomic_fetch_add(&e->pending_ops, 1);
+    atomic_fetch_add(&e->pending_bytes, op->command.len);
+    op->next = NULL;
+    *e->pending_last = op;
+    e->pending_last = &op->next;
+}
+
+static void cool_down(struct engine *e, struct engine_hall *h)
+{
+    struct wall until;
+    while (h->first != NULL && machine_claimable_count(e->machine, h->node.key) > h->woken &&
+           machine_claimable(e->machine, h->node.key, os_clock_wall(), &until)) {
+        send_off(e, h->first->op, h);
+    }
+}
+
+void engine_park__wake(struct engine *e)
+{
+    while (e->park.hot != NULL) {
+        struct engine_hall *h = e->park.hot;
+        e->park.hot = h->hot_next;
+        cool_down(e, h);
+        h->hot = false;
+        leave_hall(e, h);
+    }
+}
+
+/* End a parked claim without a job. */
+static void end_empty(struct engine *e, struct engine_op *op)
+{
+    struct result nothing = {0};
+    unpark(e, op);
+    buf_clear(&op->result);
+    result_encode(&nothing, &op->result);
+    engine_pipe__finish(e, op);
+}
+
+void engine_park__cancel(struct engine *e, struct engine_op *op)
+{
+    end_empty(e, op);
+}
+
+static void timer_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    int64_t now = os_clock_mono().ns;
+    struct heap_node *first;
+    while ((first = heap_first(&e->park.wakes)) != NULL && first->key <= now) {
+        struct engine_op *op = CONTAINER_OF(first, struct engine_op, wake);
+        int64_t wake = op->deadline_ns;
+        if (op->deadline_ns <= now) {
+            end_empty(e, op);
+        } else if (may_succeed(e, op, &wake)) {
+            send_off(e, op, op->links[0].hall);
+        } else {
+            heap_set(&e->park.wakes, &op->wake, wake);
+        }
+    }
+    set_timer(e);
+    engine_pipe__pump(e);
+}
+
+static void set_timer(struct engine *e)
+{
+    const struct heap_node *first = heap_first(&e->park.wakes);
+    if (first == NULL) {
+        (void)uv_timer_stop(&e->park.timer);
+        return;
+    }
+    int64_t left_ns = first->key - os_clock_mono().ns;
+    uint64_t left_ms = left_ns <= 0 ? 0 : (uint64_t)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
+    uv_update_time(&e->loop);
+    CHECK(uv_timer_start(&e->park.timer, timer_cb, left_ms, 0) == 0);
+}
+
+void engine_park__release_all(struct engine *e, enum err_code code)
+{
+    struct heap_node *first;
+    while ((first = heap_first(&e->park.wakes)) != NULL) {
+        struct engine_op *op = CONTAINER_OF(first, struct engine_op, wake);
+        if (code == ERR_STOPPING) {
+            end_empty(e, op); /* the contract: long polls answer "no job" early */
+        } else {
+            unpark(e, op);
+            (void)err_set_default(&op->err, code);
+            engine_pipe__finish(e, op);
+        }
+    }
+}
+
+void engine_park__open(struct engine *e)
+{
+    map_init(&e->park.halls);
+    heap_init(&e->park.wakes, ticket_before);
+    CHECK(uv_timer_init(&e->loop, &e->park.timer) == 0);
+    e->park.timer.data = e;
+}
+
+void engine_park__close(struct engine *e)
+{
+    CHECK(e->park.count == 0);
+    engine_park__wake(e); /* halls that were hot for nobody go */
+    heap_deinit(&e->park.wakes);
+    map_deinit(&e->park.halls);
+    uv_close((uv_handle_t *)&e->park.timer, NULL);
+}

@@ -1,0 +1,356 @@
+/*
+ * The pipe: ops become entries, entries become results.
+ *
+ * Group commit without a timer: whatever has accumulated goes into the next entry as soon as the
+ * log has room for one. While a flush runs, ops gather; the slower the disk, the larger the
+ * entries.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "engine/engine_int.h"
+#include "os/os_clock.h"
+
+void engine_op_init(struct engine_op *op)
+{
+    *op = (struct engine_op){0};
+    buf_init(&op->command, LIMIT_OP_BYTES);
+    /* A claim of 512 large jobs is more than any command. */
+    buf_init(&op->result, SIZE_MAX);
+    op->wake = heap_node_out();
+}
+
+void engine_op_deinit(struct engine_op *op)
+{
+    CHECK(!op->parked);
+    buf_deinit(&op->command);
+    buf_deinit(&op->result);
+    arena_freep(&op->claim_arena);
+}
+
+enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const struct command *c,
+                                struct err *err)
+{
+    if (command_check(c, &e->config.limits, err) != ERR_OK) {
+        return err->code;
+    }
+    buf_clear(&op->command);
+    buf_clear(&op->result);
+    command_encode(c, &op->command);
+    if (op->command.overflow) {
+        return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
+    }
+    op->type = c->type;
+    op->err = (struct err){0};
+    op->is_done = op->arrived = op->cancel_sent = op->cancel_back = false;
+    op->ticket = 0;
+    if (c->type == COMMAND_CLAIM && op->park_ms > 0) {
+        struct command decoded;
+        arena_freep(&op->claim_arena);
+        op->claim_arena = arena_new(LIMIT_OP_BYTES);
+        if (command_decode(buf_str(&op->command), op->claim_arena, &decoded, err) != ERR_OK) {
+            return err->code;
+        }
+        op->claim = decoded.claim;
+    }
+    return ERR_OK;
+}
+
+/* Back to the caller. */
+
+static void call_done(struct engine_op *op)
+{
+    /* A cancellation that is still on its way refers to op: wait until it is back. */
+    if (op->is_done && (!op->cancel_sent || op->cancel_back)) {
+        op->done(op); /* op may be gone after this */
+    }
+}
+
+static void deliver_done(struct msg *m)
+{
+    struct engine_op *op = CONTAINER_OF(m, struct engine_op, msg);
+    op->is_done = true;
+    call_done(op);
+}
+
+static void deliver_cancel_back(struct msg *m)
+{
+    struct engine_op *op = CONTAINER_OF(m, struct engine_op, cancel_msg);
+    op->cancel_back = true;
+    call_done(op);
+}
+
+static void send_back(struct engine_op *op)
+{
+    op->msg.deliver = deliver_done;
+    if (op->reply_to == NULL) {
+        deliver_done(&op->msg);
+    } else {
+        /* A caller that closed its mailbox before its ops were done has left them behind. */
+        bool posted = mailbox_post(op->reply_to, &op->msg);
+        CHECK(posted);
+    }
+}
+
+void engine_pipe__finish(struct engine *e, struct engine_op *op)
+{
+    if (op->arrived) {
+        op->arrived = false;
+        atomic_fetch_sub(&e->pending_ops, 1);
+        atomic_fetch_sub(&e->pending_bytes, op->command.len);
+    }
+    send_back(op);
+}
+
+static void refuse(struct engine *e, struct engine_op *op, enum err_code code)
+{
+    (void)err_set_default(&op->err, code);
+    engine_pipe__finish(e, op);
+}
+
+/* In */
+
+static void deliver_submit(struct msg *m)
+{
+    struct engine_op *op = CONTAINER_OF(m, struct engine_op, msg);
+    engine_pipe__enqueue(op->engine, op);
+}
+
+/* 1 to 12 ms, more when there is more waiting, with some chance so that not all come back at
+ * once. */
+static uint32_t retry_hint(uint64_t pending, uint64_t max)
+{
+    uint64_t chance = (uint64_t)os_clock_mono().ns / 64 % 4;
+    uint64_t load = pending > 2 * max ? 8 : pending * 4 / (max == 0 ? 1 : max);
+    return (uint32_t)(1 + load + chance);
+}
+
+void engine_submit(struct engine *e, struct engine_op *op)
+{
+    CHECK(op->done != NULL);
+    op->engine = e;
+    uint64_t pending = atomic_fetch_add(&e->pending_ops, 1);
+    uint64_t bytes = atomic_fetch_add(&e->pending_bytes, op->command.len);
+    op->arrived = true;
+    if (pending >= e->config.pending_ops_max || bytes > LIMIT_PENDING_BYTES) {
+        atomic_fetch_add(&e->overload_total, 1);
+        op->retry_after_ms = retry_hint(pending, e->config.pending_ops_max);
+        (void)err_set(&op->err, ERR_OVERLOADED, "raft apply overloaded: pending queue is full");
+        engine_pipe__finish(e, op);
+        return;
+    }
+    op->msg.deliver = deliver_submit;
+    if (!mailbox_post(&e->box, &op->msg)) {
+        refuse(e, op, ERR_STOPPING);
+    }
+}
+
+static void deliver_cancel(struct msg *m)
+{
+    struct engine_op *op = CONTAINER_OF(m, struct engine_op, cancel_msg);
+    if (op->parked) {
+        engine_park__cancel(op->engine, op);
+    }
+    op->cancel_msg.deliver = deliver_cancel_back;
+    bool posted = mailbox_post(op->reply_to, &op->cancel_msg);
+    CHECK(posted);
+}
+
+void engine_cancel(struct engine *e, struct engine_op *op)
+{
+    CHECK(op->reply_to != NULL);
+    if (op->cancel_sent || op->is_done) {
+        return;
+    }
+    op->cancel_sent = true;
+    op->cancel_msg.deliver = deliver_cancel;
+    if (!mailbox_post(&e->box, &op->cancel_msg)) {
+        op->cancel_back = true; /* stopping: every op ends anyway */
+    }
+}
+
+static void add_pending(struct engine *e, struct engine_op *op)
+{
+    op->next = NULL;
+    *e->pending_last = op;
+    e->pending_last = &op->next;
+}
+
+void engine_pipe__enqueue(struct engine *e, struct engine_op *op)
+{
+    if (e->stopping) {
+        refuse(e, op, ERR_STOPPING);
+    } else if (!e->leads) {
+        refuse(e, op, ERR_LEADER_UNAVAILABLE);
+    } else if (op->park_ms == 0 || engine_park__admit(e, op)) {
+        add_pending(e, op);
+    }
+}
+
+void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struct command *c)
+{
+    struct err err;
+    enum err_code code = engine_op_prepare(e, op, c, &err);
+    CHECK(code == ERR_OK);
+    op->engine = e;
+    engine_pipe__enqueue(e, op);
+}
+
+/* Out */
+
+static void entry_done(struct node_propose *p);
+
+/* Put as many pending ops into an entry as fit; at least one. */
+static struct engine_entry *take_entry(struct engine *e)
+{
+    struct engine_entry *entry = calloc(1, sizeof *entry);
+    struct engine_op **last = &entry->ops;
+    struct buf bytes;
+    uint32_t count = 0;
+
+    CHECK(entry != NULL);
+    entry->engine = e;
+    buf_init(&bytes, LIMIT_OP_BYTES + LIMIT_ENTRY_BYTES);
+    command_entry_begin(&bytes, os_clock_wall(), e->config.lifecycle_events);
+    while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS &&
+           (count == 0 || bytes.len + e->pending_first->command.len <= LIMIT_ENTRY_BYTES)) {
+        struct engine_op *op = e->pending_first;
+        e->pending_first = op->next;
+        op->next = NULL;
+        command_entry_add(&bytes, buf_str(&op->command));
+        *last = op;
+        last = &op->next;
+        count++;
+    }
+    if (e->pending_first == NULL) {
+        e->pending_last = &e->pending_first;
+    }
+    command_entry_end(&bytes, count);
+    entry->propose.len = bytes.len;
+    entry->propose.bytes = buf_take(&bytes);
+    entry->propose.done = entry_done;
+    entry->bytes = entry->propose.bytes;
+    return entry;
+}
+
+void engine_pipe__pump(struct engine *e)
+{
+    while (e->leads && e->pending_first != NULL && e->entry_count < node_depth(e->node)) {
+        struct engine_entry *entry = take_entry(e);
+        *e->entries_last = entry;
+        e->entries_last = &entry->next;
+        e->entry_count++;
+        e->entries_total++;
+        node_propose(e->node, &entry->propose);
+    }
+}
+
+/* Clearing and deleting a queue go in steps: the same command again, from where it stopped. */
+static void set_next_step(struct engine_op *op, const struct result *r)
+{
+    struct command c;
+    struct err err;
+    struct arena *a = arena_new(LIMIT_OP_BYTES);
+    enum err_code code = command_decode(buf_str(&op->command), a, &c, &err);
+    CHECK(code == ERR_OK);
+    c.queue.cursor = r->cursor;
+    c.queue.until = r->until;
+    c.queue.in_done = r->in_done;
+    /* The name is a view of the bytes that are about to be replaced. */
+    c.queue.name = arena_str(a, c.queue.name);
+    size_t len = op->command.len;
+    buf_clear(&op->command);
+    command_encode(&c, &op->command);
+    CHECK(op->command.len == len);
+    op->goes_on = true;
+    arena_free(a);
+}
+
+/* The machine has just applied an entry. If it is one of ours, its results go to the ops now,
+ * because the next entry overwrites them. */
+void engine_pipe__applied(struct engine *e, struct str bytes, uint64_t index)
+{
+    struct engine_entry *entry = e->entries_first;
+    uint32_t count;
+    const struct result *results = machine_results(e->machine, &count);
+    atomic_fetch_add(&e->applied_ops, count);
+    while (entry != NULL && entry->bytes != bytes.ptr) {
+        entry = entry->next;
+    }
+    if (entry == NULL) {
+        return;
+    }
+    struct engine_op *op = entry->ops;
+    for (uint32_t i = 0; i < count; i++, op = op->next) {
+        CHECK(op != NULL);
+        op->index = index;
+        op->found_nothing = op->park_ms > 0 && results[i].code == ERR_OK && results[i].count == 0;
+        if (op->type == COMMAND_QUEUE && results[i].more) {
+            set_next_step(op, &results[i]);
+        } else {
+            result_encode(&results[i], &op->result);
+        }
+    }
+    CHECK(op == NULL);
+    entry->applied = true;
+}
+
+static void finish_ops(struct engine *e, struct engine_entry *entry)
+{
+    struct engine_op *next;
+    for (struct engine_op *op = entry->ops; op != NULL; op = next) {
+        next = op->next;
+        op->next = NULL;
+        if (op->park_ms > 0) {
+            engine_park__returned(e, op);
+        }
+        if (!entry->applied) {
+            op->err = entry->propose.err;
+        } else if (op->goes_on) {
+            op->goes_on = false;
+            engine_pipe__enqueue(e, op);
+            continue;
+        } else if (op->found_nothing && engine_park__again(e, op)) {
+            continue;
+        }
+        engine_pipe__finish(e, op);
+    }
+}
+
+static void entry_done(struct node_propose *p)
+{
+    struct engine_entry *entry = CONTAINER_OF(p, struct engine_entry, propose);
+    struct engine *e = entry->engine;
+    struct engine_entry **at = &e->entries_first;
+    while (*at != entry) {
+        CHECK(*at != NULL);
+        at = &(*at)->next;
+    }
+    *at = entry->next;
+    if (e->entries_last == &entry->next) {
+        e->entries_last = at;
+    }
+    e->entry_count--;
+    CHECK(p->err.code != ERR_OK || entry->applied);
+    finish_ops(e, entry);
+    free(entry);
+    engine_park__wake(e);
+    engine_clockwork__look(e);
+    engine_feed__tell(e);
+    engine_pipe__pump(e);
+}
+
+void engine_pipe__refuse_all(struct engine *e, enum err_code code)
+{
+    while (e->pending_first != NULL) {
+        struct engine_op *op = e->pending_first;
+        e->pending_first = op->next;
+        op->next = NULL;
+        if (op->park_ms > 0) {
+            engine_park__returned(e, op);
+        }
+        refuse(e, op, code);
+    }
+    e->pending_last = &e->pending_first;
+}

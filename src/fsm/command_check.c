@@ -1,0 +1,521 @@
+#include "fsm/command_check.h"
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "json/json_scan.h"
+
+/* A path such as "jobs[3].queue", built from where we are. */
+struct place {
+    bool in_list;
+    const char *list;
+    size_t index;
+};
+
+static const struct place top = {0};
+
+/* "jobs[3]." in front of a field's name; empty at the top. */
+static const char *prefix(const struct place *at, char *out, size_t size)
+{
+    struct buf b;
+    buf_init(&b, size - 1);
+    if (at->in_list) {
+        buf_printf(&b, "%s[%zu].", at->list, at->index);
+    }
+    memcpy(out, b.len == 0 ? "" : b.ptr, b.len);
+    out[b.len] = '\0';
+    buf_deinit(&b);
+    return out;
+}
+
+enum { PREFIX_BYTES = 64 };
+
+static enum err_code bad(const struct place *at, const char *field, const char *what,
+                         struct err *err)
+{
+    char path[PREFIX_BYTES];
+    return err_set(err, ERR_VALIDATION, "%s%s %s", prefix(at, path, sizeof path), field, what);
+}
+
+static enum err_code too_long(const struct place *at, const char *field, size_t len, size_t max,
+                              enum err_code code, struct err *err)
+{
+    char path[PREFIX_BYTES];
+    return err_set(err, code, "%s%s too large: %zu bytes (max %zu)", prefix(at, path, sizeof path),
+                   field, len, max);
+}
+
+/* Plain text of at most max bytes. */
+static enum err_code check_text(const struct place *at, const char *field, struct str s, size_t max,
+                                struct err *err)
+{
+    if (s.len > max) {
+        return too_long(at, field, s.len, max, ERR_VALIDATION, err);
+    }
+    return str_is_utf8(s) ? ERR_OK : bad(at, field, "is not valid UTF-8", err);
+}
+
+static enum err_code check_queue_name(const struct place *at, const char *field, struct str s,
+                                      struct err *err)
+{
+    if (s.len == 0) {
+        return bad(at, field, "is required", err);
+    }
+    if (check_text(at, field, s, LIMIT_QUEUE_NAME_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return str_has_control(s) ? bad(at, field, "contains a control character", err) : ERR_OK;
+}
+
+/* A JSON value, or nothing. */
+static enum err_code check_json(const struct place *at, const char *field, struct str s, size_t max,
+                                struct err *err)
+{
+    if (s.len == 0) {
+        return ERR_OK;
+    }
+    if (s.len > max) {
+        return too_long(at, field, s.len, max, ERR_TOO_LARGE, err);
+    }
+    if (json_scan_check(s, err) != ERR_OK) {
+        char path[PREFIX_BYTES];
+        return err_wrap(err, "%s%s", prefix(at, path, sizeof path), field);
+    }
+    return ERR_OK;
+}
+
+/* An object of strings. */
+static enum err_code check_tags(const struct place *at, struct str tags, struct err *err)
+{
+    struct json_scan s = json_scan_from(tags);
+    struct json_value key;
+    struct json_value value;
+    size_t count = 0;
+    if (tags.len == 0) {
+        return ERR_OK;
+    }
+    if (check_json(at, "tags", tags, LIMIT_OP_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    if (!json_scan_enter_object(&s)) {
+        return bad(at, "tags", "must be an object", err);
+    }
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        if (++count > LIMIT_TAGS) {
+            return bad(at, "tags", "has more than 64 pairs", err);
+        }
+        /* The quotes are part of the text. */
+        if (key.text.len - 2 > LIMIT_TAG_KEY_BYTES) {
+            return bad(at, "tags", "has a key of more than 128 bytes", err);
+        }
+        if (value.text.len > LIMIT_TAG_VALUE_BYTES + 2) {
+            return bad(at, "tags", "has a value of more than 1024 bytes", err);
+        }
+    }
+    return ERR_OK;
+}
+
+/* A step or a handler of a chain: an object with a queue. */
+static enum err_code check_step(const struct place *at, struct json_value v, const char *missing,
+                                struct json_value *out_queue, struct err *err)
+{
+    if (v.type != JSON_TYPE_OBJECT || !json_scan_member(v.text, STR("queue"), out_queue) ||
+        out_queue->type != JSON_TYPE_STRING || out_queue->text.len <= 2) {
+        return err_set(err, ERR_VALIDATION, "%s", missing);
+    }
+    /* Judged as it is written; escapes only make it longer. */
+    return check_queue_name(at, "chain step queue",
+                            str_from(out_queue->text.ptr + 1, out_queue->text.len - 2), err);
+}
+
+static enum err_code check_handler(const struct place *at, struct str config, const char *name,
+                                   bool words, struct err *err)
+{
+    struct json_value v;
+    struct json_value queue;
+    char missing[64];
+    struct buf b;
+    if (!json_scan_member(config, str_from_z(name), &v) || v.type == JSON_TYPE_NULL) {
+        return ERR_OK;
+    }
+    if (words && v.type == JSON_TYPE_STRING && json_value_text_eq(v, STR("continue"))) {
+        return ERR_OK;
+    }
+    buf_init(&b, sizeof missing - 1);
+    buf_printf(&b, "chain.%s has empty queue", name);
+    memcpy(missing, b.ptr, b.len);
+    missing[b.len] = '\0';
+    buf_deinit(&b);
+    return check_step(at, v, missing, &queue, err);
+}
+
+static enum err_code check_steps(const struct place *at, const struct job *j, struct err *err)
+{
+    struct json_value steps;
+    struct json_value v;
+    struct json_value queue;
+    size_t count = 0;
+    if (!json_scan_member(j->chain_config, STR("steps"), &steps) || steps.type != JSON_TYPE_ARRAY) {
+        return bad(at, "chain.steps", "is required", err);
+    }
+    struct json_scan s = json_scan_from(steps.text);
+    bool entered = json_scan_enter_array(&s);
+    while (entered && json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+        if (check_step(at, v, "chain step has empty queue", &queue, err) != ERR_OK) {
+            return err->code;
+        }
+        if (count == 0 && !json_value_text_eq(queue, j->queue)) {
+            return bad(at, "chain.steps[0].queue", "must equal queue", err);
+        }
+        if (++count > LIMIT_CHAIN_STEPS) {
+            return bad(at, "chain.steps", "has more than 100 steps", err);
+        }
+    }
+    return count < 2 ? bad(at, "chain.steps", "needs at least two steps", err) : ERR_OK;
+}
+
+static enum err_code check_chain(const struct place *at, const struct command_new *new,
+                                 struct err *err)
+{
+    struct str config = new->job.chain_config;
+    struct json_scan s = json_scan_from(config);
+    if (check_json(at, "chain_config", config, LIMIT_RESULT_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    if (config.len > 0 && json_scan_peek(&s) != JSON_TYPE_OBJECT) {
+        return bad(at, "chain_config", "must be an object", err);
+    }
+    if (!new->starts_chain) {
+        return ERR_OK;
+    }
+    if (check_steps(at, &new->job, err) != ERR_OK ||
+        check_handler(at, config, "on_failure", true, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_handler(at, config, "on_exit", false, err);
+}
+
+/* The whole numbers of a new job. */
+static enum err_code check_new_numbers(const struct place *at, const struct command_new *new,
+                                       struct err *err)
+{
+    const struct job *j = &new->job;
+    const struct {
+        const char *field;
+        int64_t value;
+    } rows[] = {
+        {"retry_base_delay", j->retry_base_ms},
+        {"retry_max_delay", j->retry_max_ms},
+        {"expire_after", new->expire_after_ms},
+        {"scheduled_at", j->scheduled_at.ns},
+        {"agent.max_iterations", j->agent.max_iterations},
+        {"agent.max_cost_usd", j->agent.max_cost_nusd},
+        {"agent.iteration_timeout", j->agent.timeout_ms},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].value < 0) {
+            return bad(at, rows[i].field, "must not be negative", err);
+        }
+    }
+    if (j->max_retries > INT32_MAX) {
+        return bad(at, "max_retries", "must not be negative", err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_new_texts(const struct place *at, const struct job *j, struct err *err)
+{
+    const struct {
+        const char *field;
+        struct str text;
+        size_t max;
+    } rows[] = {
+        {"unique_key", j->unique_key, LIMIT_UNIQUE_KEY_BYTES},
+        {"parent_id", j->parent_id, LIMIT_NAME_BYTES},
+        {"chain_id", j->chain_id, LIMIT_NAME_BYTES},
+        {"agent.iteration_timeout", j->agent.timeout, LIMIT_NAME_BYTES},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (check_text(at, rows[i].field, rows[i].text, rows[i].max, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_payload(const struct place *at, struct str payload,
+                                   const struct command_limits *limits, struct err *err)
+{
+    size_t max = limits->payload_bytes == 0 ? LIMIT_OP_BYTES : limits->payload_bytes;
+    if (payload.len == 0) {
+        return bad(at, "payload", "is required", err);
+    }
+    if (payload.len > max) {
+        /* The contract's words. */
+        return at->in_list
+                   ? err_set(err, ERR_TOO_LARGE, "job %zu payload too large: %zu bytes (max %zu)",
+                             at->index, payload.len, max)
+                   : too_long(at, "payload", payload.len, max, ERR_TOO_LARGE, err);
+    }
+    return check_json(at, "payload", payload, max, err);
+}
+
+static enum err_code check_new(const struct place *at, const struct command_new *new,
+                               const struct command_limits *limits, struct err *err)
+{
+    const struct job *j = &new->job;
+    if (check_queue_name(at, "queue", j->queue, err) != ERR_OK ||
+        check_payload(at, j->payload, limits, err) != ERR_OK ||
+        check_new_texts(at, j, err) != ERR_OK || check_new_numbers(at, new, err) != ERR_OK ||
+        check_tags(at, j->tags, err) != ERR_OK ||
+        check_json(at, "checkpoint", j->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        check_chain(at, new, err) != ERR_OK) {
+        return err->code;
+    }
+    if (j->waits_for.len / ID_BYTES > LIMIT_DEPENDS_ON) {
+        return bad(at, "depends_on", "has more than 1000 ids", err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_callback(struct str queue, struct str payload,
+                                    const struct command_limits *limits, struct err *err)
+{
+    size_t max = limits->payload_bytes == 0 ? LIMIT_OP_BYTES : limits->payload_bytes;
+    if (queue.len > 0 && check_queue_name(&top, "batch.callback_queue", queue, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_json(&top, "batch.callback_payload", payload, max, err);
+}
+
+static enum err_code check_enqueue(const struct command *c, const struct command_limits *limits,
+                                   struct err *err)
+{
+    const struct command_enqueue *e = &c->enqueue;
+    struct place at = {.in_list = e->count != 1 || e->has_batch, .list = "jobs"};
+    if (e->count == 0) {
+        return err_set(err, ERR_VALIDATION, "jobs array is required");
+    }
+    if (e->count > LIMIT_ENQUEUE_BATCH) {
+        return err_set(err, ERR_VALIDATION, "jobs has more than %d items", LIMIT_ENQUEUE_BATCH);
+    }
+    for (at.index = 0; at.index < e->count; at.index++) {
+        if (check_new(&at, &e->jobs[at.index], limits, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return e->has_batch ? check_callback(e->callback_queue, e->callback_payload, limits, err)
+                        : ERR_OK;
+}
+
+static enum err_code check_claim(const struct command *c, const struct command_limits *limits,
+                                 struct err *err)
+{
+    const struct command_claim *cl = &c->claim;
+    struct place at = {.in_list = true, .list = "queues"};
+    (void)limits;
+    if (cl->queue_count == 0) {
+        return err_set(err, ERR_VALIDATION, "queues is required");
+    }
+    if (cl->queue_count > LIMIT_CLAIM_QUEUES) {
+        return err_set(err, ERR_VALIDATION, "queues has more than %d names", LIMIT_CLAIM_QUEUES);
+    }
+    for (at.index = 0; at.index < cl->queue_count; at.index++) {
+        if (check_queue_name(&at, "name", cl->queues[at.index], err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    if (check_text(&top, "worker_id", cl->worker_id, LIMIT_WORKER_ID_BYTES, err) != ERR_OK ||
+        check_text(&top, "hostname", cl->hostname, LIMIT_WORKER_ID_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    if (cl->lease_ms < 1 || cl->lease_ms > LIMIT_LEASE_S_MAX * 1000LL) {
+        return bad(&top, "lease_duration", "must be 1 to 86400 seconds", err);
+    }
+    if (cl->count < 1 || cl->count > LIMIT_CLAIM_COUNT) {
+        return bad(&top, "count", "must be 1 to 512", err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_usage(const struct place *at, const struct store_tokens *t,
+                                 struct err *err)
+{
+    if (t->input < 0 || t->output < 0 || t->cache_creation < 0 || t->cache_read < 0 ||
+        t->cost_nusd < 0) {
+        return bad(at, "usage", "must not be negative", err);
+    }
+    if (check_text(at, "usage.model", t->model, LIMIT_MODEL_NAME_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_text(at, "usage.provider", t->provider, LIMIT_MODEL_NAME_BYTES, err);
+}
+
+static enum err_code check_ack(const struct command *c, const struct command_limits *limits,
+                               struct err *err)
+{
+    struct place at = {.in_list = c->ack.lenient, .list = "acks"};
+    (void)limits;
+    if (c->ack.count == 0) {
+        return err_set(err, ERR_VALIDATION, "acks array is required");
+    }
+    if (c->ack.count > LIMIT_ACK_BATCH) {
+        return err_set(err, ERR_VALIDATION, "ack batch exceeds maximum of %d items",
+                       LIMIT_ACK_BATCH);
+    }
+    for (at.index = 0; at.index < c->ack.count; at.index++) {
+        const struct command_ack_item *it = &c->ack.items[at.index];
+        if (it->has_result && it->result.len == 0) {
+            return bad(&at, "result", "is empty", err);
+        }
+        if (check_json(&at, "result", it->result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+            check_json(&at, "checkpoint", it->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+            check_text(&at, "hold_reason", it->hold_reason, LIMIT_REASON_BYTES, err) != ERR_OK ||
+            check_text(&at, "exit_reason", it->exit_reason, LIMIT_REASON_BYTES, err) != ERR_OK ||
+            check_usage(&at, &it->usage, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_fail(const struct command *c, const struct command_limits *limits,
+                                struct err *err)
+{
+    (void)limits;
+    if (check_text(&top, "error", c->fail.error, LIMIT_ERROR_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_text(&top, "backtrace", c->fail.backtrace, LIMIT_BACKTRACE_BYTES, err);
+}
+
+static enum err_code check_heartbeat(const struct command *c, const struct command_limits *limits,
+                                     struct err *err)
+{
+    struct place at = {.in_list = true, .list = "jobs"};
+    (void)limits;
+    if (c->heartbeat.count > LIMIT_HEARTBEAT_JOBS) {
+        return err_set(err, ERR_VALIDATION, "jobs has more than %d items", LIMIT_HEARTBEAT_JOBS);
+    }
+    for (at.index = 0; at.index < c->heartbeat.count; at.index++) {
+        const struct command_heartbeat_item *it = &c->heartbeat.items[at.index];
+        if (check_json(&at, "progress", it->progress, LIMIT_PROGRESS_BYTES, err) != ERR_OK ||
+            check_json(&at, "checkpoint", it->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+            check_usage(&at, &it->usage, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_jobs(const struct command *c, const struct command_limits *limits,
+                                struct err *err)
+{
+    (void)limits;
+    if (c->jobs.count == 0 || c->jobs.count > LIMIT_BULK_CHUNK) {
+        return err_set(err, ERR_BULK, "job_ids must have 1 to %d ids in one step",
+                       LIMIT_BULK_CHUNK);
+    }
+    if (c->jobs.action == COMMAND_JOB_MOVE &&
+        check_queue_name(&top, "queue", c->jobs.queue, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_text(&top, "reason", c->jobs.reason, LIMIT_REASON_BYTES, err);
+}
+
+static enum err_code check_replay(const struct command *c, const struct command_limits *limits,
+                                  struct err *err)
+{
+    (void)limits;
+    return c->replay.from < 1 ? err_set(err, ERR_VALIDATION, "from must be > 0") : ERR_OK;
+}
+
+static enum err_code check_queue(const struct command *c, const struct command_limits *limits,
+                                 struct err *err)
+{
+    const struct command_queue *q = &c->queue;
+    (void)limits;
+    if (check_queue_name(&top, "queue", q->name, err) != ERR_OK) {
+        return err->code;
+    }
+    if (q->action != COMMAND_QUEUE_THROTTLE) {
+        return ERR_OK;
+    }
+    if (q->rate == 0 || q->window_ms <= 0) {
+        return err_set(err, ERR_VALIDATION, "rate and window_ms must be positive");
+    }
+    return q->rate > LIMIT_THROTTLE_RATE
+               ? err_set(err, ERR_VALIDATION, "rate must be at most %d", LIMIT_THROTTLE_RATE)
+               : ERR_OK;
+}
+
+static enum err_code check_nothing(const struct command *c, const struct command_limits *limits,
+                                   struct err *err)
+{
+    (void)c;
+    (void)limits;
+    (void)err;
+    return ERR_OK;
+}
+
+static enum err_code check_purge(const struct command *c, const struct command_limits *limits,
+                                 struct err *err)
+{
+    (void)limits;
+    return c->purge.retention_ms < 0 ? bad(&top, "retention", "must not be negative", err) : ERR_OK;
+}
+
+static enum err_code check_batch_open(const struct command *c, const struct command_limits *limits,
+                                      struct err *err)
+{
+    return check_callback(c->batch_open.callback_queue, c->batch_open.callback_payload, limits,
+                          err);
+}
+
+static enum err_code check_schedule_put(const struct command *c,
+                                        const struct command_limits *limits, struct err *err)
+{
+    const struct store_schedule *s = &c->schedule_put.schedule;
+    if (s->name.len == 0) {
+        return bad(&top, "name", "is required", err);
+    }
+    if (s->cron.len == 0) {
+        return bad(&top, "cron", "is required", err);
+    }
+    if (check_text(&top, "name", s->name, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_queue_name(&top, "queue", s->queue, err) != ERR_OK ||
+        check_text(&top, "cron", s->cron, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "timezone", s->timezone, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "unique_key", s->unique_key, LIMIT_UNIQUE_KEY_BYTES, err) != ERR_OK ||
+        check_payload(&top, s->payload, limits, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_tags(&top, s->tags, err);
+}
+
+static enum err_code (*const checks[])(const struct command *c, const struct command_limits *limits,
+                                       struct err *err) = {
+    [COMMAND_ENQUEUE] = check_enqueue,
+    [COMMAND_CLAIM] = check_claim,
+    [COMMAND_ACK] = check_ack,
+    [COMMAND_FAIL] = check_fail,
+    [COMMAND_HEARTBEAT] = check_heartbeat,
+    [COMMAND_JOBS] = check_jobs,
+    [COMMAND_REPLAY] = check_replay,
+    [COMMAND_QUEUE] = check_queue,
+    [COMMAND_TICK] = check_nothing,
+    [COMMAND_PURGE] = check_purge,
+    [COMMAND_BATCH_OPEN] = check_batch_open,
+    [COMMAND_BATCH_SEAL] = check_nothing,
+    [COMMAND_SCHEDULE_PUT] = check_schedule_put,
+    [COMMAND_SCHEDULE_DELETE] = check_nothing,
+    [COMMAND_SCHEDULE_FIRE] = check_nothing,
+};
+_Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
+
+enum err_code command_check(const struct command *c, const struct command_limits *limits,
+                            struct err *err)
+{
+    CHECK(c->type >= COMMAND_ENQUEUE);
+    CHECK(c->type <= COMMAND_TYPE_LAST);
+    return checks[c->type](c, limits, err);
+}
