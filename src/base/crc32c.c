@@ -65,20 +65,21 @@ static int has_hardware(void)
 
 #endif
 
-static uint32_t update_bitwise(uint32_t crc, const uint8_t *p, size_t n)
+uint32_t crc32c_update_software(uint32_t crc, const void *bytes, size_t n)
 {
+    const uint8_t *p = bytes;
+    crc = ~crc;
     for (; n > 0; n--, p++) {
         crc ^= *p;
         for (int bit = 0; bit < 8; bit++) {
             crc = (crc >> 1) ^ (0x82f63b78U & (0U - (crc & 1U)));
         }
     }
-    return crc;
+    return ~crc;
 }
 
 uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t n)
 {
-    crc = ~crc;
-    crc = has_hardware() ? update_hardware(crc, bytes, n) : update_bitwise(crc, bytes, n);
-    return ~crc;
+    return has_hardware() ? ~update_hardware(~crc, bytes, n)
+                          : crc32c_update_software(crc, bytes, n);
 }

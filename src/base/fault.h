@@ -17,6 +17,7 @@
     X(DISK_SPACE_LOW)    /* the free-space check finds too little */                               \
     X(DISK_META_WRITE)   /* writing the term and vote file fails */                                \
     X(KV_COMMIT)         /* a write batch is refused by the store */                               \
+    X(KV_READ)           /* reading a value or walking the store gives EIO */                      \
     X(KV_CHECKPOINT)     /* a checkpoint cannot be made */
 
 enum fault {

@@ -34,7 +34,7 @@ static unsigned digit_at(struct id id, unsigned n)
     unsigned value = 0;
     for (unsigned bit = 0; bit < 5; bit++) {
         int at = (int)(n * 5 + bit) - 2;
-        unsigned set = at < 0 ? 0 : (id.b[at / 8] >> (7 - at % 8)) & 1U;
+        unsigned set = at < 0 ? 0 : ((unsigned)id.b[at / 8] >> (7 - at % 8)) & 1U;
         value = value << 1 | set;
     }
     return value;

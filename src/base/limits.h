@@ -47,6 +47,8 @@ enum {
     LIMIT_OP_BYTES           = 24 << 20,     /* one operation: a 16 MiB body and its framing */
     LIMIT_PENDING_OPS        = 16384,        /* --raft-max-pending */
     LIMIT_PENDING_BYTES      = 256 << 20,    /* bytes waiting in the pipeline: bounds memory */
+    LIMIT_PEER_CHUNK_BYTES   = 1 << 20,      /* entries in one message to a peer: heartbeats pass soon */
+    LIMIT_PEER_QUEUE_BYTES   = 64 << 20,     /* not yet sent to a peer: a dead one costs no more */
 
     /* what is kept */
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */

@@ -72,7 +72,7 @@ static int64_t doubled(int64_t base_ms, uint32_t attempt)
     if (base_ms == 0) {
         return 0;
     }
-    return shift >= 62 || base_ms > INT64_MAX >> shift ? INT64_MAX : base_ms << shift;
+    return shift >= 63 || base_ms > INT64_MAX >> shift ? INT64_MAX : base_ms << shift;
 }
 
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt)

@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/agent.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 static void record_usage(struct machine *m, struct job *j, const struct store_tokens *tokens)
 {

@@ -2,7 +2,7 @@
  * Batch: open one that members join later, and seal it.
  */
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 void apply_batch_open(struct machine *m, const struct command *c, struct result *r)
 {

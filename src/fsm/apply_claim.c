@@ -6,7 +6,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 static struct live *first_in_line(const struct machine *m, const struct queue *q)
 {

@@ -2,7 +2,7 @@
  * Enqueue: new jobs, one or many; all of them or none.
  */
 #include "base/check.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 static struct id id_at(struct str ids, size_t i)
 {

@@ -1,7 +1,7 @@
 /*
  * Fail: a worker gives up on an attempt.
  */
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 void apply_fail(struct machine *m, const struct command *c, struct result *r)
 {

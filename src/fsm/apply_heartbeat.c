@@ -2,7 +2,7 @@
  * Heartbeat: a worker is still at it. Renews leases, and tells which jobs to stop.
  */
 #include "base/check.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 static enum result_status beat(struct machine *m, const struct command_heartbeat_item *it,
                                struct str *worker)

@@ -5,7 +5,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 /* Change j as the action says. False when it is refused; r then says why. */
 typedef bool (*action_fn)(struct machine *m, const struct command_jobs *c, struct job *j,

@@ -7,7 +7,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 enum { SCAN_MAX = 5000 };
 

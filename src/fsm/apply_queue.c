@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 #include "store/store_job.h"
 
 /* Documents looked at in one step: they may be other queues'. */

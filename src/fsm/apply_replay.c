@@ -2,7 +2,7 @@
  * Replay: run an agent's job again from one of its iterations, as a new job.
  */
 #include "base/check.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 struct search {
     struct machine *m;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 static struct schedule *find(const struct machine *m, struct id id)
 {

@@ -6,7 +6,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 enum { EVENTS_KEPT_MS = 24 * 3600 * 1000 };
 

@@ -9,7 +9,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 #include "json/json_object.h"
 #include "json/json_scan.h"
 #include "json/json_write.h"

@@ -7,7 +7,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 void end__completed(struct machine *m, struct job *j, enum store_family was_in,
                     const struct end_ack *ack)

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 #include "store/store_job.h"
 
 bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family)

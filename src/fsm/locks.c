@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 /* Queue names have no control characters, so NUL ends the name for certain. */
 static struct str lock_key(struct str queue, struct str key, struct buf *out)

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 #include "store/store_job.h"
 
 static const apply_fn appliers[] = {

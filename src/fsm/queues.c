@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/pack.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 
 struct queue *queues__find(const struct machine *m, struct str name)
 {

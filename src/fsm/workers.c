@@ -8,7 +8,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "fsm/machine_int.h"
+#include "fsm/apply_int.h"
 #include "json/json_write.h"
 
 enum { WORKER_FRESH_MS = 5000, WORKER_PRUNE_MS = 24 * 3600 * 1000 };

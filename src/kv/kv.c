@@ -233,6 +233,9 @@ enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family,
                      struct buf *out, bool *out_found, struct err *err)
 {
     char *msg = NULL;
+    if (FAULT(KV_READ)) {
+        return err_set(err, ERR_IO, "read from the store: injected fault");
+    }
     rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(
         kv->db, read_of(kv, view), family_of(kv, family), key.ptr, key.len, &msg);
     if (msg != NULL) {
@@ -302,6 +305,9 @@ struct str kv_iter_value(const struct kv_iter *it)
 enum err_code kv_iter_error(const struct kv_iter *it, struct err *err)
 {
     char *msg = NULL;
+    if (FAULT(KV_READ)) {
+        return err_set(err, ERR_IO, "walk the store: injected fault");
+    }
     rocksdb_iter_get_error(it->it, &msg);
     return msg == NULL ? ERR_OK : kv_err(err, msg, "walk the store");
 }

@@ -4,12 +4,11 @@
  * There is no write-ahead log here: the Raft log is that log. What a commit wrote survives a crash
  * of the process only once it has been flushed, and a flush is atomic over all families: after a
  * restart the store is at the state of some commit, never between two. Closing flushes; so does a
- * checkpoint. Whoever writes keeps the
- * position in the log inside the same commits.
+ * checkpoint. Whoever writes keeps the position in the log inside the same commits.
  *
  * Writing belongs to one thread. Reading is allowed from any thread, while the store is open; a
- * reader that needs several keys to fit together uses a kv_view. Failures carry ERR_IO or
- * ERR_CORRUPT.
+ * reader that needs several keys to fit together uses a kv_view. Failures carry ERR_IO,
+ * ERR_NO_SPACE or ERR_CORRUPT.
  */
 #pragma once
 
@@ -43,7 +42,7 @@ ATTR_NODISCARD enum err_code kv_open(const char *path, const struct kv_config *c
 /* Every batch, view and iterator must be gone before. NULL is fine. */
 void kv_close(struct kv *kv);
 
-/* A batch collects writes; kv_commit applies all of them or none, and empties it. */
+/* A batch collects writes; kv_commit applies all of them and empties it, or none and leaves it. */
 struct kv_batch *kv_batch_new(struct kv *kv);
 void kv_batch_free(struct kv_batch *b); /* NULL is fine */
 void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value);
@@ -60,7 +59,8 @@ ATTR_NODISCARD enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct
 struct kv_view *kv_view_new(struct kv *kv);
 void kv_view_free(struct kv_view *v); /* NULL is fine */
 
-/* Append the value to out. view NULL reads the newest. *out_found says whether there was one. */
+/* Append the value to out. view NULL reads the newest. *out_found says whether there was one.
+ * ERR_TOO_LARGE when out has no room for it. */
 ATTR_NODISCARD enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family,
                                     struct str key, struct buf *out, bool *out_found,
                                     struct err *err);

@@ -10,6 +10,10 @@
 
 enum { STORE_META_VERSION = 1 };
 
+/* The largest value is a block with the events of one command: more than the command's bytes,
+ * because every event names its queue. */
+enum { STORE_VALUE_BYTES = LIMIT_OP_BYTES * 5 };
+
 static const char *const family_names[STORE_FAMILY_COUNT] = {
     [STORE_LIVE] = "live",     [STORE_DONE] = "done", [STORE_ROWS] = "rows",
     [STORE_EVENTS] = "events", [STORE_META] = "meta",
@@ -84,7 +88,7 @@ enum err_code store_open(struct store *s, const char *path, struct err *err)
 {
     const struct kv_config config = {.families = family_names, .family_count = STORE_FAMILY_COUNT};
     *s = (struct store){0};
-    buf_init(&s->scratch, LIMIT_OP_BYTES);
+    buf_init(&s->scratch, STORE_VALUE_BYTES);
     buf_init(&s->scratch_key, 4096);
     if (kv_open(path, &config, &s->kv, err) != ERR_OK) {
         return err->code;
@@ -147,7 +151,6 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out)
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data)
 {
-    struct err err;
     struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_META, str_from(&kind, 1));
     for (; kv_iter_valid(it); kv_iter_next(it)) {
         struct str key = kv_iter_key(it);
@@ -156,6 +159,12 @@ void store_each(struct store *s, char kind,
         }
         fn(data, str_from_offset(key, 1), kv_iter_value(it));
     }
+    store_end_walk(it);
+}
+
+void store_end_walk(struct kv_iter *it)
+{
+    struct err err;
     if (kv_iter_error(it, &err) != ERR_OK) {
         check_fatal("the store cannot be read: %s", err.msg);
     }
@@ -164,7 +173,6 @@ void store_each(struct store *s, char kind,
 
 uint64_t store_digest(struct store *s)
 {
-    struct err err;
     uint64_t digest = 0;
     for (unsigned family = 0; family < STORE_FAMILY_COUNT; family++) {
         struct kv_iter *it = kv_iter_new(s->kv, NULL, family, STR_EMPTY);
@@ -174,10 +182,7 @@ uint64_t store_digest(struct store *s)
             digest = hash_bytes(digest + family, key.ptr, key.len);
             digest = hash_bytes(digest, value.ptr, value.len);
         }
-        if (kv_iter_error(it, &err) != ERR_OK) {
-            check_fatal("the store cannot be read: %s", err.msg);
-        }
-        kv_iter_free(it);
+        store_end_walk(it);
     }
     return digest;
 }

@@ -80,6 +80,10 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out);
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data);
 
+/* The end of a walk that the caller made over the store: stops the process when it was cut short by
+ * an error, because a replica that takes that for the end of the keys diverges. Frees the walk. */
+void store_end_walk(struct kv_iter *it);
+
 /* A hash of every key and value, independent of how they came to be: equal states have equal
  * digests. Walks everything. */
 uint64_t store_digest(struct store *s);

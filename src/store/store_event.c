@@ -60,17 +60,26 @@ static void add_details(struct buf *out, const struct store_event *e)
     }
 }
 
+static uint32_t take_count(struct unpack *u)
+{
+    uint64_t n = unpack_varint(u);
+    if (n > UINT32_MAX) {
+        u->bad = true;
+    }
+    return (uint32_t)n;
+}
+
 static void take_details(struct unpack *u, struct store_event *e)
 {
     switch ((int)e->type) {
     case STORE_EVENT_STARTED:
         e->text = unpack_text(u);
-        e->attempt = (uint32_t)unpack_varint(u);
+        e->attempt = take_count(u);
         break;
     case STORE_EVENT_FAILED:
         e->text = unpack_text(u);
-        e->attempt = (uint32_t)unpack_varint(u);
-        e->remaining = (uint32_t)unpack_varint(u);
+        e->attempt = take_count(u);
+        e->remaining = take_count(u);
         e->next_attempt_at.ns = unpack_i64(u);
         break;
     case STORE_EVENT_HELD:
@@ -93,6 +102,14 @@ void store_event_add(struct store_event_block *b, const struct store_event *e)
     pack_text(&b->bytes, e->queue);
     add_details(&b->bytes, e);
     b->count++;
+}
+
+void store_event_encode(const struct store_event_block *b, struct wall at, struct buf *out)
+{
+    pack_u8(out, BLOCK_VERSION);
+    pack_i64(out, at.ns);
+    pack_varint(out, b->count);
+    buf_add_str(out, buf_str(&b->bytes));
 }
 
 struct seq_key {
@@ -126,7 +143,7 @@ static uint64_t block_start(struct store *s, uint64_t seq)
     struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_EVENTS, at);
     kv_iter_seek_back(it, at);
     uint64_t start = kv_iter_valid(it) ? seq_of(kv_iter_key(it)) : s->meta.oldest_event;
-    kv_iter_free(it);
+    store_end_walk(it);
     return start;
 }
 
@@ -148,10 +165,7 @@ void store_event_write(struct store *s, struct store_event_block *b)
     CHECK(!b->bytes.overflow);
     struct seq_key key = key_of(s->meta.next_event);
     buf_clear(&s->scratch);
-    pack_u8(&s->scratch, BLOCK_VERSION);
-    pack_i64(&s->scratch, s->meta.now.ns);
-    pack_varint(&s->scratch, b->count);
-    buf_add_str(&s->scratch, buf_str(&b->bytes));
+    store_event_encode(b, s->meta.now, &s->scratch);
     CHECK(!s->scratch.overflow);
     kv_put(s->batch, STORE_EVENTS, str_from(key.bytes, sizeof key.bytes), buf_str(&s->scratch));
     s->meta.next_event += b->count;
@@ -162,29 +176,39 @@ void store_event_write(struct store *s, struct store_event_block *b)
     }
 }
 
-void store_event_trim(struct store *s, struct wall before)
+static struct wall written_at(struct str block)
+{
+    struct unpack u = unpack_from(block);
+    uint8_t version = unpack_u8(&u);
+    struct wall at = {.ns = unpack_i64(&u)};
+    if (u.bad || version != BLOCK_VERSION) {
+        check_fatal("a block of the event log cannot be read");
+    }
+    return at;
+}
+
+struct wall store_event_trim(struct store *s, struct wall before)
 {
     struct seq_key from = key_of(s->meta.oldest_event);
     struct kv_iter *it =
         kv_iter_new(s->kv, NULL, STORE_EVENTS, str_from(from.bytes, sizeof from.bytes));
-    uint64_t keep_from = s->meta.oldest_event;
+    struct wall oldest = {0};
+    uint64_t keep_from = s->meta.next_event; /* unless a block is found that stays */
     bool any = false;
-    while (kv_iter_valid(it)) {
-        struct unpack u = unpack_from(kv_iter_value(it));
-        (void)unpack_u8(&u);
-        keep_from = seq_of(kv_iter_key(it));
-        if (unpack_i64(&u) >= before.ns) {
+    for (; kv_iter_valid(it); kv_iter_next(it)) {
+        struct wall at = written_at(kv_iter_value(it));
+        if (at.ns >= before.ns) {
+            oldest = at;
+            keep_from = seq_of(kv_iter_key(it));
             break;
         }
         any = true;
-        kv_iter_next(it);
-        /* Past the last committed block there is nothing older than it. */
-        keep_from = s->meta.next_event;
     }
-    kv_iter_free(it);
+    store_end_walk(it);
     if (any) {
         drop_before(s, keep_from);
     }
+    return oldest;
 }
 
 struct wall store_event_oldest_at(struct store *s)
@@ -192,11 +216,9 @@ struct wall store_event_oldest_at(struct store *s)
     struct wall at = {0};
     struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_EVENTS, STR_EMPTY);
     if (kv_iter_valid(it)) {
-        struct unpack u = unpack_from(kv_iter_value(it));
-        (void)unpack_u8(&u);
-        at.ns = unpack_i64(&u);
+        at = written_at(kv_iter_value(it));
     }
-    kv_iter_free(it);
+    store_end_walk(it);
     return at;
 }
 
@@ -256,7 +278,7 @@ void store_event_read(struct store *s, uint64_t after,
     /* The event may be in the middle of a block that begins earlier. */
     kv_iter_seek_back(it, key);
     if (!kv_iter_valid(it)) {
-        kv_iter_free(it);
+        store_end_walk(it);
         it = kv_iter_new(s->kv, NULL, STORE_EVENTS, key);
     }
     for (; kv_iter_valid(it) && !a.stopped; kv_iter_next(it)) {
@@ -264,5 +286,5 @@ void store_event_read(struct store *s, uint64_t after,
             check_fatal("a block of the event log cannot be read");
         }
     }
-    kv_iter_free(it);
+    store_end_walk(it);
 }

@@ -71,12 +71,17 @@ void store_event_block_init(struct store_event_block *b);
 void store_event_block_deinit(struct store_event_block *b);
 void store_event_add(struct store_event_block *b, const struct store_event *e);
 
+/* Append the bytes of the block, all of whose events happened at this moment
+ * (docs/formats/documents.md). */
+void store_event_encode(const struct store_event_block *b, struct wall at, struct buf *out);
+
 /* Write the collected block into the entry, if there is anything in it, and empty it. Old blocks go
  * when the log has grown past its limit. */
 void store_event_write(struct store *s, struct store_event_block *b);
 
-/* Remove blocks whose events all happened before the given moment. */
-void store_event_trim(struct store *s, struct wall before);
+/* Remove committed blocks whose events all happened before the given moment. Says when the oldest
+ * one that stays was written; 0 when none does. */
+struct wall store_event_trim(struct store *s, struct wall before);
 
 /* When the oldest block was written; 0 when there is none. Committed blocks only. */
 struct wall store_event_oldest_at(struct store *s);

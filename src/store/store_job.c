@@ -129,6 +129,16 @@ static void member_decode(const struct member *m, struct unpack *u, struct job *
     }
 }
 
+/* One member by its bit. One that is there but says nothing was never written: a document has one
+ * encoding. */
+static void member_take(unsigned bit, struct unpack *u, struct job *j)
+{
+    member_decode(&members[bit], u, j);
+    if (!member_is_set(&members[bit], j)) {
+        u->bad = true;
+    }
+}
+
 static uint32_t mask_of(const struct job *j)
 {
     uint32_t mask = 0;
@@ -206,7 +216,7 @@ static enum err_code decode(struct id id, struct str doc, struct job *j, bool he
     j->queue = unpack_text(&u);
     uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
     for (uint32_t left = wanted; left != 0; left &= left - 1) {
-        member_decode(&members[__builtin_ctz(left)], &u, j);
+        member_take((unsigned)__builtin_ctz(left), &u, j);
     }
     if (!head) {
         j->payload = unpack_text(&u);

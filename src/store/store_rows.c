@@ -61,16 +61,44 @@ static void decode_tokens(struct unpack *u, struct store_tokens *t)
     t->provider = unpack_text(u);
 }
 
+void store_rows_encode_error(const struct store_error *e, struct buf *out)
+{
+    pack_u8(out, ROW_VERSION);
+    pack_u64(out, e->row);
+    pack_u32(out, e->attempt);
+    pack_i64(out, e->created_at.ns);
+    pack_text(out, e->error);
+    pack_text(out, e->backtrace);
+}
+
+void store_rows_encode_usage(const struct store_usage *u, struct buf *out)
+{
+    pack_u8(out, ROW_VERSION);
+    pack_u64(out, u->row);
+    pack_u32(out, u->attempt);
+    pack_u8(out, (uint8_t)u->phase);
+    pack_i64(out, u->created_at.ns);
+    encode_tokens(out, &u->tokens);
+}
+
+void store_rows_encode_iteration(const struct store_iteration *it, struct buf *out)
+{
+    pack_u8(out, ROW_VERSION);
+    pack_u64(out, it->row);
+    pack_i64(out, it->iteration);
+    pack_u8(out, (uint8_t)it->status);
+    pack_i64(out, it->created_at.ns);
+    pack_text(out, it->checkpoint);
+    pack_text(out, it->hold_reason);
+    pack_text(out, it->result);
+    encode_tokens(out, &it->tokens);
+}
+
 void store_rows_add_error(struct store *s, struct job *j, struct store_error *e)
 {
     e->row = s->meta.next_row++;
     buf_clear(&s->scratch);
-    pack_u8(&s->scratch, ROW_VERSION);
-    pack_u64(&s->scratch, e->row);
-    pack_u32(&s->scratch, e->attempt);
-    pack_i64(&s->scratch, e->created_at.ns);
-    pack_text(&s->scratch, e->error);
-    pack_text(&s->scratch, e->backtrace);
+    store_rows_encode_error(e, &s->scratch);
     put_row(s, j->id, ROW_ERROR, j->error_count);
     j->error_count++;
     if (j->error_count > LIMIT_JOB_ERRORS) {
@@ -82,12 +110,7 @@ void store_rows_add_usage(struct store *s, struct job *j, struct store_usage *u)
 {
     u->row = s->meta.next_row++;
     buf_clear(&s->scratch);
-    pack_u8(&s->scratch, ROW_VERSION);
-    pack_u64(&s->scratch, u->row);
-    pack_u32(&s->scratch, u->attempt);
-    pack_u8(&s->scratch, (uint8_t)u->phase);
-    pack_i64(&s->scratch, u->created_at.ns);
-    encode_tokens(&s->scratch, &u->tokens);
+    store_rows_encode_usage(u, &s->scratch);
     put_row(s, j->id, ROW_USAGE, j->usage_count);
     j->usage_count++;
 }
@@ -96,15 +119,7 @@ void store_rows_add_iteration(struct store *s, struct job *j, struct store_itera
 {
     it->row = s->meta.next_row++;
     buf_clear(&s->scratch);
-    pack_u8(&s->scratch, ROW_VERSION);
-    pack_u64(&s->scratch, it->row);
-    pack_i64(&s->scratch, it->iteration);
-    pack_u8(&s->scratch, (uint8_t)it->status);
-    pack_i64(&s->scratch, it->created_at.ns);
-    pack_text(&s->scratch, it->checkpoint);
-    pack_text(&s->scratch, it->hold_reason);
-    pack_text(&s->scratch, it->result);
-    encode_tokens(&s->scratch, &it->tokens);
+    store_rows_encode_iteration(it, &s->scratch);
     put_row(s, j->id, ROW_ITERATION, j->iteration_count);
     j->iteration_count++;
 }
@@ -181,17 +196,13 @@ bool store_rows_decode_iteration(struct str value, struct store_iteration *out)
 static void each_row(struct store *s, struct id job, char kind,
                      void (*fn)(void *data, struct str value), void *data)
 {
-    struct err err;
     struct row_key from = key_of(job, kind, 0);
     struct str prefix = str_from(from.bytes, ROW_PREFIX_LEN);
     struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_ROWS, prefix);
     for (; kv_iter_valid(it) && str_starts_with(kv_iter_key(it), prefix); kv_iter_next(it)) {
         fn(data, kv_iter_value(it));
     }
-    if (kv_iter_error(it, &err) != ERR_OK) {
-        check_fatal("the store cannot be read: %s", err.msg);
-    }
-    kv_iter_free(it);
+    store_end_walk(it);
 }
 
 struct walk {

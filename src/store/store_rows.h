@@ -72,7 +72,10 @@ void store_rows_each_iteration(struct store *s, struct id job,
                                void (*fn)(void *data, const struct store_iteration *it),
                                void *data);
 
-/* One row's bytes, for the walks above and for the fuzzer. */
+/* One row's bytes (docs/formats/documents.md). */
+void store_rows_encode_error(const struct store_error *e, struct buf *out);
+void store_rows_encode_usage(const struct store_usage *u, struct buf *out);
+void store_rows_encode_iteration(const struct store_iteration *it, struct buf *out);
 ATTR_NODISCARD bool store_rows_decode_error(struct str value, struct store_error *out);
 ATTR_NODISCARD bool store_rows_decode_usage(struct str value, struct store_usage *out);
 ATTR_NODISCARD bool store_rows_decode_iteration(struct str value, struct store_iteration *out);

@@ -1,0 +1,53 @@
+# The front door. Every target works on a fresh Debian 12 with make and git, as root or with sudo.
+
+SEEDS ?= 3000
+FUZZ_SECONDS ?= 60
+
+.PHONY: help deps build run test dev asan tsan fuzz sim soak bench format clean
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+deps: ## Install the packages of packages.txt that are missing
+	@tools/install_deps.sh
+
+build: deps ## Build the release: build/release/corvo
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target corvo
+
+run: build ## Build the release and start the server
+	@exec build/release/corvo server
+
+test: deps ## Run everything that gates a landing (.ci/run calls this)
+	@python3 tools/gate.py
+
+dev: deps ## Build with debugging and run the unit tests
+	@python3 tools/gate.py "dev build" "dev tests"
+
+asan: deps ## Build and test with AddressSanitizer and UndefinedBehaviorSanitizer
+	@python3 tools/gate.py "asan build" "asan tests"
+
+tsan: deps ## Build and test with ThreadSanitizer
+	@python3 tools/gate.py "tsan build" "tsan tests"
+
+fuzz: deps ## Fuzz every decoder for FUZZ_SECONDS each
+	@cmake --preset fuzz >/dev/null
+	@cmake --build --preset fuzz
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+sim: deps ## Simulate clusters and check the machine against its model, SEEDS times
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
+	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
+
+bench: deps ## Measure the engine
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+	@bench/run.sh
+
+format: deps ## Format the sources
+	@tools/format.sh
+
+clean: ## Remove everything that was built
+	@rm -rf build

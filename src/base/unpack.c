@@ -1,0 +1,122 @@
+#include "base/unpack.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <string.h>
+
+static_assert(sizeof(double) == sizeof(uint64_t), "a double is packed as its 64 bits");
+
+/* Copy n bytes out, or zeros and bad when they are not there. */
+static void take(struct unpack *u, void *out, size_t n)
+{
+    if (u->bad || unpack_left(u) < n) {
+        u->bad = true;
+        memset(out, 0, n);
+        return;
+    }
+    memcpy(out, u->at, n);
+    u->at += n;
+}
+
+uint8_t unpack_u8(struct unpack *u)
+{
+    uint8_t v;
+    take(u, &v, sizeof v);
+    return v;
+}
+
+uint16_t unpack_u16(struct unpack *u)
+{
+    uint16_t v;
+    take(u, &v, sizeof v);
+    return le16toh(v);
+}
+
+uint32_t unpack_u32(struct unpack *u)
+{
+    uint32_t v;
+    take(u, &v, sizeof v);
+    return le32toh(v);
+}
+
+uint64_t unpack_u64(struct unpack *u)
+{
+    uint64_t v;
+    take(u, &v, sizeof v);
+    return le64toh(v);
+}
+
+int64_t unpack_i64(struct unpack *u)
+{
+    return (int64_t)unpack_u64(u);
+}
+
+double unpack_f64(struct unpack *u)
+{
+    uint64_t bits = unpack_u64(u);
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
+uint64_t unpack_varint(struct unpack *u)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = unpack_u8(u);
+        uint64_t part = byte & 0x7fU;
+        if (shift == 63 && part > 1) {
+            break;
+        }
+        v |= part << shift;
+        if ((byte & 0x80) == 0) {
+            /* A number has one encoding: no zero byte in front of nothing. */
+            if (byte == 0 && shift > 0) {
+                break;
+            }
+            return u->bad ? 0 : v;
+        }
+    }
+    u->bad = true;
+    return 0;
+}
+
+uint64_t unpack_u64_be(struct unpack *u)
+{
+    uint64_t v;
+    take(u, &v, sizeof v);
+    return be64toh(v);
+}
+
+uint32_t unpack_u32_be(struct unpack *u)
+{
+    uint32_t v;
+    take(u, &v, sizeof v);
+    return be32toh(v);
+}
+
+struct str unpack_bytes(struct unpack *u, size_t n)
+{
+    if (u->bad || unpack_left(u) < n) {
+        u->bad = true;
+        return STR_EMPTY;
+    }
+    struct str s = str_from(u->at, n);
+    u->at += n;
+    return s;
+}
+
+struct str unpack_text(struct unpack *u)
+{
+    uint64_t n = unpack_varint(u);
+    if (n > unpack_left(u)) {
+        u->bad = true;
+        return STR_EMPTY;
+    }
+    return unpack_bytes(u, (size_t)n);
+}
+
+bool unpack_done(const struct unpack *u)
+{
+    return !u->bad && u->at == u->end;
+}

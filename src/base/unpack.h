@@ -1,0 +1,47 @@
+/*
+ * Unpack: read what pack.h wrote.
+ *
+ * The decoder trusts nobody: it never reads past the end, and after the first bad read every
+ * further one gives zero and `bad` stays set, so that a caller decodes a whole record and looks
+ * once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct unpack {
+    const uint8_t *at;
+    const uint8_t *end;
+    bool bad; /* a read went past the end, or found what cannot be */
+};
+
+static inline struct unpack unpack_from(struct str s)
+{
+    const uint8_t *at = (const uint8_t *)s.ptr;
+    return (struct unpack){.at = at, .end = at == NULL ? NULL : at + s.len};
+}
+
+static inline size_t unpack_left(const struct unpack *u)
+{
+    return (size_t)(u->end - u->at);
+}
+
+uint8_t unpack_u8(struct unpack *u);
+uint16_t unpack_u16(struct unpack *u);
+uint32_t unpack_u32(struct unpack *u);
+uint64_t unpack_u64(struct unpack *u);
+int64_t unpack_i64(struct unpack *u);
+double unpack_f64(struct unpack *u);
+uint64_t unpack_varint(struct unpack *u);
+uint64_t unpack_u64_be(struct unpack *u);
+uint32_t unpack_u32_be(struct unpack *u);
+
+/* A view into what is being decoded; empty and bad when it is not all there. */
+struct str unpack_text(struct unpack *u);
+struct str unpack_bytes(struct unpack *u, size_t n);
+
+/* True when all went well and nothing is left over. */
+bool unpack_done(const struct unpack *u);

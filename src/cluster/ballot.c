@@ -1,0 +1,143 @@
+#include "cluster/ballot.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/crc32c.h"
+#include "base/fault.h"
+#include "log/log.h"
+#include "os/os_file.h"
+
+enum {
+    BALLOT_VERSION = 1,
+    COPY_COUNT = 2,
+    COPY_BYTES = 4096, /* apart, so that one write can never tear both */
+    FILE_BYTES = COPY_COUNT * COPY_BYTES,
+};
+
+/* Numbers are little-endian on disk, whatever the machine. */
+struct copy {
+    char magic[8];
+    uint32_t format;
+    uint32_t crc; /* over the whole copy with this member zero */
+    uint64_t version;
+    uint64_t term;
+    uint64_t vote;
+};
+
+static_assert(sizeof(struct copy) == 40, "the ballot is on disk");
+static_assert(offsetof(struct copy, crc) == 12, "the ballot is on disk");
+static_assert(offsetof(struct copy, vote) == 32, "the ballot is on disk");
+
+static const char magic[8] = {'C', 'O', 'R', 'V', 'O', 'B', 'A', 'L'};
+
+static uint32_t copy_crc(struct copy c)
+{
+    c.crc = 0;
+    return crc32c_update(0, &c, sizeof c);
+}
+
+static struct copy encode(const struct ballot *b)
+{
+    struct copy c = {.format = htole32(BALLOT_VERSION),
+                     .version = htole64(b->version),
+                     .term = htole64(b->term),
+                     .vote = htole64(b->vote)};
+    memcpy(c.magic, magic, sizeof magic);
+    c.crc = htole32(copy_crc(c));
+    return c;
+}
+
+static bool decode(struct str file, unsigned number, struct ballot *out)
+{
+    struct copy c;
+    size_t at = (size_t)number * COPY_BYTES;
+    if (file.len < at + sizeof c) {
+        return false;
+    }
+    memcpy(&c, file.ptr + at, sizeof c);
+    if (memcmp(c.magic, magic, sizeof magic) != 0 || le32toh(c.format) != BALLOT_VERSION ||
+        le32toh(c.crc) != copy_crc(c)) {
+        return false;
+    }
+    *out = (struct ballot){
+        .version = le64toh(c.version), .term = le64toh(c.term), .vote = le64toh(c.vote)};
+    return true;
+}
+
+static enum err_code create(const char *path, const struct ballot *b, struct err *err)
+{
+    char file[FILE_BYTES] = {0};
+    struct copy c = encode(b);
+    for (unsigned i = 0; i < COPY_COUNT; i++) {
+        memcpy(file + (size_t)i * COPY_BYTES, &c, sizeof c);
+    }
+    return os_file_replace(path, str_from(file, sizeof file), err);
+}
+
+static enum err_code write_copies(const char *path, const struct ballot *b, struct err *err)
+{
+    ATTR_CLEANUP(os_file_closep) int fd = -1;
+    enum err_code code = os_file_open(path, O_WRONLY, &fd, err);
+    if (code == ERR_NOT_FOUND) {
+        return create(path, b, err);
+    }
+    struct copy c = encode(b);
+    const struct iovec iov = {.iov_base = &c, .iov_len = sizeof c};
+    for (unsigned i = 0; i < COPY_COUNT && code == ERR_OK; i++) {
+        code = os_file_write_at(fd, &iov, 1, (uint64_t)i * COPY_BYTES, err);
+        code = code == ERR_OK ? os_file_flush(fd, err) : code;
+    }
+    return code;
+}
+
+enum err_code ballot_load(const char *path, struct ballot *out, struct err *err)
+{
+    struct buf file;
+    buf_init(&file, FILE_BYTES + 1);
+    enum err_code code = os_file_read(path, &file, err);
+    struct ballot copy[COPY_COUNT] = {0};
+    bool valid[COPY_COUNT] = {false};
+    for (unsigned i = 0; i < COPY_COUNT && code == ERR_OK; i++) {
+        valid[i] = decode(buf_str(&file), i, &copy[i]);
+    }
+    buf_deinit(&file);
+    if (code == ERR_NOT_FOUND) {
+        *out = (struct ballot){0};
+        return ERR_OK;
+    }
+    if (code != ERR_OK) {
+        return code;
+    }
+    if (!valid[0] && !valid[1]) {
+        return err_set(err, ERR_CORRUPT, "'%s' is damaged: neither copy is valid", path);
+    }
+    bool second = !valid[0] || (valid[1] && copy[1].version > copy[0].version);
+    struct ballot winner = copy[second ? 1 : 0];
+    if (!valid[0] || !valid[1] || copy[0].version != copy[1].version) {
+        log_warn("ballot_repaired", LOG_Z("file", path), LOG_U64("term", winner.term));
+        if (write_copies(path, &winner, err) != ERR_OK) {
+            return err_wrap(err, "repair '%s'", path);
+        }
+    }
+    *out = winner;
+    return ERR_OK;
+}
+
+enum err_code ballot_store(const char *path, struct ballot *b, struct err *err)
+{
+    if (FAULT(DISK_META_WRITE)) {
+        errno = EIO;
+        return err_from_errno(err, "write");
+    }
+    b->version++;
+    if (write_copies(path, b, err) != ERR_OK) {
+        return err_wrap(err, "store '%s'", path);
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,301 @@
+#include "cluster/disk_io.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cluster/disk_io_int.h"
+#include "cluster/members.h"
+#include "log/log.h"
+
+enum { FILL_BATCH = 128, FILL_BYTES = 8 };
+
+enum err_code disk_io__manifest_decode(struct disk_io_manifest *m, struct err *err)
+{
+    if (m->arena == NULL) {
+        m->arena = arena_new(MANIFEST_BYTES_MAX);
+    }
+    arena_reset(m->arena);
+    if (m->bytes.len == 0) {
+        return ERR_OK;
+    }
+    struct raft_configuration members;
+    if (manifest_decode(buf_str(&m->bytes), m->arena, &m->m, err) != ERR_OK ||
+        members_decode(m->m.members, &members, err) != ERR_OK) {
+        return err->code;
+    }
+    raft_configuration_close(&members);
+    return ERR_OK;
+}
+
+void disk_io__manifest_clear(struct disk_io_manifest *m)
+{
+    buf_deinit(&m->bytes);
+    arena_free(m->arena);
+    m->arena = NULL;
+}
+
+static uint64_t snapshot_index(const struct disk_io *d)
+{
+    return d->newest.bytes.len == 0 ? 0 : d->newest.m.index;
+}
+
+static uint64_t log_end(const struct disk_io *d)
+{
+    return d->content.first_index + d->content.count;
+}
+
+static uint64_t last_term(const struct disk_io *d)
+{
+    if (d->content.count > 0) {
+        return d->content.entry[d->content.count - 1].term;
+    }
+    return d->newest.bytes.len == 0 ? 0 : d->newest.m.term;
+}
+
+/*
+ * The log must continue the newest snapshot. It does when it begins at or before the entry behind
+ * the snapshot and reaches the snapshot's last entry, with the same term there. A log that ends
+ * before, or has another term, was about to be replaced: a snapshot from the leader was stored and
+ * the process died before the log was reset. (Or the log was not flushed, by configuration, and its
+ * end is gone.) The snapshot has it all, so the log is reset now. A gap between the two was found
+ * when the log was opened.
+ */
+static bool log_continues(const struct disk_io *d)
+{
+    uint64_t index = snapshot_index(d);
+    if (log_end(d) <= index) {
+        return false;
+    }
+    return d->content.first_index > index ||
+           d->content.entry[index - d->content.first_index].term == d->newest.m.term;
+}
+
+static enum err_code fit_log(struct disk_io *d, struct err *err)
+{
+    uint64_t index = snapshot_index(d);
+    if (index == 0) {
+        bool fine = d->content.count == 0 || d->content.entry[0].type == RAFT_CHANGE;
+        return fine ? ERR_OK
+                    : err_set(err, ERR_CORRUPT, "the log in '%s' does not begin with its members",
+                              d->log_dir.z);
+    }
+    if (log_end(d) == index + 1 && d->content.count == 0) {
+        return ERR_OK;
+    }
+    if (log_continues(d)) {
+        return ERR_OK;
+    }
+    log_warn("log_replaced_by_snapshot", LOG_U64("snapshot_index", index),
+             LOG_U64("log_end", log_end(d)));
+    wal_content_clear(&d->content);
+    d->content.first_index = index + 1;
+    return wal_reset_now(d->wal, index + 1, err);
+}
+
+static enum err_code check_ballot(const struct disk_io *d, struct err *err)
+{
+    if (d->ballot.term < last_term(d)) {
+        return err_set(err, ERR_CORRUPT,
+                       "'%s' says term %" PRIu64 ", but the log has entries of term %" PRIu64,
+                       d->ballot_path.z, d->ballot.term, last_term(d));
+    }
+    return ERR_OK;
+}
+
+static enum err_code make_folders(struct disk_io *d, struct err *err)
+{
+    struct os_file_path lock = os_file_join(d->dir.z, "lock");
+    d->ballot_path = os_file_join(d->dir.z, "ballot");
+    d->log_dir = os_file_join(d->dir.z, "log");
+    d->snapshots_dir = os_file_join(d->dir.z, "snapshots");
+    if (os_file_make_dirs(d->log_dir.z, err) != ERR_OK ||
+        os_file_make_dirs(d->snapshots_dir.z, err) != ERR_OK) {
+        return err->code;
+    }
+    return os_file_lock(lock.z, &d->lock_fd, err);
+}
+
+static enum err_code open_all(struct disk_io *d, const struct disk_io_config *config,
+                              struct err *err)
+{
+    if (make_folders(d, err) != ERR_OK ||
+        ballot_load(d->ballot_path.z, &d->ballot, err) != ERR_OK ||
+        snapshots_load(d->snapshots_dir.z, &d->newest.bytes, err) != ERR_OK ||
+        disk_io__manifest_decode(&d->newest, err) != ERR_OK) {
+        return err->code;
+    }
+    snapshots_prune(d->snapshots_dir.z, true);
+    const struct wal_config wal = {.dir = d->log_dir.z,
+                                   .segment_bytes = config->segment_bytes,
+                                   .free_bytes_min = config->free_bytes_min,
+                                   .space_check_ms = DISK_IO_SPACE_CHECK_MS,
+                                   .durable = config->durable};
+    if (wal_open(&wal, snapshot_index(d), &d->wal, &d->content, err) != ERR_OK ||
+        fit_log(d, err) != ERR_OK || check_ballot(d, err) != ERR_OK) {
+        return err->code;
+    }
+    return ERR_OK;
+}
+
+static void disk_io_freep(struct disk_io **d)
+{
+    disk_io_free(*d);
+}
+
+enum err_code disk_io_open(const struct disk_io_config *config, struct disk_io **out_disk,
+                             struct err *err)
+{
+    size_t len = strlen(config->dir);
+    if (len == 0 || len > DISK_IO_DIR_BYTES_MAX) {
+        return err_set(err, ERR_VALIDATION, "the path of the data folder has %zu bytes, 1 to %d "
+                                            "are allowed", len, DISK_IO_DIR_BYTES_MAX);
+    }
+    ATTR_CLEANUP(disk_io_freep) struct disk_io *d = calloc(1, sizeof *d);
+    CHECK(d != NULL);
+    memcpy(d->dir.z, config->dir, len + 1);
+    d->lock_fd = -1;
+    buf_init(&d->newest.bytes, MANIFEST_BYTES_MAX);
+    if (open_all(d, config, err) != ERR_OK) {
+        return err->code;
+    }
+    *out_disk = TAKE(d);
+    return ERR_OK;
+}
+
+void disk_io_free(struct disk_io *d)
+{
+    if (d == NULL) {
+        return;
+    }
+    CHECK(d->wal == NULL || !d->wal_started);
+    wal_free(d->wal);
+    wal_content_clear(&d->content);
+    disk_io__manifest_clear(&d->newest);
+    os_file_close(d->lock_fd);
+    free(d);
+}
+
+bool disk_io_is_pristine(const struct disk_io *d)
+{
+    /* Term 1 without a vote is what a bootstrap left that did not get to the log. */
+    return d->content.count == 0 && d->newest.bytes.len == 0 && d->ballot.term <= 1 &&
+           d->ballot.vote == 0;
+}
+
+uint64_t disk_io_last_index(const struct disk_io *d)
+{
+    return log_end(d) - 1;
+}
+
+enum err_code disk_io_members(const struct disk_io *d, struct raft_configuration *out,
+                              struct err *err)
+{
+    for (size_t i = d->content.count; i > 0; i--) {
+        const struct raft_entry *e = &d->content.entry[i - 1];
+        if (e->type == RAFT_CHANGE) {
+            return members_decode(str_from(e->buf.base, e->buf.len), out, err);
+        }
+    }
+    if (d->newest.bytes.len > 0) {
+        return members_decode(d->newest.m.members, out, err);
+    }
+    raft_configuration_init(out);
+    return ERR_OK;
+}
+
+/* Write entries behind the last one and add them to what Raft will load, which takes over their
+ * bytes. After a failure they are freed. */
+static enum err_code append_now(struct disk_io *d, const struct raft_entry *entry, unsigned count,
+                                struct err *err)
+{
+    struct wal_content *c = &d->content;
+    enum err_code code = wal_append_now(d->wal, log_end(d), entry, count, err);
+    if (code != ERR_OK) {
+        for (unsigned i = 0; i < count; i++) {
+            raft_free(entry[i].buf.base);
+        }
+        return code;
+    }
+    c->entry = raft_realloc(c->entry, (c->count + count) * sizeof *c->entry);
+    CHECK(c->entry != NULL);
+    memcpy(c->entry + c->count, entry, count * sizeof *entry);
+    c->count += count;
+    return ERR_OK;
+}
+
+static enum err_code append_members(struct disk_io *d, const struct raft_configuration *members,
+                                    struct err *err)
+{
+    struct raft_entry e = {.term = d->ballot.term, .type = RAFT_CHANGE};
+    if (raft_configuration_encode(members, &e.buf) != 0) {
+        return err_set(err, ERR_VALIDATION, "the list of members cannot be encoded");
+    }
+    return append_now(d, &e, 1, err);
+}
+
+enum err_code disk_io_bootstrap(struct disk_io *d, const struct raft_configuration *members,
+                                struct err *err)
+{
+    if (!disk_io_is_pristine(d)) {
+        return err_set(err, ERR_CONFLICT, "'%s' belongs to a group already", d->dir.z);
+    }
+    struct ballot first = {.version = d->ballot.version, .term = 1};
+    if (ballot_store(d->ballot_path.z, &first, err) != ERR_OK) {
+        return err->code;
+    }
+    d->ballot = first;
+    return append_members(d, members, err);
+}
+
+enum err_code disk_io_recover(struct disk_io *d, const struct raft_configuration *members,
+                              struct err *err)
+{
+    if (disk_io_is_pristine(d)) {
+        return err_set(err, ERR_CONFLICT, "'%s' belongs to no group", d->dir.z);
+    }
+    return append_members(d, members, err);
+}
+
+enum err_code disk_io_fill(struct disk_io *d, uint64_t index, struct err *err)
+{
+    while (disk_io_last_index(d) < index) {
+        struct raft_entry batch[FILL_BATCH];
+        uint64_t missing = index - disk_io_last_index(d);
+        unsigned count = missing < COUNT_OF(batch) ? (unsigned)missing : (unsigned)COUNT_OF(batch);
+        for (unsigned i = 0; i < count; i++) {
+            void *bytes = raft_calloc(1, FILL_BYTES);
+            CHECK(bytes != NULL);
+            batch[i] = (struct raft_entry){.term = d->ballot.term,
+                                           .type = RAFT_BARRIER,
+                                           .buf = {.base = bytes, .len = FILL_BYTES}};
+        }
+        if (append_now(d, batch, count, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+void disk_io_attach(struct disk_io *d, const struct disk_io_host *host, struct raft_io *io)
+{
+    CHECK(d->io == NULL);
+    d->host = *host;
+    disk_serve__attach(d, io);
+}
+
+const struct manifest *disk_io_manifest(const struct disk_io *d)
+{
+    return d->newest.bytes.len == 0 ? NULL : &d->newest.m;
+}
+
+const char *disk_io_snapshots_dir(const struct disk_io *d)
+{
+    return d->snapshots_dir.z;
+}
+
+const struct wal_status *disk_io_wal_status(const struct disk_io *d)
+{
+    return wal_status(d->wal);
+}

@@ -1,0 +1,113 @@
+/*
+ * Guard_int: what the files of the guard share.
+ *
+ *   guard.c        what is delivered to raft, the role, the first entry of a term, the end
+ *   guard_store.c  what raft stores: entries, snapshots
+ *   guard_send.c   what raft sends
+ *   guard_log.c    questions about the log that raft has in memory
+ */
+#pragma once
+
+#include "cluster/guard.h"
+
+/* Entries on their way to the disk. */
+struct guard_append {
+    struct guard_append *next;
+    struct guard *guard;
+    struct raft_io_append below;
+    struct raft_io_append *req; /* raft's own */
+    raft_io_append_cb cb;
+    raft_term term; /* when it was submitted */
+    bool answers;   /* a follower's: its end is reported to the leader */
+    struct guard_answer answer;
+};
+
+/* A snapshot on its way to the disk, raft's own or one that replaces everything. */
+struct guard_put {
+    struct guard *guard;
+    struct raft_io_snapshot_put below;
+    struct raft_io_snapshot_put *req;
+    raft_io_snapshot_put_cb cb;
+    struct raft_snapshot snapshot; /* raft's, with the true term */
+    raft_term term;                /* when it was submitted */
+    bool installs;
+    bool parked; /* ended after the guard stopped */
+};
+
+/* A message on its way to a peer. */
+struct guard_send {
+    struct guard_send *next;
+    struct guard *guard;
+    struct guard_peer *peer;
+    struct raft_io_send below;
+    struct raft_io_send *req;
+    raft_io_send_cb cb; /* NULL when raft does not want to know */
+    struct raft_message message;
+    uint64_t bytes;
+    unsigned sent; /* entries of it that were handed over */
+    bool under_way;
+    int status;
+    char address[];
+};
+
+static inline bool guard__on(const struct guard *g, enum guard_rule rule)
+{
+    return (g->off & (1U << rule)) == 0;
+}
+
+/* raft_init puts raft into io->data, guard_install the guard into raft->data. */
+static inline struct guard *guard__of(const struct raft_io *io)
+{
+    const struct raft *raft = io->data;
+    return raft->data;
+}
+
+/* Raft must not go on. The hook is called at the end of the event, or of the next one. */
+void guard__stop(struct guard *g, enum guard_rule rule, const char *reason);
+
+/* To be called whenever an event is over, outside of raft. g may be gone afterwards. */
+void guard__event_over(struct guard *g);
+
+/* A snapshot is replacing the log: what raft has in memory is not on the disk. */
+bool guard__installing(const struct guard *g);
+
+/* The peer with this id, made when it is new. */
+struct guard_peer *guard__peer(struct guard *g, raft_id id);
+
+/* --- guard_store.c --- */
+
+int guard_store__append(struct raft_io *io, struct raft_io_append *req,
+                        const struct raft_entry entries[], unsigned n, raft_io_append_cb cb);
+int guard_store__truncate(struct raft_io *io, raft_index index);
+int guard_store__snapshot_put(struct raft_io *io, unsigned trailing,
+                              struct raft_io_snapshot_put *req,
+                              const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb);
+int guard_store__fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs);
+
+/* Raft is closing: give back what ended after the guard stopped. */
+void guard_store__release(struct guard *g);
+
+/* --- guard_send.c --- */
+
+int guard_send__send(struct raft_io *io, struct raft_io_send *req,
+                     const struct raft_message *message, raft_io_send_cb cb);
+
+/* Tell raft about the sends that are over; outside of raft. */
+void guard_send__settle(struct guard *g);
+
+/* Raft is closing: what waits is not sent any more. */
+void guard_send__cancel(struct guard *g);
+
+/* --- guard_log.c --- */
+
+raft_index guard_log__last_index(const struct raft *r);
+
+/* 0 when the log in memory does not have it. */
+raft_term guard_log__term_at(const struct raft *r, raft_index index);
+
+/* The first index at which the log says something else than these entries, which raft would accept;
+ * 0 when there is none, or when raft would refuse them. */
+raft_index guard_log__conflict(const struct raft *r, const struct raft_append_entries *entries);
+
+/* There is a membership entry at this index or behind it. */
+bool guard_log__has_change_from(const struct raft *r, raft_index index);

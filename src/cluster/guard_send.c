@@ -1,0 +1,266 @@
+/*
+ * Guard_send: what raft sends.
+ *
+ * Raft's own callers do not survive a send that fails at once (one of them frees the entries of a
+ * message twice, others give up for good), and its callbacks must not run inside the call. So every
+ * send is accepted, and one that cannot be made is over with RAFT_NOCONNECTION at the end of the
+ * event: for raft that is a message that was lost.
+ *
+ * Appends that are too long are sent piece by piece, the next when the one before is written out.
+ * Raft is told when the last one is, because until then it keeps the entries. What it sends to that
+ * peer meanwhile waits behind, or the peer would refuse it for what it lacks.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cluster/guard_int.h"
+
+/* What raft calls PROGRESS__PROBE: it does not know yet what the peer has. */
+enum { PROGRESS_PROBE = 0 };
+
+static uint64_t entries_bytes(const struct raft_entry *entries, unsigned n)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bytes += sizeof entries[i] + entries[i].buf.len;
+    }
+    return bytes;
+}
+
+/* How many entries from the given one on make a piece: what fits, and at least one. */
+static unsigned piece_length(const struct guard *g, const struct raft_append_entries *a,
+                             unsigned from)
+{
+    unsigned n = a->n_entries - from;
+    if (!guard__on(g, GUARD_CHUNK)) {
+        return n;
+    }
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bytes += entries_bytes(&a->entries[from + i], 1);
+        if (bytes > g->chunk_bytes && i > 0) {
+            return i;
+        }
+    }
+    return n;
+}
+
+/* The message with n of its entries, from the given one on. */
+static struct raft_message piece_of(const struct raft_message *whole, unsigned from, unsigned n)
+{
+    struct raft_message piece = *whole;
+    struct raft_append_entries *a = &piece.append_entries;
+    if (from > 0) {
+        a->prev_log_index += from;
+        a->prev_log_term = a->entries[from - 1].term;
+        a->entries += from;
+    }
+    a->n_entries = n;
+    /* The peer must not take for committed what stands behind this piece in its own log. */
+    if (a->leader_commit > a->prev_log_index + n) {
+        a->leader_commit = a->prev_log_index + n;
+    }
+    return piece;
+}
+
+static bool is_append(const struct guard_send *s)
+{
+    return s->message.type == RAFT_IO_APPEND_ENTRIES;
+}
+
+static bool is_probe(const struct guard *g, raft_id id)
+{
+    const struct raft *r = g->raft;
+    for (unsigned i = 0; r->state == RAFT_LEADER && i < r->configuration.n; i++) {
+        if (r->configuration.servers[i].id == id) {
+            return r->leader_state.progress[i].state == PROGRESS_PROBE;
+        }
+    }
+    return false;
+}
+
+/* It is over; raft hears of it when guard_send__settle is called. */
+static void end(struct guard_send *s, int status)
+{
+    struct guard *g = s->guard;
+    s->status = status;
+    s->peer->queued_bytes -= s->bytes;
+    s->next = g->over;
+    g->over = s;
+}
+
+/* End the append that is being sent, and with a failure what waits behind it as well. */
+static void end_first(struct guard_peer *peer, int status)
+{
+    do {
+        struct guard_send *s = peer->sending;
+        peer->sending = s->next;
+        end(s, status);
+    } while (status != 0 && peer->sending != NULL);
+}
+
+static void sent_cb(struct raft_io_send *below, int status);
+
+static int hand_over(struct guard_send *s, const struct raft_message *message)
+{
+    struct guard *g = s->guard;
+    return g->below.send(g->io, &s->below, message, sent_cb);
+}
+
+/* Hand over the next piece of what is first in line, unless one is under way. */
+static void peer_go_on(struct guard_peer *peer)
+{
+    while (peer->sending != NULL && !peer->sending->under_way) {
+        struct guard_send *s = peer->sending;
+        const struct raft_append_entries *a = &s->message.append_entries;
+        unsigned n = piece_length(s->guard, a, s->sent);
+        struct raft_message piece = piece_of(&s->message, s->sent, n);
+        s->sent += n;
+        s->under_way = true;
+        int rv = hand_over(s, &piece);
+        if (rv != 0) {
+            end_first(peer, rv);
+        }
+    }
+}
+
+static void sent_cb(struct raft_io_send *below, int status)
+{
+    struct guard_send *s = below->data;
+    struct guard *g = s->guard;
+    struct guard_peer *peer = s->peer;
+    s->under_way = false;
+
+    if (peer->sending != s) {
+        end(s, status);
+    } else if (status != 0 || g->closing) {
+        end_first(peer, status != 0 ? status : RAFT_CANCELED);
+    } else {
+        if (s->sent == s->message.append_entries.n_entries) {
+            end_first(peer, 0);
+        }
+        peer_go_on(peer);
+    }
+    guard_send__settle(g);
+}
+
+/* Make the answer say only what it may. False when it must not be given at all. */
+static bool answer_is_honest(const struct guard *g, struct raft_append_entries_result *result)
+{
+    CHECK(g->answer != NULL);
+    if (result->rejected != 0) {
+        return true;
+    }
+    if (g->answer->late && guard__on(g, GUARD_LATE)) {
+        return false;
+    }
+    if (result->last_log_index > g->answer->cap && guard__on(g, GUARD_HONEST)) {
+        result->last_log_index = g->answer->cap;
+    }
+    return true;
+}
+
+static bool may_be_sent(const struct guard *g, struct guard_send *s)
+{
+    struct raft_message *m = &s->message;
+    if (guard__on(g, GUARD_ADDRESS) && (m->server_id == 0 || m->server_address == NULL)) {
+        return false;
+    }
+    if (m->type == RAFT_IO_APPEND_ENTRIES_RESULT &&
+        !answer_is_honest(g, &m->append_entries_result)) {
+        return false;
+    }
+    bool is_too_much = s->peer->queued_bytes > g->queue_bytes;
+    return !is_too_much || !guard__on(g, GUARD_QUEUE);
+}
+
+static struct guard_send *send_new(struct guard *g, struct raft_io_send *req,
+                                   const struct raft_message *message, raft_io_send_cb cb)
+{
+    size_t address_len = message->server_address == NULL ? 0 : strlen(message->server_address);
+    struct guard_send *s = calloc(1, sizeof *s + address_len + 1);
+    CHECK(s != NULL);
+    s->guard = g;
+    s->req = req;
+    s->cb = cb;
+    s->message = *message;
+    s->below.data = s;
+    s->peer = guard__peer(g, message->server_id);
+    if (message->server_address != NULL) {
+        /* It is part of raft's configuration, which may change while this waits. */
+        memcpy(s->address, message->server_address, address_len);
+        s->message.server_address = s->address;
+    }
+    return s;
+}
+
+int guard_send__send(struct raft_io *io, struct raft_io_send *req,
+                     const struct raft_message *message, raft_io_send_cb cb)
+{
+    struct guard *g = guard__of(io);
+    struct guard_send *s = send_new(g, req, message, cb);
+    struct guard_peer *peer = s->peer;
+    bool in_pieces = false;
+
+    if (is_append(s)) {
+        struct raft_append_entries *a = &s->message.append_entries;
+        unsigned n = piece_length(g, a, 0);
+        if (n < a->n_entries && is_probe(g, peer->id)) {
+            /* One piece is enough to find out what the peer has; raft sends the rest then. */
+            s->message = piece_of(&s->message, 0, n);
+        }
+        in_pieces = n < a->n_entries;
+        s->bytes = entries_bytes(a->entries, a->n_entries);
+    }
+    s->bytes += sizeof s->message;
+
+    bool ok = may_be_sent(g, s);
+    peer->queued_bytes += s->bytes;
+    if (!ok) {
+        end(s, RAFT_NOCONNECTION);
+    } else if (is_append(s) && (in_pieces || peer->sending != NULL)) {
+        struct guard_send **tail = &peer->sending;
+        while (*tail != NULL) {
+            tail = &(*tail)->next;
+        }
+        *tail = s;
+        peer_go_on(peer);
+    } else {
+        int rv = hand_over(s, &s->message);
+        if (rv != 0) {
+            end(s, rv);
+        }
+    }
+    return 0;
+}
+
+void guard_send__settle(struct guard *g)
+{
+    while (g->over != NULL) {
+        struct guard_send *s = g->over;
+        g->over = s->next;
+        if (s->cb != NULL) {
+            s->cb(s->req, s->status);
+        }
+        free(s);
+    }
+}
+
+void guard_send__cancel(struct guard *g)
+{
+    for (struct guard_peer *peer = g->peers; peer != NULL; peer = peer->next) {
+        struct guard_send *first = peer->sending;
+        if (first == NULL) {
+            continue;
+        }
+        /* The first one ends when the piece that is under way does. */
+        CHECK(first->under_way);
+        while (first->next != NULL) {
+            struct guard_send *s = first->next;
+            first->next = s->next;
+            end(s, RAFT_CANCELED);
+        }
+    }
+    guard_send__settle(g);
+}

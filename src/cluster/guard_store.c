@@ -1,0 +1,182 @@
+/*
+ * Guard_store: what raft stores.
+ *
+ * Entries and snapshots pass through with a note of the request that caused them, because their end
+ * makes raft answer that request, and by then the term and the leader may be others.
+ */
+#include <stdlib.h>
+
+#include "base/attr.h"
+#include "base/check.h"
+#include "cluster/guard_int.h"
+
+/* Let raft know the end of an append, with the answer that it may give. */
+static void append_end(struct guard_append *a, int status)
+{
+    struct guard *g = a->guard;
+    a->answer.late = a->term != g->raft->current_term;
+    g->answer = a->answers ? &a->answer : NULL;
+    a->cb(a->req, status);
+    g->answer = NULL;
+    free(a);
+}
+
+static void append_cb(struct raft_io_append *below, int status)
+{
+    struct guard_append *a = below->data;
+    struct guard *g = a->guard;
+    CHECK(g->appends == a); /* raft adds up what is stored, so the order matters */
+    g->appends = a->next;
+    a->next = NULL;
+
+    if (g->closing) {
+        /* Raft is not available any more and only releases memory. With a failure it would also
+         * cut its log, and underflow when a later append ends after an earlier one. */
+        append_end(a, 0);
+        return;
+    }
+    if (status != 0) {
+        guard__stop(g, GUARD_STORED, "entries could not be written");
+    }
+    if (g->stopped) {
+        a->next = g->parked;
+        g->parked = a;
+    } else {
+        append_end(a, status);
+    }
+    guard__event_over(g);
+}
+
+int guard_store__append(struct raft_io *io, struct raft_io_append *req,
+                        const struct raft_entry entries[], unsigned n, raft_io_append_cb cb)
+{
+    struct guard *g = guard__of(io);
+    struct guard_append *a = calloc(1, sizeof *a);
+    CHECK(a != NULL);
+    *a = (struct guard_append){.guard = g, .req = req, .cb = cb, .term = g->raft->current_term};
+    a->below.data = a;
+    if (g->answer != NULL) {
+        a->answers = true;
+        a->answer = *g->answer;
+    }
+    int rv = g->below.append(io, &a->below, entries, n, append_cb);
+    if (rv != 0) {
+        free(a);
+        guard__stop(g, GUARD_STORED, "the log refused entries");
+        return rv;
+    }
+    struct guard_append **tail = &g->appends;
+    while (*tail != NULL) {
+        tail = &(*tail)->next;
+    }
+    *tail = a;
+    return 0;
+}
+
+int guard_store__truncate(struct raft_io *io, raft_index index)
+{
+    struct guard *g = guard__of(io);
+    if (guard__on(g, GUARD_CALM)) {
+        CHECK(g->appends == NULL);
+    }
+    int rv = g->below.truncate(io, index);
+    if (rv != 0) {
+        guard__stop(g, GUARD_STORED, "the log could not be cut");
+    }
+    return rv;
+}
+
+static void put_end(struct guard_put *p, int status)
+{
+    struct guard *g = p->guard;
+    struct guard_answer answer = {.late = p->term != g->raft->current_term,
+                                  .cap = p->snapshot.index};
+    g->put = NULL;
+    if (p->installs && status == 0 && guard__on(g, GUARD_INSTALL)) {
+        /* The log that had an undecided membership is gone; raft still refers to it. */
+        g->raft->configuration_uncommitted_index = 0;
+    }
+    g->answer = p->installs ? &answer : NULL;
+    p->cb(p->req, status);
+    g->answer = NULL;
+    free(p);
+}
+
+static void put_cb(struct raft_io_snapshot_put *below, int status)
+{
+    struct guard_put *p = below->data;
+    struct guard *g = p->guard;
+    if (g->closing) {
+        put_end(p, RAFT_CANCELED);
+        return;
+    }
+    if (p->installs && status != 0) {
+        guard__stop(g, GUARD_STORED, "a snapshot could not be installed");
+    }
+    if (g->stopped) {
+        p->parked = true;
+    } else {
+        bool installed = p->installs && status == 0;
+        put_end(p, status);
+        if (installed && g->raft->last_stored == 0) {
+            guard__stop(g, GUARD_STORED, "the state machine could not take a snapshot over");
+        }
+    }
+    guard__event_over(g);
+}
+
+int guard_store__snapshot_put(struct raft_io *io, unsigned trailing,
+                              struct raft_io_snapshot_put *req,
+                              const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb)
+{
+    struct guard *g = guard__of(io);
+    CHECK(g->put == NULL);
+    struct guard_put *p = calloc(1, sizeof *p);
+    CHECK(p != NULL);
+    *p = (struct guard_put){.guard = g, .req = req, .cb = cb, .snapshot = *snapshot};
+    p->below.data = p;
+    p->term = g->raft->current_term;
+    p->installs = g->raft->last_stored == 0; /* that is how raft itself knows */
+    if (p->installs && g->install_term != 0) {
+        /* deliver_install raised the term to get here. */
+        p->snapshot.term = g->install_term;
+        g->raft->log.snapshot.last_term = g->install_term;
+    }
+    int rv = g->below.snapshot_put(io, trailing, &p->below, &p->snapshot, put_cb);
+    if (rv != 0) {
+        if (p->installs) {
+            guard__stop(g, GUARD_STORED, "a snapshot could not be installed");
+        }
+        free(p);
+        return rv;
+    }
+    g->put = p;
+    return 0;
+}
+
+/* RAFT_BUSY makes raft try again after a later entry. Any other failure would make a follower
+ * unavailable for good, although it has lost nothing. */
+int guard_store__fsm_snapshot(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
+{
+    struct guard *g = CONTAINER_OF(fsm, struct guard, fsm);
+    const struct raft *r = g->raft;
+    /* After a start raft takes the last membership in its log for decided, hence the second. */
+    bool undecided =
+        r->configuration_uncommitted_index != 0 || r->configuration_index > r->last_applied;
+    if (undecided && guard__on(g, GUARD_SNAPSHOT)) {
+        return RAFT_BUSY;
+    }
+    return g->fsm_below->snapshot(fsm, bufs, n_bufs) == 0 ? 0 : RAFT_BUSY;
+}
+
+void guard_store__release(struct guard *g)
+{
+    while (g->parked != NULL) {
+        struct guard_append *a = g->parked;
+        g->parked = a->next;
+        append_end(a, 0);
+    }
+    if (g->put != NULL && g->put->parked) {
+        put_end(g->put, RAFT_CANCELED);
+    }
+}

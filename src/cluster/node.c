@@ -1,0 +1,404 @@
+#include "cluster/node.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "cluster/members.h"
+#include "cluster/node_int.h"
+#include "log/log.h"
+
+enum { DEPTH_ALONE = 1, DEPTH_CLUSTER = 4, INSTALL_TIMEOUT_MS = 10 * 60 * 1000 };
+
+struct node_config node_config_default(void)
+{
+    return (struct node_config){
+        .bootstrap = true,
+        .durable = true,
+        .segment_bytes = 16 << 20,
+        .snapshot_log_bytes = 128 << 20,
+        .free_bytes_min = 128 << 20,
+        .heartbeat_ms = 100,
+        .election_ms = 1000,
+    };
+}
+
+/* --- proposals --- */
+
+/* Call done for everything that is over. A done may propose again; that is for the next time. */
+static void flush_finished(struct node *n)
+{
+    struct node_propose *p = n->finished;
+    n->finished = NULL;
+    n->finished_end = &n->finished;
+    while (p != NULL) {
+        struct node_propose *next = p->next;
+        p->done(p); /* p may be gone after this */
+        p = next;
+    }
+}
+
+static void finish(struct node *n, struct node_propose *p)
+{
+    p->next = NULL;
+    *n->finished_end = p;
+    n->finished_end = &p->next;
+}
+
+static void maybe_closed(struct node *n);
+
+static void finished_deliver(struct msg *m)
+{
+    struct node *n = CONTAINER_OF(m, struct node, finished_msg);
+    n->finished_posted = false;
+    flush_finished(n);
+    maybe_closed(n);
+}
+
+/* Have what is over told in the next turn of the loop. */
+static void finish_later(struct node *n)
+{
+    if (!n->finished_posted && n->finished != NULL) {
+        n->finished_posted = true;
+        CHECK(mailbox_post(&n->box, &n->finished_msg));
+    }
+}
+
+/* Raft is in the middle of something: record the outcome, the guard's hook tells it afterwards. */
+static void apply_cb(struct raft_apply *apply, int status, void *result)
+{
+    struct node_propose *p = CONTAINER_OF(apply, struct node_propose, apply);
+    (void)result;
+    if (status != 0) {
+        (void)err_set(&p->err, ERR_UNKNOWN_OUTCOME, "entry %" PRIu64 ": %s", p->index,
+                      raft_strerror(status));
+        p->err.sys = status;
+    }
+    finish(p->node, p);
+}
+
+/* Why there is no use in asking Raft; ERR_OK when there is. */
+static enum err_code refusal(const struct node *n, struct err *err)
+{
+    if (n->closing) {
+        return err_set_default(err, ERR_STOPPING);
+    }
+    if (!node_leads(n)) {
+        return err_set_default(err, ERR_LEADER_UNAVAILABLE);
+    }
+    if (disk_io_wal_status(n->disk)->low_space) {
+        return err_set(err, ERR_NO_SPACE,
+                       "the disk is nearly full: less than %" PRIu64 " bytes are free",
+                       n->free_bytes_min);
+    }
+    return ERR_OK;
+}
+
+void node_propose(struct node *n, struct node_propose *p)
+{
+    CHECK(p->done != NULL);
+    CHECK(p->len > 0);
+    CHECK(p->len % 8 == 0);
+    p->node = n;
+    p->index = 0;
+    p->err = (struct err){.code = ERR_OK};
+    struct raft_buffer buf = {.base = TAKE(p->bytes), .len = p->len};
+    enum err_code code = refusal(n, &p->err);
+    if (code == ERR_OK) {
+        int rc = raft_apply(&n->raft, &p->apply, &buf, 1, apply_cb);
+        if (rc == 0) {
+            p->index = p->apply.index;
+            return; /* the bytes are Raft's now */
+        }
+        (void)err_set(&p->err, ERR_LEADER_UNAVAILABLE, "%s", raft_strerror(rc));
+    }
+    free(buf.base);
+    finish(n, p);
+    finish_later(n);
+}
+
+unsigned node_depth(const struct node *n)
+{
+    return members_voter_count(&n->raft.configuration) <= 1 ? DEPTH_ALONE : DEPTH_CLUSTER;
+}
+
+bool node_leads(const struct node *n)
+{
+    return !n->closing && guard_ready(&n->guard);
+}
+
+/* --- the guard's hooks, after each event --- */
+
+static void state_changed(void *data)
+{
+    struct node *n = data;
+    bool leads = node_leads(n);
+    if (leads == n->leads) {
+        return;
+    }
+    n->leads = leads;
+    log_info(leads ? "leads" : "leads_no_more", LOG_U64("term", n->raft.current_term),
+             LOG_U64("index", raft_last_applied(&n->raft)));
+    n->fsm.leads_changed(n->fsm.data, leads);
+}
+
+static void delivered(void *data)
+{
+    flush_finished(data);
+}
+
+/* Raft's memory must not be trusted any more; the disk can be. A start reads it again. */
+static void fatal(void *data, enum guard_rule rule, const char *reason)
+{
+    (void)data;
+    check_fatal("raft was stopped by rule %d: %s", (int)rule, reason);
+}
+
+/* --- opening --- */
+
+static enum err_code check_config(const struct node_config *c, struct err *err)
+{
+    size_t address_len = c->address == NULL ? 0 : strlen(c->address);
+    if (c->id == 0 || address_len == 0 || address_len > MEMBERS_ADDRESS_BYTES_MAX) {
+        return err_set(err, ERR_VALIDATION, "a node needs an id and an address of at most %d bytes",
+                       MEMBERS_ADDRESS_BYTES_MAX);
+    }
+    if (c->segment_bytes < WAL_SEGMENT_BYTES_MIN || c->segment_bytes > WAL_SEGMENT_BYTES_MAX ||
+        c->segment_bytes % 8 != 0) {
+        return err_set(err, ERR_VALIDATION,
+                       "a log segment has %d to %d bytes, and a multiple of 8",
+                       WAL_SEGMENT_BYTES_MIN, WAL_SEGMENT_BYTES_MAX);
+    }
+    if (c->snapshot_log_bytes == 0 || c->heartbeat_ms == 0 || c->election_ms <= c->heartbeat_ms ||
+        c->election_ms > INT_MAX / 2) {
+        return err_set(err, ERR_VALIDATION,
+                       "heartbeat, election time and the log's size between snapshots are not 0, "
+                       "and the election time is the longer one");
+    }
+    return ERR_OK;
+}
+
+static enum err_code bootstrap(struct node *n, const struct node_config *config, struct err *err)
+{
+    struct raft_configuration members;
+    raft_configuration_init(&members);
+    CHECK(raft_configuration_add(&members, config->id, config->address, RAFT_VOTER) == 0);
+    enum err_code code = disk_io_bootstrap(n->disk, &members, err);
+    raft_configuration_close(&members);
+    return code;
+}
+
+/*
+ * The state is never ahead of a log that was flushed. Of one that was not, a power cut may have
+ * taken the end, after the state had got it and was stored. A group of one may go on: the state has
+ * the effects of what is gone, so entries without effect take their places. Whoever asks for a
+ * durable log is told instead, because then something is wrong with the disk.
+ */
+static enum err_code fit_state(struct node *n, struct err *err)
+{
+    uint64_t applied = n->fsm.applied_index(n->fsm.data);
+    uint64_t last = disk_io_last_index(n->disk);
+    if (applied <= last) {
+        return ERR_OK;
+    }
+    struct raft_configuration members;
+    if (disk_io_members(n->disk, &members, err) != ERR_OK) {
+        return err->code;
+    }
+    bool alone = members.n == 1;
+    raft_configuration_close(&members);
+    if (n->durable || !alone) {
+        return err_set(err, ERR_CORRUPT,
+                       "the state has entry %" PRIu64 ", but the log ends with entry %" PRIu64 "%s",
+                       applied, last,
+                       alone ? "; a start without durability accepts the loss of what followed"
+                             : "; remove this node's data and let it join again");
+    }
+    log_warn("log_behind_state", LOG_U64("log_index", last), LOG_U64("applied_index", applied));
+    return disk_io_fill(n->disk, applied, err);
+}
+
+/* Everything that can fail, and nothing that the loop would have to undo. */
+static enum err_code open_disk(struct node *n, const struct node_config *config, struct err *err)
+{
+    const struct disk_io_config disk = {.dir = config->dir,
+                                        .segment_bytes = config->segment_bytes,
+                                        .free_bytes_min = config->free_bytes_min,
+                                        .durable = config->durable};
+    if (disk_io_open(&disk, &n->disk, err) != ERR_OK) {
+        return err->code;
+    }
+    const struct manifest *newest = disk_io_manifest(n->disk);
+    if (newest != NULL && node_state__restore(n, newest, err) != ERR_OK) {
+        return err->code;
+    }
+    if (config->bootstrap && disk_io_is_pristine(n->disk) &&
+        bootstrap(n, config, err) != ERR_OK) {
+        return err->code;
+    }
+    return fit_state(n, err);
+}
+
+static void start(struct node *n, const struct node_config *config)
+{
+    const struct guard_hooks hooks = {
+        .data = n, .state_changed = state_changed, .delivered = delivered, .fatal = fatal};
+    const struct disk_io_host host = {.loop = n->loop, .box = &n->box};
+    mailbox_open(&n->box, n->loop);
+    CHECK(uv_timer_init(n->loop, &n->last_timer) == 0);
+    n->last_timer.data = n;
+    disk_io_attach(n->disk, &host, &n->io);
+    n->raft_fsm = node_state__fsm(n);
+    CHECK(raft_init(&n->raft, &n->io, &n->raft_fsm, config->id, config->address) == 0);
+    raft_set_heartbeat_timeout(&n->raft, config->heartbeat_ms);
+    raft_set_election_timeout(&n->raft, config->election_ms);
+    raft_set_install_snapshot_timeout(&n->raft, INSTALL_TIMEOUT_MS);
+    raft_set_snapshot_threshold(&n->raft, UINT_MAX);
+    raft_set_pre_vote(&n->raft, true);
+    guard_install(&n->guard, &n->io, &n->raft, &hooks);
+    uv_update_time(n->loop); /* reading the disk took its time, and Raft counts from now */
+    int rc = raft_start(&n->raft);
+    if (rc != 0) {
+        check_fatal("start raft: %s: %s", raft_strerror(rc), raft_errmsg(&n->raft));
+    }
+    uv_update_time(n->loop);
+    guard_look(&n->guard);
+}
+
+static void node_freep(struct node **n)
+{
+    if (*n != NULL) {
+        disk_io_free((*n)->disk);
+        free(*n);
+    }
+}
+
+enum err_code node_open(uv_loop_t *loop, const struct node_config *config,
+                        const struct node_fsm *fsm, struct node **out_node, struct err *err)
+{
+    if (check_config(config, err) != ERR_OK) {
+        return err->code;
+    }
+    ATTR_CLEANUP(node_freep) struct node *n = calloc(1, sizeof *n);
+    CHECK(n != NULL);
+    n->loop = loop;
+    n->fsm = *fsm;
+    n->snapshot_log_bytes = config->snapshot_log_bytes;
+    n->free_bytes_min = config->free_bytes_min;
+    n->durable = config->durable;
+    n->finished_end = &n->finished;
+    n->finished_msg.deliver = finished_deliver;
+    if (open_disk(n, config, err) != ERR_OK) {
+        return err->code;
+    }
+    start(n, config);
+    *out_node = TAKE(n);
+    return ERR_OK;
+}
+
+/* --- closing --- */
+
+static void last_closed_cb(uv_handle_t *handle)
+{
+    struct node *n = handle->data;
+    void (*closed)(void *data) = n->closed;
+    void *data = n->closed_data;
+    mailbox_deinit(&n->box);
+    free(n);
+    closed(data);
+}
+
+static void last_timer_cb(uv_timer_t *timer)
+{
+    uv_close((uv_handle_t *)timer, last_closed_cb);
+}
+
+/* The one list of what must be over. The mailbox goes last but one: the timer gives the loop the
+ * turn that it needs to finish with it. */
+static void maybe_closed(struct node *n)
+{
+    if (n->raft_closed && !n->finished_posted && n->finished == NULL &&
+        !uv_is_active((uv_handle_t *)&n->last_timer)) {
+        mailbox_close(&n->box);
+        CHECK(uv_timer_start(&n->last_timer, last_timer_cb, 0, 0) == 0);
+    }
+}
+
+static void raft_closed_cb(struct raft *raft)
+{
+    struct node *n = CONTAINER_OF(raft, struct node, raft);
+    disk_io_free(TAKE(n->disk));
+    n->raft_closed = true;
+    if (n->leads) {
+        n->leads = false;
+        n->fsm.leads_changed(n->fsm.data, false);
+    }
+    finish_later(n);
+    maybe_closed(n);
+}
+
+void node_close(struct node *n, void (*closed)(void *data), void *data)
+{
+    CHECK(!n->closing);
+    n->closing = true;
+    n->closed = closed;
+    n->closed_data = data;
+    raft_close(&n->raft, raft_closed_cb);
+    finish_later(n);
+}
+
+/* --- status --- */
+
+static const char *role(int state)
+{
+    switch (state) {
+    case RAFT_LEADER:
+        return "Leader";
+    case RAFT_CANDIDATE:
+        return "Candidate";
+    case RAFT_FOLLOWER:
+        return "Follower";
+    default:
+        return "Shutdown";
+    }
+}
+
+void node_status(struct node *n, struct node_status *out)
+{
+    const struct raft_log *log = &n->raft.log;
+    *out = (struct node_status){.role = "Shutdown", .durable = n->durable};
+    if (n->closing) {
+        return; /* Raft's memory may be gone */
+    }
+    const struct wal_status *wal = disk_io_wal_status(n->disk);
+    const struct manifest *newest = disk_io_manifest(n->disk);
+    raft_id leader_id = 0;
+    const char *leader_address = NULL;
+    raft_leader(&n->raft, &leader_id, &leader_address);
+    *out = (struct node_status){
+        .role = role(raft_state(&n->raft)),
+        .leads = node_leads(n),
+        .durable = n->durable,
+        .low_space = wal->low_space,
+        .term = n->raft.current_term,
+        .leader_id = leader_id,
+        .last_index = raft_last_index(&n->raft),
+        .commit_index = n->raft.commit_index,
+        .applied_index = raft_last_applied(&n->raft),
+        .snapshot_index = newest == NULL ? 0 : newest->index,
+        .snapshot_term = newest == NULL ? 0 : newest->term,
+        .snapshot_count = n->snapshot_count,
+        .flush_count = wal->flush_count,
+        .log_bytes = wal->log_bytes,
+        .log_entries_memory =
+            log->front <= log->back ? log->back - log->front : log->size - log->front + log->back,
+    };
+}
+
+void node_snapshot_soon(struct node *n)
+{
+    n->snapshot_soon = true;
+}

@@ -1,0 +1,61 @@
+/*
+ * Node_int: what the files of the node share. node.c is its life and the way of a proposal;
+ * node_state.c is the state machine as Raft sees it: applying, snapshots, restoring.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "cluster/disk_io.h"
+#include "cluster/guard.h"
+#include "cluster/node.h"
+#include "cluster/snapshots.h"
+#include "loop/mailbox.h"
+
+/* A snapshot being taken. The loop's, except while the pool works on it. */
+struct node_snapshot {
+    uint64_t index, term, members_index;
+    struct str members; /* from raft_malloc */
+    struct snapshots_id id;
+    const struct manifest *earlier; /* NULL when there is none */
+    struct mono began;
+};
+
+struct node {
+    uv_loop_t *loop;
+    struct mailbox box;
+    struct node_fsm fsm;
+    uint64_t snapshot_log_bytes;
+    uint64_t free_bytes_min;
+    bool durable;
+
+    struct disk_io *disk;
+    struct raft raft;
+    struct raft_io io;
+    struct raft_fsm raft_fsm;
+    struct guard guard;
+    bool leads; /* as the state machine was told */
+
+    /* Proposals that are over and whose done has not been called. */
+    struct node_propose *finished, **finished_end;
+    struct msg finished_msg;
+    bool finished_posted;
+
+    /* Snapshots. */
+    struct node_snapshot *snapshot;  /* NULL when none is being taken */
+    uint64_t bytes_since, entries_since; /* applied since the last one began */
+    bool snapshot_soon;
+    uint64_t snapshot_count;
+
+    /* Closing. */
+    bool closing, raft_closed;
+    uv_timer_t last_timer;
+    void (*closed)(void *data);
+    void *closed_data;
+};
+
+/* The functions for Raft. */
+struct raft_fsm node_state__fsm(struct node *n);
+
+/* Replace the state by the newest snapshot if that has more entries. */
+ATTR_NODISCARD enum err_code node_state__restore(struct node *n, const struct manifest *m,
+                                                 struct err *err);

@@ -1,0 +1,234 @@
+#include "cluster/snapshots.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "os/os_clock.h"
+
+#define SUFFIX ".manifest"
+
+struct snapshots_id snapshots_new_id(uint64_t index)
+{
+    struct snapshots_id id;
+    uint64_t chance;
+    os_clock_random(&chance, sizeof chance);
+    int n = snprintf(id.z, sizeof id.z, "%020" PRIu64 "-%016" PRIx64, index, chance);
+    CHECK(n > 0 && (size_t)n < sizeof id.z);
+    return id;
+}
+
+struct os_file_path snapshots_path(const char *dir, struct str id)
+{
+    char name[MANIFEST_ID_BYTES_MAX + 1];
+    CHECK(manifest_id_is_valid(id));
+    memcpy(name, id.ptr, id.len);
+    name[id.len] = '\0';
+    return os_file_join(dir, name);
+}
+
+/* The id in the name of a manifest's file; empty when it is none. */
+static struct str manifest_id(const char *name)
+{
+    size_t len = strlen(name);
+    size_t suffix = strlen(SUFFIX);
+    if (len <= suffix || strcmp(name + len - suffix, SUFFIX) != 0) {
+        return STR_EMPTY;
+    }
+    struct str id = str_from(name, len - suffix);
+    return manifest_id_is_valid(id) ? id : STR_EMPTY;
+}
+
+/* The ids of the newest manifests, newest first. Views into names. */
+struct newest {
+    struct str id[SNAPSHOTS_KEPT];
+    size_t count;
+};
+
+static struct newest find_newest(const struct os_file_names *names)
+{
+    struct newest newest = {0};
+    for (size_t i = names->count; i > 0 && newest.count < SNAPSHOTS_KEPT; i--) {
+        struct str id = manifest_id(names->name[i - 1]);
+        if (id.len > 0) {
+            newest.id[newest.count++] = id;
+        }
+    }
+    return newest;
+}
+
+static enum err_code load_file(const char *dir, struct str id, struct buf *out, struct err *err)
+{
+    char name[MANIFEST_ID_BYTES_MAX + sizeof SUFFIX];
+    (void)snprintf(name, sizeof name, STR_FMT SUFFIX, STR_ARG(id));
+    struct os_file_path path = os_file_join(dir, name);
+    if (os_file_read(path.z, out, err) != ERR_OK) {
+        return err->code;
+    }
+    struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
+    struct manifest m;
+    enum err_code code = manifest_decode(buf_str(out), arena, &m, err);
+    if (code == ERR_OK && !str_eq(m.checkpoint, id)) {
+        code = err_set(err, ERR_CORRUPT, "the manifest belongs to another checkpoint");
+    }
+    arena_free(arena);
+    return code == ERR_OK ? ERR_OK : err_wrap(err, "'%s'", path.z);
+}
+
+enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err)
+{
+    struct os_file_names names = {0};
+    if (os_file_list(dir, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    struct newest newest = find_newest(&names);
+    enum err_code code = newest.count == 0 ? ERR_OK : load_file(dir, newest.id[0], out, err);
+    os_file_names_clear(&names);
+    return code;
+}
+
+enum err_code snapshots_store(const char *dir, struct str manifest, struct err *err)
+{
+    struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
+    struct manifest m;
+    char name[MANIFEST_ID_BYTES_MAX + sizeof SUFFIX];
+    enum err_code code = manifest_decode(manifest, arena, &m, err);
+    if (code == ERR_OK) {
+        (void)snprintf(name, sizeof name, STR_FMT SUFFIX, STR_ARG(m.checkpoint));
+        struct os_file_path path = os_file_join(dir, name);
+        code = os_file_replace(path.z, manifest, err);
+    }
+    arena_free(arena);
+    return code;
+}
+
+static bool belongs_to(const char *name, const struct newest *newest)
+{
+    struct str s = str_from_z(name);
+    for (size_t i = 0; i < newest->count; i++) {
+        struct str id = newest->id[i];
+        if (str_eq(s, id) || str_eq(manifest_id(name), id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void snapshots_prune(const char *dir, bool at_start)
+{
+    struct os_file_names names = {0};
+    struct err err;
+    if (os_file_list(dir, &names, &err) != ERR_OK) {
+        return; /* the folder is listed again at the next snapshot */
+    }
+    struct newest newest = find_newest(&names);
+    /* Manifests first: one must never be without its checkpoint. */
+    for (int manifests = 1; manifests >= 0; manifests--) {
+        for (size_t i = 0; i < names.count; i++) {
+            const char *name = names.name[i];
+            bool older = newest.count > 0 && str_cmp(str_from_z(name), newest.id[0]) < 0;
+            bool is_manifest = manifest_id(name).len > 0;
+            if (is_manifest == (manifests == 1) && !belongs_to(name, &newest) &&
+                (at_start || older)) {
+                struct os_file_path path = os_file_join(dir, name);
+                os_file_discard(path.z);
+            }
+        }
+    }
+    os_file_names_clear(&names);
+}
+
+/* The earlier file of the same name, when it is the same file: checkpoints share files that do not
+ * change by hard links. */
+static const struct manifest_file *find_same(const char *dir, const struct manifest *earlier,
+                                             struct str name, const struct os_file_info *info)
+{
+    if (earlier == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < earlier->file_count; i++) {
+        const struct manifest_file *f = &earlier->file[i];
+        if (!str_eq(f->name, name)) {
+            continue;
+        }
+        struct os_file_path folder = snapshots_path(dir, earlier->checkpoint);
+        char relative[MANIFEST_NAME_BYTES_MAX + 1];
+        (void)snprintf(relative, sizeof relative, STR_FMT, STR_ARG(name));
+        struct os_file_path path = os_file_join(folder.z, relative);
+        struct os_file_info before;
+        struct err err;
+        bool same = os_file_stat(path.z, &before, &err) == ERR_OK &&
+                    before.inode == info->inode && before.device == info->device &&
+                    before.size == info->size && f->size == info->size;
+        return same ? f : NULL;
+    }
+    return NULL;
+}
+
+static enum err_code describe_file(const char *dir, const char *folder, const char *name,
+                                   const struct manifest *earlier, struct manifest_file *out,
+                                   struct err *err)
+{
+    struct os_file_path path = os_file_join(folder, name);
+    struct os_file_info info;
+    if (os_file_stat(path.z, &info, err) != ERR_OK) {
+        return err->code;
+    }
+    const struct manifest_file *same = find_same(dir, earlier, str_from_z(name), &info);
+    if (same != NULL) {
+        out->size = same->size;
+        out->crc = same->crc;
+        return ERR_OK;
+    }
+    return os_file_checksum(path.z, &out->crc, &out->size, err);
+}
+
+enum err_code snapshots_describe(const char *dir, const struct manifest *earlier,
+                                 struct arena *arena, struct manifest *m, struct err *err)
+{
+    struct os_file_path folder = snapshots_path(dir, m->checkpoint);
+    struct os_file_names names = {0};
+    if (os_file_list_tree(folder.z, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = ERR_OK;
+    struct manifest_file *file =
+        names.count == 0 ? NULL : ARENA_ARRAY(arena, struct manifest_file, names.count);
+    for (size_t i = 0; i < names.count && code == ERR_OK; i++) {
+        struct str name = str_from_z(names.name[i]);
+        if (file == NULL || names.count > MANIFEST_FILES_MAX ||
+            name.len > MANIFEST_NAME_BYTES_MAX) {
+            code = err_set(err, ERR_TOO_LARGE, "a checkpoint with too many or too long names");
+            break;
+        }
+        file[i].name = arena_str(arena, name);
+        code = describe_file(dir, folder.z, names.name[i], earlier, &file[i], err);
+    }
+    m->file = file;
+    m->file_count = code == ERR_OK ? names.count : 0;
+    os_file_names_clear(&names);
+    return code;
+}
+
+enum err_code snapshots_verify(const char *dir, const struct manifest *m, struct err *err)
+{
+    struct os_file_path folder = snapshots_path(dir, m->checkpoint);
+    for (size_t i = 0; i < m->file_count; i++) {
+        const struct manifest_file *f = &m->file[i];
+        char name[MANIFEST_NAME_BYTES_MAX + 1];
+        (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(f->name));
+        struct os_file_path path = os_file_join(folder.z, name);
+        uint32_t crc = 0;
+        uint64_t size = 0;
+        enum err_code code = os_file_checksum(path.z, &crc, &size, err);
+        if (code != ERR_OK && code != ERR_NOT_FOUND) {
+            return code;
+        }
+        if (code == ERR_NOT_FOUND || size != f->size || crc != f->crc) {
+            return err_set(err, ERR_CORRUPT, "checkpoint file '%s' is %s", path.z,
+                           code == ERR_NOT_FOUND ? "missing" : "damaged");
+        }
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,57 @@
+/*
+ * Snapshots: the folder with checkpoints and the manifests that make them count.
+ *
+ *   <id>/            a checkpoint: files of the state machine
+ *   <id>.manifest    its manifest (manifest.h), written when the checkpoint is complete and on disk
+ *
+ * An id begins with the index in twenty digits, so that names sort by age; the rest is chance, so
+ * that no two nodes ever use the same one. The two newest manifests are kept. A checkpoint without
+ * a manifest is what a crash left of one that was never finished.
+ *
+ * Everything here blocks and may be called from any thread, by one at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "cluster/manifest.h"
+#include "os/os_file.h"
+
+enum { SNAPSHOTS_KEPT = 2 };
+
+struct snapshots_id {
+    char z[MANIFEST_ID_BYTES_MAX + 1];
+};
+
+struct snapshots_id snapshots_new_id(uint64_t index);
+
+/* The folder of a checkpoint. */
+struct os_file_path snapshots_path(const char *dir, struct str id);
+
+/* The newest manifest's bytes; none when there is no manifest. ERR_CORRUPT when it is damaged:
+ * an older one would not help, since the log was cut for the newest. */
+ATTR_NODISCARD enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err);
+
+/* Store a manifest, durable on return. */
+ATTR_NODISCARD enum err_code snapshots_store(const char *dir, struct str manifest,
+                                             struct err *err);
+
+/* Remove the manifests before the newest two, and checkpoints that have none: at start all of
+ * them, later only those older than the newest manifest, as a newer one may be under way. */
+void snapshots_prune(const char *dir, bool at_start);
+
+/* List a finished checkpoint in m->file, allocated from the arena. Files that are the same as in
+ * the checkpoint of an earlier manifest, which may be NULL, are not read again. */
+ATTR_NODISCARD enum err_code snapshots_describe(const char *dir, const struct manifest *earlier,
+                                                struct arena *arena, struct manifest *m,
+                                                struct err *err);
+
+/* ERR_CORRUPT when a file of the checkpoint is missing or is not as it was written. */
+ATTR_NODISCARD enum err_code snapshots_verify(const char *dir, const struct manifest *m,
+                                              struct err *err);

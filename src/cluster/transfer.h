@@ -1,0 +1,60 @@
+/*
+ * Transfer: hand leadership over to another voter, before a leader stops or is removed.
+ *
+ *            transfer_start        the target has everything       raft says that it is over
+ *   IDLE -------------------> DRAINING -------------------> ASKED -------------------> IDLE
+ *                               ^                             |
+ *                               +------- still leading -------+
+ *
+ * It is given up when the target does not catch up within an election timeout, after
+ * TRANSFER_TRIES_MAX tries, or when somebody else leads.
+ *
+ * libraft's own transfer asks the target as soon as everything has been sent to it, and the target
+ * ignores a request that names entries it does not have; then nothing happens, and nobody is told.
+ * It also keeps a pointer to its request beyond the callback. So: one request that lives as long as
+ * raft; while a transfer is on, nothing is submitted; the target is asked when it has confirmed the
+ * last entry; and afterwards one looks who leads.
+ *
+ * Everything runs on raft's thread. The owner calls transfer_step after each event that reached
+ * raft (guard_hooks.delivered).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <raft.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+enum { TRANSFER_TRIES_MAX = 3 };
+
+enum transfer_state { TRANSFER_IDLE, TRANSFER_DRAINING, TRANSFER_ASKED };
+
+struct transfer {
+    /* set by the caller */
+    void (*done)(struct transfer *t, bool moved); /* once, from transfer_step: the target leads */
+    void *data;
+
+    /* private */
+    struct raft *raft;
+    struct raft_transfer request;
+    enum transfer_state state;
+    raft_id target;
+    raft_time since; /* the start of this try */
+    unsigned tries;
+    bool over; /* raft is done with the request */
+};
+
+/* t lives as long as raft does. */
+void transfer_init(struct transfer *t, struct raft *raft);
+
+/* Begin; done will be called, unless raft is closed before. ERR_LEADER_UNAVAILABLE when this node does not lead, ERR_CONFLICT when
+ * a transfer is on, ERR_NOT_FOUND when the target is not another voter. */
+ATTR_NODISCARD enum err_code transfer_start(struct transfer *t, raft_id target, struct err *err);
+
+/* Nothing may be submitted, neither entries nor membership changes. */
+bool transfer_is_on(const struct transfer *t);
+
+/* Go on if that is possible. */
+void transfer_step(struct transfer *t);

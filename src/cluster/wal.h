@@ -1,0 +1,115 @@
+/*
+ * Wal: the log on disk, and the one thread that writes it.
+ *
+ * The loop hands over operations; the log thread takes all that have come, writes them with one
+ * call, flushes once, and gives all of them back in one message. So the batch grows by itself with
+ * the time a flush takes, and nobody waits for a timer.
+ *
+ *   loop:  wal_submit(op) ... wal_submit(op)                      op->done(op) ... op->done(op)
+ *                  |                                                     ^
+ *   log:           +--> take the queue --> pwritev --> fdatasync --> report
+ *
+ * Segments (segment.h) are written with zeros when they are made and used again when the entries in
+ * them are not needed any more, so a flush moves data only. The next segment is made ready on
+ * libuv's pool while the current one fills; operations wait for it only if it is late.
+ *
+ * Promises: an operation that is done is on disk (when durable), and so are all before it. A write
+ * or a flush that fails stops the process: afterwards nobody could say what is on the disk. Having
+ * no space is the one failure that is waited out, since it happens before anything is promised.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <raft.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "loop/mailbox.h"
+
+struct wal;
+
+enum {
+    WAL_SEGMENT_BYTES_MIN = 4096,
+    WAL_SEGMENT_BYTES_MAX = 1 << 30,
+    WAL_SPARES_MAX = 4, /* segments kept for later use */
+};
+
+struct wal_config {
+    const char *dir;         /* exists; nothing else is in it */
+    uint64_t segment_bytes;  /* a larger entry gets a larger segment */
+    uint64_t free_bytes_min; /* below this much free space the status says low_space */
+    unsigned space_check_ms; /* how often to look again while it is low */
+    bool durable;            /* false: done means written, not flushed */
+};
+
+/* What was found. The array and each entry's bytes are from raft_malloc, the caller's. */
+struct wal_content {
+    uint64_t first_index; /* of the first entry, or of the next one when there is none */
+    struct raft_entry *entry;
+    size_t count;
+};
+
+void wal_content_clear(struct wal_content *c);
+
+/* Open, or create, the log. Entries up to covered_index may be missing, because a snapshot has
+ * them; everything else that is not as it was written gives ERR_CORRUPT with the file and the
+ * offset, except the end of the last segment: what a crash left unfinished there was never promised
+ * and is removed. */
+ATTR_NODISCARD enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
+                                      struct wal **out_wal, struct wal_content *out_content,
+                                      struct err *err);
+
+/* Before wal_start, on the opener's thread; flushed on return. ERR_NO_SPACE is the only error. */
+ATTR_NODISCARD enum err_code wal_append_now(struct wal *w, uint64_t index,
+                                            const struct raft_entry *entry, unsigned count,
+                                            struct err *err);
+ATTR_NODISCARD enum err_code wal_reset_now(struct wal *w, uint64_t index, struct err *err);
+
+/* The loop's view, as of the last report. */
+struct wal_status {
+    bool low_space;       /* new entries should be refused */
+    uint64_t flush_count; /* since wal_start */
+    uint64_t log_bytes;   /* records in the segments in use */
+};
+
+const struct wal_status *wal_status(const struct wal *w);
+
+/* Start the log thread. Reports go to the mailbox, which must be open until we are closed. */
+void wal_start(struct wal *w, struct mailbox *box);
+
+enum wal_kind {
+    WAL_APPEND,   /* entries that begin with index, which is the one after the last */
+    WAL_TRUNCATE, /* remove the entries from index on */
+    WAL_DROP,     /* entries up to index are not needed any more */
+    WAL_RESET,    /* remove all; the next entry has index */
+};
+
+/* One operation. The caller embeds it and keeps it, and the entries, alive until done. */
+struct wal_op {
+    /* set by the caller */
+    enum wal_kind kind;
+    uint64_t index;
+    const struct raft_entry *entry;
+    unsigned count;
+    void (*prepare)(struct wal_op *op); /* WAL_RESET, may be NULL: on the log thread, when all
+                                           before it is on disk and nothing of it has happened */
+    void (*done)(struct wal_op *op);    /* on the loop; op may be gone after this */
+    /* private */
+    struct msg msg;
+    struct wal *wal;
+    struct wal_op *next;
+};
+
+/* Operations happen in the order of submission. */
+void wal_submit(struct wal *w, struct wal_op *op);
+
+/* Finish what was submitted, stop the thread, then call closed from the loop; the wal is gone. When
+ * there is no space to finish, what is left is given back as done without being on disk: to be
+ * called when nobody draws conclusions from it any more. */
+void wal_close(struct wal *w, void (*closed)(void *data), void *data);
+
+/* For a wal that was never started. NULL is fine. */
+void wal_free(struct wal *w);

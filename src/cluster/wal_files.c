@@ -1,0 +1,155 @@
+/*
+ * The files of the log: their names, and making, reusing and removing them.
+ *
+ * Nothing here is needed for an entry to be written, so it happens on the pool. A segment is ready
+ * when its name and its zeros are on disk; from then on writing to it changes data only.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/fault.h"
+#include "cluster/wal_int.h"
+
+struct wal_file *wal_files__new(uint64_t generation, uint64_t size)
+{
+    struct wal_file *f = calloc(1, sizeof *f);
+    CHECK(f != NULL);
+    f->generation = generation;
+    f->size = size;
+    return f;
+}
+
+void wal_files__push(struct wal_files *files, struct wal_file *f)
+{
+    CHECK(f->next == NULL);
+    if (files->last == NULL) {
+        files->first = f;
+    } else {
+        files->last->next = f;
+    }
+    files->last = f;
+    files->count++;
+}
+
+struct wal_file *wal_files__pop(struct wal_files *files)
+{
+    struct wal_file *f = files->first;
+    if (f != NULL) {
+        files->first = f->next;
+        if (files->first == NULL) {
+            files->last = NULL;
+        }
+        f->next = NULL;
+        files->count--;
+    }
+    return f;
+}
+
+void wal_files__clear(struct wal_files *files)
+{
+    for (struct wal_file *f = wal_files__pop(files); f != NULL; f = wal_files__pop(files)) {
+        free(f);
+    }
+}
+
+struct wal_name wal_files__name(const char *prefix, uint64_t generation)
+{
+    struct wal_name name;
+    int n = snprintf(name.z, sizeof name.z, "%s%016" PRIx64, prefix, generation);
+    CHECK(n > 0 && (size_t)n < sizeof name.z);
+    return name;
+}
+
+static struct os_file_path path_of(const char *dir, const char *prefix, uint64_t generation)
+{
+    struct wal_name name = wal_files__name(prefix, generation);
+    return os_file_join(dir, name.z);
+}
+
+static enum err_code rename_file(const char *dir, uint64_t generation, const char *from_prefix,
+                                 const char *to_prefix, uint64_t to_generation, struct err *err)
+{
+    struct os_file_path from = path_of(dir, from_prefix, generation);
+    struct os_file_path to = path_of(dir, to_prefix, to_generation);
+    return os_file_rename(from.z, to.z, err);
+}
+
+/* Make a spare of a segment that is not needed any more, or remove it. A file that stays by mistake
+ * is found and dropped again at the next start, so failing is not serious. */
+static void retire(struct wal_upkeep *u, struct wal_file *f)
+{
+    struct err err;
+    if (f->size == u->segment_bytes && u->spares.count < WAL_SPARES_MAX &&
+        rename_file(u->dir, f->generation, WAL_FILES_LOG, WAL_FILES_SPARE, f->generation, &err) ==
+            ERR_OK) {
+        wal_files__push(&u->spares, f);
+        return;
+    }
+    struct os_file_path path = path_of(u->dir, WAL_FILES_LOG, f->generation);
+    os_file_discard(path.z);
+    free(f);
+}
+
+/* A spare becomes the segment as it is: records of its earlier life do not count in this one. */
+static enum err_code take_spare(struct wal_upkeep *u, int *out_fd, struct err *err)
+{
+    struct wal_file *spare = wal_files__pop(&u->spares);
+    uint64_t generation = spare->generation;
+    free(spare);
+    if (rename_file(u->dir, generation, WAL_FILES_SPARE, WAL_FILES_LOG, u->generation, err) !=
+        ERR_OK) {
+        return err->code;
+    }
+    struct os_file_path path = path_of(u->dir, WAL_FILES_LOG, u->generation);
+    return os_file_open(path.z, O_RDWR, out_fd, err);
+}
+
+static enum err_code make_new(struct wal_upkeep *u, int *out_fd, struct err *err)
+{
+    struct os_file_path path = path_of(u->dir, WAL_FILES_LOG, u->generation);
+    if (FAULT(DISK_WRITE_FULL)) {
+        return err_set(err, ERR_NO_SPACE, "write: a test said so");
+    }
+    if (os_file_open(path.z, O_RDWR | O_CREAT | O_TRUNC, out_fd, err) != ERR_OK) {
+        return err->code;
+    }
+    if (os_file_zero(*out_fd, 0, u->segment_bytes, err) != ERR_OK ||
+        os_file_flush(*out_fd, err) != ERR_OK) {
+        os_file_discard(path.z);
+        return err->code;
+    }
+    return ERR_OK;
+}
+
+void wal_files__upkeep(struct wal_upkeep *u)
+{
+    for (struct wal_file *f = wal_files__pop(&u->dropped); f != NULL;
+         f = wal_files__pop(&u->dropped)) {
+        retire(u, f);
+    }
+    u->ready = NULL;
+    if (u->generation == 0) {
+        return;
+    }
+    ATTR_CLEANUP(os_file_closep) int fd = -1;
+    enum err_code code =
+        u->spares.count > 0 ? take_spare(u, &fd, &u->err) : make_new(u, &fd, &u->err);
+    if (code == ERR_OK && os_file_flush_dir(u->dir, &u->err) == ERR_OK) {
+        u->ready = wal_files__new(u->generation, u->segment_bytes);
+        u->ready_fd = fd;
+        fd = -1;
+    }
+}
+
+enum err_code wal_files__grow(struct wal_file *f, int fd, uint64_t size, struct err *err)
+{
+    CHECK(size > f->size);
+    if (os_file_zero(fd, f->size, size, err) != ERR_OK || os_file_flush(fd, err) != ERR_OK) {
+        return err->code;
+    }
+    f->size = size;
+    return ERR_OK;
+}

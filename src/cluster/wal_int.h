@@ -1,0 +1,123 @@
+/*
+ * Wal_int: what the files of the wal share.
+ *
+ * wal.c is the log thread and the way there and back; wal_recover.c reads the folder when it is
+ * opened; wal_files.c makes, reuses and removes segment files, on libuv's pool.
+ *
+ * Files in the folder: log-<generation> for a segment that is in use or ready for it, and
+ * spare-<generation> for one that waits to be used again; generations are 16 hexadecimal digits.
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "cluster/segment.h"
+#include "cluster/wal.h"
+#include "os/os_file.h"
+
+struct wal_file {
+    uint64_t generation;
+    uint64_t size; /* of the file */
+    uint64_t used; /* bytes written to it */
+    uint64_t last; /* the highest index in it that still counts; 0 when none does */
+    struct wal_file *next;
+};
+
+/* Files from the oldest to the newest. Owns them. */
+struct wal_files {
+    struct wal_file *first, *last;
+    size_t count;
+};
+
+struct wal_file *wal_files__new(uint64_t generation, uint64_t size);
+void wal_files__push(struct wal_files *files, struct wal_file *f);
+struct wal_file *wal_files__pop(struct wal_files *files); /* the oldest; NULL when there is none */
+void wal_files__clear(struct wal_files *files);
+
+#define WAL_FILES_LOG   "log-"
+#define WAL_FILES_SPARE "spare-"
+
+struct wal_name {
+    char z[32];
+};
+
+struct wal_name wal_files__name(const char *prefix, uint64_t generation);
+
+/* Upkeep: one piece of work for the pool. While it runs, everything in it is the pool's. */
+struct wal_upkeep {
+    uv_work_t work;
+    const char *dir;
+    uint64_t segment_bytes;
+    /* what to do */
+    struct wal_files dropped; /* to become spares, or to be removed */
+    uint64_t generation;      /* of the segment to make ready; 0 for none */
+    /* used, and refilled from dropped */
+    struct wal_files spares;
+    /* what came of it */
+    struct wal_file *ready; /* NULL, and err says why, when it could not be made */
+    int ready_fd;
+    struct err err;
+};
+
+/* Blocks: on the pool, or on the opener's thread before wal_start. */
+void wal_files__upkeep(struct wal_upkeep *u);
+
+/* Make a ready segment as large as this. */
+ATTR_NODISCARD enum err_code wal_files__grow(struct wal_file *f, int fd, uint64_t size,
+                                             struct err *err);
+
+struct wal {
+    struct os_file_path dir;
+    uint64_t segment_bytes, free_bytes_min;
+    unsigned space_check_ms;
+    bool durable;
+
+    /* The log thread's once it runs, the opener's before. */
+    struct wal_files used; /* the last one is written to */
+    int fd;                /* of the last one; -1 when there is none yet */
+    uint32_t seed;         /* of the last one's checksums */
+    uint64_t flushed;      /* how far the last one is on disk */
+    bool dirty;            /* something was written since */
+    uint64_t next_index;
+    uint64_t next_generation;
+    struct segment_batch batch; /* taken, but not written yet */
+    struct wal_file *ready;     /* the next segment; NULL while it is being made */
+    int ready_fd;
+    struct wal_files dropped; /* for the next upkeep */
+    struct wal_upkeep upkeep;
+    bool upkeep_running;
+    bool write_refused, make_refused; /* the disk had no space for a batch, for a segment */
+    bool retry;                       /* the timer says: try again */
+    struct wal_op *queue, **queue_end;
+    unsigned progress; /* entries of the first in the queue that are taken */
+    struct wal_op *taken, **taken_end; /* to be reported after the next flush */
+    struct wal_status now;             /* as it is here */
+    bool low_space_reported;
+    bool stopping, ended;
+
+    /* The thread. */
+    bool threaded;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct mailbox inbox;
+    uv_check_t check;
+    uv_timer_t space_timer;
+
+    /* The loop's. */
+    struct mailbox *outbox;   /* set before the thread starts, never changed */
+    struct wal_status status; /* as of the last report */
+    void (*closed)(void *data);
+    void *closed_data;
+    struct msg stop_msg;
+    struct msg stopped_msg;
+};
+
+/* Fill in w from the folder. */
+ATTR_NODISCARD enum err_code wal_recover__run(struct wal *w, uint64_t covered_index,
+                                              struct wal_content *out, struct err *err);
+
+/* Do one operation here and now, flushed on return: before wal_start, and in tests. */
+ATTR_NODISCARD enum err_code wal__do_now(struct wal *w, struct wal_op *op, struct err *err);
+
+/* Give up the oldest segments in use while no entry behind index is in them. */
+void wal__drop(struct wal *w, uint64_t index);

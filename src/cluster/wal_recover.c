@@ -1,0 +1,367 @@
+/*
+ * Reading the log when it is opened.
+ *
+ * Segments are read from the oldest to the newest, and each must begin with the index behind the
+ * last one before it. That finds a damaged or missing segment, because a segment is flushed before
+ * the next one begins. Only the newest may end in the middle of a record: a crash can tear what was
+ * being written. There, a valid record behind the tear that was written when the torn place was
+ * already on disk shows that it is not a tear.
+ *
+ * What is found is flushed before anybody builds on it: it may have come from the page cache of a
+ * process that died before its own flush. The rest of the newest segment is overwritten with zeros,
+ * so that pieces of a torn write can never follow a later one and count again.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "cluster/wal_int.h"
+#include "log/log.h"
+
+/* What a segment file may have: its limit, and one entry that was larger. */
+enum { FILE_BYTES_MAX = SEGMENT_PAYLOAD_BYTES_MAX + WAL_SEGMENT_BYTES_MAX / 2 };
+
+struct recovery {
+    struct wal *w;
+    uint64_t covered_index;
+    struct wal_content content;
+    size_t capacity;
+    struct wal_files idle; /* log files in which nothing has begun */
+    /* the segment being read */
+    struct wal_file *file;
+    struct buf image;
+    struct segment_scan scan;
+    /* where the segment before it ended, for messages */
+    uint64_t before_generation;
+    size_t before_at;
+    enum segment_stop before_stop;
+};
+
+static uint64_t next_index(const struct recovery *r)
+{
+    return r->content.first_index + r->content.count;
+}
+
+static enum err_code damaged(struct err *err, uint64_t generation, size_t at, const char *what)
+{
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, generation);
+    return err_set(err, ERR_CORRUPT, "log segment '%s' is damaged at offset %zu: %s", name.z, at,
+                   what);
+}
+
+/* --- the entries --- */
+
+static void cut_from(struct recovery *r, uint64_t index)
+{
+    struct wal_content *c = &r->content;
+    while (c->count > 0 && next_index(r) > index) {
+        raft_free(c->entry[--c->count].buf.base);
+    }
+    if (index < c->first_index) {
+        c->first_index = index; /* what was before is in segments that were dropped */
+    }
+    for (struct wal_file *f = r->w->used.first; f != NULL; f = f->next) {
+        f->last = f->last < index ? f->last : index - 1;
+    }
+}
+
+static void start_over(struct recovery *r, uint64_t index)
+{
+    cut_from(r, 1);
+    r->content.first_index = index;
+}
+
+static void add_entry(struct recovery *r, const struct segment_record *record)
+{
+    struct wal_content *c = &r->content;
+    if (c->count == r->capacity) {
+        r->capacity = r->capacity == 0 ? 1024 : r->capacity * 2;
+        c->entry = raft_realloc(c->entry, r->capacity * sizeof *c->entry);
+        CHECK(c->entry != NULL);
+    }
+    size_t len = record->payload.len;
+    char *copy = raft_malloc(len == 0 ? 1 : len);
+    CHECK(copy != NULL);
+    memcpy(copy, record->payload.ptr, len);
+    c->entry[c->count++] = (struct raft_entry){.term = record->term,
+                                               .type = (unsigned short)record->type,
+                                               .buf = {.base = copy, .len = len}};
+    r->file->last = record->index;
+}
+
+static enum err_code apply_record(struct recovery *r, const struct segment_record *record,
+                                  size_t at, struct err *err)
+{
+    switch (record->type) {
+    case SEGMENT_COMMAND:
+    case SEGMENT_BARRIER:
+    case SEGMENT_CHANGE:
+        if (record->index != next_index(r)) {
+            return damaged(err, r->file->generation, at, "an entry with the wrong index");
+        }
+        add_entry(r, record);
+        return ERR_OK;
+    case SEGMENT_TRUNCATE:
+        if (record->index > next_index(r)) {
+            return damaged(err, r->file->generation, at, "a truncation behind the end");
+        }
+        cut_from(r, record->index);
+        return ERR_OK;
+    case SEGMENT_RESET:
+        start_over(r, record->index);
+        return ERR_OK;
+    default:
+        UNREACHABLE("the scan gives no other record");
+    }
+}
+
+/* --- one segment --- */
+
+/* Is there proof that what ended the scan was once on disk as it should be? */
+static bool was_promised(struct recovery *r)
+{
+    struct segment_record record;
+    size_t offset = r->scan.at;
+    while (segment_find(&r->scan, &offset, &record)) {
+        if (record.flushed > r->scan.at) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A segment must go on where the one before it ended. One that does not may still be a first one:
+ * the files before it were dropped, and only some of them are gone. */
+static enum err_code join(struct recovery *r, struct err *err)
+{
+    uint64_t first = r->scan.first_index;
+    if (r->w->used.count == 0) {
+        r->content.first_index = first;
+        return ERR_OK;
+    }
+    if (first == next_index(r)) {
+        return ERR_OK;
+    }
+    if (first <= r->covered_index + 1) {
+        log_warn("log_segments_ignored", LOG_U64("before_index", first),
+                 LOG_U64("count", r->w->used.count));
+        start_over(r, first);
+        return ERR_OK;
+    }
+    if (r->idle.count > 0) {
+        return damaged(err, r->idle.first->generation, 0, "no valid header, and entries are missing");
+    }
+    struct wal_name before = wal_files__name(WAL_FILES_LOG, r->before_generation);
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, r->file->generation);
+    return err_set(err, ERR_CORRUPT,
+                   "log segment '%s' begins with entry %" PRIu64
+                   ", but entry %" PRIu64 " is next: '%s' has %s at offset %zu",
+                   name.z, first, next_index(r), before.z, segment_stop_text(r->before_stop),
+                   r->before_at);
+}
+
+static enum err_code read_records(struct recovery *r, struct err *err)
+{
+    struct segment_record record;
+    size_t at = r->scan.at;
+    while (segment_scan_next(&r->scan, &record)) {
+        if (apply_record(r, &record, at, err) != ERR_OK) {
+            return err->code;
+        }
+        at = r->scan.at;
+    }
+    r->file->used = r->scan.at;
+    r->before_generation = r->file->generation;
+    r->before_at = r->scan.at;
+    r->before_stop = r->scan.stop;
+    return ERR_OK;
+}
+
+static enum err_code read_image(struct recovery *r, struct err *err)
+{
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, r->file->generation);
+    struct os_file_path path = os_file_join(r->w->dir.z, name.z);
+    buf_clear(&r->image);
+    if (os_file_read(path.z, &r->image, err) != ERR_OK) {
+        return err->code;
+    }
+    r->file->size = r->image.len;
+    return ERR_OK;
+}
+
+/* A file in which nothing has begun: ready for use when the process ended, or torn in its header.
+ * Takes it over. */
+static enum err_code set_aside(struct recovery *r, struct wal_file *file, struct err *err)
+{
+    wal_files__push(&r->idle, file);
+    if (r->scan.stop != SEGMENT_NOT_BEGUN) {
+        return damaged(err, file->generation, 0, segment_stop_text(r->scan.stop));
+    }
+    if (was_promised(r)) {
+        return damaged(err, file->generation, 0, "no valid header in front of valid records");
+    }
+    return ERR_OK;
+}
+
+/* Takes over the file. */
+static enum err_code read_segment(struct recovery *r, struct wal_file *file, struct err *err)
+{
+    r->file = file;
+    if (read_image(r, err) != ERR_OK) {
+        free(file);
+        return err->code;
+    }
+    if (!segment_scan_begin(&r->scan, buf_str(&r->image), file->generation)) {
+        return set_aside(r, file, err);
+    }
+    enum err_code code = join(r, err);
+    wal_files__push(&r->w->used, file);
+    return code == ERR_OK ? read_records(r, err) : code;
+}
+
+/* --- the folder --- */
+
+static bool parse_name(const char *name, const char *prefix, uint64_t *out_generation)
+{
+    size_t len = strlen(prefix);
+    if (strncmp(name, prefix, len) != 0 || strlen(name) != len + 16) {
+        return false;
+    }
+    uint64_t value = 0;
+    for (const char *p = name + len; *p != '\0'; p++) {
+        bool digit = *p >= '0' && *p <= '9';
+        if (!digit && !(*p >= 'a' && *p <= 'f')) {
+            return false;
+        }
+        value = value << 4 | (uint64_t)(digit ? *p - '0' : *p - 'a' + 10);
+    }
+    *out_generation = value;
+    return value > 0;
+}
+
+static void add_spare(struct recovery *r, uint64_t generation, const char *name)
+{
+    struct wal_files *spares = &r->w->upkeep.spares;
+    struct os_file_path path = os_file_join(r->w->dir.z, name);
+    struct os_file_info info;
+    struct err err;
+    if (spares->count < WAL_SPARES_MAX && os_file_stat(path.z, &info, &err) == ERR_OK &&
+        info.size == r->w->segment_bytes) {
+        wal_files__push(spares, wal_files__new(generation, info.size));
+    } else {
+        os_file_discard(path.z);
+    }
+}
+
+static enum err_code read_folder(struct recovery *r, struct err *err)
+{
+    struct os_file_names names = {0};
+    if (os_file_list(r->w->dir.z, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = ERR_OK;
+    uint64_t generation_max = 0;
+    for (size_t i = 0; i < names.count && code == ERR_OK; i++) {
+        uint64_t generation = 0;
+        if (parse_name(names.name[i], WAL_FILES_LOG, &generation)) {
+            code = read_segment(r, wal_files__new(generation, 0), err);
+        } else if (parse_name(names.name[i], WAL_FILES_SPARE, &generation)) {
+            add_spare(r, generation, names.name[i]);
+        }
+        generation_max = generation > generation_max ? generation : generation_max;
+    }
+    os_file_names_clear(&names);
+    r->w->next_generation = generation_max + 1;
+    return code;
+}
+
+static bool is_zero(const char *p, size_t n)
+{
+    return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
+}
+
+/* Make the newest segment fit to go on in: nothing promised is lost, nothing else is left. */
+static enum err_code clear_tail(struct recovery *r, int fd, struct err *err)
+{
+    struct wal_file *last = r->file;
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
+    if (!is_zero(r->image.ptr + last->used, (size_t)(last->size - last->used))) {
+        log_info("log_tail_cleared", LOG_Z("file", name.z), LOG_U64("offset", last->used),
+                 LOG_U64("next_index", next_index(r)));
+        if (os_file_zero(fd, last->used, last->size, err) != ERR_OK) {
+            return err_wrap(err, "clear the end of '%s'", name.z);
+        }
+    }
+    return os_file_flush(fd, err) == ERR_OK ? ERR_OK : err_wrap(err, "flush '%s'", name.z);
+}
+
+static enum err_code reopen_last(struct recovery *r, struct err *err)
+{
+    struct wal *w = r->w;
+    struct wal_file *last = w->used.last;
+    if (last == NULL) {
+        return ERR_OK;
+    }
+    r->file = last;
+    if (read_image(r, err) != ERR_OK) {
+        return err->code;
+    }
+    (void)segment_scan_begin(&r->scan, buf_str(&r->image), last->generation);
+    r->scan.at = (size_t)last->used;
+    if (was_promised(r)) {
+        return damaged(err, last->generation, r->scan.at, segment_stop_text(r->before_stop));
+    }
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
+    struct os_file_path path = os_file_join(w->dir.z, name.z);
+    if (os_file_open(path.z, O_RDWR, &w->fd, err) != ERR_OK ||
+        clear_tail(r, w->fd, err) != ERR_OK) {
+        return err->code;
+    }
+    w->seed = segment_seed(last->generation);
+    w->flushed = last->used;
+    return ERR_OK;
+}
+
+static enum err_code recover(struct recovery *r, struct err *err)
+{
+    struct wal *w = r->w;
+    if (read_folder(r, err) != ERR_OK || reopen_last(r, err) != ERR_OK) {
+        return err->code;
+    }
+    if (r->content.first_index > r->covered_index + 1) {
+        return err_set(err, ERR_CORRUPT,
+                       "the log begins with entry %" PRIu64 ", but entry %" PRIu64
+                       " is needed: a log segment is missing",
+                       r->content.first_index, r->covered_index + 1);
+    }
+    /* Segments without a beginning get a new number before they are used, like every spare. */
+    for (struct wal_file *f = wal_files__pop(&r->idle); f != NULL; f = wal_files__pop(&r->idle)) {
+        wal_files__push(&w->dropped, f);
+    }
+    for (struct wal_file *f = w->used.first; f != NULL; f = f->next) {
+        w->now.log_bytes += f->used;
+    }
+    wal__drop(w, 0); /* what a reset left */
+    w->next_index = next_index(r);
+    return ERR_OK;
+}
+
+enum err_code wal_recover__run(struct wal *w, uint64_t covered_index, struct wal_content *out,
+                               struct err *err)
+{
+    struct recovery r = {
+        .w = w, .covered_index = covered_index, .content = {.first_index = covered_index + 1}};
+    buf_init(&r.image, FILE_BYTES_MAX);
+    enum err_code code = recover(&r, err);
+    buf_deinit(&r.image);
+    wal_files__clear(&r.idle);
+    if (code == ERR_OK) {
+        *out = r.content;
+    } else {
+        wal_content_clear(&r.content);
+    }
+    return code;
+}

@@ -1,0 +1,50 @@
+/*
+ * Cron: when a schedule is due (http-api.md 13.3).
+ *
+ *     [second] minute hour day-of-month month day-of-week
+ *
+ * Each field: "*" or "?", a value, a range, lists of those, and a step behind any of them ("5/15"
+ * is "5-59/15"). Months and weekdays also by their three letters; Sunday is 0 and 7. When both day
+ * fields are restricted, a day matches when either does; "*" with a step above 1 is a restriction.
+ * Also @yearly @annually @monthly @weekly @daily @midnight @hourly, and "@every 90s".
+ *
+ * A parsed expression is a value: bitmaps, no pointers. Finding the next match is pure. On the
+ * clocks of a zone, a time that they jump over is due at the instant of the jump, and a time that
+ * they show twice is due once, the first time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "core/civil.h"
+#include "core/zone.h"
+
+struct cron {
+    int64_t every_ms; /* of @every; the rest is then not used */
+    uint64_t seconds; /* bit n: second n matches; the others alike */
+    uint64_t minutes;
+    uint64_t hours;
+    uint64_t days;
+    uint64_t months;
+    uint64_t weekdays; /* bit 0 is Sunday */
+    bool any_day;      /* the field is "*" */
+    bool any_weekday;
+};
+
+/* ERR_VALIDATION when text is no expression. One that never matches, such as February 30, is one:
+ * ask for its next match. */
+ATTR_NODISCARD enum err_code cron_parse(struct str text, struct cron *out, struct err *err);
+
+/* The first match strictly after a time of the calendar, on a clock that never jumps. False when
+ * there is none up to the end of the fifth year after it, or the expression is an @every. */
+ATTR_NODISCARD bool cron_next_civil(const struct cron *c, struct civil after, struct civil *out);
+
+/* The first moment strictly after `after` at which the schedule is due. An @every counts from
+ * `created` and needs no zone. False when there is none within five years. */
+ATTR_NODISCARD bool cron_next(const struct cron *c, const struct zone *zone, struct wall created,
+                              struct wall after, struct wall *out);

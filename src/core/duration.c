@@ -1,0 +1,195 @@
+#include "core/duration.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+
+#define NS_PER_MIN  (60 * NS_PER_S)
+#define NS_PER_HOUR (60 * NS_PER_MIN)
+#define NS_PER_DAY  (24 * NS_PER_HOUR)
+
+enum { FRACTION_DIGITS_MAX = 22, SHOWN_MAX = 32 };
+
+static const struct {
+    struct str name;
+    int64_t ns;
+} units[] = {
+    {{"ns", 2}, 1},
+    {{"us", 2}, NS_PER_US},
+    {{"\u00b5s", 3}, NS_PER_US}, /* the micro sign */
+    {{"\u03bcs", 3}, NS_PER_US}, /* the Greek letter */
+    {{"ms", 2}, NS_PER_MS},
+    {{"s", 1}, NS_PER_S},
+    {{"m", 1}, NS_PER_MIN},
+    {{"h", 1}, NS_PER_HOUR},
+    {{"d", 1}, NS_PER_DAY},
+    {{"w", 1}, 7 * NS_PER_DAY},
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Cut the digits that s begins with off it. */
+static struct str take_digits(struct str *s)
+{
+    size_t n = 0;
+    while (n < s->len && is_digit(s->ptr[n])) {
+        n++;
+    }
+    struct str digits = str_from(s->ptr, n);
+    *s = str_from_offset(*s, n);
+    return digits;
+}
+
+/* The unit is everything up to the next number. 0 when it is none. */
+static int64_t take_unit(struct str *s)
+{
+    size_t n = 0;
+    while (n < s->len && !is_digit(s->ptr[n]) && s->ptr[n] != '.') {
+        n++;
+    }
+    struct str name = str_from(s->ptr, n);
+    *s = str_from_offset(*s, n);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (str_eq(units[i].name, name)) {
+            return units[i].ns;
+        }
+    }
+    return 0;
+}
+
+/* The part of unit_ns that the digits behind a point say, rounded down. Digits past the 22nd are worth
+ * nothing: a week times as many just fits into 128 bits. */
+static int64_t fraction_of(struct str digits, int64_t unit_ns)
+{
+    unsigned __int128 value = 0;
+    unsigned __int128 scale = 1;
+    for (size_t i = 0; i < digits.len && i < FRACTION_DIGITS_MAX; i++) {
+        value = value * 10 + (unsigned)(digits.ptr[i] - '0');
+        scale *= 10;
+    }
+    return (int64_t)(value * (uint64_t)unit_ns / scale);
+}
+
+enum part { PART_OK, PART_NOT_VALID, PART_TOO_LONG };
+
+/* Add one number with its unit, cut off s, to *ns. */
+static enum part take_part(struct str *s, int64_t *ns)
+{
+    int64_t whole = 0, part;
+    struct str digits = take_digits(s);
+    struct str fraction = STR_EMPTY;
+
+    if (digits.len == 0) {
+        return PART_NOT_VALID;
+    }
+    if (s->len > 0 && s->ptr[0] == '.') {
+        *s = str_from_offset(*s, 1);
+        fraction = take_digits(s);
+        if (fraction.len == 0) {
+            return PART_NOT_VALID;
+        }
+    }
+    int64_t unit_ns = take_unit(s);
+    if (unit_ns == 0) {
+        return PART_NOT_VALID;
+    }
+    if (!str_to_i64(digits, &whole) || __builtin_mul_overflow(whole, unit_ns, &part) ||
+        __builtin_add_overflow(part, fraction_of(fraction, unit_ns), &part) ||
+        __builtin_add_overflow(*ns, part, ns)) {
+        return PART_TOO_LONG;
+    }
+    return PART_OK;
+}
+
+static enum err_code refuse(struct err *err, struct str text, const char *why)
+{
+    text.len = text.len > SHOWN_MAX ? SHOWN_MAX : text.len;
+    return err_set(err, ERR_VALIDATION, "'" STR_FMT "' %s", STR_ARG(text), why);
+}
+
+enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
+{
+    struct str rest = text;
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    int64_t ns = 0;
+    enum part part = PART_OK;
+
+    if (negative || (text.len > 0 && text.ptr[0] == '+')) {
+        rest = str_from_offset(text, 1);
+    }
+    if (str_eq(rest, STR("0"))) {
+        *out_ms = 0;
+        return ERR_OK;
+    }
+    do {
+        part = take_part(&rest, &ns);
+    } while (part == PART_OK && rest.len > 0);
+
+    if (part == PART_NOT_VALID) {
+        return refuse(err, text, "is not a duration");
+    }
+    if (part == PART_TOO_LONG) {
+        return refuse(err, text, "is too long");
+    }
+    if (negative && ns > 0) {
+        return refuse(err, text, "is negative");
+    }
+    *out_ms = ns / NS_PER_MS;
+    return ERR_OK;
+}
+
+/* value in units of unit_ns with its fraction, without zeros at the end: "1.5". */
+static size_t format_part(uint64_t value, uint64_t unit_ns, const char *name, char *out)
+{
+    int n = snprintf(out, DURATION_TEXT_MAX, "%" PRIu64, value / unit_ns);
+    CHECK(n > 0);
+    size_t len = (size_t)n;
+    uint64_t rest = value % unit_ns;
+    if (rest > 0) {
+        out[len++] = '.';
+        while (rest > 0) {
+            unit_ns /= 10;
+            out[len++] = (char)('0' + rest / unit_ns);
+            rest %= unit_ns;
+        }
+    }
+    size_t name_len = strlen(name);
+    memcpy(out + len, name, name_len);
+    return len + name_len;
+}
+
+size_t duration_format(int64_t ns, char *out)
+{
+    uint64_t left = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    size_t len = 0;
+
+    if (ns < 0) {
+        out[len++] = '-';
+    }
+    if (left < NS_PER_US) {
+        return len + format_part(left, ns == 0 ? NS_PER_S : 1, ns == 0 ? "s" : "ns", out + len);
+    }
+    if (left < NS_PER_MS) {
+        return len + format_part(left, NS_PER_US, "\u00b5s", out + len);
+    }
+    if (left < NS_PER_S) {
+        return len + format_part(left, NS_PER_MS, "ms", out + len);
+    }
+    uint64_t hours = left / NS_PER_HOUR;
+    uint64_t minutes = left / NS_PER_MIN % 60;
+    if (hours > 0) {
+        len += format_part(hours, 1, "h", out + len);
+    }
+    if (hours > 0 || minutes > 0) {
+        len += format_part(minutes, 1, "m", out + len);
+    }
+    len += format_part(left % NS_PER_MIN, NS_PER_S, "s", out + len);
+    CHECK(len <= DURATION_TEXT_MAX);
+    return len;
+}

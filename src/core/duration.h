@@ -1,0 +1,26 @@
+/*
+ * Duration: lengths of time as text, "1h30m" or "250ms" (http-api.md 2.3).
+ *
+ *     [+-]? ( digits [. digits] unit )+    with unit ns us µs ms s m h d w;    or 0
+ *
+ * The longest is what fits into a signed 64-bit count of nanoseconds, 292 years, as for struct
+ * wall.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* In milliseconds, rounded down. ERR_VALIDATION when text is no duration, is negative or is too
+ * long. The empty text is no duration: that it means "not set" is the caller's to know. */
+ATTR_NODISCARD enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err);
+
+enum { DURATION_TEXT_MAX = 32 };
+
+/* Write ns as Go does ("1m0s", "1.5ms", "100µs", "0s") into out, which has room for
+ * DURATION_TEXT_MAX; returns the length. */
+size_t duration_format(int64_t ns, char *out);

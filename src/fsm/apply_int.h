@@ -1,0 +1,164 @@
+/*
+ * What applying a command is made of: the functions through which everything is looked up and
+ * changed.
+ *
+ * To apply a command: look first, refuse or decide; then change. A command that is refused has
+ * changed nothing, so the functions that change cannot fail.
+ */
+#pragma once
+
+#include "fsm/machine_int.h"
+
+/* One function per command; machine.c has the table. */
+typedef void (*apply_fn)(struct machine *m, const struct command *c, struct result *r);
+void apply_enqueue(struct machine *m, const struct command *c, struct result *r);
+void apply_claim(struct machine *m, const struct command *c, struct result *r);
+void apply_ack(struct machine *m, const struct command *c, struct result *r);
+void apply_fail(struct machine *m, const struct command *c, struct result *r);
+void apply_heartbeat(struct machine *m, const struct command *c, struct result *r);
+void apply_jobs(struct machine *m, const struct command *c, struct result *r);
+void apply_replay(struct machine *m, const struct command *c, struct result *r);
+void apply_queue(struct machine *m, const struct command *c, struct result *r);
+void apply_tick(struct machine *m, const struct command *c, struct result *r);
+void apply_purge(struct machine *m, const struct command *c, struct result *r);
+void apply_batch_open(struct machine *m, const struct command *c, struct result *r);
+void apply_batch_seal(struct machine *m, const struct command *c, struct result *r);
+void apply_schedule_put(struct machine *m, const struct command *c, struct result *r);
+void apply_schedule_delete(struct machine *m, const struct command *c, struct result *r);
+void apply_schedule_fire(struct machine *m, const struct command *c, struct result *r);
+
+/* machine.c */
+
+/* Refuse: the result carries the code and the message. */
+void machine__refuse(struct machine *m, struct result *r, enum err_code code, const char *fmt, ...)
+    ATTR_PRINTF(4, 5);
+
+/* A fresh id, unique by its place in the log. */
+struct id machine__new_id(struct machine *m);
+
+/* Room that lives until the entry is applied. */
+void *machine__alloc(struct machine *m, size_t size);
+#define MACHINE_ARRAY(m, type, n) ((type *)machine__alloc((m), sizeof(type) * (n)))
+
+/* "job_…" in the entry's memory, for messages and payloads. */
+struct str machine__id_text(struct machine *m, struct id id, struct str prefix);
+
+/* A buf whose bytes live until the entry is applied: fill it, then keep its text. */
+struct str machine__keep(struct machine *m, struct buf *b);
+
+/* jobs.c: every change of a job goes through these. */
+
+/* The job and the family that it is in; false when there is none. */
+bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family);
+
+/* Create j: id, times, state and place are set here, the queue is made when it is new, `enqueued`
+ * is told. j's texts may be anything that lives until the entry is applied. */
+void jobs__create(struct machine *m, struct job *j);
+
+/* Write j as it is now and bring every index in line with it. `was_in` is where jobs__get found it.
+ * A pending job whose order is 0 goes to the tail of its line. */
+void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
+
+/* At start: take up a live job from its document. */
+void jobs__load(struct machine *m, const struct job *j);
+
+/* Take j out of everything, with its rows. */
+void jobs__remove(struct machine *m, struct job *j, enum store_family was_in);
+
+void jobs__emit(struct machine *m, enum store_event_type type, const struct job *j);
+void jobs__emit_event(struct machine *m, const struct store_event *e);
+
+/* Make the move that a command asks for; refuse when the state does not allow it. */
+bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
+                struct result *r);
+
+/* Find the job of a command, or refuse. */
+bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
+                struct result *r);
+
+/* Refuse when the command names a lease that is not the job's last. A token of 0 names none. */
+bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, enum err_code code,
+                       struct result *r);
+
+/* Append an error entry to j, whose count goes up; j is written by the caller. */
+void jobs__add_error(struct machine *m, struct job *j, struct str error, struct str backtrace);
+
+void jobs__clear_claim(struct job *j); /* worker and lease */
+
+/* end.c: a job ends. Each writes the job, tells, and does what follows from the end. */
+
+struct end_ack {
+    bool has_result;
+    struct str result;
+    bool exit;
+    struct str exit_reason;
+};
+void end__completed(struct machine *m, struct job *j, enum store_family was_in,
+                    const struct end_ack *ack);
+void end__dead(struct machine *m, struct job *j, enum store_family was_in, struct str error);
+void end__expired(struct machine *m, struct job *j, enum store_family was_in);
+void end__cancelled(struct machine *m, struct job *j, enum store_family was_in);
+void end__removed(struct machine *m, struct job *j, enum store_family was_in);
+
+/* An attempt failed: by the rules of retries the job waits or ends. r may be NULL. */
+void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
+                 struct result *r);
+
+/* queues.c */
+struct queue *queues__find(const struct machine *m, struct str name);
+struct queue *queues__need(struct machine *m, struct str name); /* made when it is new */
+void queues__touch(struct machine *m, struct queue *q);         /* write its record */
+struct live_line *queues__line(struct queue *q, uint8_t priority);
+/* May something be claimed now? until as in machine_claimable. */
+bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
+void queues__count_claim(struct machine *m, struct queue *q);
+void queues__drop_throttle(struct machine *m, struct queue *q);
+void queues__ready(struct machine *m, struct queue *q);
+void queues__write_dirty(struct machine *m);
+void queues__load(struct machine *m);
+void queues__close(struct machine *m);
+
+/* locks.c */
+struct lock *locks__find(const struct machine *m, struct str queue, struct str key);
+void locks__take(struct machine *m, const struct job *j, int64_t period_s);
+void locks__release(struct machine *m, const struct job *j);
+/* The lock of j, if it holds one, goes along to another queue. */
+void locks__move(struct machine *m, const struct job *j, struct str to_queue);
+unsigned locks__expire(struct machine *m, unsigned limit);
+void locks__load(struct machine *m);
+void locks__close(struct machine *m);
+
+/* batches.c */
+struct batch *batches__find(const struct machine *m, struct id id);
+struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
+                            bool sealed);
+void batches__join(struct machine *m, struct batch *b);
+void batches__seal(struct machine *m, struct batch *b);
+/* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
+void batches__count(struct machine *m, struct job *j, bool succeeded);
+void batches__write_dirty(struct machine *m);
+void batches__load(struct machine *m);
+void batches__close(struct machine *m);
+
+/* chains.c */
+void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack);
+void chains__dead(struct machine *m, const struct job *j, struct str error);
+
+/* dependencies.c */
+void dependencies__add(struct machine *m, const struct job *j);
+void dependencies__met(struct machine *m, struct id done);
+void dependencies__close(struct machine *m);
+
+/* workers.c */
+void workers__seen(struct machine *m, struct str id, struct str hostname, const struct str *queues,
+                   size_t queue_count);
+bool workers__is_stale(const struct machine *m, struct str id, struct wall now);
+void workers__heartbeat(struct machine *m, struct str id);
+unsigned workers__prune(struct machine *m, unsigned limit);
+void workers__load(struct machine *m);
+void workers__close(struct machine *m);
+
+/* apply_schedule.c */
+bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
+void apply_schedule__load(struct machine *m);
+void apply_schedule__close(struct machine *m);

@@ -1,0 +1,232 @@
+#include "base/check.h"
+#include "http/http1_encode.h"
+#include "http/http1_int.h"
+#include "http/http_conn_int.h"
+#include "http/http_loop_int.h"
+
+/* Is it the turn of x, and is the connection still good for answers? */
+static bool is_first(const struct http1 *h, const struct http_exchange *x)
+{
+    return x == h->first && h->conn->state == HTTP_CONN_OPEN;
+}
+
+/* Where x writes to: the connection when it is its turn. */
+static struct http_out *sink(struct http1 *h, struct http_exchange *x)
+{
+    return is_first(h, x) ? &h->conn->out : &x->h1.held;
+}
+
+void http1_answer__add(struct http1 *h, struct http_exchange *x)
+{
+    http_out_init(&x->h1.held, &h->conn->loop->blocks);
+    *h->last = x;
+    h->last = &x->h1.next;
+    h->count++;
+}
+
+void http1_answer__pop(struct http1 *h)
+{
+    struct http_exchange *x = h->first;
+    h->first = x->h1.next;
+    if (h->first == NULL) {
+        h->last = &h->first;
+    }
+    h->count--;
+    if (h->receiving == x) {
+        h->receiving = NULL;
+    }
+    http_out_clear(&x->h1.held);
+    http_exchange__detach(x);
+}
+
+/* "100 Continue" goes out when the handler wants the body and no earlier answer is pending. */
+static void maybe_continue(struct http1 *h, struct http_exchange *x)
+{
+    if (x->h1.expect && is_first(h, x) && x->body_mode != HTTP_MODE_UNDECIDED &&
+        x->body_result == HTTP_BODY_COMPLETE && x->answer == HTTP_ANSWER_NONE) {
+        x->h1.expect = false;
+        http_out_add(&h->conn->out, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+    }
+}
+
+/* Pass complete answers on, in order. */
+static void advance(struct http1 *h)
+{
+    while (h->first != NULL && h->first->h1.complete) {
+        bool close = h->first->h1.close;
+        http1_answer__pop(h);
+        if (close) {
+            http_conn__finish(h->conn, true);
+        }
+        if (h->first != NULL && is_first(h, h->first)) {
+            http_out_move(&h->conn->out, &h->first->h1.held);
+            maybe_continue(h, h->first);
+        }
+    }
+    if (h->first == NULL) {
+        h->since_ms = http_loop__now_ms(h->conn->loop);
+        if (h->no_more) {
+            http_conn__finish(h->conn, true);
+        }
+    }
+    http_conn__queue(h->conn); /* to write, and to parse on */
+}
+
+/* Must the connection end after x, because what is left of its body costs too much to read, or
+ * because the client may or may not send it? */
+static bool leaves_body_unread(const struct http1 *h, const struct http_exchange *x)
+{
+    return h->receiving == x &&
+           (x->h1.expect || http1_parser_left(&h->parser) > h->conn->loop->limits->drain_bytes);
+}
+
+/* Decide, before the head of an answer is written, whether the connection lives on. */
+static void decide_close(struct http1 *h, struct http_exchange *x, bool wanted)
+{
+    bool last = x->h1.next == NULL;
+    x->h1.close |= wanted || !x->h1.keep_alive || (last && h->no_more);
+    if (x->h1.close) {
+        h->no_more = true;
+    }
+}
+
+static struct str connection_value(const struct http_exchange *x, bool streamed)
+{
+    if (x->h1.close) {
+        return STR("close");
+    }
+    return streamed || x->req.protocol == HTTP_1_0 ? STR("keep-alive") : STR_EMPTY;
+}
+
+static bool status_has_no_body(int status)
+{
+    return status == 204 || status == 304;
+}
+
+static void http1_answer(struct http_exchange *x, const struct http_response *r)
+{
+    struct http1 *h = x->conn->session;
+    bool silent = status_has_no_body(r->status);
+    decide_close(h, x, r->close || leaves_body_unread(h, x));
+    struct http1_answer answer = {
+        .response = r,
+        .framing = silent ? HTTP1_NO_BODY : HTTP1_LENGTH,
+        .length = r->body.len,
+        .connection = connection_value(x, false),
+    };
+    struct http_out *out = sink(h, x);
+    http1_encode_head(out, &answer);
+    if (!silent && !x->req.head) {
+        if (r->body_static) {
+            http_out_add_static(out, r->body);
+        } else {
+            http_out_add(out, r->body);
+        }
+    }
+    x->h1.complete = true;
+    advance(h);
+}
+
+static void http1_begin(struct http_exchange *x, const struct http_response *r)
+{
+    struct http1 *h = x->conn->session;
+    bool silent = status_has_no_body(r->status);
+    x->h1.chunked = x->req.protocol == HTTP_1_1;
+    x->h1.bodyless = silent || x->req.head;
+    decide_close(h, x, r->close || (!x->h1.chunked && !x->h1.bodyless));
+    struct http1_answer answer = {
+        .response = r,
+        .framing = silent          ? HTTP1_NO_BODY
+                   : x->h1.chunked ? HTTP1_CHUNKED
+                                   : HTTP1_CLOSE,
+        .connection = connection_value(x, true),
+    };
+    http1_encode_head(sink(h, x), &answer);
+    http_conn__queue(h->conn);
+}
+
+static void http1_write(struct http_exchange *x, struct str bytes)
+{
+    struct http1 *h = x->conn->session;
+    if (x->h1.bodyless) {
+        return;
+    }
+    if (x->h1.chunked) {
+        http1_encode_chunk(sink(h, x), bytes);
+    } else {
+        http_out_add(sink(h, x), bytes);
+    }
+    http_conn__queue(h->conn);
+}
+
+static size_t http1_queued(const struct http_exchange *x)
+{
+    const struct http1 *h = x->conn->session;
+    return x == h->first ? http_conn__unwritten(h->conn) : x->h1.held.bytes;
+}
+
+static void http1_end(struct http_exchange *x, const struct http_header *trailers, size_t count)
+{
+    struct http1 *h = x->conn->session;
+    if (x->h1.chunked && !x->h1.bodyless) {
+        http1_encode_last(sink(h, x), trailers, count);
+    }
+    decide_close(h, x, leaves_body_unread(h, x));
+    x->h1.complete = true;
+    advance(h);
+}
+
+/* Cut the connection: its other requests cannot be told apart from this one. */
+static void http1_drop(struct http_exchange *x)
+{
+    http_conn__doom(x->conn);
+}
+
+static void http1_want_body(struct http_exchange *x)
+{
+    struct http1 *h = x->conn->session;
+    maybe_continue(h, x);
+    http_conn__queue(h->conn);
+}
+
+static void http1_consumed(struct http_exchange *x, size_t n)
+{
+    (void)n;
+    http_conn__queue(x->conn); /* parsing may go on */
+}
+
+static void http1_refuse(struct http_exchange *x, struct http_problem problem)
+{
+    struct http1 *h = x->conn->session;
+    HTTP_LOOP_COUNT(h->conn->loop, protocol_errors, 1);
+    if (x->answer != HTTP_ANSWER_NONE) {
+        /* Its answer has begun; all that is left is not to pretend that it is whole. */
+        http_conn__doom(h->conn);
+        return;
+    }
+    x->answer = HTTP_ANSWER_DONE;
+    http_exchange__take_over(x);
+    if (x->conn == NULL || h->conn->doomed) {
+        return;
+    }
+    char room[HTTP_STATUS_BODY_MAX];
+    struct http_response r = {
+        .status = problem.status,
+        .content_type = STR("application/json"),
+        .body = http_status_body(problem, room),
+        .close = true,
+    };
+    http1_answer(x, &r);
+}
+
+const struct http_exchange_ops http1_answer__ops = {
+    .answer = http1_answer,
+    .begin = http1_begin,
+    .write = http1_write,
+    .queued = http1_queued,
+    .end = http1_end,
+    .drop = http1_drop,
+    .want_body = http1_want_body,
+    .consumed = http1_consumed,
+    .refuse = http1_refuse,
+};

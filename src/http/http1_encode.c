@@ -1,0 +1,137 @@
+#include "http/http1_encode.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "http/http_field.h"
+#include "http/http_status.h"
+
+enum {
+    /* "HTTP/1.1 200 ", the three headers that the server writes, line ends, the empty line. */
+    HEAD_FIXED_MAX = 192,
+    DIGITS_MAX = 20,
+};
+
+static char *put(char *at, struct str s)
+{
+    if (s.len > 0) {
+        memcpy(at, s.ptr, s.len);
+    }
+    return at + s.len;
+}
+
+static char *put_number(char *at, uint64_t n)
+{
+    char digits[DIGITS_MAX];
+    size_t i = sizeof digits;
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return put(at, str_from(digits + i, sizeof digits - i));
+}
+
+static char *put_hex(char *at, uint64_t n)
+{
+    char digits[DIGITS_MAX];
+    size_t i = sizeof digits;
+    do {
+        digits[--i] = "0123456789abcdef"[n % 16];
+        n /= 16;
+    } while (n > 0);
+    return put(at, str_from(digits + i, sizeof digits - i));
+}
+
+static char *put_header(char *at, struct str name, struct str value)
+{
+    at = put(at, name);
+    at = put(at, STR(": "));
+    http_field_copy_value(at, value);
+    return put(at + value.len, STR("\r\n"));
+}
+
+/* Names come from our own code, so a bad one is a bug; those of the connection are ours to write.
+ */
+static bool may_write(const struct http_header *header)
+{
+    CHECK(header->name.len > 0);
+    CHECK(http_field_token_len(header->name) == header->name.len);
+    return !http_field_is_connections(header->name);
+}
+
+static size_t headers_size(const struct http_header *headers, size_t count)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < count; i++) {
+        size += headers[i].name.len + headers[i].value.len + 4;
+    }
+    return size;
+}
+
+static char *put_headers(char *at, const struct http_header *headers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (may_write(&headers[i])) {
+            at = put_header(at, headers[i].name, headers[i].value);
+        }
+    }
+    return at;
+}
+
+static char *put_framing(char *at, const struct http1_answer *answer)
+{
+    switch (answer->framing) {
+    case HTTP1_LENGTH:
+        at = put_number(put(at, STR("Content-Length: ")), answer->length);
+        return put(at, STR("\r\n"));
+    case HTTP1_CHUNKED:
+        return put(at, STR("Transfer-Encoding: chunked\r\n"));
+    case HTTP1_CLOSE:
+    case HTTP1_NO_BODY:
+    default:
+        return at;
+    }
+}
+
+void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
+{
+    const struct http_response *r = answer->response;
+    struct str reason = http_status_reason(r->status);
+    CHECK(r->status >= 200);
+    CHECK(r->status <= 599);
+
+    size_t max = HEAD_FIXED_MAX + reason.len + r->content_type.len + answer->connection.len +
+                 headers_size(r->headers, r->header_count);
+    char *begin = http_out_reserve(out, max);
+    char *at = put(begin, STR("HTTP/1.1 "));
+    at = put_number(at, (uint64_t)r->status);
+    at = put(put(put(at, STR(" ")), reason), STR("\r\n"));
+    if (r->content_type.len > 0) {
+        at = put_header(at, STR("Content-Type"), r->content_type);
+    }
+    at = put_framing(at, answer);
+    if (answer->connection.len > 0) {
+        at = put_header(at, STR("Connection"), answer->connection);
+    }
+    at = put_headers(at, r->headers, r->header_count);
+    at = put(at, STR("\r\n"));
+    CHECK((size_t)(at - begin) <= max);
+    http_out_commit(out, (size_t)(at - begin));
+}
+
+void http1_encode_chunk(struct http_out *out, struct str bytes)
+{
+    CHECK(bytes.len > 0);
+    char *begin = http_out_reserve(out, bytes.len + DIGITS_MAX + 4);
+    char *at = put(put_hex(begin, bytes.len), STR("\r\n"));
+    at = put(put(at, bytes), STR("\r\n"));
+    http_out_commit(out, (size_t)(at - begin));
+}
+
+void http1_encode_last(struct http_out *out, const struct http_header *trailers, size_t count)
+{
+    char *begin = http_out_reserve(out, headers_size(trailers, count) + 5);
+    char *at = put_headers(put(begin, STR("0\r\n")), trailers, count);
+    at = put(at, STR("\r\n"));
+    http_out_commit(out, (size_t)(at - begin));
+}

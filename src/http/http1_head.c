@@ -1,0 +1,253 @@
+#include "http/http1_head.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "http/http_field.h"
+
+/* What the headers that matter to the connection have said so far. */
+struct head_facts {
+    struct http1_head *head;
+    bool has_length, has_coding, has_host;
+    bool says_close, says_keep_alive, says_upgrade, says_settings, wants_h2c;
+    unsigned settings_count;
+    struct http_problem *problem;
+};
+
+static bool refuse(struct http_problem *problem, int status, const char *text)
+{
+    *problem = (struct http_problem){.status = status, .text = text};
+    return false;
+}
+
+static bool on_content_length(struct head_facts *f, struct str value)
+{
+    /* Digits only: str_to_i64 alone would take a sign. */
+    if (f->has_length) {
+        return refuse(f->problem, 400, "content-length is given twice");
+    }
+    if (value.len == 0 || value.ptr[0] == '-' || !str_to_i64(value, &f->head->content_length)) {
+        return refuse(f->problem, 400, "content-length is not a number");
+    }
+    f->has_length = true;
+    return true;
+}
+
+static bool on_transfer_encoding(struct head_facts *f, struct str value)
+{
+    if (f->has_coding) {
+        return refuse(f->problem, 400, "transfer-encoding is given twice");
+    }
+    if (!str_eq_nocase(value, STR("chunked"))) {
+        return refuse(f->problem, 501, "only the transfer coding chunked is known");
+    }
+    f->has_coding = true;
+    return true;
+}
+
+static bool on_host(struct head_facts *f, struct str value)
+{
+    if (f->has_host) {
+        return refuse(f->problem, 400, "host is given twice");
+    }
+    for (size_t i = 0; i < value.len; i++) {
+        if (strchr(" \t/\\?#@,<>\"", value.ptr[i]) != NULL) {
+            return refuse(f->problem, 400, "host is not a host");
+        }
+    }
+    f->has_host = true;
+    return true;
+}
+
+static bool on_connection(struct head_facts *f, struct str value)
+{
+    f->says_close |= http_field_list_has(value, STR("close"));
+    f->says_keep_alive |= http_field_list_has(value, STR("keep-alive"));
+    f->says_upgrade |= http_field_list_has(value, STR("upgrade"));
+    f->says_settings |= http_field_list_has(value, STR("http2-settings"));
+    return true;
+}
+
+static bool on_expect(struct head_facts *f, struct str value)
+{
+    if (!str_eq_nocase(value, STR("100-continue"))) {
+        return refuse(f->problem, 417, "only the expectation 100-continue is known");
+    }
+    f->head->expect_continue = true;
+    return true;
+}
+
+static bool on_upgrade(struct head_facts *f, struct str value)
+{
+    f->wants_h2c |= http_field_list_has(value, STR("h2c"));
+    return true;
+}
+
+static bool on_http2_settings(struct head_facts *f, struct str value)
+{
+    f->head->h2_settings = value;
+    f->settings_count++;
+    return true;
+}
+
+/* clang-format off */
+static const struct head_row {
+    struct str name;
+    bool (*take)(struct head_facts *f, struct str value);
+} head_rows[] = {
+    {{"host", 4},               on_host},
+    {{"content-length", 14},    on_content_length},
+    {{"connection", 10},        on_connection},
+    {{"transfer-encoding", 17}, on_transfer_encoding},
+    {{"expect", 6},             on_expect},
+    {{"upgrade", 7},            on_upgrade},
+    {{"http2-settings", 14},    on_http2_settings},
+};
+/* clang-format on */
+
+/* Bytes of a request target: no control bytes, no blank, no fragment. Bytes above ASCII are let
+ * through, because clients do send a path as it was typed. */
+static bool target_is_clean(struct str target)
+{
+    for (size_t i = 0; i < target.len; i++) {
+        unsigned char c = (unsigned char)target.ptr[i];
+        if (c <= ' ' || c == 0x7f || c == '#') {
+            return false;
+        }
+    }
+    return target.len > 0;
+}
+
+static bool parse_version(struct str version, struct http1_head *out, struct http_problem *problem)
+{
+    if (version.len != 8 || memcmp(version.ptr, "HTTP/", 5) != 0 || version.ptr[6] != '.' ||
+        version.ptr[5] < '0' || version.ptr[5] > '9' || version.ptr[7] < '0' ||
+        version.ptr[7] > '9') {
+        return refuse(problem, 400, "the request line is not well-formed");
+    }
+    if (version.ptr[5] != '1') {
+        return refuse(problem, 505, "the HTTP version is not supported");
+    }
+    out->protocol = version.ptr[7] == '0' ? HTTP_1_0 : HTTP_1_1;
+    return true;
+}
+
+/* "GET /path HTTP/1.1": exactly one blank between the parts. */
+static bool parse_request_line(struct str line, struct http1_head *out,
+                               struct http_problem *problem)
+{
+    size_t method_len = http_field_token_len(line);
+    const char *target = line.ptr + method_len + 1;
+    const char *end = line.ptr + line.len;
+    if (method_len == 0 || method_len + 1 >= line.len || line.ptr[method_len] != ' ') {
+        return refuse(problem, 400, "the request line is not well-formed");
+    }
+    const char *blank = memchr(target, ' ', (size_t)(end - target));
+    if (blank == NULL) {
+        return refuse(problem, 400, "the request line is not well-formed");
+    }
+    out->method_name = str_from(line.ptr, method_len);
+    out->target = str_from(target, (size_t)(blank - target));
+    if (!parse_version(str_from(blank + 1, (size_t)(end - blank - 1)), out, problem)) {
+        return false;
+    }
+    if (!target_is_clean(out->target)) {
+        return refuse(problem, 400, "the request target is not well-formed");
+    }
+    if (str_eq(out->method_name, STR("CONNECT"))) {
+        return refuse(problem, 501, "this server is not a proxy");
+    }
+    if (str_eq(out->target, STR("*")) && !str_eq(out->method_name, STR("OPTIONS"))) {
+        return refuse(problem, 400, "the request target is not well-formed");
+    }
+    return true;
+}
+
+bool http1_head_line(struct str line, struct http_header *out, struct http_problem *problem)
+{
+    size_t name_len = http_field_token_len(line);
+    if (name_len == 0 && line.len > 0 && (line.ptr[0] == ' ' || line.ptr[0] == '\t')) {
+        return refuse(problem, 400, "a header line is folded");
+    }
+    if (name_len == 0 || name_len == line.len || line.ptr[name_len] != ':') {
+        return refuse(problem, 400, "a header name is not well-formed");
+    }
+    struct str value = str_from_offset(line, name_len + 1);
+    if (http_field_value_len(value) != value.len) {
+        return refuse(problem, 400, "a header value has a control byte");
+    }
+    out->name = str_from(line.ptr, name_len);
+    out->value = http_field_trim(value);
+    return true;
+}
+
+/* Let the rows of head_rows see the header. */
+static bool note_header(struct head_facts *f, const struct http_header *header)
+{
+    for (size_t i = 0; i < COUNT_OF(head_rows); i++) {
+        if (str_eq_nocase(header->name, head_rows[i].name)) {
+            return head_rows[i].take(f, header->value);
+        }
+    }
+    return true;
+}
+
+/* What the headers mean together. */
+static bool conclude(struct head_facts *f)
+{
+    struct http1_head *head = f->head;
+    if (head->protocol == HTTP_1_1 && !f->has_host) {
+        return refuse(f->problem, 400, "host is missing");
+    }
+    if (f->has_coding && f->has_length) {
+        return refuse(f->problem, 400, "both content-length and transfer-encoding are given");
+    }
+    if (f->has_coding && head->protocol == HTTP_1_0) {
+        return refuse(f->problem, 400, "HTTP/1.0 has no transfer-encoding");
+    }
+    if (f->has_coding) {
+        head->content_length = -1;
+    }
+    head->keep_alive = !f->says_close && (head->protocol == HTTP_1_1 || f->says_keep_alive);
+    head->expect_continue &= head->protocol == HTTP_1_1 && head->content_length != 0;
+    head->upgrade_h2c = head->protocol == HTTP_1_1 && f->wants_h2c && f->says_upgrade &&
+                        f->says_settings && f->settings_count == 1;
+    return true;
+}
+
+/* Take the next line off text, without its line end; the framing has seen that there is one. */
+static struct str take_line(struct str *text)
+{
+    const char *lf = memchr(text->ptr, '\n', text->len);
+    CHECK(lf != NULL);
+    size_t len = (size_t)(lf - text->ptr) + 1;
+    CHECK(len >= 2);
+    struct str line = str_from(text->ptr, len - 2);
+    *text = str_from_offset(*text, len);
+    return line;
+}
+
+bool http1_head_parse(struct str text, struct http_header *headers, size_t header_max,
+                      struct http1_head *out, struct http_problem *problem)
+{
+    *out = (struct http1_head){.headers = headers};
+    struct head_facts facts = {.head = out, .problem = problem};
+    if (!parse_request_line(take_line(&text), out, problem)) {
+        return false;
+    }
+    for (;;) {
+        struct str line = take_line(&text);
+        if (line.len == 0) {
+            break;
+        }
+        if (out->header_count == header_max) {
+            return refuse(problem, 431, "too many headers");
+        }
+        struct http_header *header = &headers[out->header_count];
+        if (!http1_head_line(line, header, problem) || !note_header(&facts, header)) {
+            return false;
+        }
+        out->header_count++;
+    }
+    return conclude(&facts);
+}

@@ -1,0 +1,42 @@
+/*
+ * Http1_head: the meaning of the head of an HTTP/1 request (RFC 9112), or why it is refused.
+ *
+ * Pure: text in, views of that text out. Strict on purpose, because a proxy in front of us may read
+ * a doubtful request differently than we do, and the difference is an attack (request smuggling).
+ * So refused are: bare line feeds, folded lines, blanks before the colon, control bytes, a length
+ * given twice or together with a transfer coding, codings other than "chunked", a second Host.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+#include "http/http_request.h"
+#include "http/http_status.h"
+
+struct http1_head {
+    enum http_protocol protocol;
+    struct str method_name;
+    struct str target;
+    struct http_header *headers;
+    size_t header_count;
+
+    int64_t content_length; /* 0 without a body; -1 when chunked */
+    bool keep_alive;
+    bool expect_continue;
+    bool upgrade_h2c;       /* asked for properly, settings included */
+    struct str h2_settings; /* base64url, as sent */
+};
+
+/* Parse text, which ends with the empty line. headers has room for header_max rows. False, and
+ * *problem says why, when the request must be refused and the connection closed. */
+ATTR_NODISCARD bool http1_head_parse(struct str text, struct http_header *headers,
+                                     size_t header_max, struct http1_head *out,
+                                     struct http_problem *problem);
+
+/* One header line without its line end. */
+ATTR_NODISCARD bool http1_head_line(struct str line, struct http_header *out,
+                                    struct http_problem *problem);

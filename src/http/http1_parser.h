@@ -1,0 +1,75 @@
+/*
+ * Http1_parser: where the parts of an HTTP/1 request stream begin and end.
+ *
+ * Pure and pulled: the caller offers the bytes it has, gets one event, and drops the bytes that are
+ * used up. What comes out depends on the bytes alone, never on how they were cut into reads (the
+ * fuzz target holds it to that). A head is given out whole, so that it can be copied once and
+ * parsed in place; a body is given out as it lies there, without copying.
+ *
+ *   HEAD --> http1_parser_body --> BODY* --> END --> HEAD …          ERROR ends it
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+#include "http/http_limits.h"
+#include "http/http_status.h"
+
+enum http1_event {
+    HTTP1_MORE,  /* nothing more in these bytes; what is not used is offered again, with more */
+    HTTP1_HEAD,  /* span is a whole head; http1_parser_body must follow */
+    HTTP1_BODY,  /* span is a piece of the body, not empty */
+    HTTP1_END,   /* the request is complete */
+    HTTP1_ERROR, /* problem says why; there is no going on */
+};
+
+enum http1_state {
+    HTTP1_AT_HEAD,
+    HTTP1_AT_FRAMING, /* a head was given out */
+    HTTP1_AT_LENGTH,  /* left bytes of body to come */
+    HTTP1_AT_CHUNK_SIZE,
+    HTTP1_AT_CHUNK_DATA, /* left bytes of this chunk to come */
+    HTTP1_AT_CHUNK_END,
+    HTTP1_AT_TRAILER,
+    HTTP1_AT_FAILURE,
+};
+
+struct http1_parser {
+    /* of the last event; views of the bytes offered */
+    struct str span;
+    size_t header_count; /* of the head: lines below the request line */
+    struct http_problem problem;
+
+    /* private */
+    const struct http_limits *limits;
+    enum http1_state state;
+    size_t scanned;         /* bytes of the head that hold no further line end */
+    size_t line;            /* where the line being scanned begins */
+    size_t lines;           /* whole lines of the head or trailer */
+    bool skipped;           /* an empty line before the head was skipped */
+    uint64_t left;          /* of the body or chunk */
+    size_t extension_bytes; /* of this request's chunks */
+    size_t trailer_bytes;
+};
+
+/* The limits must outlive the parser. */
+void http1_parser_init(struct http1_parser *p, const struct http_limits *limits);
+
+ATTR_NODISCARD enum http1_event http1_parser_next(struct http1_parser *p, struct str in,
+                                                  size_t *out_used);
+
+/* After HTTP1_HEAD: the length of the body, -1 when it is chunked. */
+void http1_parser_body(struct http1_parser *p, int64_t content_length);
+
+/* True between requests, and while only a part of a head has come. */
+static inline bool http1_parser_at_head(const struct http1_parser *p)
+{
+    return p->state == HTTP1_AT_HEAD;
+}
+
+/* Bytes of body still to come, UINT64_MAX when nobody knows. */
+uint64_t http1_parser_left(const struct http1_parser *p);

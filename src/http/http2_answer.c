@@ -1,0 +1,275 @@
+#include <string.h>
+
+#include <nghttp2/nghttp2.h>
+
+#include "base/check.h"
+#include "http/http2_int.h"
+#include "http/http_conn_int.h"
+#include "http/http_exchange_int.h"
+#include "http/http_field.h"
+#include "http/http_loop_int.h"
+
+/* nghttp2 fails these calls for want of memory, or when the arguments make no sense. */
+static void must(int rc)
+{
+    CHECK(rc == 0);
+}
+
+enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + 3 };
+
+struct nv_list {
+    nghttp2_nv row[NV_MAX];
+    size_t count;
+    struct arena *arena; /* for values that must be changed */
+};
+
+static void nv_add(struct nv_list *list, struct str name, struct str value)
+{
+    static const char nothing[1] = "";
+    CHECK(list->count < NV_MAX);
+    if (http_field_value_len(value) != value.len) {
+        char *clean = arena_alloc(list->arena, value.len, 1);
+        if (clean == NULL) {
+            return; /* rather no header than one that breaks the framing */
+        }
+        http_field_copy_value(clean, value);
+        value.ptr = clean;
+    }
+    const char *bytes = value.len == 0 ? nothing : value.ptr;
+    /* nghttp2 copies both and writes names in lower case. */
+    list->row[list->count++] = (nghttp2_nv){
+        .name = (uint8_t *)(uintptr_t)name.ptr,
+        .namelen = name.len,
+        .value = (uint8_t *)(uintptr_t)bytes,
+        .valuelen = value.len,
+    };
+}
+
+static void nv_add_all(struct nv_list *list, const struct http_header *headers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        CHECK(headers[i].name.len > 0);
+        CHECK(http_field_token_len(headers[i].name) == headers[i].name.len);
+        if (!http_field_is_connections(headers[i].name)) {
+            nv_add(list, headers[i].name, headers[i].value);
+        }
+    }
+}
+
+static struct str number_text(uint64_t n, char room[24])
+{
+    size_t i = 24;
+    do {
+        room[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    return str_from(room + i, 24 - i);
+}
+
+/* The pieces have run out and the answer is over: end the stream, or let trailers do it. */
+static void end_of_pieces(nghttp2_session *session, struct http_exchange *x, uint32_t *flags)
+{
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    if (x->h2.trailer_count > 0) {
+        *flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+        struct nv_list list = {.arena = x->req.arena};
+        nv_add_all(&list, x->h2.trailers, x->h2.trailer_count);
+        must(nghttp2_submit_trailer(session, x->h2.stream_id, list.row, list.count));
+    }
+}
+
+/* nghttp2 can send a DATA frame of x: at most one piece goes into it. */
+static ssize_t read_piece_cb(nghttp2_session *session, int32_t stream_id, uint8_t *buf,
+                             size_t length, uint32_t *flags, nghttp2_data_source *source,
+                             void *data)
+{
+    struct http2 *h = data;
+    struct http_exchange *x = source->ptr;
+    struct http_out *pieces = &x->h2.pieces;
+    struct str piece = http_out_first(pieces);
+    (void)stream_id;
+    if (piece.len == 0 && !x->h2.ended) {
+        x->h2.idle = true;
+        return NGHTTP2_ERR_DEFERRED;
+    }
+    size_t n = piece.len < length ? piece.len : length;
+    if (n > 0) {
+        memcpy(buf, piece.ptr, n);
+        http_out_sent(pieces, n);
+        h->queued_bytes -= n;
+        h->progress_ms = http_loop__now_ms(h->conn->loop);
+    }
+    if (pieces->bytes == 0 && x->h2.ended) {
+        end_of_pieces(session, x, flags);
+    }
+    if (x->full && pieces->bytes < x->loop->limits->stream_output_bytes / 2) {
+        x->full = false;
+        x->writable_due = true;
+        http_exchange__later(x);
+    }
+    return (ssize_t)n;
+}
+
+/* Send the headers; DATA frames follow unless it is the whole answer. */
+static void submit_head(struct http_exchange *x, const struct http_response *r, bool whole)
+{
+    struct http2 *h = x->conn->session;
+    char status[24];
+    char length[24];
+    struct nv_list list = {.arena = x->req.arena};
+    CHECK(r->status >= 200);
+    CHECK(r->status <= 599);
+    CHECK(r->header_count <= HTTP_RESPONSE_HEADERS_MAX);
+    nv_add(&list, STR(":status"), number_text((uint64_t)r->status, status));
+    if (r->content_type.len > 0) {
+        nv_add(&list, STR("content-type"), r->content_type);
+    }
+    if (x->answer == HTTP_ANSWER_DONE && r->status != 204 && r->status != 304) {
+        nv_add(&list, STR("content-length"), number_text(r->body.len, length));
+    }
+    nv_add_all(&list, r->headers, r->header_count);
+    nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};
+    must(nghttp2_submit_response(h->session, x->h2.stream_id, list.row, list.count,
+                                 whole ? NULL : &provider));
+    http_conn__queue(h->conn);
+}
+
+static void add_piece(struct http_exchange *x, struct str bytes, bool is_static)
+{
+    struct http2 *h = x->conn->session;
+    if (h->queued_bytes == 0) {
+        h->progress_ms = http_loop__now_ms(h->conn->loop);
+    }
+    h->queued_bytes += bytes.len;
+    if (is_static) {
+        http_out_add_static(&x->h2.pieces, bytes);
+    } else {
+        http_out_add_piece(&x->h2.pieces, bytes);
+    }
+}
+
+/* There is something to send again, or the end. */
+static void wake(struct http_exchange *x)
+{
+    struct http2 *h = x->conn->session;
+    if (x->h2.idle) {
+        x->h2.idle = false;
+        must(nghttp2_session_resume_data(h->session, x->h2.stream_id));
+    }
+    http_conn__queue(h->conn);
+}
+
+static void http2_answer(struct http_exchange *x, const struct http_response *r)
+{
+    bool whole = r->body.len == 0 || x->req.head || r->status == 204 || r->status == 304;
+    x->h2.ended = true;
+    if (!whole) {
+        add_piece(x, r->body, r->body_static);
+    }
+    submit_head(x, r, whole);
+}
+
+static void http2_begin(struct http_exchange *x, const struct http_response *r)
+{
+    submit_head(x, r, false);
+}
+
+static void http2_write(struct http_exchange *x, struct str bytes)
+{
+    add_piece(x, bytes, false);
+    wake(x);
+}
+
+static size_t http2_queued(const struct http_exchange *x)
+{
+    return x->h2.pieces.bytes;
+}
+
+/* Trailers are sent when the pieces are, so they are copied; NULL when the arena is full. */
+static struct http_header *copy_headers(struct arena *arena, const struct http_header *headers,
+                                        size_t count)
+{
+    struct http_header *copy = ARENA_ARRAY(arena, struct http_header, count + 1);
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i].name = arena_str(arena, headers[i].name);
+        copy[i].value = arena_str(arena, headers[i].value);
+        if (copy[i].name.len != headers[i].name.len || copy[i].value.len != headers[i].value.len) {
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+static void reset(struct http_exchange *x, uint32_t code)
+{
+    struct http2 *h = x->conn->session;
+    must(nghttp2_submit_rst_stream(h->session, NGHTTP2_FLAG_NONE, x->h2.stream_id, code));
+    http_conn__queue(h->conn);
+}
+
+static void http2_end(struct http_exchange *x, const struct http_header *trailers, size_t count)
+{
+    CHECK(count <= HTTP_RESPONSE_HEADERS_MAX);
+    if (count > 0) {
+        x->h2.trailers = copy_headers(x->req.arena, trailers, count);
+        if (x->h2.trailers == NULL) {
+            reset(x, NGHTTP2_INTERNAL_ERROR);
+            return;
+        }
+        x->h2.trailer_count = count;
+    }
+    x->h2.ended = true;
+    wake(x);
+}
+
+static void http2_drop(struct http_exchange *x)
+{
+    reset(x, x->answer == HTTP_ANSWER_NONE ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR);
+}
+
+static void http2_want_body(struct http_exchange *x)
+{
+    if (x->body_mode == HTTP_MODE_COLLECT && x->body.len > 0) {
+        x->ops->consumed(x, x->body.len); /* it came before the handler decided */
+    }
+}
+
+static void http2_consumed(struct http_exchange *x, size_t n)
+{
+    struct http2 *h = x->conn->session;
+    if (n > 0 && !x->body_complete) {
+        must(nghttp2_session_consume_stream(h->session, x->h2.stream_id, n));
+        http_conn__queue(h->conn);
+    }
+}
+
+static void http2_refuse(struct http_exchange *x, struct http_problem problem)
+{
+    HTTP_LOOP_COUNT(x->loop, protocol_errors, 1);
+    if (x->answer != HTTP_ANSWER_NONE) {
+        reset(x, NGHTTP2_INTERNAL_ERROR);
+        http_exchange__take_over(x);
+        return;
+    }
+    char room[HTTP_STATUS_BODY_MAX];
+    struct http_response r = {
+        .status = problem.status,
+        .content_type = STR("application/json"),
+        .body = http_status_body(problem, room),
+    };
+    x->answer = HTTP_ANSWER_DONE;
+    http2_answer(x, &r);
+    http_exchange__take_over(x);
+}
+
+const struct http_exchange_ops http2_answer__ops = {
+    .answer = http2_answer,
+    .begin = http2_begin,
+    .write = http2_write,
+    .queued = http2_queued,
+    .end = http2_end,
+    .drop = http2_drop,
+    .want_body = http2_want_body,
+    .consumed = http2_consumed,
+    .refuse = http2_refuse,
+};

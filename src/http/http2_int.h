@@ -1,0 +1,61 @@
+/*
+ * Http2: the HTTP/2 protocol on a connection, by nghttp2.
+ *
+ * nghttp2 does the framing, header compression, flow control accounting and the rules of the
+ * protocol; here its streams become exchanges. Flow control: bytes of the connection's window are
+ * given back on arrival, those of a stream's window when the handler has consumed them, so that one
+ * slow handler stops its own stream and no other. Output is asked for only while the connection has
+ * room for it, so that everything else stays small in nghttp2's queues. While much is waiting to be
+ * read by the client, further requests are not started.
+ *
+ * http2.c is the session, http2_head.c receives the head of a request, http2_answer.c sends
+ * answers.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <nghttp2/nghttp2.h>
+
+#include "base/str.h"
+#include "http/http_exchange_int.h"
+
+struct http_conn;
+struct http_limits;
+
+struct http2 {
+    struct http_conn *conn;
+    nghttp2_session *session;
+    struct http_exchange *streams;                      /* started, or with half a head */
+    struct http_exchange *waiting_first, *waiting_last; /* to be started; the oldest first */
+    size_t stream_count;                                /* in both lists */
+    size_t queued_bytes;                                /* of answers, not framed yet */
+    uint64_t progress_ms;  /* when the client last took a piece of an answer, or none was queued */
+    uint64_t input_ms;     /* when it last sent anything */
+    uint64_t reset_tokens; /* how many more streams may end early, as of reset_ms */
+    uint64_t reset_ms;
+};
+
+/* nghttp2's tables of functions and options, made once per loop. */
+struct http2_shared;
+struct http2_shared *http2__shared_new(const struct http_limits *limits);
+void http2__shared_free(struct http2_shared *shared);
+
+/* Let the connection speak HTTP/2; the client's preface is the first input. */
+void http2__open(struct http_conn *c);
+
+/* The same after an upgrade: x, which has no body, becomes stream 1 and is started. settings is the
+ * HTTP2-Settings header. False when it makes no sense; then nothing has changed. */
+bool http2__open_upgraded(struct http_conn *c, struct http_exchange *x, struct str settings);
+
+/* How streams answer. */
+extern const struct http_exchange_ops http2_answer__ops;
+
+/* One field of the head of x. */
+void http2_head__field(struct http_exchange *x, struct str name, struct str value);
+
+/* The head is whole; ended when no body follows. Says what is wrong with it, status 0 if nothing.
+ */
+struct http_problem http2_head__complete(struct http_exchange *x, bool ended);

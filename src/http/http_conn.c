@@ -1,0 +1,437 @@
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "http/http1_int.h"
+#include "http/http2_int.h"
+#include "http/http_conn_int.h"
+#include "http/http_listener_int.h"
+#include "http/http_loop_int.h"
+
+enum {
+    PIECES_MAX = 32,              /* per system call */
+    TLS_RECORD_BYTES = 16 * 1024, /* encrypted at once: the largest record */
+};
+
+static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+enum { PREFACE_LEN = sizeof preface - 1 };
+
+static void move(struct http_conn *c, enum http_conn_state to)
+{
+    static const unsigned allowed[] = {
+        [HTTP_CONN_OPEN] = 1U << HTTP_CONN_FINISHING | 1U << HTTP_CONN_CLOSED,
+        [HTTP_CONN_FINISHING] = 1U << HTTP_CONN_LINGERING | 1U << HTTP_CONN_CLOSED,
+        [HTTP_CONN_LINGERING] = 1U << HTTP_CONN_CLOSED,
+        [HTTP_CONN_CLOSED] = 0,
+    };
+    CHECK((allowed[c->state] & 1U << to) != 0);
+    c->state = to;
+}
+
+static uv_stream_t *stream_of(struct http_conn *c)
+{
+    return (uv_stream_t *)&c->tcp;
+}
+
+/* ---- the end ---- */
+
+void http_conn__queue(struct http_conn *c)
+{
+    struct http_loop *loop = c->loop;
+    if (!c->in_turn) {
+        c->in_turn = true;
+        c->turn_next = NULL;
+        *loop->turn_last = c;
+        loop->turn_last = &c->turn_next;
+    }
+}
+
+void http_conn__finish(struct http_conn *c, bool linger)
+{
+    if (c->state == HTTP_CONN_OPEN) {
+        move(c, HTTP_CONN_FINISHING);
+        c->linger = linger;
+    }
+    http_conn__queue(c);
+}
+
+void http_conn__doom(struct http_conn *c)
+{
+    c->doomed = true;
+    http_conn__queue(c);
+}
+
+void http_conn__cut(struct http_conn *c)
+{
+    if (!c->doomed) {
+        HTTP_LOOP_COUNT(c->loop, connections_cut, 1);
+    }
+    http_conn__doom(c);
+}
+
+static void list_add(struct http_loop *loop, struct http_conn *c)
+{
+    c->next = loop->conns;
+    if (c->next != NULL) {
+        c->next->prev = c;
+    }
+    loop->conns = c;
+    loop->conn_count++;
+    HTTP_LOOP_COUNT(loop, connections_open, 1);
+}
+
+static void list_remove(struct http_loop *loop, struct http_conn *c)
+{
+    if (c->prev != NULL) {
+        c->prev->next = c->next;
+    } else {
+        loop->conns = c->next;
+    }
+    if (c->next != NULL) {
+        c->next->prev = c->prev;
+    }
+    loop->conn_count--;
+    HTTP_LOOP_COUNT(loop, connections_open, -1);
+}
+
+/* libuv is done with the socket and with everything it was to write. */
+static void closed_cb(uv_handle_t *handle)
+{
+    struct http_conn *c = handle->data;
+    CHECK(!c->in_turn);
+    http_out_clear(&c->out);
+    http_out_clear(&c->wire);
+    if (c->tls.ssl != NULL) {
+        http_tls_close(&c->tls);
+    }
+    list_remove(c->loop, c);
+    http_listener__give_back(c->slot);
+    free(c);
+}
+
+static void close_now(struct http_conn *c)
+{
+    move(c, HTTP_CONN_CLOSED);
+    if (c->proto != NULL) {
+        c->proto->lost(c);
+        c->proto = NULL;
+    }
+    uv_close((uv_handle_t *)&c->tcp, closed_cb);
+}
+
+static void shutdown_cb(uv_shutdown_t *req, int status)
+{
+    struct http_conn *c = req->data;
+    if (status != 0 && c->state != HTTP_CONN_CLOSED) {
+        http_conn__doom(c);
+    }
+}
+
+/* Everything is written: shut our side, and wait for the client to read it and close its own. */
+static void begin_linger(struct http_conn *c)
+{
+    move(c, HTTP_CONN_LINGERING);
+    c->lingering_ms = http_loop__now_ms(c->loop);
+    c->shutdown.data = c;
+    if (uv_shutdown(&c->shutdown, stream_of(c), shutdown_cb) != 0) {
+        http_conn__doom(c);
+    }
+}
+
+/* ---- output ---- */
+
+static void write_cb(uv_write_t *req, int status)
+{
+    struct http_conn *c = req->data;
+    c->writing = false;
+    if (c->state == HTTP_CONN_CLOSED) {
+        return;
+    }
+    if (status != 0) {
+        http_conn__doom(c);
+        return;
+    }
+    http_out_sent(c->tls.ssl != NULL ? &c->wire : &c->out, c->writing_bytes);
+    HTTP_LOOP_COUNT(c->loop, bytes_written, c->writing_bytes);
+    c->progress_ms = http_loop__now_ms(c->loop);
+    http_conn__queue(c);
+}
+
+static void encrypt(struct http_conn *c)
+{
+    size_t room = c->loop->limits->output_bytes;
+    while (c->out.bytes > 0 && c->wire.bytes < room) {
+        struct str plain = http_out_first(&c->out);
+        if (plain.len > TLS_RECORD_BYTES) {
+            plain.len = TLS_RECORD_BYTES;
+        }
+        if (!http_tls_write(&c->tls, plain)) {
+            http_conn__doom(c);
+            return;
+        }
+        http_out_sent(&c->out, plain.len);
+        http_tls_take(&c->tls, &c->wire);
+    }
+    http_tls_take(&c->tls, &c->wire);
+}
+
+/* Give libuv what the socket does not take now; it stays in out until write_cb. */
+static void write_rest(struct http_conn *c, struct http_out *out)
+{
+    uv_buf_t pieces[PIECES_MAX];
+    unsigned count = http_out_pieces(out, pieces, PIECES_MAX);
+    c->writing_bytes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        c->writing_bytes += pieces[i].len;
+    }
+    c->write.data = c;
+    if (uv_write(&c->write, stream_of(c), pieces, count, write_cb) != 0) {
+        http_conn__doom(c);
+        return;
+    }
+    c->writing = true;
+}
+
+/* Write to the socket what is in out, as far as it takes it. */
+static void write_out(struct http_conn *c, struct http_out *out)
+{
+    while (!c->writing && !c->doomed && out->bytes > 0) {
+        uv_buf_t pieces[PIECES_MAX];
+        unsigned count = http_out_pieces(out, pieces, PIECES_MAX);
+        int n = uv_try_write(stream_of(c), pieces, count);
+        if (n == UV_EAGAIN) {
+            write_rest(c, out);
+        } else if (n < 0) {
+            http_conn__doom(c);
+        } else {
+            http_out_sent(out, (size_t)n);
+            HTTP_LOOP_COUNT(c->loop, bytes_written, n);
+            c->progress_ms = http_loop__now_ms(c->loop);
+        }
+    }
+}
+
+static void flush(struct http_conn *c)
+{
+    if (c->tls.ssl == NULL) {
+        write_out(c, &c->out);
+        return;
+    }
+    do {
+        encrypt(c);
+        write_out(c, &c->wire);
+    } while (c->out.bytes > 0 && !c->writing && !c->doomed);
+}
+
+/* ---- input ---- */
+
+/* The first bytes say which protocol it is. Those that could be the HTTP/2 preface need not be
+ * kept: they are known. */
+static void find_protocol(struct http_conn *c, struct str bytes)
+{
+    size_t i = 0;
+    while (i < bytes.len && c->preface_len < PREFACE_LEN &&
+           bytes.ptr[i] == preface[c->preface_len]) {
+        c->preface_len++;
+        i++;
+    }
+    if (i == bytes.len && c->preface_len < PREFACE_LEN) {
+        return;
+    }
+    if (c->preface_len == PREFACE_LEN) {
+        http2__open(c);
+    } else {
+        http1__open(c);
+    }
+    if (c->preface_len > 0) {
+        c->proto->input(c, str_from(preface, c->preface_len));
+    }
+    c->proto->input(c, str_from_offset(bytes, i));
+}
+
+static void plain_input(struct http_conn *c, struct str bytes)
+{
+    if (c->state != HTTP_CONN_OPEN || c->doomed) {
+        return; /* thrown away */
+    }
+    if (c->proto == NULL) {
+        find_protocol(c, bytes);
+    } else {
+        c->proto->input(c, bytes);
+    }
+}
+
+static void tls_input(struct http_conn *c, struct str bytes)
+{
+    http_tls_feed(&c->tls, bytes);
+    for (;;) {
+        int n = http_tls_read(&c->tls, c->loop->plain_room, HTTP_LOOP_READ_BYTES);
+        if (n < 0) {
+            http_conn__doom(c);
+        }
+        if (n <= 0) {
+            return;
+        }
+        plain_input(c, str_from(c->loop->plain_room, (size_t)n));
+    }
+}
+
+static void on_eof(struct http_conn *c)
+{
+    c->eof = true;
+    if (c->state == HTTP_CONN_OPEN && c->proto != NULL && !c->doomed) {
+        c->proto->eof(c);
+    } else if (c->state != HTTP_CONN_FINISHING) {
+        http_conn__doom(c);
+    }
+}
+
+static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+    struct http_conn *c = stream->data;
+    if (n == 0 || c->state == HTTP_CONN_CLOSED) {
+        return;
+    }
+    if (n < 0) {
+        /* libuv has stopped reading. */
+        c->reading = false;
+        if (n == UV_EOF) {
+            on_eof(c);
+        } else {
+            http_conn__doom(c);
+        }
+    } else {
+        HTTP_LOOP_COUNT(c->loop, bytes_read, n);
+        struct str bytes = str_from(buf->base, (size_t)n);
+        if (c->tls.ssl != NULL) {
+            tls_input(c, bytes);
+        } else {
+            plain_input(c, bytes);
+        }
+    }
+    http_conn__queue(c);
+}
+
+static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct http_conn *c = handle->data;
+    (void)suggested;
+    *buf = uv_buf_init(c->loop->read_room, HTTP_LOOP_READ_BYTES);
+}
+
+/* Read, unless what was read cannot be used up. */
+static void update_reading(struct http_conn *c)
+{
+    bool want =
+        !c->eof && (c->state != HTTP_CONN_OPEN || c->proto == NULL || c->proto->wants_input(c));
+    if (want == c->reading) {
+        return;
+    }
+    c->reading = want;
+    if (!want) {
+        (void)uv_read_stop(stream_of(c));
+    } else if (uv_read_start(stream_of(c), alloc_cb, read_cb) != 0) {
+        http_conn__doom(c);
+    }
+}
+
+/* ---- what the loop calls ---- */
+
+/* All is written; is that the end? */
+static void after_last_byte(struct http_conn *c)
+{
+    if (!c->linger || c->eof) {
+        close_now(c);
+        return;
+    }
+    if (c->tls.ssl != NULL) {
+        http_tls_end(&c->tls);
+        flush(c); /* a few bytes; if the socket does not take them they are lost, and may be */
+    }
+    if (!c->writing) {
+        begin_linger(c);
+    }
+}
+
+void http_conn__turn(struct http_conn *c)
+{
+    bool more = false;
+    if (!c->doomed && c->proto != NULL && c->state <= HTTP_CONN_FINISHING) {
+        more = c->proto->turn(c);
+    }
+    if (!c->doomed && c->state <= HTTP_CONN_FINISHING) {
+        flush(c);
+    }
+    if (c->doomed) {
+        if (c->state != HTTP_CONN_CLOSED) {
+            close_now(c);
+        }
+        return;
+    }
+    size_t unwritten = http_conn__unwritten(c);
+    if (c->state == HTTP_CONN_OPEN && c->proto != NULL &&
+        unwritten < c->loop->limits->stream_output_bytes / 2) {
+        c->proto->drained(c);
+    }
+    if (more && unwritten == 0) {
+        http_conn__queue(c);
+    } else if (c->state == HTTP_CONN_FINISHING && unwritten == 0 && !c->writing) {
+        after_last_byte(c);
+    }
+    if (c->state != HTTP_CONN_CLOSED) {
+        update_reading(c);
+    }
+}
+
+void http_conn__stop(struct http_conn *c)
+{
+    if (c->state == HTTP_CONN_OPEN && c->proto != NULL) {
+        c->proto->stop(c);
+    } else if (c->state == HTTP_CONN_OPEN) {
+        http_conn__doom(c); /* not a byte of it yet */
+    }
+}
+
+void http_conn__expire(struct http_conn *c, uint64_t now_ms)
+{
+    const struct http_limits *limits = c->loop->limits;
+    if (c->state == HTTP_CONN_LINGERING) {
+        if (now_ms - c->lingering_ms > limits->linger_timeout_ms) {
+            http_conn__doom(c);
+        }
+    } else if (c->writing && now_ms - c->progress_ms > limits->write_timeout_ms) {
+        http_conn__cut(c);
+    } else if (c->state == HTTP_CONN_OPEN && c->proto != NULL) {
+        c->proto->expire(c, now_ms);
+    } else if (c->state == HTTP_CONN_OPEN && now_ms - c->opened_ms > limits->header_timeout_ms) {
+        http_conn__cut(c);
+    }
+}
+
+void http_conn__open(struct http_loop *loop, struct http_slot *slot)
+{
+    struct http_conn *c = calloc(1, sizeof *c);
+    CHECK(c != NULL);
+    c->loop = loop;
+    c->slot = slot;
+    c->opened_ms = c->progress_ms = http_loop__now_ms(loop);
+    c->peer = http_addr_text(&slot->addr, c->peer_text);
+    http_out_init(&c->out, &loop->blocks);
+    http_out_init(&c->wire, &loop->blocks);
+    CHECK(uv_tcp_init(&loop->uv, &c->tcp) == 0);
+    c->tcp.data = c;
+    list_add(loop, c);
+    HTTP_LOOP_COUNT(loop, connections, 1);
+    if (uv_tcp_open(&c->tcp, slot->fd) != 0) {
+        (void)close(slot->fd);
+        http_conn__doom(c);
+        return;
+    }
+    if (slot->tls) {
+        http_tls_open(&c->tls, loop->tls);
+    }
+    if (loop->stopping) {
+        http_conn__doom(c);
+    }
+    http_conn__queue(c);
+}

@@ -1,0 +1,120 @@
+/*
+ * Http_conn: one connection: its socket, its TLS, the bytes on their way out, and its end.
+ *
+ * What is read goes to a protocol (HTTP/1 or HTTP/2, found out from the first bytes); what the
+ * protocol puts into out leaves once per turn of the loop, in one system call where the socket
+ * takes it. Nothing here calls a handler.
+ *
+ *   OPEN --> FINISHING --> LINGERING --> CLOSED
+ *     |          |             |           ^
+ *     +----------+-------------+-- doomed -+
+ *
+ *   FINISHING: no further request; closes when everything is written.
+ *   LINGERING: our side is shut; input is thrown away for a moment, because closing with unread
+ * input makes the kernel send a reset, which can destroy the answer on its way. doomed:    a flag,
+ * acted on at the end of the turn, so that a connection never ends while a function up the stack
+ * still works on it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "base/str.h"
+#include "http/http_addr.h"
+#include "http/http_out.h"
+#include "http/http_tls.h"
+
+struct http_conn;
+struct http_loop;
+struct http_slot;
+
+/* A protocol on a connection. All called by the connection, on its thread. */
+struct http_proto {
+    /* Bytes have come; they are gone when it returns. */
+    void (*input)(struct http_conn *c, struct str bytes);
+    /* The client sends no more. */
+    void (*eof)(struct http_conn *c);
+    /* End of the turn: go on with what was waiting, put output into c->out. True when there is more
+     * output than c->out should hold now. */
+    bool (*turn)(struct http_conn *c);
+    /* Less than half of stream_output_bytes is left to write. */
+    void (*drained)(struct http_conn *c);
+    /* Shall the socket be read? */
+    bool (*wants_input)(const struct http_conn *c);
+    /* The server is stopping. */
+    void (*stop)(struct http_conn *c);
+    /* Time passes. */
+    void (*expire)(struct http_conn *c, uint64_t now_ms);
+    /* The connection is over: let go of every exchange, release the session. */
+    void (*lost)(struct http_conn *c);
+};
+
+enum http_conn_state {
+    HTTP_CONN_OPEN,
+    HTTP_CONN_FINISHING,
+    HTTP_CONN_LINGERING,
+    HTTP_CONN_CLOSED,
+};
+
+struct http_conn {
+    struct http_loop *loop;
+    struct http_slot *slot; /* counts us; goes back when we end */
+    struct http_conn *prev, *next;
+    struct http_conn *turn_next;
+    bool in_turn; /* in the loop's list for the end of the turn */
+
+    uv_tcp_t tcp;
+    uv_write_t write;
+    uv_shutdown_t shutdown;
+
+    enum http_conn_state state;
+    bool doomed;
+    bool linger;  /* after FINISHING */
+    bool eof;     /* the client sends no more */
+    bool reading; /* libuv reads */
+    bool writing; /* libuv has write */
+    size_t writing_bytes;
+    uint64_t opened_ms;
+    uint64_t progress_ms; /* when the client last took bytes, or there was nothing to take */
+    uint64_t lingering_ms;
+
+    const struct http_proto *proto; /* NULL until the first bytes say which */
+    void *session;                  /* the protocol's */
+    size_t preface_len;             /* first bytes that are those of the HTTP/2 preface so far */
+
+    struct http_out out;  /* from the protocol */
+    struct http_out wire; /* with TLS: encrypted */
+    struct http_tls tls;  /* ssl is NULL without TLS */
+
+    struct str peer;
+    char peer_text[HTTP_ADDR_TEXT_MAX];
+};
+
+/* Make a connection of a place and its socket. */
+void http_conn__open(struct http_loop *loop, struct http_slot *slot);
+
+/* Something may be to do: come back at the end of the turn. */
+void http_conn__queue(struct http_conn *c);
+
+/* No further request; close when everything is written, lingering if said. */
+void http_conn__finish(struct http_conn *c, bool linger);
+
+/* Close at the end of the turn, whatever is unwritten. */
+void http_conn__doom(struct http_conn *c);
+
+/* The same, because the client broke a rule of ours. */
+void http_conn__cut(struct http_conn *c);
+
+/* Called by the loop. */
+void http_conn__turn(struct http_conn *c);
+void http_conn__stop(struct http_conn *c);
+void http_conn__expire(struct http_conn *c, uint64_t now_ms);
+
+/* Bytes that the client has not taken. */
+static inline size_t http_conn__unwritten(const struct http_conn *c)
+{
+    return c->out.bytes + c->wire.bytes;
+}

@@ -1,0 +1,176 @@
+/*
+ * Http_exchange: a request from the inside; what both protocols have in common.
+ *
+ * Two sides hold an exchange: the handler, until it finishes the request, and the transport (an
+ * HTTP/1 pipeline or an HTTP/2 stream), until the answer is on its way or the client has gone. When
+ * both have let go it is put aside and used again at the end of the loop's turn, so that within a
+ * turn nobody's pointer to it goes stale.
+ *
+ * http_exchange__step is the only place that calls the handler, apart from on_request and the
+ * pieces of a streamed body. Calls of the handler only record what they want and ask for a later
+ * step.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "http/http_out.h"
+#include "http/http_request.h"
+#include "http/http_status.h"
+
+struct http_conn;
+struct http_exchange;
+struct http_loop;
+
+/* What a transport does for an exchange. Only called while it is attached (conn is set) and the
+ * transport has not refused it. */
+struct http_exchange_ops {
+    void (*answer)(struct http_exchange *x, const struct http_response *response);
+    void (*begin)(struct http_exchange *x, const struct http_response *response);
+    void (*write)(struct http_exchange *x, struct str bytes);
+    size_t (*queued)(const struct http_exchange *x); /* bytes of the answer not sent yet */
+    void (*end)(struct http_exchange *x, const struct http_header *trailers, size_t count);
+    void (*drop)(struct http_exchange *x);
+
+    /* The handler has said what it wants of the body. */
+    void (*want_body)(struct http_exchange *x);
+    /* n bytes of body are done with. */
+    void (*consumed)(struct http_exchange *x, size_t n);
+    /* The server itself answers; the handler, if there is one, hears that the client has gone. */
+    void (*refuse)(struct http_exchange *x, struct http_problem problem);
+};
+
+enum http_body_mode {
+    HTTP_MODE_UNDECIDED, /* the handler has not said yet */
+    HTTP_MODE_COLLECT,
+    HTTP_MODE_STREAM,
+};
+
+enum http_answer_state { HTTP_ANSWER_NONE, HTTP_ANSWER_STREAMING, HTTP_ANSWER_DONE };
+
+/* The HTTP/1 side. */
+struct http1_part {
+    struct http_exchange *next; /* in the pipeline; stays set after leaving it */
+    struct http_out held;       /* the answer, while earlier ones are not complete */
+    bool keep_alive;            /* the client's wish */
+    bool expect;                /* waits for "100 Continue" */
+    bool close;                 /* the connection ends after this answer */
+    bool chunked;
+    bool bodyless; /* HEAD, 204, 304: no body follows the headers */
+    bool complete; /* the whole answer is in held or has been passed on */
+};
+
+/* The HTTP/2 side. */
+struct http2_part {
+    struct http_exchange *prev, *next; /* in one of the session's lists */
+    int32_t stream_id;
+    struct http_header *headers; /* being received */
+    size_t header_max;
+    size_t header_bytes;
+    unsigned cookies;
+    struct http_problem problem; /* found while receiving the head */
+    struct http_out pieces;      /* of the answer's body, not framed yet */
+    const struct http_header *trailers;
+    size_t trailer_count;
+    bool waiting; /* to be started, until the client has read enough */
+    bool ended;   /* no more pieces will come */
+    bool idle;    /* nghttp2 was told that there are no pieces; it must be woken */
+};
+
+struct http_exchange {
+    struct http_request req; /* what the handler sees */
+
+    struct http_loop *loop;
+    struct http_conn *conn; /* NULL when the transport has let go */
+    const struct http_exchange_ops *ops;
+    struct http_exchange *prev, *next; /* in the loop's list of all; next also in its other lists */
+    struct http_exchange *later_next;
+
+    /* the handler's side */
+    bool started;  /* on_request was called */
+    bool finished; /* the handler has let go */
+    bool later;    /* in the loop's list for a step */
+    bool gone;
+    bool gone_told;
+    bool stopping_told;
+    bool refused; /* the server itself answers */
+
+    /* the body */
+    enum http_body_mode body_mode;
+    bool body_complete;
+    bool body_told; /* done or body_end has been called */
+    enum http_body_result body_result;
+    http_body_fn body_done;
+    size_t body_limit;
+    struct buf body;     /* what is collected, or has come before the handler decided */
+    size_t unconsumed;   /* streamed and not consumed */
+    uint64_t received;   /* bytes of body so far */
+    uint64_t collect_ms; /* when collecting began */
+    bool too_slow;
+
+    /* the answer */
+    enum http_answer_state answer;
+    bool full;         /* a write was refused: the handler waits for room */
+    bool writable_due; /* and there is room now */
+
+    /* query parameters, once asked for */
+    const struct http_param *params;
+    size_t param_count;
+    bool params_known;
+
+    union {
+        struct http1_part h1;
+        struct http2_part h2;
+    };
+};
+
+static inline struct http_exchange *http_exchange__of(struct http_request *req)
+{
+    return (struct http_exchange *)req; /* req is its first member */
+}
+
+/* A new exchange, held by the transport only. */
+struct http_exchange *http_exchange__new(struct http_conn *conn,
+                                         const struct http_exchange_ops *ops);
+
+/* Fill in method and target. False when the target cannot be taken apart. */
+ATTR_NODISCARD bool http_exchange__set_target(struct http_exchange *x, struct str method_name,
+                                              struct str target);
+
+/* The head is complete: give it to the handler, or refuse it when there are too many. */
+void http_exchange__start(struct http_exchange *x);
+
+/* Body bytes from the transport, and their end. */
+void http_exchange__body(struct http_exchange *x, struct str bytes);
+void http_exchange__body_end(struct http_exchange *x);
+
+/* Nobody will see the answer. */
+void http_exchange__gone(struct http_exchange *x);
+
+/* The server itself takes the answer over: the handler hears "gone", its answer is not wanted. */
+void http_exchange__take_over(struct http_exchange *x);
+
+/* The transport lets go. */
+void http_exchange__detach(struct http_exchange *x);
+
+/* The handler lets go. */
+void http_exchange__finish(struct http_exchange *x);
+
+/* May the transport still be asked for something? */
+static inline bool http_exchange__is_attached(const struct http_exchange *x)
+{
+    return x->conn != NULL && !x->refused;
+}
+
+/* Call the handler for whatever is due; and ask for that at the end of the turn. */
+void http_exchange__step(struct http_exchange *x);
+void http_exchange__later(struct http_exchange *x);
+
+/* Time passes: a collected body must keep coming. */
+void http_exchange__expire(struct http_exchange *x, uint64_t now_ms);
+
+/* End of the turn: clean up for the next use, or free for good. */
+void http_exchange__recycle(struct http_exchange *x);
+void http_exchange__free(struct http_exchange *x);

@@ -1,0 +1,52 @@
+/*
+ * Http_listener: the sockets that are listened on, and who may have a connection.
+ *
+ * Lives on the first network thread, which accepts for all and gives each connection to the thread
+ * that has fewest: clients keep few connections and use them hard, so an even spread is worth more
+ * than an accept queue per thread. A connection needs a place (struct http_slot), of which there is
+ * a limited number in total and per address; the place travels to the connection's thread with the
+ * socket, and comes back when the connection has ended.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "http/http_addr.h"
+#include "http/http_loop_int.h"
+#include "loop/mailbox.h"
+
+struct http_listener;
+struct http_peer;
+
+struct http_slot {
+    struct msg msg;
+    struct http_listener *listener;
+    struct http_peer *peer;
+    struct http_loop *loop; /* where the connection lives */
+    struct http_addr addr;
+    int fd;
+    bool tls;
+};
+
+/* Bind every listen address. The loops must outlive the listener; it works on the first. */
+ATTR_NODISCARD enum err_code http_listener__new(const struct http_server_config *config,
+                                                struct http_loop *loops, unsigned loop_count,
+                                                struct http_listener **out, struct err *err);
+
+/* On the first loop's thread: start to accept, stop to accept. */
+void http_listener__start(struct http_listener *listener);
+void http_listener__stop(struct http_listener *listener);
+
+/* On the first loop's thread: true when it was stopped and every place has come back. */
+bool http_listener__is_idle(const struct http_listener *listener);
+
+/* On the connection's thread, which has closed the socket: the place is free. */
+void http_listener__give_back(struct http_slot *slot);
+
+uint16_t http_listener__port(const struct http_listener *listener, size_t index);
+
+/* After the loop has ended, or before it began. NULL is fine. */
+void http_listener__free(struct http_listener *listener);

@@ -1,0 +1,28 @@
+/*
+ * Http_loop: one network thread, as a handler sees it.
+ *
+ * Each has its own libuv loop and owns the connections and requests that live on it. A handler may
+ * put its own timers on the loop between on_loop_start and on_loop_stop (http_server.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include <uv.h>
+
+#include "loop/mailbox.h"
+
+struct http_loop;
+
+/* From any thread: the way back to the loop. It takes messages at least as long as a request of the
+ * loop is unfinished. */
+struct mailbox *http_loop_mailbox(struct http_loop *loop);
+
+/* On the loop's own thread. */
+uv_loop_t *http_loop_uv(struct http_loop *loop);
+
+/* 0 to threads - 1. */
+unsigned http_loop_index(const struct http_loop *loop);
+
+/* On the loop's own thread: the server is stopping, so nothing should be parked any more. */
+bool http_loop_stopping(const struct http_loop *loop);

@@ -1,0 +1,98 @@
+/*
+ * Http_loop from the inside: what the connections and requests of one network thread share.
+ *
+ * Work is collected during a turn and done once at its end, before the loop waits again:
+ * connections with something to write or to go on with, exchanges with something to tell their
+ * handler. So the answers to everything that came in one turn leave in one write per connection.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "http/http_conn_int.h"
+#include "http/http_exchange_int.h"
+#include "http/http_loop.h"
+#include "http/http_server.h"
+#include "loop/mailbox.h"
+
+struct http2_shared;
+struct http_listener;
+
+/* Written by the loop's thread alone, read by any. */
+struct http_counters {
+#define HTTP_COUNTERS_MEMBER(name) _Atomic uint64_t name;
+    HTTP_STATS_LIST(HTTP_COUNTERS_MEMBER)
+#undef HTTP_COUNTERS_MEMBER
+};
+
+struct http_loop {
+    /* set before the thread starts */
+    const struct http_server_config *config; /* the server's copy */
+    const struct http_limits *limits;
+    unsigned index;
+    struct http_listener *listener;        /* on the first loop only */
+    void (*ended)(struct http_loop *loop); /* on the thread, the last thing it does */
+    void *server;
+
+    uv_thread_t thread;
+    uv_loop_t uv;
+    struct mailbox mailbox;
+    uv_prepare_t end_of_turn;
+    uv_timer_t tick;
+    char *read_room;  /* where libuv reads to; what a connection keeps it copies */
+    char *plain_room; /* what TLS decrypts to */
+    SSL_CTX *tls;     /* for new connections; NULL without TLS */
+    struct http2_shared *h2;
+
+    struct http_conn *conns;
+    size_t conn_count;
+    struct http_conn *turn_first, **turn_last;
+
+    struct http_exchange *exchanges; /* all that somebody holds */
+    size_t exchange_count;
+    struct http_exchange *later_first, **later_last;
+    struct http_exchange *ended_exchanges; /* held by nobody, until the end of the turn */
+    struct http_exchange *spare;           /* clean ones */
+    size_t spare_count;
+    size_t body_bytes; /* of all bodies held */
+    struct http_block_cache blocks;
+
+    bool stopping;
+    bool closed;
+    uint64_t stop_ms; /* when what is left is cut */
+
+    struct http_counters counters;
+};
+
+enum { HTTP_LOOP_READ_BYTES = 64 * 1024 };
+
+/* The single writer needs no atomic addition. */
+#define HTTP_LOOP_COUNT(loop, name, n)                                                             \
+    atomic_store_explicit(&(loop)->counters.name,                                                  \
+                          atomic_load_explicit(&(loop)->counters.name, memory_order_relaxed) +     \
+                              (uint64_t)(n),                                                       \
+                          memory_order_relaxed)
+
+/* Before the thread starts: make loop, mailbox and timers. */
+void http_loop__init(struct http_loop *loop);
+
+/* Start the thread. */
+void http_loop__start(struct http_loop *loop);
+
+/* From any thread, once per loop: begin the graceful end. */
+void http_loop__stop(struct http_loop *loop, uint32_t timeout_ms);
+
+/* From any thread: use another TLS context for new connections; takes over one reference. */
+void http_loop__set_tls(struct http_loop *loop, SSL_CTX *context);
+
+/* Wait for the thread, if it was started, and release everything. */
+void http_loop__deinit(struct http_loop *loop, bool started);
+
+static inline uint64_t http_loop__now_ms(const struct http_loop *loop)
+{
+    return uv_now(&loop->uv);
+}

@@ -1,0 +1,66 @@
+/*
+ * Http_out: bytes on their way out, as a list of blocks.
+ *
+ * Small pieces are copied behind one another into blocks, which come from a cache that all
+ * connections of a thread share: an idle connection holds none. Bytes that live for ever are
+ * referred to and not copied. One list can be hung behind another without touching the bytes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <uv.h>
+
+#include "base/str.h"
+
+struct http_block {
+    struct http_block *next;
+    const char *from; /* the first byte not sent yet */
+    size_t len;       /* bytes from there on */
+    size_t room;      /* bytes free behind them; 0 when they are not in data */
+    size_t cap;       /* of data */
+    char data[];
+};
+
+/* Free blocks of one thread. */
+struct http_block_cache {
+    struct http_block *free;
+    size_t count;
+};
+
+void http_out_cache_clear(struct http_block_cache *cache);
+
+struct http_out {
+    struct http_block *first, *last;
+    size_t bytes;
+    struct http_block_cache *cache; /* outlives the list */
+};
+
+void http_out_init(struct http_out *out, struct http_block_cache *cache);
+void http_out_clear(struct http_out *out);
+
+/* Room for n bytes in one piece; the caller fills them and says with http_out_commit how many it
+ * used. */
+char *http_out_reserve(struct http_out *out, size_t n);
+void http_out_commit(struct http_out *out, size_t n);
+
+void http_out_add(struct http_out *out, struct str bytes);
+
+/* The bytes live as long as the process. */
+void http_out_add_static(struct http_out *out, struct str bytes);
+
+/* A block of its own, which http_out_first then gives back as one piece. */
+void http_out_add_piece(struct http_out *out, struct str bytes);
+
+/* What is left of the first block; empty when there is nothing. */
+struct str http_out_first(const struct http_out *out);
+
+/* Everything of from goes behind what is in out; from is empty afterwards. */
+void http_out_move(struct http_out *out, struct http_out *from);
+
+/* Describe the first bytes in at most max pieces; returns how many. */
+unsigned http_out_pieces(const struct http_out *out, uv_buf_t *pieces, unsigned max);
+
+/* The first n bytes have been sent. */
+void http_out_sent(struct http_out *out, size_t n);

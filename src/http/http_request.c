@@ -1,0 +1,161 @@
+#include "http/http_request.h"
+
+#include "base/check.h"
+#include "http/http_exchange_int.h"
+#include "http/http_loop_int.h"
+#include "http/http_target.h"
+
+bool http_request_header(const struct http_request *req, struct str name, struct str *out)
+{
+    for (size_t i = 0; i < req->header_count; i++) {
+        if (str_eq_nocase(req->headers[i].name, name)) {
+            *out = req->headers[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct http_param *http_request_params(struct http_request *req, size_t *out_count)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    if (!x->params_known) {
+        x->params = http_target_params(req->arena, req->query, &x->param_count);
+        x->params_known = true;
+    }
+    *out_count = x->param_count;
+    return x->params;
+}
+
+bool http_request_param(struct http_request *req, struct str name, struct str *out)
+{
+    size_t count;
+    const struct http_param *params = http_request_params(req, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(params[i].name, name)) {
+            *out = params[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Room for the whole body at once when its length is known and not large. */
+static void reserve_body(struct http_exchange *x)
+{
+    enum { AT_ONCE_MAX = 64 * 1024 };
+    int64_t length = x->req.content_length;
+    if (length > 0 && length <= AT_ONCE_MAX && x->body.len == 0) {
+        CHECK(buf_reserve(&x->body, (size_t)length) != NULL);
+    }
+}
+
+void http_request_collect(struct http_request *req, size_t limit_bytes, http_body_fn done)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(x->body_mode == HTTP_MODE_UNDECIDED);
+    CHECK(done != NULL);
+    x->body_mode = HTTP_MODE_COLLECT;
+    x->body_limit = limit_bytes;
+    x->collect_ms = http_loop__now_ms(x->loop);
+    x->body_done = done;
+    bool too_large = req->content_length > 0 && (uint64_t)req->content_length > limit_bytes;
+    if (too_large || x->body.len > limit_bytes) {
+        x->body_result = HTTP_BODY_TOO_LARGE;
+    } else if (http_exchange__is_attached(x)) {
+        reserve_body(x);
+        x->ops->want_body(x);
+    }
+    http_exchange__later(x);
+}
+
+void http_request_stream(struct http_request *req)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(x->body_mode == HTTP_MODE_UNDECIDED);
+    CHECK(req->on != NULL);
+    CHECK(req->on->body != NULL);
+    CHECK(req->on->body_end != NULL);
+    x->body_mode = HTTP_MODE_STREAM;
+    if (http_exchange__is_attached(x)) {
+        x->ops->want_body(x);
+    }
+    http_exchange__later(x);
+}
+
+void http_request_consume(struct http_request *req, size_t n)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(n <= x->unconsumed);
+    x->unconsumed -= n;
+    if (http_exchange__is_attached(x)) {
+        x->ops->consumed(x, n);
+    }
+}
+
+void http_request_answer(struct http_request *req, const struct http_response *response)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(x->answer == HTTP_ANSWER_NONE);
+    x->answer = HTTP_ANSWER_DONE;
+    if (http_exchange__is_attached(x)) {
+        x->ops->answer(x, response);
+    }
+    http_exchange__finish(x);
+}
+
+void http_request_begin(struct http_request *req, const struct http_response *response)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(x->answer == HTTP_ANSWER_NONE);
+    x->answer = HTTP_ANSWER_STREAMING;
+    if (http_exchange__is_attached(x)) {
+        x->ops->begin(x, response);
+    }
+}
+
+enum http_write http_request_write(struct http_request *req, struct str bytes)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(x->answer == HTTP_ANSWER_STREAMING);
+    if (x->gone || !http_exchange__is_attached(x)) {
+        return HTTP_WRITE_GONE;
+    }
+    if (x->ops->queued(x) >= x->loop->limits->stream_output_bytes) {
+        x->full = true;
+        return HTTP_WRITE_FULL;
+    }
+    if (bytes.len > 0 && !req->head) {
+        x->ops->write(x, bytes);
+    }
+    return HTTP_WRITE_OK;
+}
+
+void http_request_end(struct http_request *req, const struct http_header *trailers,
+                      size_t trailer_count)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    CHECK(x->answer == HTTP_ANSWER_STREAMING);
+    x->answer = HTTP_ANSWER_DONE;
+    if (http_exchange__is_attached(x)) {
+        x->ops->end(x, trailers, trailer_count);
+    }
+    http_exchange__finish(x);
+}
+
+void http_request_drop(struct http_request *req)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    CHECK(!x->finished);
+    if (http_exchange__is_attached(x)) {
+        x->ops->drop(x);
+    }
+    http_exchange__finish(x);
+}

@@ -1,0 +1,190 @@
+#include "http/http_server.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "http/http_listener_int.h"
+#include "http/http_loop_int.h"
+#include "http/http_tls.h"
+
+enum { THREADS_DEFAULT_MAX = 8 };
+
+struct http_server {
+    struct http_server_config config;
+    char *cert_file, *key_file;
+    struct http_loop *loops;
+    unsigned loop_count;
+    struct http_listener *listener;
+    bool started;
+    atomic_bool stopped;
+    atomic_uint running; /* threads */
+};
+
+static unsigned default_threads(void)
+{
+    unsigned cpus = uv_available_parallelism();
+    unsigned half = cpus / 2;
+    return cpus <= 2 ? 1 : half < THREADS_DEFAULT_MAX ? half : THREADS_DEFAULT_MAX;
+}
+
+/* The last thing a network thread does. */
+static void loop_ended(struct http_loop *loop)
+{
+    struct http_server *s = loop->server;
+    /* The others' last writes are visible to whoever counts down to zero. */
+    if (atomic_fetch_sub_explicit(&s->running, 1, memory_order_acq_rel) == 1 &&
+        s->config.on_closed != NULL) {
+        s->config.on_closed(s->config.data);
+    }
+}
+
+/* Load the certificate and key, and give each loop a reference. */
+static enum err_code load_tls(struct http_server *s, void (*give)(struct http_loop *, SSL_CTX *),
+                              struct err *err)
+{
+    SSL_CTX *context = NULL;
+    if (http_tls_load(s->cert_file, s->key_file, &context, err) != ERR_OK) {
+        return err->code;
+    }
+    for (unsigned i = 0; i < s->loop_count; i++) {
+        CHECK(SSL_CTX_up_ref(context) == 1);
+        give(&s->loops[i], context);
+    }
+    SSL_CTX_free(context);
+    return ERR_OK;
+}
+
+/* Before the threads start. */
+static void set_first_tls(struct http_loop *loop, SSL_CTX *context)
+{
+    loop->tls = context;
+}
+
+static enum err_code check_config(const struct http_server_config *config, struct err *err)
+{
+    bool tls = false;
+    for (size_t i = 0; i < config->listen_count; i++) {
+        tls |= config->listen[i].tls;
+    }
+    if (config->listen_count == 0) {
+        return err_set(err, ERR_VALIDATION, "there is no address to listen on");
+    }
+    if (tls && (config->tls_cert_file == NULL || config->tls_key_file == NULL)) {
+        return err_set(err, ERR_VALIDATION, "TLS needs a certificate file and a key file");
+    }
+    CHECK(config->on_request != NULL);
+    return ERR_OK;
+}
+
+static void make_loops(struct http_server *s)
+{
+    s->loop_count = s->config.threads == 0 ? default_threads() : s->config.threads;
+    s->loops = calloc(s->loop_count, sizeof *s->loops);
+    CHECK(s->loops != NULL);
+    for (unsigned i = 0; i < s->loop_count; i++) {
+        struct http_loop *loop = &s->loops[i];
+        loop->config = &s->config;
+        loop->limits = &s->config.limits;
+        loop->index = i;
+        loop->server = s;
+        loop->ended = loop_ended;
+        http_loop__init(loop);
+    }
+}
+
+static void server_freep(struct http_server **s)
+{
+    http_server_free(*s);
+}
+
+static char *copy_z(const char *z)
+{
+    char *copy = z == NULL ? NULL : strdup(z);
+    CHECK(z == NULL || copy != NULL);
+    return copy;
+}
+
+enum err_code http_server_open(const struct http_server_config *config,
+                               struct http_server **out_server, struct err *err)
+{
+    if (check_config(config, err) != ERR_OK) {
+        return err->code;
+    }
+    ATTR_CLEANUP(server_freep) struct http_server *s = calloc(1, sizeof *s);
+    CHECK(s != NULL);
+    s->config = *config;
+    s->config.listen = NULL; /* the caller's */
+    s->cert_file = copy_z(config->tls_cert_file);
+    s->key_file = copy_z(config->tls_key_file);
+    make_loops(s);
+    if (http_listener__new(config, s->loops, s->loop_count, &s->listener, err) != ERR_OK) {
+        return err->code;
+    }
+    if (s->cert_file != NULL && load_tls(s, set_first_tls, err) != ERR_OK) {
+        return err->code;
+    }
+    s->loops[0].listener = s->listener;
+    atomic_init(&s->running, s->loop_count);
+    s->started = true;
+    /* The first loop accepts, so it starts when the others can be given connections. */
+    for (unsigned i = s->loop_count; i-- > 0;) {
+        http_loop__start(&s->loops[i]);
+    }
+    *out_server = TAKE(s);
+    return ERR_OK;
+}
+
+uint16_t http_server_port(const struct http_server *s, size_t listen_index)
+{
+    return http_listener__port(s->listener, listen_index);
+}
+
+enum err_code http_server_reload_tls(struct http_server *s, struct err *err)
+{
+    if (s->cert_file == NULL) {
+        return err_set(err, ERR_VALIDATION, "the server has no TLS");
+    }
+    return load_tls(s, http_loop__set_tls, err);
+}
+
+void http_server_stop(struct http_server *s, uint32_t timeout_ms)
+{
+    if (atomic_exchange(&s->stopped, true)) {
+        return;
+    }
+    for (unsigned i = 0; i < s->loop_count; i++) {
+        http_loop__stop(&s->loops[i], timeout_ms);
+    }
+}
+
+void http_server_free(struct http_server *s)
+{
+    if (s == NULL) {
+        return;
+    }
+    CHECK(!s->started || atomic_load(&s->stopped));
+    for (unsigned i = 0; i < s->loop_count; i++) {
+        http_loop__deinit(&s->loops[i], s->started);
+    }
+    http_listener__free(s->listener);
+    free(s->loops);
+    free(s->cert_file);
+    free(s->key_file);
+    free(s);
+}
+
+unsigned http_server_threads(const struct http_server *s)
+{
+    return s->loop_count;
+}
+
+void http_server_stats(const struct http_server *s, unsigned loop_index, struct http_stats *out)
+{
+    CHECK(loop_index < s->loop_count);
+    const struct http_counters *c = &s->loops[loop_index].counters;
+#define READ_COUNTER(name) out->name = atomic_load_explicit(&c->name, memory_order_relaxed);
+    HTTP_STATS_LIST(READ_COUNTER)
+#undef READ_COUNTER
+}

@@ -1,0 +1,23 @@
+/*
+ * Http_status: the names of status codes, and what the server itself says when it refuses.
+ */
+#pragma once
+
+#include "base/str.h"
+
+/* Why a request is refused before a handler sees it. */
+struct http_problem {
+    int status;       /* 0: no problem */
+    const char *text; /* fixed text, lower case, without bytes that JSON would escape */
+};
+
+/* "Not Found"; "Unknown" for a status without a row. */
+struct str http_status_reason(int status);
+
+/* The word of the contract's error body for a refusal with this status. */
+const char *http_status_code(int status);
+
+enum { HTTP_STATUS_BODY_MAX = 256 };
+
+/* The error body, {"error":…,"code":…} and a newline, in room; a view of it. */
+struct str http_status_body(struct http_problem problem, char room[HTTP_STATUS_BODY_MAX]);

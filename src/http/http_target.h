@@ -1,0 +1,33 @@
+/*
+ * Http_target: what a request asks for, taken apart and decoded once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/str.h"
+#include "http/http_request.h"
+
+struct http_target {
+    struct str path_raw; /* views of the target */
+    struct str query;
+    struct str path; /* decoded: in the arena when anything was encoded */
+};
+
+/* Split "/path?query", "*" or "http://host/path?query". False when it has another form, when the
+ * path has a '%' without two hex digits, or holds an encoded NUL. */
+ATTR_NODISCARD bool http_target_split(struct arena *arena, struct str target,
+                                      struct http_target *out);
+
+/* Percent-decode s, for one part of a path. False as above, or when the arena is full. */
+ATTR_NODISCARD bool http_target_decode(struct arena *arena, struct str s, struct str *out);
+
+enum { HTTP_TARGET_PARAMS_MAX = 256 }; /* query parameters looked at; further ones are ignored */
+
+/* The parameters of a query string, in order, in the arena. '+' is a space, a '%' that begins no
+ * byte stays as it is. *out_count is 0 when the arena is full. */
+const struct http_param *http_target_params(struct arena *arena, struct str query,
+                                            size_t *out_count);

@@ -1,0 +1,193 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "json/json_schema_int.h"
+
+/* Each function puts one value into the member of a struct, as its row wants it. */
+typedef enum err_code (*store_fn)(struct json_decode *d, const struct json_field *field,
+                                  struct json_value value, char *member);
+
+enum err_code json_member__text(struct json_decode *d, struct json_value value, struct str *out)
+{
+    enum err_code code = json_value_text(value, d->arena, out, d->err);
+    return code == ERR_OK ? ERR_OK : json_schema__wrap(d);
+}
+
+struct str json_member__cut(struct str text, size_t max)
+{
+    if (text.len > max) {
+        text.len = max;
+        while (text.len > 0 && ((unsigned char)text.ptr[text.len] & 0xc0) == 0x80) {
+            text.len--;
+        }
+    }
+    return text;
+}
+
+static enum err_code store_str(struct json_decode *d, const struct json_field *field,
+                               struct json_value value, char *member)
+{
+    struct str text;
+    if (json_member__text(d, value, &text) != ERR_OK) {
+        return d->err->code;
+    }
+    if ((field->flags & JSON_CUT) != 0) {
+        text = json_member__cut(text, (size_t)field->max);
+    }
+    if (text.len == 0 && field->min > 0) {
+        return json_schema__refuse_missing(d);
+    }
+    if (text.len < (size_t)field->min || text.len > (size_t)field->max) {
+        return json_schema__refuse_size(d, " bytes", (int64_t)text.len);
+    }
+    if ((field->flags & JSON_NO_CONTROL) != 0 && str_has_control(text)) {
+        return json_schema__refuse(d, ERR_VALIDATION, "control characters are not allowed");
+    }
+    memcpy(member, &text, sizeof text);
+    return ERR_OK;
+}
+
+static enum err_code store_i64(struct json_decode *d, const struct json_field *field,
+                               struct json_value value, char *member)
+{
+    int64_t v;
+    if (!json_value_i64(value, &v)) {
+        return json_schema__refuse(d, ERR_PARSE, "expected an integer, got " STR_FMT,
+                                   STR_ARG(json_member__cut(value.text, JSON_SHOWN_MAX)));
+    }
+    if (v > field->max && (field->flags & JSON_CLAMP) != 0) {
+        v = field->max;
+    }
+    if (v < field->min || v > field->max) {
+        return json_schema__refuse_size(d, "", v);
+    }
+    memcpy(member, &v, sizeof v);
+    return ERR_OK;
+}
+
+static enum err_code store_f64(struct json_decode *d, const struct json_field *field,
+                               struct json_value value, char *member)
+{
+    double v;
+    if (!json_value_f64(value, &v) || v < (double)field->min || v > (double)field->max) {
+        return json_schema__refuse(
+            d, ERR_VALIDATION, "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
+            field->max, STR_ARG(json_member__cut(value.text, JSON_SHOWN_MAX)));
+    }
+    memcpy(member, &v, sizeof v);
+    return ERR_OK;
+}
+
+static enum err_code store_bool(struct json_decode *d, const struct json_field *field,
+                                struct json_value value, char *member)
+{
+    (void)d;
+    (void)field;
+    bool v;
+    CHECK(json_value_bool(value, &v));
+    memcpy(member, &v, sizeof v);
+    return ERR_OK;
+}
+
+static enum err_code store_raw(struct json_decode *d, const struct json_field *field,
+                               struct json_value value, char *member)
+{
+    if ((field->flags & JSON_ONLY_OBJECT) != 0 && value.type != JSON_TYPE_OBJECT) {
+        return json_schema__refuse_type(d, JSON_TYPE_OBJECT, value.type);
+    }
+    if (field->max > 0 && value.text.len > (size_t)field->max) {
+        return json_schema__refuse_large(d, value.text.len);
+    }
+    memcpy(member, &value.text, sizeof value.text);
+    return ERR_OK;
+}
+
+/* The word that is meant, by its name or by the number it stands for; NULL when it is none. */
+static const struct json_word *find_word(const struct json_word *list, struct str name,
+                                         const int64_t *number)
+{
+    for (const struct json_word *w = list; w->word != NULL; w++) {
+        if (number != NULL ? w->value == *number : str_eq(str_from_z(w->word), name)) {
+            return w;
+        }
+    }
+    return NULL;
+}
+
+static enum err_code store_word(struct json_decode *d, const struct json_field *field,
+                                struct json_value value, char *member)
+{
+    struct str name = value.text;
+    int64_t number;
+    bool numeric = (field->flags & JSON_OR_NUMBER) != 0 && json_value_i64(value, &number);
+
+    if (value.type != JSON_TYPE_STRING && !numeric) {
+        return json_schema__refuse_type(d, JSON_TYPE_STRING, value.type);
+    }
+    if (!numeric && json_member__text(d, value, &name) != ERR_OK) {
+        return d->err->code;
+    }
+    const struct json_word *found = find_word(field->words, name, numeric ? &number : NULL);
+    if (found != NULL) {
+        memcpy(member, &found->value, sizeof found->value);
+        return ERR_OK;
+    }
+    if (name.len > 0 && (field->flags & JSON_LAX) == 0) {
+        return json_schema__refuse(d, ERR_VALIDATION, "'" STR_FMT "' is not known",
+                                   STR_ARG(json_member__cut(name, JSON_SHOWN_MAX)));
+    }
+    json_schema__absent(d);
+    return ERR_OK;
+}
+
+static enum err_code store_duration(struct json_decode *d, const struct json_field *field,
+                                    struct json_value value, char *member)
+{
+    struct str text;
+    int64_t ms;
+    if (json_member__text(d, value, &text) != ERR_OK) {
+        return d->err->code;
+    }
+    if (text.len == 0) {
+        json_schema__absent(d);
+        return ERR_OK;
+    }
+    if (field->parse_duration(text, &ms, d->err) != ERR_OK) {
+        return json_schema__wrap(d);
+    }
+    if (ms < field->min || ms > field->max) {
+        return json_schema__refuse_size(d, " milliseconds", ms);
+    }
+    memcpy(member, &ms, sizeof ms);
+    return ERR_OK;
+}
+
+static enum err_code store_time(struct json_decode *d, const struct json_field *field,
+                                struct json_value value, char *member)
+{
+    struct str text;
+    struct wall at;
+    if (json_member__text(d, value, &text) != ERR_OK) {
+        return d->err->code;
+    }
+    if (field->parse_time(text, &at, d->err) != ERR_OK) {
+        return json_schema__wrap(d);
+    }
+    memcpy(member, &at, sizeof at);
+    return ERR_OK;
+}
+
+enum err_code json_member__store(struct json_decode *d, struct json_value value)
+{
+    static const store_fn stores[JSON_KIND_COUNT] = {
+        [JSON_KIND_STR] = store_str,           [JSON_KIND_I64] = store_i64,
+        [JSON_KIND_F64] = store_f64,           [JSON_KIND_BOOL] = store_bool,
+        [JSON_KIND_RAW] = store_raw,           [JSON_KIND_WORD] = store_word,
+        [JSON_KIND_DURATION] = store_duration, [JSON_KIND_TIME] = store_time,
+    };
+    const struct json_frame *f = json_schema__top(d);
+    const struct json_field *field = f->field;
+    CHECK(stores[field->kind] != NULL);
+    return stores[field->kind](d, field, value, f->base + field->offset);
+}

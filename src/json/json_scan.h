@@ -1,0 +1,86 @@
+/*
+ * Json_scan: walk over JSON text, checking it on the way, without building anything.
+ *
+ * A value is a span of the text it stands in: what a client sent is checked once and then carried
+ * as the bytes that came, so that big integers and the order of keys survive. Nesting is a counted
+ * stack of bits; nothing here recurses or allocates.
+ *
+ * The scanner trusts nobody. After the first problem every further call says "no more", and the
+ * problem stays, so that a caller walks to the end and looks once:
+ *
+ *     struct json_scan s = json_scan_from(text);
+ *     struct json_value key, value;
+ *     if (json_scan_enter_object(&s)) {
+ *         while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+ *             …
+ *         }
+ *     }
+ *     if (!json_scan_done(&s)) {
+ *         return json_scan_err(&s, err);
+ *     }
+ *
+ * Accepted is what RFC 8259 accepts, in well-formed UTF-8, nested at most LIMIT_JSON_DEPTH deep. A
+ * byte order mark is refused. An escaped half of a surrogate pair is JSON by its grammar and is
+ * carried; it only cannot be turned into text.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "json/json_value.h"
+
+/* Open so that it can live on the stack; the members are private. */
+struct json_scan {
+    const char *begin;
+    const char *at;
+    const char *end;
+    const char *problem; /* NULL, or what is wrong with the byte at `at` */
+    unsigned depth;      /* containers entered and not left */
+    bool fresh;          /* the last thing read was the bracket that opened a container */
+};
+
+struct json_scan json_scan_from(struct str text);
+
+/* Pass one whole value, of any type and depth. False on a problem; *out is then untouched. */
+ATTR_NODISCARD bool json_scan_value(struct json_scan *s, struct json_value *out);
+
+/* What the next value is, by its first byte; JSON_TYPE_COUNT when there is none or nothing begins
+ * like that. The value is not passed. */
+enum json_type json_scan_peek(struct json_scan *s);
+
+/* Step into the object or array that is the next value. False when it is something else: a problem
+ * too, so peek first where other types are fine. */
+ATTR_NODISCARD bool json_scan_enter_object(struct json_scan *s);
+ATTR_NODISCARD bool json_scan_enter_array(struct json_scan *s);
+
+/* Inside an object: pass the next key and its colon. The member's value must be passed or entered
+ * and left before the next call. False at the end of the object, which is then left, or on a
+ * problem. */
+ATTR_NODISCARD bool json_scan_next_key(struct json_scan *s, struct json_value *out_key);
+
+/* Inside an array: true before each element, which must then be passed. False at the end of the
+ * array, which is then left, or on a problem. */
+ATTR_NODISCARD bool json_scan_next_element(struct json_scan *s);
+
+/* True when nothing was wrong and only white space is left. Otherwise there is a problem. */
+ATTR_NODISCARD bool json_scan_done(struct json_scan *s);
+
+/* The problem as ERR_PARSE: "invalid JSON at byte 17: …". There must be one. */
+enum err_code json_scan_err(const struct json_scan *s, struct err *err);
+
+/* Whole texts. */
+
+/* Is text exactly one value, with white space around it or not? ERR_PARSE when it is not. */
+ATTR_NODISCARD enum err_code json_scan_check(struct str text, struct err *err);
+
+/* The first value of text; whatever stands behind it is not looked at. ERR_PARSE when text does not
+ * begin with one. */
+ATTR_NODISCARD enum err_code json_scan_first(struct str text, struct json_value *out,
+                                             struct err *err);
+
+/* The member of that name, the last one when there are several. False when there is none, or object
+ * does not begin with a well-formed object. */
+ATTR_NODISCARD bool json_scan_member(struct str object, struct str name, struct json_value *out);

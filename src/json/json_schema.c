@@ -1,0 +1,415 @@
+#include "json/json_schema.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "json/json_schema_int.h"
+
+enum { PATH_BYTES = 128, LIST_FIRST = 8 };
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    enum json_type type; /* JSON_TYPE_COUNT: it depends on the row */
+    size_t size;         /* of the member */
+} kinds[JSON_KIND_COUNT] = {
+    [JSON_KIND_STR]      = {"string",           JSON_TYPE_STRING, sizeof(struct str)},
+    [JSON_KIND_I64]      = {"integer",          JSON_TYPE_NUMBER, sizeof(int64_t)},
+    [JSON_KIND_F64]      = {"number",           JSON_TYPE_NUMBER, sizeof(double)},
+    [JSON_KIND_BOOL]     = {"boolean",          JSON_TYPE_BOOL,   sizeof(bool)},
+    [JSON_KIND_RAW]      = {"any",              JSON_TYPE_COUNT,  sizeof(struct str)},
+    [JSON_KIND_WORD]     = {"word",             JSON_TYPE_COUNT,  sizeof(int)},
+    [JSON_KIND_DURATION] = {"duration",         JSON_TYPE_STRING, sizeof(int64_t)},
+    [JSON_KIND_TIME]     = {"time",             JSON_TYPE_STRING, sizeof(struct wall)},
+    [JSON_KIND_STRS]     = {"array of strings", JSON_TYPE_ARRAY,  sizeof(void *)},
+    [JSON_KIND_OBJECT]   = {"object",           JSON_TYPE_OBJECT, sizeof(void *)},
+    [JSON_KIND_OBJECTS]  = {"array of objects", JSON_TYPE_ARRAY,  sizeof(void *)},
+};
+/* clang-format on */
+
+const char *json_schema_kind_name(enum json_kind kind)
+{
+    CHECK(kind < JSON_KIND_COUNT);
+    return kinds[kind].name;
+}
+
+static bool is_list(const struct json_field *field)
+{
+    return field->kind == JSON_KIND_STRS || field->kind == JSON_KIND_OBJECTS;
+}
+
+/* Messages. */
+
+/* Where we are: "jobs[3].priority". Cut when it is too long for one line. */
+static const char *path_of(const struct json_decode *d, char out[static PATH_BYTES])
+{
+    size_t len = 0;
+    out[0] = '\0';
+    for (unsigned i = 0; i < d->depth && d->frames[i].field != NULL; i++) {
+        const struct json_frame *f = &d->frames[i];
+        char index[24] = "";
+        if (f->list) {
+            (void)snprintf(index, sizeof index, "[%zu]", f->count);
+        }
+        int n = snprintf(out + len, PATH_BYTES - len, "%s%s%s", len > 0 ? "." : "", f->field->name,
+                         index);
+        CHECK(n > 0);
+        len = len + (size_t)n < PATH_BYTES ? len + (size_t)n : PATH_BYTES - 1;
+    }
+    return out;
+}
+
+enum err_code json_schema__wrap(struct json_decode *d)
+{
+    char path[PATH_BYTES];
+    return path_of(d, path)[0] == '\0' ? d->err->code : err_wrap(d->err, "%s", path);
+}
+
+enum err_code json_schema__refuse(struct json_decode *d, enum err_code code, const char *fmt, ...)
+{
+    char what[sizeof d->err->msg];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    (void)err_set(d->err, code, "%s", what);
+    return json_schema__wrap(d);
+}
+
+enum err_code json_schema__refuse_type(struct json_decode *d, enum json_type expected,
+                                       enum json_type got)
+{
+    return json_schema__refuse(d, ERR_PARSE, "expected %s, got %s", json_value_type_name(expected),
+                               json_value_type_name(got));
+}
+
+enum err_code json_schema__refuse_missing(struct json_decode *d)
+{
+    char path[PATH_BYTES];
+    return err_set(d->err, ERR_VALIDATION, "%s is required", path_of(d, path));
+}
+
+enum err_code json_schema__refuse_large(struct json_decode *d, size_t bytes)
+{
+    char path[PATH_BYTES];
+    return err_set(d->err, ERR_TOO_LARGE, "%s too large: %zu bytes (max %" PRId64 ")",
+                   path_of(d, path), bytes, json_schema__top(d)->field->max);
+}
+
+enum err_code json_schema__refuse_size(struct json_decode *d, const char *unit, int64_t got)
+{
+    const struct json_field *field = json_schema__top(d)->field;
+    return json_schema__refuse(d, ERR_VALIDATION,
+                               "expected %" PRId64 " to %" PRId64 "%s, got %" PRId64, field->min,
+                               field->max, unit, got);
+}
+
+/* The next value is not of the expected type. If it is no JSON either, that is what is said. */
+static enum err_code refuse_next(struct json_decode *d, enum json_type expected)
+{
+    struct json_value value;
+    return json_scan_value(&d->scan, &value) ? json_schema__refuse_type(d, expected, value.type)
+                                             : json_scan_err(&d->scan, d->err);
+}
+
+static enum err_code refuse_full(struct json_decode *d)
+{
+    return json_schema__refuse(d, ERR_TOO_LARGE, "%s", err_text(ERR_TOO_LARGE));
+}
+
+/* Members. */
+
+static void copy_default(struct json_frame *f, size_t offset, size_t size)
+{
+    const char *init = f->schema->init;
+    if (init == NULL) {
+        memset(f->base + offset, 0, size);
+    } else {
+        memcpy(f->base + offset, init + offset, size);
+    }
+}
+
+void json_schema__absent(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    const struct json_field *field = f->field;
+    f->seen &= ~(1ULL << (field - f->schema->fields));
+    copy_default(f, field->offset, kinds[field->kind].size);
+    if (is_list(field)) {
+        copy_default(f, field->count_offset, sizeof(size_t));
+    }
+}
+
+/* Arrays and objects. */
+
+/* Room for one more item of the list at hand, behind those that are there; NULL when there is an
+ * error. Growing doubles and leaves the old items in the arena. */
+static char *list_room(struct json_decode *d, size_t item_size)
+{
+    struct json_frame *f = json_schema__top(d);
+    if (f->count == (size_t)f->field->max) {
+        f->list = false; /* the message is about the array, not about an element */
+        (void)json_schema__refuse(d, ERR_VALIDATION,
+                                  "expected %" PRId64 " to %" PRId64 " elements, got more",
+                                  f->field->min, f->field->max);
+        return NULL;
+    }
+    if (f->count == f->cap) {
+        size_t cap = f->cap == 0 ? LIST_FIRST : f->cap * 2;
+        char *items = arena_alloc(d->arena, cap * item_size, _Alignof(max_align_t));
+        if (items == NULL) {
+            (void)refuse_full(d);
+            return NULL;
+        }
+        if (f->count > 0) {
+            memcpy(items, f->items, f->count * item_size);
+        }
+        f->items = items;
+        f->cap = cap;
+    }
+    return f->items + f->count * item_size;
+}
+
+static enum err_code begin_list(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    if (!json_scan_enter_array(&d->scan)) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    f->list = true;
+    f->items = NULL;
+    f->count = 0;
+    f->cap = 0;
+    return ERR_OK;
+}
+
+static enum err_code end_list(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    const struct json_field *field = f->field;
+
+    f->list = false;
+    if (f->count == 0 && field->min > 0) {
+        return json_schema__refuse_missing(d);
+    }
+    if (f->count < (size_t)field->min) {
+        return json_schema__refuse_size(d, " elements", (int64_t)f->count);
+    }
+    memcpy(f->base + field->offset, &f->items, sizeof f->items);
+    memcpy(f->base + field->count_offset, &f->count, sizeof f->count);
+    return ERR_OK;
+}
+
+/* The next element of an array of strings. */
+static enum err_code add_str(struct json_decode *d)
+{
+    const struct json_field *field = json_schema__top(d)->field;
+    struct json_value value;
+    struct str text;
+
+    if (!json_scan_value(&d->scan, &value)) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    if (value.type != JSON_TYPE_STRING) {
+        return json_schema__refuse_type(d, JSON_TYPE_STRING, value.type);
+    }
+    if (json_member__text(d, value, &text) != ERR_OK) {
+        return d->err->code;
+    }
+    if (text.len > (size_t)field->item_max) {
+        return json_schema__refuse(d, ERR_VALIDATION, "expected at most %" PRId64 " bytes, got %zu",
+                                   field->item_max, text.len);
+    }
+    char *room = list_room(d, sizeof text);
+    if (room == NULL) {
+        return d->err->code;
+    }
+    memcpy(room, &text, sizeof text);
+    json_schema__top(d)->count++;
+    return ERR_OK;
+}
+
+/* Step into the object that is the next value, to fill the struct at base. */
+static enum err_code begin_object(struct json_decode *d, const struct json_schema *schema,
+                                  char *base)
+{
+    if (json_scan_peek(&d->scan) != JSON_TYPE_OBJECT) {
+        return refuse_next(d, JSON_TYPE_OBJECT);
+    }
+    if (!json_scan_enter_object(&d->scan)) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    CHECK(d->depth < JSON_SCHEMA_DEPTH_MAX);
+    struct json_frame *f = &d->frames[d->depth++];
+    *f = (struct json_frame){.schema = schema, .base = base};
+    copy_default(f, 0, schema->size);
+    return ERR_OK;
+}
+
+static enum err_code end_object(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    for (size_t i = 0; i < f->schema->count; i++) {
+        f->field = &f->schema->fields[i];
+        if ((f->field->flags & JSON_REQUIRED) != 0 && (f->seen >> i & 1) == 0) {
+            return json_schema__refuse_missing(d);
+        }
+    }
+    if (f->schema->has_set) {
+        memcpy(f->base + f->schema->set_offset, &f->seen, sizeof f->seen);
+    }
+    d->depth--;
+    if (d->depth > 0 && json_schema__top(d)->list) {
+        json_schema__top(d)->count++;
+    }
+    return ERR_OK;
+}
+
+static enum err_code add_object(struct json_decode *d)
+{
+    const struct json_schema *schema = json_schema__top(d)->field->schema;
+    char *room = list_room(d, schema->size);
+    return room == NULL ? d->err->code : begin_object(d, schema, room);
+}
+
+static enum err_code begin_inner(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    char *inner = arena_alloc(d->arena, f->field->schema->size, _Alignof(max_align_t));
+    if (inner == NULL) {
+        return refuse_full(d);
+    }
+    memcpy(f->base + f->field->offset, &inner, sizeof inner);
+    return begin_object(d, f->field->schema, inner);
+}
+
+/* The row of that name; members mostly come in the order of the rows. */
+static const struct json_field *find_field(struct json_frame *f, struct json_value key)
+{
+    const size_t count = f->schema->count;
+    for (size_t n = 0; n < count; n++) {
+        size_t i = f->next + n < count ? f->next + n : f->next + n - count;
+        const struct json_field *field = &f->schema->fields[i];
+        if (json_value_text_eq(key, str_from(field->name, field->name_len))) {
+            f->next = i + 1 < count ? i + 1 : 0;
+            return field;
+        }
+    }
+    return NULL;
+}
+
+static enum err_code pass_unknown(struct json_decode *d, struct json_value key)
+{
+    struct json_frame *f = json_schema__top(d);
+    struct json_value value;
+    if ((f->schema->flags & JSON_STRICT) != 0) {
+        return json_schema__refuse(d, ERR_VALIDATION, "unknown member " STR_FMT,
+                                   STR_ARG(json_member__cut(key.text, JSON_SHOWN_MAX)));
+    }
+    return json_scan_value(&d->scan, &value) ? ERR_OK : json_scan_err(&d->scan, d->err);
+}
+
+/* The value of the member at hand. */
+static enum err_code read_member(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    const struct json_field *field = f->field;
+    const enum json_type expected = kinds[field->kind].type;
+    enum json_type type = json_scan_peek(&d->scan);
+    struct json_value value;
+
+    f->seen |= 1ULL << (field - f->schema->fields);
+    bool absent = type == JSON_TYPE_NULL && (field->flags & JSON_KEEP_NULL) == 0;
+    if (!absent && type != expected && expected != JSON_TYPE_COUNT) {
+        return refuse_next(d, expected);
+    }
+    if (!absent && is_list(field)) {
+        return begin_list(d);
+    }
+    if (!absent && field->kind == JSON_KIND_OBJECT) {
+        return begin_inner(d);
+    }
+    if (!json_scan_value(&d->scan, &value)) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    if (absent) {
+        json_schema__absent(d);
+        return ERR_OK;
+    }
+    return json_member__store(d, value);
+}
+
+/* One step: the next element of the list at hand, or the next member of the object at hand. */
+static enum err_code step(struct json_decode *d)
+{
+    struct json_frame *f = json_schema__top(d);
+    if (f->list) {
+        if (json_scan_next_element(&d->scan)) {
+            return f->field->kind == JSON_KIND_STRS ? add_str(d) : add_object(d);
+        }
+        return d->scan.problem == NULL ? end_list(d) : json_scan_err(&d->scan, d->err);
+    }
+    struct json_value key;
+    f->field = NULL;
+    if (json_scan_next_key(&d->scan, &key)) {
+        f->field = find_field(f, key);
+        return f->field == NULL ? pass_unknown(d, key) : read_member(d);
+    }
+    return d->scan.problem == NULL ? end_object(d) : json_scan_err(&d->scan, d->err);
+}
+
+enum err_code json_schema_decode(const struct json_schema *schema, struct str text,
+                                 struct arena *arena, void *out, struct err *err)
+{
+    struct json_decode d; /* frames are set when they are entered */
+    d.scan = json_scan_from(text);
+    d.arena = arena;
+    d.err = err;
+    d.depth = 0;
+    enum err_code code = begin_object(&d, schema, out);
+    while (code == ERR_OK && d.depth > 0) {
+        code = step(&d);
+    }
+    if (code == ERR_OK && (schema->flags & JSON_STRICT) != 0 && !json_scan_done(&d.scan)) {
+        return json_scan_err(&d.scan, err);
+    }
+    return code;
+}
+
+static void check_field(const struct json_schema *schema, const struct json_field *field)
+{
+    CHECK(field->kind < JSON_KIND_COUNT);
+    CHECK(field->name_len > 0);
+    CHECK(field->doc != NULL && field->doc[0] != '\0');
+    CHECK(field->min <= field->max);
+    CHECK(field->offset + kinds[field->kind].size <= schema->size);
+    if (field->kind == JSON_KIND_STR || is_list(field)) {
+        CHECK(field->min >= 0);
+        CHECK(field->max > 0); /* everything has a limit */
+    }
+    for (const struct json_field *other = schema->fields; other < field; other++) {
+        CHECK(strcmp(other->name, field->name) != 0);
+    }
+}
+
+/* Recurses along our own tables, JSON_SCHEMA_DEPTH_MAX deep at most. */
+static void check_schema(const struct json_schema *schema, unsigned depth)
+{
+    CHECK(depth <= JSON_SCHEMA_DEPTH_MAX);
+    CHECK(schema->count <= JSON_FIELDS_MAX);
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct json_field *field = &schema->fields[i];
+        check_field(schema, field);
+        if (field->kind == JSON_KIND_OBJECT || field->kind == JSON_KIND_OBJECTS) {
+            check_schema(field->schema, depth + 1);
+        }
+    }
+}
+
+void json_schema_check(const struct json_schema *schema)
+{
+    check_schema(schema, 1);
+}

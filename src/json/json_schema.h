@@ -1,0 +1,195 @@
+/*
+ * Json_schema: one table per request, from which it is decoded, checked and described.
+ *
+ * A row names a member of a JSON object, the member of the C struct it goes into, its limits and
+ * one line for people. Decoding goes from the bytes straight into the struct, in one pass. What a
+ * member means when it is absent is said once, by a struct to start from.
+ *
+ *     struct enqueue_in { struct str queue; struct str payload; int64_t max_retries; };
+ *
+ *     static const struct json_field enqueue_rows[] = {
+ *         JSON_STR(struct enqueue_in, queue, 1, 255, JSON_REQUIRED, "Queue to put the job into."),
+ *         JSON_RAW(struct enqueue_in, payload, 0, JSON_KEEP_NULL, "Any JSON value."),
+ *         JSON_I64(struct enqueue_in, max_retries, 0, 1000, 0, "Attempts in all."),
+ *     };
+ *     static const struct enqueue_in enqueue_init = {.max_retries = 3};
+ *     static const struct json_schema enqueue_schema =
+ *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init);
+ *
+ * The rules of http-api.md 1.5: the first JSON value of the text is used; unknown members are
+ * passed over; of a repeated key the last one wins, though each is checked; null is as good as
+ * absent; a known member of the wrong JSON type is ERR_PARSE; a value outside of its limits, or a
+ * required member that is missing or empty, is ERR_VALIDATION. Messages begin with the path:
+ * "jobs[3].priority: expected 0 to 9, got 12".
+ *
+ * To add a kind: a value in enum json_kind, its macro below, its row in `kinds` in
+ * json_schema.c, its function in json_member.c, lines in the tables of json_schema_test.c.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum json_kind {
+    JSON_KIND_STR,      /* struct str; min and max are bytes */
+    JSON_KIND_I64,      /* int64_t */
+    JSON_KIND_F64,      /* double */
+    JSON_KIND_BOOL,     /* bool */
+    JSON_KIND_RAW,      /* struct str: any JSON value, as its text; max bytes, 0 for no limit */
+    JSON_KIND_WORD,     /* an enum: one of some words */
+    JSON_KIND_DURATION, /* int64_t, milliseconds; "" is absent */
+    JSON_KIND_TIME,     /* struct wall */
+    JSON_KIND_STRS,     /* struct str * and size_t: an array of strings; min and max are counts */
+    JSON_KIND_OBJECT,   /* a pointer to another schema's struct, NULL when absent */
+    JSON_KIND_OBJECTS,  /* the same and size_t: an array of objects; min and max are counts */
+    JSON_KIND_COUNT
+};
+
+/* Flags of a row. */
+enum {
+    JSON_REQUIRED = 1 << 0,
+    JSON_KEEP_NULL = 1 << 1,   /* raw: null is a value, not an absence */
+    JSON_ONLY_OBJECT = 1 << 2, /* raw: anything but an object is of the wrong type */
+    JSON_CUT = 1 << 3,         /* text that is too long is cut between characters, not refused */
+    JSON_NO_CONTROL = 1 << 4,  /* text with control characters is refused */
+    JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
+    JSON_LAX = 1 << 6,         /* an unknown word counts as absent */
+    JSON_OR_NUMBER = 1 << 7,   /* a word may also be given as the number it stands for */
+};
+
+/* Flags of a schema. */
+enum {
+    JSON_STRICT = 1 << 0, /* unknown members, and text behind the value, are refused */
+};
+
+struct json_word {
+    const char *word; /* NULL ends a list of words */
+    int value;
+};
+
+/* The grammars of durations and times are core's; a row brings the function. They fail with
+ * ERR_VALIDATION. */
+typedef enum err_code (*json_duration_fn)(struct str text, int64_t *out_ms, struct err *err);
+typedef enum err_code (*json_time_fn)(struct str text, struct wall *out, struct err *err);
+
+struct json_schema;
+
+struct json_field {
+    const char *name;
+    size_t name_len;
+    const char *doc; /* one line; goes into openapi.json */
+    enum json_kind kind;
+    unsigned flags;
+    size_t offset;
+    int64_t min; /* value for numbers, bytes for text, count for arrays */
+    int64_t max;
+    size_t count_offset; /* arrays */
+    int64_t item_max;    /* array of strings: bytes of each */
+    union {
+        const struct json_word *words;
+        json_duration_fn parse_duration;
+        json_time_fn parse_time;
+        const struct json_schema *schema;
+    };
+};
+
+enum { JSON_FIELDS_MAX = 64, JSON_SCHEMA_DEPTH_MAX = 8 };
+
+struct json_schema {
+    const struct json_field *fields;
+    size_t count;     /* at most JSON_FIELDS_MAX */
+    size_t size;      /* of the struct */
+    const void *init; /* a struct of that size, what absent members are; NULL for zeros */
+    unsigned flags;
+    bool has_set;      /* the struct wants to know which members were present, */
+    size_t set_offset; /* as bits of a uint64_t: bit n for row n */
+};
+
+/* Decode the object that text begins with into *out, whose content before does not matter. Texts
+ * and raw values are views into text wherever they can be; everything else is in the arena; out
+ * lives as long as both. On failure *out has nothing of use. ERR_TOO_LARGE when the arena is full
+ * or a raw value is too long. */
+ATTR_NODISCARD enum err_code json_schema_decode(const struct json_schema *schema, struct str text,
+                                                struct arena *arena, void *out, struct err *err);
+
+/* Stop the process if a table contradicts itself: names that repeat, rows without a doc or with
+ * limits that nothing can meet, schemas nested too deep. For tests and for the start. */
+void json_schema_check(const struct json_schema *schema);
+
+/* "string", "integer" …: what the contract calls the kind. */
+const char *json_schema_kind_name(enum json_kind kind);
+
+/* clang-format off */
+
+#define JSON_SCHEMA(type, rows, ...)                                                               \
+    {.fields = (rows), .count = COUNT_OF(rows), .size = sizeof(type), ##__VA_ARGS__}
+
+/* For JSON_SCHEMA: the member of the struct that is told what was present. */
+#define JSON_SET(type, member)                                                                     \
+    .has_set = true, .set_offset = JSON_OFFSET(type, member, uint64_t)
+
+/* The rows. Each gives the member's address its own type check: a row does not compile when the
+ * member is of another type. An enum is only checked for its size. */
+#define JSON_OFFSET(type, member, ctype)                                                           \
+    (offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (ctype *)0))
+#define JSON_OFFSET_ENUM(type, member)                                                             \
+    (offsetof(type, member) + 0 * sizeof(char[sizeof(((type *)0)->member) == sizeof(int) ? 1 : -1]))
+
+#define JSON_ROW(wire, text, what, bits)                                                           \
+    .name = (wire), .name_len = sizeof(wire) - 1, .doc = (text), .kind = (what), .flags = (bits)
+#define JSON_RANGE(lo, hi) .min = (lo), .max = (hi)
+
+#define JSON_STR(type, member, lo, hi, bits, text)                                                 \
+    {JSON_ROW(#member, text, JSON_KIND_STR, bits), JSON_RANGE(lo, hi),                             \
+     .offset = JSON_OFFSET(type, member, struct str)}
+
+#define JSON_I64(type, member, lo, hi, bits, text)                                                 \
+    {JSON_ROW(#member, text, JSON_KIND_I64, bits), JSON_RANGE(lo, hi),                             \
+     .offset = JSON_OFFSET(type, member, int64_t)}
+
+#define JSON_F64(type, member, lo, hi, bits, text)                                                 \
+    {JSON_ROW(#member, text, JSON_KIND_F64, bits), JSON_RANGE(lo, hi),                             \
+     .offset = JSON_OFFSET(type, member, double)}
+
+#define JSON_BOOL(type, member, bits, text)                                                        \
+    {JSON_ROW(#member, text, JSON_KIND_BOOL, bits), .offset = JSON_OFFSET(type, member, bool)}
+
+#define JSON_RAW(type, member, hi, bits, text)                                                     \
+    {JSON_ROW(#member, text, JSON_KIND_RAW, bits), JSON_RANGE(0, hi),                              \
+     .offset = JSON_OFFSET(type, member, struct str)}
+
+#define JSON_WORD(type, member, list, bits, text)                                                  \
+    {JSON_ROW(#member, text, JSON_KIND_WORD, bits), .words = (list),                               \
+     .offset = JSON_OFFSET_ENUM(type, member)}
+
+/* The C member has its unit in its name and the JSON member has not, so both are named. */
+#define JSON_DURATION(type, member, wire, parse, lo, hi, bits, text)                               \
+    {JSON_ROW(wire, text, JSON_KIND_DURATION, bits), JSON_RANGE(lo, hi),                           \
+     .parse_duration = (parse), .offset = JSON_OFFSET(type, member, int64_t)}
+
+#define JSON_TIME(type, member, parse, bits, text)                                                 \
+    {JSON_ROW(#member, text, JSON_KIND_TIME, bits), .parse_time = (parse),                         \
+     .offset = JSON_OFFSET(type, member, struct wall)}
+
+#define JSON_STRS(type, member, counter, lo, hi, item_hi, bits, text)                              \
+    {JSON_ROW(#member, text, JSON_KIND_STRS, bits), JSON_RANGE(lo, hi), .item_max = (item_hi),     \
+     .offset = JSON_OFFSET(type, member, struct str *),                                            \
+     .count_offset = JSON_OFFSET(type, counter, size_t)}
+
+#define JSON_OBJECT(type, member, inner, rows, bits, text)                                         \
+    {JSON_ROW(#member, text, JSON_KIND_OBJECT, bits), .schema = (rows),                            \
+     .offset = JSON_OFFSET(type, member, inner *)}
+
+#define JSON_OBJECTS(type, member, counter, inner, rows, lo, hi, bits, text)                       \
+    {JSON_ROW(#member, text, JSON_KIND_OBJECTS, bits), JSON_RANGE(lo, hi), .schema = (rows),       \
+     .offset = JSON_OFFSET(type, member, inner *),                                                 \
+     .count_offset = JSON_OFFSET(type, counter, size_t)}
+
+/* clang-format on */

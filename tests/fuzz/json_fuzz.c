@@ -1,0 +1,160 @@
+/*
+ * The scanner, the compactor and the object functions on any bytes.
+ *
+ * What the checker accepts, a walk through every container accepts, and the other way round;
+ * without its white space it is accepted too and cannot become any shorter; and what is built from
+ * it is JSON again.
+ */
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "json/json_compact.h"
+#include "json/json_object.h"
+#include "json/json_scan.h"
+#include "json/json_write.h"
+
+enum { BYTES_MAX = 1 << 20 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool is_json(struct str text)
+{
+    struct err err = {0};
+    bool ok = json_scan_check(text, &err) == ERR_OK;
+    CHECK(ok == (err.msg[0] == '\0'));
+    return ok;
+}
+
+/* A string's text, written again, is the same text. */
+static void check_string(struct json_value value)
+{
+    struct arena *arena = arena_new(2 * BYTES_MAX);
+    struct buf decoded, written;
+    struct str text, again;
+    struct json_value back;
+    struct err err;
+
+    buf_init(&decoded, BYTES_MAX);
+    buf_init(&written, 6 * BYTES_MAX);
+    bool has_text = json_value_text_buf(value, &decoded);
+    CHECK((json_value_text(value, arena, &text, &err) == ERR_OK) == has_text);
+    if (has_text) {
+        CHECK(str_eq(text, buf_str(&decoded)));
+        CHECK(str_is_utf8(text));
+        CHECK(json_value_text_eq(value, text));
+        struct json_write w = json_write_to(&written);
+        json_write_str(&w, text);
+        json_write_finish(&w);
+        CHECK(json_scan_first(buf_str(&written), &back, &err) == ERR_OK);
+        CHECK(back.text.len == written.len);
+        CHECK(json_value_text(back, arena, &again, &err) == ERR_OK);
+        CHECK(str_eq(again, text));
+    }
+    buf_deinit(&written);
+    buf_deinit(&decoded);
+    arena_free(arena);
+}
+
+static void check_scalar(struct json_value value)
+{
+    double f;
+    int64_t i;
+    if (value.type == JSON_TYPE_STRING) {
+        check_string(value);
+    }
+    if (json_value_i64(value, &i)) {
+        CHECK(value.type == JSON_TYPE_NUMBER);
+        CHECK(json_value_f64(value, &f) || value.text.len > 100);
+    }
+}
+
+/* Step into everything; true when it was one value and nothing else. */
+static bool walk(struct str text)
+{
+    static bool is_object[LIMIT_JSON_DEPTH + 1];
+    struct json_scan s = json_scan_from(text);
+    struct json_value value;
+    unsigned depth = 0;
+
+    do {
+        enum json_type type = json_scan_peek(&s);
+        if (type == JSON_TYPE_OBJECT || type == JSON_TYPE_ARRAY) {
+            bool object = type == JSON_TYPE_OBJECT;
+            if (!(object ? json_scan_enter_object(&s) : json_scan_enter_array(&s))) {
+                return false;
+            }
+            is_object[++depth] = object;
+        } else if (json_scan_value(&s, &value)) {
+            CHECK(value.type == type);
+            check_scalar(value);
+        }
+        while (depth > 0 && s.problem == NULL) {
+            if (is_object[depth] ? json_scan_next_key(&s, &value) : json_scan_next_element(&s)) {
+                break;
+            }
+            depth -= s.problem == NULL ? 1 : 0;
+        }
+    } while (depth > 0 && s.problem == NULL);
+    return json_scan_done(&s);
+}
+
+static void check_compact(struct str text)
+{
+    struct buf once, twice;
+    buf_init(&once, BYTES_MAX);
+    buf_init(&twice, BYTES_MAX);
+    json_compact_add(&once, text);
+    CHECK(once.len <= text.len);
+    CHECK(is_json(buf_str(&once)));
+    json_compact_add(&twice, buf_str(&once));
+    CHECK(str_eq(buf_str(&once), buf_str(&twice)));
+    buf_deinit(&twice);
+    buf_deinit(&once);
+}
+
+static void check_object(struct str text)
+{
+    const struct json_object_pair pairs[] = {
+        {.key = STR("a"), .value = STR("1")},
+        {.key = STR("b"), .value = text},
+    };
+    struct json_value found;
+    struct buf over, complete;
+    buf_init(&over, 4 * BYTES_MAX);
+    buf_init(&complete, 4 * BYTES_MAX);
+    json_object_override(&over, pairs, COUNT_OF(pairs), text);
+    json_object_complete(&complete, text, pairs, COUNT_OF(pairs));
+    /* A value that is as deep as it may be is too deep inside of another. */
+    if (is_json(buf_str(&over))) {
+        CHECK(json_scan_member(buf_str(&over), STR("a"), &found));
+        CHECK(json_scan_member(buf_str(&over), STR("b"), &found));
+        CHECK(is_json(buf_str(&complete)));
+        CHECK(json_scan_member(buf_str(&complete), STR("a"), &found));
+        CHECK(json_scan_member(buf_str(&complete), STR("b"), &found));
+    }
+    buf_deinit(&complete);
+    buf_deinit(&over);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str text = str_from(data, size);
+    struct json_value first;
+    struct err err;
+
+    if (size > BYTES_MAX / 4) {
+        return 0;
+    }
+    bool ok = is_json(text);
+    CHECK(walk(text) == ok);
+    bool has_first = json_scan_first(text, &first, &err) == ERR_OK;
+    CHECK(has_first || !ok);
+    if (has_first) {
+        CHECK(is_json(first.text));
+        check_compact(first.text);
+        check_object(first.text);
+    }
+    return 0;
+}

@@ -1,0 +1,30 @@
+#include "lib/golden.h"
+
+#include <stdlib.h>
+
+#include "lib/expect.h"
+#include "lib/tmpdir.h"
+
+/* The folder beside this file's. */
+static struct os_file_path path_of(const char *name)
+{
+    const char *here = __FILE__;
+    const char *end = strstr(here, "lib/golden.c");
+    struct os_file_path path;
+    assert_non_null(end);
+    (void)snprintf(path.z, sizeof path.z, "%.*sgolden/%s", (int)(end - here), here, name);
+    return path;
+}
+
+void golden_read(const char *name, struct str present, struct buf *out)
+{
+    struct os_file_path path = path_of(name);
+    const char *write = getenv("CORVO_WRITE_GOLDEN");
+    if (access(path.z, F_OK) != 0) {
+        if (write == NULL || strcmp(write, "1") != 0) {
+            fail_msg("there is no golden file '%s' (see tests/lib/golden.h)", name);
+        }
+        tmpdir_write(path.z, present);
+    }
+    tmpdir_read(path.z, out);
+}

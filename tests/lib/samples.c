@@ -1,0 +1,347 @@
+#include "lib/samples.h"
+
+#include "base/check.h"
+
+#define AT(ms)                                                                                     \
+    {                                                                                              \
+        .ns = (ms)*NS_PER_MS + 7                                                                   \
+    }
+
+struct id samples_id(unsigned number)
+{
+    return id_make((struct wall){.ns = 1700000000 * NS_PER_S}, 0x0102030405 + number, number);
+}
+
+/* The ids of two jobs, one behind the other. */
+static struct str two_ids(void)
+{
+    static struct id ids[2];
+    ids[0] = samples_id(101);
+    ids[1] = samples_id(102);
+    return str_from(ids, sizeof ids);
+}
+
+struct job samples_job_full(void)
+{
+    return (struct job){
+        .id = samples_id(1),
+        .queue = STR("mail.out"),
+        .payload = STR("{\"to\":\"a@b\",\"n\":12345678901234567890}"),
+        .state = JOB_ACTIVE,
+        .priority = JOB_PRIORITY_HIGH,
+        .backoff = JOB_BACKOFF_LINEAR,
+        .attempt = 2,
+        .max_retries = 5,
+        .retry_base_ms = 1500,
+        .retry_max_ms = 90000,
+        .order = 11,
+        .lease_token = 12,
+        .version = 13,
+        .created_at = AT(1700000000001),
+        .scheduled_at = AT(1700000000002),
+        .expire_at = AT(1700000000003),
+        .started_at = AT(1700000000004),
+        .completed_at = AT(1700000000005),
+        .failed_at = AT(1700000000006),
+        .cancelled_at = AT(1700000000007),
+        .lease_expires_at = AT(1700000000008),
+        .unique_period_s = 120,
+        .unique_key = STR("order-17"),
+        .batch_id = samples_id(2),
+        .batch_counted = true,
+        .worker_id = STR("worker-1"),
+        .hostname = STR("host.example"),
+        .tags = STR("{\"team\":\"billing\"}"),
+        .progress = STR("{\"current\":3,\"total\":9}"),
+        .checkpoint = STR("{\"page\":4}"),
+        .result = STR("null"),
+        .parent_id = STR("job_parent"),
+        .chain_id = STR("chn_1"),
+        .chain_step = -2,
+        .has_chain_step = true,
+        .chain_config = STR("{\"steps\":[{\"queue\":\"mail.out\"},{\"queue\":\"b\"}]}"),
+        .hold_reason = STR("needs a human"),
+        .schedule_id = samples_id(3),
+        .is_agent = true,
+        .agent = {.max_iterations = 8,
+                  .max_cost_nusd = 2500000000,
+                  .timeout_ms = 30000,
+                  .timeout = STR("30s"),
+                  .iteration = 3,
+                  .total_cost_nusd = 123456789},
+        .waits_for = two_ids(),
+        .error_count = 21,
+        .iteration_count = 22,
+        .usage_count = 23,
+    };
+}
+
+struct job samples_job_minimal(void)
+{
+    return (struct job){.id = samples_id(4), .queue = STR("q"), .payload = STR("{}")};
+}
+
+struct store_queue samples_queue(void)
+{
+    return (struct store_queue){.paused = true,
+                                .max_concurrency = 4,
+                                .throttle_rate = 100,
+                                .throttle_window_ms = 60000,
+                                .throttle_claims = 12345678901,
+                                .created_at = AT(1700000000100),
+                                .completed = 31,
+                                .dead = 32,
+                                .cancelled = 33,
+                                .failures = 34};
+}
+
+struct store_lock samples_lock(void)
+{
+    return (struct store_lock){.job = samples_id(5), .expires_at = AT(1700000000200)};
+}
+
+struct store_batch samples_batch(void)
+{
+    return (struct store_batch){.total = 41,
+                                .pending = 42,
+                                .succeeded = 43,
+                                .failed = 44,
+                                .callback_queue = STR("done"),
+                                .callback_payload = STR("{\"x\":1}"),
+                                .created_at = AT(1700000000300),
+                                .finished_at = AT(1700000000301),
+                                .sealed = true};
+}
+
+struct store_schedule samples_schedule(void)
+{
+    return (struct store_schedule){.name = STR("nightly"),
+                                   .queue = STR("reports"),
+                                   .cron = STR("0 3 * * *"),
+                                   .timezone = STR("Europe/Madrid"),
+                                   .payload = STR("{\"kind\":\"all\"}"),
+                                   .unique_key = STR("nightly"),
+                                   .tags = STR("{\"a\":\"b\"}"),
+                                   .max_retries = 7,
+                                   .priority = JOB_PRIORITY_HIGH,
+                                   .enabled = true,
+                                   .created_at = AT(1700000000400),
+                                   .updated_at = AT(1700000000401),
+                                   .last_run = AT(1700000000402),
+                                   .next_run = AT(1700000000403)};
+}
+
+struct store_worker samples_worker(void)
+{
+    return (struct store_worker){.hostname = STR("host.example"),
+                                 .queues = STR("[\"a\",\"b\"]"),
+                                 .started_at = AT(1700000000500),
+                                 .last_heartbeat = AT(1700000000501)};
+}
+
+static struct store_tokens tokens(void)
+{
+    return (struct store_tokens){.input = 1,
+                                 .output = 2,
+                                 .cache_creation = 3,
+                                 .cache_read = 4,
+                                 .cost_nusd = 5,
+                                 .model = STR("model-x"),
+                                 .provider = STR("someone")};
+}
+
+struct store_error samples_error(void)
+{
+    return (struct store_error){.row = 51,
+                                .attempt = 2,
+                                .created_at = AT(1700000000600),
+                                .error = STR("it broke"),
+                                .backtrace = STR("at line 1")};
+}
+
+struct store_usage samples_usage(void)
+{
+    return (struct store_usage){.row = 52,
+                                .attempt = 3,
+                                .phase = STORE_PHASE_HEARTBEAT,
+                                .created_at = AT(1700000000601),
+                                .tokens = tokens()};
+}
+
+struct store_iteration samples_iteration(void)
+{
+    return (struct store_iteration){.row = 53,
+                                    .iteration = 4,
+                                    .status = STORE_ITERATION_HOLD,
+                                    .created_at = AT(1700000000602),
+                                    .checkpoint = STR("{\"page\":4}"),
+                                    .hold_reason = STR("look at this"),
+                                    .result = STR("[1,2]"),
+                                    .tokens = tokens()};
+}
+
+struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall at)
+{
+    CHECK(i < SAMPLES_EVENTS);
+    enum store_event_type type = (enum store_event_type)(i + 1);
+    struct store_event e = {.seq = first_seq + i,
+                            .at = at,
+                            .type = type,
+                            .job = type < STORE_EVENT_QUEUE_PAUSED ? samples_id(i) : ID_NONE,
+                            .queue = STR("mail.out")};
+    if (type == STORE_EVENT_STARTED) {
+        e.text = STR("worker-1");
+        e.attempt = 2;
+    } else if (type == STORE_EVENT_FAILED) {
+        e.text = STR("it broke");
+        e.attempt = UINT32_MAX;
+        e.remaining = 300;
+        e.next_attempt_at = (struct wall)AT(1700000000700);
+    } else if (type == STORE_EVENT_HELD) {
+        e.text = STR("needs a human");
+    } else if (type == STORE_EVENT_PROGRESS) {
+        e.text = STR("{\"current\":3}");
+    } else if (type == STORE_EVENT_MOVED) {
+        e.text = STR("mail.in");
+        e.text2 = STR("mail.out");
+    }
+    return e;
+}
+
+/* Commands */
+
+static struct command enqueue(void)
+{
+    static struct command_new jobs[2];
+    jobs[0] = (struct command_new){
+        .job = samples_job_full(), .expire_after_ms = 3600000, .starts_chain = true};
+    jobs[1] = (struct command_new){.job = samples_job_minimal()};
+    jobs[0].job.id = jobs[1].job.id = ID_NONE; /* a new job has none yet */
+    return (struct command){.enqueue = {.jobs = jobs,
+                                        .count = COUNT_OF(jobs),
+                                        .has_batch = true,
+                                        .callback_queue = STR("done"),
+                                        .callback_payload = STR("[true]")}};
+}
+
+static struct command claim(void)
+{
+    static struct str queues[] = {{"mail.out", 8}, {"mail.in", 7}};
+    return (struct command){.claim = {.queues = queues,
+                                      .queue_count = COUNT_OF(queues),
+                                      .worker_id = STR("worker-1"),
+                                      .hostname = STR("host.example"),
+                                      .lease_ms = 45000,
+                                      .count = 10}};
+}
+
+static struct command ack(void)
+{
+    static struct command_ack_item items[2];
+    items[0] = (struct command_ack_item){.id = samples_id(6),
+                                         .lease_token = 300,
+                                         .has_result = true,
+                                         .result = STR("{\"ok\":true}"),
+                                         .checkpoint = STR("{\"page\":5}"),
+                                         .usage = tokens(),
+                                         .agent_status = COMMAND_AGENT_HOLD,
+                                         .step_status = COMMAND_STEP_EXIT,
+                                         .hold_reason = STR("look"),
+                                         .exit_reason = STR("enough")};
+    items[1] = (struct command_ack_item){.id = samples_id(7)};
+    return (struct command){.ack = {.lenient = true, .items = items, .count = COUNT_OF(items)}};
+}
+
+static struct command heartbeat(void)
+{
+    static struct command_heartbeat_item items[2];
+    items[0] = (struct command_heartbeat_item){.id = samples_id(8),
+                                               .lease_token = 70000,
+                                               .progress = STR("50"),
+                                               .checkpoint = STR("{\"page\":6}"),
+                                               .usage = tokens()};
+    items[1] = (struct command_heartbeat_item){.id = samples_id(9)};
+    return (struct command){.heartbeat = {.items = items, .count = COUNT_OF(items)}};
+}
+
+static struct command jobs(void)
+{
+    static struct id ids[3];
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = samples_id(10 + i);
+    }
+    return (struct command){.jobs = {.action = COMMAND_JOB_MOVE,
+                                     .lenient = true,
+                                     .reset_attempts = true,
+                                     .priority = JOB_PRIORITY_HIGH,
+                                     .queue = STR("mail.in"),
+                                     .reason = STR("by hand"),
+                                     .ids = ids,
+                                     .count = COUNT_OF(ids)}};
+}
+
+static struct command queue(void)
+{
+    return (struct command){.queue = {.action = COMMAND_QUEUE_DELETE,
+                                      .name = STR("mail.out"),
+                                      .max = 5,
+                                      .rate = 6,
+                                      .window_ms = 7000,
+                                      .cursor = samples_id(13),
+                                      .until = samples_id(14),
+                                      .in_done = true}};
+}
+
+static struct command content_of(enum command_type type)
+{
+    switch (type) {
+    case COMMAND_ENQUEUE:
+        return enqueue();
+    case COMMAND_CLAIM:
+        return claim();
+    case COMMAND_ACK:
+        return ack();
+    case COMMAND_FAIL:
+        return (struct command){.fail = {.id = samples_id(15),
+                                         .lease_token = 1,
+                                         .error = STR("it broke"),
+                                         .backtrace = STR("at line 1")}};
+    case COMMAND_HEARTBEAT:
+        return heartbeat();
+    case COMMAND_JOBS:
+        return jobs();
+    case COMMAND_REPLAY:
+        return (struct command){.replay = {.id = samples_id(16), .from = 2}};
+    case COMMAND_QUEUE:
+        return queue();
+    case COMMAND_TICK:
+        return (struct command){0};
+    case COMMAND_PURGE:
+        return (struct command){.purge = {.retention_ms = 604800000}};
+    case COMMAND_BATCH_OPEN:
+        return (struct command){
+            .batch_open = {.callback_queue = STR("done"), .callback_payload = STR("{\"x\":1}")}};
+    case COMMAND_BATCH_SEAL:
+        return (struct command){.batch_seal = {.id = samples_id(17)}};
+    case COMMAND_SCHEDULE_PUT:
+        return (struct command){.schedule_put = {.id = samples_id(18),
+                                                 .expected_updated_at = AT(1700000000800),
+                                                 .schedule = samples_schedule()}};
+    case COMMAND_SCHEDULE_DELETE:
+        return (struct command){.schedule_delete = {.id = samples_id(19)}};
+    case COMMAND_SCHEDULE_FIRE:
+        return (struct command){.schedule_fire = {.id = samples_id(20),
+                                                  .manual = true,
+                                                  .expected_next = AT(1700000000900),
+                                                  .next = AT(1700000000901)}};
+    default:
+        UNREACHABLE("every command has a sample");
+    }
+}
+
+struct command samples_command(enum command_type type)
+{
+    struct command c = content_of(type);
+    c.type = type;
+    return c;
+}

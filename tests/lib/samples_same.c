@@ -1,0 +1,354 @@
+#include "lib/expect.h"
+#include "lib/samples.h"
+
+static void same_id(struct id got, struct id want)
+{
+    assert_memory_equal(got.b, want.b, ID_BYTES);
+}
+
+static void same_tokens(const struct store_tokens *got, const struct store_tokens *want)
+{
+    assert_int_equal(got->input, want->input);
+    assert_int_equal(got->output, want->output);
+    assert_int_equal(got->cache_creation, want->cache_creation);
+    assert_int_equal(got->cache_read, want->cache_read);
+    assert_int_equal(got->cost_nusd, want->cost_nusd);
+    expect_str(got->model, want->model);
+    expect_str(got->provider, want->provider);
+}
+
+static void same_numbers(const struct job *got, const struct job *want)
+{
+    assert_int_equal(got->state, want->state);
+    assert_int_equal(got->priority, want->priority);
+    assert_int_equal(got->backoff, want->backoff);
+    assert_int_equal(got->attempt, want->attempt);
+    assert_int_equal(got->max_retries, want->max_retries);
+    assert_int_equal(got->retry_base_ms, want->retry_base_ms);
+    assert_int_equal(got->retry_max_ms, want->retry_max_ms);
+    assert_int_equal(got->order, want->order);
+    assert_int_equal(got->lease_token, want->lease_token);
+    assert_int_equal(got->version, want->version);
+    assert_int_equal(got->unique_period_s, want->unique_period_s);
+    assert_int_equal(got->batch_counted, want->batch_counted);
+    assert_int_equal(got->chain_step, want->chain_step);
+    assert_int_equal(got->has_chain_step, want->has_chain_step);
+    assert_int_equal(got->error_count, want->error_count);
+    assert_int_equal(got->iteration_count, want->iteration_count);
+    assert_int_equal(got->usage_count, want->usage_count);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->scheduled_at.ns, want->scheduled_at.ns);
+    assert_int_equal(got->expire_at.ns, want->expire_at.ns);
+    assert_int_equal(got->started_at.ns, want->started_at.ns);
+    assert_int_equal(got->completed_at.ns, want->completed_at.ns);
+    assert_int_equal(got->failed_at.ns, want->failed_at.ns);
+    assert_int_equal(got->cancelled_at.ns, want->cancelled_at.ns);
+    assert_int_equal(got->lease_expires_at.ns, want->lease_expires_at.ns);
+}
+
+static void same_agent(const struct job *got, const struct job *want)
+{
+    assert_int_equal(got->is_agent, want->is_agent);
+    assert_int_equal(got->agent.max_iterations, want->agent.max_iterations);
+    assert_int_equal(got->agent.max_cost_nusd, want->agent.max_cost_nusd);
+    assert_int_equal(got->agent.timeout_ms, want->agent.timeout_ms);
+    assert_int_equal(got->agent.iteration, want->agent.iteration);
+    assert_int_equal(got->agent.total_cost_nusd, want->agent.total_cost_nusd);
+    expect_str(got->agent.timeout, want->agent.timeout);
+}
+
+void samples_same_job(const struct job *got, const struct job *want)
+{
+    same_id(got->id, want->id);
+    same_id(got->batch_id, want->batch_id);
+    same_id(got->schedule_id, want->schedule_id);
+    same_numbers(got, want);
+    same_agent(got, want);
+    expect_str(got->queue, want->queue);
+    expect_str(got->payload, want->payload);
+    expect_str(got->unique_key, want->unique_key);
+    expect_str(got->worker_id, want->worker_id);
+    expect_str(got->hostname, want->hostname);
+    expect_str(got->tags, want->tags);
+    expect_str(got->progress, want->progress);
+    expect_str(got->checkpoint, want->checkpoint);
+    expect_str(got->result, want->result);
+    expect_str(got->parent_id, want->parent_id);
+    expect_str(got->chain_id, want->chain_id);
+    expect_str(got->chain_config, want->chain_config);
+    expect_str(got->hold_reason, want->hold_reason);
+    expect_str(got->waits_for, want->waits_for);
+}
+
+void samples_same_queue(const struct store_queue *got, const struct store_queue *want)
+{
+    assert_int_equal(got->paused, want->paused);
+    assert_int_equal(got->max_concurrency, want->max_concurrency);
+    assert_int_equal(got->throttle_rate, want->throttle_rate);
+    assert_int_equal(got->throttle_window_ms, want->throttle_window_ms);
+    assert_int_equal(got->throttle_claims, want->throttle_claims);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->completed, want->completed);
+    assert_int_equal(got->dead, want->dead);
+    assert_int_equal(got->cancelled, want->cancelled);
+    assert_int_equal(got->failures, want->failures);
+}
+
+void samples_same_lock(const struct store_lock *got, const struct store_lock *want)
+{
+    same_id(got->job, want->job);
+    assert_int_equal(got->expires_at.ns, want->expires_at.ns);
+}
+
+void samples_same_batch(const struct store_batch *got, const struct store_batch *want)
+{
+    assert_int_equal(got->total, want->total);
+    assert_int_equal(got->pending, want->pending);
+    assert_int_equal(got->succeeded, want->succeeded);
+    assert_int_equal(got->failed, want->failed);
+    expect_str(got->callback_queue, want->callback_queue);
+    expect_str(got->callback_payload, want->callback_payload);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->finished_at.ns, want->finished_at.ns);
+    assert_int_equal(got->sealed, want->sealed);
+}
+
+void samples_same_schedule(const struct store_schedule *got, const struct store_schedule *want)
+{
+    expect_str(got->name, want->name);
+    expect_str(got->queue, want->queue);
+    expect_str(got->cron, want->cron);
+    expect_str(got->timezone, want->timezone);
+    expect_str(got->payload, want->payload);
+    expect_str(got->unique_key, want->unique_key);
+    expect_str(got->tags, want->tags);
+    assert_int_equal(got->max_retries, want->max_retries);
+    assert_int_equal(got->priority, want->priority);
+    assert_int_equal(got->enabled, want->enabled);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->updated_at.ns, want->updated_at.ns);
+    assert_int_equal(got->last_run.ns, want->last_run.ns);
+    assert_int_equal(got->next_run.ns, want->next_run.ns);
+}
+
+void samples_same_worker(const struct store_worker *got, const struct store_worker *want)
+{
+    expect_str(got->hostname, want->hostname);
+    expect_str(got->queues, want->queues);
+    assert_int_equal(got->started_at.ns, want->started_at.ns);
+    assert_int_equal(got->last_heartbeat.ns, want->last_heartbeat.ns);
+}
+
+void samples_same_error(const struct store_error *got, const struct store_error *want)
+{
+    assert_int_equal(got->row, want->row);
+    assert_int_equal(got->attempt, want->attempt);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    expect_str(got->error, want->error);
+    expect_str(got->backtrace, want->backtrace);
+}
+
+void samples_same_usage(const struct store_usage *got, const struct store_usage *want)
+{
+    assert_int_equal(got->row, want->row);
+    assert_int_equal(got->attempt, want->attempt);
+    assert_int_equal(got->phase, want->phase);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    same_tokens(&got->tokens, &want->tokens);
+}
+
+void samples_same_iteration(const struct store_iteration *got, const struct store_iteration *want)
+{
+    assert_int_equal(got->row, want->row);
+    assert_int_equal(got->iteration, want->iteration);
+    assert_int_equal(got->status, want->status);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    expect_str(got->checkpoint, want->checkpoint);
+    expect_str(got->hold_reason, want->hold_reason);
+    expect_str(got->result, want->result);
+    same_tokens(&got->tokens, &want->tokens);
+}
+
+void samples_same_event(const struct store_event *got, const struct store_event *want)
+{
+    assert_int_equal(got->seq, want->seq);
+    assert_int_equal(got->at.ns, want->at.ns);
+    assert_int_equal(got->type, want->type);
+    same_id(got->job, want->job);
+    expect_str(got->queue, want->queue);
+    expect_str(got->text, want->text);
+    expect_str(got->text2, want->text2);
+    assert_int_equal(got->attempt, want->attempt);
+    assert_int_equal(got->remaining, want->remaining);
+    assert_int_equal(got->next_attempt_at.ns, want->next_attempt_at.ns);
+}
+
+/* Commands, one function each. */
+
+static void same_enqueue(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->enqueue.has_batch, want->enqueue.has_batch);
+    expect_str(got->enqueue.callback_queue, want->enqueue.callback_queue);
+    expect_str(got->enqueue.callback_payload, want->enqueue.callback_payload);
+    assert_int_equal(got->enqueue.count, want->enqueue.count);
+    for (size_t i = 0; i < want->enqueue.count; i++) {
+        const struct command_new *a = &got->enqueue.jobs[i];
+        const struct command_new *b = &want->enqueue.jobs[i];
+        assert_int_equal(a->expire_after_ms, b->expire_after_ms);
+        assert_int_equal(a->starts_chain, b->starts_chain);
+        samples_same_job(&a->job, &b->job);
+    }
+}
+
+static void same_claim(const struct command *got, const struct command *want)
+{
+    expect_str(got->claim.worker_id, want->claim.worker_id);
+    expect_str(got->claim.hostname, want->claim.hostname);
+    assert_int_equal(got->claim.lease_ms, want->claim.lease_ms);
+    assert_int_equal(got->claim.count, want->claim.count);
+    assert_int_equal(got->claim.queue_count, want->claim.queue_count);
+    for (size_t i = 0; i < want->claim.queue_count; i++) {
+        expect_str(got->claim.queues[i], want->claim.queues[i]);
+    }
+}
+
+static void same_ack(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->ack.lenient, want->ack.lenient);
+    assert_int_equal(got->ack.count, want->ack.count);
+    for (size_t i = 0; i < want->ack.count; i++) {
+        const struct command_ack_item *a = &got->ack.items[i];
+        const struct command_ack_item *b = &want->ack.items[i];
+        same_id(a->id, b->id);
+        assert_int_equal(a->lease_token, b->lease_token);
+        assert_int_equal(a->has_result, b->has_result);
+        expect_str(a->result, b->result);
+        expect_str(a->checkpoint, b->checkpoint);
+        same_tokens(&a->usage, &b->usage);
+        assert_int_equal(a->agent_status, b->agent_status);
+        assert_int_equal(a->step_status, b->step_status);
+        expect_str(a->hold_reason, b->hold_reason);
+        expect_str(a->exit_reason, b->exit_reason);
+    }
+}
+
+static void same_fail(const struct command *got, const struct command *want)
+{
+    same_id(got->fail.id, want->fail.id);
+    assert_int_equal(got->fail.lease_token, want->fail.lease_token);
+    expect_str(got->fail.error, want->fail.error);
+    expect_str(got->fail.backtrace, want->fail.backtrace);
+}
+
+static void same_heartbeat(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->heartbeat.count, want->heartbeat.count);
+    for (size_t i = 0; i < want->heartbeat.count; i++) {
+        const struct command_heartbeat_item *a = &got->heartbeat.items[i];
+        const struct command_heartbeat_item *b = &want->heartbeat.items[i];
+        same_id(a->id, b->id);
+        assert_int_equal(a->lease_token, b->lease_token);
+        expect_str(a->progress, b->progress);
+        expect_str(a->checkpoint, b->checkpoint);
+        same_tokens(&a->usage, &b->usage);
+    }
+}
+
+static void same_jobs(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->jobs.action, want->jobs.action);
+    assert_int_equal(got->jobs.lenient, want->jobs.lenient);
+    assert_int_equal(got->jobs.reset_attempts, want->jobs.reset_attempts);
+    assert_int_equal(got->jobs.priority, want->jobs.priority);
+    expect_str(got->jobs.queue, want->jobs.queue);
+    expect_str(got->jobs.reason, want->jobs.reason);
+    assert_int_equal(got->jobs.count, want->jobs.count);
+    for (size_t i = 0; i < want->jobs.count; i++) {
+        same_id(got->jobs.ids[i], want->jobs.ids[i]);
+    }
+}
+
+static void same_replay(const struct command *got, const struct command *want)
+{
+    same_id(got->replay.id, want->replay.id);
+    assert_int_equal(got->replay.from, want->replay.from);
+}
+
+static void same_queue(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->queue.action, want->queue.action);
+    expect_str(got->queue.name, want->queue.name);
+    assert_int_equal(got->queue.max, want->queue.max);
+    assert_int_equal(got->queue.rate, want->queue.rate);
+    assert_int_equal(got->queue.window_ms, want->queue.window_ms);
+    same_id(got->queue.cursor, want->queue.cursor);
+    same_id(got->queue.until, want->queue.until);
+    assert_int_equal(got->queue.in_done, want->queue.in_done);
+}
+
+static void same_tick(const struct command *got, const struct command *want)
+{
+    (void)got;
+    (void)want;
+}
+
+static void same_purge(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->purge.retention_ms, want->purge.retention_ms);
+}
+
+static void same_batch_open(const struct command *got, const struct command *want)
+{
+    expect_str(got->batch_open.callback_queue, want->batch_open.callback_queue);
+    expect_str(got->batch_open.callback_payload, want->batch_open.callback_payload);
+}
+
+static void same_batch_seal(const struct command *got, const struct command *want)
+{
+    same_id(got->batch_seal.id, want->batch_seal.id);
+}
+
+static void same_schedule_put(const struct command *got, const struct command *want)
+{
+    same_id(got->schedule_put.id, want->schedule_put.id);
+    assert_int_equal(got->schedule_put.expected_updated_at.ns,
+                     want->schedule_put.expected_updated_at.ns);
+    samples_same_schedule(&got->schedule_put.schedule, &want->schedule_put.schedule);
+}
+
+static void same_schedule_delete(const struct command *got, const struct command *want)
+{
+    same_id(got->schedule_delete.id, want->schedule_delete.id);
+}
+
+static void same_schedule_fire(const struct command *got, const struct command *want)
+{
+    same_id(got->schedule_fire.id, want->schedule_fire.id);
+    assert_int_equal(got->schedule_fire.manual, want->schedule_fire.manual);
+    assert_int_equal(got->schedule_fire.expected_next.ns, want->schedule_fire.expected_next.ns);
+    assert_int_equal(got->schedule_fire.next.ns, want->schedule_fire.next.ns);
+}
+
+void samples_same_command(const struct command *got, const struct command *want)
+{
+    static void (*const same[])(const struct command *got, const struct command *want) = {
+        [COMMAND_ENQUEUE] = same_enqueue,
+        [COMMAND_CLAIM] = same_claim,
+        [COMMAND_ACK] = same_ack,
+        [COMMAND_FAIL] = same_fail,
+        [COMMAND_HEARTBEAT] = same_heartbeat,
+        [COMMAND_JOBS] = same_jobs,
+        [COMMAND_REPLAY] = same_replay,
+        [COMMAND_QUEUE] = same_queue,
+        [COMMAND_TICK] = same_tick,
+        [COMMAND_PURGE] = same_purge,
+        [COMMAND_BATCH_OPEN] = same_batch_open,
+        [COMMAND_BATCH_SEAL] = same_batch_seal,
+        [COMMAND_SCHEDULE_PUT] = same_schedule_put,
+        [COMMAND_SCHEDULE_DELETE] = same_schedule_delete,
+        [COMMAND_SCHEDULE_FIRE] = same_schedule_fire,
+    };
+    _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
+    assert_int_equal(got->type, want->type);
+    same[want->type](got, want);
+}

@@ -1,0 +1,188 @@
+/*
+ * Sim: a Raft group in one process, on simulated time.
+ *
+ * libraft's fixture carries messages and keeps the time; the guard under test is the production
+ * one. Between the two stands sim_io.c, because the fixture's disk cannot be used for more than a
+ * single life without snapshots: it forgets where its log begins, copies half of a snapshot's
+ * description, and keeps what was never flushed. The disk here loses in a crash what was still on
+ * its way, a node is started again from what is left, and writes end in the order they began.
+ *
+ *   raft --> guard --> sim_io --> fixture
+ *
+ * Every node runs a state machine that remembers which value stands at which index. sim_check.c
+ * compares all of them after each step and keeps the first violation it finds.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <raft.h>
+#include <raft/fixture.h>
+
+#include "cluster/guard.h"
+#include "cluster/transfer.h"
+#include "lib/rng.h"
+
+enum {
+    SIM_NODES_MAX = RAFT_FIXTURE_MAX_SERVERS,
+    SIM_INDEX_MAX = 4096, /* entries in a run */
+    SIM_TERM_MAX = 2048,
+    SIM_ADDRESS_BYTES = 16,
+};
+
+struct sim;
+
+/* An entry as the disk has it. */
+struct sim_entry {
+    raft_term term;
+    unsigned short type;
+    struct raft_buffer bytes;
+};
+
+/* What survives a crash. The log has the entries from first to first + count - 1. */
+struct sim_disk {
+    raft_term term;
+    raft_id vote;
+    raft_index first;
+    size_t count;
+    struct sim_entry entry[SIM_INDEX_MAX];
+    bool has_snapshot;
+    struct raft_snapshot snapshot;
+};
+
+struct sim_node {
+    struct sim *sim;
+    unsigned index; /* in the fixture; the id is one more */
+    struct raft *raft;
+    struct raft_io *io;
+    struct raft_io below; /* the fixture's own functions */
+    struct guard guard;
+    struct transfer transfer;
+    struct raft_fsm fsm;
+    struct raft_change change;
+    bool change_busy;
+    bool down;
+    bool restart; /* the guard asks for it */
+    enum guard_rule fatal_rule;
+    unsigned fatal_count;
+
+    /* sim_io.c */
+    struct sim_disk disk;
+    unsigned life;         /* counts the restarts */
+    struct sim_job *jobs;  /* what raft waits for, oldest first */
+    unsigned writes;       /* of them, entries being written */
+    unsigned sends;        /* of them, messages not yet in the network */
+    raft_index next_index; /* where the next entry that raft writes will stand */
+    unsigned disk_ms;      /* what a write takes */
+    unsigned work_ms;      /* what a snapshot takes */
+    unsigned election_ms;  /* 0: between one and two election timeouts, at random */
+    bool write_fails;      /* the next write ends with an error */
+    raft_io_recv_cb recv;
+
+    /* the state machine: the value at each index, 0 where there is none */
+    uint64_t value[SIM_INDEX_MAX];
+
+    /* sim_check.c */
+    raft_index seen_commit;
+    raft_index checked_index; /* its terms have been compared up to here */
+    raft_term checked_term;   /* as the leader of this term it has been looked at */
+    bool checked_ready;       /* and as one that may be written to */
+};
+
+/* A value on its way. */
+struct sim_write {
+    struct raft_apply apply;
+    struct sim *sim;
+    uint64_t value;
+};
+
+struct sim_options {
+    unsigned voters;  /* members from the start */
+    unsigned nodes;   /* nodes in all; those beyond voters wait to be added */
+    unsigned off;     /* guard rules that are off, in every node */
+    unsigned election_ms; /* 0: a second; the heartbeat is a quarter, at most 100 ms */
+    bool pre_vote;
+    bool compacted; /* the first membership is in a snapshot, not in the log */
+    bool async_snapshots;
+    unsigned snapshot_threshold; /* 0: never */
+    unsigned snapshot_trailing;
+    uint64_t chunk_bytes; /* 0: as in production */
+    uint64_t queue_bytes;
+    uint64_t seed;
+};
+
+/* What happened in a run: a story in which nothing happens proves nothing. */
+struct sim_counts {
+    unsigned steps, acked, leaders, crashes, cuts, installs, member_cuts, transfers, changes;
+};
+
+struct sim {
+    struct raft_fixture fixture;
+    struct sim_options options;
+    struct sim_node node[SIM_NODES_MAX];
+    struct rng rng;
+
+    /* May look at every message before it is sent; false loses it. */
+    bool (*filter)(struct sim *sim, unsigned from, unsigned to, const struct raft_message *m);
+    void *data;
+
+    /* what the group has decided and promised, by index; 0 where nothing is known */
+    uint64_t truth[SIM_INDEX_MAX];
+    raft_term truth_term[SIM_INDEX_MAX];
+    uint64_t acked[SIM_INDEX_MAX];
+    raft_id leader_of[SIM_TERM_MAX];
+    raft_term highest_term; /* that somebody led */
+    raft_index highest_acked;
+    struct sim_counts count;
+    uint64_t last_value;
+    char violation[256]; /* empty while all is well */
+};
+
+/* Start a group: nodes with a first membership, all running. The caller frees it. */
+struct sim *sim_new(const struct sim_options *options);
+void sim_free(struct sim *sim); /* NULL is fine */
+
+/* One event; false when an invariant does not hold (any more). */
+bool sim_step(struct sim *sim);
+
+/* Step until the condition holds; false when that takes longer than ms of simulated time, or on a
+ * violation. */
+bool sim_until(struct sim *sim, bool (*is_so)(struct sim *sim, void *arg), void *arg, unsigned ms);
+bool sim_run(struct sim *sim, unsigned ms); /* false on a violation */
+
+/* The node that leads in the highest term and may be written to; NULL when there is none. */
+struct sim_node *sim_leader(struct sim *sim);
+bool sim_until_leader(struct sim *sim, unsigned ms);
+
+/* Let this node win the next election: the others wait for theirs. They must be able to hear it. */
+bool sim_elect(struct sim *sim, unsigned node, unsigned ms);
+void sim_election_timeout(struct sim *sim, unsigned node, unsigned ms);
+
+/* Submit a new value of the given size, at least 8 and a multiple of it; 0 when raft refuses. */
+uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes);
+bool sim_is_acked(const struct sim *sim, uint64_t value);
+
+/* Lose messages between two nodes, both ways, or stop losing them. */
+void sim_link(struct sim *sim, unsigned a, unsigned b, bool up);
+/* Only the nodes in the mask hear each other. */
+void sim_partition(struct sim *sim, unsigned mask);
+void sim_heal(struct sim *sim);
+
+/* Stop at once. Of what is being written the first kept entries are on the disk. */
+void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept);
+void sim_restart(struct sim *sim, struct sim_node *n);
+
+/* sim_io.c */
+void sim_io_install(struct sim_node *n);
+void sim_io_keep(struct sim_node *n, unsigned kept); /* in a crash: this much was written */
+void sim_io_free(struct sim_node *n);
+/* The term of an entry on the disk; 0 when it is not there. */
+raft_term sim_io_term_at(const struct sim_node *n, raft_index index);
+
+/* sim_check.c */
+void sim_violation(struct sim *sim, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sim_check_applied(struct sim_node *n, raft_index index, uint64_t value);
+void sim_check_acked(struct sim *sim, raft_index index, uint64_t value);
+void sim_check_vote(struct sim_node *n, raft_id vote);
+void sim_check(struct sim *sim);

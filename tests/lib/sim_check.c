@@ -1,0 +1,189 @@
+/*
+ * Sim_check: what must hold after every step.
+ *
+ *   - no two nodes apply different entries at one index, and no term has two leaders
+ *   - whoever begins to lead has every acknowledged entry in its log, and when it may be written to,
+ *     in its state
+ *   - what the leader believes a follower to have is on that follower's disk, and is the same entry
+ *   - a commit index never goes back while a node lives, and a vote is not changed within a term
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "lib/sim.h"
+
+/* Only the first one is of interest. */
+void sim_violation(struct sim *sim, const char *fmt, ...)
+{
+    if (sim->violation[0] == '\0') {
+        va_list args;
+        va_start(args, fmt);
+        (void)vsnprintf(sim->violation, sizeof sim->violation, fmt, args);
+        va_end(args);
+    }
+}
+
+void sim_check_applied(struct sim_node *n, raft_index index, uint64_t value)
+{
+    struct sim *sim = n->sim;
+    CHECK(index < SIM_INDEX_MAX);
+    if (sim->truth[index] == 0) {
+        sim->truth[index] = value;
+    } else if (sim->truth[index] != value) {
+        sim_violation(sim, "node %u applies %llu at index %llu, another one applied %llu",
+                      n->index + 1, (unsigned long long)value, index,
+                      (unsigned long long)sim->truth[index]);
+    }
+}
+
+void sim_check_acked(struct sim *sim, raft_index index, uint64_t value)
+{
+    CHECK(index < SIM_INDEX_MAX);
+    if (sim->truth[index] != value) {
+        sim_violation(sim, "value %llu is acknowledged at index %llu, where %llu stands",
+                      (unsigned long long)value, index, (unsigned long long)sim->truth[index]);
+    }
+    sim->acked[index] = value;
+    sim->count.acked++;
+    if (sim->highest_acked < index) {
+        sim->highest_acked = index;
+    }
+}
+
+void sim_check_vote(struct sim_node *n, raft_id vote)
+{
+    const struct sim_disk *d = &n->disk;
+    if (d->vote != 0 && d->vote != vote) {
+        sim_violation(n->sim, "node %u votes for %llu and %llu in term %llu", n->index + 1, d->vote,
+                      vote, d->term);
+    }
+}
+
+static raft_term term_at(const struct raft *r, raft_index index)
+{
+    const struct raft_log *l = &r->log;
+    size_t count = l->front <= l->back ? l->back - l->front : l->size - l->front + l->back;
+    if (index > l->offset && index <= l->offset + count) {
+        return l->entries[(l->front + (size_t)(index - l->offset - 1)) % l->size].term;
+    }
+    return index == l->snapshot.last_index ? l->snapshot.last_term : 0;
+}
+
+/* Barriers and memberships are not applied by the state machine, so the terms are compared too. */
+static void check_history(struct sim_node *n)
+{
+    struct sim *sim = n->sim;
+    const struct raft *r = n->raft;
+    if (r->state == RAFT_UNAVAILABLE) {
+        sim_violation(sim, "node %u has given up", n->index + 1);
+        return;
+    }
+    if (r->commit_index < n->seen_commit) {
+        sim_violation(sim, "the commit index of node %u goes from %llu back to %llu", n->index + 1,
+                      n->seen_commit, r->commit_index);
+    }
+    n->seen_commit = r->commit_index;
+    while (n->checked_index < r->last_applied) {
+        raft_index index = ++n->checked_index;
+        raft_term term = term_at(r, index);
+        CHECK(index < SIM_INDEX_MAX);
+        if (term == 0) {
+            continue; /* it came in a snapshot */
+        }
+        if (sim->truth_term[index] == 0) {
+            sim->truth_term[index] = term;
+        } else if (sim->truth_term[index] != term) {
+            sim_violation(sim, "node %u commits index %llu of term %llu, another one of term %llu",
+                          n->index + 1, index, term, sim->truth_term[index]);
+        }
+    }
+}
+
+/* Once per node and term, when it has begun to lead. */
+static void check_election(struct sim_node *n)
+{
+    struct sim *sim = n->sim;
+    const struct raft *r = n->raft;
+    CHECK(r->current_term < SIM_TERM_MAX);
+    raft_id *leader = &sim->leader_of[r->current_term];
+    if (*leader != 0 && *leader != r->id) {
+        sim_violation(sim, "nodes %llu and %llu both lead in term %llu", *leader, r->id,
+                      r->current_term);
+    }
+    *leader = r->id;
+    sim->count.leaders++;
+    if (sim->highest_term < r->current_term) {
+        sim->highest_term = r->current_term;
+    }
+    for (raft_index i = 1; i <= sim->highest_acked; i++) {
+        raft_term term = i < r->log.snapshot.last_index ? sim->truth_term[i] : term_at(r, i);
+        if (sim->acked[i] != 0 && term != sim->truth_term[i]) {
+            sim_violation(sim, "node %u leads in term %llu without the acknowledged entry %llu",
+                          n->index + 1, r->current_term, i);
+        }
+    }
+}
+
+static void check_state(struct sim_node *n)
+{
+    struct sim *sim = n->sim;
+    for (raft_index i = 1; i <= sim->highest_acked; i++) {
+        if (sim->acked[i] != 0 && n->value[i] != sim->acked[i]) {
+            sim_violation(sim, "node %u may be written to without the acknowledged entry %llu",
+                          n->index + 1, i);
+        }
+    }
+}
+
+static void check_matches(struct sim_node *n)
+{
+    struct sim *sim = n->sim;
+    const struct raft *r = n->raft;
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        raft_index match = r->leader_state.progress[i].match_index;
+        const struct sim_node *peer = &sim->node[r->configuration.servers[i].id - 1];
+        bool in_snapshot = peer->disk.has_snapshot && match < peer->disk.snapshot.index;
+        if (match == 0 || in_snapshot) {
+            continue;
+        }
+        raft_term ours = term_at(r, match);
+        raft_term theirs = sim_io_term_at(peer, match);
+        if (ours == 0) {
+            ours = sim->truth_term[match];
+        }
+        if (theirs != ours) {
+            sim_violation(sim,
+                          "leader %llu of term %llu counts on node %u having entry %llu of term "
+                          "%llu, its disk has %llu",
+                          r->id, r->current_term, peer->index + 1, match, ours, theirs);
+        }
+    }
+}
+
+void sim_check(struct sim *sim)
+{
+    for (unsigned i = 0; i < sim->options.nodes; i++) {
+        struct sim_node *n = &sim->node[i];
+        if (n->down || n->guard.stopped) {
+            continue;
+        }
+        check_history(n);
+        if (n->raft->state != RAFT_LEADER) {
+            n->checked_ready = false;
+            continue;
+        }
+        if (n->checked_term != n->raft->current_term) {
+            n->checked_term = n->raft->current_term;
+            check_election(n);
+        }
+        bool ready = guard_ready(&n->guard) && n->raft->current_term == sim->highest_term;
+        if (ready && !n->checked_ready) {
+            n->checked_ready = true;
+            check_state(n);
+        }
+        if (n->raft->current_term == sim->highest_term) {
+            check_matches(n);
+        }
+    }
+}

@@ -1,0 +1,563 @@
+/*
+ * Sim_io: a disk for a simulated node, between the guard and libraft's fixture.
+ *
+ * The fixture serves as network and as clock: whatever takes time here is an append of nothing to
+ * the fixture's own disk, which calls back when the time has passed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/check.h"
+#include "lib/sim.h"
+
+enum sim_job_kind { JOB_WRITE, JOB_PUT, JOB_GET, JOB_WORK, JOB_SEND, JOB_LOST };
+
+/* Something raft asked for and was not told the end of. */
+struct sim_job {
+    struct sim_job *next;
+    struct sim_node *node;
+    enum sim_job_kind kind;
+    union {
+        struct {
+            struct raft_io_append *req;
+            raft_io_append_cb cb;
+            raft_index first;
+            raft_index end; /* what stands there and behind it has been cut off meanwhile */
+            unsigned n;
+            const struct raft_entry *entries;
+        } write;
+        struct {
+            struct raft_io_snapshot_put *req;
+            raft_io_snapshot_put_cb cb;
+            unsigned trailing;
+            bool installs;
+            const struct raft_snapshot *snapshot;
+        } put;
+        struct {
+            struct raft_io_snapshot_get *req;
+            raft_io_snapshot_get_cb cb;
+        } get;
+        struct {
+            struct raft_io_async_work *req;
+            raft_io_async_work_cb cb;
+        } work;
+        struct {
+            struct raft_io_send below;
+            struct raft_io_send *req;
+            raft_io_send_cb cb;
+        } send;
+    };
+};
+
+static struct sim_node *node_of(const struct raft_io *io)
+{
+    struct raft_fixture_server *server = CONTAINER_OF(io, struct raft_fixture_server, io);
+    unsigned index = (unsigned)(server->id - 1);
+    struct raft_fixture *f = CONTAINER_OF(server - index, struct raft_fixture, servers);
+    return &CONTAINER_OF(f, struct sim, fixture)->node[index];
+}
+
+/* ---- jobs ---- */
+
+static struct sim_job *job_new(struct sim_node *n, enum sim_job_kind kind)
+{
+    struct sim_job *job = calloc(1, sizeof *job);
+    CHECK(job != NULL);
+    job->node = n;
+    job->kind = kind;
+    struct sim_job **tail = &n->jobs;
+    while (*tail != NULL) {
+        tail = &(*tail)->next;
+    }
+    *tail = job;
+    return job;
+}
+
+static void job_unlink(struct sim_job *job)
+{
+    struct sim_job **at = &job->node->jobs;
+    while (*at != job) {
+        at = &(*at)->next;
+    }
+    *at = job->next;
+}
+
+/* Rings in the fixture. */
+struct sim_timer {
+    struct raft_io_append ring;
+    struct sim_node *node;
+    unsigned life;       /* of the node; when that is over, nobody waits any more */
+    struct sim_job *job; /* NULL: the oldest write, so that writes end in order */
+};
+
+static void ring_cb(struct raft_io_append *ring, int status);
+
+static void timer_start(struct sim_node *n, struct sim_job *job, unsigned ms)
+{
+    struct sim_timer *t = calloc(1, sizeof *t);
+    CHECK(t != NULL);
+    *t = (struct sim_timer){.node = n, .life = n->life, .job = job};
+    raft_fixture_set_disk_latency(&n->sim->fixture, n->index, ms);
+    CHECK(n->below.append(n->io, &t->ring, NULL, 0, ring_cb) == 0);
+}
+
+/* ---- the log on the disk ---- */
+
+static struct raft_buffer bytes_copy(const struct raft_buffer *from)
+{
+    struct raft_buffer to = {.base = malloc(from->len + 1), .len = from->len};
+    CHECK(to.base != NULL);
+    memcpy(to.base, from->base, from->len);
+    return to;
+}
+
+static void disk_cut(struct sim_disk *d, raft_index from)
+{
+    while (d->count > 0 && d->first + d->count > from) {
+        d->count--;
+        free(d->entry[d->count].bytes.base);
+    }
+}
+
+static void disk_forget(struct sim_disk *d, raft_index up_to)
+{
+    size_t n = 0;
+    while (n < d->count && d->first + n <= up_to) {
+        free(d->entry[n].bytes.base);
+        n++;
+    }
+    memmove(d->entry, d->entry + n, (d->count - n) * sizeof d->entry[0]);
+    d->count -= n;
+    d->first += n;
+}
+
+static void disk_write(struct sim_job *job, unsigned n_entries)
+{
+    struct sim_node *n = job->node;
+    struct sim_disk *d = &n->disk;
+    for (unsigned i = 0; i < n_entries && job->write.first + i < job->write.end; i++) {
+        const struct raft_entry *e = &job->write.entries[i];
+        raft_index index = job->write.first + i;
+        if (index != d->first + d->count) {
+            sim_violation(n->sim, "node %u writes entry %llu behind %llu", n->index + 1, index,
+                          d->first + d->count - 1);
+            return;
+        }
+        CHECK(d->count < SIM_INDEX_MAX);
+        d->entry[d->count++] =
+            (struct sim_entry){.term = e->term, .type = e->type, .bytes = bytes_copy(&e->buf)};
+    }
+}
+
+raft_term sim_io_term_at(const struct sim_node *n, raft_index index)
+{
+    const struct sim_disk *d = &n->disk;
+    if (index >= d->first && index < d->first + d->count) {
+        return d->entry[index - d->first].term;
+    }
+    return d->has_snapshot && d->snapshot.index == index ? d->snapshot.term : 0;
+}
+
+/* ---- snapshots on the disk ---- */
+
+static void members_copy(const struct raft_configuration *from, struct raft_configuration *to)
+{
+    raft_configuration_init(to);
+    for (unsigned i = 0; i < from->n; i++) {
+        const struct raft_server *s = &from->servers[i];
+        CHECK(raft_configuration_add(to, s->id, s->address, s->role) == 0);
+    }
+}
+
+static void snapshot_free(struct raft_snapshot *s)
+{
+    raft_configuration_close(&s->configuration);
+    raft_free(s->bufs[0].base);
+    raft_free(s->bufs);
+}
+
+/* In memory from raft_malloc, because raft takes over what it is given. */
+static void snapshot_copy(const struct raft_snapshot *from, struct raft_snapshot *to)
+{
+    *to = *from;
+    members_copy(&from->configuration, &to->configuration);
+    size_t len = 0;
+    for (unsigned i = 0; i < from->n_bufs; i++) {
+        len += from->bufs[i].len;
+    }
+    to->n_bufs = 1;
+    to->bufs = raft_malloc(sizeof to->bufs[0]);
+    CHECK(to->bufs != NULL);
+    char *base = raft_malloc(len + 1);
+    CHECK(base != NULL);
+    to->bufs[0] = (struct raft_buffer){.base = base, .len = len};
+    for (unsigned i = 0; i < from->n_bufs; i++) {
+        memcpy(base, from->bufs[i].base, from->bufs[i].len);
+        base += from->bufs[i].len;
+    }
+}
+
+static void disk_put(struct sim_job *job)
+{
+    struct sim_node *n = job->node;
+    struct sim_disk *d = &n->disk;
+    if (d->has_snapshot) {
+        snapshot_free(&d->snapshot);
+    }
+    snapshot_copy(job->put.snapshot, &d->snapshot);
+    d->has_snapshot = true;
+    raft_index index = d->snapshot.index;
+    if (job->put.installs) {
+        n->sim->count.installs++;
+        disk_cut(d, 0);
+        d->first = index + 1;
+        n->next_index = index + 1;
+    } else if (index > job->put.trailing) {
+        disk_forget(d, index - job->put.trailing);
+    }
+}
+
+/* ---- the end of a job ---- */
+
+static void send_end(struct sim_job *job, int status)
+{
+    if (job->send.cb != NULL) {
+        job->send.cb(job->send.req, status);
+    }
+}
+
+/* Tell raft. */
+static void job_end(struct sim_job *job, int status)
+{
+    struct raft_snapshot *snapshot = NULL;
+    job_unlink(job);
+    switch (job->kind) {
+    case JOB_WRITE:
+        job->node->writes--;
+        job->write.cb(job->write.req, status);
+        break;
+    case JOB_PUT:
+        job->put.cb(job->put.req, status);
+        break;
+    case JOB_GET:
+        if (status == 0) {
+            snapshot = raft_malloc(sizeof *snapshot);
+            CHECK(snapshot != NULL);
+            snapshot_copy(&job->node->disk.snapshot, snapshot);
+        }
+        job->get.cb(job->get.req, snapshot, status);
+        break;
+    case JOB_WORK:
+        job->work.cb(job->work.req, status);
+        break;
+    case JOB_SEND:
+        job->node->sends--;
+        send_end(job, status);
+        break;
+    case JOB_LOST:
+        send_end(job, status);
+        break;
+    default:
+        UNREACHABLE("a job has a kind");
+    }
+    free(job);
+}
+
+static struct sim_job *oldest_write(struct sim_node *n)
+{
+    struct sim_job *job = n->jobs;
+    while (job->kind != JOB_WRITE) {
+        job = job->next;
+    }
+    return job;
+}
+
+static void ring_cb(struct raft_io_append *ring, int status)
+{
+    struct sim_timer *t = CONTAINER_OF(ring, struct sim_timer, ring);
+    struct sim_node *n = t->node;
+    bool is_over = t->life != n->life;
+    struct sim_job *job = t->job;
+    free(t);
+    if (is_over) {
+        return;
+    }
+    if (job == NULL) {
+        job = oldest_write(n);
+        if (n->write_fails) {
+            status = RAFT_IOERR;
+        } else {
+            disk_write(job, job->write.n);
+        }
+    } else if (job->kind == JOB_PUT) {
+        disk_put(job);
+    } else if (job->kind == JOB_WORK) {
+        status = job->work.req->work(job->work.req);
+    }
+    job_end(job, status);
+}
+
+/* ---- the functions in raft_io ---- */
+
+static int io_load(struct raft_io *io, raft_term *term, raft_id *voted_for,
+                   struct raft_snapshot **snapshot, raft_index *start_index,
+                   struct raft_entry *entries[], size_t *n_entries)
+{
+    struct sim_node *n = node_of(io);
+    const struct sim_disk *d = &n->disk;
+    *term = d->term;
+    *voted_for = d->vote;
+    *start_index = d->first;
+    *n_entries = d->count;
+    *snapshot = NULL;
+    *entries = NULL;
+    if (d->has_snapshot) {
+        *snapshot = raft_malloc(sizeof **snapshot);
+        CHECK(*snapshot != NULL);
+        snapshot_copy(&d->snapshot, *snapshot);
+    }
+    n->next_index = d->first + d->count;
+    if (d->count == 0) {
+        return 0;
+    }
+    size_t len = 0;
+    for (size_t i = 0; i < d->count; i++) {
+        len += d->entry[i].bytes.len;
+    }
+    char *batch = raft_malloc(len + 1);
+    *entries = raft_malloc(d->count * sizeof **entries);
+    CHECK(batch != NULL && *entries != NULL);
+    char *at = batch;
+    for (size_t i = 0; i < d->count; i++) {
+        const struct sim_entry *e = &d->entry[i];
+        memcpy(at, e->bytes.base, e->bytes.len);
+        (*entries)[i] = (struct raft_entry){
+            .term = e->term, .type = e->type, .buf = {.base = at, .len = e->bytes.len}, .batch = batch};
+        at += e->bytes.len;
+    }
+    return 0;
+}
+
+static int io_bootstrap(struct raft_io *io, const struct raft_configuration *members)
+{
+    struct sim_node *n = node_of(io);
+    struct sim_disk *d = &n->disk;
+    CHECK(d->term == 0);
+    d->term = 1;
+    if (n->sim->options.compacted) {
+        uint64_t nothing[2] = {0};
+        struct raft_buffer buf = {.base = nothing, .len = sizeof nothing};
+        const struct raft_snapshot first = {.index = 1,
+                                            .term = 1,
+                                            .configuration = *members,
+                                            .configuration_index = 1,
+                                            .bufs = &buf,
+                                            .n_bufs = 1};
+        snapshot_copy(&first, &d->snapshot);
+        d->has_snapshot = true;
+        d->first = 2;
+        return 0;
+    }
+    struct raft_buffer bytes;
+    CHECK(raft_configuration_encode(members, &bytes) == 0);
+    d->entry[0] = (struct sim_entry){.term = 1, .type = RAFT_CHANGE, .bytes = bytes_copy(&bytes)};
+    d->count = 1;
+    raft_free(bytes.base);
+    return 0;
+}
+
+static int io_set_term(struct raft_io *io, raft_term term)
+{
+    struct sim_disk *d = &node_of(io)->disk;
+    d->term = term;
+    d->vote = 0;
+    return 0;
+}
+
+static int io_set_vote(struct raft_io *io, raft_id vote)
+{
+    struct sim_node *n = node_of(io);
+    sim_check_vote(n, vote);
+    n->disk.vote = vote;
+    return 0;
+}
+
+static int io_append(struct raft_io *io, struct raft_io_append *req,
+                     const struct raft_entry entries[], unsigned n_entries, raft_io_append_cb cb)
+{
+    struct sim_node *n = node_of(io);
+    struct sim_job *job = job_new(n, JOB_WRITE);
+    job->write.req = req;
+    job->write.cb = cb;
+    job->write.first = n->next_index;
+    job->write.end = n->next_index + n_entries;
+    job->write.n = n_entries;
+    job->write.entries = entries;
+    n->next_index += n_entries;
+    n->writes++;
+    timer_start(n, NULL, n->disk_ms);
+    return 0;
+}
+
+/* What is being written is cut as well: the disk does one after the other. */
+static int io_truncate(struct raft_io *io, raft_index index)
+{
+    struct sim_node *n = node_of(io);
+    n->sim->count.cuts++;
+    disk_cut(&n->disk, index);
+    n->next_index = index;
+    for (struct sim_job *job = n->jobs; job != NULL; job = job->next) {
+        if (job->kind == JOB_WRITE && job->write.end > index) {
+            job->write.end = index;
+        }
+    }
+    return 0;
+}
+
+static int io_snapshot_put(struct raft_io *io, unsigned trailing,
+                           struct raft_io_snapshot_put *req, const struct raft_snapshot *snapshot,
+                           raft_io_snapshot_put_cb cb)
+{
+    struct sim_node *n = node_of(io);
+    struct sim_job *job = job_new(n, JOB_PUT);
+    job->put.req = req;
+    job->put.cb = cb;
+    job->put.trailing = trailing;
+    job->put.installs = n->raft->last_stored == 0;
+    job->put.snapshot = snapshot;
+    timer_start(n, job, n->work_ms);
+    return 0;
+}
+
+static int io_snapshot_get(struct raft_io *io, struct raft_io_snapshot_get *req,
+                           raft_io_snapshot_get_cb cb)
+{
+    struct sim_node *n = node_of(io);
+    struct sim_job *job = job_new(n, JOB_GET);
+    job->get.req = req;
+    job->get.cb = cb;
+    timer_start(n, job, n->disk_ms);
+    return 0;
+}
+
+static int io_async_work(struct raft_io *io, struct raft_io_async_work *req,
+                         raft_io_async_work_cb cb)
+{
+    struct sim_node *n = node_of(io);
+    struct sim_job *job = job_new(n, JOB_WORK);
+    job->work.req = req;
+    job->work.cb = cb;
+    timer_start(n, job, n->work_ms);
+    return 0;
+}
+
+static void send_cb(struct raft_io_send *below, int status)
+{
+    job_end(CONTAINER_OF(below, struct sim_job, send.below), status);
+}
+
+static int io_send(struct raft_io *io, struct raft_io_send *req, const struct raft_message *m,
+                   raft_io_send_cb cb)
+{
+    struct sim_node *n = node_of(io);
+    struct sim *sim = n->sim;
+    if (m->server_id == 0 || m->server_address == NULL) {
+        sim_violation(sim, "node %u sends to nobody", n->index + 1);
+        return RAFT_NOCONNECTION;
+    }
+    unsigned to = (unsigned)(m->server_id - 1);
+    bool is_lost = sim->filter != NULL && !sim->filter(sim, n->index, to, m);
+    struct sim_job *job = job_new(n, is_lost ? JOB_LOST : JOB_SEND);
+    job->send.req = req;
+    job->send.cb = cb;
+    if (is_lost) {
+        timer_start(n, job, 0);
+        return 0;
+    }
+    n->sends++;
+    return n->below.send(io, &job->send.below, m, send_cb);
+}
+
+static void recv_cb(struct raft_io *io, struct raft_message *m)
+{
+    struct sim_node *n = node_of(io);
+    if (!n->down) {
+        n->recv(io, m);
+    } else if (m->type == RAFT_IO_APPEND_ENTRIES && m->append_entries.n_entries > 0) {
+        raft_free(m->append_entries.entries[0].batch);
+        raft_free(m->append_entries.entries);
+    } else if (m->type == RAFT_IO_INSTALL_SNAPSHOT) {
+        raft_configuration_close(&m->install_snapshot.conf);
+        raft_free(m->install_snapshot.data.base);
+    }
+}
+
+static int io_start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick, raft_io_recv_cb recv)
+{
+    struct sim_node *n = node_of(io);
+    n->recv = recv;
+    return n->below.start(io, msecs, tick, recv_cb);
+}
+
+/* A crash: raft only gets its memory back. */
+static void io_close(struct raft_io *io, raft_io_close_cb cb)
+{
+    struct sim_node *n = node_of(io);
+    CHECK(n->sends == 0);
+    n->life++;
+    while (n->jobs != NULL) {
+        job_end(n->jobs, RAFT_CANCELED);
+    }
+    cb(io);
+}
+
+static int io_random(struct raft_io *io, int min, int max)
+{
+    struct sim_node *n = node_of(io);
+    if (n->election_ms != 0) {
+        return (int)n->election_ms;
+    }
+    return min + (int)rng_below(&n->sim->rng, (uint64_t)(max - min));
+}
+
+void sim_io_install(struct sim_node *n)
+{
+    struct raft_io *io = n->io;
+    n->below = *io;
+    n->disk.first = 1;
+    io->version = 2;
+    io->load = io_load;
+    io->bootstrap = io_bootstrap;
+    io->set_term = io_set_term;
+    io->set_vote = io_set_vote;
+    io->append = io_append;
+    io->truncate = io_truncate;
+    io->snapshot_put = io_snapshot_put;
+    io->snapshot_get = io_snapshot_get;
+    io->async_work = io_async_work;
+    io->send = io_send;
+    io->start = io_start;
+    io->close = io_close;
+    io->random = io_random;
+}
+
+void sim_io_keep(struct sim_node *n, unsigned kept)
+{
+    for (struct sim_job *job = n->jobs; job != NULL && kept > 0; job = job->next) {
+        if (job->kind == JOB_WRITE) {
+            unsigned count = kept < job->write.n ? kept : job->write.n;
+            disk_write(job, count);
+            kept -= count;
+        }
+    }
+}
+
+void sim_io_free(struct sim_node *n)
+{
+    disk_cut(&n->disk, 0);
+    if (n->disk.has_snapshot) {
+        snapshot_free(&n->disk.snapshot);
+        n->disk.has_snapshot = false;
+    }
+}

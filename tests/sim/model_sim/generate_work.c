@@ -1,0 +1,102 @@
+/*
+ * What workers send.
+ */
+#include <string.h>
+
+#include "sim/model_sim/generate_int.h"
+
+enum { ITEMS_MAX = 6, CLAIM_QUEUES_MAX = 3 };
+
+void generate_work_claim(struct generate *g, struct command *out)
+{
+    out->type = COMMAND_CLAIM;
+    struct command_claim *c = &out->claim;
+    c->queue_count = 1 + generate_pick_below(g, CLAIM_QUEUES_MAX);
+    c->queues = generate_pick_alloc(g, c->queue_count * sizeof *c->queues);
+    for (size_t i = 0; i < c->queue_count; i++) {
+        c->queues[i] = generate_pick_chance(g, 98) ? generate_pick_queue(g) : STR("nobody");
+    }
+    c->worker_id = GENERATE_TEXT(g, STR("w0"), STR("w1"), STR("w2"), STR_EMPTY);
+    c->hostname = GENERATE_TEXT(g, STR("here"), STR("there"), STR_EMPTY);
+    c->lease_ms = GENERATE_NUMBER(g, 1000, 1000, 5000, 60000, 60000, 86400000);
+    c->count = generate_pick_chance(g, 60)
+                   ? 1
+                   : (uint32_t)(1 + generate_pick_below(g, g->profile->members_max));
+}
+
+static void ack_item(struct generate *g, struct command_ack_item *item)
+{
+    item->id = generate_pick_id(g, 1U << JOB_ACTIVE);
+    item->lease_token = generate_pick_token(g, item->id);
+    item->has_result = generate_pick_chance(g, 50);
+    if (item->has_result) {
+        item->result = GENERATE_TEXT(g, STR("null"), STR("{\"r\": 1}"), STR("5"), STR("\"\""));
+    }
+    if (generate_pick_chance(g, 25)) {
+        item->checkpoint = GENERATE_TEXT(g, STR("{\"at\":1}"), STR("[2]"));
+    }
+    item->usage = generate_pick_usage(g);
+    const struct model_job *j = model_find_job(g->model, item->id);
+    if ((j != NULL && j->doc.is_agent) || generate_pick_chance(g, 3)) {
+        item->agent_status = (enum command_agent_status)GENERATE_NUMBER(
+            g, COMMAND_AGENT_NONE, COMMAND_AGENT_DONE, COMMAND_AGENT_CONTINUE,
+            COMMAND_AGENT_CONTINUE, COMMAND_AGENT_CONTINUE, COMMAND_AGENT_HOLD);
+        item->hold_reason = GENERATE_TEXT(g, STR_EMPTY, STR("look at it"));
+    }
+    if (generate_pick_chance(g, 30)) {
+        item->step_status = (enum command_step_status)GENERATE_NUMBER(g, COMMAND_STEP_CONTINUE,
+                                                                      COMMAND_STEP_EXIT);
+        item->exit_reason = GENERATE_TEXT(g, STR_EMPTY, STR("enough \"said\""));
+    }
+}
+
+void generate_work_ack(struct generate *g, struct command *out)
+{
+    out->type = COMMAND_ACK;
+    struct command_ack *c = &out->ack;
+    c->lenient = generate_pick_chance(g, 40);
+    c->count = c->lenient ? 1 + generate_pick_below(g, ITEMS_MAX) : 1;
+    c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
+    for (size_t i = 0; i < c->count; i++) {
+        ack_item(g, &c->items[i]);
+    }
+}
+
+/* Longer than what an event repeats of it, cut in the middle of a character or not. */
+static struct str long_error(struct generate *g)
+{
+    enum { BYTES = 1500 };
+    char *text = generate_pick_alloc(g, BYTES);
+    memset(text, 'e', BYTES);
+    size_t at = 1015 + generate_pick_below(g, 10);
+    memcpy(text + at, "\xe2\x82\xac", 3);
+    return str_from(text, BYTES);
+}
+
+void generate_work_fail(struct generate *g, struct command *out)
+{
+    out->type = COMMAND_FAIL;
+    struct command_fail *c = &out->fail;
+    c->id = generate_pick_id(g, 1U << JOB_ACTIVE);
+    c->lease_token = generate_pick_token(g, c->id);
+    c->error = generate_pick_chance(g, 3)
+                   ? long_error(g)
+                   : GENERATE_TEXT(g, STR("boom"), STR(""), STR("a \"quote\"\n\xc3\xa9"));
+    c->backtrace = GENERATE_TEXT(g, STR_EMPTY, STR("at line 1"));
+}
+
+void generate_work_heartbeat(struct generate *g, struct command *out)
+{
+    out->type = COMMAND_HEARTBEAT;
+    struct command_heartbeat *c = &out->heartbeat;
+    c->count = generate_pick_below(g, ITEMS_MAX);
+    c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
+    for (size_t i = 0; i < c->count; i++) {
+        struct command_heartbeat_item *item = &c->items[i];
+        item->id = generate_pick_id(g, 1U << JOB_ACTIVE);
+        item->lease_token = generate_pick_token(g, item->id);
+        item->progress = GENERATE_TEXT(g, STR_EMPTY, STR("50"), STR("{\"current\":1}"));
+        item->checkpoint = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("{\"at\":3}"));
+        item->usage = generate_pick_usage(g);
+    }
+}

@@ -1,0 +1,145 @@
+/*
+ * Model: the rules of jobs once more, written from the contract (http-api.md 4 to 9, 12, 13) and
+ * not from the machine, as plainly as it can be said.
+ *
+ * Everything is in lists that are searched from one end to the other; nothing is indexed, cached or
+ * done in steps that the rules do not ask for. It is fed the same commands as the machine and says
+ * what each must answer, what every document must say afterwards, and which events must have
+ * happened. Where the contract is silent, the sentence that begins with "Free:" says what the
+ * machine was found to do; a change there is a change of habit and no broken promise.
+ *
+ * Text is copied into one arena and stays there until the model goes.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "core/job.h"
+#include "fsm/command.h"
+#include "fsm/result.h"
+#include "store/store_event.h"
+#include "store/store_record.h"
+#include "store/store_rows.h"
+
+/* What hangs on a job, oldest first. */
+struct model_error {
+    struct store_error row;
+    struct model_error *next;
+};
+
+struct model_usage {
+    struct store_usage row;
+    struct model_usage *next;
+};
+
+struct model_iteration {
+    struct store_iteration row;
+    struct model_iteration *next;
+};
+
+struct model_job {
+    struct job doc; /* what its document must say */
+    struct model_error *errors;
+    struct model_usage *usages;
+    struct model_iteration *iterations;
+    bool touched; /* written in this entry */
+};
+
+struct model_queue {
+    struct str name;
+    bool paused;
+    uint32_t max_concurrency;
+    uint32_t rate;
+    int64_t window_ms;
+    struct wall created_at;
+    uint64_t failures;
+    struct wall *claims; /* when jobs were claimed since the throttle was set */
+    size_t claim_count, claim_cap;
+};
+
+struct model_lock {
+    struct str queue, key;
+    struct id job;
+    struct wall expires_at;
+};
+
+struct model_batch {
+    struct id id;
+    struct store_batch record;
+};
+
+struct model_schedule {
+    struct id id;
+    struct store_schedule record;
+};
+
+struct model_worker {
+    struct str id;
+    struct store_worker record;
+};
+
+/* A list of pointers, in the order in which things came to be. */
+struct model_list {
+    void **at;
+    size_t count, cap;
+};
+
+struct model {
+    struct arena *arena;
+    struct model_list jobs;      /* struct model_job, by id */
+    struct model_list queues;    /* struct model_queue */
+    struct model_list locks;     /* struct model_lock */
+    struct model_list batches;   /* struct model_batch */
+    struct model_list schedules; /* struct model_schedule */
+    struct model_list workers;   /* struct model_worker */
+
+    struct wall now; /* of the entry; never runs backwards */
+    uint64_t index;
+    bool events_on;
+    uint32_t next_number; /* of an id in this entry */
+    uint64_t next_order;
+    uint64_t lease_token;
+    uint64_t next_row;
+    uint64_t next_event;
+    struct id purge_cursor;
+
+    struct model_list events;  /* struct store_event, of this entry */
+    struct model_list removed; /* struct model_job, gone in this entry */
+};
+
+struct model *model_new(void);
+void model_free(struct model *m); /* NULL is fine */
+
+/* An entry begins, stamped with this time. */
+void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events);
+
+/* Apply the entry's next command. What it must answer is put into out, in memory of the model; the
+ * message is left empty. */
+void model_apply(struct model *m, const struct command *c, struct result *out);
+
+/* NULL when there is none. */
+struct model_job *model_find_job(const struct model *m, struct id id);
+struct model_queue *model_find_queue(const struct model *m, struct str name);
+struct model_batch *model_find_batch(const struct model *m, struct id id);
+struct model_schedule *model_find_schedule(const struct model *m, struct id id);
+
+static inline struct model_job *model_job_at(const struct model *m, size_t i)
+{
+    return m->jobs.at[i];
+}
+
+/* Jobs of the queue in the state. */
+uint64_t model_count(const struct model *m, struct str queue, enum job_state state);
+
+/* What the machine must say about itself: machine_next_tick, machine_claimable. */
+struct wall model_next_tick(const struct model *m);
+bool model_claimable(const struct model *m, struct str queue, struct wall now,
+                     struct wall *out_until);
+
+/* For whoever builds lists of the model's kind. */
+void model_list_add(struct model_list *list, void *item);
+void model_list_remove(struct model_list *list, const void *item); /* keeps the order */
+void model_list_deinit(struct model_list *list);

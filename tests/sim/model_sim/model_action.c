@@ -1,0 +1,205 @@
+/*
+ * What is done to jobs by their ids (http-api.md 5.2, 5.3, 6.14, 9, 11.1).
+ */
+#include "base/buf.h"
+#include "base/check.h"
+#include "sim/model_sim/model_int.h"
+
+enum { TEXT_BYTES = 1 << 16 };
+
+static bool waits_or_runs(enum job_state s)
+{
+    return s == JOB_SCHEDULED || s == JOB_PENDING || s == JOB_ACTIVE || s == JOB_RETRYING;
+}
+
+/* May the action meet a job in this state? */
+static bool applies(enum command_job_action action, enum job_state s)
+{
+    switch (action) {
+    case COMMAND_JOB_RETRY:
+        return s == JOB_SCHEDULED || s == JOB_COMPLETED || s == JOB_DEAD || s == JOB_CANCELLED;
+    case COMMAND_JOB_REQUEUE:
+        return s == JOB_DEAD;
+    case COMMAND_JOB_CANCEL:
+    case COMMAND_JOB_HOLD:
+        return waits_or_runs(s);
+    case COMMAND_JOB_APPROVE:
+    case COMMAND_JOB_REJECT:
+        return s == JOB_HELD;
+    case COMMAND_JOB_CHANGE_PRIORITY:
+        return s == JOB_SCHEDULED || s == JOB_PENDING;
+    case COMMAND_JOB_MOVE:
+    case COMMAND_JOB_DELETE:
+        return true;
+    }
+    UNREACHABLE("an action has a number");
+}
+
+static enum err_code refusal(enum command_job_action action)
+{
+    static const enum err_code codes[] = {
+        [COMMAND_JOB_RETRY] = ERR_RETRY,     [COMMAND_JOB_CANCEL] = ERR_CANCEL,
+        [COMMAND_JOB_HOLD] = ERR_HOLD,       [COMMAND_JOB_APPROVE] = ERR_APPROVE,
+        [COMMAND_JOB_REJECT] = ERR_REJECT,
+    };
+    CHECK(action < COUNT_OF(codes));
+    return codes[action];
+}
+
+static void retry(struct model *m, struct model_job *j, bool keep_attempt)
+{
+    j->doc.attempt = keep_attempt ? j->doc.attempt : 0;
+    j->doc.failed_at = (struct wall){0};
+    j->doc.completed_at = (struct wall){0};
+    j->doc.cancelled_at = (struct wall){0};
+    j->doc.scheduled_at = (struct wall){0};
+    j->doc.hold_reason = STR_EMPTY;
+    model_job_clear_worker(j);
+    model_job_to_state(m, j, JOB_PENDING);
+    (void)model_event(m, STORE_EVENT_RETRIED, &j->doc);
+}
+
+/* A member of a batch that is cancelled has failed. */
+static void cancel(struct model *m, struct model_job *j)
+{
+    j->doc.cancelled_at = m->now;
+    j->doc.scheduled_at = (struct wall){0};
+    model_job_clear_worker(j);
+    model_job_to_state(m, j, JOB_CANCELLED);
+    model_lock_release(m, j);
+    (void)model_event(m, STORE_EVENT_CANCELLED, &j->doc);
+    model_batch_count_end(m, j, false);
+}
+
+static void hold(struct model *m, struct model_job *j, struct str reason)
+{
+    j->doc.hold_reason = model_keep(m, reason);
+    j->doc.scheduled_at = (struct wall){0};
+    model_job_clear_worker(j);
+    model_job_to_state(m, j, JOB_HELD);
+    struct store_event *e = model_event(m, STORE_EVENT_HELD, &j->doc);
+    if (e != NULL) {
+        e->text = j->doc.hold_reason;
+    }
+}
+
+static void approve(struct model *m, struct model_job *j)
+{
+    j->doc.hold_reason = STR_EMPTY;
+    j->doc.scheduled_at = (struct wall){0};
+    model_job_clear_worker(j);
+    model_job_to_state(m, j, JOB_PENDING);
+    (void)model_event(m, STORE_EVENT_APPROVED, &j->doc);
+}
+
+static void reject(struct model *m, struct model_job *j, struct str reason)
+{
+    struct buf text;
+    buf_init(&text, TEXT_BYTES);
+    buf_printf(&text, "rejected%s" STR_FMT, reason.len > 0 ? ": " : "", STR_ARG(reason));
+    struct str error = model_keep(m, buf_str(&text));
+    buf_deinit(&text);
+    j->doc.hold_reason = STR_EMPTY;
+    model_job_add_error(m, j, error, STR_EMPTY);
+    (void)model_event(m, STORE_EVENT_REJECTED, &j->doc);
+    model_job_die(m, j, error);
+}
+
+static void move(struct model *m, struct model_job *j, const struct command_jobs *c)
+{
+    struct str from = j->doc.queue;
+    (void)model_queue_of(m, c->queue);
+    model_lock_move(m, j, c->queue);
+    j->doc.queue = model_keep(m, c->queue);
+    j->doc.attempt = c->reset_attempts ? 0 : j->doc.attempt;
+    model_job_to_state(m, j, j->doc.state);
+    struct store_event *e = model_event(m, STORE_EVENT_MOVED, &j->doc);
+    if (e != NULL) {
+        e->text = from;
+        e->text2 = j->doc.queue;
+    }
+}
+
+static void change_priority(struct model *m, struct model_job *j, uint8_t priority)
+{
+    j->doc.priority = priority;
+    model_job_touch(m, j);
+    (void)model_event(m, STORE_EVENT_PRIORITY_CHANGED, &j->doc);
+}
+
+static void act(struct model *m, struct model_job *j, const struct command_jobs *c)
+{
+    switch (c->action) {
+    case COMMAND_JOB_RETRY:
+        return retry(m, j, false);
+    case COMMAND_JOB_REQUEUE:
+        return retry(m, j, true);
+    case COMMAND_JOB_CANCEL:
+        return cancel(m, j);
+    case COMMAND_JOB_HOLD:
+        return hold(m, j, c->reason);
+    case COMMAND_JOB_APPROVE:
+        return approve(m, j);
+    case COMMAND_JOB_REJECT:
+        return reject(m, j, c->reason);
+    case COMMAND_JOB_MOVE:
+        return move(m, j, c);
+    case COMMAND_JOB_CHANGE_PRIORITY:
+        return change_priority(m, j, c->priority);
+    case COMMAND_JOB_DELETE:
+        (void)model_event(m, STORE_EVENT_DELETED, &j->doc);
+        return model_job_remove(m, j);
+    }
+}
+
+void model_action(struct model *m, const struct command_jobs *c, struct result *out)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        struct model_job *j = model_find_job(m, c->ids[i]);
+        if (j == NULL) {
+            out->missing++;
+            if (!c->lenient) {
+                model_refuse(out, ERR_NOT_FOUND);
+                return;
+            }
+        } else if (applies(c->action, j->doc.state)) {
+            out->state = j->doc.state;
+            out->affected++;
+            act(m, j, c);
+        } else if (!c->lenient) {
+            model_refuse(out, refusal(c->action));
+            return;
+        }
+    }
+}
+
+void model_replay(struct model *m, const struct command_replay *c, struct result *out)
+{
+    const struct model_job *source = model_find_job(m, c->id);
+    if (source == NULL) {
+        model_refuse(out, ERR_NOT_FOUND);
+        return;
+    }
+    const struct store_iteration *row = NULL;
+    for (const struct model_iteration *it = source->iterations; it != NULL; it = it->next) {
+        row = it->row.iteration == c->from ? &it->row : row;
+    }
+    if (!source->doc.is_agent || row == NULL) {
+        model_refuse(out, ERR_REPLAY);
+        return;
+    }
+    const struct model_job *j = model_job_create(m, &(struct job){
+                                                         .queue = source->doc.queue,
+                                                         .payload = source->doc.payload,
+                                                         .priority = source->doc.priority,
+                                                         .tags = source->doc.tags,
+                                                         .is_agent = true,
+                                                         .agent = source->doc.agent,
+                                                         .checkpoint = row->checkpoint,
+                                                         .backoff = JOB_BACKOFF_EXPONENTIAL,
+                                                         .max_retries = 3,
+                                                         .retry_base_ms = 5000,
+                                                         .retry_max_ms = 600000,
+                                                     });
+    out->id = j->doc.id;
+}

@@ -1,0 +1,97 @@
+/*
+ * Batches of the model (http-api.md 6.7, 7.4).
+ */
+#include "base/buf.h"
+#include "base/check.h"
+#include "json/json_object.h"
+#include "sim/model_sim/model_int.h"
+
+enum { PAYLOAD_BYTES = 1 << 20 };
+
+struct model_batch *model_batch_create(struct model *m, struct str queue, struct str payload,
+                                       bool sealed)
+{
+    struct model_batch *b = model_alloc(m, sizeof *b);
+    b->id = model_next_id(m);
+    b->record = (struct store_batch){
+        .callback_queue = model_keep(m, queue),
+        .callback_payload = model_keep(m, payload),
+        .created_at = m->now,
+        .sealed = sealed,
+    };
+    model_list_add(&m->batches, b);
+    return b;
+}
+
+/* An object keeps its keys and gains "batch"; anything else becomes "callback_payload" beside it. */
+static struct str callback_payload(struct model *m, const struct model_batch *b)
+{
+    struct buf summary, payload;
+    buf_init(&summary, PAYLOAD_BYTES);
+    buf_init(&payload, PAYLOAD_BYTES);
+    struct str id = model_id_text(m, b->id, ID_BATCH);
+    buf_printf(&summary,
+               "{\"batch_id\":\"" STR_FMT "\",\"total\":%llu,\"succeeded\":%llu,\"failed\":%llu}",
+               STR_ARG(id), (unsigned long long)b->record.total,
+               (unsigned long long)b->record.succeeded, (unsigned long long)b->record.failed);
+    struct str given = b->record.callback_payload;
+    struct json_object_pair batch = {.key = STR("batch"), .value = buf_str(&summary)};
+    if (given.len == 0 || given.ptr[0] == '{') {
+        json_object_complete(&payload, given, &batch, 1);
+    } else {
+        struct json_object_pair both[] = {{.key = STR("callback_payload"), .value = given}, batch};
+        json_object_complete(&payload, STR_EMPTY, both, COUNT_OF(both));
+    }
+    struct str kept = model_keep(m, buf_str(&payload));
+    buf_deinit(&summary);
+    buf_deinit(&payload);
+    return kept;
+}
+
+void model_batch_maybe_finish(struct model *m, struct model_batch *b)
+{
+    if (!b->record.sealed || b->record.pending > 0 || b->record.finished_at.ns != 0) {
+        return;
+    }
+    b->record.finished_at = m->now;
+    if (b->record.callback_queue.len > 0) {
+        (void)model_job_create(m, &(struct job){
+                                      .queue = b->record.callback_queue,
+                                      .payload = callback_payload(m, b),
+                                      .priority = JOB_PRIORITY_NORMAL,
+                                      .backoff = JOB_BACKOFF_EXPONENTIAL,
+                                      .max_retries = 3,
+                                      .retry_base_ms = 5000,
+                                      .retry_max_ms = 600000,
+                                  });
+    }
+}
+
+void model_batch_count_end(struct model *m, struct model_job *j, bool succeeded)
+{
+    struct model_batch *b = model_find_batch(m, j->doc.batch_id);
+    if (b == NULL || j->doc.batch_counted) {
+        return;
+    }
+    j->doc.batch_counted = true;
+    b->record.pending--;
+    b->record.succeeded += succeeded ? 1 : 0;
+    b->record.failed += succeeded ? 0 : 1;
+    model_batch_maybe_finish(m, b);
+}
+
+void model_batch_open(struct model *m, const struct command_batch_open *c, struct result *out)
+{
+    out->id = model_batch_create(m, c->callback_queue, c->callback_payload, false)->id;
+}
+
+void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out)
+{
+    struct model_batch *b = model_find_batch(m, c->id);
+    if (b == NULL) {
+        model_refuse(out, ERR_NOT_FOUND);
+        return;
+    }
+    b->record.sealed = true;
+    model_batch_maybe_finish(m, b);
+}

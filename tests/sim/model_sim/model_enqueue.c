@@ -1,0 +1,106 @@
+/*
+ * Enqueue (http-api.md 6.6, 6.7, 6.9, 7.1, 7.2): all jobs of a command or none.
+ */
+#include <string.h>
+
+#include "sim/model_sim/model_int.h"
+
+/* Every job that this one is to wait for exists. */
+static bool dependencies_known(const struct model *m, const struct job *j)
+{
+    for (size_t at = 0; at < j->waits_for.len; at += ID_BYTES) {
+        struct id id;
+        memcpy(id.b, j->waits_for.ptr + at, ID_BYTES);
+        if (model_find_job(m, id) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Those of them that have not completed yet. */
+static struct str unmet(struct model *m, struct str waits_for)
+{
+    char *left = model_alloc(m, waits_for.len);
+    size_t len = 0;
+    for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
+        struct id id;
+        memcpy(id.b, waits_for.ptr + at, ID_BYTES);
+        if (model_find_job(m, id)->doc.state != JOB_COMPLETED) {
+            memcpy(left + len, id.b, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    return str_from(left, len);
+}
+
+static enum err_code check_member(const struct model *m, const struct job *j)
+{
+    if (!dependencies_known(m, j)) {
+        return ERR_VALIDATION;
+    }
+    if (!id_is_none(j->batch_id)) {
+        const struct model_batch *b = model_find_batch(m, j->batch_id);
+        if (b == NULL || b->record.sealed) {
+            return ERR_VALIDATION;
+        }
+    }
+    return ERR_OK;
+}
+
+static struct result_item enqueue_one(struct model *m, const struct command_new *n,
+                                      struct model_batch *batch)
+{
+    const struct model_lock *lock =
+        n->job.unique_key.len > 0 ? model_lock_find(m, n->job.queue, n->job.unique_key) : NULL;
+    if (lock != NULL) {
+        return (struct result_item){.id = lock->job, .status = RESULT_DUPLICATE};
+    }
+    struct job like = n->job;
+    like.waits_for = unmet(m, n->job.waits_for);
+    if (n->expire_after_ms > 0) {
+        like.expire_at = wall_add_ms(m->now, n->expire_after_ms);
+    }
+    if (batch == NULL) {
+        batch = model_find_batch(m, like.batch_id);
+    }
+    if (batch != NULL) {
+        like.batch_id = batch->id;
+        batch->record.total++;
+        batch->record.pending++;
+    }
+    struct model_job *j = model_job_create(m, &like);
+    if (n->starts_chain) {
+        j->doc.chain_id = model_id_text(m, model_next_id(m), ID_CHAIN);
+        j->doc.chain_step = 0;
+        j->doc.has_chain_step = true;
+    }
+    return (struct result_item){
+        .id = j->doc.id,
+        .status = j->doc.state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING,
+    };
+}
+
+void model_enqueue(struct model *m, const struct command_enqueue *c, struct result *out)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        enum err_code code = check_member(m, &c->jobs[i].job);
+        if (code != ERR_OK) {
+            model_refuse(out, code);
+            return;
+        }
+    }
+    struct model_batch *batch = NULL;
+    if (c->has_batch) {
+        batch = model_batch_create(m, c->callback_queue, c->callback_payload, true);
+        out->id = batch->id;
+    }
+    out->items = model_alloc(m, c->count * sizeof *out->items);
+    out->count = (uint32_t)c->count;
+    for (size_t i = 0; i < c->count; i++) {
+        out->items[i] = enqueue_one(m, &c->jobs[i], batch);
+    }
+    if (batch != NULL) {
+        model_batch_maybe_finish(m, batch);
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * Model_int: what the files of the model share. One file per subject, one function per rule.
+ */
+#pragma once
+
+#include "sim/model_sim/model.h"
+#include "sim/model_sim/model_chain.h"
+
+/* model.c */
+struct str model_keep(struct model *m, struct str s); /* a copy that stays */
+void *model_alloc(struct model *m, size_t size);      /* zeroed */
+struct id model_next_id(struct model *m);
+struct str model_id_text(struct model *m, struct id id, struct str prefix);
+void model_refuse(struct result *out, enum err_code code);
+/* An event of the job j happens; what else it says may be filled in. NULL when the log is off. */
+struct store_event *model_event(struct model *m, enum store_event_type type, const struct job *j);
+void model_event_queue(struct model *m, enum store_event_type type, struct str queue);
+/* The queue of that name, made when it is not known yet. */
+struct model_queue *model_queue_of(struct model *m, struct str name);
+
+/* model_job.c: a job from its creation to its end */
+struct model_job *model_job_create(struct model *m, const struct job *like);
+void model_job_to_state(struct model *m, struct model_job *j, enum job_state state);
+void model_job_touch(struct model *m, struct model_job *j);
+void model_job_clear_worker(struct model_job *j);
+void model_job_remove(struct model *m, struct model_job *j);
+void model_job_add_error(struct model *m, struct model_job *j, struct str error,
+                         struct str backtrace);
+void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase phase,
+                         const struct store_tokens *tokens);
+void model_job_add_iteration(struct model *m, struct model_job *j, struct store_iteration row);
+bool model_job_expired(const struct model *m, const struct model_job *j);
+/* The error is written already. */
+void model_job_die(struct model *m, struct model_job *j, struct str error);
+void model_job_expire(struct model *m, struct model_job *j);
+void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
+                    struct result *out);
+/* Jobs that wait for j, which has completed, wait for one less. */
+void model_job_satisfy(struct model *m, const struct model_job *j);
+
+/* model_lock.c: unique keys */
+struct model_lock *model_lock_find(struct model *m, struct str queue, struct str key);
+void model_lock_set(struct model *m, const struct model_job *j);
+void model_lock_release(struct model *m, const struct model_job *j);
+void model_lock_move(struct model *m, const struct model_job *j, struct str to);
+
+/* model_batch.c */
+void model_batch_count_end(struct model *m, struct model_job *j, bool succeeded);
+void model_batch_open(struct model *m, const struct command_batch_open *c, struct result *out);
+void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out);
+struct model_batch *model_batch_create(struct model *m, struct str queue, struct str payload,
+                                       bool sealed);
+void model_batch_maybe_finish(struct model *m, struct model_batch *b);
+
+/* model_chain.c */
+void model_chain_advance(struct model *m, const struct model_job *j,
+                         const struct command_ack_item *ack);
+void model_chain_step_died(struct model *m, const struct model_job *j, struct str error);
+
+/* One file per family of commands. */
+void model_enqueue(struct model *m, const struct command_enqueue *c, struct result *out);
+void model_claim(struct model *m, const struct command_claim *c, struct result *out);
+void model_ack(struct model *m, const struct command_ack *c, struct result *out);
+void model_fail(struct model *m, const struct command_fail *c, struct result *out);
+void model_heartbeat(struct model *m, const struct command_heartbeat *c, struct result *out);
+void model_action(struct model *m, const struct command_jobs *c, struct result *out);
+void model_replay(struct model *m, const struct command_replay *c, struct result *out);
+void model_queue_remember_claim(struct model *m, struct model_queue *q);
+void model_queue_change(struct model *m, const struct command_queue *c, struct result *out);
+void model_tick(struct model *m, struct result *out);
+void model_purge(struct model *m, const struct command_purge *c, struct result *out);
+void model_schedule_put(struct model *m, const struct command_schedule_put *c, struct result *out);
+void model_schedule_delete(struct model *m, const struct command_schedule_delete *c,
+                           struct result *out);
+void model_schedule_fire(struct model *m, const struct command_schedule_fire *c,
+                         struct result *out);
+
+/* model_worker.c */
+void model_worker_seen(struct model *m, const struct command_claim *claim);
+void model_worker_beat(struct model *m, struct str id);

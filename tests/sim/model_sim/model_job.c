@@ -1,0 +1,273 @@
+/*
+ * A job of the model: how it comes to be, what is written down about it, how it ends (http-api.md
+ * 4, 5.3, 6.1, 6.9, 6.10).
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "sim/model_sim/model_int.h"
+
+/* Only what a job is asked to be is taken over; the rest is how every job begins. */
+struct model_job *model_job_create(struct model *m, const struct job *like)
+{
+    struct model_job *j = model_alloc(m, sizeof *j);
+    j->doc = (struct job){
+        .id = model_next_id(m),
+        .queue = model_keep(m, like->queue),
+        .payload = model_keep(m, like->payload),
+        .priority = like->priority,
+        .backoff = like->backoff,
+        .max_retries = like->max_retries,
+        .retry_base_ms = like->retry_base_ms,
+        .retry_max_ms = like->retry_max_ms,
+        .created_at = m->now,
+        .scheduled_at = like->scheduled_at,
+        .expire_at = like->expire_at,
+        .unique_period_s = like->unique_period_s,
+        .unique_key = model_keep(m, like->unique_key),
+        .batch_id = like->batch_id,
+        .tags = model_keep(m, like->tags),
+        .checkpoint = model_keep(m, like->checkpoint),
+        .parent_id = model_keep(m, like->parent_id),
+        .chain_id = model_keep(m, like->chain_id),
+        .chain_step = like->chain_step,
+        .has_chain_step = like->has_chain_step,
+        .chain_config = model_keep(m, like->chain_config),
+        .schedule_id = like->schedule_id,
+        .is_agent = like->is_agent,
+        .waits_for = model_keep(m, like->waits_for),
+    };
+    if (like->is_agent) {
+        j->doc.agent = (struct job_agent){
+            .max_iterations = like->agent.max_iterations,
+            .max_cost_nusd = like->agent.max_cost_nusd,
+            .timeout_ms = like->agent.timeout_ms,
+            .timeout = model_keep(m, like->agent.timeout),
+            .iteration = 1,
+        };
+    }
+    model_list_add(&m->jobs, j);
+    (void)model_queue_of(m, like->queue);
+    if (j->doc.unique_key.len > 0) {
+        model_lock_set(m, j);
+    }
+    model_job_to_state(m, j, like->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING);
+    (void)model_event(m, STORE_EVENT_ENQUEUED, &j->doc);
+    return j;
+}
+
+void model_job_touch(struct model *m, struct model_job *j)
+{
+    j->doc.version = m->index;
+    j->touched = true;
+}
+
+/* Whoever becomes pending stands at the tail. */
+void model_job_to_state(struct model *m, struct model_job *j, enum job_state state)
+{
+    j->doc.state = state;
+    j->doc.order = state == JOB_PENDING ? m->next_order++ : 0;
+    model_job_touch(m, j);
+}
+
+void model_job_clear_worker(struct model_job *j)
+{
+    j->doc.worker_id = STR_EMPTY;
+    j->doc.hostname = STR_EMPTY;
+    j->doc.lease_expires_at = (struct wall){0};
+}
+
+/* With all that hangs on it, and its lock. A batch counts a member that vanishes as failed. */
+void model_job_remove(struct model *m, struct model_job *j)
+{
+    model_lock_release(m, j);
+    model_list_remove(&m->jobs, j);
+    model_list_add(&m->removed, j);
+    model_batch_count_end(m, j, false);
+}
+
+void model_job_add_error(struct model *m, struct model_job *j, struct str error,
+                         struct str backtrace)
+{
+    struct model_error *e = model_alloc(m, sizeof *e);
+    e->row = (struct store_error){
+        .row = m->next_row++,
+        .attempt = j->doc.attempt,
+        .created_at = m->now,
+        .error = model_keep(m, error),
+        .backtrace = model_keep(m, backtrace),
+    };
+    struct model_error **at = &j->errors;
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    *at = e;
+    j->doc.error_count++;
+    if (j->doc.error_count > LIMIT_JOB_ERRORS) {
+        j->errors = j->errors->next;
+    }
+}
+
+/* A report that says nothing is no report. */
+void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase phase,
+                         const struct store_tokens *tokens)
+{
+    if (tokens->input == 0 && tokens->output == 0 && tokens->cache_creation == 0 &&
+        tokens->cache_read == 0 && tokens->cost_nusd == 0 && tokens->model.len == 0 &&
+        tokens->provider.len == 0) {
+        return;
+    }
+    struct model_usage *u = model_alloc(m, sizeof *u);
+    u->row = (struct store_usage){
+        .row = m->next_row++,
+        .attempt = j->doc.attempt,
+        .phase = phase,
+        .created_at = m->now,
+        .tokens = *tokens,
+    };
+    u->row.tokens.model = model_keep(m, tokens->model);
+    u->row.tokens.provider = model_keep(m, tokens->provider);
+    struct model_usage **at = &j->usages;
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    *at = u;
+    j->doc.usage_count++;
+}
+
+void model_job_add_iteration(struct model *m, struct model_job *j, struct store_iteration row)
+{
+    struct model_iteration *it = model_alloc(m, sizeof *it);
+    it->row = row;
+    it->row.row = m->next_row++;
+    it->row.created_at = m->now;
+    it->row.checkpoint = model_keep(m, row.checkpoint);
+    it->row.hold_reason = model_keep(m, row.hold_reason);
+    it->row.result = model_keep(m, row.result);
+    it->row.tokens.model = model_keep(m, row.tokens.model);
+    it->row.tokens.provider = model_keep(m, row.tokens.provider);
+    struct model_iteration **at = &j->iterations;
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    *at = it;
+    j->doc.iteration_count++;
+}
+
+bool model_job_expired(const struct model *m, const struct model_job *j)
+{
+    return j->doc.expire_at.ns != 0 && j->doc.expire_at.ns < m->now.ns;
+}
+
+/* Its lock stays until it expires. */
+void model_job_die(struct model *m, struct model_job *j, struct str error)
+{
+    j->doc.failed_at = m->now;
+    j->doc.scheduled_at = (struct wall){0};
+    model_job_clear_worker(j);
+    model_job_to_state(m, j, JOB_DEAD);
+    (void)model_event(m, STORE_EVENT_DEAD, &j->doc);
+    model_batch_count_end(m, j, false);
+    model_chain_step_died(m, j, error);
+}
+
+void model_job_expire(struct model *m, struct model_job *j)
+{
+    model_job_add_error(m, j, STR("job expired"), STR_EMPTY);
+    (void)model_event(m, STORE_EVENT_EXPIRED, &j->doc);
+    model_job_die(m, j, STR("job expired"));
+}
+
+/* b, b·a or b·2^(a−1), at most m when there is an m. */
+static int64_t backoff_ms(const struct job *j)
+{
+    int64_t delay = 0;
+    bool past = false; /* the end of the numbers */
+    switch (j->backoff) {
+    case JOB_BACKOFF_NONE:
+        return 0;
+    case JOB_BACKOFF_FIXED:
+        delay = j->retry_base_ms;
+        break;
+    case JOB_BACKOFF_LINEAR:
+        past = __builtin_mul_overflow(j->retry_base_ms, (int64_t)j->attempt, &delay);
+        break;
+    case JOB_BACKOFF_EXPONENTIAL:
+        delay = j->retry_base_ms;
+        for (uint32_t a = 1; a < j->attempt && !past; a++) {
+            past = __builtin_mul_overflow(delay, INT64_C(2), &delay);
+        }
+        break;
+    }
+    if (past) {
+        delay = INT64_MAX;
+    }
+    return j->retry_max_ms > 0 && delay > j->retry_max_ms ? j->retry_max_ms : delay;
+}
+
+void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
+                    struct result *out)
+{
+    struct job *doc = &j->doc;
+    out->attempt = doc->attempt;
+    out->remaining = doc->max_retries > doc->attempt ? doc->max_retries - doc->attempt : 0;
+    if (model_job_expired(m, j)) {
+        out->remaining = 0;
+    }
+    out->state = out->remaining > 0 ? JOB_RETRYING : JOB_DEAD;
+    if (out->state == JOB_RETRYING) {
+        out->at = wall_add_ms(m->now, backoff_ms(doc));
+    }
+
+    model_queue_of(m, doc->queue)->failures++;
+    model_job_add_error(m, j, error, backtrace);
+    struct store_event *e = model_event(m, STORE_EVENT_FAILED, doc);
+    if (e != NULL) {
+        e->text = model_keep(m, str_from(error.ptr, error.len < LIMIT_EVENT_ERROR_BYTES
+                                                        ? error.len
+                                                        : LIMIT_EVENT_ERROR_BYTES));
+        e->attempt = out->attempt;
+        e->remaining = out->remaining;
+        e->next_attempt_at = out->at;
+    }
+    doc->hold_reason = STR_EMPTY;
+    if (out->state == JOB_DEAD) {
+        model_job_die(m, j, error);
+        return;
+    }
+    doc->failed_at = m->now;
+    doc->scheduled_at = out->at;
+    model_job_clear_worker(j);
+    model_job_to_state(m, j, JOB_RETRYING);
+    (void)model_event(m, STORE_EVENT_RETRYING, doc);
+}
+
+/* The list of ids without this one. */
+static struct str without(struct model *m, struct str ids, struct id gone)
+{
+    char *kept = model_alloc(m, ids.len);
+    size_t len = 0;
+    for (size_t at = 0; at < ids.len; at += ID_BYTES) {
+        if (memcmp(ids.ptr + at, gone.b, ID_BYTES) != 0) {
+            memcpy(kept + len, ids.ptr + at, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    return str_from(kept, len);
+}
+
+void model_job_satisfy(struct model *m, const struct model_job *j)
+{
+    for (size_t i = 0; i < m->jobs.count; i++) {
+        struct model_job *other = model_job_at(m, i);
+        if (other->doc.waits_for.len == 0) {
+            continue;
+        }
+        struct str left = without(m, other->doc.waits_for, j->doc.id);
+        if (left.len < other->doc.waits_for.len) {
+            other->doc.waits_for = left;
+            model_job_touch(m, other);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+#include "sim/model_sim/trace.h"
+
+#include <inttypes.h>
+
+void trace_id(FILE *out, struct id id)
+{
+    if (id_is_none(id)) {
+        (void)fputc('-', out);
+        return;
+    }
+    char text[ID_TEXT_MAX];
+    size_t len = id_format(id, STR_EMPTY, text);
+    (void)fprintf(out, "%.*s", (int)len, text);
+}
+
+static void trace_ids(FILE *out, struct str ids)
+{
+    for (size_t at = 0; at < ids.len; at += ID_BYTES) {
+        struct id id;
+        memcpy(id.b, ids.ptr + at, ID_BYTES);
+        (void)fputc(' ', out);
+        trace_id(out, id);
+    }
+}
+
+static void trace_new(FILE *out, const struct command_new *n)
+{
+    const struct job *j = &n->job;
+    (void)fprintf(out, "\n      job queue=" STR_FMT " priority=%u retries=%u backoff=%s",
+                  STR_ARG(j->queue), j->priority, j->max_retries, job_backoff_name(j->backoff));
+    if (j->unique_key.len > 0) {
+        (void)fprintf(out, " key=" STR_FMT "/%" PRId64 "s", STR_ARG(j->unique_key),
+                      j->unique_period_s);
+    }
+    if (j->scheduled_at.ns != 0) {
+        (void)fprintf(out, " scheduled=%" PRId64, j->scheduled_at.ns);
+    }
+    if (n->expire_after_ms != 0) {
+        (void)fprintf(out, " expires_after=%" PRId64, n->expire_after_ms);
+    }
+    if (j->is_agent) {
+        (void)fprintf(out, " agent=%" PRId64 "/%" PRId64 "/%" PRId64, j->agent.max_iterations,
+                      j->agent.max_cost_nusd, j->agent.timeout_ms);
+    }
+    if (n->starts_chain || j->chain_config.len > 0) {
+        (void)fprintf(out, " %s step=%d config=" STR_FMT, n->starts_chain ? "chain" : "raw",
+                      j->chain_step, STR_ARG(j->chain_config));
+    }
+    if (!id_is_none(j->batch_id)) {
+        (void)fprintf(out, " batch=");
+        trace_id(out, j->batch_id);
+    }
+    if (j->waits_for.len > 0) {
+        (void)fprintf(out, " waits for");
+        trace_ids(out, j->waits_for);
+    }
+}
+
+static void trace_enqueue(FILE *out, const struct command_enqueue *c)
+{
+    if (c->has_batch) {
+        (void)fprintf(out, " batch callback=" STR_FMT " payload=" STR_FMT,
+                      STR_ARG(c->callback_queue), STR_ARG(c->callback_payload));
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        trace_new(out, &c->jobs[i]);
+    }
+}
+
+static void trace_claim(FILE *out, const struct command_claim *c)
+{
+    (void)fprintf(out, " worker=" STR_FMT " lease=%" PRId64 " count=%u from", STR_ARG(c->worker_id),
+                  c->lease_ms, c->count);
+    for (size_t i = 0; i < c->queue_count; i++) {
+        (void)fprintf(out, " " STR_FMT, STR_ARG(c->queues[i]));
+    }
+}
+
+static void trace_ack(FILE *out, const struct command_ack *c)
+{
+    (void)fprintf(out, "%s", c->lenient ? " lenient" : "");
+    for (size_t i = 0; i < c->count; i++) {
+        const struct command_ack_item *item = &c->items[i];
+        (void)fprintf(out, "\n      ");
+        trace_id(out, item->id);
+        (void)fprintf(out,
+                      " token=%" PRIu64 " result=" STR_FMT " agent=%d step=%d cost=%" PRId64
+                      " checkpoint=" STR_FMT " reason=" STR_FMT,
+                      item->lease_token, STR_ARG(item->result), (int)item->agent_status,
+                      (int)item->step_status, item->usage.cost_nusd, STR_ARG(item->checkpoint),
+                      STR_ARG(item->hold_reason));
+    }
+}
+
+static void trace_heartbeat(FILE *out, const struct command_heartbeat *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        (void)fputc(' ', out);
+        trace_id(out, c->items[i].id);
+        (void)fprintf(out, " token=%" PRIu64 " progress=" STR_FMT, c->items[i].lease_token,
+                      STR_ARG(c->items[i].progress));
+    }
+}
+
+static void trace_jobs(FILE *out, const struct command_jobs *c)
+{
+    static const char *const words[] = {
+        [COMMAND_JOB_RETRY] = "retry",     [COMMAND_JOB_REQUEUE] = "requeue",
+        [COMMAND_JOB_CANCEL] = "cancel",   [COMMAND_JOB_HOLD] = "hold",
+        [COMMAND_JOB_APPROVE] = "approve", [COMMAND_JOB_REJECT] = "reject",
+        [COMMAND_JOB_MOVE] = "move",       [COMMAND_JOB_CHANGE_PRIORITY] = "priority",
+        [COMMAND_JOB_DELETE] = "delete",
+    };
+    (void)fprintf(out, " %s%s to=" STR_FMT " priority=%u reset=%d", words[c->action],
+                  c->lenient ? " lenient" : "", STR_ARG(c->queue), c->priority,
+                  c->reset_attempts ? 1 : 0);
+    for (size_t i = 0; i < c->count; i++) {
+        (void)fputc(' ', out);
+        trace_id(out, c->ids[i]);
+    }
+}
+
+static void trace_queue(FILE *out, const struct command_queue *c)
+{
+    static const char *const words[] = {
+        [COMMAND_QUEUE_PAUSE] = "pause",
+        [COMMAND_QUEUE_RESUME] = "resume",
+        [COMMAND_QUEUE_CONCURRENCY] = "concurrency",
+        [COMMAND_QUEUE_THROTTLE] = "throttle",
+        [COMMAND_QUEUE_UNTHROTTLE] = "unthrottle",
+        [COMMAND_QUEUE_CLEAR] = "clear",
+        [COMMAND_QUEUE_DELETE] = "delete",
+    };
+    (void)fprintf(out, " %s " STR_FMT " max=%u rate=%u window=%" PRId64 " cursor=",
+                  words[c->action], STR_ARG(c->name), c->max, c->rate, c->window_ms);
+    trace_id(out, c->cursor);
+    (void)fprintf(out, " until=");
+    trace_id(out, c->until);
+    (void)fprintf(out, " in_done=%d", c->in_done ? 1 : 0);
+}
+
+static void trace_schedule(FILE *out, const struct command *c)
+{
+    if (c->type == COMMAND_SCHEDULE_PUT) {
+        const struct command_schedule_put *p = &c->schedule_put;
+        trace_id(out, p->id);
+        (void)fprintf(out, " name=" STR_FMT " queue=" STR_FMT " key=" STR_FMT " enabled=%d",
+                      STR_ARG(p->schedule.name), STR_ARG(p->schedule.queue),
+                      STR_ARG(p->schedule.unique_key), p->schedule.enabled ? 1 : 0);
+    } else if (c->type == COMMAND_SCHEDULE_DELETE) {
+        trace_id(out, c->schedule_delete.id);
+    } else {
+        const struct command_schedule_fire *f = &c->schedule_fire;
+        trace_id(out, f->id);
+        (void)fprintf(out, " %s expected=%" PRId64 " next=%" PRId64, f->manual ? "manual" : "due",
+                      f->expected_next.ns, f->next.ns);
+    }
+}
+
+void trace_command(FILE *out, const struct command *c)
+{
+    (void)fprintf(out, "%s ", command_word(c->type));
+    switch (c->type) {
+    case COMMAND_ENQUEUE:
+        return trace_enqueue(out, &c->enqueue);
+    case COMMAND_CLAIM:
+        return trace_claim(out, &c->claim);
+    case COMMAND_ACK:
+        return trace_ack(out, &c->ack);
+    case COMMAND_FAIL:
+        trace_id(out, c->fail.id);
+        (void)fprintf(out, " token=%" PRIu64, c->fail.lease_token);
+        return;
+    case COMMAND_HEARTBEAT:
+        return trace_heartbeat(out, &c->heartbeat);
+    case COMMAND_JOBS:
+        return trace_jobs(out, &c->jobs);
+    case COMMAND_REPLAY:
+        trace_id(out, c->replay.id);
+        (void)fprintf(out, " from=%" PRId64, c->replay.from);
+        return;
+    case COMMAND_QUEUE:
+        return trace_queue(out, &c->queue);
+    case COMMAND_PURGE:
+        (void)fprintf(out, "retention=%" PRId64, c->purge.retention_ms);
+        return;
+    case COMMAND_BATCH_OPEN:
+        (void)fprintf(out, "callback=" STR_FMT, STR_ARG(c->batch_open.callback_queue));
+        return;
+    case COMMAND_BATCH_SEAL:
+        return trace_id(out, c->batch_seal.id);
+    case COMMAND_SCHEDULE_PUT:
+    case COMMAND_SCHEDULE_DELETE:
+    case COMMAND_SCHEDULE_FIRE:
+        return trace_schedule(out, c);
+    case COMMAND_TICK:
+        return;
+    }
+}
+
+void trace_result(FILE *out, const struct result *r)
+{
+    (void)fprintf(out, "%s id=", err_wire(r->code));
+    trace_id(out, r->id);
+    (void)fprintf(out, " affected=%u missing=%u state=%s attempt=%u remaining=%u at=%" PRId64,
+                  r->affected, r->missing, job_state_name(r->state), r->attempt, r->remaining,
+                  r->at.ns);
+    (void)fprintf(out, " more=%d cursor=", r->more ? 1 : 0);
+    trace_id(out, r->cursor);
+    (void)fprintf(out, " until=");
+    trace_id(out, r->until);
+    (void)fprintf(out, " in_done=%d '" STR_FMT "'", r->in_done ? 1 : 0, STR_ARG(r->message));
+    for (uint32_t i = 0; i < r->count; i++) {
+        (void)fprintf(out, "\n      ");
+        trace_id(out, r->items[i].id);
+        (void)fprintf(out, " status=%d", (int)r->items[i].status);
+    }
+}

@@ -1,0 +1,15 @@
+/*
+ * Trace: commands and results in words, for whoever looks for the reason of a mismatch.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "fsm/command.h"
+#include "fsm/result.h"
+
+/* One line, without its end. */
+void trace_command(FILE *out, const struct command *c);
+void trace_result(FILE *out, const struct result *r);
+
+void trace_id(FILE *out, struct id id);

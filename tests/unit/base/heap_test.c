@@ -1,0 +1,181 @@
+#include "base/heap.h"
+
+#include <stdlib.h>
+
+#include "lib/expect.h"
+#include "lib/rng.h"
+#include "lib/test.h"
+
+struct thing {
+    unsigned name;
+    struct heap_node node;
+};
+
+static const struct thing *thing_of(const struct heap_node *n)
+{
+    return CONTAINER_OF(n, const struct thing, node);
+}
+
+static bool name_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return thing_of(a)->name < thing_of(b)->name;
+}
+
+/* What the heap must give out: a sorted array of the things that are in. */
+struct sorted {
+    const struct thing *at[512];
+    size_t count;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct thing *x = *(const struct thing *const *)a;
+    const struct thing *y = *(const struct thing *const *)b;
+    if (x->node.key != y->node.key) {
+        return x->node.key < y->node.key ? -1 : 1;
+    }
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void sort_things(const struct thing *things, size_t count, struct sorted *out)
+{
+    out->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (heap_node_is_in(&things[i].node)) {
+            out->at[out->count++] = &things[i];
+        }
+    }
+    qsort(out->at, out->count, sizeof out->at[0], compare);
+}
+
+static void make_things(struct thing *things, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        things[i] = (struct thing){.name = i, .node = heap_node_out()};
+    }
+}
+
+static void first__agrees_with_a_sorted_array(void **state)
+{
+    (void)state;
+    enum { THINGS = 400, STEPS = 6000 };
+    static struct thing things[THINGS];
+    struct rng rng = rng_from(17);
+    struct sorted sorted;
+    struct heap h;
+    heap_init(&h, name_before);
+    make_things(things, THINGS);
+    for (unsigned step = 0; step < STEPS; step++) {
+        struct thing *t = &things[rng_below(&rng, THINGS)];
+        /* Few different keys, so that there are many ties. */
+        if (rng_below(&rng, 3) > 0) {
+            heap_set(&h, &t->node, (int64_t)rng_below(&rng, 50) - 25);
+            assert_true(heap_node_is_in(&t->node));
+        } else {
+            heap_remove(&h, &t->node);
+            assert_false(heap_node_is_in(&t->node));
+        }
+        if (step % 50 == 0) {
+            sort_things(things, THINGS, &sorted);
+            assert_int_equal(h.count, sorted.count);
+            assert_ptr_equal(heap_first(&h), sorted.count == 0 ? NULL : &sorted.at[0]->node);
+        }
+    }
+    sort_things(things, THINGS, &sorted);
+    assert_int_equal(h.count, sorted.count);
+    for (size_t i = 0; i < sorted.count; i++) {
+        assert_ptr_equal(heap_first(&h), &sorted.at[i]->node);
+        heap_remove(&h, heap_first(&h));
+    }
+    assert_null(heap_first(&h));
+    heap_deinit(&h);
+}
+
+/* Replicas put the same things in in different orders and must take them out in the same. */
+static void ties__come_by_name_whatever_the_order_of_putting_in(void **state)
+{
+    (void)state;
+    enum { THINGS = 100 };
+    struct thing things[THINGS];
+    unsigned order[THINGS];
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct rng rng = rng_from(seed);
+        struct heap h;
+        heap_init(&h, name_before);
+        make_things(things, THINGS);
+        for (unsigned i = 0; i < THINGS; i++) {
+            unsigned other = (unsigned)rng_below(&rng, i + 1);
+            order[i] = order[other];
+            order[other] = i;
+        }
+        for (unsigned i = 0; i < THINGS; i++) {
+            heap_set(&h, &things[order[i]].node, order[i] % 3);
+        }
+        for (unsigned i = 0; i < THINGS; i++) {
+            struct heap_node *first = heap_first(&h);
+            unsigned per_key = (THINGS + 2) / 3;
+            unsigned key = i < per_key ? 0 : i < per_key + THINGS / 3 ? 1 : 2;
+            unsigned before = key == 0 ? 0 : key == 1 ? per_key : per_key + THINGS / 3;
+            assert_int_equal(thing_of(first)->name, key + 3 * (i - before));
+            heap_remove(&h, first);
+        }
+        heap_deinit(&h);
+    }
+}
+
+static void set__moves_what_is_in_to_another_key(void **state)
+{
+    (void)state;
+    struct thing things[3];
+    struct heap h;
+    heap_init(&h, name_before);
+    make_things(things, 3);
+    for (unsigned i = 0; i < 3; i++) {
+        heap_set(&h, &things[i].node, i);
+    }
+    heap_set(&h, &things[0].node, INT64_MAX);
+    assert_ptr_equal(heap_first(&h), &things[1].node);
+    heap_set(&h, &things[2].node, INT64_MIN);
+    assert_ptr_equal(heap_first(&h), &things[2].node);
+    assert_int_equal(h.count, 3);
+    heap_deinit(&h);
+}
+
+static void remove__of_what_is_in_no_heap_does_nothing(void **state)
+{
+    (void)state;
+    struct thing t = {.node = heap_node_out()};
+    struct heap h;
+    heap_init(&h, name_before);
+    heap_remove(&h, &t.node);
+    heap_set(&h, &t.node, 1);
+    heap_remove(&h, &t.node);
+    heap_remove(&h, &t.node);
+    assert_int_equal(h.count, 0);
+    heap_deinit(&h);
+}
+
+static void remove_from_another_heap(void)
+{
+    struct thing a = {.node = heap_node_out()};
+    struct thing b = {.node = heap_node_out()};
+    struct heap one;
+    struct heap other;
+    heap_init(&one, name_before);
+    heap_init(&other, name_before);
+    heap_set(&one, &a.node, 1);
+    heap_set(&other, &b.node, 1);
+    heap_remove(&other, &a.node);
+}
+
+static void remove__from_another_heap_is_a_bug(void **state)
+{
+    (void)state;
+    expect_abort(remove_from_another_heap);
+}
+
+TEST_GROUP(heap, cmocka_unit_test(first__agrees_with_a_sorted_array),
+           cmocka_unit_test(ties__come_by_name_whatever_the_order_of_putting_in),
+           cmocka_unit_test(set__moves_what_is_in_to_another_key),
+           cmocka_unit_test(remove__of_what_is_in_no_heap_does_nothing),
+           cmocka_unit_test(remove__from_another_heap_is_a_bug));

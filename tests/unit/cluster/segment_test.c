@@ -1,0 +1,236 @@
+#include "cluster/segment.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "base/crc32c.h"
+#include "lib/test.h"
+
+enum { GENERATION = 7, IMAGE_BYTES_MAX = 1 << 20 };
+
+/* What a file would have after the batch is written to it at the offset. */
+static void write_to(struct buf *image, size_t offset, const struct segment_batch *b)
+{
+    for (unsigned i = 0; i < b->iov_count; i++) {
+        assert_true(offset + b->iov[i].iov_len <= image->len);
+        memcpy(image->ptr + offset, b->iov[i].iov_base, b->iov[i].iov_len);
+        offset += b->iov[i].iov_len;
+    }
+}
+
+static struct buf blank_image(size_t bytes)
+{
+    struct buf image;
+    buf_init(&image, IMAGE_BYTES_MAX);
+    char *room = buf_reserve(&image, bytes);
+    assert_non_null(room);
+    memset(room, 0, bytes);
+    image.len = bytes;
+    return image;
+}
+
+static const struct segment_record sample[] = {
+    {.type = SEGMENT_CHANGE, .index = 10, .term = 2, .payload = {.ptr = "members!", .len = 8}},
+    {.type = SEGMENT_COMMAND, .index = 11, .term = 2, .payload = {.ptr = "abc", .len = 3}},
+    {.type = SEGMENT_BARRIER, .index = 12, .term = 3, .payload = {.ptr = NULL, .len = 0}},
+    {.type = SEGMENT_TRUNCATE, .index = 11, .flushed = 64},
+    {.type = SEGMENT_COMMAND, .index = 11, .term = 4, .payload = {.ptr = "12345678", .len = 8}},
+    {.type = SEGMENT_RESET, .index = 900, .flushed = 72},
+};
+
+/* A segment with the sample in it. */
+static struct buf sample_image(uint64_t generation)
+{
+    struct segment_batch *b = calloc(1, sizeof *b);
+    CHECK(b != NULL);
+    struct buf image = blank_image(1024);
+    segment_batch_begin(b, generation, 10);
+    for (size_t i = 0; i < COUNT_OF(sample); i++) {
+        segment_batch_add(b, segment_seed(generation), &sample[i]);
+    }
+    write_to(&image, 0, b);
+    free(b);
+    return image;
+}
+
+static void assert_record_equal(const struct segment_record *a, const struct segment_record *b)
+{
+    assert_int_equal(a->type, b->type);
+    assert_int_equal(a->index, b->index);
+    assert_int_equal(a->term, b->term);
+    assert_int_equal(a->flushed, b->flushed);
+    assert_true(str_eq(a->payload, b->payload));
+}
+
+/* The number of valid records in front. */
+static size_t count_valid(struct segment_scan *s)
+{
+    struct segment_record r;
+    size_t n = 0;
+    while (segment_scan_next(s, &r)) {
+        n++;
+    }
+    return n;
+}
+
+static void scan__gives_back_what_was_written(void **state)
+{
+    (void)state;
+    struct buf image = sample_image(GENERATION);
+    struct segment_scan s;
+    struct segment_record r;
+    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_int_equal(s.first_index, 10);
+    for (size_t i = 0; i < COUNT_OF(sample); i++) {
+        assert_int_equal(s.at % SEGMENT_ALIGN, 0);
+        assert_true(segment_scan_next(&s, &r));
+        assert_record_equal(&r, &sample[i]);
+    }
+    assert_false(segment_scan_next(&s, &r));
+    assert_int_equal(s.stop, SEGMENT_BLANK);
+    assert_false(segment_scan_next(&s, &r));
+    buf_deinit(&image);
+}
+
+static void scan__does_not_see_records_of_another_generation(void **state)
+{
+    (void)state;
+    /* A file that was full of generation 6 and has one record of generation 7. */
+    struct buf image = sample_image(GENERATION - 1);
+    struct segment_batch *b = calloc(1, sizeof *b);
+    assert_non_null(b);
+    segment_batch_begin(b, GENERATION, 13);
+    struct segment_record r = {
+        .type = SEGMENT_CHANGE, .index = 13, .term = 9, .payload = STR("8 bytes.")};
+    segment_batch_add(b, segment_seed(GENERATION), &r);
+    write_to(&image, 0, b);
+    free(b);
+    struct segment_scan s;
+    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_int_equal(count_valid(&s), 1);
+    assert_int_equal(s.stop, SEGMENT_BAD_CHECKSUM);
+    size_t offset = s.at;
+    assert_false(segment_find(&s, &offset, &r));
+    assert_false(segment_scan_begin(&s, buf_str(&image), GENERATION - 1));
+    buf_deinit(&image);
+}
+
+static void scan__sees_every_flipped_bit(void **state)
+{
+    (void)state;
+    struct buf image = sample_image(GENERATION);
+    struct segment_scan s;
+    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    size_t all = count_valid(&s);
+    size_t end = s.at;
+    for (size_t bit = 0; bit < end * 8; bit++) {
+        image.ptr[bit / 8] = (char)(image.ptr[bit / 8] ^ (1 << bit % 8));
+        bool begun = segment_scan_begin(&s, buf_str(&image), GENERATION);
+        size_t valid = count_valid(&s);
+        /* What fills up a payload to 8 bytes is not covered, and says nothing. */
+        bool filler = bit / 8 >= 64 + 40 + 32 + 3 && bit / 8 < 64 + 40 + 40;
+        assert_true(filler ? begun && valid == all : valid < all);
+        assert_true(begun == (bit / 8 >= SEGMENT_HEADER_BYTES));
+        image.ptr[bit / 8] = (char)(image.ptr[bit / 8] ^ (1 << bit % 8));
+    }
+    buf_deinit(&image);
+}
+
+static void scan__ends_at_every_length_without_reading_past_it(void **state)
+{
+    (void)state;
+    struct buf image = sample_image(GENERATION);
+    for (size_t len = 0; len <= image.len; len++) {
+        char *cut = malloc(len == 0 ? 1 : len); /* so that the sanitizer sees a read behind it */
+        assert_non_null(cut);
+        memcpy(cut, image.ptr, len);
+        struct segment_scan s;
+        bool begun = segment_scan_begin(&s, str_from(cut, len), GENERATION);
+        assert_true(begun == (len >= SEGMENT_HEADER_BYTES));
+        (void)count_valid(&s);
+        assert_true(s.at <= len);
+        free(cut);
+    }
+    buf_deinit(&image);
+}
+
+static void scan__knows_a_later_format_from_no_format(void **state)
+{
+    (void)state;
+    struct buf image = sample_image(GENERATION);
+    struct segment_scan s;
+    image.ptr[8] = SEGMENT_VERSION + 1; /* and with that the checksum, at 12, is wrong */
+    assert_false(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_int_equal(s.stop, SEGMENT_NOT_BEGUN);
+    memset(image.ptr + 12, 0, 4);
+    uint32_t crc = htole32(crc32c_update(0, image.ptr, SEGMENT_HEADER_BYTES));
+    memcpy(image.ptr + 12, &crc, sizeof crc);
+    assert_false(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_int_equal(s.stop, SEGMENT_OTHER_VERSION);
+    buf_deinit(&image);
+}
+
+static void find__tells_a_torn_write_from_a_damaged_record(void **state)
+{
+    (void)state;
+    struct buf image = sample_image(GENERATION);
+    struct segment_scan s;
+    struct segment_record r;
+    /* The second record, at 104, goes bad. The fourth was written when 64 bytes were on disk, the
+     * last when 72 were: neither knew the second to be there. */
+    image.ptr[104 + 33] = 'X';
+    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_int_equal(count_valid(&s), 1);
+    assert_int_equal(s.at, 104);
+    size_t offset = s.at;
+    size_t found = 0;
+    while (segment_find(&s, &offset, &r)) {
+        assert_true(r.flushed <= s.at);
+        found++;
+    }
+    assert_int_equal(found, COUNT_OF(sample) - 2);
+    /* The first goes bad as well: the last record knew it. */
+    image.ptr[64 + 33] = 'X';
+    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_int_equal(count_valid(&s), 0);
+    offset = s.at;
+    uint64_t flushed_max = 0;
+    while (segment_find(&s, &offset, &r)) {
+        flushed_max = r.flushed > flushed_max ? r.flushed : flushed_max;
+    }
+    assert_true(flushed_max > s.at);
+    buf_deinit(&image);
+}
+
+/* A payload that is made of headers, each of which claims to have the rest as its payload. */
+static void find__is_not_slowed_down_by_payloads_that_look_like_records(void **state)
+{
+    (void)state;
+    enum { BYTES = IMAGE_BYTES_MAX };
+    struct buf image = blank_image(BYTES);
+    for (size_t at = 64; at + 64 < BYTES; at += 32) {
+        uint32_t length = (uint32_t)(BYTES - at - 64);
+        uint64_t index = 1;
+        memcpy(image.ptr + at + 4, &length, sizeof length);
+        memcpy(image.ptr + at + 8, &index, sizeof index);
+        image.ptr[at + 28] = SEGMENT_COMMAND;
+    }
+    struct segment_scan s;
+    struct segment_record r;
+    size_t offset = 0;
+    (void)segment_scan_begin(&s, buf_str(&image), GENERATION);
+    assert_false(segment_find(&s, &offset, &r));
+    assert_true(s.find_bytes < BYTES); /* it gave up, instead of reading 17 GB */
+    buf_deinit(&image);
+}
+
+TEST_GROUP(segment, cmocka_unit_test(scan__gives_back_what_was_written),
+           cmocka_unit_test(scan__does_not_see_records_of_another_generation),
+           cmocka_unit_test(scan__sees_every_flipped_bit),
+           cmocka_unit_test(scan__ends_at_every_length_without_reading_past_it),
+           cmocka_unit_test(scan__knows_a_later_format_from_no_format),
+           cmocka_unit_test(find__tells_a_torn_write_from_a_damaged_record),
+           cmocka_unit_test(find__is_not_slowed_down_by_payloads_that_look_like_records));

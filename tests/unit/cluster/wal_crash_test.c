@@ -1,0 +1,293 @@
+/*
+ * Crashes and random histories against a model of what the log should have.
+ *
+ * The seed is printed first and decides everything, so a failure is replayed with it:
+ * WAL_SEED=<seed> in the environment runs that one only.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cluster/wal_int.h"
+#include "lib/rng.h"
+#include "lib/test.h"
+#include "log/log.h"
+#include "unit/cluster/wal_rig.h"
+
+enum { INDEX_MAX = 20000, SECTOR_BYTES = 512 };
+
+/* What the log should have: the term and size of each entry. */
+struct model {
+    uint64_t first, next; /* entries first to next - 1 */
+    uint64_t term[INDEX_MAX];
+    size_t bytes[INDEX_MAX];
+};
+
+static void model_append(struct model *m, uint64_t term, size_t bytes)
+{
+    CHECK(m->next < INDEX_MAX);
+    m->term[m->next] = term;
+    m->bytes[m->next] = bytes;
+    m->next++;
+}
+
+/* Is the content the model's entries up to next - 1? Those before the model's first may be there
+ * or not. */
+static bool matches(const struct wal_content *c, const struct model *m, uint64_t next)
+{
+    if (c->first_index + c->count != next || c->first_index > m->first) {
+        return false;
+    }
+    for (size_t i = 0; i < c->count; i++) {
+        uint64_t index = c->first_index + i;
+        const struct raft_entry *e = &c->entry[i];
+        struct raft_entry expected = wal_rig_entry(index, m->term[index], m->bytes[index]);
+        bool same = e->term == expected.term && e->type == expected.type &&
+                    e->buf.len == expected.buf.len &&
+                    memcmp(e->buf.base, expected.buf.base, e->buf.len) == 0;
+        raft_free(expected.buf.base);
+        if (!same) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static size_t random_bytes(struct rng *rng)
+{
+    switch (rng_below(rng, 8)) {
+    case 0:
+        return (size_t)rng_below(rng, 9);
+    case 1:
+        return 2000 + (size_t)rng_below(rng, 6000); /* some are larger than a segment */
+    default:
+        return (size_t)rng_below(rng, 50) * 8;
+    }
+}
+
+/* --- random histories, without crashes, with the thread --- */
+
+static void history_step(struct wal_rig *r, struct model *m, struct rng *rng)
+{
+    uint64_t kind = rng_below(rng, 20);
+    if (kind < 14 || m->next == m->first) {
+        size_t bytes = random_bytes(rng);
+        unsigned count = 1 + (unsigned)rng_below(rng, 5);
+        wal_rig_append(r, count, bytes);
+        for (unsigned i = 0; i < count; i++) {
+            model_append(m, r->term, bytes);
+        }
+    } else if (kind < 17) {
+        uint64_t back = 1 + rng_below(rng, 12);
+        uint64_t index = m->next - m->first > back ? m->next - back : m->first;
+        wal_rig_truncate(r, index);
+        m->next = index;
+        r->term++;
+    } else if (kind < 19) {
+        uint64_t index = m->first + rng_below(rng, m->next - m->first);
+        wal_rig_drop(r, index);
+        m->first = index + 1;
+    } else {
+        m->first = m->next = m->next + rng_below(rng, 50);
+        wal_rig_reset(r, m->next, NULL);
+        r->term++;
+    }
+}
+
+static void random_history(uint64_t seed)
+{
+    static struct model m;
+    struct rng rng = rng_from(seed);
+    struct wal_rig r;
+    wal_rig_init(&r);
+    r.config.durable = rng_below(&rng, 4) != 0;
+    m.first = m.next = 1;
+    for (unsigned life = 0; life < 12; life++) {
+        r.covered_index = m.first - 1;
+        wal_rig_open(&r);
+        if (!matches(&r.content, &m, m.next)) {
+            fail_msg("seed %llu, life %u", (unsigned long long)seed, life);
+        }
+        uint64_t steps = rng_below(&rng, 60);
+        for (uint64_t i = 0; i < steps; i++) {
+            history_step(&r, &m, &rng);
+            if (rng_below(&rng, 4) == 0) {
+                wal_rig_wait(&r);
+            }
+        }
+        wal_rig_wait(&r);
+        wal_rig_close(&r);
+    }
+    wal_rig_deinit(&r);
+}
+
+/* --- crashes in the middle of an operation, without the thread --- */
+
+/* What a disk may have when the power goes while to is being made from from: any of its sectors may
+ * be old or new. */
+static void mix(const struct buf *old, struct buf *image, struct rng *rng)
+{
+    uint64_t share = 1 + rng_below(rng, 9);
+    for (size_t at = 0; at < image->len; at += SECTOR_BYTES) {
+        size_t n = image->len - at < SECTOR_BYTES ? image->len - at : SECTOR_BYTES;
+        if (rng_below(rng, 10) < share) {
+            continue;
+        }
+        for (size_t i = at; i < at + n; i++) {
+            image->ptr[i] = i < old->len ? old->ptr[i] : 0;
+        }
+    }
+}
+
+static bool same_file(const struct buf *a, const struct buf *b)
+{
+    return str_eq(buf_str(a), buf_str(b));
+}
+
+/* Turn the folder after an operation into one that crashed in it. Segments that it wrote are on
+ * disk in order, since each is flushed before the next begins; one of them is torn, and those behind
+ * it are still zero. */
+static void crash(const char *before, const char *after, struct rng *rng)
+{
+    struct os_file_names names;
+    struct err err;
+    CHECK(os_file_list(after, &names, &err) == ERR_OK);
+    bool torn = false;
+    for (size_t i = 0; i < names.count; i++) {
+        struct os_file_path old_path = os_file_join(before, names.name[i]);
+        struct os_file_path path = os_file_join(after, names.name[i]);
+        struct buf old;
+        struct buf image;
+        buf_init(&old, 1 << 20);
+        tmpdir_read(path.z, &image);
+        if (os_file_read(old_path.z, &old, &err) != ERR_OK || !same_file(&old, &image)) {
+            if (torn) {
+                memset(image.ptr, 0, image.len);
+            } else if (rng_below(rng, 2) == 0) {
+                torn = true;
+                mix(&old, &image, rng);
+            }
+            tmpdir_write(path.z, buf_str(&image));
+        }
+        buf_deinit(&old);
+        buf_deinit(&image);
+    }
+    os_file_names_clear(&names);
+}
+
+/* One operation: what the model was before it, and what it is if all of it got to the disk. */
+struct change {
+    uint64_t first_before, next_before;
+    bool is_append;
+};
+
+static struct change change_log(struct wal_rig *r, struct model *m, struct rng *rng)
+{
+    struct change c = {.first_before = m->first, .next_before = m->next};
+    struct err err;
+    struct wal_op op = {.kind = WAL_APPEND, .index = m->next};
+    struct raft_entry entry[8];
+    uint64_t kind = rng_below(rng, 10);
+    if (kind < 8 || m->next == m->first) {
+        op.count = 1 + (unsigned)rng_below(rng, COUNT_OF(entry));
+        op.entry = entry;
+        c.is_append = true;
+        for (unsigned i = 0; i < op.count; i++) {
+            size_t bytes = random_bytes(rng);
+            entry[i] = wal_rig_entry(m->next, r->term, bytes);
+            model_append(m, r->term, bytes);
+        }
+    } else {
+        op.kind = WAL_TRUNCATE;
+        op.index = m->first + rng_below(rng, m->next - m->first);
+        m->next = op.index;
+    }
+    CHECK(wal__do_now(r->wal, &op, &err) == ERR_OK);
+    for (unsigned i = 0; i < op.count; i++) {
+        raft_free(entry[i].buf.base);
+    }
+    return c;
+}
+
+/* After a crash the log has everything from before the operation and a part of it. Make the model
+ * agree with what was found, or fail. */
+static bool settle(const struct wal_content *found, struct model *m, const struct change *c)
+{
+    uint64_t next = found->first_index + found->count;
+    if (c->is_append) {
+        if (next < c->next_before || next > m->next || !matches(found, m, next)) {
+            return false;
+        }
+        m->next = next;
+        return true;
+    }
+    if (matches(found, m, m->next)) {
+        return true; /* it was cut off */
+    }
+    m->next = c->next_before; /* or it was not */
+    return matches(found, m, m->next);
+}
+
+static void random_crashes(uint64_t seed)
+{
+    static struct model m;
+    struct rng rng = rng_from(seed);
+    struct wal_rig r;
+    struct err err = {0};
+    wal_rig_init(&r);
+    m.first = m.next = 1;
+    for (unsigned life = 0; life < 30; life++) {
+        r.term = life + 1;
+        if (wal_rig_try(&r, &err) != ERR_OK || !matches(&r.content, &m, m.next)) {
+            fail_msg("seed %llu, life %u: %s", (unsigned long long)seed, life, err.msg);
+        }
+        for (uint64_t i = rng_below(&rng, 5); i > 0; i--) {
+            (void)change_log(&r, &m, &rng);
+        }
+        struct tmpdir before = tmpdir_new();
+        struct os_file_path copy = tmpdir_path(&before, "log");
+        tmpdir_copy(r.dir.path, copy.z);
+        struct change c = change_log(&r, &m, &rng);
+        wal_rig_close(&r);
+        crash(copy.z, r.dir.path, &rng);
+        tmpdir_remove(&before);
+        if (wal_rig_try(&r, &err) != ERR_OK || !settle(&r.content, &m, &c)) {
+            fail_msg("seed %llu, crash %u: %s", (unsigned long long)seed, life, err.msg);
+        }
+        wal_rig_close(&r);
+    }
+    wal_rig_deinit(&r);
+}
+
+/* --- running them --- */
+
+static void for_seeds(void (*run)(uint64_t seed), uint64_t count)
+{
+    const char *one = getenv("WAL_SEED");
+    int64_t seed = 0;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    if (one != NULL && str_to_i64(str_from_z(one), &seed)) {
+        run((uint64_t)seed);
+        return;
+    }
+    print_message("    seeds 1 to %llu\n", (unsigned long long)count);
+    for (uint64_t i = 1; i <= count; i++) {
+        run(i);
+    }
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+static void log__is_what_a_random_history_made_of_it(void **state)
+{
+    (void)state;
+    for_seeds(random_history, 20);
+}
+
+static void log__keeps_what_was_promised_through_random_crashes(void **state)
+{
+    (void)state;
+    for_seeds(random_crashes, 30);
+}
+
+TEST_GROUP(wal_crash, cmocka_unit_test(log__is_what_a_random_history_made_of_it),
+           cmocka_unit_test(log__keeps_what_was_promised_through_random_crashes));

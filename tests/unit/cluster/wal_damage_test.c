@@ -1,0 +1,289 @@
+/*
+ * What happens to log files on bad disks and at the hands of operators, one row each.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "cluster/segment.h"
+#include "cluster/wal.h"
+#include "lib/test.h"
+#include "log/log.h"
+#include "unit/cluster/wal_rig.h"
+
+/* 40 entries, each flushed by itself, 12 to a segment: 1-12, 13-24, 25-36, 37-40. */
+enum {
+    ENTRIES = 40,
+    ENTRY_BYTES = 300,
+    RECORD_BYTES = 336,
+    PER_SEGMENT = 12,
+    SEGMENTS = 4,
+};
+
+static uint64_t record_at(unsigned number)
+{
+    return SEGMENT_HEADER_BYTES + (uint64_t)number * RECORD_BYTES;
+}
+
+/* Damage the log in dir. */
+typedef void (*damage_fn)(const char *dir);
+
+static struct os_file_path segment(const char *dir, size_t number)
+{
+    return tmpdir_find(dir, "log-", number);
+}
+
+static void cut_file(const char *path, uint64_t bytes)
+{
+    CHECK(truncate(path, (off_t)bytes) == 0);
+}
+
+static void remove_segment(const char *dir, size_t number)
+{
+    struct os_file_path path = segment(dir, number);
+    CHECK(unlink(path.z) == 0);
+}
+
+static void flip(const char *dir, size_t number, uint64_t offset)
+{
+    struct os_file_path path = segment(dir, number);
+    tmpdir_flip_bit(path.z, offset);
+}
+
+static void nothing(const char *dir)
+{
+    (void)dir;
+}
+
+static void zero_end(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    struct buf bytes;
+    tmpdir_read(path.z, &bytes);
+    memset(bytes.ptr + record_at(3) + 100, 0, RECORD_BYTES - 100);
+    tmpdir_write(path.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+}
+
+static void short_end(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    cut_file(path.z, record_at(3) + 31);
+}
+
+static void flip_last_record(const char *dir)
+{
+    flip(dir, SEGMENTS - 1, record_at(3) + 40);
+}
+
+static void flip_last_payload_length(const char *dir)
+{
+    flip(dir, SEGMENTS - 1, record_at(3) + 4);
+}
+
+static void flip_earlier_record_of_last(const char *dir)
+{
+    flip(dir, SEGMENTS - 1, record_at(1) + 40);
+}
+
+static void flip_header_of_last(const char *dir)
+{
+    flip(dir, SEGMENTS - 1, 20);
+}
+
+static void flip_middle(const char *dir)
+{
+    flip(dir, 1, record_at(5) + 200);
+}
+
+static void flip_end_of_middle(const char *dir)
+{
+    flip(dir, 1, record_at(PER_SEGMENT - 1) + 8);
+}
+
+static void flip_header_of_middle(const char *dir)
+{
+    flip(dir, 1, 30);
+}
+
+static void flip_unused_end(const char *dir)
+{
+    flip(dir, 1, 4095); /* what is left when no record fits any more */
+}
+
+static void cut_middle(const char *dir)
+{
+    struct os_file_path path = segment(dir, 1);
+    cut_file(path.z, record_at(6));
+}
+
+static void empty_middle(const char *dir)
+{
+    struct os_file_path path = segment(dir, 1);
+    cut_file(path.z, 0);
+}
+
+static void lose_first(const char *dir)
+{
+    remove_segment(dir, 0);
+}
+
+static void lose_middle(const char *dir)
+{
+    remove_segment(dir, 2);
+}
+
+static void swap_two(const char *dir)
+{
+    struct os_file_path a = segment(dir, 1);
+    struct os_file_path b = segment(dir, 2);
+    struct os_file_path c = os_file_join(dir, "other");
+    CHECK(rename(a.z, c.z) == 0);
+    CHECK(rename(b.z, a.z) == 0);
+    CHECK(rename(c.z, b.z) == 0);
+}
+
+static void repeat_last_as_new(const char *dir)
+{
+    struct os_file_path last = segment(dir, SEGMENTS - 1);
+    struct os_file_path copy = os_file_join(dir, "log-00000000000000ff");
+    struct buf bytes;
+    tmpdir_read(last.z, &bytes);
+    tmpdir_write(copy.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+}
+
+/* A segment that was written by no wal, but is valid by itself. */
+static void forge(const char *dir, uint64_t first_index, uint64_t index)
+{
+    struct segment_batch *b = calloc(1, sizeof *b);
+    CHECK(b != NULL);
+    struct segment_record r = {.type = SEGMENT_COMMAND, .index = index, .term = 1};
+    struct buf bytes;
+    buf_init(&bytes, WAL_SEGMENT_BYTES_MIN);
+    segment_batch_begin(b, 0x50, first_index);
+    segment_batch_add(b, segment_seed(0x50), &r);
+    for (unsigned i = 0; i < b->iov_count; i++) {
+        buf_add(&bytes, b->iov[i].iov_base, b->iov[i].iov_len);
+    }
+    struct os_file_path path = os_file_join(dir, "log-0000000000000050");
+    tmpdir_write(path.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+    free(b);
+}
+
+static void forge_gap(const char *dir)
+{
+    forge(dir, 45, 45);
+}
+
+static void forge_overlap(const char *dir)
+{
+    forge(dir, 30, 30);
+}
+
+static void forge_wrong_index(const char *dir)
+{
+    forge(dir, 41, 42);
+}
+
+static void strangers(const char *dir)
+{
+    static const char *const names[] = {"notes.txt", "log-12", "log-000000000000000g",
+                                        "LOG-0000000000000001"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct os_file_path path = os_file_join(dir, names[i]);
+        tmpdir_write(path.z, STR("not ours"));
+    }
+}
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    damage_fn damage;
+    uint64_t covered_index; /* what a snapshot has */
+    uint64_t first, last;   /* what is found; last 0 when nothing may be */
+    const char *message;    /* part of it */
+} rows[] = {
+    {"nothing",                                       nothing,                     0,  1, 40, NULL},
+    {"zeros at the end of the last record",           zero_end,                    0,  1, 39, NULL},
+    {"the file ends in the last record",              short_end,                   0,  1, 39, NULL},
+    {"a bit in the last record",                      flip_last_record,            0,  1, 39, NULL},
+    {"a bit in the last record's length",             flip_last_payload_length,    0,  1, 39, NULL},
+    {"a bit behind the last record of a segment",     flip_unused_end,             0,  1, 40, NULL},
+    {"files that are not ours",                       strangers,                   0,  1, 40, NULL},
+    {"an older record of the last segment",           flip_earlier_record_of_last, 0,  1, 0,  "' is damaged at offset 400: a record with a wrong checksum"},
+    {"the header of the last segment",                flip_header_of_last,         0,  1, 0,  "' is damaged at offset 0: no valid header"},
+    {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "has a record with a wrong checksum at offset 1744"},
+    {"the last record of an earlier segment",         flip_end_of_middle,          0,  1, 0,  "has a record with a wrong checksum at offset 3760"},
+    {"the header of an earlier segment",              flip_header_of_middle,       0,  1, 0,  "' is damaged at offset 0: no valid header"},
+    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file at offset 2080"},
+    {"an earlier segment is empty",                   empty_middle,                0,  1, 0,  "' is damaged at offset 0: no valid header"},
+    {"the first segment is missing",                  lose_first,                  0,  1, 0,  "begins with entry 13"},
+    {"a middle segment is missing",                   lose_middle,                 0,  1, 0,  "entry 25 is next"},
+    {"two segments have each other's name",           swap_two,                    0,  1, 0,  "' is damaged at offset 0"},
+    {"an old segment under a new name",               repeat_last_as_new,          0,  1, 40, NULL},
+    {"a segment that begins too late",                forge_gap,                   0,  1, 0,  "begins with entry 45, but entry 41 is next"},
+    {"a segment that begins too early",               forge_overlap,               0,  1, 0,  "begins with entry 30, but entry 41 is next"},
+    {"an entry with the wrong index",                 forge_wrong_index,           0,  1, 0,  "log-0000000000000050' is damaged at offset 64: an entry with the wrong index"},
+    {"the first segment is missing, but covered",     lose_first,                 12, 13, 40, NULL},
+    {"a middle segment is missing, but covered",      lose_middle,                36, 37, 40, NULL},
+    {"a record goes bad, but is covered",             flip_middle,                24, 25, 40, NULL},
+    {"a record goes bad, and not all is covered",     flip_middle,                23,  1, 0,  "offset 1744"},
+};
+/* clang-format on */
+
+static void make_log(struct wal_rig *r)
+{
+    wal_rig_open(r);
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        wal_rig_append(r, 1, ENTRY_BYTES);
+        wal_rig_wait(r);
+    }
+    wal_rig_close(r);
+    assert_true(tmpdir_count(r->dir.path, "log-") >= SEGMENTS);
+    while (tmpdir_count(r->dir.path, "log-") > SEGMENTS) { /* the one that was made ahead */
+        remove_segment(r->dir.path, SEGMENTS);
+    }
+}
+
+static void damage__is_refused_unless_it_was_never_promised(void **state)
+{
+    (void)state;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        struct wal_rig r;
+        struct err err = {0};
+        wal_rig_init(&r);
+        make_log(&r);
+        rows[i].damage(r.dir.path);
+        r.covered_index = rows[i].covered_index;
+        enum err_code code = wal_rig_try(&r, &err);
+        if (rows[i].last == 0) {
+            assert_int_equal(code, ERR_CORRUPT);
+            if (strstr(err.msg, rows[i].message) == NULL) {
+                fail_msg("said '%s'", err.msg);
+            }
+            /* Refusing changes nothing. */
+            assert_int_equal(wal_rig_try(&r, &err), ERR_CORRUPT);
+        } else {
+            assert_int_equal(code, ERR_OK);
+            wal_rig_assert_content(&r, rows[i].first, rows[i].last, 1);
+            /* And it goes on from there. */
+            wal_rig_close(&r);
+            wal_rig_open(&r);
+            r.term = 1;
+            wal_rig_append(&r, 2, ENTRY_BYTES);
+            wal_rig_wait(&r);
+            wal_rig_close(&r);
+            wal_rig_open(&r);
+            wal_rig_assert_content(&r, rows[i].first, rows[i].last + 2, 1);
+        }
+        wal_rig_deinit(&r);
+    }
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+TEST_GROUP(wal_damage, cmocka_unit_test(damage__is_refused_unless_it_was_never_promised));

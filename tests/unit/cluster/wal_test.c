@@ -1,0 +1,422 @@
+#include "cluster/wal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "unit/cluster/wal_rig.h"
+#include "lib/test.h"
+#include "log/log.h"
+
+static int setup(void **state)
+{
+    static struct wal_rig r;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    wal_rig_init(&r);
+    *state = &r;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    wal_rig_deinit(*state);
+    log_configure(LOG_INFO, LOG_AUTO);
+    return 0;
+}
+
+static void reopen(struct wal_rig *r)
+{
+    wal_rig_close(r);
+    wal_rig_open(r);
+}
+
+/* --- the life of entries --- */
+
+static void wal__is_empty_in_an_empty_folder(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_assert_content(r, 1, 0, 0);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 0, 0);
+    wal_rig_close(r);
+    r->covered_index = 41; /* a snapshot was installed and nothing came after it */
+    wal_rig_open(r);
+    wal_rig_assert_content(r, 42, 41, 0);
+}
+
+static void wal__gives_back_what_was_appended(void **state)
+{
+    struct wal_rig *r = *state;
+    static const size_t sizes[] = {0, 1, 7, 8, 9, 100, 1000};
+    wal_rig_open(r);
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        wal_rig_append(r, 3, sizes[i]);
+    }
+    wal_rig_wait(r);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 3 * COUNT_OF(sizes), 1);
+    for (size_t i = 0; i < r->content.count; i++) {
+        assert_int_equal(r->content.entry[i].buf.len, sizes[i / 3]);
+    }
+}
+
+static void wal__goes_on_through_many_segments_and_reopenings(void **state)
+{
+    struct wal_rig *r = *state;
+    for (uint64_t round = 1; round <= 5; round++) {
+        wal_rig_open(r);
+        wal_rig_assert_content(r, 1, (round - 1) * 60, 1);
+        for (unsigned i = 0; i < 20; i++) {
+            wal_rig_append(r, 3, 200);
+        }
+        wal_rig_wait(r);
+        wal_rig_close(r);
+    }
+    assert_true(tmpdir_count(r->dir.path, "log-") > 10);
+}
+
+static void wal__flushes_once_for_everything_that_waits(void **state)
+{
+    struct wal_rig *r = *state;
+    r->config.segment_bytes = 1 << 20;
+    wal_rig_open(r);
+    wal_rig_append(r, 1, 100);
+    wal_rig_wait(r);
+    uint64_t before = wal_status(r->wal)->flush_count;
+    wal_rig_append(r, 2000, 64); /* more than one batch */
+    wal_rig_wait(r);
+    assert_int_equal(wal_status(r->wal)->flush_count, before + 1);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 2001, 1);
+}
+
+static void wal__does_not_flush_when_it_need_not_be_durable(void **state)
+{
+    struct wal_rig *r = *state;
+    r->config.durable = false;
+    r->config.segment_bytes = 1 << 20;
+    wal_rig_open(r);
+    for (unsigned i = 0; i < 10; i++) {
+        wal_rig_append(r, 1, 100);
+        wal_rig_wait(r);
+    }
+    assert_int_equal(wal_status(r->wal)->flush_count, 0);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 10, 1);
+}
+
+static void wal__makes_room_for_an_entry_larger_than_a_segment(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_append(r, 2, 1000);
+    wal_rig_append(r, 2, 100000);
+    wal_rig_append(r, 2, 1000);
+    wal_rig_wait(r);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 6, 1);
+    /* Its file is not kept for reuse: it has the wrong size. */
+    wal_rig_append(r, 20, 1000);
+    wal_rig_drop(r, 20);
+    wal_rig_wait(r);
+    r->covered_index = 20;
+    wal_rig_close(r);
+    struct os_file_names names;
+    struct err err;
+    assert_int_equal(os_file_list(r->dir.path, &names, &err), ERR_OK);
+    for (size_t i = 0; i < names.count; i++) {
+        struct os_file_path path = tmpdir_path(&r->dir, names.name[i]);
+        struct os_file_info info;
+        assert_int_equal(os_file_stat(path.z, &info, &err), ERR_OK);
+        assert_int_equal(info.size, r->config.segment_bytes);
+    }
+    os_file_names_clear(&names);
+}
+
+/* --- taking back --- */
+
+static void truncate__removes_a_suffix_for_good(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_append(r, 40, 300); /* several segments */
+    wal_rig_truncate(r, 11);
+    r->term = 2;
+    wal_rig_append(r, 5, 300);
+    wal_rig_wait(r);
+    reopen(r);
+    assert_int_equal(r->content.count, 15);
+    for (uint64_t i = 1; i <= 15; i++) {
+        wal_rig_assert_entry(&r->content.entry[i - 1], i, i <= 10 ? 1 : 2);
+    }
+    wal_rig_truncate(r, 1);
+    wal_rig_wait(r);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 0, 0);
+}
+
+static void truncate__is_in_order_with_the_appends_around_it(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    for (unsigned i = 0; i < 30; i++) { /* all in the queue at once */
+        wal_rig_append(r, 4, 50);
+        wal_rig_truncate(r, r->next_index - 2);
+    }
+    wal_rig_wait(r);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 60, 1);
+}
+
+static void drop__recycles_segments_and_keeps_the_rest(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_append(r, 100, 300);
+    wal_rig_wait(r);
+    size_t files = tmpdir_count(r->dir.path, "log-");
+    wal_rig_drop(r, 90);
+    wal_rig_wait(r);
+    r->covered_index = 90;
+    reopen(r); /* the files are taken care of by then */
+    assert_true(r->content.first_index > 1);
+    assert_true(r->content.first_index <= 91);
+    wal_rig_assert_content(r, r->content.first_index, 100, 1);
+    assert_true(tmpdir_count(r->dir.path, "log-") < files);
+    size_t spares = tmpdir_count(r->dir.path, "spare-");
+    assert_true(spares > 0 && spares <= WAL_SPARES_MAX);
+    assert_true(wal_status(r->wal)->log_bytes < 30 * 400);
+}
+
+/* The segments that are used again are full of entries with plausible indexes. */
+static void recycled_segments__never_show_their_old_entries(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    for (uint64_t round = 0; round < 30; round++) {
+        wal_rig_append(r, 24, 300);
+        wal_rig_wait(r);
+        wal_rig_drop(r, r->next_index - 3);
+        wal_rig_wait(r);
+        r->covered_index = r->next_index - 3;
+        uint64_t last = r->next_index - 1;
+        reopen(r);
+        assert_int_equal(r->content.first_index + r->content.count, last + 1);
+        wal_rig_assert_content(r, r->content.first_index, last, 1);
+        assert_true(r->content.count < 40);
+    }
+    assert_true(tmpdir_count(r->dir.path, "") < 10);
+}
+
+static bool prepared;
+
+static void prepare(struct wal_op *op)
+{
+    assert_int_equal(op->kind, WAL_RESET);
+    prepared = true;
+}
+
+static void reset__removes_everything_and_goes_on_elsewhere(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_append(r, 50, 300);
+    prepared = false;
+    wal_rig_reset(r, 1001, prepare);
+    r->term = 5;
+    wal_rig_append(r, 3, 300);
+    wal_rig_wait(r);
+    assert_true(prepared);
+    r->covered_index = 1000;
+    reopen(r);
+    wal_rig_assert_content(r, 1001, 1003, 5);
+    wal_rig_reset(r, 2000, NULL);
+    wal_rig_wait(r);
+    r->covered_index = 1999;
+    reopen(r);
+    wal_rig_assert_content(r, 2000, 1999, 0);
+}
+
+static void now__writes_before_there_is_a_thread(void **state)
+{
+    struct wal_rig *r = *state;
+    struct err err;
+    assert_int_equal(wal_rig_try(r, &err), ERR_OK);
+    for (uint64_t i = 1; i <= 30; i++) {
+        struct raft_entry e = wal_rig_entry(i, 1, 300);
+        assert_int_equal(wal_append_now(r->wal, i, &e, 1, &err), ERR_OK);
+        raft_free(e.buf.base);
+    }
+    wal_rig_close(r);
+    assert_int_equal(wal_rig_try(r, &err), ERR_OK);
+    wal_rig_assert_content(r, 1, 30, 1);
+    assert_int_equal(wal_reset_now(r->wal, 100, &err), ERR_OK);
+    wal_rig_close(r);
+    r->covered_index = 99;
+    wal_rig_open(r);
+    wal_rig_assert_content(r, 100, 99, 1);
+}
+
+static void open__fits_to_another_segment_size(void **state)
+{
+    struct wal_rig *r = *state;
+    static const uint64_t sizes[] = {4096, 16384, 8192};
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        r->config.segment_bytes = sizes[i];
+        wal_rig_open(r);
+        wal_rig_assert_content(r, 1, 40 * i, 1);
+        wal_rig_append(r, 40, 300);
+        wal_rig_wait(r);
+        wal_rig_close(r);
+    }
+}
+
+/* --- disks that fail --- */
+
+/* Write one entry in a child process, with a fault armed, and give back how the child ended. */
+static int append_in_child(struct wal_rig *r, enum fault point, unsigned nth)
+{
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct err err;
+        (void)signal(SIGABRT, SIG_DFL);
+        int null = open("/dev/null", O_WRONLY); /* what it says before it dies */
+        if (null < 0 || dup2(null, STDERR_FILENO) < 0) {
+            _exit(1);
+        }
+        if (wal_rig_try(r, &err) != ERR_OK) {
+            _exit(2);
+        }
+        fault_arm(point, nth);
+        for (uint64_t index = 1; index <= 20; index++) {
+            struct raft_entry e = wal_rig_entry(index, 1, 800);
+            if (wal_append_now(r->wal, index, &e, 1, &err) != ERR_OK) {
+                _exit(3);
+            }
+        }
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+static const struct {
+    const char *name;
+    enum fault point;
+} fatal_faults[] = {
+    {"a write gives EIO", FAULT_DISK_WRITE},
+    {"a write is short and then gives EIO", FAULT_DISK_WRITE_SHORT},
+    {"a flush gives EIO", FAULT_DISK_FLUSH},
+};
+
+/* Whichever write or flush fails: the process stops, and what was done before is there. */
+static void a_disk_that_fails__stops_the_process(void **state)
+{
+    struct wal_rig *r = *state;
+    for (size_t i = 0; i < COUNT_OF(fatal_faults); i++) {
+        ROW(fatal_faults[i].name);
+        for (unsigned nth = 1; nth <= 20; nth += 3) {
+            int status = append_in_child(r, fatal_faults[i].point, nth);
+            assert_true(WIFSIGNALED(status));
+            assert_int_equal(WTERMSIG(status), SIGABRT);
+            struct err err;
+            if (wal_rig_try(r, &err) != ERR_OK) {
+                fail_msg("%s", err.msg);
+            }
+            assert_true(r->content.count + 1 >= nth); /* each entry took one write and one flush */
+            wal_rig_assert_content(r, 1, r->content.count, 1);
+            wal_rig_close(r);
+            assert_int_equal(os_file_remove_tree(r->dir.path, &err), ERR_OK);
+            assert_int_equal(os_file_make_dirs(r->dir.path, &err), ERR_OK);
+        }
+    }
+}
+
+static bool space_is_low(struct wal_rig *r)
+{
+    return wal_status(r->wal)->low_space;
+}
+
+static bool space_is_back(struct wal_rig *r)
+{
+    return !wal_status(r->wal)->low_space;
+}
+
+static void a_full_disk__holds_writes_up_until_there_is_space(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_append(r, 2, 300);
+    wal_rig_wait(r);
+    fault_arm(FAULT_DISK_WRITE_FULL, 1);
+    wal_rig_append(r, 30, 300);
+    wal_rig_until(r, space_is_low);
+    assert_int_equal(r->pending, 1); /* not done, and not failed */
+    fault_reset();
+    wal_rig_wait(r);
+    wal_rig_until(r, space_is_back);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 32, 1);
+}
+
+static void a_full_disk__gives_back_what_waits_when_closed(void **state)
+{
+    struct wal_rig *r = *state;
+    wal_rig_open(r);
+    wal_rig_append(r, 2, 300);
+    wal_rig_wait(r);
+    fault_arm(FAULT_DISK_WRITE_FULL, 1);
+    wal_rig_append(r, 1, 300);
+    wal_rig_append(r, 30, 300);
+    wal_rig_until(r, space_is_low);
+    log_configure(LOG_LEVEL_COUNT, LOG_TEXT); /* it says so, as an error */
+    wal_rig_close(r);
+    assert_int_equal(r->pending, 0);
+    fault_reset();
+    wal_rig_open(r);
+    wal_rig_assert_content(r, 1, 2, 1);
+}
+
+static void little_space__is_noticed_and_passes(void **state)
+{
+    struct wal_rig *r = *state;
+    r->config.free_bytes_min = 1;
+    fault_arm(FAULT_DISK_SPACE_LOW, 1);
+    wal_rig_open(r);
+    assert_true(wal_status(r->wal)->low_space); /* from the start */
+    wal_rig_append(r, 30, 300);                 /* what must be written is written */
+    wal_rig_wait(r);
+    fault_reset();
+    wal_rig_until(r, space_is_back);
+    fault_arm(FAULT_DISK_SPACE_LOW, 1);
+    while (!wal_status(r->wal)->low_space) { /* it is looked at with each new segment */
+        wal_rig_append(r, 10, 300);
+        wal_rig_wait(r);
+    }
+    fault_reset();
+    wal_rig_until(r, space_is_back);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+TEST_GROUP(wal, TEST(wal__is_empty_in_an_empty_folder), TEST(wal__gives_back_what_was_appended),
+           TEST(wal__goes_on_through_many_segments_and_reopenings),
+           TEST(wal__flushes_once_for_everything_that_waits),
+           TEST(wal__does_not_flush_when_it_need_not_be_durable),
+           TEST(wal__makes_room_for_an_entry_larger_than_a_segment),
+           TEST(truncate__removes_a_suffix_for_good),
+           TEST(truncate__is_in_order_with_the_appends_around_it),
+           TEST(drop__recycles_segments_and_keeps_the_rest),
+           TEST(recycled_segments__never_show_their_old_entries),
+           TEST(reset__removes_everything_and_goes_on_elsewhere),
+           TEST(now__writes_before_there_is_a_thread), TEST(open__fits_to_another_segment_size),
+           TEST(a_disk_that_fails__stops_the_process),
+           TEST(a_full_disk__holds_writes_up_until_there_is_space),
+           TEST(a_full_disk__gives_back_what_waits_when_closed),
+           TEST(little_space__is_noticed_and_passes));

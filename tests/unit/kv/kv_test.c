@@ -1,0 +1,422 @@
+#include "kv/kv.h"
+
+#include "base/fault.h"
+#include "base/pack.h"
+#include "lib/expect.h"
+#include "lib/test.h"
+#include "lib/tmpdir.h"
+
+enum { RED, BLUE, FAMILY_COUNT };
+static const char *const names[FAMILY_COUNT] = {"red", "blue"};
+static const struct kv_config config = {.families = names, .family_count = FAMILY_COUNT};
+
+/* A store in a folder of its own, and a batch for it. */
+struct fixture {
+    struct tmpdir dir;
+    struct kv *kv;
+    struct kv_batch *batch;
+};
+
+static void open_store(struct fixture *f)
+{
+    struct err err;
+    if (kv_open(tmpdir_path(&f->dir, "kv").z, &config, &f->kv, &err) != ERR_OK) {
+        fail_msg("%s", err.msg);
+    }
+    f->batch = kv_batch_new(f->kv);
+}
+
+static void close_store(struct fixture *f)
+{
+    kv_batch_free(f->batch);
+    kv_close(f->kv);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    f->dir = tmpdir_new();
+    open_store(f);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    fault_reset();
+    close_store(f);
+    tmpdir_remove(&f->dir);
+    free(f);
+    return 0;
+}
+
+static void put(struct fixture *f, unsigned family, const char *key, const char *value)
+{
+    kv_put(f->batch, family, str_from_z(key), str_from_z(value));
+}
+
+static void commit(struct fixture *f)
+{
+    struct err err;
+    if (kv_commit(f->kv, f->batch, &err) != ERR_OK) {
+        fail_msg("%s", err.msg);
+    }
+    assert_int_equal(kv_batch_count(f->batch), 0);
+}
+
+/* What key has in the view; "-" when it is not there. */
+static void expect_key(struct fixture *f, const struct kv_view *view, unsigned family,
+                       const char *key, const char *value)
+{
+    struct buf out;
+    struct err err;
+    bool found = false;
+    buf_init(&out, 1 << 20);
+    assert_int_equal(kv_get(f->kv, view, family, str_from_z(key), &out, &found, &err), ERR_OK);
+    expect_str(found ? buf_str(&out) : STR("-"), str_from_z(value));
+    buf_deinit(&out);
+}
+
+/* All keys from `from` on, one after the other. */
+static void expect_keys(struct fixture *f, const struct kv_view *view, const char *from,
+                        const char *keys)
+{
+    struct buf got;
+    struct err err;
+    struct kv_iter *it = kv_iter_new(f->kv, view, RED, str_from_z(from));
+    buf_init(&got, 1 << 20);
+    for (; kv_iter_valid(it); kv_iter_next(it)) {
+        buf_add_str(&got, kv_iter_key(it));
+        buf_add_char(&got, ' ');
+    }
+    assert_int_equal(kv_iter_error(it, &err), ERR_OK);
+    kv_iter_free(it);
+    expect_str(buf_str(&got), str_from_z(keys));
+    buf_deinit(&got);
+}
+
+static void get__finds_what_was_put_in_that_family(void **state)
+{
+    struct fixture *f = *state;
+    put(f, RED, "a", "1");
+    put(f, RED, "empty", "");
+    put(f, BLUE, "b", "2");
+    expect_key(f, NULL, RED, "a", "-"); /* not before the commit */
+    commit(f);
+    expect_key(f, NULL, RED, "a", "1");
+    expect_key(f, NULL, RED, "empty", "");
+    expect_key(f, NULL, BLUE, "a", "-");
+    expect_key(f, NULL, BLUE, "b", "2");
+    expect_key(f, NULL, RED, "", "-");
+}
+
+static void get__appends_and_says_when_there_is_no_room(void **state)
+{
+    struct fixture *f = *state;
+    struct buf out;
+    struct err err;
+    bool found = false;
+    put(f, RED, "a", "12345");
+    commit(f);
+    buf_init(&out, 8);
+    buf_add_str(&out, STR("x"));
+    assert_int_equal(kv_get(f->kv, NULL, RED, STR("a"), &out, &found, &err), ERR_OK);
+    expect_str(buf_str(&out), STR("x12345"));
+    assert_int_equal(kv_get(f->kv, NULL, RED, STR("a"), &out, &found, &err), ERR_TOO_LARGE);
+    buf_deinit(&out);
+}
+
+static void batch__applies_writes_in_their_order(void **state)
+{
+    struct fixture *f = *state;
+    put(f, RED, "a", "1");
+    put(f, RED, "b", "1");
+    commit(f);
+    put(f, RED, "a", "2");
+    put(f, RED, "a", "3");
+    kv_delete(f->batch, RED, STR("b"));
+    put(f, RED, "c", "1");
+    kv_delete(f->batch, RED, STR("c"));
+    assert_int_equal(kv_batch_count(f->batch), 5);
+    commit(f);
+    expect_keys(f, NULL, "", "a ");
+    expect_key(f, NULL, RED, "a", "3");
+}
+
+static void delete_range__takes_the_first_and_not_the_last(void **state)
+{
+    struct fixture *f = *state;
+    const char *keys[] = {"a", "b", "bb", "c", "d"};
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        put(f, RED, keys[i], "1");
+        put(f, BLUE, keys[i], "1");
+    }
+    commit(f);
+    kv_delete_range(f->batch, RED, STR("b"), STR("d"));
+    put(f, RED, "bc", "2"); /* what comes behind it in the batch stays */
+    commit(f);
+    expect_keys(f, NULL, "", "a bc d ");
+    expect_key(f, NULL, BLUE, "b", "1");
+}
+
+static void batch_bytes__are_the_same_for_the_same_writes(void **state)
+{
+    struct fixture *f = *state;
+    struct kv_batch *other = kv_batch_new(f->kv);
+    struct kv_batch *batches[] = {f->batch, other};
+    for (size_t i = 0; i < COUNT_OF(batches); i++) {
+        kv_put(batches[i], RED, STR("a"), STR("1"));
+        kv_delete(batches[i], BLUE, STR("b"));
+        kv_delete_range(batches[i], BLUE, STR("b"), STR("c"));
+    }
+    expect_str(kv_batch_bytes(f->batch), kv_batch_bytes(other));
+    kv_put(other, BLUE, STR("a"), STR("1"));
+    assert_false(str_eq(kv_batch_bytes(f->batch), kv_batch_bytes(other)));
+    kv_batch_free(other);
+    /* Committed batches leave nothing behind that the next one's bytes would show. */
+    commit(f);
+    size_t empty_len = kv_batch_bytes(f->batch).len;
+    put(f, RED, "z", "1");
+    commit(f);
+    assert_int_equal(kv_batch_bytes(f->batch).len, empty_len);
+}
+
+static void iter__walks_in_key_order_from_a_key(void **state)
+{
+    struct fixture *f = *state;
+    const char *keys[] = {"m", "b", "zz", "a", "ab"};
+    expect_keys(f, NULL, "", "");
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        put(f, RED, keys[i], keys[i]);
+    }
+    put(f, BLUE, "other", "");
+    commit(f);
+    expect_keys(f, NULL, "", "a ab b m zz ");
+    expect_keys(f, NULL, "ab", "ab b m zz ");
+    expect_keys(f, NULL, "ac", "b m zz ");
+    expect_keys(f, NULL, "zzz", "");
+}
+
+static void iter__sorts_bytes_without_sign(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    struct buf key;
+    buf_init(&key, 16);
+    for (unsigned i = 0; i < 600; i += 7) {
+        buf_clear(&key);
+        pack_u32_be(&key, (i * 97) % 600);
+        kv_put(f->batch, RED, buf_str(&key), STR("v"));
+    }
+    commit(f);
+    buf_deinit(&key);
+    struct kv_iter *it = kv_iter_new(f->kv, NULL, RED, STR_EMPTY);
+    int64_t last = -1;
+    for (; kv_iter_valid(it); kv_iter_next(it)) {
+        struct unpack u = unpack_from(kv_iter_key(it));
+        uint32_t v = unpack_u32_be(&u);
+        assert_true((int64_t)v > last);
+        expect_str(kv_iter_value(it), STR("v"));
+        last = v;
+    }
+    assert_int_equal(kv_iter_error(it, &err), ERR_OK);
+    kv_iter_free(it);
+}
+
+static void seek_back__finds_the_last_key_at_or_before(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *key;
+        const char *found; /* NULL: none */
+    } rows[] = {{"a", NULL}, {"b", "b"}, {"c", "b"}, {"d", "d"}, {"dd", "d"}, {"z", "f"}};
+    put(f, RED, "b", "1");
+    put(f, RED, "d", "1");
+    put(f, RED, "f", "1");
+    commit(f);
+    struct kv_iter *it = kv_iter_new(f->kv, NULL, RED, STR("d"));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].key);
+        kv_iter_seek_back(it, str_from_z(rows[i].key));
+        assert_int_equal(kv_iter_valid(it), rows[i].found != NULL);
+        if (rows[i].found != NULL) {
+            expect_str(kv_iter_key(it), str_from_z(rows[i].found));
+        }
+    }
+    /* From there it goes on forwards. */
+    kv_iter_seek_back(it, STR("c"));
+    kv_iter_next(it);
+    expect_str(kv_iter_key(it), STR("d"));
+    kv_iter_free(it);
+}
+
+static void view__does_not_see_later_commits(void **state)
+{
+    struct fixture *f = *state;
+    put(f, RED, "a", "1");
+    put(f, RED, "b", "1");
+    commit(f);
+    struct kv_view *view = kv_view_new(f->kv);
+    struct kv_iter *newest = kv_iter_new(f->kv, NULL, RED, STR_EMPTY);
+    put(f, RED, "a", "2");
+    put(f, RED, "c", "2");
+    kv_delete_range(f->batch, RED, STR("b"), STR("c"));
+    commit(f);
+    expect_key(f, view, RED, "a", "1");
+    expect_key(f, view, RED, "b", "1");
+    expect_key(f, view, RED, "c", "-");
+    expect_keys(f, view, "", "a b ");
+    expect_keys(f, NULL, "", "a c ");
+    /* A walk stands still from when it began, too. */
+    kv_iter_next(newest);
+    expect_str(kv_iter_key(newest), STR("b"));
+    kv_iter_free(newest);
+    kv_view_free(view);
+    expect_key(f, NULL, RED, "a", "2");
+}
+
+static void close__keeps_everything(void **state)
+{
+    struct fixture *f = *state;
+    put(f, RED, "a", "1");
+    put(f, BLUE, "b", "2");
+    commit(f);
+    close_store(f);
+    open_store(f);
+    expect_key(f, NULL, RED, "a", "1");
+    expect_key(f, NULL, BLUE, "b", "2");
+}
+
+static void checkpoint__is_a_store_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture copy = {.dir = tmpdir_new()};
+    struct err err;
+    put(f, RED, "a", "1");
+    put(f, BLUE, "b", "1");
+    commit(f);
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&copy.dir, "kv").z, &err), ERR_OK);
+    put(f, RED, "a", "2");
+    commit(f);
+    open_store(&copy);
+    expect_key(&copy, NULL, RED, "a", "1");
+    expect_key(&copy, NULL, BLUE, "b", "1");
+    put(&copy, RED, "a", "3");
+    commit(&copy);
+    expect_key(f, NULL, RED, "a", "2");
+    close_store(&copy);
+    open_store(&copy);
+    expect_key(&copy, NULL, RED, "a", "3");
+    close_store(&copy);
+    tmpdir_remove(&copy.dir);
+}
+
+static void checkpoint__into_a_folder_that_exists_fails(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    assert_int_equal(kv_checkpoint(f->kv, f->dir.path, &err), ERR_IO);
+    assert_non_null(strstr(err.msg, "checkpoint: "));
+    put(f, RED, "a", "1");
+    commit(f);
+    expect_key(f, NULL, RED, "a", "1");
+}
+
+static void open__refuses_what_is_no_store(void **state)
+{
+    struct fixture *f = *state;
+    struct kv *kv = NULL;
+    struct err err;
+    struct kv_config fewer = {.families = names, .family_count = 1};
+    struct os_file_path file = tmpdir_path(&f->dir, "file");
+    tmpdir_write(file.z, STR("x"));
+    assert_int_equal(kv_open(file.z, &config, &kv, &err), ERR_IO);
+    /* Two processes on one folder would destroy it. */
+    assert_int_equal(kv_open(tmpdir_path(&f->dir, "kv").z, &config, &kv, &err), ERR_IO);
+    /* A family of which we know nothing was written by a later version. */
+    close_store(f);
+    assert_int_not_equal(kv_open(tmpdir_path(&f->dir, "kv").z, &fewer, &kv, &err), ERR_OK);
+    assert_null(kv);
+    assert_non_null(strstr(err.msg, "open the store: "));
+    open_store(f);
+}
+
+static void open__says_that_the_store_is_damaged(void **state)
+{
+    struct fixture *f = *state;
+    struct kv *kv = NULL;
+    struct err err;
+    struct os_file_path path = tmpdir_path(&f->dir, "kv");
+    put(f, RED, "a", "1");
+    commit(f);
+    close_store(f);
+    tmpdir_write(tmpdir_find(path.z, "CURRENT", 0).z, STR("nonsense"));
+    assert_int_equal(kv_open(path.z, &config, &kv, &err), ERR_CORRUPT);
+    tmpdir_remove(&f->dir);
+    f->dir = tmpdir_new();
+    open_store(f);
+}
+
+static void faults__are_errors_and_change_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    struct buf out;
+    bool found = false;
+    put(f, RED, "a", "1");
+    fault_arm(FAULT_KV_COMMIT, 1);
+    assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_IO);
+    assert_string_equal(err.msg, "write to the store: injected fault");
+    expect_key(f, NULL, RED, "a", "-");
+    assert_int_equal(kv_batch_count(f->batch), 1);
+    fault_reset();
+    commit(f); /* the batch was left as it was */
+    expect_key(f, NULL, RED, "a", "1");
+
+    buf_init(&out, 16);
+    fault_arm(FAULT_KV_READ, 1);
+    assert_int_equal(kv_get(f->kv, NULL, RED, STR("a"), &out, &found, &err), ERR_IO);
+    struct kv_iter *it = kv_iter_new(f->kv, NULL, RED, STR_EMPTY);
+    assert_int_equal(kv_iter_error(it, &err), ERR_IO);
+    kv_iter_free(it);
+    buf_deinit(&out);
+
+    fault_arm(FAULT_KV_CHECKPOINT, 1);
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "copy").z, &err), ERR_IO);
+    fault_reset();
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "copy").z, &err), ERR_OK);
+}
+
+static void stats__grow_with_what_is_written(void **state)
+{
+    struct fixture *f = *state;
+    struct kv_stats before;
+    struct kv_stats after;
+    struct err err;
+    static char big[100000];
+    kv_stats(f->kv, &before);
+    kv_put(f->batch, RED, STR("big"), str_from(big, sizeof big));
+    commit(f);
+    kv_stats(f->kv, &after);
+    assert_true(after.memtable_bytes >= before.memtable_bytes + sizeof big);
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "copy").z, &err), ERR_OK);
+    kv_stats(f->kv, &after);
+    assert_true(after.sst_bytes > before.sst_bytes);
+}
+
+#define KV_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
+           KV_TEST(get__appends_and_says_when_there_is_no_room),
+           KV_TEST(batch__applies_writes_in_their_order),
+           KV_TEST(delete_range__takes_the_first_and_not_the_last),
+           KV_TEST(batch_bytes__are_the_same_for_the_same_writes),
+           KV_TEST(iter__walks_in_key_order_from_a_key), KV_TEST(iter__sorts_bytes_without_sign),
+           KV_TEST(seek_back__finds_the_last_key_at_or_before),
+           KV_TEST(view__does_not_see_later_commits), KV_TEST(close__keeps_everything),
+           KV_TEST(checkpoint__is_a_store_of_its_own),
+           KV_TEST(checkpoint__into_a_folder_that_exists_fails),
+           KV_TEST(open__refuses_what_is_no_store), KV_TEST(open__says_that_the_store_is_damaged),
+           KV_TEST(faults__are_errors_and_change_nothing),
+           KV_TEST(stats__grow_with_what_is_written));

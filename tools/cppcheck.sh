@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# cppcheck over what the dev build compiles of src/; findings are errors.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \
+    --suppress=memleak --suppress=unusedStructMember --error-exitcode=1 --std=c11 \
+    -D_GNU_SOURCE -I src --suppress=missingIncludeSystem src

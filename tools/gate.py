@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Run everything that gates a landing, the cheap refusals first, and count.
+
+Each step is a command. A step that runs ctest counts as its tests, any other step as one. The gate
+stops at the first step that fails; its output is shown. `gate.py NAME …` runs only those steps.
+"""
+import os
+import re
+import subprocess
+import sys
+import time
+
+JOBS = str(os.cpu_count() or 2)
+
+
+def build(preset, *targets):
+    configure = ["cmake", "--preset", preset]
+    make = ["cmake", "--build", "--preset", preset, "-j", JOBS]
+    return [configure, make + (["--target", *targets] if targets else [])]
+
+
+def ctest(preset, *extra):
+    return [["ctest", "--test-dir", f"build/{preset}", "-j", JOBS, "--output-on-failure",
+             "--no-tests=error", *extra]]
+
+
+STEPS = [
+    ("layers", [["python3", "tools/check_layers.py"]]),
+    ("source", [["python3", "tools/check_source.py"]]),
+    ("format", [["tools/format.sh", "--check"]]),
+    ("dev build", build("dev")),
+    ("symbols", [["python3", "tools/check_symbols.py", "build/dev"]]),
+    ("dev tests", ctest("dev")),
+    ("release build", build("release")),
+    ("release tests", ctest("release", "-L", "integration")),
+    ("asan build", build("asan")),
+    ("asan tests", ctest("asan", "-LE", "sim")),
+    ("tsan build", build("tsan")),
+    ("tsan tests", ctest("tsan", "-L", "unit")),
+    ("clang-tidy", [["tools/tidy.sh"]]),
+    ("cppcheck", [["tools/cppcheck.sh"]]),
+]
+
+
+def run(commands):
+    """Run the commands of one step; return success, the number of tests, how many failed, output."""
+    output, passed, failed, tests = [], 0, 0, False
+    for command in commands:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        output.append(done.stdout)
+        if found := re.search(r"(\d+) tests failed out of (\d+)", done.stdout):
+            tests = True
+            failed += int(found[1])
+            passed += int(found[2]) - int(found[1])
+        if done.returncode != 0:
+            return False, passed, max(failed, 1), "".join(output)
+    return True, passed if tests else 1, failed, "".join(output)
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    wanted = sys.argv[1:]
+    passed_total = failed_total = 0
+    for name, commands in STEPS:
+        if wanted and name not in wanted:
+            continue
+        start = time.monotonic()
+        print(f"== {name}", flush=True)
+        ok, passed, failed, output = run(commands)
+        passed_total += passed
+        failed_total += failed
+        print(f"   {'ok' if ok else 'FAILED'}: {passed} passed, {failed} failed, "
+              f"{time.monotonic() - start:.0f} s", flush=True)
+        if not ok:
+            print(output[-20000:])
+            break
+    print(f"{passed_total} passed, {failed_total} failed")
+    return 1 if failed_total else 0
+
+
+sys.exit(main())
