@@ -33,5 +33,6 @@ ATTR_NODISCARD char *arena_strz(struct arena *a, struct str s);
 
 size_t arena_used_bytes(const struct arena *a);
 
-#define ARENA_NEW(a, type)          ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
-#define ARENA_ARRAY(a, type, count) ((type *)arena_alloc((a), sizeof(type) * (count), _Alignof(type)))
+#define ARENA_NEW(a, type) ((type *)arena_alloc((a), sizeof(type), _Alignof(type)))
+#define ARENA_ARRAY(a, type, count)                                                                \
+    ((type *)arena_alloc((a), sizeof(type) * (count), _Alignof(type)))

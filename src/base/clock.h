@@ -17,6 +17,8 @@ struct wall {
     int64_t ns; /* since 1970-01-01T00:00:00Z; 0 means "not set" wherever a time is optional */
 };
 
+#define WALL_NONE ((struct wall){.ns = 0})
+
 struct mono {
     int64_t ns; /* since an arbitrary start */
 };

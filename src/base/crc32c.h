@@ -12,5 +12,6 @@
 /* Continue crc, which is 0 at the start, over n more bytes. */
 uint32_t crc32c_update(uint32_t crc, const void *bytes, size_t n);
 
-/* The same without the instruction, slowly: for processors that lack it, and to check it against. */
+/* The same without the instruction, slowly: for processors that lack it, and to check it against.
+ */
 uint32_t crc32c_update_software(uint32_t crc, const void *bytes, size_t n);

@@ -10,15 +10,15 @@
 #include <stdbool.h>
 
 #define FAULT_LIST(X)                                                                              \
-    X(DISK_WRITE)        /* a write to a log segment gives EIO */                                  \
-    X(DISK_WRITE_SHORT)  /* a write to a log segment writes half of it, then gives EIO */          \
-    X(DISK_WRITE_FULL)   /* a write to a log segment gives ENOSPC */                               \
-    X(DISK_FLUSH)        /* a flush of a log segment gives EIO */                                  \
-    X(DISK_SPACE_LOW)    /* the free-space check finds too little */                               \
-    X(DISK_META_WRITE)   /* writing the term and vote file fails */                                \
-    X(KV_COMMIT)         /* a write batch is refused by the store */                               \
-    X(KV_READ)           /* reading a value or walking the store gives EIO */                      \
-    X(KV_CHECKPOINT)     /* a checkpoint cannot be made */
+    X(DISK_WRITE)       /* a write to a log segment gives EIO */                                   \
+    X(DISK_WRITE_SHORT) /* a write to a log segment writes half of it, then gives EIO */           \
+    X(DISK_WRITE_FULL)  /* a write to a log segment gives ENOSPC */                                \
+    X(DISK_FLUSH)       /* a flush of a log segment gives EIO */                                   \
+    X(DISK_SPACE_LOW)   /* the free-space check finds too little */                                \
+    X(DISK_META_WRITE)  /* writing the term and vote file fails */                                 \
+    X(KV_COMMIT)        /* a write batch is refused by the store */                                \
+    X(KV_READ)          /* reading a value or walking the store gives EIO */                       \
+    X(KV_CHECKPOINT)    /* a checkpoint cannot be made */
 
 enum fault {
 #define FAULT_ENUM(name) FAULT_##name,

@@ -28,24 +28,24 @@ uint64_t id_hash(struct id id)
     return hash_u64(halves[0] ^ hash_u64(halves[1]));
 }
 
-/* 26 digits hold 130 bits: the first digit has only the id's top three. */
-static unsigned digit_at(struct id id, unsigned n)
-{
-    unsigned value = 0;
-    for (unsigned bit = 0; bit < 5; bit++) {
-        int at = (int)(n * 5 + bit) - 2;
-        unsigned set = at < 0 ? 0 : ((unsigned)id.b[at / 8] >> (7 - at % 8)) & 1U;
-        value = value << 1 | set;
-    }
-    return value;
-}
-
 size_t id_format(struct id id, struct str prefix, char *out)
 {
+    uint64_t high = 0;
+    uint64_t low = 0;
     CHECK(prefix.len <= ID_PREFIX_MAX);
-    memcpy(out, prefix.ptr, prefix.len);
-    for (unsigned i = 0; i < ID_TEXT_LEN; i++) {
-        out[prefix.len + i] = digits[digit_at(id, i)];
+    for (unsigned i = 0; i < 8; i++) {
+        high = high << 8 | id.b[i];
+        low = low << 8 | id.b[8 + i];
+    }
+    for (size_t i = 0; i < prefix.len; i++) {
+        out[i] = prefix.ptr[i];
+    }
+    /* From the last digit on: five bits at a time. 26 digits hold 130 bits, so the first one has
+     * only the id's top three. */
+    for (size_t i = ID_TEXT_LEN; i-- > 0;) {
+        out[prefix.len + i] = digits[low & 31];
+        low = low >> 5 | high << 59;
+        high >>= 5;
     }
     return prefix.len + ID_TEXT_LEN;
 }

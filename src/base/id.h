@@ -17,7 +17,12 @@
 #include "base/clock.h"
 #include "base/str.h"
 
-enum { ID_BYTES = 16, ID_TEXT_LEN = 26, ID_PREFIX_MAX = 6, ID_TEXT_MAX = ID_PREFIX_MAX + ID_TEXT_LEN };
+enum {
+    ID_BYTES = 16,
+    ID_TEXT_LEN = 26,
+    ID_PREFIX_MAX = 6,
+    ID_TEXT_MAX = ID_PREFIX_MAX + ID_TEXT_LEN
+};
 
 struct id {
     uint8_t b[ID_BYTES]; /* big-endian: memcmp is the order of creation */

@@ -12,6 +12,7 @@ enum {
     LIMIT_PAYLOAD_BYTES      = 262144,       /* contract default; --max-payload-size */
     LIMIT_QUEUE_NAME_BYTES   = 255,          /* contract */
     LIMIT_UNIQUE_KEY_BYTES   = 512,          /* contract */
+    LIMIT_IDEMPOTENCY_KEY_BYTES = 255,       /* Idempotency-Key header: a UUID many times over */
     LIMIT_WORKER_ID_BYTES    = 255,          /* contract; also the host name */
     LIMIT_TAGS               = 64,           /* contract: pairs per job */
     LIMIT_TAG_KEY_BYTES      = 128,          /* contract */
@@ -52,6 +53,8 @@ enum {
 
     /* what is kept */
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
+    LIMIT_EVENTS_KEPT_MS     = 24 * 3600 * 1000,
+    LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
 };
 /* clang-format on */

@@ -24,7 +24,10 @@ bool str_starts_with(struct str s, struct str prefix)
 
 static char lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c >= 'A' && c <= 'Z') {
+        c = (char)(c - 'A' + 'a');
+    }
+    return c;
 }
 
 bool str_eq_nocase(struct str a, struct str b)

@@ -1,6 +1,9 @@
 #include "loop/mailbox.h"
 
+#include <errno.h>
 #include <stddef.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/check.h"
 
@@ -20,9 +23,14 @@ static void mailbox_deliver(struct mailbox *box)
     }
 }
 
-static void async_cb(uv_async_t *async)
+static void poll_cb(uv_poll_t *poll, int status, int events)
 {
-    struct mailbox *box = async->data;
+    struct mailbox *box = poll->data;
+    uint64_t count;
+    CHECK(status == 0);
+    (void)events;
+    ssize_t n = read(box->wake_fd, &count, sizeof count);
+    CHECK(n == sizeof count || errno == EAGAIN);
     mailbox_deliver(box);
     if (box->turned != NULL) {
         box->turned(box->turned_data);
@@ -39,28 +47,39 @@ void mailbox_open(struct mailbox *box, uv_loop_t *loop)
 {
     *box = (struct mailbox){0};
     box->last = &box->first;
+    box->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    CHECK(box->wake_fd >= 0);
     CHECK(uv_mutex_init(&box->lock) == 0);
-    CHECK(uv_async_init(loop, &box->async, async_cb) == 0);
-    box->async.data = box;
+    CHECK(uv_poll_init(loop, &box->poll, box->wake_fd) == 0);
+    box->poll.data = box;
+    CHECK(uv_poll_start(&box->poll, UV_READABLE, poll_cb) == 0);
 }
 
-bool mailbox_post(struct mailbox *box, struct msg *m)
+bool mailbox_post_chain(struct mailbox *box, struct msg *first, struct msg *last)
 {
-    CHECK(m->deliver != NULL);
-    m->next = NULL;
+    CHECK(first->deliver != NULL);
+    last->next = NULL;
     uv_mutex_lock(&box->lock);
     bool open = !box->closed;
     bool wake = open && box->first == NULL;
     if (open) {
-        *box->last = m;
-        box->last = &m->next;
-        if (wake) {
-            /* Under the lock: the handle cannot be closed meanwhile. */
-            CHECK(uv_async_send(&box->async) == 0);
-        }
+        *box->last = first;
+        box->last = &last->next;
     }
     uv_mutex_unlock(&box->lock);
+    if (wake) {
+        /* Not under the lock: who is woken wants it. The descriptor stays open until nobody posts.
+         */
+        uint64_t one = 1;
+        ssize_t n = write(box->wake_fd, &one, sizeof one);
+        CHECK(n == sizeof one);
+    }
     return open;
+}
+
+bool mailbox_post(struct mailbox *box, struct msg *m)
+{
+    return mailbox_post_chain(box, m, m);
 }
 
 void mailbox_close(struct mailbox *box)
@@ -70,7 +89,7 @@ void mailbox_close(struct mailbox *box)
     box->closed = true;
     uv_mutex_unlock(&box->lock);
     mailbox_deliver(box);
-    uv_close((uv_handle_t *)&box->async, NULL);
+    uv_close((uv_handle_t *)&box->poll, NULL);
 }
 
 void mailbox_deinit(struct mailbox *box)
@@ -78,4 +97,5 @@ void mailbox_deinit(struct mailbox *box)
     CHECK(box->closed);
     CHECK(box->first == NULL);
     uv_mutex_destroy(&box->lock);
+    (void)close(box->wake_fd);
 }

@@ -5,6 +5,9 @@
  * order of posting per sender. A message is a struct that embeds struct msg; posting hands it over:
  * from then on the sender does not touch it until it comes back as a reply. Many posts between two
  * turns of the loop make one wake-up.
+ *
+ * The wake-up is an eventfd of our own and not a uv_async_t: libuv makes the receiver of that spin
+ * while the sender is still inside its system call, which took a fifth of the machine's time.
  */
 #pragma once
 
@@ -19,8 +22,9 @@ struct msg {
 
 struct mailbox {
     /* private */
-    uv_async_t async;
-    uv_mutex_t lock; /* guards the members below */
+    uv_poll_t poll;
+    int wake_fd;     /* readable when something has come */
+    uv_mutex_t lock; /* guards the next three */
     struct msg *first, **last;
     bool closed;
     void (*turned)(void *data); /* owner's thread only; may be NULL */
@@ -36,6 +40,10 @@ void mailbox_on_turn(struct mailbox *box, void (*fn)(void *data), void *data);
 
 /* From any thread. False, and the message is still the caller's, once the mailbox is closed. */
 bool mailbox_post(struct mailbox *box, struct msg *m);
+
+/* The same for a chain of messages from first to last, linked by next, with one wake-up at most.
+ * They are delivered in that order. */
+bool mailbox_post_chain(struct mailbox *box, struct msg *first, struct msg *last);
 
 /* On the owner's thread: refuse further posts, deliver what is there, end the handle. The memory
  * is free to use again after the loop has run closed handles. */

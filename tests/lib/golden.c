@@ -28,3 +28,12 @@ void golden_read(const char *name, struct str present, struct buf *out)
     }
     tmpdir_read(path.z, out);
 }
+
+void golden_read_present(const char *name, const struct buf *present, struct buf *out)
+{
+    ROW(name);
+    assert_false(present->overflow);
+    golden_read(name, buf_str(present), out);
+    assert_int_equal(out->len, present->len);
+    assert_memory_equal(out->ptr, present->ptr, present->len);
+}

@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     int failed = 0;
     for (struct test_group *g = groups; g != NULL; g = g->next) {
         if (argc < 2 || strcmp(argv[1], g->name) == 0) {
-            failed += _cmocka_run_group_tests(g->name, g->test, g->count, NULL, NULL);
+            failed += _cmocka_run_group_tests(g->name, g->test, g->count, g->setup, g->teardown);
         }
     }
     return failed == 0 ? 0 : 1;

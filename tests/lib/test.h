@@ -22,18 +22,26 @@ struct test_group {
     const char *name;
     const struct CMUnitTest *test;
     size_t count;
+    CMFixtureFunction setup, teardown; /* around the whole group; NULL is fine */
     struct test_group *next;
 };
 
 void test_register(struct test_group *group);
 
 /* Say which row of a table is tested: shown when an assertion below it fails. */
-#define ROW(name) print_message("    row: %s\n", (name))
+#define ROW(name)           print_message("    row: %s\n", (name))
 
-#define TEST_GROUP(id, ...)                                                                        \
+#define TEST_GROUP(id, ...) TEST_GROUP_FIXTURE(id, NULL, NULL, __VA_ARGS__)
+
+/* The same for tests that share something which is dear to make: setup runs before the first of
+ * them, teardown after the last, and what setup leaves in *state is every test's. */
+#define TEST_GROUP_FIXTURE(id, setup_fn, teardown_fn, ...)                                         \
     static const struct CMUnitTest id##_tests[] = {__VA_ARGS__};                                   \
-    static struct test_group id##_group = {                                                        \
-        .name = #id, .test = id##_tests, .count = COUNT_OF(id##_tests)};                           \
+    static struct test_group id##_group = {.name = #id,                                            \
+                                           .test = id##_tests,                                     \
+                                           .count = COUNT_OF(id##_tests),                          \
+                                           .setup = (setup_fn),                                    \
+                                           .teardown = (teardown_fn)};                             \
     __attribute__((constructor)) static void id##_register(void)                                   \
     {                                                                                              \
         test_register(&id##_group);                                                                \

@@ -3,19 +3,31 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 
 enum { FILE_BYTES_MAX = 256 << 20 };
 
-struct tmpdir tmpdir_new(void)
+/* Below TMPDIR, or below base without it. */
+static struct tmpdir new_below(const char *base)
 {
     struct tmpdir t;
-    const char *base = getenv("TMPDIR");
-    int n = snprintf(t.path, sizeof t.path, "%s/corvo-test-XXXXXX", base == NULL ? "/tmp" : base);
+    const char *given = getenv("TMPDIR");
+    int n = snprintf(t.path, sizeof t.path, "%s/corvo-test-XXXXXX", given == NULL ? base : given);
     CHECK(n > 0 && (size_t)n < sizeof t.path);
     CHECK(mkdtemp(t.path) != NULL);
     return t;
+}
+
+struct tmpdir tmpdir_new(void)
+{
+    return new_below("/tmp");
+}
+
+struct tmpdir tmpdir_new_in_memory(void)
+{
+    return new_below(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
 }
 
 void tmpdir_remove(struct tmpdir *t)

@@ -17,6 +17,10 @@ struct tmpdir {
 
 /* Below TMPDIR, or /tmp without it. */
 struct tmpdir tmpdir_new(void);
+
+/* The same, but in memory where the system has a folder for that. */
+struct tmpdir tmpdir_new_in_memory(void);
+
 void tmpdir_remove(struct tmpdir *t); /* leaves an empty path; fine on one */
 
 /* Path of a name in it. */

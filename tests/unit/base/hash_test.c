@@ -58,7 +58,7 @@ static void u64__spreads_neighbours(void **state)
 {
     (void)state;
     unsigned slots[256] = {0};
-    for (uint64_t v = 0; v < 256 * 64; v++) {
+    for (uint64_t v = 0; v < 16384; v++) {
         slots[hash_u64(v) & 255]++;
     }
     for (size_t i = 0; i < COUNT_OF(slots); i++) {

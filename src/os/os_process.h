@@ -1,0 +1,21 @@
+/*
+ * Os_process: what the process uses of the machine, as the system and the allocator say.
+ *
+ * Any thread. Reads a file of /proc and asks the allocator, which takes some tens of microseconds:
+ * for a page of numbers now and then, not for every request.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct os_process_usage {
+    uint64_t threads;
+    uint64_t cpus;        /* online */
+    uint64_t heap_bytes;  /* given out by the allocator */
+    uint64_t stack_bytes; /* address space set aside for the stacks of all threads */
+    int64_t cpu_user_ns;
+    int64_t cpu_system_ns;
+};
+
+/* What cannot be found out is 0. */
+void os_process_usage(struct os_process_usage *out);
