@@ -47,8 +47,8 @@ int64_t civil_to_days(int year, int month, int day)
 
 int64_t civil_to_s(struct civil c)
 {
-    return civil_to_days(c.year, c.month, c.day) * CIVIL_DAY_S + c.hour * 3600 + c.minute * 60 +
-           c.second;
+    int of_day = c.hour * 3600 + c.minute * 60 + c.second;
+    return civil_to_days(c.year, c.month, c.day) * CIVIL_DAY_S + of_day;
 }
 
 struct civil civil_from_s(int64_t s)

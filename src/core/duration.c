@@ -63,8 +63,8 @@ static int64_t take_unit(struct str *s)
     return 0;
 }
 
-/* The part of unit_ns that the digits behind a point say, rounded down. Digits past the 22nd are worth
- * nothing: a week times as many just fits into 128 bits. */
+/* The part of unit_ns that the digits behind a point say, rounded down. Digits past the 22nd are
+ * worth nothing: a week times as many just fits into 128 bits. */
 static int64_t fraction_of(struct str digits, int64_t unit_ns)
 {
     unsigned __int128 value = 0;
@@ -144,8 +144,9 @@ enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
     return ERR_OK;
 }
 
-/* value in units of unit_ns with its fraction, without zeros at the end: "1.5". */
-static size_t format_part(uint64_t value, uint64_t unit_ns, const char *name, char *out)
+/* value in units of unit_ns, with its fraction but without zeros at the end, and the unit: "1.5ms".
+ */
+static size_t format_part(uint64_t value, uint64_t unit_ns, struct str unit, char *out)
 {
     int n = snprintf(out, DURATION_TEXT_MAX, "%" PRIu64, value / unit_ns);
     CHECK(n > 0);
@@ -153,15 +154,16 @@ static size_t format_part(uint64_t value, uint64_t unit_ns, const char *name, ch
     uint64_t rest = value % unit_ns;
     if (rest > 0) {
         out[len++] = '.';
-        while (rest > 0) {
+        /* Units are powers of ten: the rest is gone when they come to 1. */
+        while (rest > 0 && unit_ns >= 10) {
             unit_ns /= 10;
+            /* cppcheck-suppress zerodivcond ; it was 10 at least */
             out[len++] = (char)('0' + rest / unit_ns);
             rest %= unit_ns;
         }
     }
-    size_t name_len = strlen(name);
-    memcpy(out + len, name, name_len);
-    return len + name_len;
+    memcpy(out + len, unit.ptr, unit.len);
+    return len + unit.len;
 }
 
 size_t duration_format(int64_t ns, char *out)
@@ -172,24 +174,24 @@ size_t duration_format(int64_t ns, char *out)
     if (ns < 0) {
         out[len++] = '-';
     }
-    if (left < NS_PER_US) {
-        return len + format_part(left, ns == 0 ? NS_PER_S : 1, ns == 0 ? "s" : "ns", out + len);
+    if (left > 0 && left < NS_PER_US) {
+        return len + format_part(left, 1, STR("ns"), out + len);
     }
-    if (left < NS_PER_MS) {
-        return len + format_part(left, NS_PER_US, "\u00b5s", out + len);
+    if (left > 0 && left < NS_PER_MS) {
+        return len + format_part(left, NS_PER_US, STR("\u00b5s"), out + len);
     }
-    if (left < NS_PER_S) {
-        return len + format_part(left, NS_PER_MS, "ms", out + len);
+    if (left > 0 && left < NS_PER_S) {
+        return len + format_part(left, NS_PER_MS, STR("ms"), out + len);
     }
     uint64_t hours = left / NS_PER_HOUR;
     uint64_t minutes = left / NS_PER_MIN % 60;
     if (hours > 0) {
-        len += format_part(hours, 1, "h", out + len);
+        len += format_part(hours, 1, STR("h"), out + len);
     }
     if (hours > 0 || minutes > 0) {
-        len += format_part(minutes, 1, "m", out + len);
+        len += format_part(minutes, 1, STR("m"), out + len);
     }
-    len += format_part(left % NS_PER_MIN, NS_PER_S, "s", out + len);
+    len += format_part(left % NS_PER_MIN, NS_PER_S, STR("s"), out + len);
     CHECK(len <= DURATION_TEXT_MAX);
     return len;
 }

@@ -45,7 +45,7 @@ static const struct {
 /* clang-format on */
 
 static const char *const words[JOB_MOVE_COUNT] = {
-#define JOB_MOVE_WORD(name, word) [JOB_MOVE_##name] = word,
+#define JOB_MOVE_WORD(name, word) [JOB_MOVE_##name] = (word),
     JOB_MOVE_LIST(JOB_MOVE_WORD)
 #undef JOB_MOVE_WORD
 };

@@ -3,9 +3,9 @@
  *
  * Made from the bytes of a TZif file (RFC 8536, version 2 or later), which somebody else has read.
  * A zone does not change once it is made, so that any thread may use it. Instants and local times
- * are seconds from 1970-01-01T00:00:00, the first in UTC, the second on the clocks of the zone; both
- * lie in the years 100 to 9900, which every struct wall does.
- * Rules that follow from it run on the leader only, because nodes may differ in their zone files.
+ * are seconds from 1970-01-01T00:00:00, the first in UTC, the second on the clocks of the zone;
+ * both lie in the years 100 to 9900, which every struct wall does. Rules that follow from it run on
+ * the leader only, because nodes may differ in their zone files.
  */
 #pragma once
 

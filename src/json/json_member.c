@@ -1,3 +1,6 @@
+/*
+ * What one value means to its row: the part of json_schema that knows the kinds.
+ */
 #include <inttypes.h>
 #include <string.h>
 

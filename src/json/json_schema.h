@@ -185,11 +185,11 @@ const char *json_schema_kind_name(enum json_kind kind);
 
 #define JSON_OBJECT(type, member, inner, rows, bits, text)                                         \
     {JSON_ROW(#member, text, JSON_KIND_OBJECT, bits), .schema = (rows),                            \
-     .offset = JSON_OFFSET(type, member, inner *)}
+     .offset = JSON_OFFSET(type, member, __typeof__(inner) *)}
 
 #define JSON_OBJECTS(type, member, counter, inner, rows, lo, hi, bits, text)                       \
     {JSON_ROW(#member, text, JSON_KIND_OBJECTS, bits), JSON_RANGE(lo, hi), .schema = (rows),       \
-     .offset = JSON_OFFSET(type, member, inner *),                                                 \
+     .offset = JSON_OFFSET(type, member, __typeof__(inner) *),                                     \
      .count_offset = JSON_OFFSET(type, counter, size_t)}
 
 /* clang-format on */

@@ -180,19 +180,29 @@ struct decimal {
     int magnitude; /* the power of ten of the first digit */
 };
 
+static bool is_same(double a, double b)
+{
+    uint64_t bits[2];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return bits[0] == bits[1];
+}
+
 /* v, which is positive or zero, in the fewest digits that read back as v. */
 static struct decimal to_decimal(double v)
 {
     struct decimal d = {.count = 0};
-    char text[F64_TEXT_MAX];
-    double back = -1;
+    char text[F64_TEXT_MAX] = "";
+    double back;
 
     /* Fifteen digits are never ambiguous, and seventeen always enough. */
-    for (int precision = 15; memcmp(&back, &v, sizeof v) != 0; precision++) {
+    int precision = 14;
+    do {
+        precision++;
         CHECK(precision <= F64_DIGITS_MAX);
         (void)snprintf(text, sizeof text, "%.*e", precision - 1, v);
         back = strtod(text, NULL);
-    }
+    } while (!is_same(back, v));
     const char *exponent = strchr(text, 'e');
     CHECK(exponent != NULL);
     for (const char *p = text; p < exponent; p++) {

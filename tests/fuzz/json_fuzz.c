@@ -15,7 +15,7 @@
 #include "json/json_scan.h"
 #include "json/json_write.h"
 
-enum { BYTES_MAX = 1 << 20 };
+enum { INPUT_MAX = 1 << 18, BYTES_MAX = 8 * INPUT_MAX }; /* a byte becomes six at most */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -30,14 +30,14 @@ static bool is_json(struct str text)
 /* A string's text, written again, is the same text. */
 static void check_string(struct json_value value)
 {
-    struct arena *arena = arena_new(2 * BYTES_MAX);
+    struct arena *arena = arena_new(BYTES_MAX);
     struct buf decoded, written;
     struct str text, again;
     struct json_value back;
     struct err err;
 
     buf_init(&decoded, BYTES_MAX);
-    buf_init(&written, 6 * BYTES_MAX);
+    buf_init(&written, BYTES_MAX);
     bool has_text = json_value_text_buf(value, &decoded);
     CHECK((json_value_text(value, arena, &text, &err) == ERR_OK) == has_text);
     if (has_text) {
@@ -70,31 +70,36 @@ static void check_scalar(struct json_value value)
     }
 }
 
+/* Step into the container that is next, or pass the scalar. */
+static void step_in(struct json_scan *s, bool *is_object, unsigned *depth)
+{
+    struct json_value value;
+    enum json_type type = json_scan_peek(s);
+    bool object = type == JSON_TYPE_OBJECT;
+    if (object || type == JSON_TYPE_ARRAY) {
+        if (object ? json_scan_enter_object(s) : json_scan_enter_array(s)) {
+            is_object[++*depth] = object;
+        }
+    } else if (json_scan_value(s, &value)) {
+        CHECK(value.type == type);
+        check_scalar(value);
+    }
+}
+
 /* Step into everything; true when it was one value and nothing else. */
 static bool walk(struct str text)
 {
-    static bool is_object[LIMIT_JSON_DEPTH + 1];
+    bool is_object[LIMIT_JSON_DEPTH + 1];
     struct json_scan s = json_scan_from(text);
-    struct json_value value;
+    struct json_value key;
     unsigned depth = 0;
 
     do {
-        enum json_type type = json_scan_peek(&s);
-        if (type == JSON_TYPE_OBJECT || type == JSON_TYPE_ARRAY) {
-            bool object = type == JSON_TYPE_OBJECT;
-            if (!(object ? json_scan_enter_object(&s) : json_scan_enter_array(&s))) {
-                return false;
-            }
-            is_object[++depth] = object;
-        } else if (json_scan_value(&s, &value)) {
-            CHECK(value.type == type);
-            check_scalar(value);
-        }
-        while (depth > 0 && s.problem == NULL) {
-            if (is_object[depth] ? json_scan_next_key(&s, &value) : json_scan_next_element(&s)) {
-                break;
-            }
-            depth -= s.problem == NULL ? 1 : 0;
+        step_in(&s, is_object, &depth);
+        bool more = false;
+        while (!more && depth > 0 && s.problem == NULL) {
+            more = is_object[depth] ? json_scan_next_key(&s, &key) : json_scan_next_element(&s);
+            depth -= !more && s.problem == NULL ? 1 : 0;
         }
     } while (depth > 0 && s.problem == NULL);
     return json_scan_done(&s);
@@ -122,8 +127,8 @@ static void check_object(struct str text)
     };
     struct json_value found;
     struct buf over, complete;
-    buf_init(&over, 4 * BYTES_MAX);
-    buf_init(&complete, 4 * BYTES_MAX);
+    buf_init(&over, BYTES_MAX);
+    buf_init(&complete, BYTES_MAX);
     json_object_override(&over, pairs, COUNT_OF(pairs), text);
     json_object_complete(&complete, text, pairs, COUNT_OF(pairs));
     /* A value that is as deep as it may be is too deep inside of another. */
@@ -144,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct json_value first;
     struct err err;
 
-    if (size > BYTES_MAX / 4) {
+    if (size > INPUT_MAX) {
         return 0;
     }
     bool ok = is_json(text);

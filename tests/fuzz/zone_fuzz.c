@@ -8,6 +8,8 @@
 #include "base/check.h"
 #include "lib/tzif.h"
 
+enum { OFFSET_S_MAX = 26 * 3600 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void check_local(const struct zone *z, int64_t local_s)
@@ -33,7 +35,7 @@ static void check_zone(const struct zone *z)
         -9000000000, -1, 0, 1, 1000000, 1774745999, 1774746000, 1792890000, 4102444800, 9000000000};
     for (size_t i = 0; i < COUNT_OF(instants_s); i++) {
         int64_t offset_s = zone_offset_s(z, instants_s[i]);
-        CHECK(offset_s > -26 * 3600 && offset_s < 26 * 3600);
+        CHECK(offset_s > -OFFSET_S_MAX && offset_s < OFFSET_S_MAX);
         check_local(z, instants_s[i]);
         check_local(z, instants_s[i] + offset_s);
         check_local(z, instants_s[i] + offset_s + 1800);

@@ -120,7 +120,7 @@ static void format__is_what_go_prints(void **state)
         {60 * NS_PER_S, "1m0s"},
         {120 * NS_PER_S, "2m0s"},
         {3600 * NS_PER_S, "1h0m0s"},
-        {90 * 60 * NS_PER_S, "1h30m0s"},
+        {5400 * NS_PER_S, "1h30m0s"},
         {86400 * NS_PER_S, "24h0m0s"},
         {3661 * NS_PER_S + 1, "1h1m1.000000001s"},
         {-1500 * NS_PER_MS, "-1.5s"},

@@ -133,7 +133,7 @@ static void offset__comes_from_the_changes(void **state)
     (void)state;
     static const struct {
         int64_t instant_s;
-        int64_t offset_s;
+        int offset_s;
     } rows[] = {
         {-5000000000, 1800}, {999999, 1800},      {1000000, HOUR}, {1999999, HOUR},
         {2000000, 2 * HOUR}, {2999999, 2 * HOUR}, {3000000, HOUR}, {5000000000, HOUR},
