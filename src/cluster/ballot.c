@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -70,74 +69,86 @@ static bool decode(struct str file, unsigned number, struct ballot *out)
     return true;
 }
 
-static enum err_code create(const char *path, const struct ballot *b, struct err *err)
+static enum err_code create(const char *path, struct err *err)
 {
     char file[FILE_BYTES] = {0};
-    struct copy c = encode(b);
+    struct copy c = encode(&(struct ballot){0});
     for (unsigned i = 0; i < COPY_COUNT; i++) {
         memcpy(file + (size_t)i * COPY_BYTES, &c, sizeof c);
     }
     return os_file_replace(path, str_from(file, sizeof file), err);
 }
 
-static enum err_code write_copies(const char *path, const struct ballot *b, struct err *err)
+static enum err_code write_copies(int fd, const struct ballot *b, struct err *err)
 {
-    ATTR_CLEANUP(os_file_closep) int fd = -1;
-    enum err_code code = os_file_open(path, O_WRONLY, &fd, err);
-    if (code == ERR_NOT_FOUND) {
-        return create(path, b, err);
-    }
     struct copy c = encode(b);
     const struct iovec iov = {.iov_base = &c, .iov_len = sizeof c};
-    for (unsigned i = 0; i < COPY_COUNT && code == ERR_OK; i++) {
-        code = os_file_write_at(fd, &iov, 1, (uint64_t)i * COPY_BYTES, err);
-        code = code == ERR_OK ? os_file_flush(fd, err) : code;
+    for (unsigned i = 0; i < COPY_COUNT; i++) {
+        if (os_file_write_at(fd, &iov, 1, (uint64_t)i * COPY_BYTES, err) != ERR_OK ||
+            os_file_flush(fd, err) != ERR_OK) {
+            return err->code;
+        }
     }
-    return code;
+    return ERR_OK;
 }
 
-enum err_code ballot_load(const char *path, struct ballot *out, struct err *err)
+/* The valid copy with the higher version. False when there is none. */
+static bool choose(struct str file, struct ballot *out, bool *out_equal)
+{
+    struct ballot copy[COPY_COUNT] = {0};
+    bool first = decode(file, 0, &copy[0]);
+    bool second = decode(file, 1, &copy[1]);
+    *out = second && (!first || copy[1].version > copy[0].version) ? copy[1] : copy[0];
+    *out_equal = first && second && copy[0].version == copy[1].version;
+    return first || second;
+}
+
+static enum err_code load(const char *path, int fd, struct ballot *out, struct err *err)
 {
     struct buf file;
+    bool equal = false;
     buf_init(&file, FILE_BYTES + 1);
     enum err_code code = os_file_read(path, &file, err);
-    struct ballot copy[COPY_COUNT] = {0};
-    bool valid[COPY_COUNT] = {false};
-    for (unsigned i = 0; i < COPY_COUNT && code == ERR_OK; i++) {
-        valid[i] = decode(buf_str(&file), i, &copy[i]);
-    }
+    bool valid = code == ERR_OK && choose(buf_str(&file), out, &equal);
     buf_deinit(&file);
-    if (code == ERR_NOT_FOUND) {
-        *out = (struct ballot){0};
-        return ERR_OK;
-    }
     if (code != ERR_OK) {
         return code;
     }
-    if (!valid[0] && !valid[1]) {
+    if (!valid) {
         return err_set(err, ERR_CORRUPT, "'%s' is damaged: neither copy is valid", path);
     }
-    bool second = !valid[0] || (valid[1] && copy[1].version > copy[0].version);
-    struct ballot winner = copy[second ? 1 : 0];
-    if (!valid[0] || !valid[1] || copy[0].version != copy[1].version) {
-        log_warn("ballot_repaired", LOG_Z("file", path), LOG_U64("term", winner.term));
-        if (write_copies(path, &winner, err) != ERR_OK) {
+    if (!equal) {
+        log_warn("ballot_repaired", LOG_Z("file", path), LOG_U64("term", out->term));
+        if (write_copies(fd, out, err) != ERR_OK) {
             return err_wrap(err, "repair '%s'", path);
         }
     }
-    *out = winner;
     return ERR_OK;
 }
 
-enum err_code ballot_store(const char *path, struct ballot *b, struct err *err)
+enum err_code ballot_open(const char *path, int *out_fd, struct ballot *out, struct err *err)
+{
+    ATTR_CLEANUP(os_file_closep) int fd = -1;
+    struct ballot b = {0};
+    enum err_code code = os_file_open(path, O_WRONLY, &fd, err);
+    if (code == ERR_NOT_FOUND) {
+        code = create(path, err);
+        code = code == ERR_OK ? os_file_open(path, O_WRONLY, &fd, err) : code;
+    }
+    if (code != ERR_OK || load(path, fd, &b, err) != ERR_OK) {
+        return err->code;
+    }
+    *out_fd = fd;
+    fd = -1;
+    *out = b;
+    return ERR_OK;
+}
+
+enum err_code ballot_store(int fd, struct ballot *b, struct err *err)
 {
     if (FAULT(DISK_META_WRITE)) {
-        errno = EIO;
-        return err_from_errno(err, "write");
+        return err_set(err, ERR_IO, "store the ballot: a test said so");
     }
     b->version++;
-    if (write_copies(path, b, err) != ERR_OK) {
-        return err_wrap(err, "store '%s'", path);
-    }
-    return ERR_OK;
+    return write_copies(fd, b, err) == ERR_OK ? ERR_OK : err_wrap(err, "store the ballot");
 }

@@ -121,7 +121,7 @@ static enum err_code open_all(struct disk_io *d, const struct disk_io_config *co
                               struct err *err)
 {
     if (make_folders(d, err) != ERR_OK ||
-        ballot_load(d->ballot_path.z, &d->ballot, err) != ERR_OK ||
+        ballot_open(d->ballot_path.z, &d->ballot_fd, &d->ballot, err) != ERR_OK ||
         snapshots_load(d->snapshots_dir.z, &d->newest.bytes, err) != ERR_OK ||
         disk_io__manifest_decode(&d->newest, err) != ERR_OK) {
         return err->code;
@@ -145,17 +145,20 @@ static void disk_io_freep(struct disk_io **d)
 }
 
 enum err_code disk_io_open(const struct disk_io_config *config, struct disk_io **out_disk,
-                             struct err *err)
+                           struct err *err)
 {
     size_t len = strlen(config->dir);
     if (len == 0 || len > DISK_IO_DIR_BYTES_MAX) {
-        return err_set(err, ERR_VALIDATION, "the path of the data folder has %zu bytes, 1 to %d "
-                                            "are allowed", len, DISK_IO_DIR_BYTES_MAX);
+        return err_set(err, ERR_VALIDATION,
+                       "the path of the data folder has %zu bytes, 1 to %d "
+                       "are allowed",
+                       len, DISK_IO_DIR_BYTES_MAX);
     }
     ATTR_CLEANUP(disk_io_freep) struct disk_io *d = calloc(1, sizeof *d);
     CHECK(d != NULL);
     memcpy(d->dir.z, config->dir, len + 1);
     d->lock_fd = -1;
+    d->ballot_fd = -1;
     buf_init(&d->newest.bytes, MANIFEST_BYTES_MAX);
     if (open_all(d, config, err) != ERR_OK) {
         return err->code;
@@ -173,6 +176,7 @@ void disk_io_free(struct disk_io *d)
     wal_free(d->wal);
     wal_content_clear(&d->content);
     disk_io__manifest_clear(&d->newest);
+    os_file_close(d->ballot_fd);
     os_file_close(d->lock_fd);
     free(d);
 }
@@ -228,10 +232,15 @@ static enum err_code append_now(struct disk_io *d, const struct raft_entry *entr
 static enum err_code append_members(struct disk_io *d, const struct raft_configuration *members,
                                     struct err *err)
 {
-    struct raft_entry e = {.term = d->ballot.term, .type = RAFT_CHANGE};
-    if (raft_configuration_encode(members, &e.buf) != 0) {
-        return err_set(err, ERR_VALIDATION, "the list of members cannot be encoded");
+    struct buf bytes;
+    buf_init(&bytes, MEMBERS_BYTES_MAX);
+    members_encode(members, &bytes);
+    if (bytes.overflow) {
+        buf_deinit(&bytes);
+        return err_set(err, ERR_VALIDATION, "the list of members is too long");
     }
+    struct raft_entry e = {.term = d->ballot.term, .type = RAFT_CHANGE, .buf.len = bytes.len};
+    e.buf.base = buf_take(&bytes); /* from malloc, like everything from raft_malloc */
     return append_now(d, &e, 1, err);
 }
 
@@ -242,7 +251,7 @@ enum err_code disk_io_bootstrap(struct disk_io *d, const struct raft_configurati
         return err_set(err, ERR_CONFLICT, "'%s' belongs to a group already", d->dir.z);
     }
     struct ballot first = {.version = d->ballot.version, .term = 1};
-    if (ballot_store(d->ballot_path.z, &first, err) != ERR_OK) {
+    if (ballot_store(d->ballot_fd, &first, err) != ERR_OK) {
         return err->code;
     }
     d->ballot = first;

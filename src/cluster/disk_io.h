@@ -8,8 +8,8 @@
  * In <dir>: lock, ballot, log/ (wal.h), snapshots/ (snapshots.h).
  *
  * Life: disk_io_open reads everything and can fail; what must be written before Raft starts is
- * written then. disk_io_attach fills in the struct raft_io. From raft_start on there is a log thread,
- * and a disk that fails stops the process. Raft's close ends it, and disk_io_free frees it.
+ * written then. disk_io_attach fills in the struct raft_io. From raft_start on there is a log
+ * thread, and a disk that fails stops the process. Raft's close ends it, and disk_io_free frees it.
  */
 #pragma once
 
@@ -58,16 +58,14 @@ ATTR_NODISCARD enum err_code disk_io_members(const struct disk_io *d,
                                              struct raft_configuration *out, struct err *err);
 
 /* Make these the first members, in a pristine folder. */
-ATTR_NODISCARD enum err_code disk_io_bootstrap(struct disk_io *d,
-                                               const struct raft_configuration *members,
-                                               struct err *err);
+ATTR_NODISCARD enum err_code
+disk_io_bootstrap(struct disk_io *d, const struct raft_configuration *members, struct err *err);
 
 /* Append these as the new members, whatever the old ones were. */
-ATTR_NODISCARD enum err_code disk_io_recover(struct disk_io *d,
-                                             const struct raft_configuration *members,
-                                             struct err *err);
+ATTR_NODISCARD enum err_code
+disk_io_recover(struct disk_io *d, const struct raft_configuration *members, struct err *err);
 
-/* Append entries without effect until the log ends with index. */
+/* Append entries without effect until the log ends with index, if it does not reach that far. */
 ATTR_NODISCARD enum err_code disk_io_fill(struct disk_io *d, uint64_t index, struct err *err);
 
 /* --- the seam for the network --- */
@@ -79,7 +77,8 @@ struct disk_io_transport {
     /* As raft_io's send: 0 and cb later, from the loop, or an error and cb never. */
     int (*send)(void *data, struct raft_io_send *req, const struct raft_message *message,
                 raft_io_send_cb cb);
-    /* Deliver nothing more; call closed, from the loop, when no callback is left to come. */
+    /* Deliver nothing more; call closed, from the loop, when no callback is left to come. May come
+     * without a start. */
     void (*close)(void *data, void (*closed)(void *closed_data), void *closed_data);
 };
 

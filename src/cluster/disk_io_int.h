@@ -1,6 +1,6 @@
 /*
- * Disk_io_int: what the two files of disk_io share. disk_io.c reads the folder and writes what must
- * be there before Raft starts; disk_serve.c serves Raft.
+ * Disk_io_int: what the files of disk_io share. disk_io.c reads the folder and writes what must be
+ * there before Raft starts; disk_serve.c serves Raft, and disk_snapshot.c its snapshots.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct disk_io_manifest {
 
 struct disk_io {
     struct os_file_path dir, ballot_path, log_dir, snapshots_dir;
-    int lock_fd;
+    int lock_fd, ballot_fd;
     struct ballot ballot;
     struct disk_io_manifest newest;
     struct wal *wal;
@@ -31,7 +31,6 @@ struct disk_io {
     struct raft_io *io;
     uv_timer_t tick_timer;
     raft_io_tick_cb tick;
-    raft_io_recv_cb recv;
     bool wal_started;
     bool timer_open, transport_open; /* to be closed */
     unsigned jobs;                   /* on the pool, or messages to ourselves */
@@ -40,6 +39,21 @@ struct disk_io {
 };
 
 void disk_serve__attach(struct disk_io *d, struct raft_io *io);
+
+/* Something has ended: look whether that was the last. d may be gone after this. */
+void disk_serve__maybe_closed(struct disk_io *d);
+
+/* An operation on the log whose end nobody waits for. */
+void disk_serve__submit(struct disk_io *d, enum wal_kind kind, uint64_t index);
+
+/* As the functions of struct raft_io. */
+int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_snapshot_put *req,
+                       const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb);
+int disk_snapshot__get(struct raft_io *io, struct raft_io_snapshot_get *req,
+                       raft_io_snapshot_get_cb cb);
+
+/* A snapshot as Raft wants it, which owns it afterwards. */
+struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from);
 
 /* Decode the bytes that were put into the manifest. */
 ATTR_NODISCARD enum err_code disk_io__manifest_decode(struct disk_io_manifest *m, struct err *err);

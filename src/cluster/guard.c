@@ -1,41 +1,10 @@
 #include "cluster/guard.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/check.h"
 #include "base/limits.h"
 #include "cluster/guard_int.h"
-
-/* ---- what raft must not see: messages are dropped as if the network had lost them ---- */
-
-static void message_drop(struct raft_message *m)
-{
-    if (m->type == RAFT_IO_APPEND_ENTRIES) {
-        struct raft_append_entries *a = &m->append_entries;
-        if (a->n_entries > 0) {
-            raft_free(a->entries[0].batch); /* one for all, as raft itself assumes */
-        }
-        raft_free(a->entries);
-        a->entries = NULL;
-        a->n_entries = 0;
-    } else if (m->type == RAFT_IO_INSTALL_SNAPSHOT) {
-        raft_configuration_close(&m->install_snapshot.conf);
-        raft_free(m->install_snapshot.data.base);
-    }
-}
-
-bool guard__installing(const struct guard *g)
-{
-    return g->put != NULL && g->put->installs;
-}
-
-/* What raft has in memory is not on the disk yet: it must not stand for election with it, and its
- * log must not be rewritten under what is being stored. */
-static bool must_be_calm(const struct guard *g)
-{
-    return (g->appends != NULL || guard__installing(g)) && guard__on(g, GUARD_CALM);
-}
 
 /* ---- stopping ---- */
 
@@ -44,6 +13,7 @@ void guard__stop(struct guard *g, enum guard_rule rule, const char *reason)
     if (!g->stopped && !g->closing && guard__on(g, rule)) {
         g->stopped = true;
         g->stopped_by = rule;
+        g->stopped_at = g->io->time(g->io);
         g->reason = reason;
     }
 }
@@ -69,6 +39,32 @@ static void barrier_cb(struct raft_barrier *barrier, int status)
     g->barrier_busy = false;
 }
 
+static bool is_only_voter(const struct raft *r)
+{
+    unsigned others = 0;
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        const struct raft_server *server = &r->configuration.servers[i];
+        others += server->role == RAFT_VOTER && server->id != r->id;
+    }
+    return others == 0;
+}
+
+/* A group of one elects itself without a new term. After a crash it would put other entries where a
+ * stand-by already has some of the same term, and nobody could tell them apart. So far it has told
+ * nobody that it leads. */
+static bool renew_term(struct guard *g)
+{
+    struct raft *r = g->raft;
+    raft_term term = r->current_term + 1;
+    if (g->io->set_term(g->io, term) != 0 || g->io->set_vote(g->io, r->id) != 0) {
+        guard__stop(g, GUARD_STORED, "the term could not be written");
+        return false;
+    }
+    r->current_term = term;
+    r->voted_for = r->id;
+    return true;
+}
+
 /* Open the term that raft has just begun to lead. What fails is tried again after the next event:
  * while a transfer is being given up, raft refuses. */
 static void open_term(struct guard *g)
@@ -80,6 +76,10 @@ static void open_term(struct guard *g)
     }
     bool opened = g->barrier_term == r->current_term;
     if (opened || g->barrier_busy || !guard__on(g, GUARD_BARRIER)) {
+        return;
+    }
+    bool renews = g->seen_state != RAFT_LEADER && is_only_voter(r) && guard__on(g, GUARD_TERM);
+    if (renews && !renew_term(g)) {
         return;
     }
     g->barrier.data = g;
@@ -117,7 +117,7 @@ static bool term_is_opening(const struct guard *g)
 }
 
 /* Keep the success for later. Raft sees that the peer is there, and nothing else. */
-static void hold_ack(struct guard *g, struct raft_message *m)
+void guard__hold_ack(struct guard *g, struct raft_message *m)
 {
     struct raft_append_entries_result *result = &m->append_entries_result;
     bool is_success = result->rejected == 0 && result->term == g->raft->current_term;
@@ -136,138 +136,16 @@ static void release_acks(struct guard *g)
         return;
     }
     for (struct guard_peer *p = g->peers; p != NULL; p = p->next) {
-        struct raft_message m = {
-            .type = RAFT_IO_APPEND_ENTRIES_RESULT,
-            .server_id = p->id,
-            .server_address = "",
-            .append_entries_result = {.term = g->raft->current_term,
-                                      .last_log_index = p->held_index},
-        };
+        raft_index index = p->held_index;
         p->held_index = 0;
-        if (m.append_entries_result.last_log_index != 0 && g->raft->state == RAFT_LEADER) {
+        if (index != 0 && g->raft->state == RAFT_LEADER) {
+            struct raft_message m = {
+                .type = RAFT_IO_APPEND_ENTRIES_RESULT, .server_id = p->id, .server_address = ""};
+            m.append_entries_result = (struct raft_append_entries_result){
+                .term = g->raft->current_term, .last_log_index = index};
             g->recv_cb(g->io, &m);
         }
     }
-}
-
-/* ---- delivery ---- */
-
-/* Cut the conflicting entries off the log on the disk, and let raft learn about it from there. */
-static void cut_members(struct guard *g, raft_index index)
-{
-    int rv = g->below.truncate(g->io, index);
-    if (rv == 0) {
-        guard__stop(g, GUARD_MEMBERS, "a membership was cut off the log");
-    } else {
-        guard__stop(g, GUARD_STORED, "the log could not be cut");
-    }
-}
-
-static void deliver_append(struct guard *g, struct raft_message *m)
-{
-    struct raft_append_entries *a = &m->append_entries;
-    raft_index conflict = guard_log__conflict(g->raft, a);
-    if (conflict != 0 && must_be_calm(g)) {
-        /* As a mere heartbeat: the term and the leader are heard, the entries come again. */
-        message_drop(m);
-    } else if (conflict > g->raft->commit_index && guard__on(g, GUARD_MEMBERS) &&
-               guard_log__has_change_from(g->raft, conflict)) {
-        message_drop(m);
-        cut_members(g, conflict);
-        return;
-    }
-    struct guard_answer answer = {.cap = a->prev_log_index + a->n_entries};
-    if (a->leader_commit > answer.cap) {
-        a->leader_commit = answer.cap;
-    }
-    g->answer = &answer;
-    g->recv_cb(g->io, m);
-    g->answer = NULL;
-}
-
-static void deliver_install(struct guard *g, struct raft_message *m)
-{
-    struct raft_install_snapshot *s = &m->install_snapshot;
-    struct guard_answer answer = {.cap = s->last_index};
-    raft_term local_term = guard_log__term_at(g->raft, s->last_index);
-    if (local_term > s->last_term && guard__on(g, GUARD_INSTALL)) {
-        /* Raft takes a log with a younger entry there for one that has the snapshot. It is the
-         * entry of a leader that lost. guard_store__snapshot_put puts the true term back. */
-        g->install_term = s->last_term;
-        s->last_term = local_term + 1;
-    }
-    g->answer = &answer;
-    g->recv_cb(g->io, m);
-    g->answer = NULL;
-    g->install_term = 0;
-}
-
-/* Keep a snapshot until the entries that are being stored are. The leader would offer it again only
- * after a long time. */
-static void install_hold(struct guard *g, struct raft_message *m)
-{
-    char *address = strdup(m->server_address);
-    CHECK(address != NULL);
-    if (g->install.type != 0) {
-        message_drop(&g->install);
-        free(g->install_address);
-    }
-    g->install = *m;
-    g->install.server_address = g->install_address = address;
-}
-
-static void install_release(struct guard *g)
-{
-    if (g->install.type != 0 && g->appends == NULL) {
-        struct raft_message m = g->install;
-        char *address = g->install_address;
-        g->install.type = 0;
-        deliver_install(g, &m);
-        free(address);
-    }
-}
-
-/* Raft lets the target of a transfer have a second vote in a term. */
-static bool is_second_vote(const struct guard *g, const struct raft_request_vote *v)
-{
-    const struct raft *r = g->raft;
-    return !v->pre_vote && v->term == r->current_term && r->voted_for != 0 &&
-           r->voted_for != v->candidate_id;
-}
-
-static void deliver(struct guard *g, struct raft_message *m)
-{
-    switch (m->type) {
-    case RAFT_IO_APPEND_ENTRIES:
-        deliver_append(g, m);
-        return;
-    case RAFT_IO_INSTALL_SNAPSHOT:
-        if (must_be_calm(g) && g->appends != NULL) {
-            install_hold(g, m);
-        } else {
-            deliver_install(g, m);
-        }
-        return;
-    case RAFT_IO_APPEND_ENTRIES_RESULT:
-        hold_ack(g, m);
-        break;
-    case RAFT_IO_REQUEST_VOTE:
-        if (m->request_vote.disrupt_leader && guard__installing(g) && must_be_calm(g)) {
-            return;
-        }
-        if (is_second_vote(g, &m->request_vote) && guard__on(g, GUARD_VOTE)) {
-            return;
-        }
-        break;
-    case RAFT_IO_TIMEOUT_NOW:
-        if (must_be_calm(g)) {
-            return;
-        }
-        break;
-    default:
-        break;
-    }
-    g->recv_cb(g->io, m);
 }
 
 /* ---- the functions in raft_io ---- */
@@ -276,17 +154,17 @@ static void recv_cb(struct raft_io *io, struct raft_message *m)
 {
     struct guard *g = guard__of(io);
     if (g->stopped || g->closing) {
-        message_drop(m);
+        guard_recv__drop(m);
         return;
     }
-    deliver(g, m);
+    guard_recv__deliver(g, m);
     guard__event_over(g);
 }
 
 static void tick_cb(struct raft_io *io)
 {
     struct guard *g = guard__of(io);
-    bool swallow = must_be_calm(g) && g->raft->state != RAFT_LEADER;
+    bool swallow = guard_recv__must_be_calm(g) && g->raft->state != RAFT_LEADER;
     if (!g->stopped && !g->closing && !swallow) {
         g->tick_cb(io);
     }
@@ -304,6 +182,7 @@ static int start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick, raft_
 /* Leave everything as it was, so that raft can be started again on the same raft_io. */
 static void uninstall(struct guard *g)
 {
+    g->io->load = g->below.load;
     g->io->start = g->below.start;
     g->io->close = g->below.close;
     g->io->send = g->below.send;
@@ -335,7 +214,7 @@ static void close_io(struct raft_io *io, raft_io_close_cb cb)
     g->closing = true;
     g->close_cb = cb;
     if (g->install.type != 0) {
-        message_drop(&g->install);
+        guard_recv__drop(&g->install);
         free(g->install_address);
         g->install.type = 0;
     }
@@ -350,8 +229,8 @@ static void tell(struct guard *g)
 {
     const struct raft *r = g->raft;
     bool ready = guard_ready(g);
-    bool changed = g->seen_state != r->state || g->seen_term != r->current_term ||
-                   g->seen_ready != ready;
+    bool changed =
+        g->seen_state != r->state || g->seen_term != r->current_term || g->seen_ready != ready;
     g->seen_state = r->state;
     g->seen_term = r->current_term;
     g->seen_ready = ready;
@@ -363,10 +242,20 @@ static void tell(struct guard *g)
     }
 }
 
+static void tell_stop(struct guard *g)
+{
+    raft_time since = g->io->time(g->io) - g->stopped_at;
+    bool is_time = g->stopped_by != GUARD_MEMBERS || since >= g->raft->heartbeat_timeout;
+    if (is_time && !g->told) {
+        g->told = true;
+        g->hooks.fatal(g->hooks.data, g->stopped_by, g->reason);
+    }
+}
+
 void guard__event_over(struct guard *g)
 {
     if (!g->closing && !g->stopped) {
-        install_release(g);
+        guard_recv__release(g);
         open_term(g);
         release_acks(g);
         if (g->raft->state == RAFT_UNAVAILABLE) {
@@ -377,11 +266,10 @@ void guard__event_over(struct guard *g)
     if (g->closing) {
         return;
     }
-    if (!g->stopped) {
+    if (g->stopped) {
+        tell_stop(g);
+    } else {
         tell(g);
-    } else if (!g->told) {
-        g->told = true;
-        g->hooks.fatal(g->hooks.data, g->stopped_by, g->reason);
     }
 }
 
@@ -410,6 +298,7 @@ void guard_install(struct guard *g, struct raft_io *io, struct raft *raft,
     raft->data = g;
     raft->fsm = &g->fsm;
     g->fsm.snapshot = guard_store__fsm_snapshot;
+    io->load = guard_store__load;
     io->start = start;
     io->close = close_io;
     io->send = guard_send__send;

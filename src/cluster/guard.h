@@ -4,8 +4,9 @@
  * That version, which is the one Debian 12 has, can lose acknowledged entries and let replicas
  * diverge; docs/decisions/0001 says why we use it all the same. Everything it hears and everything
  * it does passes through its struct raft_io, and its state is public, so the defects can be closed
- * from there: the guard puts itself between raft and the real raft_io, corrects what comes in, holds
- * back or corrects what goes out, and submits the one entry per term that the algorithm needs.
+ * from there: the guard puts itself between raft and the real raft_io, corrects what comes in,
+ * holds back or corrects what goes out, and submits the one entry per term that the algorithm
+ * needs.
  *
  *   loop --> tick, message, completion --> guard --> raft --> send, append, … --> guard --> raft_io
  *
@@ -14,7 +15,7 @@
  *
  * What the guard asks of the raft_io under it: appends complete in the order they were submitted;
  * truncate takes effect between the appends before and after it; no callback runs inside the call
- * that it answers; close runs after everything under way has completed or will never complete.
+ * that it answers; close calls back when everything that was under way has ended.
  *
  * Everything here runs on raft's thread. The guard never logs and never blocks.
  */
@@ -41,6 +42,11 @@ enum guard_rule {
     GUARD_CHUNK,      /* G12 long appends are cut: a probe carries the whole log otherwise */
     GUARD_VOTE,       /* G14 one vote per term, also while leadership is being transferred */
     GUARD_INSTALL,    /* G15 a snapshot replaces a log that contradicts it, and decides the membership */
+    GUARD_PRE_VOTE,   /* G16 a refused pre-vote names the term: a candidate with the best log and an old term never wins */
+    GUARD_TERM,       /* G17 a group of one leads in a new term each time: raft elects it in the old one */
+    GUARD_STANDBY,    /* G18 a stand-by votes when it is asked: it may have been promoted without knowing */
+    GUARD_BATCH,      /* G19 entries read at the start have memory of their own: raft frees shared memory too early */
+    GUARD_COMPACTED,  /* G20 what is in our snapshot we have: raft refuses it, or appends it once more behind its log */
     GUARD_RULE_COUNT
 };
 /* clang-format on */
@@ -56,9 +62,10 @@ struct guard_hooks {
     /* An event has been delivered, whether or not it changed anything; may be NULL. */
     void (*delivered)(void *data);
 
-    /* Once: raft must not go on with what it has in memory. Nothing more is delivered to it; close
-     * it and start again from the disk (GUARD_MEMBERS), or stop when the disk itself is the reason
-     * (GUARD_STORED). */
+    /* Once: raft must not go on with what it has in memory. Nothing more is delivered to it. For
+     * GUARD_MEMBERS close it, so that the cut reaches the disk, and start again from there; who
+     * ends the process instead has given the disk a heartbeat's time, because that long the guard
+     * waits before it says so. For GUARD_STORED the disk itself is the reason. */
     void (*fatal)(void *data, enum guard_rule rule, const char *reason);
 };
 
@@ -66,9 +73,9 @@ struct guard_hooks {
 struct guard_peer {
     struct guard_peer *next;
     raft_id id;
-    uint64_t queued_bytes;       /* of sends that are not over */
-    struct guard_send *sending;  /* the append being sent piece by piece, and what waits behind it */
-    raft_index held_index;       /* GUARD_HOLD_ACKS: the success that waits, 0 for none */
+    uint64_t queued_bytes;      /* of sends that are not over */
+    struct guard_send *sending; /* the append being sent piece by piece, and what waits behind it */
+    raft_index held_index;      /* GUARD_HOLD_ACKS: the success that waits, 0 for none */
 };
 
 /* What an answer that raft is about to send may say. */
@@ -94,9 +101,10 @@ struct guard {
     raft_io_recv_cb recv_cb;
     raft_io_close_cb close_cb;
     bool closing;
-    bool stopped;        /* fatal: nothing is delivered any more */
-    bool told;           /* and the hook has been called */
+    bool stopped; /* fatal: nothing is delivered any more */
+    bool told;    /* and the hook has been called */
     enum guard_rule stopped_by;
+    raft_time stopped_at;
     const char *reason;
 
     /* what state_changed was last called for */
@@ -106,8 +114,8 @@ struct guard {
 
     /* the entry that opens a leader's term */
     struct raft_barrier barrier;
-    bool barrier_busy;        /* raft has the request */
-    raft_term barrier_term;   /* 0 when there is none for the present term */
+    bool barrier_busy;      /* raft has the request */
+    raft_term barrier_term; /* 0 when there is none for the present term */
     raft_index barrier_index;
 
     /* what is being stored */
@@ -117,7 +125,7 @@ struct guard {
     struct guard_put *put;        /* the snapshot being stored, NULL when none is */
     struct raft_message install;  /* type 0, or an InstallSnapshot that waits for the appends */
     char *install_address;
-    raft_term install_term;       /* the true term of the one being delivered, 0 if it is in it */
+    raft_term install_term; /* the true term of the one being delivered, 0 if it is in it */
 
     /* what is being sent */
     struct guard_peer *peers;
@@ -125,8 +133,9 @@ struct guard {
 };
 
 /* Put the guard between raft and io: after raft_init, before raft_start. Takes raft->data, by which
- * it finds itself; whoever needs the owner has it in hooks->data. The guard must outlive raft, that
- * is, live until the callback of raft_close. Its memory is released there. */
+ * it finds itself; whoever needs the owner has it in hooks->data. The guard must live until the
+ * callback of raft_close; by then it has released its memory and put io, raft->fsm and raft->data
+ * back, so that raft can be started again on the same raft_io. */
 void guard_install(struct guard *g, struct raft_io *io, struct raft *raft,
                    const struct guard_hooks *hooks);
 

@@ -1,7 +1,8 @@
 /*
  * Guard_int: what the files of the guard share.
  *
- *   guard.c        what is delivered to raft, the role, the first entry of a term, the end
+ *   guard.c        installing and closing, the role, the first entry of a term, the hooks
+ *   guard_recv.c   what raft hears
  *   guard_store.c  what raft stores: entries, snapshots
  *   guard_send.c   what raft sends
  *   guard_log.c    questions about the log that raft has in memory
@@ -68,14 +69,31 @@ void guard__stop(struct guard *g, enum guard_rule rule, const char *reason);
 /* To be called whenever an event is over, outside of raft. g may be gone afterwards. */
 void guard__event_over(struct guard *g);
 
-/* A snapshot is replacing the log: what raft has in memory is not on the disk. */
-bool guard__installing(const struct guard *g);
+/* Keep a success back that comes before the leader has stored the first entry of its term. */
+void guard__hold_ack(struct guard *g, struct raft_message *m);
 
 /* The peer with this id, made when it is new. */
 struct guard_peer *guard__peer(struct guard *g, raft_id id);
 
+/* --- guard_recv.c --- */
+
+void guard_recv__deliver(struct guard *g, struct raft_message *m);
+
+/* Release what raft would take over. */
+void guard_recv__drop(struct raft_message *m);
+
+/* What raft has in memory is not on the disk yet: it must not stand for election with it, and its
+ * log must not be rewritten under what is being stored. */
+bool guard_recv__must_be_calm(const struct guard *g);
+
+/* Deliver what was kept, if raft may see it now. */
+void guard_recv__release(struct guard *g);
+
 /* --- guard_store.c --- */
 
+int guard_store__load(struct raft_io *io, raft_term *term, raft_id *voted_for,
+                      struct raft_snapshot **snapshot, raft_index *start_index,
+                      struct raft_entry *entries[], size_t *n_entries);
 int guard_store__append(struct raft_io *io, struct raft_io_append *req,
                         const struct raft_entry entries[], unsigned n, raft_io_append_cb cb);
 int guard_store__truncate(struct raft_io *io, raft_index index);

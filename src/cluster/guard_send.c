@@ -108,17 +108,26 @@ static int hand_over(struct guard_send *s, const struct raft_message *message)
     return g->below.send(g->io, &s->below, message, sent_cb);
 }
 
-/* Hand over the next piece of what is first in line, unless one is under way. */
+/* Hand over the next piece of an append; no piece of one whose term is over, nobody would take it.
+ */
+static int hand_over_piece(struct guard_send *s)
+{
+    const struct raft_append_entries *a = &s->message.append_entries;
+    if (a->term != s->guard->raft->current_term) {
+        return RAFT_CANCELED;
+    }
+    unsigned n = piece_length(s->guard, a, s->sent);
+    struct raft_message piece = piece_of(&s->message, s->sent, n);
+    s->sent += n;
+    s->under_way = true;
+    return hand_over(s, &piece);
+}
+
+/* Go on with what is first in line, unless a piece is under way. */
 static void peer_go_on(struct guard_peer *peer)
 {
     while (peer->sending != NULL && !peer->sending->under_way) {
-        struct guard_send *s = peer->sending;
-        const struct raft_append_entries *a = &s->message.append_entries;
-        unsigned n = piece_length(s->guard, a, s->sent);
-        struct raft_message piece = piece_of(&s->message, s->sent, n);
-        s->sent += n;
-        s->under_way = true;
-        int rv = hand_over(s, &piece);
+        int rv = hand_over_piece(peer->sending);
         if (rv != 0) {
             end_first(peer, rv);
         }
@@ -161,6 +170,17 @@ static bool answer_is_honest(const struct guard *g, struct raft_append_entries_r
     return true;
 }
 
+/* Raft answers a pre-vote with the candidate's own next term. One that is refused for its old term
+ * must learn the present one, or it asks for ever, while others lack the entries that it has. */
+static void vote_tells_term(const struct guard *g, struct raft_request_vote_result *result)
+{
+    bool is_refused_pre_vote = result->pre_vote == raft_tribool_true && !result->vote_granted;
+    if (is_refused_pre_vote && result->term < g->raft->current_term &&
+        guard__on(g, GUARD_PRE_VOTE)) {
+        result->term = g->raft->current_term;
+    }
+}
+
 static bool may_be_sent(const struct guard *g, struct guard_send *s)
 {
     struct raft_message *m = &s->message;
@@ -170,6 +190,9 @@ static bool may_be_sent(const struct guard *g, struct guard_send *s)
     if (m->type == RAFT_IO_APPEND_ENTRIES_RESULT &&
         !answer_is_honest(g, &m->append_entries_result)) {
         return false;
+    }
+    if (m->type == RAFT_IO_REQUEST_VOTE_RESULT) {
+        vote_tells_term(g, &m->request_vote_result);
     }
     bool is_too_much = s->peer->queued_bytes > g->queue_bytes;
     return !is_too_much || !guard__on(g, GUARD_QUEUE);
@@ -195,26 +218,32 @@ static struct guard_send *send_new(struct guard *g, struct raft_io_send *req,
     return s;
 }
 
+/* See how long it is. True when it has to be sent piece by piece. */
+static bool send_measure(struct guard_send *s)
+{
+    struct guard *g = s->guard;
+    struct raft_append_entries *a = &s->message.append_entries;
+    s->bytes = sizeof s->message;
+    if (!is_append(s)) {
+        return false;
+    }
+    unsigned n = piece_length(g, a, 0);
+    if (n < a->n_entries && is_probe(g, s->peer->id)) {
+        /* One piece is enough to find out what the peer has; raft sends the rest then. */
+        s->message = piece_of(&s->message, 0, n);
+    }
+    /* The rest of a long one is in raft's log anyway and counts for nothing here. */
+    s->bytes += entries_bytes(a->entries, n);
+    return n < a->n_entries;
+}
+
 int guard_send__send(struct raft_io *io, struct raft_io_send *req,
                      const struct raft_message *message, raft_io_send_cb cb)
 {
     struct guard *g = guard__of(io);
     struct guard_send *s = send_new(g, req, message, cb);
     struct guard_peer *peer = s->peer;
-    bool in_pieces = false;
-
-    if (is_append(s)) {
-        struct raft_append_entries *a = &s->message.append_entries;
-        unsigned n = piece_length(g, a, 0);
-        if (n < a->n_entries && is_probe(g, peer->id)) {
-            /* One piece is enough to find out what the peer has; raft sends the rest then. */
-            s->message = piece_of(&s->message, 0, n);
-        }
-        in_pieces = n < a->n_entries;
-        s->bytes = entries_bytes(a->entries, a->n_entries);
-    }
-    s->bytes += sizeof s->message;
-
+    bool in_pieces = send_measure(s);
     bool ok = may_be_sent(g, s);
     peer->queued_bytes += s->bytes;
     if (!ok) {

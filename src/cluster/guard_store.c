@@ -5,10 +5,46 @@
  * makes raft answer that request, and by then the term and the leader may be others.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "base/check.h"
 #include "cluster/guard_int.h"
+
+/* Give each entry its own memory. Raft counts references to entries, but looks only into its log to
+ * see whether the memory that several of them share is still needed; a message under way is not in
+ * there. */
+static void entries_split(struct raft_entry *entries, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct raft_entry *e = &entries[i];
+        void *batch = e->batch;
+        if (batch == NULL) {
+            continue;
+        }
+        void *own = raft_malloc(e->buf.len > 0 ? e->buf.len : 1);
+        CHECK(own != NULL);
+        memcpy(own, e->buf.base, e->buf.len);
+        e->buf.base = own;
+        e->batch = NULL;
+        if (i + 1 == n || entries[i + 1].batch != batch) {
+            raft_free(batch);
+        }
+    }
+}
+
+/* NOLINTNEXTLINE(readability-function-size): raft's signature */
+int guard_store__load(struct raft_io *io, raft_term *term, raft_id *voted_for,
+                      struct raft_snapshot **snapshot, raft_index *start_index,
+                      struct raft_entry *entries[], size_t *n_entries)
+{
+    struct guard *g = guard__of(io);
+    int rv = g->below.load(io, term, voted_for, snapshot, start_index, entries, n_entries);
+    if (rv == 0 && guard__on(g, GUARD_BATCH)) {
+        entries_split(*entries, *n_entries);
+    }
+    return rv;
+}
 
 /* Let raft know the end of an append, with the answer that it may give. */
 static void append_end(struct guard_append *a, int status)
@@ -99,6 +135,9 @@ static void put_end(struct guard_put *p, int status)
     g->answer = p->installs ? &answer : NULL;
     p->cb(p->req, status);
     g->answer = NULL;
+    if (p->installs && g->closing) {
+        raft_free(p->snapshot.bufs); /* raft forgets it on this way out */
+    }
     free(p);
 }
 

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/pack.h"
+#include "base/unpack.h"
 
 static const struct str magic = {.ptr = "CORVOMAN", .len = 8};
 

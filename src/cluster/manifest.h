@@ -34,11 +34,11 @@ struct manifest_file {
 };
 
 struct manifest {
-    uint64_t index; /* the checkpoint has at least the entries up to here */
-    uint64_t term;  /* of the entry at index */
-    struct str checkpoint; /* its id, which is the name of its folder */
-    struct str members;    /* who was in the group at index (members.h) */
-    uint64_t members_index; /* where in the log that was decided */
+    uint64_t index;                   /* the checkpoint has at least the entries up to here */
+    uint64_t term;                    /* of the entry at index */
+    struct str checkpoint;            /* its id, which is the name of its folder */
+    struct str members;               /* who was in the group at index (members.h) */
+    uint64_t members_index;           /* where in the log that was decided */
     const struct manifest_file *file; /* sorted by name */
     size_t file_count;
 };

@@ -5,15 +5,25 @@
 
 #include "base/check.h"
 #include "base/pack.h"
+#include "base/unpack.h"
 
-enum { ENCODING = 1 };
+enum { ENCODING = 1, MEMBERS_ALIGN = 8 };
 
-struct str members_encode(const struct raft_configuration *members)
+void members_encode(const struct raft_configuration *members, struct buf *out)
 {
-    struct raft_buffer bytes;
     CHECK(members->n > 0);
-    CHECK(raft_configuration_encode(members, &bytes) == 0); /* fails only without memory */
-    return str_from(bytes.base, bytes.len);
+    size_t start = out->len;
+    pack_u8(out, ENCODING);
+    pack_u64(out, members->n);
+    for (unsigned i = 0; i < members->n; i++) {
+        const struct raft_server *s = &members->servers[i];
+        pack_u64(out, s->id);
+        buf_add(out, s->address, strlen(s->address) + 1);
+        pack_u8(out, (uint8_t)s->role);
+    }
+    while ((out->len - start) % MEMBERS_ALIGN != 0 && !out->overflow) {
+        pack_u8(out, 0);
+    }
 }
 
 /* The address in front, and its NUL; NULL when there is none. */

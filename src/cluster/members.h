@@ -1,8 +1,9 @@
 /*
  * Members: who belongs to the group, as bytes.
  *
- * The bytes are libraft's own encoding, because membership entries in the log are written by it;
- * it has no public decoder, and the one inside trusts its input. This one does not.
+ * The bytes are libraft's own encoding, because membership entries in the log are written by it. It
+ * has no public decoder, and the one inside trusts its input; this one does not. Its encoder leaves
+ * the bytes that fill up to 8 as they were in memory; this one writes zeros.
  *
  *   u8 1 · u64 count · count times: u64 id, address with a NUL behind it, u8 role · zeros to 8
  */
@@ -11,13 +12,14 @@
 #include <raft.h>
 
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
 enum { MEMBERS_MAX = 255, MEMBERS_ADDRESS_BYTES_MAX = 512, MEMBERS_BYTES_MAX = 256 * 1024 };
 
-/* The bytes are the caller's, to be freed with raft_free. */
-struct str members_encode(const struct raft_configuration *members);
+/* Add the members, of which there is at least one, to out. */
+void members_encode(const struct raft_configuration *members, struct buf *out);
 
 /* On success the caller closes *out with raft_configuration_close. ERR_CORRUPT otherwise. */
 ATTR_NODISCARD enum err_code members_decode(struct str bytes, struct raft_configuration *out,

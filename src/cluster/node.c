@@ -105,7 +105,8 @@ void node_propose(struct node *n, struct node_propose *p)
     p->node = n;
     p->index = 0;
     p->err = (struct err){.code = ERR_OK};
-    struct raft_buffer buf = {.base = TAKE(p->bytes), .len = p->len};
+    char *bytes = TAKE(p->bytes);
+    struct raft_buffer buf = {.base = bytes, .len = p->len};
     enum err_code code = refusal(n, &p->err);
     if (code == ERR_OK) {
         int rc = raft_apply(&n->raft, &p->apply, &buf, 1, apply_cb);
@@ -115,7 +116,7 @@ void node_propose(struct node *n, struct node_propose *p)
         }
         (void)err_set(&p->err, ERR_LEADER_UNAVAILABLE, "%s", raft_strerror(rc));
     }
-    free(buf.base);
+    free(bytes);
     finish(n, p);
     finish_later(n);
 }
@@ -168,8 +169,7 @@ static enum err_code check_config(const struct node_config *c, struct err *err)
     }
     if (c->segment_bytes < WAL_SEGMENT_BYTES_MIN || c->segment_bytes > WAL_SEGMENT_BYTES_MAX ||
         c->segment_bytes % 8 != 0) {
-        return err_set(err, ERR_VALIDATION,
-                       "a log segment has %d to %d bytes, and a multiple of 8",
+        return err_set(err, ERR_VALIDATION, "a log segment has %d to %d bytes, and a multiple of 8",
                        WAL_SEGMENT_BYTES_MIN, WAL_SEGMENT_BYTES_MAX);
     }
     if (c->snapshot_log_bytes == 0 || c->heartbeat_ms == 0 || c->election_ms <= c->heartbeat_ms ||
@@ -197,7 +197,7 @@ static enum err_code bootstrap(struct node *n, const struct node_config *config,
  * the effects of what is gone, so entries without effect take their places. Whoever asks for a
  * durable log is told instead, because then something is wrong with the disk.
  */
-static enum err_code fit_state(struct node *n, struct err *err)
+static enum err_code check_state(struct node *n, bool bootstraps, struct err *err)
 {
     uint64_t applied = n->fsm.applied_index(n->fsm.data);
     uint64_t last = disk_io_last_index(n->disk);
@@ -208,7 +208,7 @@ static enum err_code fit_state(struct node *n, struct err *err)
     if (disk_io_members(n->disk, &members, err) != ERR_OK) {
         return err->code;
     }
-    bool alone = members.n == 1;
+    bool alone = bootstraps || members.n == 1;
     raft_configuration_close(&members);
     if (n->durable || !alone) {
         return err_set(err, ERR_CORRUPT,
@@ -218,7 +218,7 @@ static enum err_code fit_state(struct node *n, struct err *err)
                              : "; remove this node's data and let it join again");
     }
     log_warn("log_behind_state", LOG_U64("log_index", last), LOG_U64("applied_index", applied));
-    return disk_io_fill(n->disk, applied, err);
+    return ERR_OK;
 }
 
 /* Everything that can fail, and nothing that the loop would have to undo. */
@@ -235,11 +235,12 @@ static enum err_code open_disk(struct node *n, const struct node_config *config,
     if (newest != NULL && node_state__restore(n, newest, err) != ERR_OK) {
         return err->code;
     }
-    if (config->bootstrap && disk_io_is_pristine(n->disk) &&
-        bootstrap(n, config, err) != ERR_OK) {
+    bool bootstraps = config->bootstrap && disk_io_is_pristine(n->disk);
+    if (check_state(n, bootstraps, err) != ERR_OK ||
+        (bootstraps && bootstrap(n, config, err) != ERR_OK)) {
         return err->code;
     }
-    return fit_state(n, err);
+    return disk_io_fill(n->disk, n->fsm.applied_index(n->fsm.data), err);
 }
 
 static void start(struct node *n, const struct node_config *config)
@@ -248,8 +249,10 @@ static void start(struct node *n, const struct node_config *config)
         .data = n, .state_changed = state_changed, .delivered = delivered, .fatal = fatal};
     const struct disk_io_host host = {.loop = n->loop, .box = &n->box};
     mailbox_open(&n->box, n->loop);
-    CHECK(uv_timer_init(n->loop, &n->last_timer) == 0);
-    n->last_timer.data = n;
+    for (size_t i = 0; i < COUNT_OF(n->end); i++) {
+        CHECK(uv_timer_init(n->loop, &n->end[i]) == 0);
+        n->end[i].data = n;
+    }
     disk_io_attach(n->disk, &host, &n->io);
     n->raft_fsm = node_state__fsm(n);
     CHECK(raft_init(&n->raft, &n->io, &n->raft_fsm, config->id, config->address) == 0);
@@ -301,7 +304,7 @@ enum err_code node_open(uv_loop_t *loop, const struct node_config *config,
 
 /* --- closing --- */
 
-static void last_closed_cb(uv_handle_t *handle)
+static void ended_cb(uv_handle_t *handle)
 {
     struct node *n = handle->data;
     void (*closed)(void *data) = n->closed;
@@ -311,19 +314,20 @@ static void last_closed_cb(uv_handle_t *handle)
     closed(data);
 }
 
-static void last_timer_cb(uv_timer_t *timer)
+static void ending_cb(uv_handle_t *handle)
 {
-    uv_close((uv_handle_t *)timer, last_closed_cb);
+    struct node *n = handle->data;
+    uv_close((uv_handle_t *)&n->end[1], ended_cb);
 }
 
-/* The one list of what must be over. The mailbox goes last but one: the timer gives the loop the
- * turn that it needs to finish with it. */
+/* The one list of what must be over. The mailbox does not say when the loop is done with it, but
+ * handles closed together end in one turn of the loop, so the turn after that is late enough. */
 static void maybe_closed(struct node *n)
 {
-    if (n->raft_closed && !n->finished_posted && n->finished == NULL &&
-        !uv_is_active((uv_handle_t *)&n->last_timer)) {
+    if (n->raft_closed && !n->finished_posted && n->finished == NULL && !n->ending) {
+        n->ending = true;
         mailbox_close(&n->box);
-        CHECK(uv_timer_start(&n->last_timer, last_timer_cb, 0, 0) == 0);
+        uv_close((uv_handle_t *)&n->end[0], ending_cb);
     }
 }
 

@@ -37,11 +37,13 @@ struct node_fsm {
     /* The index of the last entry whose effects the state has. */
     uint64_t (*applied_index)(void *data);
 
-    /* On a pool thread, while apply goes on: put a copy of the state into the new folder dir, with
-     * at least everything applied when the call began, durable on return. */
+    /* On a pool thread, while apply goes on: put a copy of the state into the folder dir, which
+     * does not exist yet (its parent does), with at least everything applied when the call began,
+     * durable on return. After a failure the node removes what is there. */
     enum err_code (*checkpoint)(void *data, const char *dir, struct err *err);
 
-    /* Replace the whole state with the checkpoint in dir, which stays the node's. */
+    /* Replace the whole state with the checkpoint in dir, which stays the node's. Its files have
+     * been verified. At start, and when the leader sent it. */
     enum err_code (*restore)(void *data, const char *dir, struct err *err);
 
     /* This node began or ceased to lead. "Leads" means that it may take proposals: the first entry
@@ -55,9 +57,9 @@ struct node_config {
     const char *address; /* where peers reach it */
     bool bootstrap;      /* an empty dir becomes a group of one; otherwise it waits to be added */
     bool durable;        /* false: entries are written but not flushed before they count */
-    uint64_t segment_bytes;       /* size of a log segment; one larger entry gets a larger one */
-    uint64_t snapshot_log_bytes;  /* take a snapshot when the log has grown by this much */
-    uint64_t free_bytes_min;      /* below this much free space proposals are refused */
+    uint64_t segment_bytes;      /* size of a log segment; one larger entry gets a larger one */
+    uint64_t snapshot_log_bytes; /* take a snapshot when the log has grown by this much */
+    uint64_t free_bytes_min;     /* below this much free space proposals are refused */
     unsigned heartbeat_ms;
     unsigned election_ms;
 };
@@ -66,8 +68,9 @@ struct node_config {
 struct node_config node_config_default(void);
 
 /* Open the log and start. Replays what the state lacks before it returns; a group of one leads
- * soon after. ERR_CORRUPT names the file and offset that are damaged. The fsm's data must outlive
- * the node. */
+ * soon after. ERR_CORRUPT names the file and offset that are damaged, ERR_CONFLICT means that
+ * another process has the folder, ERR_VALIDATION that the settings cannot work. The fsm's data must
+ * outlive the node. */
 ATTR_NODISCARD enum err_code node_open(uv_loop_t *loop, const struct node_config *config,
                                        const struct node_fsm *fsm, struct node **out_node,
                                        struct err *err);
@@ -110,8 +113,8 @@ struct node_status {
     uint64_t leader_id;
     uint64_t last_index, commit_index, applied_index;
     uint64_t snapshot_index, snapshot_term, snapshot_count;
-    uint64_t flush_count;     /* log flushes since start */
-    uint64_t log_bytes;       /* in segments in use */
+    uint64_t flush_count;        /* log flushes since start */
+    uint64_t log_bytes;          /* in segments in use */
     uint64_t log_entries_memory; /* entries Raft holds in memory */
 };
 

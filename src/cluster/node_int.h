@@ -14,7 +14,7 @@
 /* A snapshot being taken. The loop's, except while the pool works on it. */
 struct node_snapshot {
     uint64_t index, term, members_index;
-    struct str members; /* from raft_malloc */
+    struct buf members;
     struct snapshots_id id;
     const struct manifest *earlier; /* NULL when there is none */
     struct mono began;
@@ -41,14 +41,14 @@ struct node {
     bool finished_posted;
 
     /* Snapshots. */
-    struct node_snapshot *snapshot;  /* NULL when none is being taken */
+    struct node_snapshot *snapshot;      /* NULL when none is being taken */
     uint64_t bytes_since, entries_since; /* applied since the last one began */
     bool snapshot_soon;
     uint64_t snapshot_count;
 
     /* Closing. */
-    bool closing, raft_closed;
-    uv_timer_t last_timer;
+    bool closing, raft_closed, ending;
+    uv_timer_t end[2]; /* never started: they only tell when the loop is done with the mailbox */
     void (*closed)(void *data);
     void *closed_data;
 };

@@ -71,10 +71,11 @@ static int state_snapshot(struct raft_fsm *f, struct raft_buffer *bufs[], unsign
     *s = (struct node_snapshot){.index = pending->index,
                                 .term = pending->term,
                                 .members_index = pending->configuration_index,
-                                .members = members_encode(&pending->configuration),
                                 .id = snapshots_new_id(pending->index),
                                 .earlier = disk_io_manifest(n->disk),
                                 .began = os_clock_mono()};
+    buf_init(&s->members, MEMBERS_BYTES_MAX);
+    members_encode(&pending->configuration, &s->members);
     n->snapshot = s;
     raft_set_snapshot_trailing(&n->raft, trailing(n));
     n->bytes_since = 0;
@@ -87,8 +88,8 @@ static int state_snapshot(struct raft_fsm *f, struct raft_buffer *bufs[], unsign
 }
 
 /* On the pool: the checkpoint, and the manifest that describes it. */
-static enum err_code make_checkpoint(struct node *n, const struct node_snapshot *s,
-                                     struct buf *out, struct err *err)
+static enum err_code make_checkpoint(struct node *n, const struct node_snapshot *s, struct buf *out,
+                                     struct err *err)
 {
     const char *dir = disk_io_snapshots_dir(n->disk);
     struct str id = str_from_z(s->id.z);
@@ -97,7 +98,7 @@ static enum err_code make_checkpoint(struct node *n, const struct node_snapshot 
     struct manifest m = {.index = s->index,
                          .term = s->term,
                          .checkpoint = id,
-                         .members = s->members,
+                         .members = buf_str(&s->members),
                          .members_index = s->members_index};
     enum err_code code = n->fsm.checkpoint(n->fsm.data, path.z, err);
     if (code == ERR_OK) {
@@ -133,8 +134,7 @@ static int state_snapshot_async(struct raft_fsm *f, struct raft_buffer *bufs[], 
 }
 
 /* The end of it, good or not, on the loop. */
-static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[],
-                                   unsigned *n_bufs)
+static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     struct node *n = f->data;
     struct node_snapshot *s = TAKE(n->snapshot);
@@ -152,7 +152,7 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
     } else {
         n->bytes_since += n->snapshot_log_bytes - n->snapshot_log_bytes / RETRY_PART;
     }
-    raft_free((void *)(uintptr_t)s->members.ptr);
+    buf_deinit(&s->members);
     free(s);
     return 0;
 }

@@ -13,7 +13,8 @@ struct header {
     uint32_t crc; /* over the whole header with this member zero */
     uint64_t generation;
     uint64_t first_index;
-    uint64_t reserved[4]; /* zero */
+    uint64_t key;
+    uint64_t reserved[3]; /* zero */
 };
 
 struct record_header {
@@ -30,6 +31,7 @@ static_assert(sizeof(struct header) == SEGMENT_HEADER_BYTES, "the header is on d
 static_assert(offsetof(struct header, crc) == 12, "the header is on disk");
 static_assert(offsetof(struct header, generation) == 16, "the header is on disk");
 static_assert(offsetof(struct header, first_index) == 24, "the header is on disk");
+static_assert(offsetof(struct header, key) == 32, "the header is on disk");
 static_assert(sizeof(struct record_header) == SEGMENT_RECORD_BYTES, "the record is on disk");
 static_assert(offsetof(struct record_header, index) == 8, "the record is on disk");
 static_assert(offsetof(struct record_header, term) == 16, "the record is on disk");
@@ -51,10 +53,10 @@ static uint64_t magic(void)
     return word;
 }
 
-uint32_t segment_seed(uint64_t generation)
+uint32_t segment_seed(struct segment_id id)
 {
-    uint64_t le = htole64(generation);
-    return crc32c_update(0, &le, sizeof le);
+    const uint64_t le[] = {htole64(id.key), htole64(id.generation)};
+    return crc32c_update(0, le, sizeof le);
 }
 
 static uint32_t header_crc(struct header h)
@@ -79,15 +81,16 @@ static void batch_push(struct segment_batch *b, const void *bytes, size_t n)
     b->bytes += n;
 }
 
-void segment_batch_begin(struct segment_batch *b, uint64_t generation, uint64_t first_index)
+void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t first_index)
 {
     CHECK(b->iov_count == 0);
-    CHECK(generation > 0);
+    CHECK(id.generation > 0);
     CHECK(first_index > 0);
     struct header h = {.magic = magic(),
                        .version = htole32(SEGMENT_VERSION),
-                       .generation = htole64(generation),
-                       .first_index = htole64(first_index)};
+                       .generation = htole64(id.generation),
+                       .first_index = htole64(first_index),
+                       .key = htole64(id.key)};
     h.crc = htole32(header_crc(h));
     memcpy(b->header, &h, sizeof h);
     batch_push(b, b->header, sizeof h);
@@ -138,6 +141,7 @@ const char *segment_stop_text(enum segment_stop stop)
         [SEGMENT_GOING] = "no damage",
         [SEGMENT_NOT_BEGUN] = "no valid header",
         [SEGMENT_OTHER_VERSION] = "a format that this program does not know",
+        [SEGMENT_OTHER_LOG] = "the key of another log",
         [SEGMENT_FULL] = "the end of the file",
         [SEGMENT_BLANK] = "zeros",
         [SEGMENT_BAD_FIELDS] = "no valid record",
@@ -147,23 +151,41 @@ const char *segment_stop_text(enum segment_stop stop)
     return text[stop];
 }
 
-bool segment_scan_begin(struct segment_scan *s, struct str image, uint64_t generation)
+static bool read_header(struct str image, struct header *out)
+{
+    if (image.len < sizeof *out) {
+        return false;
+    }
+    memcpy(out, image.ptr, sizeof *out);
+    return out->magic == magic() && le32toh(out->crc) == header_crc(*out) && out->first_index != 0;
+}
+
+bool segment_key(struct str image, uint64_t *out_key)
+{
+    struct header h;
+    if (!read_header(image, &h)) {
+        return false;
+    }
+    *out_key = le64toh(h.key);
+    return true;
+}
+
+bool segment_scan_begin(struct segment_scan *s, struct str image, struct segment_id id)
 {
     *s = (struct segment_scan){.image = image,
-                               .seed = segment_seed(generation),
+                               .seed = segment_seed(id),
                                .stop = SEGMENT_NOT_BEGUN,
                                .find_bytes = (uint64_t)image.len * FIND_TIMES};
     struct header h;
-    if (image.len < sizeof h) {
-        return false;
-    }
-    memcpy(&h, image.ptr, sizeof h);
-    if (h.magic != magic() || le32toh(h.crc) != header_crc(h) ||
-        le64toh(h.generation) != generation || h.first_index == 0) {
+    if (!read_header(image, &h) || le64toh(h.generation) != id.generation) {
         return false;
     }
     if (le32toh(h.version) != SEGMENT_VERSION) {
         s->stop = SEGMENT_OTHER_VERSION;
+        return false;
+    }
+    if (le64toh(h.key) != id.key) {
+        s->stop = SEGMENT_OTHER_LOG;
         return false;
     }
     s->first_index = le64toh(h.first_index);

@@ -4,7 +4,9 @@
  * A segment is a header and then records, each on a multiple of 8 bytes and each with a checksum.
  * Files are used again and again, so behind the last record there may be records from an earlier
  * life of the same file. They cannot be mistaken: the checksum of every record starts from the
- * segment's generation, a number that no other segment ever had or will have.
+ * segment's generation, a number that no other segment of the log ever had or will have. It also
+ * starts from the key of the log, which is chance: payloads come from strangers, and what is left
+ * of one behind the last record must not look like a record because somebody wrote it so.
  *
  * A segment is only ever appended to. What Raft takes back is taken back by a record too: TRUNCATE
  * removes the entries from an index on, RESET all of them.
@@ -55,8 +57,15 @@ static inline uint64_t segment_record_bytes(size_t payload_len)
            ((uint64_t)payload_len + SEGMENT_ALIGN - 1) / SEGMENT_ALIGN * SEGMENT_ALIGN;
 }
 
-/* Where the checksums of a segment start from. */
-uint32_t segment_seed(uint64_t generation);
+/* Which segment it is. */
+struct segment_id {
+    uint64_t key; /* of the log */
+    uint64_t generation;
+};
+
+/* Where the checksums of a segment start from. For one key it is another for each generation below
+ * 2 to the 32. */
+uint32_t segment_seed(struct segment_id id);
 
 /*
  * A batch: records on their way into a file, as a list for one write. Payloads are not copied and
@@ -84,20 +93,21 @@ static inline bool segment_batch_full(const struct segment_batch *b)
 }
 
 /* Begin a segment: its header, into an empty batch. first_index is what the next entry has. */
-void segment_batch_begin(struct segment_batch *b, uint64_t generation, uint64_t first_index);
+void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t first_index);
 
 /* Add a record to a batch that is not full. */
 void segment_batch_add(struct segment_batch *b, uint32_t seed, const struct segment_record *r);
 
 /* Why a scan went no further. */
 enum segment_stop {
-    SEGMENT_GOING,        /* it has not stopped */
-    SEGMENT_NOT_BEGUN,    /* no header of this generation */
+    SEGMENT_GOING,         /* it has not stopped */
+    SEGMENT_NOT_BEGUN,     /* no header of this generation */
     SEGMENT_OTHER_VERSION, /* a header of this generation in a format that came later */
-    SEGMENT_FULL,         /* no room for another record */
-    SEGMENT_BLANK,        /* zeros, as in a segment that was never full */
-    SEGMENT_BAD_FIELDS,   /* what stands there is not a record's header */
-    SEGMENT_BAD_CHECKSUM, /* it looks like one, but the bytes are others */
+    SEGMENT_OTHER_LOG,     /* a header of this generation with another key */
+    SEGMENT_FULL,          /* no room for another record */
+    SEGMENT_BLANK,         /* zeros, as in a segment that was never full */
+    SEGMENT_BAD_FIELDS,    /* what stands there is not a record's header */
+    SEGMENT_BAD_CHECKSUM,  /* it looks like one, but the bytes are others */
     SEGMENT_STOP_COUNT,
 };
 
@@ -114,8 +124,11 @@ struct segment_scan {
 
 /* Look at the image of a segment. False when it has not begun, which means that nothing, or only
  * something that was torn, was ever written to it in this generation; and when it has another
- * version. s->stop says which. */
-bool segment_scan_begin(struct segment_scan *s, struct str image, uint64_t generation);
+ * version or belongs to another log. s->stop says which. */
+bool segment_scan_begin(struct segment_scan *s, struct str image, struct segment_id id);
+
+/* The key in the header of a segment of any generation; false when there is no valid header. */
+ATTR_NODISCARD bool segment_key(struct str image, uint64_t *out_key);
 
 /* The next valid record; false at the end of them, and s->stop says why. The payload is a view. */
 ATTR_NODISCARD bool segment_scan_next(struct segment_scan *s, struct segment_record *out);

@@ -158,9 +158,9 @@ static const struct manifest_file *find_same(const char *dir, const struct manif
         struct os_file_path path = os_file_join(folder.z, relative);
         struct os_file_info before;
         struct err err;
-        bool same = os_file_stat(path.z, &before, &err) == ERR_OK &&
-                    before.inode == info->inode && before.device == info->device &&
-                    before.size == info->size && f->size == info->size;
+        bool same = os_file_stat(path.z, &before, &err) == ERR_OK && before.inode == info->inode &&
+                    before.device == info->device && before.size == info->size &&
+                    f->size == info->size;
         return same ? f : NULL;
     }
     return NULL;

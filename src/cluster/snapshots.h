@@ -39,8 +39,7 @@ struct os_file_path snapshots_path(const char *dir, struct str id);
 ATTR_NODISCARD enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err);
 
 /* Store a manifest, durable on return. */
-ATTR_NODISCARD enum err_code snapshots_store(const char *dir, struct str manifest,
-                                             struct err *err);
+ATTR_NODISCARD enum err_code snapshots_store(const char *dir, struct str manifest, struct err *err);
 
 /* Remove the manifests before the newest two, and checkpoints that have none: at start all of
  * them, later only those older than the newest manifest, as a newer one may be under way. */

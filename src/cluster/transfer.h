@@ -49,8 +49,9 @@ struct transfer {
 /* t lives as long as raft does. */
 void transfer_init(struct transfer *t, struct raft *raft);
 
-/* Begin; done will be called, unless raft is closed before. ERR_LEADER_UNAVAILABLE when this node does not lead, ERR_CONFLICT when
- * a transfer is on, ERR_NOT_FOUND when the target is not another voter. */
+/* Begin; done will be called, unless raft is closed before. ERR_LEADER_UNAVAILABLE when this node
+ * does not lead, ERR_CONFLICT when a transfer is on, ERR_NOT_FOUND when the target is not another
+ * voter. */
 ATTR_NODISCARD enum err_code transfer_start(struct transfer *t, raft_id target, struct err *err);
 
 /* Nothing may be submitted, neither entries nor membership changes. */

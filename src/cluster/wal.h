@@ -62,7 +62,8 @@ ATTR_NODISCARD enum err_code wal_open(const struct wal_config *config, uint64_t 
                                       struct wal **out_wal, struct wal_content *out_content,
                                       struct err *err);
 
-/* Before wal_start, on the opener's thread; flushed on return. ERR_NO_SPACE is the only error. */
+/* Before wal_start, on the opener's thread; flushed on return. ERR_NO_SPACE is the only error, and
+ * after it the wal can only be freed. */
 ATTR_NODISCARD enum err_code wal_append_now(struct wal *w, uint64_t index,
                                             const struct raft_entry *entry, unsigned count,
                                             struct err *err);

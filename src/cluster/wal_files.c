@@ -24,6 +24,7 @@ struct wal_file *wal_files__new(uint64_t generation, uint64_t size)
 
 void wal_files__push(struct wal_files *files, struct wal_file *f)
 {
+    CHECK(f != NULL);
     CHECK(f->next == NULL);
     if (files->last == NULL) {
         files->first = f;
@@ -61,6 +62,11 @@ struct wal_name wal_files__name(const char *prefix, uint64_t generation)
     int n = snprintf(name.z, sizeof name.z, "%s%016" PRIx64, prefix, generation);
     CHECK(n > 0 && (size_t)n < sizeof name.z);
     return name;
+}
+
+struct segment_id wal_files__id(const struct wal *w, const struct wal_file *f)
+{
+    return (struct segment_id){.key = w->key, .generation = f->generation};
 }
 
 static struct os_file_path path_of(const char *dir, const char *prefix, uint64_t generation)

@@ -1,10 +1,11 @@
 /*
  * Wal_int: what the files of the wal share.
  *
- * wal.c is the log thread and the way there and back; wal_recover.c reads the folder when it is
- * opened; wal_files.c makes, reuses and removes segment files, on libuv's pool.
+ * wal.c is the log thread and the way there and back; wal_write.c puts operations into segments;
+ * wal_recover.c reads the folder when it is opened; wal_files.c makes, reuses and removes segment
+ * files, on libuv's pool; wal_key.c knows the key.
  *
- * Files in the folder: log-<generation> for a segment that is in use or ready for it, and
+ * Files in the folder: key; log-<generation> for a segment that is in use or ready for it, and
  * spare-<generation> for one that waits to be used again; generations are 16 hexadecimal digits.
  */
 #pragma once
@@ -14,6 +15,8 @@
 #include "cluster/segment.h"
 #include "cluster/wal.h"
 #include "os/os_file.h"
+
+struct wal;
 
 struct wal_file {
     uint64_t generation;
@@ -43,6 +46,8 @@ struct wal_name {
 
 struct wal_name wal_files__name(const char *prefix, uint64_t generation);
 
+struct segment_id wal_files__id(const struct wal *w, const struct wal_file *f);
+
 /* Upkeep: one piece of work for the pool. While it runs, everything in it is the pool's. */
 struct wal_upkeep {
     uv_work_t work;
@@ -71,6 +76,7 @@ struct wal {
     uint64_t segment_bytes, free_bytes_min;
     unsigned space_check_ms;
     bool durable;
+    uint64_t key;
 
     /* The log thread's once it runs, the opener's before. */
     struct wal_files used; /* the last one is written to */
@@ -89,7 +95,7 @@ struct wal {
     bool write_refused, make_refused; /* the disk had no space for a batch, for a segment */
     bool retry;                       /* the timer says: try again */
     struct wal_op *queue, **queue_end;
-    unsigned progress; /* entries of the first in the queue that are taken */
+    unsigned progress;                 /* entries of the first in the queue that are taken */
     struct wal_op *taken, **taken_end; /* to be reported after the next flush */
     struct wal_status now;             /* as it is here */
     bool low_space_reported;
@@ -100,7 +106,6 @@ struct wal {
     uv_thread_t thread;
     uv_loop_t loop;
     struct mailbox inbox;
-    uv_check_t check;
     uv_timer_t space_timer;
 
     /* The loop's. */
@@ -112,6 +117,10 @@ struct wal {
     struct msg stopped_msg;
 };
 
+/* The key of the log in a folder, made when there is no log yet. When its file is damaged or
+ * missing the segments know it too; ERR_CORRUPT when they do not. */
+ATTR_NODISCARD enum err_code wal_key__load(const char *dir, uint64_t *out_key, struct err *err);
+
 /* Fill in w from the folder. */
 ATTR_NODISCARD enum err_code wal_recover__run(struct wal *w, uint64_t covered_index,
                                               struct wal_content *out, struct err *err);
@@ -119,5 +128,20 @@ ATTR_NODISCARD enum err_code wal_recover__run(struct wal *w, uint64_t covered_in
 /* Do one operation here and now, flushed on return: before wal_start, and in tests. */
 ATTR_NODISCARD enum err_code wal__do_now(struct wal *w, struct wal_op *op, struct err *err);
 
+/* Take an operation into the batch and, as far as that is full, into the segment. False when it
+ * must wait for a segment or for space; the same call then goes on with it. */
+ATTR_NODISCARD bool wal_write__take(struct wal *w, struct wal_op *op);
+
+/* Write what is in the batch. False when the disk is full: the batch stays as it is. */
+ATTR_NODISCARD bool wal_write__batch(struct wal *w);
+
+/* Everything written is on disk afterwards. The batch is empty. */
+void wal_write__flush(struct wal *w);
+
 /* Give up the oldest segments in use while no entry behind index is in them. */
-void wal__drop(struct wal *w, uint64_t index);
+void wal_write__drop(struct wal *w, uint64_t index);
+
+/* Before and after an upkeep, which begin hands what there is to do. */
+bool wal_write__wants_segment(const struct wal *w);
+void wal_write__upkeep_begin(struct wal *w);
+void wal_write__upkeep_end(struct wal *w);

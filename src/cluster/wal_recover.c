@@ -3,9 +3,9 @@
  *
  * Segments are read from the oldest to the newest, and each must begin with the index behind the
  * last one before it. That finds a damaged or missing segment, because a segment is flushed before
- * the next one begins. Only the newest may end in the middle of a record: a crash can tear what was
- * being written. There, a valid record behind the tear that was written when the torn place was
- * already on disk shows that it is not a tear.
+ * the next one begins; so does a valid record behind an invalid one. Only the newest may end in the
+ * middle of a record: a crash can tear what was being written. There, a valid record behind the
+ * tear that was written when the torn place was already on disk shows that it is not a tear.
  *
  * What is found is flushed before anybody builds on it: it may have come from the page cache of a
  * process that died before its own flush. The rest of the newest segment is overwritten with zeros,
@@ -34,10 +34,12 @@ struct recovery {
     struct wal_file *file;
     struct buf image;
     struct segment_scan scan;
-    /* where the segment before it ended, for messages */
-    uint64_t before_generation;
-    size_t before_at;
-    enum segment_stop before_stop;
+    /* how the last one that had begun ended */
+    uint64_t end_generation;
+    size_t end_at;
+    enum segment_stop end_stop;
+    bool end_has_more;     /* there are valid records behind the end */
+    bool end_was_promised; /* one of them knew what should be there to be on disk */
 };
 
 static uint64_t next_index(const struct recovery *r)
@@ -120,17 +122,20 @@ static enum err_code apply_record(struct recovery *r, const struct segment_recor
 
 /* --- one segment --- */
 
-/* Is there proof that what ended the scan was once on disk as it should be? */
-static bool was_promised(struct recovery *r)
+/* The scan is over: note where and why, and what stands behind. */
+static void note_end(struct recovery *r)
 {
     struct segment_record record;
     size_t offset = r->scan.at;
-    while (segment_find(&r->scan, &offset, &record)) {
-        if (record.flushed > r->scan.at) {
-            return true;
-        }
+    r->end_generation = r->file->generation;
+    r->end_at = r->scan.at;
+    r->end_stop = r->scan.stop;
+    r->end_has_more = false;
+    r->end_was_promised = false;
+    while (!r->end_was_promised && segment_find(&r->scan, &offset, &record)) {
+        r->end_has_more = true;
+        r->end_was_promised = record.flushed > r->scan.at;
     }
-    return false;
 }
 
 /* A segment must go on where the one before it ended. One that does not may still be a first one:
@@ -142,7 +147,7 @@ static enum err_code join(struct recovery *r, struct err *err)
         r->content.first_index = first;
         return ERR_OK;
     }
-    if (first == next_index(r)) {
+    if (first == next_index(r) && !r->end_has_more) {
         return ERR_OK;
     }
     if (first <= r->covered_index + 1) {
@@ -152,15 +157,19 @@ static enum err_code join(struct recovery *r, struct err *err)
         return ERR_OK;
     }
     if (r->idle.count > 0) {
-        return damaged(err, r->idle.first->generation, 0, "no valid header, and entries are missing");
+        return damaged(err, r->idle.first->generation, 0,
+                       "no valid header, and entries are missing");
     }
-    struct wal_name before = wal_files__name(WAL_FILES_LOG, r->before_generation);
+    if (r->end_has_more) {
+        return damaged(err, r->end_generation, r->end_at, segment_stop_text(r->end_stop));
+    }
+    struct wal_name before = wal_files__name(WAL_FILES_LOG, r->end_generation);
     struct wal_name name = wal_files__name(WAL_FILES_LOG, r->file->generation);
     return err_set(err, ERR_CORRUPT,
-                   "log segment '%s' begins with entry %" PRIu64
-                   ", but entry %" PRIu64 " is next: '%s' has %s at offset %zu",
-                   name.z, first, next_index(r), before.z, segment_stop_text(r->before_stop),
-                   r->before_at);
+                   "log segment '%s' begins with entry %" PRIu64 ", but entry %" PRIu64
+                   " is next: '%s' has %s at offset %zu",
+                   name.z, first, next_index(r), before.z, segment_stop_text(r->end_stop),
+                   r->end_at);
 }
 
 static enum err_code read_records(struct recovery *r, struct err *err)
@@ -174,9 +183,7 @@ static enum err_code read_records(struct recovery *r, struct err *err)
         at = r->scan.at;
     }
     r->file->used = r->scan.at;
-    r->before_generation = r->file->generation;
-    r->before_at = r->scan.at;
-    r->before_stop = r->scan.stop;
+    note_end(r);
     return ERR_OK;
 }
 
@@ -200,8 +207,12 @@ static enum err_code set_aside(struct recovery *r, struct wal_file *file, struct
     if (r->scan.stop != SEGMENT_NOT_BEGUN) {
         return damaged(err, file->generation, 0, segment_stop_text(r->scan.stop));
     }
-    if (was_promised(r)) {
-        return damaged(err, file->generation, 0, "no valid header in front of valid records");
+    struct segment_record record;
+    size_t offset = 0;
+    while (segment_find(&r->scan, &offset, &record)) {
+        if (record.flushed > 0) {
+            return damaged(err, file->generation, 0, "no valid header in front of valid records");
+        }
     }
     return ERR_OK;
 }
@@ -214,7 +225,7 @@ static enum err_code read_segment(struct recovery *r, struct wal_file *file, str
         free(file);
         return err->code;
     }
-    if (!segment_scan_begin(&r->scan, buf_str(&r->image), file->generation)) {
+    if (!segment_scan_begin(&r->scan, buf_str(&r->image), wal_files__id(r->w, file))) {
         return set_aside(r, file, err);
     }
     enum err_code code = join(r, err);
@@ -305,14 +316,12 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
     if (last == NULL) {
         return ERR_OK;
     }
+    if (r->end_was_promised) {
+        return damaged(err, last->generation, r->end_at, segment_stop_text(r->end_stop));
+    }
     r->file = last;
     if (read_image(r, err) != ERR_OK) {
         return err->code;
-    }
-    (void)segment_scan_begin(&r->scan, buf_str(&r->image), last->generation);
-    r->scan.at = (size_t)last->used;
-    if (was_promised(r)) {
-        return damaged(err, last->generation, r->scan.at, segment_stop_text(r->before_stop));
     }
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
     struct os_file_path path = os_file_join(w->dir.z, name.z);
@@ -320,7 +329,7 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
         clear_tail(r, w->fd, err) != ERR_OK) {
         return err->code;
     }
-    w->seed = segment_seed(last->generation);
+    w->seed = segment_seed(wal_files__id(w, last));
     w->flushed = last->used;
     return ERR_OK;
 }
@@ -328,7 +337,8 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
 static enum err_code recover(struct recovery *r, struct err *err)
 {
     struct wal *w = r->w;
-    if (read_folder(r, err) != ERR_OK || reopen_last(r, err) != ERR_OK) {
+    if (wal_key__load(w->dir.z, &w->key, err) != ERR_OK || read_folder(r, err) != ERR_OK ||
+        reopen_last(r, err) != ERR_OK) {
         return err->code;
     }
     if (r->content.first_index > r->covered_index + 1) {
@@ -344,7 +354,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
     for (struct wal_file *f = w->used.first; f != NULL; f = f->next) {
         w->now.log_bytes += f->used;
     }
-    wal__drop(w, 0); /* what a reset left */
+    wal_write__drop(w, 0); /* what a reset left */
     w->next_index = next_index(r);
     return ERR_OK;
 }

@@ -198,7 +198,7 @@ enum err_code os_file_replace(const char *path, struct str bytes, struct err *er
 enum err_code os_file_read(const char *path, struct buf *out, struct err *err)
 {
     ATTR_CLEANUP(os_file_closep) int fd = -1;
-    struct os_file_info info;
+    struct os_file_info info = {0};
     if (os_file_stat(path, &info, err) != ERR_OK ||
         os_file_open(path, O_RDONLY, &fd, err) != ERR_OK) {
         return err->code;
@@ -334,8 +334,7 @@ static enum err_code walk(const char *path, visit_fn visit, void *data, struct e
     enum err_code code = ERR_OK;
     errno = 0;
     for (FTSENT *entry = fts_read(tree); entry != NULL; entry = fts_read(tree)) {
-        if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS ||
-            entry->fts_info == FTS_DNR) {
+        if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS || entry->fts_info == FTS_DNR) {
             errno = entry->fts_errno;
             code = fail(err, "walk", entry->fts_path);
             break;
@@ -429,7 +428,7 @@ enum err_code os_file_make_dirs(const char *path, struct err *err)
         }
         part[i] = kept;
     }
-    struct os_file_info info;
+    struct os_file_info info = {0};
     if (os_file_stat(path, &info, err) != ERR_OK) {
         return err->code;
     }

@@ -50,8 +50,7 @@ static int fsm_snapshot_async(struct raft_fsm *fsm, struct raft_buffer *bufs[], 
     return 0;
 }
 
-static int fsm_snapshot_finalize(struct raft_fsm *fsm, struct raft_buffer *bufs[],
-                                 unsigned *n_bufs)
+static int fsm_snapshot_finalize(struct raft_fsm *fsm, struct raft_buffer *bufs[], unsigned *n_bufs)
 {
     (void)fsm;
     raft_free((*bufs)[0].base);
@@ -80,7 +79,10 @@ static int fsm_restore(struct raft_fsm *fsm, struct raft_buffer *buf)
 
 static void state_changed(void *data)
 {
-    (void)data;
+    struct sim_node *n = data;
+    n->told_state = n->raft->state;
+    n->told_term = n->raft->current_term;
+    n->told_ready = guard_ready(&n->guard);
 }
 
 static void delivered(void *data)
@@ -96,7 +98,7 @@ static void fatal(void *data, enum guard_rule rule, const char *reason)
     n->fatal_count++;
     n->restart = rule == GUARD_MEMBERS;
     n->sim->count.member_cuts += n->restart;
-    if (!n->restart && !n->write_fails) {
+    if (!n->restart && !n->write_failed) {
         sim_violation(n->sim, "node %u stops: %s", n->index + 1, reason);
     }
 }
@@ -125,7 +127,8 @@ static void node_start(struct sim_node *n)
     raft_set_heartbeat_timeout(n->raft, ms / 4 < HEARTBEAT_MS ? ms / 4 : HEARTBEAT_MS);
     raft_set_install_snapshot_timeout(n->raft, 5 * ms);
     raft_set_pre_vote(n->raft, o->pre_vote);
-    raft_set_snapshot_threshold(n->raft, o->snapshot_threshold != 0 ? o->snapshot_threshold : NEVER);
+    raft_set_snapshot_threshold(n->raft,
+                                o->snapshot_threshold != 0 ? o->snapshot_threshold : NEVER);
     raft_set_snapshot_trailing(n->raft, o->snapshot_trailing);
     n->seen_commit = 0;
     n->checked_index = 0;
@@ -134,12 +137,19 @@ static void node_start(struct sim_node *n)
     guard_look(&n->guard);
 }
 
+static void step(struct sim *sim)
+{
+    (void)raft_fixture_step(&sim->fixture);
+    sim->count.steps++;
+    sim_check(sim);
+}
+
 void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept)
 {
     CHECK(!n->down);
     while (n->sends > 0) {
         /* The fixture has messages that it copies only when it sends them, which is now. */
-        (void)raft_fixture_step(&sim->fixture);
+        step(sim);
     }
     sim_io_keep(n, kept);
     sim->count.crashes++;
@@ -224,7 +234,7 @@ void sim_free(struct sim *sim)
     }
     raft_fixture_close(&sim->fixture);
     for (unsigned i = 0; i < sim->options.nodes; i++) {
-        sim_io_free(&sim->node[i]);
+        sim_disk_free(&sim->node[i].disk);
     }
     free(sim);
 }
@@ -233,9 +243,7 @@ void sim_free(struct sim *sim)
 
 bool sim_step(struct sim *sim)
 {
-    (void)raft_fixture_step(&sim->fixture);
-    sim->count.steps++;
-    sim_check(sim);
+    step(sim);
     for (unsigned i = 0; i < sim->options.nodes; i++) {
         struct sim_node *n = &sim->node[i];
         if (n->restart && !n->down) {
@@ -311,10 +319,23 @@ static bool leads(struct sim *sim, void *arg)
     return sim->node[*node].raft->state == RAFT_LEADER;
 }
 
+static bool does_not_lead(struct sim *sim, void *arg)
+{
+    return !leads(sim, arg);
+}
+
 bool sim_elect(struct sim *sim, unsigned node, unsigned ms)
 {
+    if (!sim_until(sim, does_not_lead, &node, ms)) {
+        return false;
+    }
     for (unsigned i = 0; i < sim->options.nodes; i++) {
+        struct raft *r = sim->node[i].raft;
         sim_election_timeout(sim, i, election_ms(sim) * (i == node ? 1 : 100));
+        if (r->state == RAFT_FOLLOWER) {
+            /* Raft votes for nobody while it remembers a leader, until its own timeout. */
+            r->follower_state.current_leader.id = 0;
+        }
     }
     return sim_until(sim, leads, &node, ms);
 }
@@ -362,6 +383,14 @@ bool sim_is_acked(const struct sim *sim, uint64_t value)
 }
 
 /* ---- the network ---- */
+
+void sim_deliver(struct sim_node *to, const struct sim_node *from, struct raft_message *m)
+{
+    m->server_id = from->raft->id;
+    m->server_address = from->raft->address;
+    to->recv(to->io, m);
+    sim_check(to->sim);
+}
 
 void sim_link(struct sim *sim, unsigned a, unsigned b, bool up)
 {

@@ -26,9 +26,8 @@
 
 enum {
     SIM_NODES_MAX = RAFT_FIXTURE_MAX_SERVERS,
-    SIM_INDEX_MAX = 4096, /* entries in a run */
+    SIM_INDEX_MAX = 8192, /* entries in a run */
     SIM_TERM_MAX = 2048,
-    SIM_ADDRESS_BYTES = 16,
 };
 
 struct sim;
@@ -63,7 +62,10 @@ struct sim_node {
     struct raft_change change;
     bool change_busy;
     bool down;
-    bool restart; /* the guard asks for it */
+    bool restart;   /* the guard asks for it */
+    int told_state; /* what the guard's hook was last called for */
+    raft_term told_term;
+    bool told_ready;
     enum guard_rule fatal_rule;
     unsigned fatal_count;
 
@@ -76,8 +78,10 @@ struct sim_node {
     raft_index next_index; /* where the next entry that raft writes will stand */
     unsigned disk_ms;      /* what a write takes */
     unsigned work_ms;      /* what a snapshot takes */
+    unsigned send_ms;      /* what a message takes to be written out */
     unsigned election_ms;  /* 0: between one and two election timeouts, at random */
     bool write_fails;      /* the next write ends with an error */
+    bool write_failed;     /* and it did */
     raft_io_recv_cb recv;
 
     /* the state machine: the value at each index, 0 where there is none */
@@ -98,18 +102,25 @@ struct sim_write {
 };
 
 struct sim_options {
-    unsigned voters;  /* members from the start */
-    unsigned nodes;   /* nodes in all; those beyond voters wait to be added */
-    unsigned off;     /* guard rules that are off, in every node */
+    unsigned voters;      /* members from the start */
+    unsigned nodes;       /* nodes in all; those beyond voters wait to be added */
+    unsigned off;         /* guard rules that are off, in every node */
     unsigned election_ms; /* 0: a second; the heartbeat is a quarter, at most 100 ms */
     bool pre_vote;
     bool compacted; /* the first membership is in a snapshot, not in the log */
     bool async_snapshots;
     unsigned snapshot_threshold; /* 0: never */
     unsigned snapshot_trailing;
-    uint64_t chunk_bytes; /* 0: as in production */
+    bool matches_unchecked; /* look for the damage itself, not for its cause */
+    uint64_t chunk_bytes;   /* 0: as in production */
     uint64_t queue_bytes;
     uint64_t seed;
+};
+
+enum sim_fate {
+    SIM_SENT,
+    SIM_LOST,    /* written out, and never seen again */
+    SIM_STALLED, /* not even written out: the peer does not read */
 };
 
 /* What happened in a run: a story in which nothing happens proves nothing. */
@@ -123,9 +134,10 @@ struct sim {
     struct sim_node node[SIM_NODES_MAX];
     struct rng rng;
 
-    /* May look at every message before it is sent; false loses it. */
-    bool (*filter)(struct sim *sim, unsigned from, unsigned to, const struct raft_message *m);
-    void *data;
+    /* Decides about every message before it is sent; NULL: all are. */
+    enum sim_fate (*fate)(struct sim *sim, unsigned from, unsigned to,
+                          const struct raft_message *m);
+    void *data; /* the test's */
 
     /* what the group has decided and promised, by index; 0 where nothing is known */
     uint64_t truth[SIM_INDEX_MAX];
@@ -155,13 +167,17 @@ bool sim_run(struct sim *sim, unsigned ms); /* false on a violation */
 struct sim_node *sim_leader(struct sim *sim);
 bool sim_until_leader(struct sim *sim, unsigned ms);
 
-/* Let this node win the next election: the others wait for theirs. They must be able to hear it. */
+/* Let this node win the next election: the others wait for theirs. They must be able to hear it.
+ * One that leads already gives up first, which needs that too few of the others answer it. */
 bool sim_elect(struct sim *sim, unsigned node, unsigned ms);
 void sim_election_timeout(struct sim *sim, unsigned node, unsigned ms);
 
 /* Submit a new value of the given size, at least 8 and a multiple of it; 0 when raft refuses. */
 uint64_t sim_submit(struct sim *sim, struct sim_node *n, size_t bytes);
 bool sim_is_acked(const struct sim *sim, uint64_t value);
+
+/* As if the message had come from that node. Entries and snapshots in it are raft's afterwards. */
+void sim_deliver(struct sim_node *to, const struct sim_node *from, struct raft_message *m);
 
 /* Lose messages between two nodes, both ways, or stop losing them. */
 void sim_link(struct sim *sim, unsigned a, unsigned b, bool up);
@@ -173,14 +189,29 @@ void sim_heal(struct sim *sim);
 void sim_crash(struct sim *sim, struct sim_node *n, unsigned kept);
 void sim_restart(struct sim *sim, struct sim_node *n);
 
+/* sim_disk.c */
+
+/* False when the entry would not stand behind the last one. */
+bool sim_disk_append(struct sim_disk *d, raft_index index, const struct raft_entry *e);
+void sim_disk_cut(struct sim_disk *d, raft_index from);
+/* 0 when the entry is not there. */
+raft_term sim_disk_term_at(const struct sim_disk *d, raft_index index);
+/* The whole log, in one batch, in memory that raft takes over; the number of entries. */
+size_t sim_disk_read(const struct sim_disk *d, struct raft_entry **out_entries);
+/* A copy that raft takes over; NULL when there is none. */
+struct raft_snapshot *sim_disk_snapshot(const struct sim_disk *d);
+/* Keep the snapshot and this many entries before its end; or the snapshot and nothing else. */
+void sim_disk_put(struct sim_disk *d, const struct raft_snapshot *snapshot, unsigned trailing);
+void sim_disk_replace(struct sim_disk *d, const struct raft_snapshot *snapshot);
+void sim_disk_free(struct sim_disk *d);
+
 /* sim_io.c */
 void sim_io_install(struct sim_node *n);
 void sim_io_keep(struct sim_node *n, unsigned kept); /* in a crash: this much was written */
-void sim_io_free(struct sim_node *n);
-/* The term of an entry on the disk; 0 when it is not there. */
-raft_term sim_io_term_at(const struct sim_node *n, raft_index index);
 
 /* sim_check.c */
+raft_index sim_last_index(const struct sim_node *n);
+raft_term sim_term_at(const struct sim_node *n, raft_index index); /* in raft's memory */
 void sim_violation(struct sim *sim, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void sim_check_applied(struct sim_node *n, raft_index index, uint64_t value);
 void sim_check_acked(struct sim *sim, raft_index index, uint64_t value);

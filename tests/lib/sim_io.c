@@ -1,5 +1,5 @@
 /*
- * Sim_io: a disk for a simulated node, between the guard and libraft's fixture.
+ * Sim_io: a disk and a network for a simulated node, between the guard and libraft's fixture.
  *
  * The fixture serves as network and as clock: whatever takes time here is an append of nothing to
  * the fixture's own disk, which calls back when the time has passed.
@@ -11,7 +11,7 @@
 #include "base/check.h"
 #include "lib/sim.h"
 
-enum sim_job_kind { JOB_WRITE, JOB_PUT, JOB_GET, JOB_WORK, JOB_SEND, JOB_LOST };
+enum sim_job_kind { JOB_WRITE, JOB_PUT, JOB_GET, JOB_WORK, JOB_QUEUED, JOB_SEND, JOB_LOST };
 
 /* Something raft asked for and was not told the end of. */
 struct sim_job {
@@ -46,6 +46,7 @@ struct sim_job {
             struct raft_io_send below;
             struct raft_io_send *req;
             raft_io_send_cb cb;
+            struct raft_message message;
         } send;
     };
 };
@@ -102,123 +103,32 @@ static void timer_start(struct sim_node *n, struct sim_job *job, unsigned ms)
     CHECK(n->below.append(n->io, &t->ring, NULL, 0, ring_cb) == 0);
 }
 
-/* ---- the log on the disk ---- */
+/* ---- the end of a job ---- */
 
-static struct raft_buffer bytes_copy(const struct raft_buffer *from)
-{
-    struct raft_buffer to = {.base = malloc(from->len + 1), .len = from->len};
-    CHECK(to.base != NULL);
-    memcpy(to.base, from->base, from->len);
-    return to;
-}
-
-static void disk_cut(struct sim_disk *d, raft_index from)
-{
-    while (d->count > 0 && d->first + d->count > from) {
-        d->count--;
-        free(d->entry[d->count].bytes.base);
-    }
-}
-
-static void disk_forget(struct sim_disk *d, raft_index up_to)
-{
-    size_t n = 0;
-    while (n < d->count && d->first + n <= up_to) {
-        free(d->entry[n].bytes.base);
-        n++;
-    }
-    memmove(d->entry, d->entry + n, (d->count - n) * sizeof d->entry[0]);
-    d->count -= n;
-    d->first += n;
-}
-
-static void disk_write(struct sim_job *job, unsigned n_entries)
+static void write_out(struct sim_job *job, unsigned n_entries)
 {
     struct sim_node *n = job->node;
-    struct sim_disk *d = &n->disk;
     for (unsigned i = 0; i < n_entries && job->write.first + i < job->write.end; i++) {
-        const struct raft_entry *e = &job->write.entries[i];
         raft_index index = job->write.first + i;
-        if (index != d->first + d->count) {
+        if (!sim_disk_append(&n->disk, index, &job->write.entries[i])) {
             sim_violation(n->sim, "node %u writes entry %llu behind %llu", n->index + 1, index,
-                          d->first + d->count - 1);
+                          n->disk.first + n->disk.count - 1);
             return;
         }
-        CHECK(d->count < SIM_INDEX_MAX);
-        d->entry[d->count++] =
-            (struct sim_entry){.term = e->term, .type = e->type, .bytes = bytes_copy(&e->buf)};
     }
 }
 
-raft_term sim_io_term_at(const struct sim_node *n, raft_index index)
-{
-    const struct sim_disk *d = &n->disk;
-    if (index >= d->first && index < d->first + d->count) {
-        return d->entry[index - d->first].term;
-    }
-    return d->has_snapshot && d->snapshot.index == index ? d->snapshot.term : 0;
-}
-
-/* ---- snapshots on the disk ---- */
-
-static void members_copy(const struct raft_configuration *from, struct raft_configuration *to)
-{
-    raft_configuration_init(to);
-    for (unsigned i = 0; i < from->n; i++) {
-        const struct raft_server *s = &from->servers[i];
-        CHECK(raft_configuration_add(to, s->id, s->address, s->role) == 0);
-    }
-}
-
-static void snapshot_free(struct raft_snapshot *s)
-{
-    raft_configuration_close(&s->configuration);
-    raft_free(s->bufs[0].base);
-    raft_free(s->bufs);
-}
-
-/* In memory from raft_malloc, because raft takes over what it is given. */
-static void snapshot_copy(const struct raft_snapshot *from, struct raft_snapshot *to)
-{
-    *to = *from;
-    members_copy(&from->configuration, &to->configuration);
-    size_t len = 0;
-    for (unsigned i = 0; i < from->n_bufs; i++) {
-        len += from->bufs[i].len;
-    }
-    to->n_bufs = 1;
-    to->bufs = raft_malloc(sizeof to->bufs[0]);
-    CHECK(to->bufs != NULL);
-    char *base = raft_malloc(len + 1);
-    CHECK(base != NULL);
-    to->bufs[0] = (struct raft_buffer){.base = base, .len = len};
-    for (unsigned i = 0; i < from->n_bufs; i++) {
-        memcpy(base, from->bufs[i].base, from->bufs[i].len);
-        base += from->bufs[i].len;
-    }
-}
-
-static void disk_put(struct sim_job *job)
+static void put_out(struct sim_job *job)
 {
     struct sim_node *n = job->node;
-    struct sim_disk *d = &n->disk;
-    if (d->has_snapshot) {
-        snapshot_free(&d->snapshot);
-    }
-    snapshot_copy(job->put.snapshot, &d->snapshot);
-    d->has_snapshot = true;
-    raft_index index = d->snapshot.index;
     if (job->put.installs) {
         n->sim->count.installs++;
-        disk_cut(d, 0);
-        d->first = index + 1;
-        n->next_index = index + 1;
-    } else if (index > job->put.trailing) {
-        disk_forget(d, index - job->put.trailing);
+        n->next_index = job->put.snapshot->index + 1;
+        sim_disk_replace(&n->disk, job->put.snapshot);
+    } else {
+        sim_disk_put(&n->disk, job->put.snapshot, job->put.trailing);
     }
 }
-
-/* ---- the end of a job ---- */
 
 static void send_end(struct sim_job *job, int status)
 {
@@ -241,12 +151,8 @@ static void job_end(struct sim_job *job, int status)
         job->put.cb(job->put.req, status);
         break;
     case JOB_GET:
-        if (status == 0) {
-            snapshot = raft_malloc(sizeof *snapshot);
-            CHECK(snapshot != NULL);
-            snapshot_copy(&job->node->disk.snapshot, snapshot);
-        }
-        job->get.cb(job->get.req, snapshot, status);
+        snapshot = status == 0 ? sim_disk_snapshot(&job->node->disk) : NULL;
+        job->get.cb(job->get.req, snapshot, snapshot != NULL ? 0 : RAFT_NOTFOUND);
         break;
     case JOB_WORK:
         job->work.cb(job->work.req, status);
@@ -255,6 +161,7 @@ static void job_end(struct sim_job *job, int status)
         job->node->sends--;
         send_end(job, status);
         break;
+    case JOB_QUEUED:
     case JOB_LOST:
         send_end(job, status);
         break;
@@ -273,6 +180,20 @@ static struct sim_job *oldest_write(struct sim_node *n)
     return job;
 }
 
+static void sent_cb(struct raft_io_send *below, int status)
+{
+    job_end(CONTAINER_OF(below, struct sim_job, send.below), status);
+}
+
+/* Into the network; the fixture copies the entries a moment later. */
+static void send_out(struct sim_job *job)
+{
+    struct sim_node *n = job->node;
+    job->kind = JOB_SEND;
+    n->sends++;
+    CHECK(n->below.send(n->io, &job->send.below, &job->send.message, sent_cb) == 0);
+}
+
 static void ring_cb(struct raft_io_append *ring, int status)
 {
     struct sim_timer *t = CONTAINER_OF(ring, struct sim_timer, ring);
@@ -286,12 +207,17 @@ static void ring_cb(struct raft_io_append *ring, int status)
     if (job == NULL) {
         job = oldest_write(n);
         if (n->write_fails) {
+            n->write_fails = false;
+            n->write_failed = true;
             status = RAFT_IOERR;
         } else {
-            disk_write(job, job->write.n);
+            write_out(job, job->write.n);
         }
+    } else if (job->kind == JOB_QUEUED) {
+        send_out(job);
+        return;
     } else if (job->kind == JOB_PUT) {
-        disk_put(job);
+        put_out(job);
     } else if (job->kind == JOB_WORK) {
         status = job->work.req->work(job->work.req);
     }
@@ -300,6 +226,7 @@ static void ring_cb(struct raft_io_append *ring, int status)
 
 /* ---- the functions in raft_io ---- */
 
+/* NOLINTNEXTLINE(readability-function-size): raft's signature */
 static int io_load(struct raft_io *io, raft_term *term, raft_id *voted_for,
                    struct raft_snapshot **snapshot, raft_index *start_index,
                    struct raft_entry *entries[], size_t *n_entries)
@@ -309,33 +236,9 @@ static int io_load(struct raft_io *io, raft_term *term, raft_id *voted_for,
     *term = d->term;
     *voted_for = d->vote;
     *start_index = d->first;
-    *n_entries = d->count;
-    *snapshot = NULL;
-    *entries = NULL;
-    if (d->has_snapshot) {
-        *snapshot = raft_malloc(sizeof **snapshot);
-        CHECK(*snapshot != NULL);
-        snapshot_copy(&d->snapshot, *snapshot);
-    }
+    *snapshot = sim_disk_snapshot(d);
+    *n_entries = sim_disk_read(d, entries);
     n->next_index = d->first + d->count;
-    if (d->count == 0) {
-        return 0;
-    }
-    size_t len = 0;
-    for (size_t i = 0; i < d->count; i++) {
-        len += d->entry[i].bytes.len;
-    }
-    char *batch = raft_malloc(len + 1);
-    *entries = raft_malloc(d->count * sizeof **entries);
-    CHECK(batch != NULL && *entries != NULL);
-    char *at = batch;
-    for (size_t i = 0; i < d->count; i++) {
-        const struct sim_entry *e = &d->entry[i];
-        memcpy(at, e->bytes.base, e->bytes.len);
-        (*entries)[i] = (struct raft_entry){
-            .term = e->term, .type = e->type, .buf = {.base = at, .len = e->bytes.len}, .batch = batch};
-        at += e->bytes.len;
-    }
     return 0;
 }
 
@@ -354,16 +257,13 @@ static int io_bootstrap(struct raft_io *io, const struct raft_configuration *mem
                                             .configuration_index = 1,
                                             .bufs = &buf,
                                             .n_bufs = 1};
-        snapshot_copy(&first, &d->snapshot);
-        d->has_snapshot = true;
-        d->first = 2;
+        sim_disk_replace(d, &first);
         return 0;
     }
-    struct raft_buffer bytes;
-    CHECK(raft_configuration_encode(members, &bytes) == 0);
-    d->entry[0] = (struct sim_entry){.term = 1, .type = RAFT_CHANGE, .bytes = bytes_copy(&bytes)};
-    d->count = 1;
-    raft_free(bytes.base);
+    struct raft_entry first = {.term = 1, .type = RAFT_CHANGE};
+    CHECK(raft_configuration_encode(members, &first.buf) == 0);
+    CHECK(sim_disk_append(d, 1, &first));
+    raft_free(first.buf.base);
     return 0;
 }
 
@@ -405,7 +305,7 @@ static int io_truncate(struct raft_io *io, raft_index index)
 {
     struct sim_node *n = node_of(io);
     n->sim->count.cuts++;
-    disk_cut(&n->disk, index);
+    sim_disk_cut(&n->disk, index);
     n->next_index = index;
     for (struct sim_job *job = n->jobs; job != NULL; job = job->next) {
         if (job->kind == JOB_WRITE && job->write.end > index) {
@@ -415,9 +315,8 @@ static int io_truncate(struct raft_io *io, raft_index index)
     return 0;
 }
 
-static int io_snapshot_put(struct raft_io *io, unsigned trailing,
-                           struct raft_io_snapshot_put *req, const struct raft_snapshot *snapshot,
-                           raft_io_snapshot_put_cb cb)
+static int io_snapshot_put(struct raft_io *io, unsigned trailing, struct raft_io_snapshot_put *req,
+                           const struct raft_snapshot *snapshot, raft_io_snapshot_put_cb cb)
 {
     struct sim_node *n = node_of(io);
     struct sim_job *job = job_new(n, JOB_PUT);
@@ -452,11 +351,6 @@ static int io_async_work(struct raft_io *io, struct raft_io_async_work *req,
     return 0;
 }
 
-static void send_cb(struct raft_io_send *below, int status)
-{
-    job_end(CONTAINER_OF(below, struct sim_job, send.below), status);
-}
-
 static int io_send(struct raft_io *io, struct raft_io_send *req, const struct raft_message *m,
                    raft_io_send_cb cb)
 {
@@ -467,16 +361,17 @@ static int io_send(struct raft_io *io, struct raft_io_send *req, const struct ra
         return RAFT_NOCONNECTION;
     }
     unsigned to = (unsigned)(m->server_id - 1);
-    bool is_lost = sim->filter != NULL && !sim->filter(sim, n->index, to, m);
-    struct sim_job *job = job_new(n, is_lost ? JOB_LOST : JOB_SEND);
+    enum sim_fate fate = sim->fate != NULL ? sim->fate(sim, n->index, to, m) : SIM_SENT;
+    struct sim_job *job = job_new(n, fate == SIM_SENT ? JOB_QUEUED : JOB_LOST);
     job->send.req = req;
     job->send.cb = cb;
-    if (is_lost) {
-        timer_start(n, job, 0);
-        return 0;
+    job->send.message = *m;
+    if (fate == SIM_SENT && n->send_ms == 0) {
+        send_out(job);
+    } else if (fate != SIM_STALLED) {
+        timer_start(n, job, n->send_ms);
     }
-    n->sends++;
-    return n->below.send(io, &job->send.below, m, send_cb);
+    return 0;
 }
 
 static void recv_cb(struct raft_io *io, struct raft_message *m)
@@ -547,17 +442,8 @@ void sim_io_keep(struct sim_node *n, unsigned kept)
     for (struct sim_job *job = n->jobs; job != NULL && kept > 0; job = job->next) {
         if (job->kind == JOB_WRITE) {
             unsigned count = kept < job->write.n ? kept : job->write.n;
-            disk_write(job, count);
+            write_out(job, count);
             kept -= count;
         }
-    }
-}
-
-void sim_io_free(struct sim_node *n)
-{
-    disk_cut(&n->disk, 0);
-    if (n->disk.has_snapshot) {
-        snapshot_free(&n->disk.snapshot);
-        n->disk.has_snapshot = false;
     }
 }

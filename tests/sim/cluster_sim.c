@@ -2,10 +2,11 @@
  * Simulation: a Raft group under a network and machines that keep failing.
  *
  * Each seed is one story: three or five voters and a newcomer, values being written, and at random
- * moments partitions, lost directions, slow links and disks, crashes that lose what was not flushed,
- * snapshots, transfers of leadership, and the newcomer being added, promoted and removed. After every
- * step the invariants of lib/sim_check.c must hold. In the end everything is repaired, and the group
- * must come to rest and take a write: a guard that prevents progress would be easy to have.
+ * moments partitions, lost directions, slow links and disks, crashes that lose what was not
+ * flushed, snapshots, transfers of leadership, and the newcomer being added, promoted and removed.
+ * After every step the invariants of lib/sim_check.c must hold. In the end everything is repaired,
+ * and the group must come to rest and take a write: a guard that prevents progress would be easy to
+ * have.
  *
  *   cluster_sim                         300 seeds, then one search with all guards off, which must
  *                                       find a violation: the simulation can fail
@@ -16,6 +17,7 @@
  *
  * The seed is the only input: the same seed tells the same story on every machine.
  */
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,12 +27,13 @@
 
 #include "base/attr.h"
 #include "base/check.h"
+#include "base/str.h"
 #include "lib/sim.h"
 
 enum {
     SEEDS = 300,
-    STORY_MS = 25 * 1000,
-    WRITES_MAX = 2000, /* leaves room for barriers in SIM_INDEX_MAX */
+    STORY_MS = 100 * 1000,
+    WRITES_MAX = 6000, /* leaves room for barriers in SIM_INDEX_MAX */
     CALM_MS = 120 * 1000,
     RULES_ALL = (1 << GUARD_RULE_COUNT) - 1,
 };
@@ -43,7 +46,8 @@ struct story {
     bool trace;
 };
 
-static void trace(const struct story *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void trace(const struct story *s, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void trace(const struct story *s, const char *fmt, ...)
 {
@@ -86,7 +90,7 @@ static void write_values(struct story *s)
     struct sim_node *n = any_leader(s);
     unsigned count = 1 + below(s, 3);
     for (unsigned i = 0; n != NULL && i < count && s->writes < WRITES_MAX; i++) {
-        s->writes += sim_submit(s->sim, n, 8 * (1 + below(s, 12))) != 0;
+        s->writes += sim_submit(s->sim, n, (size_t)8 * (1 + below(s, 12))) != 0;
     }
 }
 
@@ -139,9 +143,10 @@ static void upset_direction(struct story *s)
 static void upset_latency(struct story *s)
 {
     unsigned ms = 1 + below(s, below(s, 4) == 0 ? 150 : 20);
-    unsigned node = below(s, s->nodes);
-    trace(s, "messages of %u take %u ms", node + 1, ms);
-    raft_fixture_set_network_latency(&s->sim->fixture, node, ms);
+    struct sim_node *n = any_node(s);
+    n->send_ms = below(s, 3) == 0 ? below(s, 30) : 0;
+    trace(s, "messages of %u take %u and %u ms", n->index + 1, n->send_ms, ms);
+    raft_fixture_set_network_latency(&s->sim->fixture, n->index, ms);
 }
 
 static void upset_disk(struct story *s)
@@ -199,33 +204,47 @@ static int role_of(const struct raft *r, raft_id id)
     return -1;
 }
 
-/* One more step for the newcomer: add, stand by, vote; then away with it. */
+static unsigned voter_count(const struct raft *r)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        count += r->configuration.servers[i].role == RAFT_VOTER;
+    }
+    return count;
+}
+
+/* One more step for some node: add it, let it stand by, let it vote; then away with it. The leader
+ * itself stays, as in production, where it hands over before. */
 static void upset_members(struct story *s)
 {
     struct sim_node *n = any_leader(s);
-    const struct raft_fixture_server *newcomer = &s->sim->fixture.servers[s->nodes - 1];
-    if (n == NULL || n->change_busy || n->raft->id == newcomer->id) {
+    const struct raft_fixture_server *who = &s->sim->fixture.servers[below(s, s->nodes)];
+    if (n == NULL || n->change_busy || n->raft->id == who->id) {
         return;
     }
     n->change.data = n;
+    int role = role_of(n->raft, who->id);
     int rv = 0;
-    switch (role_of(n->raft, newcomer->id)) {
+    switch (role) {
     case RAFT_SPARE:
-        rv = raft_assign(n->raft, &n->change, newcomer->id, RAFT_STANDBY, change_cb);
+        rv = raft_assign(n->raft, &n->change, who->id, RAFT_STANDBY, change_cb);
         break;
     case RAFT_STANDBY:
-        rv = raft_assign(n->raft, &n->change, newcomer->id, RAFT_VOTER, change_cb);
+        rv = raft_assign(n->raft, &n->change, who->id, RAFT_VOTER, change_cb);
         break;
     case RAFT_VOTER:
-        rv = raft_remove(n->raft, &n->change, newcomer->id, change_cb);
+        if (voter_count(n->raft) < 2) {
+            return;
+        }
+        rv = raft_remove(n->raft, &n->change, who->id, change_cb);
         break;
     default:
-        rv = raft_add(n->raft, &n->change, newcomer->id, newcomer->address, change_cb);
+        rv = raft_add(n->raft, &n->change, who->id, who->address, change_cb);
         break;
     }
     n->change_busy = rv == 0;
-    trace(s, "%u changes the newcomer's role from %d: %s", n->index + 1,
-          role_of(n->raft, newcomer->id), rv == 0 ? "begun" : raft_strerror(rv));
+    trace(s, "%u changes the role of %llu from %d: %s", n->index + 1, who->id, role,
+          rv == 0 ? "begun" : raft_strerror(rv));
 }
 
 /* clang-format off */
@@ -298,6 +317,7 @@ static void calm_down(struct story *s)
         raft_fixture_set_network_latency(&sim->fixture, i, 5);
         sim->node[i].disk_ms = 2;
         sim->node[i].work_ms = 20;
+        sim->node[i].send_ms = 0;
         if (sim->node[i].down) {
             sim_restart(sim, &sim->node[i]);
         }
@@ -378,8 +398,7 @@ static bool run_seed(uint64_t seed, unsigned off, bool with_trace, struct totals
     totals_add(totals, &s.sim->count);
     bool ok = s.sim->violation[0] == '\0';
     if (!ok) {
-        printf("seed %llu: step %u: %s\n", (unsigned long long)seed, s.sim->count.steps,
-               s.sim->violation);
+        printf("\nseed %" PRIu64 ", step %u: %s\n", seed, s.sim->count.steps, s.sim->violation);
     } else {
         sim_free(s.sim); /* after a violation raft's memory may not be in order either */
     }
@@ -404,58 +423,76 @@ static bool fails_without_guards(void)
     }
     int status = 0;
     CHECK(waitpid(child, &status, 0) == child);
-    return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    bool found = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    printf("%s\n", found ? "a violation, as it must be" : "nothing: the simulation sees nothing");
+    return found;
 }
 
-static uint64_t number(const char *text)
-{
-    char *end = NULL;
-    unsigned long long n = strtoull(text, &end, 0);
-    if (*text == '\0' || *end != '\0') {
-        (void)fprintf(stderr, "'%s' is not a number\n", text);
-        exit(2);
-    }
-    return n;
-}
+struct arguments {
+    int64_t from, count, off;
+    bool trace;
+    bool by_hand; /* somebody wants something in particular */
+};
 
-int main(int argc, char **argv)
+static bool arguments_parse(int argc, char **argv, struct arguments *out)
 {
-    uint64_t from = 1;
-    uint64_t count = SEEDS;
-    uint64_t off = 0;
-    bool with_trace = false;
+    *out = (struct arguments){.from = 1, .count = SEEDS, .by_hand = argc > 1};
+    const struct {
+        const char *name;
+        int64_t *value;
+    } options[] = {{"--from", &out->from}, {"--count", &out->count}, {"--off", &out->off}};
     for (int i = 1; i < argc; i++) {
-        bool has_value = i + 1 < argc;
-        if (strcmp(argv[i], "--from") == 0 && has_value) {
-            from = number(argv[++i]);
-        } else if (strcmp(argv[i], "--count") == 0 && has_value) {
-            count = number(argv[++i]);
-        } else if (strcmp(argv[i], "--off") == 0 && has_value) {
-            off = number(argv[++i]);
-        } else if (strcmp(argv[i], "--trace") == 0) {
-            with_trace = true;
+        int64_t *value = NULL;
+        for (size_t k = 0; k < COUNT_OF(options); k++) {
+            value = strcmp(argv[i], options[k].name) == 0 ? options[k].value : value;
+        }
+        if (strcmp(argv[i], "--trace") == 0) {
+            out->trace = true;
+        } else if (value != NULL) {
+            i++;
+            if (i == argc || !str_to_i64(str_from_z(argv[i]), value)) {
+                return false;
+            }
         } else {
-            from = number(argv[i]);
-            count = 1;
+            out->count = 1;
+            if (!str_to_i64(str_from_z(argv[i]), &out->from)) {
+                return false;
+            }
         }
     }
-    printf("seeds %llu to %llu\n", (unsigned long long)from, (unsigned long long)(from + count - 1));
-    struct totals totals = {0};
-    unsigned failed = 0;
-    for (uint64_t seed = from; seed < from + count; seed++) {
-        failed += !run_seed(seed, (unsigned)off, with_trace, &totals);
-    }
-    if (argc == 1) {
-        printf("with all guards off: ");
-        bool found = fails_without_guards();
-        printf("%s\n", found ? "found" : "nothing found");
-        failed += !found;
-    }
-    const struct sim_counts *sum = &totals.sum;
+    return true;
+}
+
+static void print_totals(const struct totals *totals)
+{
+    const struct sim_counts *sum = &totals->sum;
     printf("leaders %u, crashes %u, logs cut %u, snapshots installed %u, memberships changed %u, "
            "cut off %u, leadership handed over %u\n",
            sum->leaders, sum->crashes, sum->cuts, sum->installs, sum->changes, sum->member_cuts,
            sum->transfers);
-    printf("seeds %u, steps %u, acknowledged %u\n", totals.seeds, sum->steps, sum->acked);
+    printf("seeds %u, steps %u, acknowledged %u\n", totals->seeds, sum->steps, sum->acked);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a;
+    struct totals totals = {0};
+    unsigned failed = 0;
+    if (!arguments_parse(argc, argv, &a)) {
+        (void)fprintf(stderr, "usage: cluster_sim [SEED | --from A --count N] [--off RULES] "
+                              "[--trace]\n");
+        return 2;
+    }
+    for (int64_t i = 0; i < a.count; i++) {
+        bool end_of_line = i % 20 == 19 || i + 1 == a.count || a.trace;
+        printf("%" PRId64 "%s", a.from + i, end_of_line ? "\n" : " ");
+        (void)fflush(stdout); /* the last number is the seed, should the process not survive it */
+        failed += !run_seed((uint64_t)(a.from + i), (unsigned)a.off, a.trace, &totals);
+    }
+    if (!a.by_hand) {
+        printf("with all guards off:\n");
+        failed += !fails_without_guards();
+    }
+    print_totals(&totals);
     return failed == 0 ? 0 : 1;
 }

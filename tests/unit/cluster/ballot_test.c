@@ -28,7 +28,9 @@ static void assert_ballot(const char *path, uint64_t term, uint64_t vote)
 {
     struct ballot b = {0};
     struct err err;
-    assert_int_equal(ballot_load(path, &b, &err), ERR_OK);
+    int fd = -1;
+    assert_int_equal(ballot_open(path, &fd, &b, &err), ERR_OK);
+    os_file_close(fd);
     assert_int_equal(b.term, term);
     assert_int_equal(b.vote, vote);
 }
@@ -37,15 +39,18 @@ static void store(const char *path, uint64_t term, uint64_t vote)
 {
     struct ballot b = {0};
     struct err err;
-    assert_int_equal(ballot_load(path, &b, &err), ERR_OK);
+    int fd = -1;
+    assert_int_equal(ballot_open(path, &fd, &b, &err), ERR_OK);
     b.term = term;
     b.vote = vote;
-    assert_int_equal(ballot_store(path, &b, &err), ERR_OK);
+    assert_int_equal(ballot_store(fd, &b, &err), ERR_OK);
+    os_file_close(fd);
 }
 
-static void ballot__is_all_zero_without_a_file(void **state)
+static void ballot__is_all_zero_in_a_new_file(void **state)
 {
     struct os_file_path path = tmpdir_path(*state, "ballot");
+    assert_ballot(path.z, 0, 0);
     assert_ballot(path.z, 0, 0);
 }
 
@@ -96,32 +101,38 @@ static void ballot__refuses_a_file_without_a_valid_copy(void **state)
     struct os_file_path path = tmpdir_path(*state, "ballot");
     struct ballot b = {0};
     struct err err;
+    int fd = -1;
     store(path.z, 9, 2);
     tmpdir_flip_bit(path.z, 16);
     tmpdir_flip_bit(path.z, SECOND_COPY + 16);
-    assert_int_equal(ballot_load(path.z, &b, &err), ERR_CORRUPT);
+    assert_int_equal(ballot_open(path.z, &fd, &b, &err), ERR_CORRUPT);
     assert_non_null(strstr(err.msg, "ballot"));
     tmpdir_write(path.z, STR(""));
-    assert_int_equal(ballot_load(path.z, &b, &err), ERR_CORRUPT);
+    assert_int_equal(ballot_open(path.z, &fd, &b, &err), ERR_CORRUPT);
     tmpdir_write(path.z, STR("CORVOBAL"));
-    assert_int_equal(ballot_load(path.z, &b, &err), ERR_CORRUPT);
+    assert_int_equal(ballot_open(path.z, &fd, &b, &err), ERR_CORRUPT);
+    assert_int_equal(fd, -1);
 }
 
 static void ballot__keeps_the_old_one_when_the_disk_fails(void **state)
 {
     struct os_file_path path = tmpdir_path(*state, "ballot");
+    struct ballot b = {0};
     struct err err;
+    int fd = -1;
     store(path.z, 3, 1);
+    assert_int_equal(ballot_open(path.z, &fd, &b, &err), ERR_OK);
     fault_arm(FAULT_DISK_META_WRITE, 1);
-    struct ballot b = {.version = 1, .term = 4};
-    assert_int_equal(ballot_store(path.z, &b, &err), ERR_IO);
+    b.term = 4;
+    assert_int_equal(ballot_store(fd, &b, &err), ERR_IO);
+    os_file_close(fd);
     fault_reset();
     assert_ballot(path.z, 3, 1);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-TEST_GROUP(ballot, TEST(ballot__is_all_zero_without_a_file), TEST(ballot__is_what_was_stored_last),
+TEST_GROUP(ballot, TEST(ballot__is_all_zero_in_a_new_file), TEST(ballot__is_what_was_stored_last),
            TEST(ballot__survives_the_loss_of_either_copy),
            TEST(ballot__takes_the_newer_copy_after_a_crash_between_them),
            TEST(ballot__refuses_a_file_without_a_valid_copy),

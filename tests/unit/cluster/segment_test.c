@@ -11,6 +11,9 @@
 
 enum { GENERATION = 7, IMAGE_BYTES_MAX = 1 << 20 };
 
+static const struct segment_id id = {.key = 0x1122334455667788, .generation = GENERATION};
+static const struct segment_id earlier = {.key = 0x1122334455667788, .generation = GENERATION - 1};
+
 /* What a file would have after the batch is written to it at the offset. */
 static void write_to(struct buf *image, size_t offset, const struct segment_batch *b)
 {
@@ -42,14 +45,14 @@ static const struct segment_record sample[] = {
 };
 
 /* A segment with the sample in it. */
-static struct buf sample_image(uint64_t generation)
+static struct buf sample_image(struct segment_id which)
 {
     struct segment_batch *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     struct buf image = blank_image(1024);
-    segment_batch_begin(b, generation, 10);
+    segment_batch_begin(b, which, 10);
     for (size_t i = 0; i < COUNT_OF(sample); i++) {
-        segment_batch_add(b, segment_seed(generation), &sample[i]);
+        segment_batch_add(b, segment_seed(which), &sample[i]);
     }
     write_to(&image, 0, b);
     free(b);
@@ -79,10 +82,10 @@ static size_t count_valid(struct segment_scan *s)
 static void scan__gives_back_what_was_written(void **state)
 {
     (void)state;
-    struct buf image = sample_image(GENERATION);
+    struct buf image = sample_image(id);
     struct segment_scan s;
     struct segment_record r;
-    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_true(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(s.first_index, 10);
     for (size_t i = 0; i < COUNT_OF(sample); i++) {
         assert_int_equal(s.at % SEGMENT_ALIGN, 0);
@@ -99,36 +102,36 @@ static void scan__does_not_see_records_of_another_generation(void **state)
 {
     (void)state;
     /* A file that was full of generation 6 and has one record of generation 7. */
-    struct buf image = sample_image(GENERATION - 1);
+    struct buf image = sample_image(earlier);
     struct segment_batch *b = calloc(1, sizeof *b);
     assert_non_null(b);
-    segment_batch_begin(b, GENERATION, 13);
+    segment_batch_begin(b, id, 13);
     struct segment_record r = {
         .type = SEGMENT_CHANGE, .index = 13, .term = 9, .payload = STR("8 bytes.")};
-    segment_batch_add(b, segment_seed(GENERATION), &r);
+    segment_batch_add(b, segment_seed(id), &r);
     write_to(&image, 0, b);
     free(b);
     struct segment_scan s;
-    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_true(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(count_valid(&s), 1);
     assert_int_equal(s.stop, SEGMENT_BAD_CHECKSUM);
     size_t offset = s.at;
     assert_false(segment_find(&s, &offset, &r));
-    assert_false(segment_scan_begin(&s, buf_str(&image), GENERATION - 1));
+    assert_false(segment_scan_begin(&s, buf_str(&image), earlier));
     buf_deinit(&image);
 }
 
 static void scan__sees_every_flipped_bit(void **state)
 {
     (void)state;
-    struct buf image = sample_image(GENERATION);
+    struct buf image = sample_image(id);
     struct segment_scan s;
-    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_true(segment_scan_begin(&s, buf_str(&image), id));
     size_t all = count_valid(&s);
     size_t end = s.at;
     for (size_t bit = 0; bit < end * 8; bit++) {
         image.ptr[bit / 8] = (char)(image.ptr[bit / 8] ^ (1 << bit % 8));
-        bool begun = segment_scan_begin(&s, buf_str(&image), GENERATION);
+        bool begun = segment_scan_begin(&s, buf_str(&image), id);
         size_t valid = count_valid(&s);
         /* What fills up a payload to 8 bytes is not covered, and says nothing. */
         bool filler = bit / 8 >= 64 + 40 + 32 + 3 && bit / 8 < 64 + 40 + 40;
@@ -142,13 +145,13 @@ static void scan__sees_every_flipped_bit(void **state)
 static void scan__ends_at_every_length_without_reading_past_it(void **state)
 {
     (void)state;
-    struct buf image = sample_image(GENERATION);
+    struct buf image = sample_image(id);
     for (size_t len = 0; len <= image.len; len++) {
         char *cut = malloc(len == 0 ? 1 : len); /* so that the sanitizer sees a read behind it */
         assert_non_null(cut);
         memcpy(cut, image.ptr, len);
         struct segment_scan s;
-        bool begun = segment_scan_begin(&s, str_from(cut, len), GENERATION);
+        bool begun = segment_scan_begin(&s, str_from(cut, len), id);
         assert_true(begun == (len >= SEGMENT_HEADER_BYTES));
         (void)count_valid(&s);
         assert_true(s.at <= len);
@@ -160,29 +163,48 @@ static void scan__ends_at_every_length_without_reading_past_it(void **state)
 static void scan__knows_a_later_format_from_no_format(void **state)
 {
     (void)state;
-    struct buf image = sample_image(GENERATION);
+    struct buf image = sample_image(id);
     struct segment_scan s;
     image.ptr[8] = SEGMENT_VERSION + 1; /* and with that the checksum, at 12, is wrong */
-    assert_false(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_false(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(s.stop, SEGMENT_NOT_BEGUN);
     memset(image.ptr + 12, 0, 4);
     uint32_t crc = htole32(crc32c_update(0, image.ptr, SEGMENT_HEADER_BYTES));
     memcpy(image.ptr + 12, &crc, sizeof crc);
-    assert_false(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_false(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(s.stop, SEGMENT_OTHER_VERSION);
+    buf_deinit(&image);
+}
+
+/* A payload that its sender made of records, for every generation there may be. */
+static void scan__does_not_see_what_was_written_without_the_key(void **state)
+{
+    (void)state;
+    struct segment_id guess = id;
+    struct segment_scan s;
+    struct segment_record r;
+    guess.key = 0;
+    struct buf image = sample_image(guess);
+    assert_false(segment_scan_begin(&s, buf_str(&image), id));
+    assert_int_equal(s.stop, SEGMENT_OTHER_LOG);
+    size_t offset = 0;
+    assert_false(segment_find(&s, &offset, &r));
+    uint64_t key = 1;
+    assert_true(segment_key(buf_str(&image), &key));
+    assert_int_equal(key, 0);
     buf_deinit(&image);
 }
 
 static void find__tells_a_torn_write_from_a_damaged_record(void **state)
 {
     (void)state;
-    struct buf image = sample_image(GENERATION);
+    struct buf image = sample_image(id);
     struct segment_scan s;
     struct segment_record r;
     /* The second record, at 104, goes bad. The fourth was written when 64 bytes were on disk, the
      * last when 72 were: neither knew the second to be there. */
     image.ptr[104 + 33] = 'X';
-    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_true(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(count_valid(&s), 1);
     assert_int_equal(s.at, 104);
     size_t offset = s.at;
@@ -194,7 +216,7 @@ static void find__tells_a_torn_write_from_a_damaged_record(void **state)
     assert_int_equal(found, COUNT_OF(sample) - 2);
     /* The first goes bad as well: the last record knew it. */
     image.ptr[64 + 33] = 'X';
-    assert_true(segment_scan_begin(&s, buf_str(&image), GENERATION));
+    assert_true(segment_scan_begin(&s, buf_str(&image), id));
     assert_int_equal(count_valid(&s), 0);
     offset = s.at;
     uint64_t flushed_max = 0;
@@ -221,7 +243,7 @@ static void find__is_not_slowed_down_by_payloads_that_look_like_records(void **s
     struct segment_scan s;
     struct segment_record r;
     size_t offset = 0;
-    (void)segment_scan_begin(&s, buf_str(&image), GENERATION);
+    (void)segment_scan_begin(&s, buf_str(&image), id);
     assert_false(segment_find(&s, &offset, &r));
     assert_true(s.find_bytes < BYTES); /* it gave up, instead of reading 17 GB */
     buf_deinit(&image);
@@ -232,5 +254,6 @@ TEST_GROUP(segment, cmocka_unit_test(scan__gives_back_what_was_written),
            cmocka_unit_test(scan__sees_every_flipped_bit),
            cmocka_unit_test(scan__ends_at_every_length_without_reading_past_it),
            cmocka_unit_test(scan__knows_a_later_format_from_no_format),
+           cmocka_unit_test(scan__does_not_see_what_was_written_without_the_key),
            cmocka_unit_test(find__tells_a_torn_write_from_a_damaged_record),
            cmocka_unit_test(find__is_not_slowed_down_by_payloads_that_look_like_records));

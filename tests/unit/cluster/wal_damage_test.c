@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "cluster/segment.h"
-#include "cluster/wal.h"
+#include "cluster/wal_int.h"
 #include "lib/test.h"
 #include "log/log.h"
 #include "unit/cluster/wal_rig.h"
@@ -160,10 +160,13 @@ static void forge(const char *dir, uint64_t first_index, uint64_t index)
     struct segment_batch *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     struct segment_record r = {.type = SEGMENT_COMMAND, .index = index, .term = 1};
+    struct segment_id id = {.generation = 0x50};
     struct buf bytes;
+    struct err err;
+    CHECK(wal_key__load(dir, &id.key, &err) == ERR_OK);
     buf_init(&bytes, WAL_SEGMENT_BYTES_MIN);
-    segment_batch_begin(b, 0x50, first_index);
-    segment_batch_add(b, segment_seed(0x50), &r);
+    segment_batch_begin(b, id, first_index);
+    segment_batch_add(b, segment_seed(id), &r);
     for (unsigned i = 0; i < b->iov_count; i++) {
         buf_add(&bytes, b->iov[i].iov_base, b->iov[i].iov_len);
     }
@@ -186,6 +189,42 @@ static void forge_overlap(const char *dir)
 static void forge_wrong_index(const char *dir)
 {
     forge(dir, 41, 42);
+}
+
+static void lose_key(const char *dir)
+{
+    struct os_file_path path = os_file_join(dir, "key");
+    CHECK(unlink(path.z) == 0);
+}
+
+static void flip_key(const char *dir)
+{
+    struct os_file_path path = os_file_join(dir, "key");
+    tmpdir_flip_bit(path.z, 10);
+}
+
+/* The key of a log that has nothing to do with this one. */
+static void swap_key(const char *dir)
+{
+    struct tmpdir other = tmpdir_new();
+    struct os_file_path from = tmpdir_path(&other, "key");
+    struct os_file_path to = os_file_join(dir, "key");
+    struct buf bytes;
+    struct err err;
+    uint64_t key = 0;
+    CHECK(wal_key__load(other.path, &key, &err) == ERR_OK);
+    tmpdir_read(from.z, &bytes);
+    tmpdir_write(to.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+    tmpdir_remove(&other);
+}
+
+static void lose_key_and_headers(const char *dir)
+{
+    lose_key(dir);
+    for (size_t i = 0; i < SEGMENTS; i++) {
+        flip(dir, i, 25);
+    }
 }
 
 static void strangers(const char *dir)
@@ -213,9 +252,13 @@ static const struct {
     {"a bit in the last record's length",             flip_last_payload_length,    0,  1, 39, NULL},
     {"a bit behind the last record of a segment",     flip_unused_end,             0,  1, 40, NULL},
     {"files that are not ours",                       strangers,                   0,  1, 40, NULL},
+    {"the key is missing",                            lose_key,                    0,  1, 40, NULL},
+    {"the key is damaged",                            flip_key,                    0,  1, 40, NULL},
+    {"the key of another log",                        swap_key,                    0,  1, 0,  "' is damaged at offset 0: the key of another log"},
+    {"the key is missing and so are the headers",     lose_key_and_headers,        0,  1, 0,  "key' is damaged or missing"},
     {"an older record of the last segment",           flip_earlier_record_of_last, 0,  1, 0,  "' is damaged at offset 400: a record with a wrong checksum"},
     {"the header of the last segment",                flip_header_of_last,         0,  1, 0,  "' is damaged at offset 0: no valid header"},
-    {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "has a record with a wrong checksum at offset 1744"},
+    {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "' is damaged at offset 1744: a record with a wrong checksum"},
     {"the last record of an earlier segment",         flip_end_of_middle,          0,  1, 0,  "has a record with a wrong checksum at offset 3760"},
     {"the header of an earlier segment",              flip_header_of_middle,       0,  1, 0,  "' is damaged at offset 0: no valid header"},
     {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file at offset 2080"},
@@ -286,4 +329,68 @@ static void damage__is_refused_unless_it_was_never_promised(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
-TEST_GROUP(wal_damage, cmocka_unit_test(damage__is_refused_unless_it_was_never_promised));
+static void append_now(struct wal_rig *r, unsigned count)
+{
+    struct raft_entry entry[3] = {0};
+    struct err err;
+    CHECK(count <= COUNT_OF(entry));
+    for (unsigned i = 0; i < count; i++) {
+        entry[i] = wal_rig_entry(r->next_index + i, r->term, ENTRY_BYTES);
+    }
+    assert_int_equal(wal_append_now(r->wal, r->next_index, entry, count, &err), ERR_OK);
+    for (unsigned i = 0; i < count; i++) {
+        raft_free(entry[i].buf.base);
+    }
+}
+
+/* One write of three entries, of which only the first did not get to the disk. When another entry
+ * takes its place exactly, the other two must not follow it. */
+static void a_torn_write__leaves_nothing_that_comes_back(void **state)
+{
+    (void)state;
+    struct wal_rig r;
+    struct err err;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    wal_rig_init(&r);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    append_now(&r, 3);
+    wal_rig_close(&r);
+    flip(r.dir.path, 0, record_at(0) + 100);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    wal_rig_assert_content(&r, 1, 0, 0);
+    r.term = 2;
+    append_now(&r, 1);
+    wal_rig_close(&r);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    wal_rig_assert_content(&r, 1, 1, 2);
+    wal_rig_deinit(&r);
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+/* Entries were replaced by as many others, and the record that says so goes bad, in a segment that
+ * is not the newest. The entries that count are missing, although no index is. */
+static void a_lost_truncation__is_noticed(void **state)
+{
+    (void)state;
+    struct wal_rig r;
+    struct err err;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    wal_rig_init(&r);
+    wal_rig_open(&r);
+    wal_rig_append(&r, 4, ENTRY_BYTES);
+    wal_rig_truncate(&r, 3);
+    r.term = 2;
+    wal_rig_append(&r, 2, ENTRY_BYTES);
+    wal_rig_append(&r, PER_SEGMENT, ENTRY_BYTES);
+    wal_rig_wait(&r);
+    wal_rig_close(&r);
+    flip(r.dir.path, 0, record_at(4) + 8);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.msg, "offset 1408"));
+    wal_rig_deinit(&r);
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+TEST_GROUP(wal_damage, cmocka_unit_test(a_lost_truncation__is_noticed),
+           cmocka_unit_test(damage__is_refused_unless_it_was_never_promised),
+           cmocka_unit_test(a_torn_write__leaves_nothing_that_comes_back));

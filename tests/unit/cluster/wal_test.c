@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "base/fault.h"
-#include "unit/cluster/wal_rig.h"
 #include "lib/test.h"
 #include "log/log.h"
+#include "unit/cluster/wal_rig.h"
 
 static int setup(void **state)
 {
@@ -132,7 +132,9 @@ static void wal__makes_room_for_an_entry_larger_than_a_segment(void **state)
         struct os_file_path path = tmpdir_path(&r->dir, names.name[i]);
         struct os_file_info info;
         assert_int_equal(os_file_stat(path.z, &info, &err), ERR_OK);
-        assert_int_equal(info.size, r->config.segment_bytes);
+        if (strcmp(names.name[i], "key") != 0) {
+            assert_int_equal(info.size, r->config.segment_bytes);
+        }
     }
     os_file_names_clear(&names);
 }

@@ -236,8 +236,7 @@ static void lock__is_held_by_one_at_a_time(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 TEST_GROUP(os_file, TEST(write_at__writes_more_parts_than_one_call_takes),
-           TEST(write_at__reports_what_the_system_said),
-           TEST(zero__fills_a_range_and_nothing_else),
+           TEST(write_at__reports_what_the_system_said), TEST(zero__fills_a_range_and_nothing_else),
            TEST(replace__leaves_the_new_bytes_and_no_temporary_file),
            TEST(replace__keeps_the_old_bytes_when_it_cannot_write),
            TEST(read__says_when_there_is_nothing_or_too_much),

@@ -1,0 +1,232 @@
+/*
+ * Guard_recv: what raft hears.
+ *
+ * A message that raft must not see is dropped, as if the network had lost it, or kept until raft
+ * may see it. The others are delivered with a note of what their answer may say (struct
+ * guard_answer).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cluster/guard_int.h"
+
+static void entries_drop(struct raft_append_entries *a)
+{
+    if (a->n_entries > 0) {
+        raft_free(a->entries[0].batch); /* one for all, as raft itself assumes */
+    }
+    raft_free(a->entries);
+    a->entries = NULL;
+    a->n_entries = 0;
+}
+
+void guard_recv__drop(struct raft_message *m)
+{
+    if (m->type == RAFT_IO_APPEND_ENTRIES) {
+        entries_drop(&m->append_entries);
+    } else if (m->type == RAFT_IO_INSTALL_SNAPSHOT) {
+        raft_configuration_close(&m->install_snapshot.conf);
+        raft_free(m->install_snapshot.data.base);
+    }
+}
+
+static bool is_installing(const struct guard *g)
+{
+    return g->put != NULL && g->put->installs;
+}
+
+bool guard_recv__must_be_calm(const struct guard *g)
+{
+    return (g->appends != NULL || is_installing(g)) && guard__on(g, GUARD_CALM);
+}
+
+/* Cut the conflicting entries off the log on the disk, and let raft learn about it from there. */
+static void cut_members(struct guard *g, raft_index index)
+{
+    int rv = g->below.truncate(g->io, index);
+    if (rv == 0) {
+        guard__stop(g, GUARD_MEMBERS, "a membership was cut off the log");
+    } else {
+        guard__stop(g, GUARD_STORED, "the log could not be cut");
+    }
+}
+
+/* Leave out what our snapshot has. Raft cannot compare it any more: it refuses a message that
+ * begins in there, for ever, and takes one that begins at the first entry for news. But what is in
+ * a snapshot is decided, so every leader has the same there. */
+static void skip_compacted(struct guard *g, struct raft_append_entries *a)
+{
+    const struct raft *r = g->raft;
+    raft_index known = r->log.snapshot.last_index;
+    bool comparable = guard_log__term_at(r, a->prev_log_index) != 0;
+    if (a->term < r->current_term || a->prev_log_index >= known || comparable) {
+        return;
+    }
+    raft_index gap = known - a->prev_log_index;
+    unsigned skipped = gap < a->n_entries ? (unsigned)gap : a->n_entries;
+    a->prev_log_index = known;
+    a->prev_log_term = r->log.snapshot.last_term;
+    if (skipped < a->n_entries) {
+        a->n_entries -= skipped;
+        memmove(a->entries, a->entries + skipped, a->n_entries * sizeof a->entries[0]);
+    } else {
+        entries_drop(a);
+    }
+}
+
+static void deliver_append(struct guard *g, struct raft_message *m)
+{
+    struct raft_append_entries *a = &m->append_entries;
+    struct guard_answer answer = {.cap = a->prev_log_index + a->n_entries};
+    if (guard__on(g, GUARD_COMPACTED)) {
+        skip_compacted(g, a);
+    }
+    raft_index conflict = guard_log__conflict(g->raft, a);
+    if (conflict != 0 && guard_recv__must_be_calm(g)) {
+        /* As a mere heartbeat: the term and the leader are heard, the entries come again. */
+        entries_drop(a);
+        answer.cap = a->prev_log_index;
+    } else if (conflict > g->raft->commit_index && guard__on(g, GUARD_MEMBERS) &&
+               guard_log__has_change_from(g->raft, conflict)) {
+        guard_recv__drop(m);
+        cut_members(g, conflict);
+        return;
+    }
+    if (a->leader_commit > answer.cap) {
+        a->leader_commit = answer.cap;
+    }
+    g->answer = &answer;
+    g->recv_cb(g->io, m);
+    g->answer = NULL;
+}
+
+static void deliver_install(struct guard *g, struct raft_message *m)
+{
+    struct raft_install_snapshot *s = &m->install_snapshot;
+    struct guard_answer answer = {.cap = s->last_index};
+    raft_term local_term = guard_log__term_at(g->raft, s->last_index);
+    if (local_term > s->last_term && guard__on(g, GUARD_INSTALL)) {
+        /* Raft takes a log with a younger entry there for one that has the snapshot. It is the
+         * entry of a leader that lost. guard_store__snapshot_put puts the true term back. */
+        g->install_term = s->last_term;
+        s->last_term = local_term + 1;
+    }
+    g->answer = &answer;
+    g->recv_cb(g->io, m);
+    g->answer = NULL;
+    g->install_term = 0;
+}
+
+/* Entries are being stored, or raft is taking a snapshot itself and would not listen. */
+static bool install_must_wait(const struct guard *g)
+{
+    bool busy = g->appends != NULL || g->raft->snapshot.pending.term != 0;
+    return busy && guard__on(g, GUARD_CALM);
+}
+
+/* The leader would offer a snapshot again only after a long time. */
+static void install_hold(struct guard *g, struct raft_message *m)
+{
+    char *address = strdup(m->server_address);
+    CHECK(address != NULL);
+    if (g->install.type != 0) {
+        guard_recv__drop(&g->install);
+        free(g->install_address);
+    }
+    g->install = *m;
+    g->install.server_address = g->install_address = address;
+}
+
+void guard_recv__release(struct guard *g)
+{
+    if (g->install.type != 0 && !install_must_wait(g)) {
+        struct raft_message m = g->install;
+        char *address = g->install_address;
+        g->install.type = 0;
+        deliver_install(g, &m);
+        free(address);
+    }
+}
+
+static struct raft_server *own_server(struct raft *r)
+{
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        if (r->configuration.servers[i].id == r->id) {
+            return &r->configuration.servers[i];
+        }
+    }
+    return NULL;
+}
+
+/* Raft lets the target of a transfer have a second vote in a term. */
+static bool is_second_vote(const struct guard *g, const struct raft_request_vote *v)
+{
+    const struct raft *r = g->raft;
+    return r->transfer != NULL && !v->pre_vote && v->term == r->current_term && r->voted_for != 0 &&
+           r->voted_for != v->candidate_id;
+}
+
+/* Raft votes for nobody while it remembers a leader, and only forgets it when it stands for
+ * election itself, which a stand-by never does. The rule is: not within an election timeout of
+ * hearing it. */
+static void forget_leader(struct raft *r)
+{
+    raft_time silence = r->io->time(r->io) - r->election_timer_start;
+    if (r->state == RAFT_FOLLOWER && silence >= r->election_timeout) {
+        r->follower_state.current_leader.id = 0;
+    }
+}
+
+/* Whether a vote counts is decided by the candidate's membership, which may be newer than ours: a
+ * leader that crashed while it promoted us needs our vote to lead again. Raft refuses as long as it
+ * takes itself for a stand-by, so for this one message it does not. */
+static void deliver_request_vote(struct guard *g, struct raft_message *m)
+{
+    struct raft_server *self = guard__on(g, GUARD_STANDBY) ? own_server(g->raft) : NULL;
+    if (self == NULL) {
+        g->recv_cb(g->io, m);
+        return;
+    }
+    int role = self->role;
+    forget_leader(g->raft);
+    self->role = RAFT_VOTER;
+    g->recv_cb(g->io, m); /* does not touch the membership */
+    self->role = role;
+}
+
+void guard_recv__deliver(struct guard *g, struct raft_message *m)
+{
+    switch (m->type) {
+    case RAFT_IO_APPEND_ENTRIES:
+        deliver_append(g, m);
+        return;
+    case RAFT_IO_INSTALL_SNAPSHOT:
+        if (install_must_wait(g)) {
+            install_hold(g, m);
+        } else {
+            deliver_install(g, m);
+        }
+        return;
+    case RAFT_IO_APPEND_ENTRIES_RESULT:
+        guard__hold_ack(g, m);
+        break;
+    case RAFT_IO_REQUEST_VOTE:
+        if (m->request_vote.disrupt_leader && is_installing(g) && guard_recv__must_be_calm(g)) {
+            return;
+        }
+        if (is_second_vote(g, &m->request_vote) && guard__on(g, GUARD_VOTE)) {
+            return;
+        }
+        deliver_request_vote(g, m);
+        return;
+    case RAFT_IO_TIMEOUT_NOW:
+        if (guard_recv__must_be_calm(g)) {
+            return;
+        }
+        break;
+    default:
+        break;
+    }
+    g->recv_cb(g->io, m);
+}
