@@ -8,6 +8,8 @@
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
+enum { FETCH_AHEAD = 16 };
+
 static struct live *first_in_line(const struct machine *m, const struct queue *q)
 {
     for (unsigned i = 0; i < q->lane_count; i++) {
@@ -42,6 +44,22 @@ static void hand_out(struct machine *m, const struct command_claim *cl, struct q
     *item = (struct result_item){.id = j->id, .doc = str_from(copy, doc.len)};
 }
 
+/* Bring the documents of a line that is too long for the cache into memory, some at a time, in the
+ * order in which they stand. */
+static void fetch_ahead(struct machine *m, const struct live *l)
+{
+    struct id ids[FETCH_AHEAD];
+    size_t count = 0;
+    ids[count++] = l->id;
+    while (count < FETCH_AHEAD && l->next != LIVE_NONE) {
+        l = live_at(&m->live, l->next);
+        ids[count++] = l->id;
+    }
+    if (count > 1) {
+        store_docs_fetch(m->store.docs, ids, count);
+    }
+}
+
 /* Claim from one queue until it has no more to give or the count is reached. */
 static void claim_from(struct machine *m, const struct command_claim *cl, struct queue *q,
                        struct result *r)
@@ -53,6 +71,9 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
         struct job j;
         if (l == NULL) {
             break;
+        }
+        if (store_docs_bytes(m->store.docs, l->id).len == 0) {
+            fetch_ahead(m, l);
         }
         bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
         CHECK(found);

@@ -4,36 +4,15 @@
 #include "base/check.h"
 #include "fsm/apply_int.h"
 
-static struct id id_at(struct str ids, size_t i)
-{
-    struct id id;
-    memcpy(id.b, ids.ptr + i * ID_BYTES, ID_BYTES);
-    return id;
-}
-
-/* Every job that it is to wait for exists. Those that are completed need not be waited for: the
- * list is cut down to the others. */
 static bool settle_dependencies(struct machine *m, struct job *j, struct result *r)
 {
-    size_t count = j->waits_for.len / ID_BYTES;
-    char *left = count == 0 ? NULL : machine__alloc(m, j->waits_for.len);
-    size_t len = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct id id = id_at(j->waits_for, i);
-        struct job on;
-        enum store_family family;
-        if (!jobs__get(m, id, &on, &family)) {
-            machine__refuse(m, r, ERR_VALIDATION, "depends_on: job \"" STR_FMT "\" not found",
-                            STR_ARG(machine__id_text(m, id, ID_JOB)));
-            return false;
-        }
-        if (on.state != JOB_COMPLETED) {
-            memcpy(left + len, id.b, ID_BYTES);
-            len += ID_BYTES;
-        }
+    struct id missing;
+    if (dependencies__settle(m, j, &missing)) {
+        return true;
     }
-    j->waits_for = str_from(left, len);
-    return true;
+    machine__refuse(m, r, ERR_VALIDATION, "depends_on: job \"" STR_FMT "\" not found",
+                    STR_ARG(machine__id_text(m, missing, ID_JOB)));
+    return false;
 }
 
 static bool batch_is_open(struct machine *m, const struct job *j, struct result *r)
@@ -99,6 +78,9 @@ static void create(struct machine *m, struct command_new *new, struct batch *bat
 void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_enqueue *e = &c->enqueue;
+    if (replies__find(m, e->idempotency_key, r)) {
+        return;
+    }
     for (size_t i = 0; i < e->count; i++) {
         if (!settle_dependencies(m, &e->jobs[i].job, r) || !batch_is_open(m, &e->jobs[i].job, r)) {
             return;
@@ -115,4 +97,5 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
         r->items[i] = (struct result_item){0};
         create(m, &e->jobs[i], batch, &r->items[i]);
     }
+    replies__keep(m, e->idempotency_key, r);
 }

@@ -56,7 +56,7 @@ bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_fami
 void jobs__create(struct machine *m, struct job *j);
 
 /* Write j as it is now and bring every index in line with it. `was_in` is where jobs__get found it.
- * A pending job whose order is 0 goes to the tail of its line. */
+ * A pending job goes to the tail of its line, or of none while it has to wait for others. */
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
 
 /* At start: take up a live job from its document. */
@@ -111,6 +111,8 @@ void queues__touch(struct machine *m, struct queue *q);         /* write its rec
 struct live_line *queues__line(struct queue *q, uint8_t priority);
 /* May something be claimed now? until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
+/* How many claims its limits let through now. */
+uint32_t queues__places(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);
 void queues__drop_throttle(struct machine *m, struct queue *q);
 void queues__ready(struct machine *m, struct queue *q);
@@ -127,6 +129,13 @@ void locks__move(struct machine *m, const struct job *j, struct str to_queue);
 unsigned locks__expire(struct machine *m, unsigned limit);
 void locks__load(struct machine *m);
 void locks__close(struct machine *m);
+
+/* replies.c */
+bool replies__find(struct machine *m, struct str key, struct result *r); /* fills r when there */
+void replies__keep(struct machine *m, struct str key, const struct result *r);
+unsigned replies__expire(struct machine *m, unsigned limit);
+void replies__load(struct machine *m);
+void replies__close(struct machine *m);
 
 /* batches.c */
 struct batch *batches__find(const struct machine *m, struct id id);
@@ -145,6 +154,9 @@ void chains__completed(struct machine *m, const struct job *j, const struct end_
 void chains__dead(struct machine *m, const struct job *j, struct str error);
 
 /* dependencies.c */
+/* Cut down what j waits for to what has not completed. False when one of them does not exist; it
+ * stays in the list, and the first such is put into *out_missing. */
+bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing);
 void dependencies__add(struct machine *m, const struct job *j);
 void dependencies__met(struct machine *m, struct id done);
 void dependencies__close(struct machine *m);
@@ -154,6 +166,8 @@ void workers__seen(struct machine *m, struct str id, struct str hostname, const 
                    size_t queue_count);
 bool workers__is_stale(const struct machine *m, struct str id, struct wall now);
 void workers__heartbeat(struct machine *m, struct str id);
+void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
+                   void *data);
 unsigned workers__prune(struct machine *m, unsigned limit);
 void workers__load(struct machine *m);
 void workers__close(struct machine *m);

@@ -14,7 +14,7 @@ typedef bool (*action_fn)(struct machine *m, const struct command_jobs *c, struc
 /* Back into line from wherever it was. */
 static void back_in_line(struct machine *m, struct job *j, enum store_family was_in)
 {
-    j->scheduled_at = (struct wall){0};
+    j->scheduled_at = WALL_NONE;
     j->hold_reason = STR_EMPTY;
     jobs__clear_claim(j);
     jobs__write(m, j, was_in);
@@ -22,10 +22,18 @@ static void back_in_line(struct machine *m, struct job *j, enum store_family was
 
 static bool again(struct machine *m, struct job *j, enum store_family was_in)
 {
-    j->failed_at = (struct wall){0};
-    j->completed_at = (struct wall){0};
-    j->cancelled_at = (struct wall){0};
+    bool waits = was_in == STORE_DONE && j->waits_for.len > 0;
+    struct id missing;
+    j->failed_at = WALL_NONE;
+    j->completed_at = WALL_NONE;
+    j->cancelled_at = WALL_NONE;
+    if (waits) {
+        (void)dependencies__settle(m, j, &missing); /* what is missing will not complete any more */
+    }
     back_in_line(m, j, was_in);
+    if (waits) {
+        dependencies__add(m, j);
+    }
     jobs__emit(m, STORE_EVENT_RETRIED, j);
     return true;
 }
@@ -66,7 +74,7 @@ static bool do_hold(struct machine *m, const struct command_jobs *c, struct job 
         return false;
     }
     jobs__clear_claim(j);
-    j->scheduled_at = (struct wall){0};
+    j->scheduled_at = WALL_NONE;
     j->hold_reason = c->reason;
     jobs__write(m, j, was_in);
     jobs__emit_event(
@@ -122,7 +130,7 @@ static bool do_move(struct machine *m, const struct command_jobs *c, struct job 
     locks__move(m, j, c->queue);
     j->queue = c->queue;
     if (c->reset_attempts) {
-        j->attempt = 0;
+        j->attempt = j->state == JOB_ACTIVE ? 1 : 0; /* the one that is running counts */
     }
     jobs__write(m, j, was_in);
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_MOVED,

@@ -49,6 +49,7 @@ static bool purge_jobs(struct machine *m, struct wall before, struct result *r)
         if (jobs__get(m, id, &j, &family) && family == STORE_DONE && ended_at(&j).ns < before.ns) {
             locks__release(m, &j);
             jobs__remove(m, &j, family);
+            throughput_add(&m->throughput, THROUGHPUT_PURGED);
             r->affected++;
         }
     }

@@ -89,7 +89,9 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         }
         struct job j;
         enum store_family in;
-        if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in)) {
+        /* The document that was walked over may be older than this entry: look where it is now. */
+        if (is_meant(m, c, q, id, kv_iter_value(it)) && jobs__get(m, id, &j, &in) &&
+            str_eq(j.queue, q->node.key)) {
             end__removed(m, &j, in);
             r->affected++;
         }
@@ -131,7 +133,10 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
     }
     if (!r->more) {
         tell(m, deleting ? STORE_EVENT_QUEUE_DELETED : STORE_EVENT_QUEUE_CLEARED, q);
-        q->gone = deleting && is_empty(q);
+        if (deleting && is_empty(q)) {
+            queues__drop_throttle(m, q); /* it may have been set again between two steps */
+            q->gone = true;
+        }
         queues__touch(m, q);
     }
 }
@@ -139,7 +144,8 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
 void apply_queue(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_queue *cq = &c->queue;
-    if (cq->action == COMMAND_QUEUE_DELETE && queues__find(m, cq->name) == NULL) {
+    const struct queue *known = queues__find(m, cq->name);
+    if (cq->action == COMMAND_QUEUE_DELETE && (known == NULL || known->gone)) {
         return;
     }
     struct queue *q = queues__need(m, cq->name);

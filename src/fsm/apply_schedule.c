@@ -109,6 +109,13 @@ static void refuse_unknown(struct machine *m, struct id id, struct result *r)
                     STR_ARG(machine__id_text(m, id, ID_SCHEDULE)));
 }
 
+/* A change of anything else keeps the next run as it is here: the one that came with the command
+ * may have been fired since the change was begun. */
+static bool runs_alike(const struct store_schedule *a, const struct store_schedule *b)
+{
+    return a->enabled == b->enabled && str_eq(a->cron, b->cron) && str_eq(a->timezone, b->timezone);
+}
+
 void apply_schedule_put(struct machine *m, const struct command *command, struct result *r)
 {
     const struct command_schedule_put *c = &command->schedule_put;
@@ -135,7 +142,10 @@ void apply_schedule_put(struct machine *m, const struct command *command, struct
         rec.updated_at.ns = s->rec.updated_at.ns + 1;
     }
     rec.created_at = s == NULL ? m->now : s->rec.created_at;
-    rec.last_run = s == NULL ? (struct wall){0} : s->rec.last_run;
+    rec.last_run = s == NULL ? WALL_NONE : s->rec.last_run;
+    if (s != NULL && runs_alike(&rec, &s->rec)) {
+        rec.next_run = s->rec.next_run;
+    }
     if (s == NULL) {
         s = schedule_new(m, machine__new_id(m), &rec);
     } else {
@@ -157,7 +167,7 @@ void apply_schedule_delete(struct machine *m, const struct command *c, struct re
     schedule_free(m, s);
 }
 
-/* The job of one run, unless its key is taken. */
+/* The job of one run, unless its key is taken; then the result names who has it. */
 static void run(struct machine *m, const struct schedule *s, struct result *r)
 {
     struct job j = {.queue = s->rec.queue,
@@ -172,6 +182,7 @@ static void run(struct machine *m, const struct schedule *s, struct result *r)
                     .schedule_id = s->id};
     const struct lock *l = j.unique_key.len == 0 ? NULL : locks__find(m, j.queue, j.unique_key);
     if (l != NULL && l->expiry.key > m->now.ns) {
+        r->id = l->job;
         return;
     }
     jobs__create(m, &j);

@@ -8,13 +8,11 @@
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
-enum { EVENTS_KEPT_MS = 24 * 3600 * 1000 };
-
 static void promote(struct machine *m, struct job *j)
 {
     bool moved = job_move_target(j->state, JOB_MOVE_PROMOTE, &j->state);
     CHECK(moved);
-    j->scheduled_at = (struct wall){0};
+    j->scheduled_at = WALL_NONE;
     jobs__write(m, j, STORE_LIVE);
     jobs__emit(m, STORE_EVENT_PROMOTED, j);
 }
@@ -67,11 +65,7 @@ void apply_tick(struct machine *m, const struct command *c, struct result *r)
         r->affected++;
     }
     (void)locks__expire(m, LIMIT_TICK_JOBS);
+    (void)replies__expire(m, LIMIT_TICK_JOBS);
     (void)workers__prune(m, LIMIT_TICK_JOBS);
-    struct wall keep_from = wall_add_ms(m->now, -(int64_t)EVENTS_KEPT_MS);
-    if (m->oldest_event_at.ns != 0 && m->oldest_event_at.ns < keep_from.ns) {
-        store_event_trim(&m->store, keep_from);
-        m->oldest_event_at = m->now;
-    }
     r->more = machine_next_tick(m).ns <= m->now.ns;
 }

@@ -119,7 +119,9 @@ static struct str next_payload(struct machine *m, const struct job *j, const str
 
 static bool is_step(const struct job *j)
 {
-    return j->has_chain_step && j->chain_step >= 0 && j->chain_config.len > 0;
+    /* A client may have sent any number; there is none behind the last. */
+    return j->has_chain_step && j->chain_step >= 0 && j->chain_step < INT32_MAX &&
+           j->chain_config.len > 0;
 }
 
 void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack)
@@ -158,9 +160,8 @@ void chains__dead(struct machine *m, const struct job *j, struct str error)
     } else if (!read_handler(m, j, STR("on_failure"), &step)) {
         return;
     }
-    char text[16];
     struct buf failed_step;
-    buf_init(&failed_step, sizeof text);
+    buf_init(&failed_step, 16);
     buf_printf(&failed_step, "%d", j->chain_step);
     struct json_object_pair pairs[] = {
         {.key = STR("failed_job_id"), .value = quoted(m, machine__id_text(m, j->id, ID_JOB))},

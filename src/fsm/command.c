@@ -140,6 +140,7 @@ static struct store_tokens unpack_tokens(struct unpack *u)
 static void encode_enqueue(const struct command *c, struct buf *out)
 {
     const struct command_enqueue *e = &c->enqueue;
+    pack_text(out, e->idempotency_key);
     pack_bool(out, e->has_batch);
     if (e->has_batch) {
         pack_text(out, e->callback_queue);
@@ -165,6 +166,7 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
 {
     struct command_enqueue *e = &c->enqueue;
     struct err ignored;
+    e->idempotency_key = unpack_text(u);
     e->has_batch = unpack_bool(u);
     if (e->has_batch) {
         e->callback_queue = unpack_text(u);

@@ -56,6 +56,7 @@ struct command_enqueue {
     bool has_batch;
     struct str callback_queue;
     struct str callback_payload;
+    struct str idempotency_key; /* a repeat within a day gets the first answer; empty: none */
 };
 
 struct command_claim {
@@ -131,8 +132,7 @@ enum command_job_action {
 
 struct command_jobs {
     enum command_job_action action;
-    bool lenient; /* jobs that are missing or in another state are passed over; otherwise there is
-                     one */
+    bool lenient; /* missing jobs and other states are passed over; otherwise there is one job */
     bool reset_attempts;
     uint8_t priority; /* for a change of it */
     struct str queue; /* to move to */

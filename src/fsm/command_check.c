@@ -107,6 +107,9 @@ static enum err_code check_tags(const struct place *at, struct str tags, struct 
         if (key.text.len - 2 > LIMIT_TAG_KEY_BYTES) {
             return bad(at, "tags", "has a key of more than 128 bytes", err);
         }
+        if (value.type != JSON_TYPE_STRING) {
+            return bad(at, "tags", "has a value that is no string", err);
+        }
         if (value.text.len > LIMIT_TAG_VALUE_BYTES + 2) {
             return bad(at, "tags", "has a value of more than 1024 bytes", err);
         }
@@ -122,9 +125,13 @@ static enum err_code check_step(const struct place *at, struct json_value v, con
         out_queue->type != JSON_TYPE_STRING || out_queue->text.len <= 2) {
         return err_set(err, ERR_VALIDATION, "%s", missing);
     }
-    /* Judged as it is written; escapes only make it longer. */
-    return check_queue_name(at, "chain step queue",
-                            str_from(out_queue->text.ptr + 1, out_queue->text.len - 2), err);
+    struct buf name;
+    buf_init(&name, out_queue->text.len);
+    enum err_code code = json_value_text_buf(*out_queue, &name)
+                             ? check_queue_name(at, "chain step queue", buf_str(&name), err)
+                             : bad(at, "chain step queue", "is not valid UTF-8", err);
+    buf_deinit(&name);
+    return code;
 }
 
 static enum err_code check_handler(const struct place *at, struct str config, const char *name,
@@ -152,7 +159,7 @@ static enum err_code check_steps(const struct place *at, const struct job *j, st
 {
     struct json_value steps;
     struct json_value v;
-    struct json_value queue;
+    struct json_value queue = {0};
     size_t count = 0;
     if (!json_scan_member(j->chain_config, STR("steps"), &steps) || steps.type != JSON_TYPE_ARRAY) {
         return bad(at, "chain.steps", "is required", err);
@@ -302,6 +309,10 @@ static enum err_code check_enqueue(const struct command *c, const struct command
         if (check_new(&at, &e->jobs[at.index], limits, err) != ERR_OK) {
             return err->code;
         }
+    }
+    if (check_text(&top, "Idempotency-Key", e->idempotency_key, LIMIT_IDEMPOTENCY_KEY_BYTES, err) !=
+        ERR_OK) {
+        return err->code;
     }
     return e->has_batch ? check_callback(e->callback_queue, e->callback_payload, limits, err)
                         : ERR_OK;

@@ -3,7 +3,9 @@
  *
  * A waiting job's document lists what it still waits for; from there the table in memory is made,
  * the other way round. It may name jobs that wait no longer, because they were cancelled or
- * removed; those are passed over when the time comes and swept out when they are the most.
+ * removed; those are passed over when the time comes and swept out when they are the most. A job
+ * that is over is told nothing: should it come back, it looks at what it waited for itself. So what
+ * happens does not depend on when the table was made.
  */
 #include <stdlib.h>
 
@@ -79,6 +81,29 @@ void dependencies__add(struct machine *m, const struct job *j)
     }
 }
 
+bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing)
+{
+    char *left = machine__alloc(m, j->waits_for.len);
+    size_t len = 0;
+    bool complete = true;
+    for (size_t i = 0; i < j->waits_for.len / ID_BYTES; i++) {
+        struct id id = id_at(j->waits_for, i);
+        struct job on;
+        enum store_family family;
+        bool found = jobs__get(m, id, &on, &family);
+        if (!found && complete) {
+            complete = false;
+            *out_missing = id;
+        }
+        if (!found || on.state != JOB_COMPLETED) {
+            memcpy(left + len, id.b, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    j->waits_for = str_from(left, len);
+    return complete;
+}
+
 static int compare_ids(const void *a, const void *b)
 {
     return memcmp(a, b, ID_BYTES);
@@ -110,7 +135,7 @@ void dependencies__met(struct machine *m, struct id done)
     for (uint32_t i = 0; i < d->count; i++) {
         struct job j;
         enum store_family family;
-        if (!jobs__get(m, d->waiters[i], &j, &family)) {
+        if (!jobs__get(m, d->waiters[i], &j, &family) || family != STORE_LIVE) {
             continue;
         }
         struct str left = without(m, j.waits_for, done);

@@ -36,7 +36,7 @@ void end__expired(struct machine *m, struct job *j, enum store_family was_in)
 {
     bool moved = job_move_target(j->state, JOB_MOVE_EXPIRE, &j->state);
     CHECK(moved);
-    j->scheduled_at = (struct wall){0};
+    j->scheduled_at = WALL_NONE;
     j->hold_reason = STR_EMPTY;
     jobs__add_error(m, j, STR("job expired"), STR_EMPTY);
     jobs__emit(m, STORE_EVENT_EXPIRED, j);
@@ -47,7 +47,7 @@ void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
 {
     CHECK(j->state == JOB_CANCELLED);
     j->cancelled_at = m->now;
-    j->scheduled_at = (struct wall){0};
+    j->scheduled_at = WALL_NONE;
     jobs__clear_claim(j);
     batches__count(m, j, false);
     jobs__write(m, j, was_in);

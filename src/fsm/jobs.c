@@ -59,6 +59,7 @@ bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, e
 
 void jobs__emit_event(struct machine *m, const struct store_event *e)
 {
+    throughput_add_event(&m->throughput, e->type);
     if (m->events_on) {
         store_event_add(&m->events, e);
         if (m->oldest_event_at.ns == 0) {
@@ -84,7 +85,7 @@ void jobs__clear_claim(struct job *j)
 {
     j->worker_id = STR_EMPTY;
     j->hostname = STR_EMPTY;
-    j->lease_expires_at = (struct wall){0};
+    j->lease_expires_at = WALL_NONE;
 }
 
 /* The kept number of a queue's jobs in a terminal state. */
@@ -174,14 +175,18 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     }
 }
 
-static void note_changed(struct machine *m, struct id id)
+/* Once per entry: a document that was written in this one carries its index. */
+static void note_changed(struct machine *m, const struct job *j)
 {
+    if (j->version == m->index) {
+        return;
+    }
     if (m->changed_count == m->changed_cap) {
         m->changed_cap = m->changed_cap == 0 ? 256 : m->changed_cap * 2;
         m->changed = realloc(m->changed, m->changed_cap * sizeof(struct id));
         CHECK(m->changed != NULL);
     }
-    m->changed[m->changed_count++] = id;
+    m->changed[m->changed_count++] = j->id;
 }
 
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
@@ -194,6 +199,7 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
     } else if (was_in == STORE_DONE) {
         uncount_done(m, j->id);
     }
+    note_changed(m, j);
     j->version = m->index;
     j->order = j->state == JOB_PENDING && j->waits_for.len == 0 ? m->store.meta.next_order++ : 0;
     store_docs_put(m->store.docs, j, was_in);
@@ -206,7 +212,6 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
     } else {
         index_live(m, l != NULL ? l : live_add(&m->live, j->id), j, q);
     }
-    note_changed(m, j->id);
 }
 
 void jobs__create(struct machine *m, struct job *j)
@@ -232,7 +237,7 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
     }
     store_rows_remove(&m->store, j);
     store_docs_remove(m->store.docs, was_in, j->id);
-    note_changed(m, j->id);
+    note_changed(m, j);
 }
 
 /* At start: a live document that is on disk comes into memory. Jobs in line are put there by the

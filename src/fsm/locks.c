@@ -107,7 +107,7 @@ void locks__release(struct machine *m, const struct job *j)
 void locks__move(struct machine *m, const struct job *j, struct str to_queue)
 {
     struct lock *l = held_by(m, j);
-    if (l == NULL) {
+    if (l == NULL || str_eq(to_queue, j->queue)) {
         return;
     }
     struct wall expires_at = {.ns = l->expiry.key};

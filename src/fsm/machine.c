@@ -130,7 +130,9 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
         code = kv_iter_error(it, err);
     }
     kv_iter_free(it);
-    qsort(loading.places, loading.count, sizeof(struct place), compare_places);
+    if (loading.count > 0) {
+        qsort(loading.places, loading.count, sizeof(struct place), compare_places);
+    }
     for (size_t i = 0; i < loading.count; i++) {
         struct live *l = loading.places[i].live;
         live_line_add(&m->live, queues__line(m->queues[l->queue], l->priority), l);
@@ -143,6 +145,7 @@ static enum err_code load(struct machine *m, struct err *err)
 {
     queues__load(m);
     locks__load(m);
+    replies__load(m);
     batches__load(m);
     workers__load(m);
     apply_schedule__load(m);
@@ -183,6 +186,7 @@ void machine_close(struct machine *m)
     apply_schedule__close(m);
     workers__close(m);
     batches__close(m);
+    replies__close(m);
     locks__close(m);
     dependencies__close(m);
     queues__close(m);
@@ -210,8 +214,20 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     if (e->now.ns > m->now.ns) {
         m->now = e->now;
     }
+    throughput_begin(&m->throughput, m->now);
     m->results = MACHINE_ARRAY(m, struct result, e->count);
     m->result_count = e->count;
+}
+
+/* Events that are too old go. What is remembered is never later than the oldest block, so a replica
+ * that was restarted, and knows it exactly, trims in the same entry. */
+static void trim_events(struct machine *m)
+{
+    struct wall keep_from = wall_add_ms(m->now, -(int64_t)LIMIT_EVENTS_KEPT_MS);
+    if (m->oldest_event_at.ns != 0 && m->oldest_event_at.ns < keep_from.ns) {
+        struct wall oldest = store_event_trim(&m->store, keep_from);
+        m->oldest_event_at = oldest.ns == 0 && m->events.count > 0 ? m->now : oldest;
+    }
 }
 
 static void end_entry(struct machine *m)
@@ -220,6 +236,7 @@ static void end_entry(struct machine *m)
     queues__write_dirty(m);
     m->store.meta.applied_index = m->index;
     m->store.meta.now = m->now;
+    trim_events(m);
     store_event_write(&m->store, &m->events);
     store_commit(&m->store);
     for (uint32_t i = 0; i < m->changed_count && m->hooks.changed != NULL; i++) {
@@ -275,7 +292,7 @@ uint64_t machine_digest(struct machine *m)
 static void earliest(struct wall *at, const struct heap *h, int64_t after)
 {
     const struct heap_node *first = heap_first(h);
-    if (first != NULL && first->key + after < at->ns) {
+    if (first != NULL && first->key < at->ns - after) {
         at->ns = first->key + after;
     }
 }
@@ -286,7 +303,8 @@ struct wall machine_next_tick(const struct machine *m)
     earliest(&at, &m->due, 0);
     earliest(&at, &m->expiry, 1);
     earliest(&at, &m->lock_expiry, 0);
-    earliest(&at, &m->worker_prune, 0);
+    earliest(&at, &m->reply_expiry, 0);
+    earliest(&at, &m->worker_prune, 1);
     return at;
 }
 
@@ -295,30 +313,32 @@ bool machine_next_schedule(const struct machine *m, struct machine_due_schedule 
     return apply_schedule__first(m, out);
 }
 
+static uint32_t in_line(const struct queue *q)
+{
+    uint32_t waiting = 0;
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        waiting += q->lanes[i].line.count;
+    }
+    return waiting;
+}
+
 bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until)
 {
     const struct queue *q = queues__find(m, queue);
-    *out_until = (struct wall){0};
-    return q != NULL && machine_claimable_count(m, queue) > 0 && queues__open(q, now, out_until);
+    *out_until = WALL_NONE;
+    return q != NULL && in_line(q) > 0 && queues__open(q, now, out_until);
 }
 
-uint32_t machine_claimable_count(const struct machine *m, struct str queue)
+uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now)
 {
     const struct queue *q = queues__find(m, queue);
-    uint32_t waiting = 0;
-    if (q == NULL || q->rec.paused) {
+    if (q == NULL) {
         return 0;
     }
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        waiting += q->lanes[i].line.count;
-    }
-    if (q->rec.max_concurrency > 0) {
-        uint32_t active = q->live_count[JOB_ACTIVE];
-        uint32_t places = q->rec.max_concurrency > active ? q->rec.max_concurrency - active : 0;
-        return waiting < places ? waiting : places;
-    }
-    return waiting;
+    uint32_t waiting = in_line(q);
+    uint32_t places = queues__places(q, now);
+    return waiting < places ? waiting : places;
 }
 
 bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now)
@@ -376,6 +396,17 @@ bool machine_queue_find(struct machine *m, struct str name, struct machine_queue
         describe_queue(m, q, out);
     }
     return q != NULL;
+}
+
+void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
+                         void *data)
+{
+    workers__each(m, fn, data);
+}
+
+const struct throughput *machine_throughput(const struct machine *m)
+{
+    return &m->throughput;
 }
 
 uint64_t machine_index_bytes(const struct machine *m)

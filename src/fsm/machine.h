@@ -20,6 +20,7 @@
 #include "base/str.h"
 #include "core/job.h"
 #include "fsm/result.h"
+#include "fsm/throughput.h"
 #include "store/store.h"
 
 struct machine;
@@ -28,7 +29,7 @@ struct machine;
 struct machine_hooks {
     void *data;
     /* A job came to stand in line in this queue, or the queue's limits gave way: a claim may now
-     * find something. Called during apply; the name lives as long as the machine. */
+     * find something. Called during apply; the name lives until the entry is applied. */
     void (*ready)(void *data, struct str queue);
     /* A job was written or removed. Called at the end of each entry, once per job, in order. */
     void (*changed)(void *data, struct id job);
@@ -70,9 +71,9 @@ bool machine_next_schedule(const struct machine *m, struct machine_due_schedule 
 bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until);
 
-/* How many claims could now succeed in the queue, as far as is cheap to know: waiting jobs, bounded
- * by the free places under its limit. */
-uint32_t machine_claimable_count(const struct machine *m, struct str queue);
+/* How many jobs could be claimed from the queue at this moment: those in line, bounded by the free
+ * places under its limit and in the throttle's window. */
+uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now);
 
 /* Would a claim of this worker write its row, whether it finds a job or not? */
 bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now);
@@ -98,6 +99,22 @@ struct machine_queue {
 void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
                         void *data);
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
+
+/* A worker that was seen lately. The texts live until the next apply. */
+struct machine_worker {
+    struct str id;
+    struct str hostname;
+    struct str queues; /* a JSON array of names */
+    struct wall started_at;
+    struct wall last_heartbeat;
+};
+
+/* Call fn for each worker, in no order. */
+void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
+                         void *data);
+
+/* What happened since the machine was opened; changes with the next apply. */
+const struct throughput *machine_throughput(const struct machine *m);
 
 /* Memory that grows with the number of live jobs. */
 uint64_t machine_index_bytes(const struct machine *m);

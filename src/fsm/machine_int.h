@@ -12,6 +12,7 @@
 #include "fsm/live.h"
 #include "fsm/machine.h"
 #include "fsm/result.h"
+#include "fsm/throughput.h"
 #include "store/store_docs.h"
 #include "store/store_event.h"
 #include "store/store_record.h"
@@ -42,6 +43,14 @@ struct lock {
     struct heap_node expiry;
     struct id job;
     char key[];
+};
+
+/* An answer that is given again to whoever asks with the same key. */
+struct reply {
+    struct map_node node; /* by key */
+    struct heap_node expiry;
+    struct str record;
+    char bytes[]; /* key, record */
 };
 
 struct batch {
@@ -94,6 +103,8 @@ struct machine {
     uint32_t queue_count;
     struct map locks;
     struct heap lock_expiry;
+    struct map replies;
+    struct heap reply_expiry;
     struct map batches; /* those that are not finished */
     struct map workers;
     struct heap worker_prune;
@@ -101,7 +112,8 @@ struct machine {
     struct map schedule_names;
     struct heap schedule_due;
     struct map dependencies;
-    struct wall oldest_event_at; /* 0 when there is none */
+    struct throughput throughput;
+    struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 
     /* of the entry that is being applied */
     struct arena *arena;

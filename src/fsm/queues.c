@@ -75,17 +75,17 @@ struct live_line *queues__line(struct queue *q, uint8_t priority)
 static struct wall throttle_until(const struct queue *q, struct wall now)
 {
     if (q->rec.throttle_rate == 0 || q->rec.throttle_claims < q->rec.throttle_rate) {
-        return (struct wall){0};
+        return WALL_NONE;
     }
     /* The claim that must have left the window: the one a whole rate ago. */
     struct wall oldest = {.ns = q->claims[q->rec.throttle_claims % q->rec.throttle_rate]};
     struct wall until = wall_add_ms(oldest, q->rec.throttle_window_ms);
-    return until.ns <= now.ns ? (struct wall){0} : until;
+    return until.ns <= now.ns ? WALL_NONE : until;
 }
 
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until)
 {
-    *out_until = (struct wall){0};
+    *out_until = WALL_NONE;
     if (q->rec.paused || q->gone) {
         return false;
     }
@@ -94,6 +94,44 @@ bool queues__open(const struct queue *q, struct wall now, struct wall *out_until
     }
     *out_until = throttle_until(q, now);
     return out_until->ns == 0;
+}
+
+/* Claims that the throttle lets through now. Those in the ring are in order of time, so the ones
+ * that have left the window are its first ones. */
+static uint32_t throttle_places(const struct queue *q, struct wall now)
+{
+    uint32_t rate = q->rec.throttle_rate;
+    uint64_t claims = q->rec.throttle_claims;
+    uint32_t kept = claims < rate ? (uint32_t)claims : rate;
+    uint32_t low = 0;
+    uint32_t high = kept;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        struct wall at = {.ns = q->claims[(claims - kept + middle) % rate]};
+        if (wall_add_ms(at, q->rec.throttle_window_ms).ns <= now.ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return rate - kept + low;
+}
+
+uint32_t queues__places(const struct queue *q, struct wall now)
+{
+    uint32_t places = UINT32_MAX;
+    struct wall until;
+    if (!queues__open(q, now, &until)) {
+        return 0;
+    }
+    if (q->rec.max_concurrency > 0) {
+        places = q->rec.max_concurrency - q->live_count[JOB_ACTIVE];
+    }
+    if (q->rec.throttle_rate > 0) {
+        uint32_t through = throttle_places(q, now);
+        places = through < places ? through : places;
+    }
+    return places;
 }
 
 /* The key of a place in the ring of claims. */

@@ -1,8 +1,9 @@
 /*
  * Workers: who has asked for work lately.
  *
- * A row is written at most once in WORKER_FRESH_MS, so that a busy worker does not cost a write per
- * fetch. Rows without a sign of life for a day go.
+ * A fetch writes a row at most once in WORKER_FRESH_MS, so that a busy worker does not cost a write
+ * each time; a heartbeat, which writes anyway, always does. Rows without a sign of life for more
+ * than a day go.
  */
 #include <stdlib.h>
 
@@ -119,7 +120,7 @@ void workers__seen(struct machine *m, struct str id, struct str hostname, const 
 void workers__heartbeat(struct machine *m, struct str id)
 {
     struct worker *w = id.len == 0 ? NULL : find(m, id);
-    if (w != NULL && is_stale(w, m->now, WORKER_FRESH_MS)) {
+    if (w != NULL) {
         seen_now(m, w, m->now);
         write_row(m, w);
     }
@@ -130,7 +131,7 @@ unsigned workers__prune(struct machine *m, unsigned limit)
     unsigned done = 0;
     for (; done < limit; done++) {
         struct heap_node *first = heap_first(&m->worker_prune);
-        if (first == NULL || first->key > m->now.ns) {
+        if (first == NULL || first->key >= m->now.ns) {
             break;
         }
         struct worker *w = CONTAINER_OF(first, struct worker, prune);
@@ -138,6 +139,28 @@ unsigned workers__prune(struct machine *m, unsigned limit)
         worker_free(m, w);
     }
     return done;
+}
+
+struct each_worker {
+    void (*fn)(void *data, const struct machine_worker *w);
+    void *data;
+};
+
+static void describe_worker(struct map_node *n, void *data)
+{
+    const struct each_worker *each = data;
+    const struct worker *w = CONTAINER_OF(n, struct worker, node);
+    each->fn(each->data, &(struct machine_worker){.id = w->node.key,
+                                                  .hostname = w->hostname,
+                                                  .queues = w->queues,
+                                                  .started_at = w->started_at,
+                                                  .last_heartbeat = w->last_heartbeat});
+}
+
+void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
+                   void *data)
+{
+    map_each(&m->workers, describe_worker, &(struct each_worker){.fn = fn, .data = data});
 }
 
 static bool prune_before(const struct heap_node *a, const struct heap_node *b)

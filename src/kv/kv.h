@@ -31,6 +31,9 @@ enum { KV_FAMILIES_MAX = 8 };
 struct kv_config {
     const char *const *families; /* names, in the order of the numbers that calls use */
     size_t family_count;
+    /* Bit n: keys of family n are mostly written one behind the other, and never deleted by range.
+     * The place of one write is then a hint for the next. */
+    unsigned sequential_families;
     size_t write_buffer_bytes; /* per family; 0 is the default of 64 MiB */
     size_t cache_bytes;        /* block cache over all families; 0 is the default of 64 MiB */
 };
@@ -47,6 +50,7 @@ struct kv_batch *kv_batch_new(struct kv *kv);
 void kv_batch_free(struct kv_batch *b); /* NULL is fine */
 void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value);
 void kv_delete(struct kv_batch *b, unsigned family, struct str key);
+/* Not in a sequential family. */
 void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until);
 size_t kv_batch_count(const struct kv_batch *b);
 
@@ -71,6 +75,8 @@ struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned 
 void kv_iter_free(struct kv_iter *it); /* NULL is fine */
 bool kv_iter_valid(const struct kv_iter *it);
 void kv_iter_next(struct kv_iter *it);
+/* To the first key at or after `key`. */
+void kv_iter_seek(struct kv_iter *it, struct str key);
 /* To the last key at or before `key`; invalid when there is none. */
 void kv_iter_seek_back(struct kv_iter *it, struct str key);
 struct str kv_iter_key(const struct kv_iter *it);

@@ -86,7 +86,9 @@ static enum err_code meta_read(struct store *s, struct err *err)
 
 enum err_code store_open(struct store *s, const char *path, struct err *err)
 {
-    const struct kv_config config = {.families = family_names, .family_count = STORE_FAMILY_COUNT};
+    const struct kv_config config = {.families = family_names,
+                                     .family_count = STORE_FAMILY_COUNT,
+                                     .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
     *s = (struct store){0};
     buf_init(&s->scratch, STORE_VALUE_BYTES);
     buf_init(&s->scratch_key, 4096);

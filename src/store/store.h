@@ -68,6 +68,7 @@ enum {
     STORE_KIND_BATCH = 'b',
     STORE_KIND_LOCK = 'l',
     STORE_KIND_QUEUE = 'q',
+    STORE_KIND_REPLY = 'r',
     STORE_KIND_SCHEDULE = 's',
     STORE_KIND_THROTTLE = 't',
     STORE_KIND_WORKER = 'w',

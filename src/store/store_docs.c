@@ -6,7 +6,10 @@
 #include "base/limits.h"
 #include "store/store_job.h"
 
-enum { DOCS_FIRST_SLOTS = 1024 };
+enum {
+    DOCS_FIRST_SLOTS = 1024,
+    DOCS_STEPS_MAX = 4, /* a seek costs about as much as that many steps */
+};
 
 struct doc {
     struct doc *next;          /* in its slot */
@@ -207,6 +210,32 @@ bool store_docs_get(struct store_docs *d, enum store_family family, struct id id
     doc->used = true;
     decode_or_stop(id, str_from(doc->bytes, doc->len), out);
     return true;
+}
+
+/* To the key, which is usually not far ahead; false when it is behind, or nowhere. */
+static bool walk_to(struct kv_iter *it, struct str key)
+{
+    for (unsigned i = 0; i < DOCS_STEPS_MAX && kv_iter_valid(it); i++) {
+        int order = str_cmp(kv_iter_key(it), key);
+        if (order >= 0) {
+            return order == 0;
+        }
+        kv_iter_next(it);
+    }
+    kv_iter_seek(it, key);
+    return kv_iter_valid(it) && str_eq(kv_iter_key(it), key);
+}
+
+void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)
+{
+    struct kv_iter *it = kv_iter_new(d->store->kv, NULL, STORE_LIVE, key_of(&ids[0]));
+    for (size_t i = 0; i < count; i++) {
+        /* What this entry has changed is in memory, so the store has nothing newer to say. */
+        if (find(d, ids[i]) == NULL && walk_to(it, key_of(&ids[i]))) {
+            put_in(d, ids[i], kv_iter_value(it))->live = true;
+        }
+    }
+    store_end_walk(it);
 }
 
 void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in)

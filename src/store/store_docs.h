@@ -28,6 +28,10 @@ void store_docs_free(struct store_docs *d); /* NULL is fine */
 ATTR_NODISCARD bool store_docs_get(struct store_docs *d, enum store_family family, struct id id,
                                    struct job *out);
 
+/* Bring those of these live documents into memory that are not there, for whoever is about to ask
+ * for them. Where they follow one another in the store, that is far cheaper than one by one. */
+void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count);
+
 /* Write j's document: among the live ones, or among the done when its state is terminal. `was_in`
  * is the family that holds it so far, or STORE_FAMILY_COUNT for a new job. */
 void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in);

@@ -10,7 +10,7 @@ enum { BLOCK_VERSION = 1 };
 enum { TRIM_STEP = 4096 };
 
 static const char *const type_words[] = {
-#define STORE_EVENT_WORD(name, number, word) [number] = word,
+#define STORE_EVENT_WORD(name, number, word) [number] = (word),
     STORE_EVENT_LIST(STORE_EVENT_WORD)
 #undef STORE_EVENT_WORD
 };
@@ -231,6 +231,9 @@ bool store_event_each(uint64_t first_seq, struct str block,
     }
     struct wall at = {.ns = unpack_i64(&u)};
     uint64_t count = unpack_varint(&u);
+    if (count == 0) {
+        return false; /* nobody writes a block of nothing */
+    }
     for (uint64_t i = 0; i < count; i++) {
         struct store_event e = {.seq = first_seq + i, .at = at};
         uint8_t type = unpack_u8(&u);

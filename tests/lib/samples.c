@@ -2,10 +2,10 @@
 
 #include "base/check.h"
 
-#define AT(ms)                                                                                     \
-    {                                                                                              \
-        .ns = (ms)*NS_PER_MS + 7                                                                   \
-    }
+static struct wall at(int64_t ms)
+{
+    return (struct wall){.ns = ms * NS_PER_MS + 7};
+}
 
 struct id samples_id(unsigned number)
 {
@@ -37,14 +37,14 @@ struct job samples_job_full(void)
         .order = 11,
         .lease_token = 12,
         .version = 13,
-        .created_at = AT(1700000000001),
-        .scheduled_at = AT(1700000000002),
-        .expire_at = AT(1700000000003),
-        .started_at = AT(1700000000004),
-        .completed_at = AT(1700000000005),
-        .failed_at = AT(1700000000006),
-        .cancelled_at = AT(1700000000007),
-        .lease_expires_at = AT(1700000000008),
+        .created_at = at(1700000000001),
+        .scheduled_at = at(1700000000002),
+        .expire_at = at(1700000000003),
+        .started_at = at(1700000000004),
+        .completed_at = at(1700000000005),
+        .failed_at = at(1700000000006),
+        .cancelled_at = at(1700000000007),
+        .lease_expires_at = at(1700000000008),
         .unique_period_s = 120,
         .unique_key = STR("order-17"),
         .batch_id = samples_id(2),
@@ -88,7 +88,7 @@ struct store_queue samples_queue(void)
                                 .throttle_rate = 100,
                                 .throttle_window_ms = 60000,
                                 .throttle_claims = 12345678901,
-                                .created_at = AT(1700000000100),
+                                .created_at = at(1700000000100),
                                 .completed = 31,
                                 .dead = 32,
                                 .cancelled = 33,
@@ -97,7 +97,7 @@ struct store_queue samples_queue(void)
 
 struct store_lock samples_lock(void)
 {
-    return (struct store_lock){.job = samples_id(5), .expires_at = AT(1700000000200)};
+    return (struct store_lock){.job = samples_id(5), .expires_at = at(1700000000200)};
 }
 
 struct store_batch samples_batch(void)
@@ -108,8 +108,8 @@ struct store_batch samples_batch(void)
                                 .failed = 44,
                                 .callback_queue = STR("done"),
                                 .callback_payload = STR("{\"x\":1}"),
-                                .created_at = AT(1700000000300),
-                                .finished_at = AT(1700000000301),
+                                .created_at = at(1700000000300),
+                                .finished_at = at(1700000000301),
                                 .sealed = true};
 }
 
@@ -125,18 +125,18 @@ struct store_schedule samples_schedule(void)
                                    .max_retries = 7,
                                    .priority = JOB_PRIORITY_HIGH,
                                    .enabled = true,
-                                   .created_at = AT(1700000000400),
-                                   .updated_at = AT(1700000000401),
-                                   .last_run = AT(1700000000402),
-                                   .next_run = AT(1700000000403)};
+                                   .created_at = at(1700000000400),
+                                   .updated_at = at(1700000000401),
+                                   .last_run = at(1700000000402),
+                                   .next_run = at(1700000000403)};
 }
 
 struct store_worker samples_worker(void)
 {
     return (struct store_worker){.hostname = STR("host.example"),
                                  .queues = STR("[\"a\",\"b\"]"),
-                                 .started_at = AT(1700000000500),
-                                 .last_heartbeat = AT(1700000000501)};
+                                 .started_at = at(1700000000500),
+                                 .last_heartbeat = at(1700000000501)};
 }
 
 static struct store_tokens tokens(void)
@@ -154,7 +154,7 @@ struct store_error samples_error(void)
 {
     return (struct store_error){.row = 51,
                                 .attempt = 2,
-                                .created_at = AT(1700000000600),
+                                .created_at = at(1700000000600),
                                 .error = STR("it broke"),
                                 .backtrace = STR("at line 1")};
 }
@@ -164,7 +164,7 @@ struct store_usage samples_usage(void)
     return (struct store_usage){.row = 52,
                                 .attempt = 3,
                                 .phase = STORE_PHASE_HEARTBEAT,
-                                .created_at = AT(1700000000601),
+                                .created_at = at(1700000000601),
                                 .tokens = tokens()};
 }
 
@@ -173,19 +173,19 @@ struct store_iteration samples_iteration(void)
     return (struct store_iteration){.row = 53,
                                     .iteration = 4,
                                     .status = STORE_ITERATION_HOLD,
-                                    .created_at = AT(1700000000602),
+                                    .created_at = at(1700000000602),
                                     .checkpoint = STR("{\"page\":4}"),
                                     .hold_reason = STR("look at this"),
                                     .result = STR("[1,2]"),
                                     .tokens = tokens()};
 }
 
-struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall at)
+struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall when)
 {
     CHECK(i < SAMPLES_EVENTS);
     enum store_event_type type = (enum store_event_type)(i + 1);
     struct store_event e = {.seq = first_seq + i,
-                            .at = at,
+                            .at = when,
                             .type = type,
                             .job = type < STORE_EVENT_QUEUE_PAUSED ? samples_id(i) : ID_NONE,
                             .queue = STR("mail.out")};
@@ -196,7 +196,7 @@ struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall at)
         e.text = STR("it broke");
         e.attempt = UINT32_MAX;
         e.remaining = 300;
-        e.next_attempt_at = (struct wall)AT(1700000000700);
+        e.next_attempt_at = at(1700000000700);
     } else if (type == STORE_EVENT_HELD) {
         e.text = STR("needs a human");
     } else if (type == STORE_EVENT_PROGRESS) {
@@ -221,7 +221,8 @@ static struct command enqueue(void)
                                         .count = COUNT_OF(jobs),
                                         .has_batch = true,
                                         .callback_queue = STR("done"),
-                                        .callback_payload = STR("[true]")}};
+                                        .callback_payload = STR("[true]"),
+                                        .idempotency_key = STR("request-1")}};
 }
 
 static struct command claim(void)
@@ -325,15 +326,15 @@ static struct command content_of(enum command_type type)
         return (struct command){.batch_seal = {.id = samples_id(17)}};
     case COMMAND_SCHEDULE_PUT:
         return (struct command){.schedule_put = {.id = samples_id(18),
-                                                 .expected_updated_at = AT(1700000000800),
+                                                 .expected_updated_at = at(1700000000800),
                                                  .schedule = samples_schedule()}};
     case COMMAND_SCHEDULE_DELETE:
         return (struct command){.schedule_delete = {.id = samples_id(19)}};
     case COMMAND_SCHEDULE_FIRE:
         return (struct command){.schedule_fire = {.id = samples_id(20),
                                                   .manual = true,
-                                                  .expected_next = AT(1700000000900),
-                                                  .next = AT(1700000000901)}};
+                                                  .expected_next = at(1700000000900),
+                                                  .next = at(1700000000901)}};
     default:
         UNREACHABLE("every command has a sample");
     }

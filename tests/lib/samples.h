@@ -31,7 +31,7 @@ struct store_iteration samples_iteration(void);
 
 /* One event of each type; the numbers begin at first_seq. */
 enum { SAMPLES_EVENTS = STORE_EVENT_TYPE_LAST };
-struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall at);
+struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall when);
 
 /* A command of the type; the arrays in it are the samples' own. */
 struct command samples_command(enum command_type type);

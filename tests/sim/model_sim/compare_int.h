@@ -44,3 +44,4 @@ void compare_records_batches(struct compare *c);
 void compare_records_schedules(struct compare *c);
 void compare_records_workers(struct compare *c);
 void compare_records_locks(struct compare *c);
+void compare_records_replies(struct compare *c);

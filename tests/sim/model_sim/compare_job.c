@@ -137,8 +137,8 @@ static void compare_iteration(void *data, const struct store_iteration *got)
         compare_miss(w->c, "%s: has iteration %" PRIu64 " too many", w->name, got->row);
         return;
     }
-    compare_fields(w->c, w->name, iteration_fields, COUNT_OF(iteration_fields),
-                   &w->iteration->row, got);
+    compare_fields(w->c, w->name, iteration_fields, COUNT_OF(iteration_fields), &w->iteration->row,
+                   got);
     w->iteration = w->iteration->next;
 }
 

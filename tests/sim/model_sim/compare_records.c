@@ -63,6 +63,27 @@ static void compare_number(struct compare *c, const char *what, size_t want, siz
     }
 }
 
+/* The contract wants the oldest job that is pending. The machine looks at those who are first in
+ * the line of their class, which is the same unless jobs came back into line. */
+static struct id oldest_in_front(const struct model *m, struct str queue)
+{
+    struct id oldest = ID_NONE;
+    for (int priority = 0; priority <= JOB_PRIORITY_NORMAL; priority++) {
+        const struct job *first = NULL;
+        for (size_t i = 0; i < m->jobs.count; i++) {
+            const struct job *j = &model_job_at(m, i)->doc;
+            if (j->order != 0 && j->priority == priority && str_eq(j->queue, queue) &&
+                (first == NULL || j->order < first->order)) {
+                first = j;
+            }
+        }
+        if (first != NULL && (id_is_none(oldest) || id_cmp(first->id, oldest) < 0)) {
+            oldest = first->id;
+        }
+    }
+    return oldest;
+}
+
 /* The numbers of a queue, counted. */
 static struct machine_queue counted(const struct model *m, const struct model_queue *q)
 {
@@ -81,10 +102,8 @@ static struct machine_queue counted(const struct model *m, const struct model_qu
             continue;
         }
         out.count[j->state]++;
-        if (j->state == JOB_PENDING && id_is_none(out.oldest_pending)) {
-            out.oldest_pending = j->id; /* the first of the list is the oldest */
-        }
     }
+    out.oldest_pending = oldest_in_front(m, q->name);
     return out;
 }
 
@@ -153,7 +172,7 @@ static void compare_schedule(void *data, struct str rest, struct str value)
     compare_fields(walk->c, name, schedule_fields, COUNT_OF(schedule_fields), &want->record, &got);
 }
 
-/* The one that is due first, and no other. */
+/* The one that is due first. Of two that are due together it may be either. */
 static void compare_next_schedule(struct compare *c)
 {
     const struct model_list *all = &c->model->schedules;
@@ -168,6 +187,15 @@ static void compare_next_schedule(struct compare *c)
     int64_t got = machine_next_schedule(c->machine, &due) ? due.next_run.ns : INT64_MAX;
     if (want != got) {
         compare_miss(c, "next schedule: model %" PRId64 ", machine %" PRId64, want, got);
+        return;
+    }
+    const struct model_schedule *s =
+        got == INT64_MAX ? NULL : model_find_schedule(c->model, due.id);
+    if (got != INT64_MAX &&
+        (s == NULL || s->record.next_run.ns != got || !str_eq(s->record.cron, due.cron) ||
+         !str_eq(s->record.timezone, due.timezone) ||
+         s->record.created_at.ns != due.created_at.ns)) {
+        compare_miss(c, "next schedule: it is another one, or says something else");
     }
 }
 
@@ -235,4 +263,20 @@ void compare_records_locks(struct compare *c)
     struct records_walk walk = {.c = c};
     store_each(machine_store(c->machine), STORE_KIND_LOCK, compare_lock, &walk);
     compare_number(c, "locks", c->model->locks.count, walk.count);
+}
+
+static void count_record(void *data, struct str rest, struct str value)
+{
+    struct records_walk *walk = data;
+    (void)rest;
+    (void)value;
+    walk->count++;
+}
+
+/* What they say is seen when somebody asks again. */
+void compare_records_replies(struct compare *c)
+{
+    struct records_walk walk = {.c = c};
+    store_each(machine_store(c->machine), STORE_KIND_REPLY, count_record, &walk);
+    compare_number(c, "kept replies", c->model->replies.count, walk.count);
 }

@@ -27,8 +27,8 @@ struct generate {
     struct wall clock;
     struct id gone[16]; /* ids that existed once */
     size_t gone_count;
-    struct command_queue follow[8]; /* what asked to be asked again */
-    size_t follow_count;
+    struct command_queue follow[8]; /* what asked to be asked again, in a later entry */
+    size_t follow_count, follow_ready;
 };
 
 struct generate generate_new(uint64_t seed, const struct model *model, struct arena *arena);

@@ -25,11 +25,12 @@ enum generate_kind {
 
 struct generate_profile {
     const char *name;
-    unsigned queues;     /* how many there are */
-    size_t jobs_max;     /* above this, jobs are removed */
-    size_t entry_max;    /* commands per entry */
-    size_t members_max;  /* jobs per command */
-    unsigned share;      /* of the average number of operations, in percent */
+    unsigned queues;    /* how many there are */
+    size_t jobs_max;    /* above this, jobs are removed */
+    size_t entry_max;   /* commands per entry */
+    size_t members_max; /* jobs that one command enqueues or claims */
+    size_t items_max;   /* jobs that one command names */
+    unsigned share;     /* of the average number of operations, in percent */
     unsigned weights[GENERATE_KIND_COUNT];
 };
 

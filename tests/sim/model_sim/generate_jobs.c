@@ -8,12 +8,12 @@
 #include "sim/model_sim/generate_int.h"
 #include "sim/model_sim/model_chain.h"
 
-enum { DEPENDENCIES_MAX = 3 };
+enum { DEPENDENCIES_MAX = 3, PLAIN_FROM = 20 };
 
 /* Up to three jobs, none of them twice, in any state. */
 static struct str dependencies(struct generate *g)
 {
-    char *ids = generate_pick_alloc(g, DEPENDENCIES_MAX * ID_BYTES);
+    char *ids = generate_pick_alloc(g, (size_t)DEPENDENCIES_MAX * ID_BYTES);
     size_t len = 0;
     size_t count = 1 + generate_pick_below(g, DEPENDENCIES_MAX);
     for (size_t i = 0; i < count; i++) {
@@ -45,7 +45,7 @@ static void chain(struct generate *g, struct command_new *n)
     n->job.chain_config = GENERATE_TEXT(g, c->config, c->config, STR_EMPTY, STR("{\"a\":1}"));
     n->job.has_chain_step = generate_pick_chance(g, 80);
     if (n->job.has_chain_step) {
-        n->job.chain_step = (int32_t)GENERATE_NUMBER(g, 0, 1, 2, -1, -2);
+        n->job.chain_step = (int32_t)GENERATE_NUMBER(g, 0, 1, 2, -1, -2, INT32_MAX);
     }
 }
 
@@ -106,13 +106,13 @@ static void options(struct generate *g, struct command_new *n, bool in_batch)
     struct job *j = &n->job;
     if (generate_pick_chance(g, 35)) {
         j->unique_key = GENERATE_TEXT(g, STR("k0"), STR("k1"), STR("k2"));
-        j->unique_period_s = GENERATE_NUMBER(g, 0, -5, 1, 10, 60, 3600);
+        j->unique_period_s = GENERATE_NUMBER(g, 0, -5, 1, 10, 60, 3600, INT64_MAX);
     }
     if (generate_pick_chance(g, 15)) {
         j->scheduled_at = around_now(g);
     }
     if (generate_pick_chance(g, 20)) {
-        n->expire_after_ms = GENERATE_NUMBER(g, 1, 20, 1000, 10000, 60000);
+        n->expire_after_ms = GENERATE_NUMBER(g, 1, 20, 1000, 10000, 60000, INT64_MAX);
     }
     if (generate_pick_chance(g, 20)) {
         agent(g, j);
@@ -133,7 +133,7 @@ static void options(struct generate *g, struct command_new *n, bool in_batch)
     }
 }
 
-static void member(struct generate *g, struct command_new *n, bool in_batch)
+static void member(struct generate *g, struct command_new *n)
 {
     n->job = (struct job){
         .queue = generate_pick_queue(g),
@@ -145,24 +145,30 @@ static void member(struct generate *g, struct command_new *n, bool in_batch)
         .retry_base_ms = GENERATE_NUMBER(g, 0, 1, 7, 1000, 5000, INT64_MAX / 3),
         .retry_max_ms = GENERATE_NUMBER(g, 0, 10, 3000, 600000),
     };
-    options(g, n, in_batch);
 }
 
 void generate_jobs_enqueue(struct generate *g, struct command *out)
 {
     out->type = COMMAND_ENQUEUE;
     struct command_enqueue *c = &out->enqueue;
-    c->count = generate_pick_chance(g, 70) ? 1 : 1 + generate_pick_below(g, g->profile->members_max);
+    c->count =
+        generate_pick_chance(g, 70) ? 1 : 1 + generate_pick_below(g, g->profile->members_max);
     c->has_batch = generate_pick_chance(g, 12);
     if (c->has_batch) {
-        c->callback_queue =
-            generate_pick_chance(g, 70) ? generate_pick_queue(g) : STR_EMPTY;
+        c->callback_queue = generate_pick_chance(g, 70) ? generate_pick_queue(g) : STR_EMPTY;
         c->callback_payload =
             GENERATE_TEXT(g, STR_EMPTY, STR("{\"a\": 1}"), STR("5"), STR("{\"batch\":0}"),
                           STR("null"), STR("[]"), STR("\"text\""));
     }
+    if (generate_pick_chance(g, 8)) {
+        c->idempotency_key = GENERATE_TEXT(g, STR("i0"), STR("i1"), STR("i2"), STR("i3"));
+    }
     c->jobs = generate_pick_alloc(g, c->count * sizeof *c->jobs);
     for (size_t i = 0; i < c->count; i++) {
-        member(g, &c->jobs[i], c->has_batch);
+        member(g, &c->jobs[i]);
+        /* One that is refused takes all others with it, so most of a crowd are plain. */
+        if (c->count <= PLAIN_FROM || generate_pick_chance(g, 3)) {
+            options(g, &c->jobs[i], c->has_batch);
+        }
     }
 }

@@ -1,10 +1,12 @@
 /*
  * What people, timers and schedules ask for.
  */
+#include <string.h>
+
 #include "base/check.h"
 #include "sim/model_sim/generate_int.h"
 
-enum { BULK_MAX = 8, FEWER_MAX = 40, SCHEDULES_MAX = 6, BATCHES_OPEN_MAX = 4 };
+enum { SCHEDULES_MAX = 6, BATCHES_OPEN_MAX = 4 };
 
 /* The states that an action is usually meant for. */
 static unsigned fitting(enum command_job_action action)
@@ -44,7 +46,7 @@ void generate_manage_action(struct generate *g, struct command *out)
     c->action = (enum command_job_action)(1 + generate_pick_below(g, COMMAND_JOB_ACTION_LAST));
     c->lenient = c->action == COMMAND_JOB_REQUEUE || c->action == COMMAND_JOB_CHANGE_PRIORITY ||
                  generate_pick_chance(g, 40);
-    c->count = c->lenient ? 1 + generate_pick_below(g, BULK_MAX) : 1;
+    c->count = c->lenient ? 1 + generate_pick_below(g, g->profile->items_max) : 1;
     c->reset_attempts = generate_pick_chance(g, 20);
     c->priority = (uint8_t)generate_pick_below(g, 3);
     c->queue = c->action == COMMAND_JOB_MOVE ? generate_pick_queue(g) : STR_EMPTY;
@@ -83,8 +85,11 @@ void generate_manage_empty(struct generate *g, struct command *out)
 {
     out->type = COMMAND_QUEUE;
     struct command_queue *c = &out->queue;
-    if (g->follow_count > 0 && generate_pick_chance(g, 90)) {
-        *c = g->follow[--g->follow_count];
+    if (g->follow_ready > 0 && generate_pick_chance(g, 90)) {
+        *c = g->follow[0];
+        g->follow_ready--;
+        g->follow_count--;
+        memmove(&g->follow[0], &g->follow[1], g->follow_count * sizeof g->follow[0]);
         return;
     }
     c->name = generate_pick_chance(g, 95) ? generate_pick_queue(g) : STR("nobody");
@@ -150,8 +155,8 @@ static void put(struct generate *g, const struct model_schedule *old, struct com
     c->schedule = (struct store_schedule){
         .name = GENERATE_TEXT(g, STR("s0"), STR("s1"), STR("s2"), STR("s3"), STR("s4"), STR("s5")),
         .queue = generate_pick_queue(g),
-        .cron = STR("@every 1s"),
-        .timezone = STR("UTC"),
+        .cron = GENERATE_TEXT(g, STR("@every 1s"), STR("@every 1s"), STR("@daily")),
+        .timezone = GENERATE_TEXT(g, STR("UTC"), STR("UTC"), STR("Europe/Rome")),
         .payload = GENERATE_TEXT(g, STR("{}"), STR("{\"s\":1}")),
         .unique_key = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("k0"), STR("k9")),
         .tags = GENERATE_TEXT(g, STR_EMPTY, STR("{\"by\":\"cron\"}")),
@@ -189,18 +194,18 @@ void generate_manage_schedule(struct generate *g, struct command *out)
 
 void generate_manage_fewer(struct generate *g, struct command *out)
 {
-    if (generate_pick_chance(g, 30)) {
+    if (generate_pick_chance(g, 8)) {
         out->type = COMMAND_PURGE;
         out->purge.retention_ms = 0;
         return;
     }
-    if (generate_pick_chance(g, 10)) {
+    if (generate_pick_chance(g, 4)) {
         generate_manage_empty(g, out);
         return;
     }
     out->type = COMMAND_JOBS;
     out->jobs.action = generate_pick_chance(g, 50) ? COMMAND_JOB_DELETE : COMMAND_JOB_CANCEL;
     out->jobs.lenient = true;
-    out->jobs.count = 1 + generate_pick_below(g, FEWER_MAX);
+    out->jobs.count = 1 + generate_pick_below(g, 4 * g->profile->items_max);
     fill_ids(g, &out->jobs, GENERATE_ANY);
 }

@@ -5,7 +5,7 @@
 
 #include "sim/model_sim/generate_int.h"
 
-enum { ITEMS_MAX = 6, CLAIM_QUEUES_MAX = 3 };
+enum { CLAIM_QUEUES_MAX = 3 };
 
 void generate_work_claim(struct generate *g, struct command *out)
 {
@@ -44,8 +44,8 @@ static void ack_item(struct generate *g, struct command_ack_item *item)
         item->hold_reason = GENERATE_TEXT(g, STR_EMPTY, STR("look at it"));
     }
     if (generate_pick_chance(g, 30)) {
-        item->step_status = (enum command_step_status)GENERATE_NUMBER(g, COMMAND_STEP_CONTINUE,
-                                                                      COMMAND_STEP_EXIT);
+        item->step_status =
+            (enum command_step_status)GENERATE_NUMBER(g, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT);
         item->exit_reason = GENERATE_TEXT(g, STR_EMPTY, STR("enough \"said\""));
     }
 }
@@ -55,7 +55,7 @@ void generate_work_ack(struct generate *g, struct command *out)
     out->type = COMMAND_ACK;
     struct command_ack *c = &out->ack;
     c->lenient = generate_pick_chance(g, 40);
-    c->count = c->lenient ? 1 + generate_pick_below(g, ITEMS_MAX) : 1;
+    c->count = c->lenient ? 1 + generate_pick_below(g, g->profile->items_max) : 1;
     c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
     for (size_t i = 0; i < c->count; i++) {
         ack_item(g, &c->items[i]);
@@ -66,10 +66,11 @@ void generate_work_ack(struct generate *g, struct command *out)
 static struct str long_error(struct generate *g)
 {
     enum { BYTES = 1500 };
+    static const char euro[3] = {'\xe2', '\x82', '\xac'};
     char *text = generate_pick_alloc(g, BYTES);
     memset(text, 'e', BYTES);
     size_t at = 1015 + generate_pick_below(g, 10);
-    memcpy(text + at, "\xe2\x82\xac", 3);
+    memcpy(text + at, euro, sizeof euro);
     return str_from(text, BYTES);
 }
 
@@ -89,7 +90,7 @@ void generate_work_heartbeat(struct generate *g, struct command *out)
 {
     out->type = COMMAND_HEARTBEAT;
     struct command_heartbeat *c = &out->heartbeat;
-    c->count = generate_pick_below(g, ITEMS_MAX);
+    c->count = generate_pick_below(g, g->profile->items_max);
     c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
     for (size_t i = 0; i < c->count; i++) {
         struct command_heartbeat_item *item = &c->items[i];

@@ -55,8 +55,9 @@ void model_free(struct model *m)
         struct model_queue *q = m->queues.at[i];
         free(q->claims);
     }
-    struct model_list *lists[] = {&m->jobs,      &m->queues,  &m->locks,  &m->batches,
-                                  &m->schedules, &m->workers, &m->events, &m->removed};
+    struct model_list *lists[] = {
+        &m->jobs,    &m->queues, &m->locks,   &m->batches,         &m->schedules,     &m->workers,
+        &m->replies, &m->events, &m->removed, &m->touched_batches, &m->purged_batches};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }
@@ -190,8 +191,25 @@ void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events
     m->next_number = 0;
     m->events.count = 0;
     m->removed.count = 0;
+    m->purged_batches.count = 0;
     for (size_t i = 0; i < m->jobs.count; i++) {
-        model_job_at(m, i)->touched = false;
+        struct model_job *j = model_job_at(m, i);
+        j->touched = false;
+        j->stored = job_state_is_terminal(j->doc.state) ? MODEL_STORED_DONE : MODEL_STORED_LIVE;
+        j->stored_queue = j->doc.queue;
+    }
+}
+
+/* Free: the callbacks of batches come at the end of the entry, those of the batch that was touched
+ * last first. */
+void model_end(struct model *m)
+{
+    while (m->touched_batches.count > 0) {
+        struct model_batch *b = m->touched_batches.at[--m->touched_batches.count];
+        b->touched = false;
+        if (b->record.sealed && b->record.pending == 0) {
+            model_batch_finish(m, b);
+        }
     }
 }
 
@@ -200,35 +218,49 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
     *out = (struct result){.code = ERR_OK};
     switch (c->type) {
     case COMMAND_ENQUEUE:
-        return model_enqueue(m, &c->enqueue, out);
+        model_enqueue(m, &c->enqueue, out);
+        break;
     case COMMAND_CLAIM:
-        return model_claim(m, &c->claim, out);
+        model_claim(m, &c->claim, out);
+        break;
     case COMMAND_ACK:
-        return model_ack(m, &c->ack, out);
+        model_ack(m, &c->ack, out);
+        break;
     case COMMAND_FAIL:
-        return model_fail(m, &c->fail, out);
+        model_fail(m, &c->fail, out);
+        break;
     case COMMAND_HEARTBEAT:
-        return model_heartbeat(m, &c->heartbeat, out);
+        model_heartbeat(m, &c->heartbeat, out);
+        break;
     case COMMAND_JOBS:
-        return model_action(m, &c->jobs, out);
+        model_action(m, &c->jobs, out);
+        break;
     case COMMAND_REPLAY:
-        return model_replay(m, &c->replay, out);
+        model_replay(m, &c->replay, out);
+        break;
     case COMMAND_QUEUE:
-        return model_queue_change(m, &c->queue, out);
+        model_queue_change(m, &c->queue, out);
+        break;
     case COMMAND_TICK:
-        return model_tick(m, out);
+        model_tick(m, out);
+        break;
     case COMMAND_PURGE:
-        return model_purge(m, &c->purge, out);
+        model_purge(m, &c->purge, out);
+        break;
     case COMMAND_BATCH_OPEN:
-        return model_batch_open(m, &c->batch_open, out);
+        model_batch_open(m, &c->batch_open, out);
+        break;
     case COMMAND_BATCH_SEAL:
-        return model_batch_seal(m, &c->batch_seal, out);
+        model_batch_seal(m, &c->batch_seal, out);
+        break;
     case COMMAND_SCHEDULE_PUT:
-        return model_schedule_put(m, &c->schedule_put, out);
+        model_schedule_put(m, &c->schedule_put, out);
+        break;
     case COMMAND_SCHEDULE_DELETE:
-        return model_schedule_delete(m, &c->schedule_delete, out);
+        model_schedule_delete(m, &c->schedule_delete, out);
+        break;
     case COMMAND_SCHEDULE_FIRE:
-        return model_schedule_fire(m, &c->schedule_fire, out);
+        model_schedule_fire(m, &c->schedule_fire, out);
+        break;
     }
-    UNREACHABLE("a command has a type");
 }

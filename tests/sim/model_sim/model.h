@@ -37,11 +37,17 @@ struct model_usage {
 
 struct model_iteration {
     struct store_iteration row;
+    uint64_t index; /* of the entry that wrote it */
     struct model_iteration *next;
 };
 
+/* Where a job stood when the entry began. */
+enum model_stored { MODEL_STORED_NOT, MODEL_STORED_LIVE, MODEL_STORED_DONE };
+
 struct model_job {
     struct job doc; /* what its document must say */
+    enum model_stored stored;
+    struct str stored_queue;
     struct model_error *errors;
     struct model_usage *usages;
     struct model_iteration *iterations;
@@ -69,6 +75,7 @@ struct model_lock {
 struct model_batch {
     struct id id;
     struct store_batch record;
+    bool touched; /* written in this entry */
 };
 
 struct model_schedule {
@@ -79,6 +86,13 @@ struct model_schedule {
 struct model_worker {
     struct str id;
     struct store_worker record;
+};
+
+/* The answer to an enqueue that may be asked again. */
+struct model_reply {
+    struct str key;
+    struct result result;
+    struct wall expires_at;
 };
 
 /* A list of pointers, in the order in which things came to be. */
@@ -95,6 +109,7 @@ struct model {
     struct model_list batches;   /* struct model_batch */
     struct model_list schedules; /* struct model_schedule */
     struct model_list workers;   /* struct model_worker */
+    struct model_list replies;   /* struct model_reply */
 
     struct wall now; /* of the entry; never runs backwards */
     uint64_t index;
@@ -106,8 +121,10 @@ struct model {
     uint64_t next_event;
     struct id purge_cursor;
 
-    struct model_list events;  /* struct store_event, of this entry */
-    struct model_list removed; /* struct model_job, gone in this entry */
+    struct model_list events;          /* struct store_event, of this entry */
+    struct model_list removed;         /* struct model_job, gone in this entry */
+    struct model_list touched_batches; /* in the order of their first change in this entry */
+    struct model_list purged_batches;  /* gone in this entry */
 };
 
 struct model *model_new(void);
@@ -119,6 +136,9 @@ void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events
 /* Apply the entry's next command. What it must answer is put into out, in memory of the model; the
  * message is left empty. */
 void model_apply(struct model *m, const struct command *c, struct result *out);
+
+/* The entry is over. */
+void model_end(struct model *m);
 
 /* NULL when there is none. */
 struct model_job *model_find_job(const struct model *m, struct id id);
@@ -134,8 +154,10 @@ static inline struct model_job *model_job_at(const struct model *m, size_t i)
 /* Jobs of the queue in the state. */
 uint64_t model_count(const struct model *m, struct str queue, enum job_state state);
 
-/* What the machine must say about itself: machine_next_tick, machine_claimable. */
+/* What the machine must say about itself, by its functions of these names. */
 struct wall model_next_tick(const struct model *m);
+uint32_t model_claimable_count(const struct model *m, struct str queue, struct wall now);
+bool model_worker_is_stale(const struct model *m, struct str id);
 bool model_claimable(const struct model *m, struct str queue, struct wall now,
                      struct wall *out_until);
 

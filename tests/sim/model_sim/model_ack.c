@@ -21,12 +21,12 @@ static enum err_code check_item(const struct model *m, const struct command_ack_
     return item->agent_status != COMMAND_AGENT_NONE && !j->doc.is_agent ? ERR_ACK : ERR_OK;
 }
 
-/* "12.3457": dollars with four decimals. */
+/* "12.3457": dollars with four decimals, rounded half up. */
 static void dollars(char *out, size_t size, int64_t nusd)
 {
-    int64_t tenth_of_cents_of_cents = (nusd + 50000) / 100000;
-    (void)snprintf(out, size, "%lld.%04lld", (long long)(tenth_of_cents_of_cents / 10000),
-                   (long long)(tenth_of_cents_of_cents % 10000));
+    int64_t parts = (nusd + 50000) / 100000;
+    (void)snprintf(out, size, "%lld.%04lld", (long long)(parts / 10000),
+                   (long long)(parts % 10000));
 }
 
 /* Go on to the next iteration; the reason to hold the job, or nothing. */
@@ -53,8 +53,8 @@ static void complete(struct model *m, struct model_job *j, const struct command_
     model_lock_release(m, j);
     (void)model_event(m, STORE_EVENT_COMPLETED, &j->doc);
     model_batch_count_end(m, j, true);
-    model_job_satisfy(m, j);
     model_chain_advance(m, j, item);
+    model_job_satisfy(m, j);
 }
 
 static void hold(struct model *m, struct model_job *j, struct str reason)

@@ -38,8 +38,8 @@ static bool applies(enum command_job_action action, enum job_state s)
 static enum err_code refusal(enum command_job_action action)
 {
     static const enum err_code codes[] = {
-        [COMMAND_JOB_RETRY] = ERR_RETRY,     [COMMAND_JOB_CANCEL] = ERR_CANCEL,
-        [COMMAND_JOB_HOLD] = ERR_HOLD,       [COMMAND_JOB_APPROVE] = ERR_APPROVE,
+        [COMMAND_JOB_RETRY] = ERR_RETRY,   [COMMAND_JOB_CANCEL] = ERR_CANCEL,
+        [COMMAND_JOB_HOLD] = ERR_HOLD,     [COMMAND_JOB_APPROVE] = ERR_APPROVE,
         [COMMAND_JOB_REJECT] = ERR_REJECT,
     };
     CHECK(action < COUNT_OF(codes));
@@ -48,6 +48,9 @@ static enum err_code refusal(enum command_job_action action)
 
 static void retry(struct model *m, struct model_job *j, bool keep_attempt)
 {
+    if (job_state_is_terminal(j->doc.state)) {
+        j->doc.waits_for = model_enqueue_unmet(m, j->doc.waits_for);
+    }
     j->doc.attempt = keep_attempt ? j->doc.attempt : 0;
     j->doc.failed_at = (struct wall){0};
     j->doc.completed_at = (struct wall){0};
@@ -111,7 +114,9 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
     (void)model_queue_of(m, c->queue);
     model_lock_move(m, j, c->queue);
     j->doc.queue = model_keep(m, c->queue);
-    j->doc.attempt = c->reset_attempts ? 0 : j->doc.attempt;
+    if (c->reset_attempts) {
+        j->doc.attempt = j->doc.state == JOB_ACTIVE ? 1 : 0; /* free: the one that runs counts */
+    }
     model_job_to_state(m, j, j->doc.state);
     struct store_event *e = model_event(m, STORE_EVENT_MOVED, &j->doc);
     if (e != NULL) {
@@ -120,10 +125,11 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
     }
 }
 
+/* Free: it comes to stand at the tail of its new class. */
 static void change_priority(struct model *m, struct model_job *j, uint8_t priority)
 {
     j->doc.priority = priority;
-    model_job_touch(m, j);
+    model_job_to_state(m, j, j->doc.state);
     (void)model_event(m, STORE_EVENT_PRIORITY_CHANGED, &j->doc);
 }
 
@@ -131,24 +137,32 @@ static void act(struct model *m, struct model_job *j, const struct command_jobs 
 {
     switch (c->action) {
     case COMMAND_JOB_RETRY:
-        return retry(m, j, false);
+        retry(m, j, false);
+        break;
     case COMMAND_JOB_REQUEUE:
-        return retry(m, j, true);
+        retry(m, j, true);
+        break;
     case COMMAND_JOB_CANCEL:
-        return cancel(m, j);
+        cancel(m, j);
+        break;
     case COMMAND_JOB_HOLD:
-        return hold(m, j, c->reason);
+        hold(m, j, c->reason);
+        break;
     case COMMAND_JOB_APPROVE:
-        return approve(m, j);
+        approve(m, j);
+        break;
     case COMMAND_JOB_REJECT:
-        return reject(m, j, c->reason);
+        reject(m, j, c->reason);
+        break;
     case COMMAND_JOB_MOVE:
-        return move(m, j, c);
+        move(m, j, c);
+        break;
     case COMMAND_JOB_CHANGE_PRIORITY:
-        return change_priority(m, j, c->priority);
+        change_priority(m, j, c->priority);
+        break;
     case COMMAND_JOB_DELETE:
-        (void)model_event(m, STORE_EVENT_DELETED, &j->doc);
-        return model_job_remove(m, j);
+        model_job_delete(m, j);
+        break;
     }
 }
 
@@ -173,6 +187,8 @@ void model_action(struct model *m, const struct command_jobs *c, struct result *
     }
 }
 
+/* Free: the retry options are the source's as well; of several rows of an iteration the newest
+ * counts; a row of the same entry is not there yet. */
 void model_replay(struct model *m, const struct command_replay *c, struct result *out)
 {
     const struct model_job *source = model_find_job(m, c->id);
@@ -182,24 +198,24 @@ void model_replay(struct model *m, const struct command_replay *c, struct result
     }
     const struct store_iteration *row = NULL;
     for (const struct model_iteration *it = source->iterations; it != NULL; it = it->next) {
-        row = it->row.iteration == c->from ? &it->row : row;
+        row = it->row.iteration == c->from && it->index < m->index ? &it->row : row;
     }
     if (!source->doc.is_agent || row == NULL) {
         model_refuse(out, ERR_REPLAY);
         return;
     }
     const struct model_job *j = model_job_create(m, &(struct job){
-                                                         .queue = source->doc.queue,
-                                                         .payload = source->doc.payload,
-                                                         .priority = source->doc.priority,
-                                                         .tags = source->doc.tags,
-                                                         .is_agent = true,
-                                                         .agent = source->doc.agent,
-                                                         .checkpoint = row->checkpoint,
-                                                         .backoff = JOB_BACKOFF_EXPONENTIAL,
-                                                         .max_retries = 3,
-                                                         .retry_base_ms = 5000,
-                                                         .retry_max_ms = 600000,
-                                                     });
+                                                        .queue = source->doc.queue,
+                                                        .payload = source->doc.payload,
+                                                        .priority = source->doc.priority,
+                                                        .tags = source->doc.tags,
+                                                        .is_agent = true,
+                                                        .agent = source->doc.agent,
+                                                        .checkpoint = row->checkpoint,
+                                                        .backoff = source->doc.backoff,
+                                                        .max_retries = source->doc.max_retries,
+                                                        .retry_base_ms = source->doc.retry_base_ms,
+                                                        .retry_max_ms = source->doc.retry_max_ms,
+                                                    });
     out->id = j->doc.id;
 }

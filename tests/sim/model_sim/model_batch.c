@@ -20,10 +20,12 @@ struct model_batch *model_batch_create(struct model *m, struct str queue, struct
         .sealed = sealed,
     };
     model_list_add(&m->batches, b);
+    model_batch_touch(m, b);
     return b;
 }
 
-/* An object keeps its keys and gains "batch"; anything else becomes "callback_payload" beside it. */
+/* An object keeps its keys and gains "batch"; anything else becomes "callback_payload" beside it.
+ */
 static struct str callback_payload(struct model *m, const struct model_batch *b)
 {
     struct buf summary, payload;
@@ -48,11 +50,16 @@ static struct str callback_payload(struct model *m, const struct model_batch *b)
     return kept;
 }
 
-void model_batch_maybe_finish(struct model *m, struct model_batch *b)
+void model_batch_touch(struct model *m, struct model_batch *b)
 {
-    if (!b->record.sealed || b->record.pending > 0 || b->record.finished_at.ns != 0) {
-        return;
+    if (!b->touched) {
+        b->touched = true;
+        model_list_add(&m->touched_batches, b);
     }
+}
+
+void model_batch_finish(struct model *m, struct model_batch *b)
+{
     b->record.finished_at = m->now;
     if (b->record.callback_queue.len > 0) {
         (void)model_job_create(m, &(struct job){
@@ -77,7 +84,19 @@ void model_batch_count_end(struct model *m, struct model_job *j, bool succeeded)
     b->record.pending--;
     b->record.succeeded += succeeded ? 1 : 0;
     b->record.failed += succeeded ? 0 : 1;
-    model_batch_maybe_finish(m, b);
+    model_batch_touch(m, b);
+}
+
+/* Free: one that was purged in this entry may still be sealed in it, which does nothing. */
+static bool purged_now(const struct model *m, struct id id)
+{
+    for (size_t i = 0; i < m->purged_batches.count; i++) {
+        const struct model_batch *b = m->purged_batches.at[i];
+        if (id_eq(b->id, id)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void model_batch_open(struct model *m, const struct command_batch_open *c, struct result *out)
@@ -88,10 +107,11 @@ void model_batch_open(struct model *m, const struct command_batch_open *c, struc
 void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out)
 {
     struct model_batch *b = model_find_batch(m, c->id);
-    if (b == NULL) {
-        model_refuse(out, ERR_NOT_FOUND);
-        return;
+    if (b != NULL && b->record.finished_at.ns == 0) {
+        b->record.sealed = true;
+        model_batch_touch(m, b);
     }
-    b->record.sealed = true;
-    model_batch_maybe_finish(m, b);
+    if (b == NULL && !purged_now(m, c->id)) {
+        model_refuse(out, ERR_NOT_FOUND);
+    }
 }

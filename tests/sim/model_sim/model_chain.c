@@ -58,10 +58,13 @@ const struct model_chain *model_chain_find(struct str config)
     return NULL;
 }
 
-/* The chain that j is a step of. Handlers are no steps: they set nothing off. */
+/* The chain that j is a step of. Handlers are no steps: they set nothing off. Free: nor is the last
+ * number there is. */
 static const struct model_chain *chain_of(const struct job *j)
 {
-    return j->has_chain_step && j->chain_step >= 0 ? model_chain_find(j->chain_config) : NULL;
+    return j->has_chain_step && j->chain_step >= 0 && j->chain_step < INT32_MAX
+               ? model_chain_find(j->chain_config)
+               : NULL;
 }
 
 static struct str quoted(struct model *m, struct str text)

@@ -77,7 +77,7 @@ static struct str document(struct model *m, const struct model_job *j)
     return kept;
 }
 
-/* The next job of the queue, claimed. Whoever is met in line after his time dies. */
+/* The next job of the queue, claimed. A job that is met in line after its time dies. */
 static struct model_job *claim_from(struct model *m, struct str queue,
                                     const struct command_claim *c)
 {
@@ -105,13 +105,30 @@ void model_claim(struct model *m, const struct command_claim *c, struct result *
             if (j == NULL) {
                 break;
             }
-            out->items[out->count++] =
-                (struct result_item){.id = j->doc.id, .doc = document(m, j)};
+            out->items[out->count++] = (struct result_item){.id = j->doc.id, .doc = document(m, j)};
         }
     }
     if (c->worker_id.len > 0) {
         model_worker_seen(m, c);
     }
+}
+
+/* One after the other, as long as one more may be claimed. */
+uint32_t model_claimable_count(const struct model *m, struct str queue, struct wall now)
+{
+    const struct model_queue *q = model_find_queue(m, queue);
+    uint64_t active = model_count(m, queue, JOB_ACTIVE);
+    uint64_t claims = q == NULL ? 0 : claims_in_window(q, now);
+    uint32_t count = 0;
+    for (size_t i = 0; q != NULL && !q->paused && i < m->jobs.count; i++) {
+        const struct job *j = &model_job_at(m, i)->doc;
+        if (j->state == JOB_PENDING && j->waits_for.len == 0 && str_eq(j->queue, queue) &&
+            (q->max_concurrency == 0 || active + count < q->max_concurrency) &&
+            (q->rate == 0 || claims + count < q->rate)) {
+            count++;
+        }
+    }
+    return count;
 }
 
 bool model_claimable(const struct model *m, struct str queue, struct wall now,

@@ -1,5 +1,6 @@
 /*
- * Enqueue (http-api.md 6.6, 6.7, 6.9, 7.1, 7.2): all jobs of a command or none.
+ * Enqueue (http-api.md 6.6, 6.7, 6.9, 7.1, 7.2): all jobs of a command or none, and once per
+ * idempotency key.
  */
 #include <string.h>
 
@@ -18,15 +19,15 @@ static bool dependencies_known(const struct model *m, const struct job *j)
     return true;
 }
 
-/* Those of them that have not completed yet. */
-static struct str unmet(struct model *m, struct str waits_for)
+struct str model_enqueue_unmet(struct model *m, struct str waits_for)
 {
     char *left = model_alloc(m, waits_for.len);
     size_t len = 0;
     for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
         struct id id;
         memcpy(id.b, waits_for.ptr + at, ID_BYTES);
-        if (model_find_job(m, id)->doc.state != JOB_COMPLETED) {
+        const struct model_job *on = model_find_job(m, id);
+        if (on == NULL || on->doc.state != JOB_COMPLETED) {
             memcpy(left + len, id.b, ID_BYTES);
             len += ID_BYTES;
         }
@@ -57,7 +58,7 @@ static struct result_item enqueue_one(struct model *m, const struct command_new 
         return (struct result_item){.id = lock->job, .status = RESULT_DUPLICATE};
     }
     struct job like = n->job;
-    like.waits_for = unmet(m, n->job.waits_for);
+    like.waits_for = model_enqueue_unmet(m, n->job.waits_for);
     if (n->expire_after_ms > 0) {
         like.expire_at = wall_add_ms(m->now, n->expire_after_ms);
     }
@@ -68,21 +69,51 @@ static struct result_item enqueue_one(struct model *m, const struct command_new 
         like.batch_id = batch->id;
         batch->record.total++;
         batch->record.pending++;
+        model_batch_touch(m, batch);
     }
-    struct model_job *j = model_job_create(m, &like);
     if (n->starts_chain) {
-        j->doc.chain_id = model_id_text(m, model_next_id(m), ID_CHAIN);
-        j->doc.chain_step = 0;
-        j->doc.has_chain_step = true;
+        like.chain_id = model_id_text(m, model_next_id(m), ID_CHAIN);
+        like.chain_step = 0;
+        like.has_chain_step = true;
     }
+    const struct model_job *j = model_job_create(m, &like);
     return (struct result_item){
         .id = j->doc.id,
         .status = j->doc.state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING,
     };
 }
 
+static struct model_reply *find_reply(const struct model *m, struct str key)
+{
+    for (size_t i = 0; i < m->replies.count; i++) {
+        struct model_reply *r = m->replies.at[i];
+        if (str_eq(r->key, key)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+/* For a day. */
+static void keep_reply(struct model *m, struct str key, const struct result *result)
+{
+    struct model_reply *r = find_reply(m, key);
+    if (r == NULL) {
+        r = model_alloc(m, sizeof *r);
+        r->key = model_keep(m, key);
+        model_list_add(&m->replies, r);
+    }
+    r->result = *result;
+    r->expires_at = wall_add_ms(m->now, INT64_C(86400000));
+}
+
 void model_enqueue(struct model *m, const struct command_enqueue *c, struct result *out)
 {
+    const struct model_reply *reply = find_reply(m, c->idempotency_key);
+    if (reply != NULL && reply->expires_at.ns > m->now.ns) {
+        *out = reply->result;
+        return;
+    }
     for (size_t i = 0; i < c->count; i++) {
         enum err_code code = check_member(m, &c->jobs[i].job);
         if (code != ERR_OK) {
@@ -100,7 +131,7 @@ void model_enqueue(struct model *m, const struct command_enqueue *c, struct resu
     for (size_t i = 0; i < c->count; i++) {
         out->items[i] = enqueue_one(m, &c->jobs[i], batch);
     }
-    if (batch != NULL) {
-        model_batch_maybe_finish(m, batch);
+    if (c->idempotency_key.len > 0) {
+        keep_reply(m, c->idempotency_key, out);
     }
 }

@@ -33,13 +33,13 @@ void model_heartbeat(struct model *m, const struct command_heartbeat *c, struct 
 {
     out->items = model_alloc(m, c->count * sizeof *out->items);
     out->count = (uint32_t)c->count;
-    bool seen = false;
+    struct str worker = STR_EMPTY; /* of the first active job that has one */
     for (size_t i = 0; i < c->count; i++) {
         enum result_status status = beat(m, &c->items[i]);
         out->items[i] = (struct result_item){.id = c->items[i].id, .status = status};
-        if (status == RESULT_OK && !seen) {
-            seen = true;
-            model_worker_beat(m, model_find_job(m, c->items[i].id)->doc.worker_id);
+        if (status == RESULT_OK && worker.len == 0) {
+            worker = model_find_job(m, c->items[i].id)->doc.worker_id;
         }
     }
+    model_worker_beat(m, worker);
 }

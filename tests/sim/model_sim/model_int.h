@@ -24,6 +24,10 @@ void model_job_to_state(struct model *m, struct model_job *j, enum job_state sta
 void model_job_touch(struct model *m, struct model_job *j);
 void model_job_clear_worker(struct model_job *j);
 void model_job_remove(struct model *m, struct model_job *j);
+void model_job_delete(struct model *m, struct model_job *j); /* and tell it */
+/* Jobs that were stored so when the entry began, in the order of ids, whatever became of them. */
+struct model_list model_job_stored(struct model *m, enum model_stored stored);
+bool model_job_exists(const struct model *m, const struct model_job *j);
 void model_job_add_error(struct model *m, struct model_job *j, struct str error,
                          struct str backtrace);
 void model_job_add_usage(struct model *m, struct model_job *j, enum store_phase phase,
@@ -50,7 +54,8 @@ void model_batch_open(struct model *m, const struct command_batch_open *c, struc
 void model_batch_seal(struct model *m, const struct command_batch_seal *c, struct result *out);
 struct model_batch *model_batch_create(struct model *m, struct str queue, struct str payload,
                                        bool sealed);
-void model_batch_maybe_finish(struct model *m, struct model_batch *b);
+void model_batch_touch(struct model *m, struct model_batch *b);
+void model_batch_finish(struct model *m, struct model_batch *b);
 
 /* model_chain.c */
 void model_chain_advance(struct model *m, const struct model_job *j,
@@ -59,6 +64,8 @@ void model_chain_step_died(struct model *m, const struct model_job *j, struct st
 
 /* One file per family of commands. */
 void model_enqueue(struct model *m, const struct command_enqueue *c, struct result *out);
+/* Those of the jobs that are waited for that have not completed. */
+struct str model_enqueue_unmet(struct model *m, struct str waits_for);
 void model_claim(struct model *m, const struct command_claim *c, struct result *out);
 void model_ack(struct model *m, const struct command_ack *c, struct result *out);
 void model_fail(struct model *m, const struct command_fail *c, struct result *out);

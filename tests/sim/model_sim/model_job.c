@@ -2,6 +2,7 @@
  * A job of the model: how it comes to be, what is written down about it, how it ends (http-api.md
  * 4, 5.3, 6.1, 6.9, 6.10).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -63,11 +64,12 @@ void model_job_touch(struct model *m, struct model_job *j)
     j->touched = true;
 }
 
-/* Whoever becomes pending stands at the tail. */
+/* A job that becomes pending goes to the tail of its class. Free: one that has to wait for others
+ * gets its place when the wait is over, not when it became pending. */
 void model_job_to_state(struct model *m, struct model_job *j, enum job_state state)
 {
     j->doc.state = state;
-    j->doc.order = state == JOB_PENDING ? m->next_order++ : 0;
+    j->doc.order = state == JOB_PENDING && j->doc.waits_for.len == 0 ? m->next_order++ : 0;
     model_job_touch(m, j);
 }
 
@@ -78,13 +80,50 @@ void model_job_clear_worker(struct model_job *j)
     j->doc.lease_expires_at = (struct wall){0};
 }
 
-/* With all that hangs on it, and its lock. A batch counts a member that vanishes as failed. */
+/* With all that hangs on it, and its lock. */
 void model_job_remove(struct model *m, struct model_job *j)
 {
     model_lock_release(m, j);
     model_list_remove(&m->jobs, j);
     model_list_add(&m->removed, j);
+}
+
+/* A batch counts a member that vanishes as failed. */
+void model_job_delete(struct model *m, struct model_job *j)
+{
     model_batch_count_end(m, j, false);
+    model_job_remove(m, j);
+    (void)model_event(m, STORE_EVENT_DELETED, &j->doc);
+}
+
+bool model_job_exists(const struct model *m, const struct model_job *j)
+{
+    return model_find_job(m, j->doc.id) == j;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct model_job *const *x = a;
+    const struct model_job *const *y = b;
+    return id_cmp((*x)->doc.id, (*y)->doc.id);
+}
+
+struct model_list model_job_stored(struct model *m, enum model_stored stored)
+{
+    struct model_list out = {.at = NULL};
+    const struct model_list *lists[] = {&m->jobs, &m->removed};
+    for (size_t l = 0; l < COUNT_OF(lists); l++) {
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            struct model_job *j = lists[l]->at[i];
+            if (j->stored == stored) {
+                model_list_add(&out, j);
+            }
+        }
+    }
+    if (out.count > 0) {
+        qsort(out.at, out.count, sizeof *out.at, by_id);
+    }
+    return out;
 }
 
 void model_job_add_error(struct model *m, struct model_job *j, struct str error,
@@ -140,6 +179,7 @@ void model_job_add_iteration(struct model *m, struct model_job *j, struct store_
 {
     struct model_iteration *it = model_alloc(m, sizeof *it);
     it->row = row;
+    it->index = m->index;
     it->row.row = m->next_row++;
     it->row.created_at = m->now;
     it->row.checkpoint = model_keep(m, row.checkpoint);
@@ -174,6 +214,7 @@ void model_job_die(struct model *m, struct model_job *j, struct str error)
 
 void model_job_expire(struct model *m, struct model_job *j)
 {
+    j->doc.hold_reason = STR_EMPTY;
     model_job_add_error(m, j, STR("job expired"), STR_EMPTY);
     (void)model_event(m, STORE_EVENT_EXPIRED, &j->doc);
     model_job_die(m, j, STR("job expired"));
@@ -206,6 +247,16 @@ static int64_t backoff_ms(const struct job *j)
     return j->retry_max_ms > 0 && delay > j->retry_max_ms ? j->retry_max_ms : delay;
 }
 
+/* At most 1 KiB of whole characters. */
+static struct str shortened(struct str error)
+{
+    struct str left = error;
+    while (left.len > LIMIT_EVENT_ERROR_BYTES || !str_is_utf8(left)) {
+        left.len--;
+    }
+    return left;
+}
+
 void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
                     struct result *out)
 {
@@ -224,9 +275,7 @@ void model_job_fail(struct model *m, struct model_job *j, struct str error, stru
     model_job_add_error(m, j, error, backtrace);
     struct store_event *e = model_event(m, STORE_EVENT_FAILED, doc);
     if (e != NULL) {
-        e->text = model_keep(m, str_from(error.ptr, error.len < LIMIT_EVENT_ERROR_BYTES
-                                                        ? error.len
-                                                        : LIMIT_EVENT_ERROR_BYTES));
+        e->text = model_keep(m, shortened(error));
         e->attempt = out->attempt;
         e->remaining = out->remaining;
         e->next_attempt_at = out->at;
@@ -257,17 +306,18 @@ static struct str without(struct model *m, struct str ids, struct id gone)
     return str_from(kept, len);
 }
 
+/* Free: one that is over looks for itself when it comes back. */
 void model_job_satisfy(struct model *m, const struct model_job *j)
 {
     for (size_t i = 0; i < m->jobs.count; i++) {
         struct model_job *other = model_job_at(m, i);
-        if (other->doc.waits_for.len == 0) {
+        if (other->doc.waits_for.len == 0 || job_state_is_terminal(other->doc.state)) {
             continue;
         }
         struct str left = without(m, other->doc.waits_for, j->doc.id);
         if (left.len < other->doc.waits_for.len) {
             other->doc.waits_for = left;
-            model_job_touch(m, other);
+            model_job_to_state(m, other, other->doc.state);
         }
     }
 }

@@ -15,23 +15,33 @@ struct model_lock *model_lock_find(struct model *m, struct str queue, struct str
     return NULL;
 }
 
+/* Remove a lock that has expired, if there is one. */
+static void forget(struct model *m, struct str queue, struct str key)
+{
+    for (size_t i = 0; i < m->locks.count; i++) {
+        struct model_lock *old = m->locks.at[i];
+        if (str_eq(old->queue, queue) && str_eq(old->key, key)) {
+            model_list_remove(&m->locks, old);
+            return;
+        }
+    }
+}
+
 /* Nobody holds the key; a lock that has expired may lie around. */
 void model_lock_set(struct model *m, const struct model_job *j)
 {
     int64_t period_s = j->doc.unique_period_s > 0 ? j->doc.unique_period_s : JOB_UNIQUE_PERIOD_S;
-    for (size_t i = 0; i < m->locks.count; i++) {
-        struct model_lock *old = m->locks.at[i];
-        if (str_eq(old->queue, j->doc.queue) && str_eq(old->key, j->doc.unique_key)) {
-            model_list_remove(&m->locks, old);
-            break;
-        }
+    int64_t period_ms;
+    if (__builtin_mul_overflow(period_s, INT64_C(1000), &period_ms)) {
+        period_ms = INT64_MAX;
     }
+    forget(m, j->doc.queue, j->doc.unique_key);
     struct model_lock *l = model_alloc(m, sizeof *l);
     *l = (struct model_lock){
         .queue = j->doc.queue,
         .key = j->doc.unique_key,
         .job = j->doc.id,
-        .expires_at = wall_add_ms(m->now, period_s * 1000),
+        .expires_at = wall_add_ms(m->now, period_ms),
     };
     model_list_add(&m->locks, l);
 }
@@ -56,15 +66,17 @@ void model_lock_release(struct model *m, const struct model_job *j)
     }
 }
 
+/* Free: where another job holds the key, that job goes on holding it. */
 void model_lock_move(struct model *m, const struct model_job *j, struct str to)
 {
     struct model_lock *l = lock_of(m, j);
-    if (l == NULL) {
+    if (l == NULL || str_eq(l->queue, to)) {
         return;
     }
     if (model_lock_find(m, to, l->key) != NULL) {
         model_list_remove(&m->locks, l);
     } else {
+        forget(m, to, l->key);
         l->queue = model_keep(m, to);
     }
 }

@@ -17,58 +17,141 @@ void model_queue_remember_claim(struct model *m, struct model_queue *q)
     q->claims[q->claim_count++] = m->now;
 }
 
-/* Remove the queue's jobs, or only those that wait. */
-static void remove_jobs(struct model *m, const struct model_queue *q, bool all, struct result *out)
+/* Free: telling a queue what it is already is no event. */
+static void set_paused(struct model *m, struct model_queue *q, bool paused)
 {
-    for (size_t i = 0; i < m->jobs.count;) {
-        struct model_job *j = model_job_at(m, i);
-        if (!str_eq(j->doc.queue, q->name) ||
-            (!all && j->doc.state != JOB_PENDING && j->doc.state != JOB_SCHEDULED)) {
-            i++;
+    if (q->paused != paused) {
+        q->paused = paused;
+        model_event_queue(m, paused ? STORE_EVENT_QUEUE_PAUSED : STORE_EVENT_QUEUE_RESUMED,
+                          q->name);
+    }
+}
+
+/* Free: the same throttle again changes nothing, another one begins without claims. */
+static void throttle(struct model_queue *q, uint32_t rate, int64_t window_ms)
+{
+    if (q->rate != rate || q->window_ms != window_ms) {
+        q->rate = rate;
+        q->window_ms = window_ms;
+        q->claim_count = 0;
+    }
+}
+
+static bool is_meant(const struct model *m, const struct model_job *j,
+                     const struct command_queue *c)
+{
+    if (!model_job_exists(m, j) || !str_eq(j->doc.queue, c->name)) {
+        return false;
+    }
+    if (c->in_done) {
+        return job_state_is_terminal(j->doc.state) && str_eq(j->stored_queue, c->name);
+    }
+    return j->doc.state == JOB_PENDING || j->doc.state == JOB_SCHEDULED ||
+           (c->action == COMMAND_QUEUE_DELETE && !job_state_is_terminal(j->doc.state));
+}
+
+/* Free: jobs go in steps, by their ids, first those that are not over; what came to be, came back
+ * to life or (when it is over) changed its queue in the entry of the step is left alone. True when
+ * the step was the last of its kind. */
+static bool remove_some(struct model *m, const struct command_queue *c, struct result *out)
+{
+    struct model_list jobs =
+        model_job_stored(m, c->in_done ? MODEL_STORED_DONE : MODEL_STORED_LIVE);
+    bool end = true;
+    for (size_t i = 0; i < jobs.count && end; i++) {
+        struct model_job *j = jobs.at[i];
+        if (id_cmp(j->doc.id, c->cursor) < 0 || id_cmp(j->doc.id, out->until) >= 0) {
             continue;
         }
-        model_job_remove(m, j);
-        out->affected++;
+        if (out->affected == LIMIT_TICK_JOBS) {
+            out->cursor = j->doc.id;
+            end = false;
+        } else if (is_meant(m, j, c)) {
+            model_job_delete(m, j);
+            out->affected++;
+        }
     }
+    model_list_deinit(&jobs);
+    return end;
+}
+
+static void clear_queue(struct model *m, const struct command_queue *c, struct result *out)
+{
+    out->more = !remove_some(m, c, out);
+    if (!out->more) {
+        model_event_queue(m, STORE_EVENT_QUEUE_CLEARED, c->name);
+    }
+}
+
+static bool is_empty(const struct model *m, struct str name)
+{
+    for (size_t i = 0; i < m->jobs.count; i++) {
+        if (str_eq(model_job_at(m, i)->doc.queue, name)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Free: its settings go with the first step, and it goes with the last, unless jobs came
+ * meanwhile. */
+static void delete_queue(struct model *m, struct model_queue *q, const struct command_queue *c,
+                         struct result *out)
+{
+    if (id_is_none(c->until)) {
+        q->paused = false;
+        q->max_concurrency = 0;
+        throttle(q, 0, 0);
+    }
+    out->in_done = c->in_done;
+    out->more = !remove_some(m, c, out);
+    if (!out->more && !c->in_done) {
+        out->more = true;
+        out->in_done = true;
+    }
+    if (out->more) {
+        return;
+    }
+    model_event_queue(m, STORE_EVENT_QUEUE_DELETED, c->name);
+    if (is_empty(m, c->name)) {
+        free(q->claims);
+        model_list_remove(&m->queues, q);
+    }
+}
+
+/* The jobs that were there before the entry of the first step. */
+static struct id bound(const struct model *m, const struct command_queue *c)
+{
+    return id_is_none(c->until) ? id_make(m->now, m->index, 0) : c->until;
 }
 
 void model_queue_change(struct model *m, const struct command_queue *c, struct result *out)
 {
-    struct model_queue *q = c->action == COMMAND_QUEUE_DELETE ? model_find_queue(m, c->name)
-                                                              : model_queue_of(m, c->name);
+    if (c->action == COMMAND_QUEUE_DELETE && model_find_queue(m, c->name) == NULL) {
+        return;
+    }
+    struct model_queue *q = model_queue_of(m, c->name);
     switch (c->action) {
     case COMMAND_QUEUE_PAUSE:
-        q->paused = true;
-        model_event_queue(m, STORE_EVENT_QUEUE_PAUSED, c->name);
-        break;
     case COMMAND_QUEUE_RESUME:
-        q->paused = false;
-        model_event_queue(m, STORE_EVENT_QUEUE_RESUMED, c->name);
+        set_paused(m, q, c->action == COMMAND_QUEUE_PAUSE);
         break;
     case COMMAND_QUEUE_CONCURRENCY:
         q->max_concurrency = c->max;
         break;
     case COMMAND_QUEUE_THROTTLE:
-        q->rate = c->rate;
-        q->window_ms = c->window_ms;
+        throttle(q, c->rate, c->window_ms);
         break;
     case COMMAND_QUEUE_UNTHROTTLE:
-        q->rate = 0;
-        q->window_ms = 0;
-        q->claim_count = 0;
+        throttle(q, 0, 0);
         break;
     case COMMAND_QUEUE_CLEAR:
-        remove_jobs(m, q, false, out);
-        model_event_queue(m, STORE_EVENT_QUEUE_CLEARED, c->name);
+        out->until = bound(m, c);
+        clear_queue(m, c, out);
         break;
     case COMMAND_QUEUE_DELETE:
-        if (q != NULL) {
-            remove_jobs(m, q, true, out);
-            free(q->claims);
-            q->claims = NULL;
-            model_list_remove(&m->queues, q);
-        }
-        model_event_queue(m, STORE_EVENT_QUEUE_DELETED, c->name);
+        out->until = bound(m, c);
+        delete_queue(m, q, c, out);
         break;
     }
 }

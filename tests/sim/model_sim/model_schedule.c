@@ -16,8 +16,9 @@ static bool name_taken(const struct model *m, struct str name, struct id except)
 
 static void store(struct model *m, struct model_schedule *s, const struct store_schedule *given)
 {
-    struct wall created_at = s->record.created_at;
-    struct wall last_run = s->record.last_run;
+    const struct store_schedule old = s->record;
+    bool runs_alike = old.enabled == given->enabled && str_eq(old.cron, given->cron) &&
+                      str_eq(old.timezone, given->timezone);
     s->record = *given;
     s->record.name = model_keep(m, given->name);
     s->record.queue = model_keep(m, given->queue);
@@ -26,9 +27,11 @@ static void store(struct model *m, struct model_schedule *s, const struct store_
     s->record.payload = model_keep(m, given->payload);
     s->record.unique_key = model_keep(m, given->unique_key);
     s->record.tags = model_keep(m, given->tags);
-    s->record.created_at = created_at;
-    s->record.last_run = last_run;
-    s->record.updated_at = m->now;
+    s->record.created_at = old.created_at;
+    s->record.last_run = old.last_run;
+    s->record.next_run = runs_alike ? old.next_run : given->next_run;
+    /* Free: a change at the moment of the one before is a nanosecond later, to tell them apart. */
+    s->record.updated_at.ns = m->now.ns > old.updated_at.ns ? m->now.ns : old.updated_at.ns + 1;
 }
 
 void model_schedule_put(struct model *m, const struct command_schedule_put *c, struct result *out)
@@ -69,7 +72,9 @@ void model_schedule_delete(struct model *m, const struct command_schedule_delete
 static void run(struct model *m, const struct model_schedule *s, struct result *out)
 {
     struct str key = s->record.unique_key;
-    if (key.len > 0 && model_lock_find(m, s->record.queue, key) != NULL) {
+    const struct model_lock *lock = key.len == 0 ? NULL : model_lock_find(m, s->record.queue, key);
+    if (lock != NULL) {
+        out->id = lock->job;
         return;
     }
     const struct model_job *j = model_job_create(m, &(struct job){
@@ -85,10 +90,10 @@ static void run(struct model *m, const struct model_schedule *s, struct result *
                                                         .schedule_id = s->id,
                                                     });
     out->id = j->doc.id;
+    out->affected = 1;
 }
 
-void model_schedule_fire(struct model *m, const struct command_schedule_fire *c,
-                         struct result *out)
+void model_schedule_fire(struct model *m, const struct command_schedule_fire *c, struct result *out)
 {
     struct model_schedule *s = model_find_schedule(m, c->id);
     if (s == NULL) {
@@ -97,8 +102,7 @@ void model_schedule_fire(struct model *m, const struct command_schedule_fire *c,
     }
     if (!c->manual) {
         if (!s->record.enabled || s->record.next_run.ns != c->expected_next.ns) {
-            model_refuse(out, ERR_CONFLICT);
-            return;
+            return; /* fired already, or changed since */
         }
         s->record.last_run = c->expected_next;
         s->record.next_run = c->next;

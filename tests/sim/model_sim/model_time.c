@@ -1,29 +1,59 @@
 /*
- * What time does (http-api.md 6.2, 6.10, 6.12).
+ * What time does (http-api.md 6.2, 6.6, 6.10, 6.12, 14).
  */
+#include "base/limits.h"
 #include "sim/model_sim/model_int.h"
 
-static bool is_due(const struct model *m, const struct model_job *j)
+#define DAY_MS INT64_C(86400000)
+
+static struct wall earlier(struct wall a, struct wall b)
 {
-    return (j->doc.state == JOB_SCHEDULED || j->doc.state == JOB_RETRYING) &&
-           j->doc.scheduled_at.ns <= m->now.ns;
+    return a.ns < b.ns ? a : b;
 }
 
-static bool lease_passed(const struct model *m, const struct model_job *j)
+/* The first moment after this one; the end of time has none. */
+static struct wall just_after(struct wall at)
 {
-    return j->doc.state == JOB_ACTIVE && j->doc.lease_expires_at.ns < m->now.ns;
+    return (struct wall){.ns = at.ns == INT64_MAX ? INT64_MAX : at.ns + 1};
 }
 
-static bool iteration_timed_out(const struct model *m, const struct model_job *j)
+static const struct wall never = {.ns = INT64_MAX};
+
+static struct wall timeout_at(const struct job *j)
 {
-    return j->doc.state == JOB_ACTIVE && j->doc.is_agent && j->doc.agent.timeout_ms > 0 &&
-           wall_add_ms(j->doc.started_at, j->doc.agent.timeout_ms).ns <= m->now.ns;
+    return j->state == JOB_ACTIVE && j->agent.timeout_ms > 0
+               ? wall_add_ms(j->started_at, j->agent.timeout_ms)
+               : never;
 }
 
-static bool must_expire(const struct model *m, const struct model_job *j)
+/* When a job is promoted, reclaimed or timed out. */
+static struct wall due_at(const struct job *j)
 {
-    return model_job_expired(m, j) && j->doc.state != JOB_ACTIVE &&
-           !job_state_is_terminal(j->doc.state);
+    if (j->state == JOB_SCHEDULED || j->state == JOB_RETRYING) {
+        return j->scheduled_at;
+    }
+    return j->state == JOB_ACTIVE ? earlier(just_after(j->lease_expires_at), timeout_at(j)) : never;
+}
+
+static struct wall expires_at(const struct job *j)
+{
+    return j->expire_at.ns != 0 && j->state != JOB_ACTIVE && !job_state_is_terminal(j->state)
+               ? just_after(j->expire_at)
+               : never;
+}
+
+/* The job that comes first by such a time, the older of two; NULL when none has come yet. */
+static struct model_job *next_by(const struct model *m, struct wall (*moment)(const struct job *j))
+{
+    struct model_job *first = NULL;
+    for (size_t i = 0; i < m->jobs.count; i++) {
+        struct model_job *j = model_job_at(m, i);
+        if (moment(&j->doc).ns <= m->now.ns &&
+            (first == NULL || moment(&j->doc).ns < moment(&first->doc).ns)) {
+            first = j;
+        }
+    }
+    return first;
 }
 
 static void promote(struct model *m, struct model_job *j)
@@ -40,70 +70,127 @@ static void reclaim(struct model *m, struct model_job *j)
     (void)model_event(m, STORE_EVENT_RECLAIMED, &j->doc);
 }
 
-static void time_out(struct model *m, struct model_job *j)
+static void fall_due(struct model *m, struct model_job *j)
 {
-    struct result ignored;
-    model_job_fail(m, j, STR("iteration timeout"), STR_EMPTY, &ignored);
+    struct result ignored = {.code = ERR_OK};
+    if (j->doc.state != JOB_ACTIVE) {
+        promote(m, j);
+    } else if (timeout_at(&j->doc).ns <= m->now.ns) {
+        model_job_fail(m, j, STR("iteration timeout"), STR_EMPTY, &ignored);
+    } else {
+        reclaim(m, j);
+    }
 }
 
+/* Locks and replies that are no more, and workers that were not seen for more than a day. */
+static void clean_up(struct model *m)
+{
+    for (size_t i = m->locks.count; i-- > 0;) {
+        struct model_lock *l = m->locks.at[i];
+        if (l->expires_at.ns <= m->now.ns) {
+            model_list_remove(&m->locks, l);
+        }
+    }
+    for (size_t i = m->replies.count; i-- > 0;) {
+        struct model_reply *r = m->replies.at[i];
+        if (r->expires_at.ns <= m->now.ns) {
+            model_list_remove(&m->replies, r);
+        }
+    }
+    for (size_t i = m->workers.count; i-- > 0;) {
+        struct model_worker *w = m->workers.at[i];
+        if (wall_add_ms(w->record.last_heartbeat, DAY_MS).ns < m->now.ns) {
+            model_list_remove(&m->workers, w);
+        }
+    }
+}
+
+/* Free: what falls due comes in the order of its time, then what expires; so many in one tick. */
 void model_tick(struct model *m, struct result *out)
 {
-    for (size_t i = 0; i < m->jobs.count; i++) {
-        struct model_job *j = model_job_at(m, i);
-        if (must_expire(m, j)) {
-            model_job_expire(m, j);
-        } else if (is_due(m, j)) {
-            promote(m, j);
-        } else if (iteration_timed_out(m, j)) {
-            time_out(m, j);
-        } else if (lease_passed(m, j)) {
-            reclaim(m, j);
-        } else {
-            continue;
-        }
+    struct model_job *j;
+    while (out->affected < LIMIT_TICK_JOBS && (j = next_by(m, due_at)) != NULL) {
+        fall_due(m, j);
         out->affected++;
     }
+    while (out->affected < LIMIT_TICK_JOBS && (j = next_by(m, expires_at)) != NULL) {
+        model_job_expire(m, j);
+        out->affected++;
+    }
+    clean_up(m);
+    out->more = model_next_tick(m).ns <= m->now.ns;
+}
+
+struct wall model_next_tick(const struct model *m)
+{
+    struct wall next = never;
+    for (size_t i = 0; i < m->jobs.count; i++) {
+        const struct job *j = &model_job_at(m, i)->doc;
+        next = earlier(next, earlier(due_at(j), expires_at(j)));
+    }
+    for (size_t i = 0; i < m->locks.count; i++) {
+        const struct model_lock *l = m->locks.at[i];
+        next = earlier(next, l->expires_at);
+    }
+    for (size_t i = 0; i < m->replies.count; i++) {
+        const struct model_reply *r = m->replies.at[i];
+        next = earlier(next, r->expires_at);
+    }
+    for (size_t i = 0; i < m->workers.count; i++) {
+        const struct model_worker *w = m->workers.at[i];
+        next = earlier(next, just_after(wall_add_ms(w->record.last_heartbeat, DAY_MS)));
+    }
+    return next;
 }
 
 /* When a job that is over ended. */
 static struct wall ended_at(const struct job *j)
 {
-    switch ((int)j->state) {
-    case JOB_COMPLETED:
+    if (j->state == JOB_COMPLETED) {
         return j->completed_at;
-    case JOB_DEAD:
-        return j->failed_at.ns != 0 ? j->failed_at : j->created_at;
-    default:
+    }
+    if (j->state == JOB_CANCELLED) {
         return j->cancelled_at;
+    }
+    return j->failed_at.ns != 0 ? j->failed_at : j->created_at;
+}
+
+static void purge_batches(struct model *m, struct wall before)
+{
+    for (size_t i = m->batches.count; i-- > 0;) {
+        struct model_batch *b = m->batches.at[i];
+        if (b->record.finished_at.ns != 0 && b->record.finished_at.ns < before.ns) {
+            model_list_remove(&m->batches, b);
+            model_list_add(&m->purged_batches, b);
+        }
     }
 }
 
+/* Free: what ended in this entry stays; what was created in the millisecond of the limit does, too;
+ * so many go in one command, and the next goes on where it stopped. Finished batches go with the
+ * jobs. */
 void model_purge(struct model *m, const struct command_purge *c, struct result *out)
 {
     struct wall before = wall_add_ms(m->now, -c->retention_ms);
-    for (size_t i = 0; i < m->jobs.count;) {
-        struct model_job *j = model_job_at(m, i);
-        if (!job_state_is_terminal(j->doc.state) || ended_at(&j->doc).ns >= before.ns) {
-            i++;
+    struct id stop = id_make(before, 0, 0);
+    struct model_list jobs = model_job_stored(m, MODEL_STORED_DONE);
+    for (size_t i = 0; i < jobs.count && !out->more; i++) {
+        struct model_job *j = jobs.at[i];
+        if (id_cmp(j->doc.id, m->purge_cursor) < 0 || id_cmp(j->doc.id, stop) >= 0) {
             continue;
         }
-        model_job_remove(m, j);
-        out->affected++;
-    }
-}
-
-struct wall model_next_tick(const struct model *m)
-{
-    struct wall next = {.ns = INT64_MAX};
-    for (size_t i = 0; i < m->jobs.count; i++) {
-        const struct job *j = &model_job_at(m, i)->doc;
-        struct wall at = {.ns = INT64_MAX};
-        if (j->state == JOB_SCHEDULED || j->state == JOB_RETRYING) {
-            at = j->scheduled_at;
-        } else if (j->state == JOB_ACTIVE) {
-            at.ns = j->lease_expires_at.ns + 1;
+        if (out->affected == LIMIT_TICK_JOBS) {
+            m->purge_cursor = j->doc.id;
+            out->more = true;
+        } else if (model_job_exists(m, j) && job_state_is_terminal(j->doc.state) &&
+                   ended_at(&j->doc).ns < before.ns) {
+            model_job_remove(m, j);
+            out->affected++;
         }
-        next = at.ns < next.ns ? at : next;
     }
-    return next;
+    model_list_deinit(&jobs);
+    if (!out->more) {
+        m->purge_cursor = ID_NONE;
+        purge_batches(m, before);
+    }
 }

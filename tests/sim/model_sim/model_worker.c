@@ -31,16 +31,23 @@ static struct str queue_names(struct model *m, const struct command_claim *claim
     return kept;
 }
 
+bool model_worker_is_stale(const struct model *m, struct str id)
+{
+    const struct model_worker *w = find(m, id);
+    return w == NULL || wall_add_ms(w->record.last_heartbeat, WRITE_MS).ns <= m->now.ns;
+}
+
 void model_worker_seen(struct model *m, const struct command_claim *claim)
 {
+    if (!model_worker_is_stale(m, claim->worker_id)) {
+        return;
+    }
     struct model_worker *w = find(m, claim->worker_id);
     if (w == NULL) {
         w = model_alloc(m, sizeof *w);
         w->id = model_keep(m, claim->worker_id);
         w->record.started_at = m->now;
         model_list_add(&m->workers, w);
-    } else if (wall_add_ms(w->record.last_heartbeat, WRITE_MS).ns > m->now.ns) {
-        return;
     }
     w->record.hostname = model_keep(m, claim->hostname);
     w->record.queues = queue_names(m, claim);

@@ -62,6 +62,9 @@ static void trace_enqueue(FILE *out, const struct command_enqueue *c)
         (void)fprintf(out, " batch callback=" STR_FMT " payload=" STR_FMT,
                       STR_ARG(c->callback_queue), STR_ARG(c->callback_payload));
     }
+    if (c->idempotency_key.len > 0) {
+        (void)fprintf(out, " idempotent=" STR_FMT, STR_ARG(c->idempotency_key));
+    }
     for (size_t i = 0; i < c->count; i++) {
         trace_new(out, &c->jobs[i]);
     }
@@ -131,8 +134,9 @@ static void trace_queue(FILE *out, const struct command_queue *c)
         [COMMAND_QUEUE_CLEAR] = "clear",
         [COMMAND_QUEUE_DELETE] = "delete",
     };
-    (void)fprintf(out, " %s " STR_FMT " max=%u rate=%u window=%" PRId64 " cursor=",
-                  words[c->action], STR_ARG(c->name), c->max, c->rate, c->window_ms);
+    (void)fprintf(out,
+                  " %s " STR_FMT " max=%u rate=%u window=%" PRId64 " cursor=", words[c->action],
+                  STR_ARG(c->name), c->max, c->rate, c->window_ms);
     trace_id(out, c->cursor);
     (void)fprintf(out, " until=");
     trace_id(out, c->until);
@@ -162,39 +166,47 @@ void trace_command(FILE *out, const struct command *c)
     (void)fprintf(out, "%s ", command_word(c->type));
     switch (c->type) {
     case COMMAND_ENQUEUE:
-        return trace_enqueue(out, &c->enqueue);
+        trace_enqueue(out, &c->enqueue);
+        break;
     case COMMAND_CLAIM:
-        return trace_claim(out, &c->claim);
+        trace_claim(out, &c->claim);
+        break;
     case COMMAND_ACK:
-        return trace_ack(out, &c->ack);
+        trace_ack(out, &c->ack);
+        break;
     case COMMAND_FAIL:
         trace_id(out, c->fail.id);
         (void)fprintf(out, " token=%" PRIu64, c->fail.lease_token);
-        return;
+        break;
     case COMMAND_HEARTBEAT:
-        return trace_heartbeat(out, &c->heartbeat);
+        trace_heartbeat(out, &c->heartbeat);
+        break;
     case COMMAND_JOBS:
-        return trace_jobs(out, &c->jobs);
+        trace_jobs(out, &c->jobs);
+        break;
     case COMMAND_REPLAY:
         trace_id(out, c->replay.id);
         (void)fprintf(out, " from=%" PRId64, c->replay.from);
-        return;
+        break;
     case COMMAND_QUEUE:
-        return trace_queue(out, &c->queue);
+        trace_queue(out, &c->queue);
+        break;
     case COMMAND_PURGE:
         (void)fprintf(out, "retention=%" PRId64, c->purge.retention_ms);
-        return;
+        break;
     case COMMAND_BATCH_OPEN:
         (void)fprintf(out, "callback=" STR_FMT, STR_ARG(c->batch_open.callback_queue));
-        return;
+        break;
     case COMMAND_BATCH_SEAL:
-        return trace_id(out, c->batch_seal.id);
+        trace_id(out, c->batch_seal.id);
+        break;
     case COMMAND_SCHEDULE_PUT:
     case COMMAND_SCHEDULE_DELETE:
     case COMMAND_SCHEDULE_FIRE:
-        return trace_schedule(out, c);
+        trace_schedule(out, c);
+        break;
     case COMMAND_TICK:
-        return;
+        break;
     }
 }
 

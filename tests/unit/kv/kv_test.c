@@ -2,13 +2,16 @@
 
 #include "base/fault.h"
 #include "base/pack.h"
+#include "base/unpack.h"
 #include "lib/expect.h"
+#include "lib/rng.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 
-enum { RED, BLUE, FAMILY_COUNT };
-static const char *const names[FAMILY_COUNT] = {"red", "blue"};
-static const struct kv_config config = {.families = names, .family_count = FAMILY_COUNT};
+enum { RED, BLUE, GREEN, FAMILY_COUNT };
+static const char *const names[FAMILY_COUNT] = {"red", "blue", "green"};
+static const struct kv_config config = {
+    .families = names, .family_count = FAMILY_COUNT, .sequential_families = 1U << GREEN};
 
 /* A store in a folder of its own, and a batch for it. */
 struct fixture {
@@ -276,6 +279,54 @@ static void view__does_not_see_later_commits(void **state)
     expect_key(f, NULL, RED, "a", "2");
 }
 
+/* Whatever is written, in whatever order: how a family places its keys is nobody's business. */
+static void sequential__family_holds_the_same_as_another(void **state)
+{
+    struct fixture *f = *state;
+    struct rng rng = rng_from(53);
+    for (unsigned i = 0; i < 3000; i++) {
+        uint64_t at = rng_below(&rng, 4) == 0 ? rng_below(&rng, 2000) : i;
+        char key[32];
+        (void)snprintf(key, sizeof key, "%c%llu", 'a' + (int)rng_below(&rng, 3),
+                       (unsigned long long)at);
+        if (rng_below(&rng, 5) == 0) {
+            kv_delete(f->batch, RED, str_from_z(key));
+            kv_delete(f->batch, GREEN, str_from_z(key));
+        } else {
+            put(f, RED, key, key);
+            put(f, GREEN, key, key);
+        }
+        if (i % 7 == 0) {
+            commit(f);
+        }
+    }
+    commit(f);
+    struct kv_iter *red = kv_iter_new(f->kv, NULL, RED, STR_EMPTY);
+    struct kv_iter *green = kv_iter_new(f->kv, NULL, GREEN, STR_EMPTY);
+    for (; kv_iter_valid(red); kv_iter_next(red), kv_iter_next(green)) {
+        assert_true(kv_iter_valid(green));
+        expect_str(kv_iter_key(green), kv_iter_key(red));
+        expect_str(kv_iter_value(green), kv_iter_value(red));
+    }
+    assert_false(kv_iter_valid(green));
+    kv_iter_free(red);
+    kv_iter_free(green);
+}
+
+static struct fixture *misused;
+
+static void delete_range_of_a_sequential_family(void)
+{
+    kv_delete_range(misused->batch, GREEN, STR("a"), STR("b"));
+}
+
+/* RocksDB mixes up the two there. */
+static void sequential__family_has_no_delete_range(void **state)
+{
+    misused = *state;
+    expect_abort(delete_range_of_a_sequential_family);
+}
+
 static void close__keeps_everything(void **state)
 {
     struct fixture *f = *state;
@@ -414,7 +465,9 @@ TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
            KV_TEST(batch_bytes__are_the_same_for_the_same_writes),
            KV_TEST(iter__walks_in_key_order_from_a_key), KV_TEST(iter__sorts_bytes_without_sign),
            KV_TEST(seek_back__finds_the_last_key_at_or_before),
-           KV_TEST(view__does_not_see_later_commits), KV_TEST(close__keeps_everything),
+           KV_TEST(view__does_not_see_later_commits),
+           KV_TEST(sequential__family_holds_the_same_as_another),
+           KV_TEST(sequential__family_has_no_delete_range), KV_TEST(close__keeps_everything),
            KV_TEST(checkpoint__is_a_store_of_its_own),
            KV_TEST(checkpoint__into_a_folder_that_exists_fails),
            KV_TEST(open__refuses_what_is_no_store), KV_TEST(open__says_that_the_store_is_damaged),

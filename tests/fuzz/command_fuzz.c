@@ -1,0 +1,73 @@
+/*
+ * Commands and log entries on any bytes.
+ *
+ * What decodes as a command encodes to the very bytes that it came from, and may be checked without
+ * harm whatever it says. What decodes as an entry has as many commands as it says, and built again
+ * from them it is the very entry.
+ */
+#include "fsm/command.h"
+
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/check.h"
+#include "fsm/command_check.h"
+
+enum { BYTES_MAX = 1 << 22, ARENA_BYTES = 64 << 20 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void try_command(struct str bytes)
+{
+    struct arena *arena = arena_new(ARENA_BYTES);
+    const struct command_limits limits = {.payload_bytes = 64};
+    struct command c;
+    struct err err = {0};
+    if (command_decode(bytes, arena, &c, &err) == ERR_OK) {
+        struct buf again;
+        buf_init(&again, BYTES_MAX);
+        command_encode(&c, &again);
+        CHECK(str_eq(buf_str(&again), bytes));
+        buf_deinit(&again);
+        CHECK(command_word(c.type) != NULL);
+        if (command_check(&c, &limits, &err) != ERR_OK) {
+            CHECK(err.msg[0] != '\0');
+        }
+    } else {
+        CHECK(err.code == ERR_CORRUPT);
+        CHECK(err.msg[0] != '\0');
+    }
+    arena_free(arena);
+}
+
+static void try_entry(struct str bytes)
+{
+    struct command_entry e;
+    struct str command;
+    struct buf again;
+    struct err err;
+    uint32_t count = 0;
+    if (command_entry_decode(bytes, &e, &err) != ERR_OK) {
+        return;
+    }
+    buf_init(&again, BYTES_MAX);
+    command_entry_begin(&again, e.now, e.events);
+    while (command_entry_next(&e, &command)) {
+        try_command(command);
+        command_entry_add(&again, command);
+        count++;
+    }
+    command_entry_end(&again, count);
+    CHECK(str_eq(buf_str(&again), bytes));
+    buf_deinit(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct str bytes = str_from(data, size);
+    if (size <= BYTES_MAX / 4) {
+        try_command(bytes);
+        try_entry(bytes);
+    }
+    return 0;
+}

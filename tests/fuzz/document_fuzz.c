@@ -1,0 +1,120 @@
+/*
+ * Everything that is stored, on any bytes: the first one says as what the others are taken.
+ *
+ *   0 job document   1 queue   2 lock   3 batch   4 schedule   5 worker
+ *   6 error   7 usage   8 iteration   9 block of events
+ *
+ * What decodes encodes to the very bytes that it came from. A document's head says the same when it
+ * is read alone.
+ */
+#include <stdint.h>
+
+#include "base/check.h"
+#include "store/store_event.h"
+#include "store/store_job.h"
+#include "store/store_record.h"
+#include "store/store_rows.h"
+
+enum { BYTES_MAX = 1 << 22 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check_head(struct str bytes, const struct job *j)
+{
+    struct job head;
+    struct err err;
+    CHECK(store_job_decode_head(j->id, bytes, &head, &err) == ERR_OK);
+    CHECK(head.state == j->state);
+    CHECK(head.priority == j->priority);
+    CHECK(head.order == j->order);
+    CHECK(head.expire_at.ns == j->expire_at.ns);
+    CHECK(head.scheduled_at.ns == j->scheduled_at.ns);
+    CHECK(head.lease_expires_at.ns == j->lease_expires_at.ns);
+    CHECK(head.started_at.ns == j->started_at.ns);
+    CHECK(head.agent.timeout_ms == j->agent.timeout_ms);
+    CHECK(str_eq(head.queue, j->queue));
+    CHECK(str_eq(head.waits_for, j->waits_for));
+}
+
+static bool document_again(struct str bytes, struct buf *out)
+{
+    struct job j;
+    struct err err = {0};
+    if (store_job_decode(ID_NONE, bytes, &j, &err) != ERR_OK) {
+        CHECK(err.code == ERR_CORRUPT);
+        CHECK(err.msg[0] != '\0');
+        return false;
+    }
+    check_head(bytes, &j);
+    store_job_encode(&j, out);
+    return true;
+}
+
+/* Decode; encode again when that went well. */
+#define AGAIN(thing, module)                                                                       \
+    static bool thing##_again(struct str bytes, struct buf *out)                                   \
+    {                                                                                              \
+        struct store_##thing value;                                                                \
+        bool ok = module##_decode_##thing(bytes, &value);                                          \
+        if (ok) {                                                                                  \
+            module##_encode_##thing(&value, out);                                                  \
+        }                                                                                          \
+        return ok;                                                                                 \
+    }
+AGAIN(queue, store_record)
+AGAIN(lock, store_record)
+AGAIN(batch, store_record)
+AGAIN(schedule, store_record)
+AGAIN(worker, store_record)
+AGAIN(error, store_rows)
+AGAIN(usage, store_rows)
+AGAIN(iteration, store_rows)
+#undef AGAIN
+
+struct copy {
+    struct store_event_block block;
+    struct wall at;
+    uint64_t next;
+};
+
+static bool copy_event(void *data, const struct store_event *e)
+{
+    struct copy *c = data;
+    CHECK(e->seq == c->next++);
+    CHECK(store_event_word(e->type)[0] != '\0');
+    c->at = e->at;
+    store_event_add(&c->block, e);
+    return true;
+}
+
+static bool events_again(struct str bytes, struct buf *out)
+{
+    struct copy c = {.next = 7};
+    store_event_block_init(&c.block);
+    bool ok = store_event_each(7, bytes, copy_event, &c);
+    if (ok) {
+        store_event_encode(&c.block, c.at, out);
+    }
+    store_event_block_deinit(&c.block);
+    return ok;
+}
+
+static bool (*const kinds[])(struct str bytes, struct buf *out) = {
+    document_again, queue_again, lock_again,  batch_again,     schedule_again,
+    worker_again,   error_again, usage_again, iteration_again, events_again,
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct buf again;
+    if (size == 0 || size > BYTES_MAX / 4 || data[0] >= COUNT_OF(kinds)) {
+        return 0;
+    }
+    struct str bytes = str_from(data + 1, size - 1);
+    buf_init(&again, BYTES_MAX);
+    if (kinds[data[0]](bytes, &again)) {
+        CHECK(str_eq(buf_str(&again), bytes));
+    }
+    buf_deinit(&again);
+    return 0;
+}

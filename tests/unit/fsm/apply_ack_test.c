@@ -1,0 +1,214 @@
+/*
+ * Acks of plain jobs, one and many (http-api.md 5.2, 5.3, 6.13, 8.3, 8.4). Agents have a file of
+ * their own.
+ */
+#include "lib/machine_kit.h"
+#include "store/store_rows.h"
+
+static struct command ack_command(struct command_ack_item *item)
+{
+    return (struct command){.type = COMMAND_ACK, .ack = {.items = item, .count = 1}};
+}
+
+static void ack__completes_the_job(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    kit_pass_ms(k, 10);
+    const struct result *r = kit_ack_item(
+        k, (struct command_ack_item){
+               .id = id, .has_result = true, .result = STR("{\"n\":1}"), .checkpoint = STR("[2]")});
+    assert_int_equal(r->affected, 1);
+    struct job j = kit_job(k, id);
+    assert_int_equal(j.state, JOB_COMPLETED);
+    assert_int_equal(j.completed_at.ns, k->now.ns);
+    assert_int_equal(j.attempt, 1);
+    expect_str(j.result, STR("{\"n\":1}"));
+    expect_str(j.checkpoint, STR("[2]"));
+    expect_str(j.worker_id, STR_EMPTY);
+    expect_str(j.hostname, STR_EMPTY);
+    expect_str(j.hold_reason, STR_EMPTY);
+    assert_int_equal(j.lease_expires_at.ns, 0);
+    assert_true(j.started_at.ns > 0); /* when it was claimed is history and stays */
+    kit_expect_events(k, id, "enqueued started completed");
+    kit_expect_count(k, queue, JOB_ACTIVE, 0);
+    kit_expect_count(k, queue, JOB_COMPLETED, 1);
+}
+
+static void result__is_kept_replaced_or_null(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    (void)kit_ack_item(k,
+                       (struct command_ack_item){.id = id, .has_result = true, .result = STR("1")});
+    (void)kit_do(k, COMMAND_JOB_RETRY, id);
+    expect_str(kit_job(k, id).result, STR("1")); /* a retry keeps it */
+    (void)kit_claim(k, queue);
+    (void)kit_ack(k, id);
+    expect_str(kit_job(k, id).result, STR("1")); /* none supplied: the one before */
+    (void)kit_do(k, COMMAND_JOB_RETRY, id);
+    (void)kit_claim(k, queue);
+    (void)kit_ack_item(
+        k, (struct command_ack_item){.id = id, .has_result = true, .result = STR("null")});
+    expect_str(kit_job(k, id).result, STR("null"));
+}
+
+static void ack__is_refused_in_every_other_state(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+        if (s == JOB_ACTIVE) {
+            continue;
+        }
+        ROW(job_state_name((enum job_state)s));
+        struct command_ack_item item = {.id = kit_job_in(k, (enum job_state)s),
+                                        .has_result = true,
+                                        .result = STR("1"),
+                                        .usage = {.input = 1}};
+        struct command c = ack_command(&item);
+        kit_refuses(k, &c, ERR_ACK, "job {id} is not active", item.id);
+        kit_expect_state(k, item.id, (enum job_state)s);
+    }
+}
+
+static void ack__of_a_missing_job_is_not_found(void **state)
+{
+    struct kit *k = *state;
+    struct command_ack_item item = {.id = id_make(k->now, 7777777, 1)};
+    struct command c = ack_command(&item);
+    kit_refuses(k, &c, ERR_NOT_FOUND, "job \"{id}\" not found", item.id);
+}
+
+static void lease_token__of_an_earlier_claim_is_refused(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    uint64_t stale = kit_job(k, id).lease_token;
+    kit_tick(k, JOB_LEASE_MS + 1);
+    assert_true(id_eq(kit_claim(k, queue), id));
+    uint64_t token = kit_job(k, id).lease_token;
+    struct command_ack_item item = {.id = id, .lease_token = stale};
+    struct command c = ack_command(&item);
+    kit_refuses(k, &c, ERR_ACK, "lease lost: job {id} was handed on", id);
+    (void)kit_ack_item(k, (struct command_ack_item){.id = id, .lease_token = token});
+    kit_expect_state(k, id, JOB_COMPLETED);
+    /* Without a token whoever acks is believed: delivery is at least once. */
+    struct id other = kit_active(k, queue);
+    kit_tick(k, JOB_LEASE_MS + 1);
+    (void)kit_claim(k, queue);
+    (void)kit_ack(k, other);
+    kit_expect_state(k, other, JOB_COMPLETED);
+}
+
+static void agent_status__on_a_plain_job_is_refused(void **state)
+{
+    struct kit *k = *state;
+    struct id id = kit_active(k, kit_name(k));
+    for (unsigned s = COMMAND_AGENT_DONE; s <= COMMAND_AGENT_HOLD; s++) {
+        struct command_ack_item item = {.id = id, .agent_status = (enum command_agent_status)s};
+        struct command c = ack_command(&item);
+        kit_refuses(k, &c, ERR_ACK, "agent_status: job {id} is not an agent job", id);
+    }
+    kit_expect_state(k, id, JOB_ACTIVE);
+}
+
+static void step_status__on_a_plain_job_is_ignored(void **state)
+{
+    struct kit *k = *state;
+    struct id id = kit_active(k, kit_name(k));
+    (void)kit_ack_item(k, (struct command_ack_item){.id = id,
+                                                    .step_status = COMMAND_STEP_EXIT,
+                                                    .exit_reason = STR("enough")});
+    kit_expect_state(k, id, JOB_COMPLETED);
+}
+
+/* Usage */
+
+struct usages {
+    struct store_usage last;
+    unsigned count;
+};
+
+static void note_usage(void *data, const struct store_usage *u)
+{
+    struct usages *s = data;
+    s->last = *u;
+    s->count++;
+}
+
+static void usage__is_one_row_with_its_phase(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    struct usages seen = {0};
+    (void)kit_ack_item(k, (struct command_ack_item){.id = id, .usage = {.input = 5, .output = 6}});
+    store_rows_each_usage(machine_store(k->machine), id, note_usage, &seen);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(seen.last.phase, STORE_PHASE_ACK);
+    assert_int_equal(seen.last.attempt, 1);
+    assert_int_equal(seen.last.created_at.ns, k->now.ns);
+    assert_int_equal(seen.last.tokens.input, 5);
+    assert_int_equal(seen.last.tokens.output, 6);
+    assert_int_equal(kit_job(k, id).usage_count, 1);
+    /* A report of nothing is none. */
+    struct id silent = kit_active(k, queue);
+    (void)kit_ack(k, silent);
+    assert_int_equal(kit_job(k, silent).usage_count, 0);
+}
+
+/* Many at once */
+
+static void batch__completes_what_is_active_and_skips_the_rest(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id first = kit_active(k, queue);
+    struct id second = kit_active(k, queue);
+    struct id pending = kit_enqueue(k, queue, "{}");
+    struct command_ack_item items[] = {
+        {.id = first, .has_result = true, .result = STR("1"), .usage = {.cost_nusd = 4}},
+        {.id = id_make(k->now, 8888888, 1)},
+        {.id = pending},
+        {.id = second, .agent_status = COMMAND_AGENT_CONTINUE}, /* not an agent */
+        {.id = second, .checkpoint = STR("{}")},
+        {.id = second}, /* a second time */
+    };
+    struct command c = {.type = COMMAND_ACK,
+                        .ack = {.lenient = true, .items = items, .count = COUNT_OF(items)}};
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->affected, 2);
+    kit_expect_state(k, first, JOB_COMPLETED);
+    kit_expect_state(k, second, JOB_COMPLETED);
+    kit_expect_state(k, pending, JOB_PENDING);
+    assert_int_equal(kit_job(k, first).usage_count, 1);
+    kit_expect_events(k, second, "enqueued started completed");
+}
+
+static void batch__of_nothing_that_can_be_acked_is_no_error(void **state)
+{
+    struct kit *k = *state;
+    struct command_ack_item item = {.id = id_make(k->now, 9999999, 1)};
+    struct command c = ack_command(&item);
+    c.ack.lenient = true;
+    uint64_t digest = kit_digest(k);
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->affected, 0);
+    assert_int_equal(kit_digest(k), digest);
+}
+
+TEST_GROUP_FIXTURE(apply_ack, kit_setup, kit_teardown, cmocka_unit_test(ack__completes_the_job),
+                   cmocka_unit_test(result__is_kept_replaced_or_null),
+                   cmocka_unit_test(ack__is_refused_in_every_other_state),
+                   cmocka_unit_test(ack__of_a_missing_job_is_not_found),
+                   cmocka_unit_test(lease_token__of_an_earlier_claim_is_refused),
+                   cmocka_unit_test(agent_status__on_a_plain_job_is_refused),
+                   cmocka_unit_test(step_status__on_a_plain_job_is_ignored),
+                   cmocka_unit_test(usage__is_one_row_with_its_phase),
+                   cmocka_unit_test(batch__completes_what_is_active_and_skips_the_rest),
+                   cmocka_unit_test(batch__of_nothing_that_can_be_acked_is_no_error));

@@ -1,0 +1,421 @@
+/*
+ * Claims: their order, the limits of queues, what changes (http-api.md 5.3, 6.3 to 6.5, 8.1, 14).
+ */
+#include "lib/machine_kit.h"
+#include "store/store_job.h"
+#include "store/store_record.h"
+
+/* Claim up to count jobs from the queues, in this order. */
+static const struct result *claim(struct kit *k, const char *const *queues, size_t queue_count,
+                                  uint32_t count)
+{
+    struct str names[8];
+    for (size_t i = 0; i < queue_count; i++) {
+        names[i] = str_from_z(queues[i]);
+    }
+    return kit_claim_with(k, &(struct command_claim){.queues = names,
+                                                     .queue_count = queue_count,
+                                                     .worker_id = STR("w"),
+                                                     .hostname = STR("h"),
+                                                     .lease_ms = 30000,
+                                                     .count = count});
+}
+
+static void expect_claims(struct kit *k, const char *queue, const struct id *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert_true(id_eq(kit_claim(k, queue), ids[i]));
+    }
+    assert_true(id_is_none(kit_claim(k, queue)));
+}
+
+static struct id enqueue_with(struct kit *k, const char *queue, uint8_t priority)
+{
+    struct job j = kit_template(queue, "{}");
+    j.priority = priority;
+    return kit_enqueue_job(k, &j);
+}
+
+static void claim__takes_the_job_and_says_who_has_it(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_enqueue(k, queue, "{\"x\":1}");
+    struct job before = kit_job(k, id);
+    struct job doc;
+    struct err err;
+    kit_pass_ms(k, 5);
+    const struct result *r = claim(k, &queue, 1, 1);
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, id));
+    /* The answer carries the document as it is now. */
+    assert_int_equal(store_job_decode(id, r->items[0].doc, &doc, &err), ERR_OK);
+    expect_str(doc.payload, STR("{\"x\":1}"));
+    assert_int_equal(doc.attempt, 1);
+    struct job j = kit_job(k, id);
+    assert_int_equal(j.state, JOB_ACTIVE);
+    assert_int_equal(j.attempt, 1);
+    assert_int_equal(j.order, 0);
+    assert_true(j.lease_token > before.lease_token);
+    assert_int_equal(j.lease_token, doc.lease_token);
+    assert_int_equal(j.started_at.ns, k->now.ns);
+    assert_int_equal(j.lease_expires_at.ns, k->now.ns + 30000 * NS_PER_MS);
+    expect_str(j.worker_id, STR("w"));
+    expect_str(j.hostname, STR("h"));
+    kit_expect_events(k, id, "enqueued started");
+    struct store_event e = kit_last_event(k, id);
+    expect_str(e.text, STR("w"));
+    assert_int_equal(e.attempt, 1);
+    kit_expect_count(k, queue, JOB_PENDING, 0);
+    kit_expect_count(k, queue, JOB_ACTIVE, 1);
+    /* It is handed to one claimant. */
+    assert_true(id_is_none(kit_claim(k, queue)));
+}
+
+static void claim__counts_attempts_and_never_repeats_a_token(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_enqueue(k, queue, "{}");
+    uint64_t token = 0;
+    for (uint32_t attempt = 1; attempt <= 3; attempt++) {
+        (void)kit_claim(k, queue);
+        struct job j = kit_job(k, id);
+        assert_int_equal(j.attempt, attempt);
+        assert_true(j.lease_token > token);
+        token = j.lease_token;
+        kit_tick(k, JOB_LEASE_MS + 1); /* reclaimed */
+    }
+}
+
+static void order__is_by_priority_then_by_arrival(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id normal1 = enqueue_with(k, queue, JOB_PRIORITY_NORMAL);
+    struct id high1 = enqueue_with(k, queue, JOB_PRIORITY_HIGH);
+    struct id critical = enqueue_with(k, queue, JOB_PRIORITY_CRITICAL);
+    struct id normal2 = enqueue_with(k, queue, JOB_PRIORITY_NORMAL);
+    struct id high2 = enqueue_with(k, queue, JOB_PRIORITY_HIGH);
+    const struct id want[] = {critical, high1, high2, normal1, normal2};
+    expect_claims(k, queue, want, COUNT_OF(want));
+}
+
+/* "First" is who became pending first, not who was created first; and it survives a restart. */
+static void order__is_by_the_time_of_becoming_pending(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct job later = kit_template(queue, "{}");
+    later.scheduled_at = wall_add_ms(k->now, 1000);
+    struct id scheduled = kit_enqueue_job(k, &later);
+    struct id retried = kit_enqueue(k, queue, "{}");
+    struct id approved = kit_enqueue(k, queue, "{}");
+    struct id first = kit_enqueue(k, queue, "{}");
+    (void)kit_do(k, COMMAND_JOB_CANCEL, retried);
+    (void)kit_do(k, COMMAND_JOB_HOLD, approved);
+    kit_tick(k, 1000);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, approved);
+    (void)kit_do(k, COMMAND_JOB_RETRY, retried);
+    struct id last = kit_enqueue(k, queue, "{}");
+    kit_reopen(k);
+    const struct id want[] = {first, scheduled, approved, retried, last};
+    expect_claims(k, queue, want, COUNT_OF(want));
+}
+
+static void queues__are_tried_in_the_order_given(void **state)
+{
+    struct kit *k = *state;
+    const char *queues[] = {kit_name(k), kit_name(k), kit_name(k), "no.such.queue"};
+    struct id second = enqueue_with(k, queues[1], JOB_PRIORITY_NORMAL);
+    struct id third = enqueue_with(k, queues[2], JOB_PRIORITY_CRITICAL);
+    struct id second2 = enqueue_with(k, queues[1], JOB_PRIORITY_NORMAL);
+    const struct result *r = claim(k, queues, 4, 1);
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, second)); /* list order comes before priority */
+    r = claim(k, queues, 4, 1);
+    assert_true(id_eq(r->items[0].id, second2));
+    r = claim(k, queues, 4, 1);
+    assert_true(id_eq(r->items[0].id, third));
+    assert_int_equal(claim(k, queues, 4, 1)->count, 0);
+    struct machine_queue q;
+    assert_false(machine_queue_find(k->machine, STR("no.such.queue"), &q));
+}
+
+static void batch_claim__fills_from_queue_to_queue(void **state)
+{
+    struct kit *k = *state;
+    const char *queues[] = {kit_name(k), kit_name(k)};
+    struct id ids[5];
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = kit_enqueue(k, queues[i < 2 ? 0 : 1], "{}");
+    }
+    const struct result *r = claim(k, queues, 2, 4);
+    assert_int_equal(r->count, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_true(id_eq(r->items[i].id, ids[i]));
+    }
+    r = claim(k, queues, 2, 4); /* not filled, but what there is */
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, ids[4]));
+}
+
+static void pause__stops_claims_and_nothing_else(void **state)
+{
+    struct kit *k = *state;
+    const char *queues[] = {kit_name(k), kit_name(k)};
+    struct id active = kit_enqueue(k, queues[0], "{}");
+    (void)kit_claim(k, queues[0]);
+    struct id waiting = kit_enqueue(k, queues[0], "{}");
+    (void)kit_queue(k, COMMAND_QUEUE_PAUSE, queues[0]);
+    struct id other = kit_enqueue(k, queues[1], "{}");
+    struct id late = kit_enqueue(k, queues[0], "{}"); /* enqueue still works */
+    assert_true(id_eq(claim(k, queues, 2, 1)->items[0].id, other));
+    assert_int_equal(claim(k, queues, 2, 1)->count, 0);
+    (void)kit_ack(k, active);
+    kit_reopen(k);
+    assert_true(id_is_none(kit_claim(k, queues[0])));
+    (void)kit_queue(k, COMMAND_QUEUE_RESUME, queues[0]);
+    expect_str(buf_str(&k->ready), kit_text(k, "%s ", queues[0]));
+    const struct id want[] = {waiting, late};
+    expect_claims(k, queues[0], want, COUNT_OF(want));
+}
+
+static void concurrency__bounds_the_active_jobs(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id ids[6];
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = kit_enqueue(k, queue, "{}");
+    }
+    struct command_queue limit = {
+        .action = COMMAND_QUEUE_CONCURRENCY, .name = str_from_z(queue), .max = 2};
+    (void)kit_queue_with(k, &limit);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 2);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+    kit_reopen(k);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+    (void)kit_ack(k, ids[0]);
+    expect_str(buf_str(&k->ready), kit_text(k, "%s ", queue)); /* a place is free */
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+    (void)kit_fail(k, ids[1], "x");
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+    (void)kit_do(k, COMMAND_JOB_CANCEL, ids[2]);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+    /* Lowering does not take jobs away; 0 removes the limit. */
+    limit.max = 1;
+    (void)kit_queue_with(k, &limit);
+    kit_expect_count(k, queue, JOB_ACTIVE, 2);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+    limit.max = 0;
+    (void)kit_queue_with(k, &limit);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+}
+
+static void set_throttle(struct kit *k, const char *queue, uint32_t rate, int64_t window_ms)
+{
+    (void)kit_queue_with(k, &(struct command_queue){.action = COMMAND_QUEUE_THROTTLE,
+                                                    .name = str_from_z(queue),
+                                                    .rate = rate,
+                                                    .window_ms = window_ms});
+}
+
+static void throttle__bounds_the_claims_of_a_sliding_window(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct wall until;
+    struct wall start = k->now;
+    for (unsigned i = 0; i < 12; i++) {
+        (void)kit_enqueue(k, queue, "{}");
+    }
+    assert_int_equal(claim(k, &queue, 1, 1)->count, 1); /* before it is set: not counted */
+    set_throttle(k, queue, 3, 10000);
+    assert_int_equal(claim(k, &queue, 1, 2)->count, 2); /* each job of a batch is one */
+    kit_pass_ms(k, 4000);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+    assert_false(machine_claimable(k->machine, str_from_z(queue), k->now, &until));
+    assert_int_equal(until.ns, wall_add_ms(start, 10000).ns);
+    kit_pass_ms(k, 5999);
+    kit_reopen(k); /* the window is on disk */
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+    kit_pass_ms(k, 1);
+    assert_true(machine_claimable(k->machine, str_from_z(queue), k->now, &until));
+    assert_int_equal(machine_claimable_count(k->machine, str_from_z(queue), k->now), 2);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 2); /* two left the window, one is in it */
+    kit_pass_ms(k, 4000);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+}
+
+static void throttle__forgets_its_window_when_it_is_removed_or_changed(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    for (unsigned i = 0; i < 12; i++) {
+        (void)kit_enqueue(k, queue, "{}");
+    }
+    set_throttle(k, queue, 1, 60000);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+    set_throttle(k, queue, 1, 60000); /* the same again changes nothing */
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+    set_throttle(k, queue, 2, 60000);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 2);
+    (void)kit_queue(k, COMMAND_QUEUE_UNTHROTTLE, queue);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 5);
+    set_throttle(k, queue, 1, 60000);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 1);
+    kit_reopen(k);
+    assert_int_equal(claim(k, &queue, 1, 5)->count, 0);
+}
+
+static void limits__send_the_claim_to_the_next_queue(void **state)
+{
+    struct kit *k = *state;
+    const char *queues[] = {kit_name(k), kit_name(k), kit_name(k)};
+    for (unsigned i = 0; i < 3; i++) {
+        (void)kit_enqueue(k, queues[i], "{}");
+        (void)kit_enqueue(k, queues[i], "{}");
+    }
+    (void)kit_queue_with(k, &(struct command_queue){.action = COMMAND_QUEUE_CONCURRENCY,
+                                                    .name = str_from_z(queues[0]),
+                                                    .max = 1});
+    set_throttle(k, queues[1], 1, 1000);
+    assert_int_equal(claim(k, queues, 3, 6)->count, 4);
+    kit_expect_count(k, queues[0], JOB_ACTIVE, 1);
+    kit_expect_count(k, queues[1], JOB_ACTIVE, 1);
+    kit_expect_count(k, queues[2], JOB_ACTIVE, 2);
+}
+
+static void expired__jobs_are_never_claimed(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct command_new news[2] = {
+        {.job = kit_template(queue, "{}"), .expire_after_ms = 100},
+        {.job = kit_template(queue, "{}"), .expire_after_ms = 300},
+    };
+    struct command c = kit_enqueue_command(news, 2);
+    const struct result *r = kit_apply(k, &c);
+    struct id first = r->items[0].id;
+    struct id second = r->items[1].id;
+    struct id third = kit_enqueue(k, queue, "{}");
+    kit_pass_ms(k, 300);
+    assert_true(id_eq(kit_claim(k, queue), second)); /* at the very moment it still may be */
+    kit_expect_state(k, first, JOB_DEAD);
+    kit_expect_events(k, first, "enqueued expired dead");
+    kit_expect_errors(k, first, "job expired");
+    assert_int_equal(kit_job(k, first).attempt, 0);
+    assert_true(id_eq(kit_claim(k, queue), third));
+}
+
+/* Workers */
+
+static bool worker_row(struct kit *k, const char *id, struct store_worker *out)
+{
+    struct buf value;
+    buf_init(&value, 1 << 16);
+    bool found = store_get(machine_store(k->machine), STORE_KIND_WORKER, str_from_z(id), &value);
+    struct str kept = arena_str(k->arena, buf_str(&value));
+    buf_deinit(&value);
+    if (found) {
+        assert_true(store_record_decode_worker(kept, out));
+    }
+    return found;
+}
+
+static void claim_as(struct kit *k, const char *worker, const char *hostname)
+{
+    struct str queues[] = {STR("a"), STR("b\"c")};
+    (void)kit_claim_with(k, &(struct command_claim){.queues = queues,
+                                                    .queue_count = 2,
+                                                    .worker_id = str_from_z(worker),
+                                                    .hostname = str_from_z(hostname),
+                                                    .lease_ms = 1000,
+                                                    .count = 1});
+}
+
+static void worker__is_registered_by_every_claim(void **state)
+{
+    struct kit *k = *state;
+    struct store_worker w;
+    struct wall first = k->now;
+    assert_true(machine_worker_is_stale(k->machine, STR("worker.1"), k->now));
+    claim_as(k, "worker.1", "one"); /* nothing to be had, and yet */
+    assert_true(worker_row(k, "worker.1", &w));
+    expect_str(w.hostname, STR("one"));
+    expect_str(w.queues, STR("[\"a\",\"b\\\"c\"]"));
+    assert_int_equal(w.started_at.ns, first.ns);
+    assert_int_equal(w.last_heartbeat.ns, first.ns);
+    /* At most one write in five seconds. */
+    kit_pass_ms(k, 4999);
+    assert_false(machine_worker_is_stale(k->machine, STR("worker.1"), k->now));
+    claim_as(k, "worker.1", "two");
+    assert_true(worker_row(k, "worker.1", &w));
+    assert_int_equal(w.last_heartbeat.ns, first.ns);
+    kit_pass_ms(k, 1);
+    assert_true(machine_worker_is_stale(k->machine, STR("worker.1"), k->now));
+    claim_as(k, "worker.1", "two");
+    assert_true(worker_row(k, "worker.1", &w));
+    assert_int_equal(w.last_heartbeat.ns, k->now.ns);
+    assert_int_equal(w.started_at.ns, first.ns);
+    expect_str(w.hostname, STR("two"));
+    /* A worker without a name is none. */
+    claim_as(k, "", "three");
+    assert_false(machine_worker_is_stale(k->machine, STR(""), k->now));
+}
+
+static void note_worker(void *data, const struct machine_worker *w)
+{
+    struct machine_worker *found = data;
+    if (str_eq(w->id, STR("worker.3"))) {
+        assert_int_equal(found->id.len, 0); /* once */
+        *found = *w;
+    }
+}
+
+static void each_worker__tells_what_is_known(void **state)
+{
+    struct kit *k = *state;
+    claim_as(k, "worker.3", "host.3");
+    for (unsigned pass = 0; pass < 2; pass++) {
+        struct machine_worker w = {0};
+        machine_each_worker(k->machine, note_worker, &w);
+        expect_str(w.hostname, STR("host.3"));
+        expect_str(w.queues, STR("[\"a\",\"b\\\"c\"]"));
+        assert_int_equal(w.started_at.ns, k->now.ns);
+        assert_int_equal(w.last_heartbeat.ns, k->now.ns);
+        kit_reopen(k);
+    }
+}
+
+static void worker__goes_after_a_day_without_a_sign(void **state)
+{
+    struct kit *k = *state;
+    struct store_worker w;
+    int64_t day_ms = 24 * 3600 * 1000;
+    claim_as(k, "worker.2", "h");
+    kit_tick(k, day_ms);
+    assert_true(worker_row(k, "worker.2", &w));
+    kit_reopen(k);
+    kit_tick(k, 1);
+    assert_false(worker_row(k, "worker.2", &w));
+}
+
+TEST_GROUP_FIXTURE(apply_claim, kit_setup, kit_teardown,
+                   cmocka_unit_test(claim__takes_the_job_and_says_who_has_it),
+                   cmocka_unit_test(claim__counts_attempts_and_never_repeats_a_token),
+                   cmocka_unit_test(order__is_by_priority_then_by_arrival),
+                   cmocka_unit_test(order__is_by_the_time_of_becoming_pending),
+                   cmocka_unit_test(queues__are_tried_in_the_order_given),
+                   cmocka_unit_test(batch_claim__fills_from_queue_to_queue),
+                   cmocka_unit_test(pause__stops_claims_and_nothing_else),
+                   cmocka_unit_test(concurrency__bounds_the_active_jobs),
+                   cmocka_unit_test(throttle__bounds_the_claims_of_a_sliding_window),
+                   cmocka_unit_test(throttle__forgets_its_window_when_it_is_removed_or_changed),
+                   cmocka_unit_test(limits__send_the_claim_to_the_next_queue),
+                   cmocka_unit_test(expired__jobs_are_never_claimed),
+                   cmocka_unit_test(worker__is_registered_by_every_claim),
+                   cmocka_unit_test(each_worker__tells_what_is_known),
+                   cmocka_unit_test(worker__goes_after_a_day_without_a_sign));

@@ -1,0 +1,237 @@
+/*
+ * Jobs that wait for others (http-api.md 6.9).
+ */
+#include "lib/machine_kit.h"
+
+static struct id waiting_for(struct kit *k, const char *queue, const struct id *ids, size_t count)
+{
+    struct job t = kit_template(queue, "{}");
+    t.waits_for = str_from(ids, count * ID_BYTES);
+    return kit_enqueue_job(k, &t);
+}
+
+static void complete(struct kit *k, const char *queue, struct id id)
+{
+    assert_true(id_eq(kit_claim(k, queue), id));
+    (void)kit_ack(k, id);
+}
+
+static void child__is_pending_but_not_claimable(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id parent = kit_enqueue(k, parents, "{}");
+    struct id child = waiting_for(k, children, &parent, 1);
+    struct id behind = kit_enqueue(k, children, "{}");
+    kit_expect_state(k, child, JOB_PENDING);
+    kit_expect_count(k, children, JOB_PENDING, 2);
+    assert_true(id_eq(kit_claim(k, children), behind)); /* it does not block those behind it */
+    assert_true(id_is_none(kit_claim(k, children)));
+    complete(k, parents, parent);
+    expect_str(buf_str(&k->ready), kit_text(k, "%s ", children));
+    assert_true(id_eq(kit_claim(k, children), child));
+    kit_expect_events(k, child, "enqueued started"); /* coming into line is no event */
+}
+
+static void child__waits_for_all_of_them(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id ids[3];
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = kit_enqueue(k, parents, "{}");
+    }
+    struct id child = waiting_for(k, children, ids, COUNT_OF(ids));
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        assert_true(id_is_none(kit_claim(k, children)));
+        complete(k, parents, ids[i]);
+        kit_reopen(k); /* what is met stays met */
+    }
+    assert_int_equal(kit_job(k, child).waits_for.len, 0);
+    assert_true(id_eq(kit_claim(k, children), child));
+}
+
+static void completed__parents_are_not_waited_for(void **state)
+{
+    struct kit *k = *state;
+    const char *children = kit_name(k);
+    struct id ids[] = {kit_job_in(k, JOB_COMPLETED), kit_job_in(k, JOB_COMPLETED)};
+    struct id child = waiting_for(k, children, ids, COUNT_OF(ids));
+    assert_int_equal(kit_job(k, child).waits_for.len, 0);
+    assert_true(id_eq(kit_claim(k, children), child));
+}
+
+static void parents__that_end_otherwise_block(void **state)
+{
+    struct kit *k = *state;
+    static const enum job_state ends[] = {JOB_DEAD, JOB_CANCELLED, JOB_HELD, JOB_RETRYING};
+    for (unsigned i = 0; i < COUNT_OF(ends); i++) {
+        const char *children = kit_name(k);
+        struct id parent = kit_job_in(k, ends[i]);
+        (void)waiting_for(k, children, &parent, 1);
+        assert_true(id_is_none(kit_claim(k, children)));
+    }
+    const char *children = kit_name(k);
+    struct id parent = kit_job_in(k, JOB_PENDING);
+    struct id child = waiting_for(k, children, &parent, 1);
+    (void)kit_do(k, COMMAND_JOB_DELETE, parent); /* a missing one blocks as well */
+    assert_true(id_is_none(kit_claim(k, children)));
+    kit_expect_state(k, child, JOB_PENDING);
+}
+
+static void parent__that_is_retried_and_completes_frees_the_child(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id parent = kit_enqueue(k, parents, "{}");
+    struct id child = waiting_for(k, children, &parent, 1);
+    (void)kit_do(k, COMMAND_JOB_CANCEL, parent);
+    (void)kit_do(k, COMMAND_JOB_RETRY, parent);
+    complete(k, parents, parent);
+    assert_true(id_eq(kit_claim(k, children), child));
+}
+
+/* Satisfaction is recorded: what happens to the parent later does not block again. */
+static void met__dependencies_stay_met(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id ids[] = {kit_enqueue(k, parents, "{}"), kit_enqueue(k, parents, "{}")};
+    struct id child = waiting_for(k, children, ids, 2);
+    complete(k, parents, ids[0]);
+    (void)kit_do(k, COMMAND_JOB_DELETE, ids[0]);
+    kit_reopen(k);
+    complete(k, parents, ids[1]);
+    assert_true(id_eq(kit_claim(k, children), child));
+}
+
+static void unknown__parents_are_refused(void **state)
+{
+    struct kit *k = *state;
+    struct id ids[] = {kit_job_in(k, JOB_PENDING), id_make(k->now, 7777777, 6)};
+    struct command_new new = {.job = kit_template(kit_name(k), "{}")};
+    new.job.waits_for = str_from(ids, sizeof ids);
+    struct command c = kit_enqueue_command(&new, 1);
+    kit_refuses(k, &c, ERR_VALIDATION, "depends_on: job \"{id}\" not found", ids[1]);
+}
+
+/* Scheduled, held and expired children. */
+static void child__may_be_scheduled_or_held_meanwhile(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id parent = kit_enqueue(k, parents, "{}");
+    struct job t = kit_template(children, "{}");
+    t.waits_for = str_from(&parent, ID_BYTES);
+    t.scheduled_at = wall_add_ms(k->now, 1000);
+    struct id scheduled = kit_enqueue_job(k, &t);
+    struct id held = waiting_for(k, children, &parent, 1);
+    (void)kit_do(k, COMMAND_JOB_HOLD, held);
+    kit_tick(k, 1000);
+    kit_expect_state(k, scheduled, JOB_PENDING); /* promoted, and still waiting */
+    assert_true(id_is_none(kit_claim(k, children)));
+    complete(k, parents, parent);
+    assert_true(id_eq(kit_claim(k, children), scheduled));
+    kit_expect_state(k, held, JOB_HELD);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, held);
+    assert_true(id_eq(kit_claim(k, children), held));
+}
+
+static void child__that_is_approved_first_still_waits(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id parent = kit_enqueue(k, parents, "{}");
+    struct id child = waiting_for(k, children, &parent, 1);
+    (void)kit_do(k, COMMAND_JOB_HOLD, child);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, child);
+    assert_true(id_is_none(kit_claim(k, children)));
+    complete(k, parents, parent);
+    assert_true(id_eq(kit_claim(k, children), child));
+}
+
+/* A child that was over while its parent completed looks again when it comes back; and it makes no
+ * difference whether the machine was restarted in between. */
+static void child__that_comes_back_looks_again(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned restart = 0; restart < 2; restart++) {
+        const char *parents = kit_name(k);
+        const char *children = kit_name(k);
+        struct id ids[] = {kit_enqueue(k, parents, "{}"), kit_enqueue(k, parents, "{}")};
+        struct id child = waiting_for(k, children, ids, 2);
+        (void)kit_do(k, COMMAND_JOB_CANCEL, child);
+        if (restart == 1) {
+            kit_reopen(k);
+        }
+        complete(k, parents, ids[0]);
+        (void)kit_do(k, COMMAND_JOB_RETRY, child);
+        assert_true(id_is_none(kit_claim(k, children)));
+        if (restart == 1) {
+            kit_reopen(k);
+        }
+        complete(k, parents, ids[1]);
+        assert_true(id_eq(kit_claim(k, children), child));
+    }
+}
+
+static void children__of_one_parent_come_in_order_of_their_ids(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *children = kit_name(k);
+    struct id parent = kit_enqueue(k, parents, "{}");
+    struct id ids[20];
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = waiting_for(k, children, &parent, 1);
+        if (i % 3 == 0) {
+            (void)kit_do(k, COMMAND_JOB_DELETE, ids[i]); /* swept out on the way */
+        }
+    }
+    complete(k, parents, parent);
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        if (i % 3 != 0) {
+            assert_true(id_eq(kit_claim(k, children), ids[i]));
+        }
+    }
+    assert_true(id_is_none(kit_claim(k, children)));
+}
+
+/* A chain whose step waits for another job keeps both. */
+static void chain__and_dependencies_go_together(void **state)
+{
+    struct kit *k = *state;
+    const char *parents = kit_name(k);
+    const char *queues[] = {kit_name(k), kit_name(k)};
+    struct id parent = kit_enqueue(k, parents, "{}");
+    struct command_new new = {.job = kit_template(queues[0], "{}"), .starts_chain = true};
+    new.job.waits_for = str_from(&parent, ID_BYTES);
+    new.job.chain_config =
+        kit_text(k, "{\"steps\":[{\"queue\":\"%s\"},{\"queue\":\"%s\"}]}", queues[0], queues[1]);
+    struct command c = kit_enqueue_command(&new, 1);
+    struct id id = kit_apply(k, &c)->items[0].id;
+    assert_true(id_is_none(kit_claim(k, queues[0])));
+    complete(k, parents, parent);
+    complete(k, queues[0], id);
+    assert_false(id_is_none(kit_claim(k, queues[1])));
+}
+
+TEST_GROUP_FIXTURE(apply_depends, kit_setup, kit_teardown,
+                   cmocka_unit_test(child__is_pending_but_not_claimable),
+                   cmocka_unit_test(child__waits_for_all_of_them),
+                   cmocka_unit_test(completed__parents_are_not_waited_for),
+                   cmocka_unit_test(parents__that_end_otherwise_block),
+                   cmocka_unit_test(parent__that_is_retried_and_completes_frees_the_child),
+                   cmocka_unit_test(met__dependencies_stay_met),
+                   cmocka_unit_test(unknown__parents_are_refused),
+                   cmocka_unit_test(child__may_be_scheduled_or_held_meanwhile),
+                   cmocka_unit_test(child__that_is_approved_first_still_waits),
+                   cmocka_unit_test(child__that_comes_back_looks_again),
+                   cmocka_unit_test(children__of_one_parent_come_in_order_of_their_ids),
+                   cmocka_unit_test(chain__and_dependencies_go_together));

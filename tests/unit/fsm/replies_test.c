@@ -1,0 +1,174 @@
+/*
+ * Answers that are given again to whoever asks with the same idempotency key.
+ */
+#include "lib/golden.h"
+#include "lib/machine_kit.h"
+
+static struct command keyed(struct command_new *jobs, size_t count, const char *key)
+{
+    struct command c = kit_enqueue_command(jobs, count);
+    c.enqueue.idempotency_key = str_from_z(key);
+    return c;
+}
+
+static void repeat__gets_the_first_answer_and_makes_nothing(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct command_new jobs[3];
+    struct id ids[3];
+    for (unsigned i = 0; i < COUNT_OF(jobs); i++) {
+        jobs[i] = (struct command_new){.job = kit_template(queue, "{}")};
+    }
+    jobs[1].job.scheduled_at = wall_add_ms(k->now, 1000);
+    jobs[2].job.unique_key = STR("a");
+    struct command c = keyed(jobs, COUNT_OF(jobs), "first");
+    c.enqueue.has_batch = true;
+    const struct result *r = kit_apply(k, &c);
+    struct id batch = r->id;
+    for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = r->items[i].id;
+    }
+    uint64_t digest = kit_digest(k);
+    static const enum result_status want[] = {RESULT_PENDING, RESULT_SCHEDULED, RESULT_PENDING};
+    for (unsigned pass = 0; pass < 2; pass++) {
+        r = kit_apply(k, &c);
+        assert_int_equal(r->code, ERR_OK);
+        assert_int_equal(r->count, COUNT_OF(ids));
+        assert_true(id_eq(r->id, batch));
+        for (unsigned i = 0; i < COUNT_OF(ids); i++) {
+            assert_true(id_eq(r->items[i].id, ids[i]));
+            assert_int_equal(r->items[i].status, want[i]);
+        }
+        assert_int_equal(kit_digest(k), digest);
+        kit_reopen(k); /* it is on disk */
+    }
+    /* The answer is the key's, whatever is asked with it. */
+    struct command_new other = {.job = kit_template(kit_name(k), "{}")};
+    struct command d = keyed(&other, 1, "first");
+    assert_int_equal(kit_apply(k, &d)->count, COUNT_OF(ids));
+    assert_int_equal(kit_digest(k), digest);
+}
+
+static void repeat__in_the_same_entry_is_one_too(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct command_new new = {.job = kit_template(queue, "{}")};
+    struct command both[] = {keyed(&new, 1, "twice"), keyed(&new, 1, "twice")};
+    const struct result *r = kit_apply_all(k, both, 2);
+    assert_true(id_eq(r[0].items[0].id, r[1].items[0].id));
+    kit_expect_count(k, queue, JOB_PENDING, 1);
+}
+
+static void other_keys__and_none_make_jobs(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct command_new new = {.job = kit_template(queue, "{}")};
+    struct command a = keyed(&new, 1, "a");
+    struct command b = keyed(&new, 1, "b");
+    struct command none = keyed(&new, 1, "");
+    (void)kit_apply(k, &a);
+    (void)kit_apply(k, &b);
+    (void)kit_apply(k, &none);
+    (void)kit_apply(k, &none);
+    kit_expect_count(k, queue, JOB_PENDING, 4);
+}
+
+/* Nothing was done, so the next try may succeed. */
+static void refusal__is_not_kept(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id missing = id_make(k->now, 7777777, 11);
+    struct command_new new = {.job = kit_template(queue, "{}")};
+    new.job.waits_for = str_from(&missing, ID_BYTES);
+    struct command c = keyed(&new, 1, "refused");
+    kit_refuses(k, &c, ERR_VALIDATION, "depends_on: job \"{id}\" not found", missing);
+    new.job.waits_for = STR_EMPTY;
+    c = keyed(&new, 1, "refused");
+    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+    kit_expect_count(k, queue, JOB_PENDING, 1);
+}
+
+static void answer__is_kept_for_a_day(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    int64_t day_ms = 24 * 3600 * 1000;
+    struct buf value;
+    struct command_new new = {.job = kit_template(queue, "{}")};
+    struct command c = keyed(&new, 1, "day");
+    struct id first = kit_apply(k, &c)->items[0].id;
+    buf_init(&value, 1 << 16);
+    kit_pass_ms(k, day_ms - 1);
+    assert_true(id_eq(kit_apply(k, &c)->items[0].id, first));
+    kit_pass_ms(k, 1);
+    assert_false(id_eq(kit_apply(k, &c)->items[0].id, first)); /* before any tick */
+    kit_tick(k, day_ms - 1);
+    assert_true(store_get(machine_store(k->machine), STORE_KIND_REPLY, STR("day"), &value));
+    kit_tick(k, 1);
+    assert_false(store_get(machine_store(k->machine), STORE_KIND_REPLY, STR("day"), &value));
+    buf_deinit(&value);
+}
+
+/* The jobs of the answer may be gone by then. */
+static void answer__outlives_its_jobs(void **state)
+{
+    struct kit *k = *state;
+    struct command_new new = {.job = kit_template(kit_name(k), "{}")};
+    struct command c = keyed(&new, 1, "gone");
+    struct id id = kit_apply(k, &c)->items[0].id;
+    (void)kit_do(k, COMMAND_JOB_DELETE, id);
+    assert_true(id_eq(kit_apply(k, &c)->items[0].id, id));
+    assert_false(kit_has(k, id));
+}
+
+/* A record that an earlier version has written is still an answer. It is put into a fresh machine,
+ * whose first entry is always the same. */
+static void golden__record_decodes(void **state)
+{
+    (void)state;
+    struct kit *k = NULL;
+    struct buf present;
+    struct buf file;
+    struct err err;
+    assert_int_equal(kit_setup((void **)&k), 0);
+    struct command_new news[2] = {{.job = kit_template("q", "{}")},
+                                  {.job = kit_template("q", "{}")}};
+    news[1].job.scheduled_at = wall_add_ms(k->now, 1);
+    struct command c = keyed(news, 2, "written");
+    c.enqueue.has_batch = true;
+    const struct result *r = kit_apply(k, &c);
+    struct id want[] = {r->id, r->items[0].id, r->items[1].id};
+    buf_init(&present, 1 << 16);
+    assert_true(store_get(machine_store(k->machine), STORE_KIND_REPLY, STR("written"), &present));
+    golden_read_present("record-reply-1.bin", &present, &file);
+
+    struct store *s = machine_store(k->machine);
+    store_put(s, STORE_KIND_REPLY, STR("read"), buf_str(&file));
+    assert_int_equal(kv_commit(s->kv, s->batch, &err), ERR_OK);
+    kit_reopen(k);
+    c.enqueue.idempotency_key = STR("read");
+    r = kit_apply(k, &c);
+    assert_int_equal(r->count, 2);
+    assert_true(id_eq(r->id, want[0]));
+    assert_true(id_eq(r->items[0].id, want[1]));
+    assert_true(id_eq(r->items[1].id, want[2]));
+    assert_int_equal(r->items[0].status, RESULT_PENDING);
+    assert_int_equal(r->items[1].status, RESULT_SCHEDULED);
+    buf_deinit(&present);
+    buf_deinit(&file);
+    kit_forget(k); /* what was put in from outside is not in the log */
+    assert_int_equal(kit_teardown((void **)&k), 0);
+}
+
+TEST_GROUP_FIXTURE(replies, kit_setup, kit_teardown,
+                   cmocka_unit_test(repeat__gets_the_first_answer_and_makes_nothing),
+                   cmocka_unit_test(repeat__in_the_same_entry_is_one_too),
+                   cmocka_unit_test(other_keys__and_none_make_jobs),
+                   cmocka_unit_test(refusal__is_not_kept),
+                   cmocka_unit_test(answer__is_kept_for_a_day),
+                   cmocka_unit_test(answer__outlives_its_jobs),
+                   cmocka_unit_test(golden__record_decodes));

@@ -1,0 +1,144 @@
+/*
+ * What earlier versions have stored still decodes to what it was (tests/lib/golden.h says how files
+ * are added). Where the version is still the present one, the same bytes are written today.
+ */
+#include "base/unpack.h"
+#include "lib/golden.h"
+#include "store/store_event.h"
+#include "store/store_job.h"
+#include "store/store_record.h"
+#include "store/store_rows.h"
+#include "unit/store/store_fixture.h"
+
+static void expect_document(const char *name, const struct job *want)
+{
+    struct buf present;
+    struct buf file;
+    struct job got;
+    struct err err;
+    buf_init(&present, 1 << 16);
+    store_job_encode(want, &present);
+    golden_read_present(name, &present, &file);
+    assert_int_equal(store_job_decode(want->id, buf_str(&file), &got, &err), ERR_OK);
+    samples_same_job(&got, want);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void documents__decode(void **state)
+{
+    (void)state;
+    struct job full = samples_job_full();
+    struct job minimal = samples_job_minimal();
+    expect_document("document-full-1.bin", &full);
+    expect_document("document-minimal-1.bin", &minimal);
+}
+
+/* One test for each small thing: a file, how it is written and read, and its sample. */
+#define GOLDEN(thing, module, file_name)                                                           \
+    static void thing##__decodes(void **state)                                                     \
+    {                                                                                              \
+        (void)state;                                                                               \
+        struct store_##thing want = samples_##thing();                                             \
+        struct store_##thing got;                                                                  \
+        struct buf present;                                                                        \
+        struct buf file;                                                                           \
+        buf_init(&present, 1 << 16);                                                               \
+        module##_encode_##thing(&want, &present);                                                  \
+        golden_read_present(file_name, &present, &file);                                           \
+        assert_true(module##_decode_##thing(buf_str(&file), &got));                                \
+        samples_same_##thing(&got, &want);                                                         \
+        buf_deinit(&present);                                                                      \
+        buf_deinit(&file);                                                                         \
+    }
+GOLDEN(queue, store_record, "record-queue-1.bin")
+GOLDEN(lock, store_record, "record-lock-1.bin")
+GOLDEN(batch, store_record, "record-batch-1.bin")
+GOLDEN(schedule, store_record, "record-schedule-1.bin")
+GOLDEN(worker, store_record, "record-worker-1.bin")
+GOLDEN(error, store_rows, "row-error-1.bin")
+GOLDEN(usage, store_rows, "row-usage-1.bin")
+GOLDEN(iteration, store_rows, "row-iteration-1.bin")
+#undef GOLDEN
+
+struct walk {
+    unsigned next;
+    struct wall at;
+};
+
+static bool expect_sample(void *data, const struct store_event *e)
+{
+    struct walk *w = data;
+    struct store_event want = samples_event(w->next++, 500, w->at);
+    samples_same_event(e, &want);
+    return true;
+}
+
+static void events__decode(void **state)
+{
+    (void)state;
+    struct walk w = {.at = {.ns = 1700000001 * NS_PER_S}};
+    struct store_event_block block;
+    struct buf present;
+    struct buf file;
+    buf_init(&present, 1 << 16);
+    store_event_block_init(&block);
+    for (unsigned i = 0; i < SAMPLES_EVENTS; i++) {
+        struct store_event e = samples_event(i, 500, w.at);
+        store_event_add(&block, &e);
+    }
+    store_event_encode(&block, w.at, &present);
+    store_event_block_deinit(&block);
+    golden_read_present("events-1.bin", &present, &file);
+    assert_true(store_event_each(500, buf_str(&file), expect_sample, &w));
+    assert_int_equal(w.next, SAMPLES_EVENTS);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+/* The machine's record has no functions of its own: it is seen through a store that opens. Its
+ * state hash is made of RocksDB's bytes and is taken as the file has it. */
+static void machine_record__decodes(void **state)
+{
+    struct store_fixture *f = *state;
+    enum { AT_STATE_HASH = 57 };
+    const struct store_meta want = {.applied_index = 101,
+                                    .now = {.ns = 102},
+                                    .next_order = 103,
+                                    .lease_token = 104,
+                                    .next_event = 105,
+                                    .oldest_event = 106,
+                                    .next_row = 107,
+                                    .purge_cursor = samples_id(9)};
+    struct buf present;
+    struct buf file;
+    struct err err;
+    buf_init(&present, 1 << 16);
+    f->store.meta = want;
+    store_commit(&f->store);
+    assert_true(store_get(&f->store, STORE_KIND_MACHINE, STR_EMPTY, &present));
+    golden_read("record-machine-1.bin", buf_str(&present), &file);
+
+    store_put(&f->store, STORE_KIND_MACHINE, STR_EMPTY, buf_str(&file));
+    assert_int_equal(kv_commit(f->store.kv, f->store.batch, &err), ERR_OK);
+    store_fixture_reopen(f);
+    assert_int_equal(f->store.meta.applied_index, want.applied_index);
+    assert_int_equal(f->store.meta.now.ns, want.now.ns);
+    assert_int_equal(f->store.meta.next_order, want.next_order);
+    assert_int_equal(f->store.meta.lease_token, want.lease_token);
+    assert_int_equal(f->store.meta.next_event, want.next_event);
+    assert_int_equal(f->store.meta.oldest_event, want.oldest_event);
+    assert_int_equal(f->store.meta.next_row, want.next_row);
+    struct unpack hash = unpack_from(str_from_offset(buf_str(&file), AT_STATE_HASH));
+    assert_int_equal(f->store.meta.state_hash, unpack_u64(&hash));
+    assert_true(id_eq(f->store.meta.purge_cursor, want.purge_cursor));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(queue__decodes),
+           cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
+           cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
+           cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
+           cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),
+           STORE_TEST(machine_record__decodes));
