@@ -11,6 +11,8 @@
 #include "os/os_file.h"
 #include "store/store_docs.h"
 
+enum { STOP_WAIT_MS = 5000 };
+
 struct engine_config engine_config_default(void)
 {
     struct node_config node = node_config_default();
@@ -51,7 +53,8 @@ static void fsm_apply(void *data, uint64_t index, struct str entry)
 {
     struct engine *e = data;
     machine_apply(e->machine, index, entry);
-    engine_pipe__applied(e, entry, index);
+    engine_pipe__applied(e, index);
+    engine_feed__tell(e);
 }
 
 static uint64_t fsm_applied_index(void *data)
@@ -132,7 +135,7 @@ static void answer_open(struct engine *e)
 {
     if (!e->open_answered) {
         e->open_answered = true;
-        (void)uv_timer_stop(&e->leader_timer);
+        (void)uv_timer_stop(&e->patience);
         uv_sem_post(&e->opened);
     }
 }
@@ -144,6 +147,9 @@ static void fsm_leads_changed(void *data, bool leads)
     atomic_store(&e->leads_now, leads);
     if (leads) {
         engine_clockwork__look(e);
+        if (e->node != NULL) { /* not yet inside node_open; core_main does it then */
+            engine_pipe__pump(e);
+        }
         answer_open(e);
     } else {
         engine_clockwork__stop(e);
@@ -154,7 +160,7 @@ static void fsm_leads_changed(void *data, bool leads)
 
 /* The core thread */
 
-static void leader_timer_cb(uv_timer_t *timer)
+static void no_leader_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
     log_warn("no_leader_yet", LOG_I64("waited_ms", e->config.leader_wait_ms));
@@ -187,8 +193,8 @@ static void open_loop(struct engine *e)
     CHECK(uv_loop_init(&e->loop) == 0);
     mailbox_open(&e->box, &e->loop);
     mailbox_on_turn(&e->box, turned, e);
-    CHECK(uv_timer_init(&e->loop, &e->leader_timer) == 0);
-    e->leader_timer.data = e;
+    CHECK(uv_timer_init(&e->loop, &e->patience) == 0);
+    e->patience.data = e;
     engine_park__open(e);
     engine_clockwork__open(e);
 }
@@ -197,7 +203,7 @@ static void close_loop(struct engine *e)
 {
     engine_clockwork__close(e);
     engine_park__close(e);
-    uv_close((uv_handle_t *)&e->leader_timer, NULL);
+    uv_close((uv_handle_t *)&e->patience, NULL);
     mailbox_close(&e->box);
 }
 
@@ -212,8 +218,8 @@ static void core_main(void *data)
         close_loop(e);
     } else {
         if (!e->leads) {
-            CHECK(uv_timer_start(&e->leader_timer, leader_timer_cb,
-                                 (uint64_t)e->config.leader_wait_ms, 0) == 0);
+            CHECK(uv_timer_start(&e->patience, no_leader_cb, (uint64_t)e->config.leader_wait_ms,
+                                 0) == 0);
         }
         engine_clockwork__look(e);
         engine_pipe__pump(e);
@@ -279,6 +285,30 @@ static void node_closed(void *data)
     close_loop(e);
 }
 
+static void close_node(struct engine *e)
+{
+    if (!e->node_closing) {
+        e->node_closing = true;
+        (void)uv_timer_stop(&e->patience);
+        node_close(e->node, node_closed, e);
+    }
+}
+
+void engine__maybe_stopped(struct engine *e)
+{
+    if (e->stopping && e->entry_count == 0) {
+        close_node(e);
+    }
+}
+
+/* Without a majority, or on a full disk, an entry may never come to its end. */
+static void no_end_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    log_warn("entries_given_up", LOG_U64("entries", e->entry_count));
+    close_node(e);
+}
+
 static void deliver_stop(struct msg *m)
 {
     struct engine *e = CONTAINER_OF(m, struct engine, stop_msg);
@@ -286,7 +316,8 @@ static void deliver_stop(struct msg *m)
     engine_clockwork__stop(e);
     engine_park__release_all(e, ERR_STOPPING);
     engine_pipe__refuse_all(e, ERR_STOPPING);
-    node_close(e->node, node_closed, e);
+    CHECK(uv_timer_start(&e->patience, no_end_cb, STOP_WAIT_MS, 0) == 0);
+    engine__maybe_stopped(e);
 }
 
 void engine_close(struct engine *e)
@@ -345,21 +376,30 @@ struct status_call {
     uv_sem_t answered;
 };
 
-static void run_status(struct engine_call *call, struct machine *m)
+void engine_status_here(struct engine *e, struct engine_status *out)
 {
-    struct engine *e = call->engine;
-    struct engine_status *out = CONTAINER_OF(call, struct status_call, call)->out;
+    const struct machine *m = e->machine;
     *out = (struct engine_status){
         .pending_ops = atomic_load(&e->pending_ops),
         .parked_ops = e->park.count,
         .applied_ops = atomic_load(&e->applied_ops),
         .entries = e->entries_total,
         .overload_total = atomic_load(&e->overload_total),
+        .tick_errors = e->clockwork.tick_errors,
+        .purge_errors = e->clockwork.purge_errors,
+        .queue_times = e->queue_times,
+        .apply_times = e->apply_times,
         .live_jobs = machine_live_count(m),
         .index_bytes = machine_index_bytes(m),
         .state_hash = machine_state_hash(m),
     };
     node_status(e->node, &out->node);
+}
+
+static void run_status(struct engine_call *call, struct machine *m)
+{
+    (void)m;
+    engine_status_here(call->engine, CONTAINER_OF(call, struct status_call, call)->out);
 }
 
 static void status_answered(struct engine_call *call)
@@ -375,6 +415,11 @@ void engine_status(struct engine *e, struct engine_status *out)
     CHECK(posted);
     uv_sem_wait(&s.answered);
     uv_sem_destroy(&s.answered);
+}
+
+const struct engine_config *engine_settings(const struct engine *e)
+{
+    return &e->config;
 }
 
 bool engine_leads(const struct engine *e)

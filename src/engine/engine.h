@@ -12,7 +12,8 @@
  *
  * Promises: done comes exactly once. ERR_OK in err means that the command is durable and applied,
  * and result has the machine's answer, which may be a refusal. Any error in err other than
- * ERR_UNKNOWN_OUTCOME means that it certainly did not happen.
+ * ERR_UNKNOWN_OUTCOME means that it certainly did not happen. Clearing and deleting a queue go in
+ * steps; one that was cut off between them ends with ERR_UNKNOWN_OUTCOME too.
  */
 #pragma once
 
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "base/heap.h"
 #include "cluster/node.h"
+#include "engine/engine_times.h"
 #include "fsm/command.h"
 #include "fsm/command_check.h"
 #include "fsm/machine.h"
@@ -48,8 +50,9 @@ struct engine_config engine_config_default(void);
 ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
                                          struct engine **out_engine, struct err *err);
 
-/* Stop: what is in the log is finished, the rest is refused with ERR_STOPPING; then the store is
- * closed. Nobody may submit or read any more. NULL is fine. */
+/* Stop: what is on its way to the log is finished, parked claims end with nothing, the rest is
+ * refused with ERR_STOPPING; then the store is closed. Nobody may submit or read any more. NULL is
+ * fine. */
 void engine_close(struct engine *e);
 
 /* One command on its way. The caller embeds it and keeps it alive until done. */
@@ -59,7 +62,8 @@ struct engine_op {
                                            or, when it is refused at once, inside engine_submit */
     struct mailbox *reply_to;
     void *data;
-    int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0: not at all */
+    int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
+                        other commands: not at all. Before engine_op_prepare */
     /* result */
     struct err err;
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
@@ -75,11 +79,20 @@ struct engine_op {
     struct arena *claim_arena; /* of a claim that may park: its decoded command */
     struct command_claim claim;
     struct engine_link *links; /* one per queue while parked */
-    struct heap_node wake;     /* when it is parked: when to look again */
+    struct heap_node end;      /* while parked: when that ends */
     int64_t deadline_ns;       /* of the parking, on the monotonic clock */
     uint64_t ticket;           /* its place among those that wait */
     struct engine_hall *woken_by;
-    bool parked, arrived, found_nothing, goes_on, cancel_sent, cancel_back, is_done;
+    int64_t waiting_since_ns; /* for an entry, on the monotonic clock */
+    /* of the core thread */
+    bool parked;
+    bool arrived;       /* counts as pending */
+    bool found_nothing; /* a claim: by the entry that carried it */
+    bool goes_on;       /* in steps, and there is a next one */
+    bool begun;         /* a step of it was applied */
+    bool cancelled;
+    /* of the caller's thread */
+    bool cancel_sent, cancel_back, is_done;
 };
 
 void engine_op_init(struct engine_op *op);
@@ -94,8 +107,8 @@ ATTR_NODISCARD enum err_code engine_op_prepare(struct engine *e, struct engine_o
 void engine_submit(struct engine *e, struct engine_op *op);
 
 /* From the thread of op->reply_to, before done: the answer is not wanted any more. A parked claim
- * ends at once, with nothing claimed; what is in the pipeline already ends as it does. done comes
- * in every case. */
+ * ends at once, with nothing claimed; what is in the pipeline already ends as it does, and a claim
+ * there does not park again. done comes in every case. */
 void engine_cancel(struct engine *e, struct engine_op *op);
 
 /* Run something on the core thread, with the machine between two entries. */
@@ -124,9 +137,13 @@ struct engine_status {
     struct node_status node;
     uint64_t pending_ops;
     uint64_t parked_ops;
-    uint64_t applied_ops;    /* by this node since it started */
-    uint64_t entries;        /* that carried them */
-    uint64_t overload_total; /* refused because the pipeline was full */
+    uint64_t applied_ops;            /* by this node since it started */
+    uint64_t entries;                /* that carried them */
+    uint64_t overload_total;         /* refused because the pipeline was full */
+    uint64_t tick_errors;            /* ticks and fired schedules that did not happen */
+    uint64_t purge_errors;           /* steps of a purge */
+    struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
+    struct engine_times apply_times; /* of an entry: until it is committed and applied */
     uint64_t live_jobs;
     uint64_t index_bytes;
     uint64_t state_hash;
@@ -134,6 +151,12 @@ struct engine_status {
 
 /* From any thread but the core's; waits for the core thread to answer. */
 void engine_status(struct engine *e, struct engine_status *out);
+
+/* The same on the core thread, inside engine_call.run. */
+void engine_status_here(struct engine *e, struct engine_status *out);
+
+/* What the engine was opened with; it does not change. Any thread. */
+const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
 
@@ -163,12 +186,15 @@ struct engine_take {
     struct msg msg;
     struct engine_feed *feed;
     struct arena *arena;
+    uint64_t wakes_heard;
 };
 
-/* woken is called on reply_to's loop when the set stops being empty. From any thread; the feed
- * begins with changes after the call is handled, which is before it returns. */
+/* woken is called on reply_to's loop when the set stops being empty; after a take that left some
+ * behind, it is not: the subscriber goes on taking. From any thread; the feed begins with changes
+ * after the call is handled, which is before it returns. */
 struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
                                      void (*woken)(void *data), void *data);
+/* From the thread of reply_to, told or not; one at a time. */
 void engine_feed_take(struct engine_feed *f, struct engine_take *t);
 void engine_take_deinit(struct engine_take *t);
 /* From the thread of reply_to, with no take under way. Waits for the core thread; woken does not

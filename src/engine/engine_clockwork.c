@@ -19,8 +19,6 @@ enum {
     /* A wall clock may be set; the timer, which runs on the monotonic one, would not notice. So it
      * never sleeps longer than this while something is due later. */
     SLEEP_MS_MAX = 30000,
-    /* After a schedule whose next run could not be computed. */
-    FIRE_RETRY_MS = 60000,
     ZONE_BYTES_MAX = 1 << 20,
 };
 
@@ -53,34 +51,45 @@ static const struct zone *find_zone(struct engine *e, struct str name, struct er
     return zone;
 }
 
-/* The run after now; 0 when there is none any more. */
-static enum err_code next_run(struct engine *e, const struct machine_due_schedule *s,
-                              struct wall now, struct wall *out, struct err *err)
+static void log_schedule(const char *event, struct id schedule, const struct err *err)
 {
+    char id[ID_TEXT_MAX];
+    size_t len = id_format(schedule, ID_SCHEDULE, id);
+    log_error(event, LOG_STR("schedule", str_from(id, len)), LOG_Z("error", err->msg));
+}
+
+/* The run after now; 0 when there is none any more. One schedule that this node cannot compute must
+ * not stop the others: without its zone it goes by UTC, without an expression it ends. */
+static struct wall next_run(struct engine *e, const struct machine_due_schedule *s, struct wall now)
+{
+    ATTR_CLEANUP(zone_freep) struct zone *utc = NULL;
+    struct wall next = {0};
     struct cron cron;
-    const struct zone *zone;
-    if (cron_parse(s->cron, &cron, err) != ERR_OK) {
-        return err->code;
+    struct err err;
+    if (cron_parse(s->cron, &cron, &err) != ERR_OK) {
+        log_schedule("schedule_ended", s->id, &err);
+        return next;
     }
-    zone = find_zone(e, s->timezone, err);
+    const struct zone *zone = find_zone(e, s->timezone, &err);
     if (zone == NULL) {
-        return err->code;
+        log_schedule("schedule_by_utc", s->id, &err);
+        utc = zone_new_utc();
+        zone = utc;
     }
-    if (!cron_next(&cron, zone, s->created_at, now, out)) {
-        *out = (struct wall){0};
-    }
-    return ERR_OK;
+    return cron_next(&cron, zone, s->created_at, now, &next) ? next : WALL_NONE;
 }
 
 static void tick_done(struct engine_op *op)
 {
     op->engine->clockwork.tick_busy = false;
+    op->engine->clockwork.tick_errors += op->err.code != ERR_OK;
     engine_clockwork__look(op->engine);
 }
 
 static void fire_done(struct engine_op *op)
 {
     op->engine->clockwork.fire_busy = false;
+    op->engine->clockwork.tick_errors += op->err.code != ERR_OK;
     engine_clockwork__look(op->engine);
 }
 
@@ -94,6 +103,7 @@ static void purge_done(struct engine_op *op)
                 r.code == ERR_OK && r.more;
     arena_free(a);
     e->clockwork.purge_busy = false;
+    e->clockwork.purge_errors += op->err.code != ERR_OK;
     if (!more) {
         e->clockwork.purge_at_ns = wall_add_ms(os_clock_wall(), e->config.retention_interval_ms).ns;
     }
@@ -103,17 +113,9 @@ static void purge_done(struct engine_op *op)
 static void fire(struct engine *e, const struct machine_due_schedule *s, struct wall now)
 {
     struct command c = {.type = COMMAND_SCHEDULE_FIRE};
-    struct err err;
     c.schedule_fire.id = s->id;
     c.schedule_fire.expected_next = s->next_run;
-    if (next_run(e, s, now, &c.schedule_fire.next, &err) != ERR_OK) {
-        char id[ID_TEXT_MAX];
-        size_t len = id_format(s->id, ID_SCHEDULE, id);
-        log_error("schedule_not_computed", LOG_STR("schedule", str_from(id, len)),
-                  LOG_Z("error", err.msg));
-        e->clockwork.fire_not_before_ns = wall_add_ms(now, FIRE_RETRY_MS).ns;
-        return;
-    }
+    c.schedule_fire.next = next_run(e, s, now);
     e->clockwork.fire_busy = true;
     engine_pipe__submit_own(e, &e->clockwork.fire, &c);
 }
@@ -132,13 +134,11 @@ static int64_t run_due(struct engine *e, struct wall now)
         next = INT64_MAX;
     }
     if (!w->fire_busy && machine_next_schedule(e->machine, &schedule)) {
-        int64_t at = schedule.next_run.ns > w->fire_not_before_ns ? schedule.next_run.ns
-                                                                  : w->fire_not_before_ns;
-        if (at <= now.ns) {
+        if (schedule.next_run.ns <= now.ns) {
             fire(e, &schedule, now);
-            at = w->fire_busy ? INT64_MAX : w->fire_not_before_ns;
+        } else if (schedule.next_run.ns < next) {
+            next = schedule.next_run.ns;
         }
-        next = at < next ? at : next;
     }
     if (e->config.retention_ms > 0 && !w->purge_busy) {
         if (w->purge_at_ns <= now.ns) {

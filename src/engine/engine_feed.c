@@ -26,7 +26,9 @@ struct engine_feed {
     void *data;
     struct id_set set;
     struct msg wake_msg;
-    bool wake_out; /* the wake-up is on its way, or the subscriber has not taken since */
+    bool wake_out;        /* the subscriber has been told, or takes by itself */
+    uint64_t wakes_sent;  /* the message is on its way while these differ… */
+    uint64_t wakes_heard; /* …this one of the subscriber's thread */
     /* opening and closing */
     struct msg msg;
     uv_sem_t handled;
@@ -104,6 +106,7 @@ static bool set_take(struct id_set *s, struct id *out)
 static void deliver_wake(struct msg *m)
 {
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, wake_msg);
+    f->wakes_heard++;
     f->woken(f->data);
 }
 
@@ -119,6 +122,7 @@ void engine_feed__tell(struct engine *e)
     for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
         if (!f->wake_out && f->set.first != f->set.next) {
             f->wake_out = true;
+            f->wakes_sent++;
             f->wake_msg.deliver = deliver_wake;
             bool posted = mailbox_post(f->reply_to, &f->wake_msg);
             CHECK(posted);
@@ -164,7 +168,9 @@ static void deliver_take(struct msg *m)
     }
     t->index = machine_applied_index(e->machine);
     t->behind = f->set.next - f->set.first;
-    f->wake_out = t->behind > 0; /* it is expected to take again without being told */
+    /* With some left it takes again without being told; and when it took without being told, the
+     * message may still be on its way. */
+    f->wake_out = t->behind > 0 || t->wakes_heard != f->wakes_sent;
     buf_deinit(&scratch);
     t->msg.deliver = deliver_taken;
     bool posted = mailbox_post(f->reply_to, &t->msg);
@@ -174,6 +180,7 @@ static void deliver_take(struct msg *m)
 void engine_feed_take(struct engine_feed *f, struct engine_take *t)
 {
     t->feed = f;
+    t->wakes_heard = f->wakes_heard;
     t->msg.deliver = deliver_take;
     bool posted = mailbox_post(&f->engine->box, &t->msg);
     CHECK(posted); /* feeds are closed before the engine */

@@ -18,8 +18,8 @@ struct engine_entry {
     struct node_propose propose;
     struct engine *engine;
     struct engine_entry *next; /* in the order of proposing */
-    const char *bytes;         /* what was proposed: recognised when it is applied */
     struct engine_op *ops;
+    int64_t proposed_ns; /* on the monotonic clock */
     bool applied;
 };
 
@@ -27,8 +27,9 @@ struct engine_entry {
 struct engine_hall {
     struct map_node node; /* by queue name */
     struct engine_link *first, *last;
-    uint32_t woken; /* claims sent off from here and not back yet */
-    bool hot;       /* something may have become claimable */
+    uint32_t woken;           /* claims sent off from here and not back yet */
+    struct heap_node opening; /* when a throttle that keeps them waiting gives way */
+    bool hot;                 /* something may have become claimable */
     struct engine_hall *hot_next;
     char name[];
 };
@@ -43,7 +44,8 @@ struct engine_link {
 struct engine_park {
     struct map halls;
     struct engine_hall *hot;
-    struct heap wakes; /* engine_op.wake */
+    struct heap ends;     /* engine_op.end */
+    struct heap openings; /* engine_hall.opening */
     uv_timer_t timer;
     uint64_t next_ticket;
     uint64_t count;
@@ -56,11 +58,19 @@ struct engine_clockwork {
     struct engine_op fire;
     struct engine_op purge;
     bool tick_busy, fire_busy, purge_busy;
-    int64_t purge_at_ns;        /* wall time of the next purge; 0 before the first leadership */
-    int64_t fire_not_before_ns; /* after a schedule that could not be computed */
-    int64_t armed_ns;           /* what the timer is set for */
-    struct map zones;           /* by name */
+    uint64_t tick_errors, purge_errors;
+    int64_t purge_at_ns; /* wall time of the next purge */
+    int64_t armed_ns;    /* what the timer is set for */
+    struct map zones;    /* by name */
 };
+
+/* Answers on their way to one mailbox. */
+struct engine_replies {
+    struct mailbox *box; /* NULL: none */
+    struct msg *first, *last;
+};
+
+enum { ENGINE_REPLIES = 8 }; /* as many network threads as there usually are */
 
 struct engine {
     struct engine_config config;
@@ -77,9 +87,11 @@ struct engine {
     struct engine_park park;
     struct engine_clockwork clockwork;
     struct engine_feed *feeds;
+    struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
+    struct engine_times queue_times, apply_times;
     bool leads;
-    bool stopping;
+    bool stopping; /* nothing new is let in */
 
     /* read by any thread */
     atomic_uint_fast64_t pending_ops;
@@ -92,15 +104,20 @@ struct engine {
     uv_sem_t opened; /* the core thread has an answer for engine_open */
     struct err open_err;
     bool open_failed, open_answered;
-    uv_timer_t leader_timer;
+    bool node_closing;
+    uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
     struct msg stop_msg;
 };
+
+/* engine.c: stopping, and nothing is on its way to the log any more? */
+void engine__maybe_stopped(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
 void engine_pipe__pump(struct engine *e);
-void engine_pipe__applied(struct engine *e, struct str entry, uint64_t index);
+void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
+void engine_pipe__add(struct engine *e, struct engine_op *op); /* to those that wait for an entry */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
 /* An op of the engine's own, whose done runs on the core thread. */
 void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struct command *c);
@@ -112,6 +129,7 @@ void engine_park__close(struct engine *e);
 bool engine_park__admit(struct engine *e, struct engine_op *op);
 /* A claim came back from the machine with nothing: true when it was parked again. */
 bool engine_park__again(struct engine *e, struct engine_op *op);
+/* A claim is out of the pipeline, in whatever way. */
 void engine_park__returned(struct engine *e, struct engine_op *op);
 void engine_park__ready(struct engine *e, struct str queue);
 void engine_park__wake(struct engine *e); /* send off what can now succeed */

@@ -5,6 +5,9 @@
  * line, or a limit gives way, its hall becomes hot; then as many of the longest-waiting claims are
  * sent off as there are jobs to claim, less those that are on their way already. A claim that comes
  * back empty, because somebody was quicker, keeps its ticket and so its place.
+ *
+ * Limits give way by commands, which the machine tells; only a throttle gives way by itself. A hall
+ * that it keeps waiting has a time at which it is looked at again.
  */
 #include <stdlib.h>
 
@@ -14,8 +17,14 @@
 
 static bool ticket_before(const struct heap_node *a, const struct heap_node *b)
 {
-    return CONTAINER_OF(a, const struct engine_op, wake)->ticket <
-           CONTAINER_OF(b, const struct engine_op, wake)->ticket;
+    return CONTAINER_OF(a, const struct engine_op, end)->ticket <
+           CONTAINER_OF(b, const struct engine_op, end)->ticket;
+}
+
+static bool name_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return str_cmp(CONTAINER_OF(a, const struct engine_hall, opening)->node.key,
+                   CONTAINER_OF(b, const struct engine_hall, opening)->node.key) < 0;
 }
 
 static void set_timer(struct engine *e);
@@ -34,6 +43,7 @@ static struct engine_hall *need_hall(struct engine *e, struct str queue)
         CHECK(h != NULL);
         memcpy(h->name, queue.ptr, queue.len);
         h->node.key = str_from(h->name, queue.len);
+        h->opening = heap_node_out();
         map_add(&e->park.halls, &h->node);
     }
     return h;
@@ -44,6 +54,7 @@ static void leave_hall(struct engine *e, struct engine_hall *h)
 {
     if (h->first == NULL && h->woken == 0 && !h->hot) {
         map_remove(&e->park.halls, &h->node);
+        heap_remove(&e->park.openings, &h->opening);
         free(h);
     }
 }
@@ -77,13 +88,14 @@ static void unpark(struct engine *e, struct engine_op *op)
     }
     free(op->links);
     op->links = NULL;
-    heap_remove(&e->park.wakes, &op->wake);
+    heap_remove(&e->park.ends, &op->end);
     op->parked = false;
     e->park.count--;
 }
 
-/* Wait in the halls until the given moment of the monotonic clock. */
-static void park(struct engine *e, struct engine_op *op, int64_t until_ns)
+/* Wait in the halls. They are looked at in this turn: one may have been skipped for want of
+ * somebody who waits. */
+static void park(struct engine *e, struct engine_op *op)
 {
     op->links = calloc(op->claim.queue_count, sizeof *op->links);
     CHECK(op->links != NULL);
@@ -92,10 +104,11 @@ static void park(struct engine *e, struct engine_op *op, int64_t until_ns)
         l->op = op;
         l->hall = need_hall(e, op->claim.queues[i]);
         stand_in_hall(l->hall, l);
+        engine_park__ready(e, l->hall->node.key);
     }
     op->parked = true;
     e->park.count++;
-    heap_set(&e->park.wakes, &op->wake, until_ns);
+    heap_set(&e->park.ends, &op->end, op->deadline_ns);
     set_timer(e);
     /* A parked claim does not count as pending: it costs the pipeline nothing. */
     if (op->arrived) {
@@ -105,19 +118,13 @@ static void park(struct engine *e, struct engine_op *op, int64_t until_ns)
     }
 }
 
-/* Could the claim find something now? If only a throttle stands in its way, *out_wake_ns is when
- * that gives way, on the monotonic clock; otherwise it is left alone. */
-static bool may_succeed(const struct engine *e, const struct engine_op *op, int64_t *out_wake_ns)
+/* Could the claim find something now? */
+static bool may_succeed(const struct engine *e, const struct engine_op *op, struct wall now)
 {
-    struct wall now = os_clock_wall();
     for (size_t i = 0; i < op->claim.queue_count; i++) {
         struct wall until;
         if (machine_claimable(e->machine, op->claim.queues[i], now, &until)) {
             return true;
-        }
-        int64_t wake = until.ns == 0 ? INT64_MAX : os_clock_mono().ns + (until.ns - now.ns);
-        if (wake < *out_wake_ns) {
-            *out_wake_ns = wake;
         }
     }
     return false;
@@ -125,35 +132,23 @@ static bool may_succeed(const struct engine *e, const struct engine_op *op, int6
 
 bool engine_park__admit(struct engine *e, struct engine_op *op)
 {
-    int64_t now = os_clock_mono().ns;
-    int64_t wake;
-    if (op->ticket == 0) {
-        op->ticket = ++e->park.next_ticket;
-        op->deadline_ns = now + op->park_ms * NS_PER_MS;
-    }
-    wake = op->deadline_ns;
-    if (may_succeed(e, op, &wake) ||
-        machine_worker_is_stale(e->machine, op->claim.worker_id, os_clock_wall())) {
+    struct wall now = os_clock_wall();
+    op->ticket = ++e->park.next_ticket;
+    op->deadline_ns = os_clock_mono().ns + op->park_ms * NS_PER_MS;
+    if (may_succeed(e, op, now) || machine_worker_is_stale(e->machine, op->claim.worker_id, now)) {
         return true;
     }
-    park(e, op, wake);
+    park(e, op);
     return false;
 }
 
 bool engine_park__again(struct engine *e, struct engine_op *op)
 {
-    if (e->stopping || !e->leads || op->deadline_ns <= os_clock_mono().ns) {
+    if (e->stopping || !e->leads || op->cancelled || op->deadline_ns <= os_clock_mono().ns) {
         return false;
     }
     buf_clear(&op->result);
-    int64_t wake = op->deadline_ns;
-    bool may = may_succeed(e, op, &wake);
-    park(e, op, wake);
-    if (may) {
-        for (size_t i = 0; i < op->claim.queue_count; i++) {
-            engine_park__ready(e, op->claim.queues[i]);
-        }
-    }
+    park(e, op);
     return true;
 }
 
@@ -190,17 +185,23 @@ static void send_off(struct engine *e, struct engine_op *op, struct engine_hall 
     op->arrived = true;
     atomic_fetch_add(&e->pending_ops, 1);
     atomic_fetch_add(&e->pending_bytes, op->command.len);
-    op->next = NULL;
-    *e->pending_last = op;
-    e->pending_last = &op->next;
+    engine_pipe__add(e, op);
 }
 
 static void cool_down(struct engine *e, struct engine_hall *h)
 {
+    struct wall now = os_clock_wall();
     struct wall until;
-    while (h->first != NULL && machine_claimable_count(e->machine, h->node.key) > h->woken &&
-           machine_claimable(e->machine, h->node.key, os_clock_wall(), &until)) {
+    uint32_t count = 0;
+    if (machine_claimable(e->machine, h->node.key, now, &until)) {
+        count = machine_claimable_count(e->machine, h->node.key, now);
+    }
+    while (h->first != NULL && h->woken < count) {
         send_off(e, h->first->op, h);
+    }
+    if (h->first != NULL && until.ns != 0) {
+        heap_set(&e->park.openings, &h->opening, os_clock_mono().ns + (until.ns - now.ns));
+        set_timer(e);
     }
 }
 
@@ -235,29 +236,28 @@ static void timer_cb(uv_timer_t *timer)
     struct engine *e = timer->data;
     int64_t now = os_clock_mono().ns;
     struct heap_node *first;
-    while ((first = heap_first(&e->park.wakes)) != NULL && first->key <= now) {
-        struct engine_op *op = CONTAINER_OF(first, struct engine_op, wake);
-        int64_t wake = op->deadline_ns;
-        if (op->deadline_ns <= now) {
-            end_empty(e, op);
-        } else if (may_succeed(e, op, &wake)) {
-            send_off(e, op, op->links[0].hall);
-        } else {
-            heap_set(&e->park.wakes, &op->wake, wake);
-        }
+    while ((first = heap_first(&e->park.ends)) != NULL && first->key <= now) {
+        end_empty(e, CONTAINER_OF(first, struct engine_op, end));
     }
+    while ((first = heap_first(&e->park.openings)) != NULL && first->key <= now) {
+        heap_remove(&e->park.openings, first);
+        engine_park__ready(e, CONTAINER_OF(first, struct engine_hall, opening)->node.key);
+    }
+    engine_park__wake(e);
     set_timer(e);
     engine_pipe__pump(e);
 }
 
 static void set_timer(struct engine *e)
 {
-    const struct heap_node *first = heap_first(&e->park.wakes);
-    if (first == NULL) {
+    const struct heap_node *end = heap_first(&e->park.ends);
+    const struct heap_node *opening = heap_first(&e->park.openings);
+    if (end == NULL) {
         (void)uv_timer_stop(&e->park.timer);
         return;
     }
-    int64_t left_ns = first->key - os_clock_mono().ns;
+    int64_t next = opening != NULL && opening->key < end->key ? opening->key : end->key;
+    int64_t left_ns = next - os_clock_mono().ns;
     uint64_t left_ms = left_ns <= 0 ? 0 : (uint64_t)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
     uv_update_time(&e->loop);
     CHECK(uv_timer_start(&e->park.timer, timer_cb, left_ms, 0) == 0);
@@ -266,8 +266,8 @@ static void set_timer(struct engine *e)
 void engine_park__release_all(struct engine *e, enum err_code code)
 {
     struct heap_node *first;
-    while ((first = heap_first(&e->park.wakes)) != NULL) {
-        struct engine_op *op = CONTAINER_OF(first, struct engine_op, wake);
+    while ((first = heap_first(&e->park.ends)) != NULL) {
+        struct engine_op *op = CONTAINER_OF(first, struct engine_op, end);
         if (code == ERR_STOPPING) {
             end_empty(e, op); /* the contract: long polls answer "no job" early */
         } else {
@@ -281,7 +281,8 @@ void engine_park__release_all(struct engine *e, enum err_code code)
 void engine_park__open(struct engine *e)
 {
     map_init(&e->park.halls);
-    heap_init(&e->park.wakes, ticket_before);
+    heap_init(&e->park.ends, ticket_before);
+    heap_init(&e->park.openings, name_before);
     CHECK(uv_timer_init(&e->loop, &e->park.timer) == 0);
     e->park.timer.data = e;
 }
@@ -290,7 +291,8 @@ void engine_park__close(struct engine *e)
 {
     CHECK(e->park.count == 0);
     engine_park__wake(e); /* halls that were hot for nobody go */
-    heap_deinit(&e->park.wakes);
+    heap_deinit(&e->park.ends);
+    heap_deinit(&e->park.openings);
     map_deinit(&e->park.halls);
     uv_close((uv_handle_t *)&e->park.timer, NULL);
 }

@@ -18,7 +18,7 @@ void engine_op_init(struct engine_op *op)
     buf_init(&op->command, LIMIT_OP_BYTES);
     /* A claim of 512 large jobs is more than any command. */
     buf_init(&op->result, SIZE_MAX);
-    op->wake = heap_node_out();
+    op->end = heap_node_out();
 }
 
 void engine_op_deinit(struct engine_op *op)
@@ -32,6 +32,7 @@ void engine_op_deinit(struct engine_op *op)
 enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const struct command *c,
                                 struct err *err)
 {
+    CHECK(c->type == COMMAND_CLAIM || op->park_ms == 0);
     if (command_check(c, &e->config.limits, err) != ERR_OK) {
         return err->code;
     }
@@ -43,9 +44,10 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     }
     op->type = c->type;
     op->err = (struct err){0};
-    op->is_done = op->arrived = op->cancel_sent = op->cancel_back = false;
+    op->retry_after_ms = 0;
+    op->begun = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back = false;
     op->ticket = 0;
-    if (c->type == COMMAND_CLAIM && op->park_ms > 0) {
+    if (op->park_ms > 0) {
         struct command decoded;
         arena_freep(&op->claim_arena);
         op->claim_arena = arena_new(LIMIT_OP_BYTES);
@@ -93,20 +95,67 @@ static void send_back(struct engine_op *op)
     }
 }
 
-void engine_pipe__finish(struct engine *e, struct engine_op *op)
+static void leave(struct engine *e, struct engine_op *op)
 {
     if (op->arrived) {
         op->arrived = false;
         atomic_fetch_sub(&e->pending_ops, 1);
         atomic_fetch_sub(&e->pending_bytes, op->command.len);
     }
+}
+
+void engine_pipe__finish(struct engine *e, struct engine_op *op)
+{
+    leave(e, op);
     send_back(op);
+}
+
+static void post_replies(struct engine_replies *r)
+{
+    if (r->box != NULL) {
+        bool posted = mailbox_post_chain(r->box, r->first, r->last);
+        CHECK(posted);
+        *r = (struct engine_replies){0};
+    }
+}
+
+/* The ops of an entry that go to one mailbox go there together: one wake-up, not one each. */
+static void finish_together(struct engine *e, struct engine_op *op)
+{
+    if (op->reply_to == NULL) {
+        engine_pipe__finish(e, op);
+        return;
+    }
+    leave(e, op);
+    struct engine_replies *r = e->replies;
+    while (r < e->replies + ENGINE_REPLIES - 1 && r->box != NULL && r->box != op->reply_to) {
+        r++;
+    }
+    if (r->box != op->reply_to) {
+        post_replies(r); /* more mailboxes than rows: the last row changes hands */
+        *r = (struct engine_replies){.box = op->reply_to, .first = &op->msg};
+    } else {
+        r->last->next = &op->msg;
+    }
+    r->last = &op->msg;
+    op->msg.deliver = deliver_done;
+}
+
+/* It does not happen; or, when a step of it has, the rest does not. */
+static void fail(struct engine *e, struct engine_op *op, const struct err *why)
+{
+    op->err = *why;
+    if (op->begun) {
+        (void)err_set(&op->err, ERR_UNKNOWN_OUTCOME, "cut off between two steps: %s", why->msg);
+    }
+    engine_pipe__finish(e, op);
 }
 
 static void refuse(struct engine *e, struct engine_op *op, enum err_code code)
 {
-    (void)err_set_default(&op->err, code);
-    engine_pipe__finish(e, op);
+    struct err why;
+    (void)err_set_default(&why, code);
+    fail(e, op, &why);
 }
 
 /* In */
@@ -130,6 +179,7 @@ void engine_submit(struct engine *e, struct engine_op *op)
 {
     CHECK(op->done != NULL);
     op->engine = e;
+    op->waiting_since_ns = os_clock_mono().ns;
     uint64_t pending = atomic_fetch_add(&e->pending_ops, 1);
     uint64_t bytes = atomic_fetch_add(&e->pending_bytes, op->command.len);
     op->arrived = true;
@@ -149,6 +199,7 @@ void engine_submit(struct engine *e, struct engine_op *op)
 static void deliver_cancel(struct msg *m)
 {
     struct engine_op *op = CONTAINER_OF(m, struct engine_op, cancel_msg);
+    op->cancelled = true;
     if (op->parked) {
         engine_park__cancel(op->engine, op);
     }
@@ -170,9 +221,12 @@ void engine_cancel(struct engine *e, struct engine_op *op)
     }
 }
 
-static void add_pending(struct engine *e, struct engine_op *op)
+void engine_pipe__add(struct engine *e, struct engine_op *op)
 {
     op->next = NULL;
+    if (op->park_ms > 0 || op->begun) {
+        op->waiting_since_ns = os_clock_mono().ns; /* it did not wait for an entry until now */
+    }
     *e->pending_last = op;
     e->pending_last = &op->next;
 }
@@ -184,7 +238,7 @@ void engine_pipe__enqueue(struct engine *e, struct engine_op *op)
     } else if (!e->leads) {
         refuse(e, op, ERR_LEADER_UNAVAILABLE);
     } else if (op->park_ms == 0 || engine_park__admit(e, op)) {
-        add_pending(e, op);
+        engine_pipe__add(e, op);
     }
 }
 
@@ -194,6 +248,7 @@ void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struc
     enum err_code code = engine_op_prepare(e, op, c, &err);
     CHECK(code == ERR_OK);
     op->engine = e;
+    op->waiting_since_ns = os_clock_mono().ns;
     engine_pipe__enqueue(e, op);
 }
 
@@ -211,6 +266,7 @@ static struct engine_entry *take_entry(struct engine *e)
 
     CHECK(entry != NULL);
     entry->engine = e;
+    entry->proposed_ns = os_clock_mono().ns;
     buf_init(&bytes, LIMIT_OP_BYTES + LIMIT_ENTRY_BYTES);
     command_entry_begin(&bytes, os_clock_wall(), e->config.lifecycle_events);
     while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS &&
@@ -218,6 +274,7 @@ static struct engine_entry *take_entry(struct engine *e)
         struct engine_op *op = e->pending_first;
         e->pending_first = op->next;
         op->next = NULL;
+        engine_times_add(&e->queue_times, entry->proposed_ns - op->waiting_since_ns);
         command_entry_add(&bytes, buf_str(&op->command));
         *last = op;
         last = &op->next;
@@ -230,7 +287,6 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->propose.len = bytes.len;
     entry->propose.bytes = buf_take(&bytes);
     entry->propose.done = entry_done;
-    entry->bytes = entry->propose.bytes;
     return entry;
 }
 
@@ -263,19 +319,19 @@ static void set_next_step(struct engine_op *op, const struct result *r)
     buf_clear(&op->command);
     command_encode(&c, &op->command);
     CHECK(op->command.len == len);
-    op->goes_on = true;
+    op->goes_on = op->begun = true;
     arena_free(a);
 }
 
 /* The machine has just applied an entry. If it is one of ours, its results go to the ops now,
  * because the next entry overwrites them. */
-void engine_pipe__applied(struct engine *e, struct str bytes, uint64_t index)
+void engine_pipe__applied(struct engine *e, uint64_t index)
 {
     struct engine_entry *entry = e->entries_first;
     uint32_t count;
     const struct result *results = machine_results(e->machine, &count);
     atomic_fetch_add(&e->applied_ops, count);
-    while (entry != NULL && entry->bytes != bytes.ptr) {
+    while (entry != NULL && entry->propose.index != index) {
         entry = entry->next;
     }
     if (entry == NULL) {
@@ -306,15 +362,13 @@ static void finish_ops(struct engine *e, struct engine_entry *entry)
             engine_park__returned(e, op);
         }
         if (!entry->applied) {
-            op->err = entry->propose.err;
+            fail(e, op, &entry->propose.err);
         } else if (op->goes_on) {
             op->goes_on = false;
             engine_pipe__enqueue(e, op);
-            continue;
-        } else if (op->found_nothing && engine_park__again(e, op)) {
-            continue;
+        } else if (!op->found_nothing || !engine_park__again(e, op)) {
+            finish_together(e, op);
         }
-        engine_pipe__finish(e, op);
     }
 }
 
@@ -333,12 +387,18 @@ static void entry_done(struct node_propose *p)
     }
     e->entry_count--;
     CHECK(p->err.code != ERR_OK || entry->applied);
+    if (entry->applied) {
+        engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);
+    }
     finish_ops(e, entry);
     free(entry);
     engine_park__wake(e);
     engine_clockwork__look(e);
-    engine_feed__tell(e);
-    engine_pipe__pump(e);
+    engine_pipe__pump(e); /* the disk first: it works while the answers are read */
+    for (unsigned i = 0; i < ENGINE_REPLIES; i++) {
+        post_replies(&e->replies[i]);
+    }
+    engine__maybe_stopped(e);
 }
 
 void engine_pipe__refuse_all(struct engine *e, enum err_code code)
