@@ -136,6 +136,12 @@ static bool can_parse(const struct http1 *h)
            (x->body_mode != HTTP_MODE_UNDECIDED && x->unconsumed < limits->body_window_bytes);
 }
 
+/* Is whatever comes now thrown away? */
+static bool is_over(const struct http1 *h)
+{
+    return h->broken || (h->no_more && http1_parser_at_head(&h->parser));
+}
+
 /* Parse what can be parsed of the bytes; returns how many are done with. */
 static size_t parse(struct http1 *h, struct str in)
 {
@@ -165,8 +171,7 @@ static size_t parse(struct http1 *h, struct str in)
             UNREACHABLE("a parser has five events");
         }
     }
-    bool over = h->broken || (h->no_more && http1_parser_at_head(&h->parser));
-    return over ? in.len : done;
+    return is_over(h) ? in.len : done;
 }
 
 /* ---- the protocol ---- */
@@ -245,10 +250,14 @@ static void http1_input(struct http_conn *c, struct str bytes)
 static bool http1_turn(struct http_conn *c)
 {
     struct http1 *h = c->session;
-    if (h->in.len > 0 && can_parse(h)) {
+    /* The end of a body needs no further byte. */
+    if ((h->in.len > 0 || h->in_body) && can_parse(h)) {
         http1_input(c, STR_EMPTY);
+        if (c->session != h) {
+            return false; /* upgraded; the new protocol has its own turn */
+        }
     }
-    return false;
+    return h->in.len > 0 && http_conn__unwritten(c) >= c->loop->limits->output_bytes;
 }
 
 static void http1_eof(struct http_conn *c)
@@ -283,7 +292,7 @@ static void http1_drained(struct http_conn *c)
 static bool http1_wants_input(const struct http_conn *c)
 {
     const struct http1 *h = c->session;
-    return h->no_more || h->partial || h->in.len - h->in_start < c->loop->limits->input_bytes;
+    return is_over(h) || h->partial || h->in.len - h->in_start < c->loop->limits->input_bytes;
 }
 
 static void http1_stop(struct http_conn *c)

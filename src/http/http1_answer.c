@@ -1,3 +1,6 @@
+/*
+ * The pipeline of an HTTP/1 connection and the answers that leave it, in order. See http1_int.h.
+ */
 #include "base/check.h"
 #include "http/http1_encode.h"
 #include "http/http1_int.h"
@@ -176,10 +179,18 @@ static void http1_end(struct http_exchange *x, const struct http_header *trailer
     advance(h);
 }
 
-/* Cut the connection: its other requests cannot be told apart from this one. */
+/* The connection ends where the answer of x would have been; in the middle of it, at once. */
 static void http1_drop(struct http_exchange *x)
 {
-    http_conn__doom(x->conn);
+    struct http1 *h = x->conn->session;
+    if (x->answer != HTTP_ANSWER_NONE) {
+        http_conn__doom(h->conn);
+        return;
+    }
+    h->no_more = true;
+    x->h1.close = true;
+    x->h1.complete = true;
+    advance(h);
 }
 
 static void http1_want_body(struct http_exchange *x)
@@ -204,7 +215,7 @@ static void http1_refuse(struct http_exchange *x, struct http_problem problem)
         http_conn__doom(h->conn);
         return;
     }
-    x->answer = HTTP_ANSWER_DONE;
+    x->h1.expect = false;
     http_exchange__take_over(x);
     if (x->conn == NULL || h->conn->doomed) {
         return;

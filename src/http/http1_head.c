@@ -45,13 +45,32 @@ static bool on_transfer_encoding(struct head_facts *f, struct str value)
     return true;
 }
 
+/* Not a check of the whole grammar: what must not be there is what another parser could take for
+ * the end of the host. */
+static bool is_host_byte(char c)
+{
+    switch (c) {
+    case ' ':
+    case '\t':
+    case '/':
+    case '\\':
+    case '?':
+    case '#':
+    case '@':
+    case ',':
+        return false;
+    default:
+        return true;
+    }
+}
+
 static bool on_host(struct head_facts *f, struct str value)
 {
     if (f->has_host) {
         return refuse(f->problem, 400, "host is given twice");
     }
     for (size_t i = 0; i < value.len; i++) {
-        if (strchr(" \t/\\?#@,<>\"", value.ptr[i]) != NULL) {
+        if (!is_host_byte(value.ptr[i])) {
             return refuse(f->problem, 400, "host is not a host");
         }
     }

@@ -103,6 +103,7 @@ static int begin_headers_cb(nghttp2_session *session, const nghttp2_frame *frame
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's */
 static int header_cb(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
                      size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
                      void *data)
@@ -308,11 +309,13 @@ static bool pull_frames(struct http2 *h)
 static bool http2_turn(struct http_conn *c)
 {
     struct http2 *h = c->session;
-    while (h->waiting_first != NULL && c->state == HTTP_CONN_OPEN && can_start(h)) {
+    while (h->waiting_first != NULL && can_start(h)) {
         struct http_exchange *x = h->waiting_first;
         list_remove(h, x);
         streams_add(h, x);
-        http_exchange__start(x);
+        if (!x->refused) {
+            http_exchange__start(x);
+        }
     }
     bool more = pull_frames(h);
     if (nghttp2_session_want_read(h->session) == 0 && nghttp2_session_want_write(h->session) == 0) {

@@ -1,3 +1,6 @@
+/*
+ * Answers on HTTP/2 streams: headers, pieces as DATA frames, trailers, resets. See http2_int.h.
+ */
 #include <string.h>
 
 #include <nghttp2/nghttp2.h>
@@ -79,6 +82,7 @@ static void end_of_pieces(nghttp2_session *session, struct http_exchange *x, uin
 }
 
 /* nghttp2 can send a DATA frame of x: at most one piece goes into it. */
+/* NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's */
 static ssize_t read_piece_cb(nghttp2_session *session, int32_t stream_id, uint8_t *buf,
                              size_t length, uint32_t *flags, nghttp2_data_source *source,
                              void *data)
@@ -110,8 +114,11 @@ static ssize_t read_piece_cb(nghttp2_session *session, int32_t stream_id, uint8_
     return (ssize_t)n;
 }
 
-/* Send the headers; DATA frames follow unless it is the whole answer. */
-static void submit_head(struct http_exchange *x, const struct http_response *r, bool whole)
+enum answer_shape { ANSWER_BARE, ANSWER_WHOLE, ANSWER_STREAMED };
+
+/* Send the headers; DATA frames follow unless the answer is bare. */
+static void submit_head(struct http_exchange *x, const struct http_response *r,
+                        enum answer_shape shape)
 {
     struct http2 *h = x->conn->session;
     char status[24];
@@ -119,18 +126,17 @@ static void submit_head(struct http_exchange *x, const struct http_response *r, 
     struct nv_list list = {.arena = x->req.arena};
     CHECK(r->status >= 200);
     CHECK(r->status <= 599);
-    CHECK(r->header_count <= HTTP_RESPONSE_HEADERS_MAX);
     nv_add(&list, STR(":status"), number_text((uint64_t)r->status, status));
     if (r->content_type.len > 0) {
         nv_add(&list, STR("content-type"), r->content_type);
     }
-    if (x->answer == HTTP_ANSWER_DONE && r->status != 204 && r->status != 304) {
+    if (shape != ANSWER_STREAMED && r->status != 204 && r->status != 304) {
         nv_add(&list, STR("content-length"), number_text(r->body.len, length));
     }
     nv_add_all(&list, r->headers, r->header_count);
     nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};
     must(nghttp2_submit_response(h->session, x->h2.stream_id, list.row, list.count,
-                                 whole ? NULL : &provider));
+                                 shape == ANSWER_BARE ? NULL : &provider));
     http_conn__queue(h->conn);
 }
 
@@ -161,17 +167,17 @@ static void wake(struct http_exchange *x)
 
 static void http2_answer(struct http_exchange *x, const struct http_response *r)
 {
-    bool whole = r->body.len == 0 || x->req.head || r->status == 204 || r->status == 304;
+    bool bare = r->body.len == 0 || x->req.head || r->status == 204 || r->status == 304;
     x->h2.ended = true;
-    if (!whole) {
+    if (!bare) {
         add_piece(x, r->body, r->body_static);
     }
-    submit_head(x, r, whole);
+    submit_head(x, r, bare ? ANSWER_BARE : ANSWER_WHOLE);
 }
 
 static void http2_begin(struct http_exchange *x, const struct http_response *r)
 {
-    submit_head(x, r, false);
+    submit_head(x, r, ANSWER_STREAMED);
 }
 
 static void http2_write(struct http_exchange *x, struct str bytes)
@@ -209,7 +215,6 @@ static void reset(struct http_exchange *x, uint32_t code)
 
 static void http2_end(struct http_exchange *x, const struct http_header *trailers, size_t count)
 {
-    CHECK(count <= HTTP_RESPONSE_HEADERS_MAX);
     if (count > 0) {
         x->h2.trailers = copy_headers(x->req.arena, trailers, count);
         if (x->h2.trailers == NULL) {
@@ -257,7 +262,6 @@ static void http2_refuse(struct http_exchange *x, struct http_problem problem)
         .content_type = STR("application/json"),
         .body = http_status_body(problem, room),
     };
-    x->answer = HTTP_ANSWER_DONE;
     http2_answer(x, &r);
     http_exchange__take_over(x);
 }

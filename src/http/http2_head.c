@@ -1,3 +1,6 @@
+/*
+ * The head of an HTTP/2 request, field by field, until it is whole. See http2_int.h.
+ */
 #include <string.h>
 
 #include "http/http2_int.h"
@@ -106,8 +109,8 @@ static void join_cookies(struct http_exchange *x)
             continue;
         }
         if (len > 0) {
-            memcpy(joined + len, "; ", 2);
-            len += 2;
+            joined[len++] = ';';
+            joined[len++] = ' ';
         }
         if (row->value.len > 0) {
             memcpy(joined + len, row->value.ptr, row->value.len);

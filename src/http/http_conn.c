@@ -109,13 +109,19 @@ static void closed_cb(uv_handle_t *handle)
     free(c);
 }
 
-static void close_now(struct http_conn *c)
+/* Nothing can be answered any more: the exchanges that are left hear of it. */
+static void leave_protocol(struct http_conn *c)
 {
-    move(c, HTTP_CONN_CLOSED);
     if (c->proto != NULL) {
         c->proto->lost(c);
         c->proto = NULL;
     }
+}
+
+static void close_now(struct http_conn *c)
+{
+    move(c, HTTP_CONN_CLOSED);
+    leave_protocol(c);
     uv_close((uv_handle_t *)&c->tcp, closed_cb);
 }
 
@@ -153,11 +159,10 @@ static void write_cb(uv_write_t *req, int status)
     }
     http_out_sent(c->tls.ssl != NULL ? &c->wire : &c->out, c->writing_bytes);
     HTTP_LOOP_COUNT(c->loop, bytes_written, c->writing_bytes);
-    c->progress_ms = http_loop__now_ms(c->loop);
     http_conn__queue(c);
 }
 
-static void encrypt(struct http_conn *c)
+static void encrypt_output(struct http_conn *c)
 {
     size_t room = c->loop->limits->output_bytes;
     while (c->out.bytes > 0 && c->wire.bytes < room) {
@@ -185,6 +190,7 @@ static void write_rest(struct http_conn *c, struct http_out *out)
         c->writing_bytes += pieces[i].len;
     }
     c->write.data = c;
+    c->progress_ms = http_loop__now_ms(c->loop);
     if (uv_write(&c->write, stream_of(c), pieces, count, write_cb) != 0) {
         http_conn__doom(c);
         return;
@@ -206,7 +212,6 @@ static void write_out(struct http_conn *c, struct http_out *out)
         } else {
             http_out_sent(out, (size_t)n);
             HTTP_LOOP_COUNT(c->loop, bytes_written, n);
-            c->progress_ms = http_loop__now_ms(c->loop);
         }
     }
 }
@@ -218,7 +223,7 @@ static void flush(struct http_conn *c)
         return;
     }
     do {
-        encrypt(c);
+        encrypt_output(c);
         write_out(c, &c->wire);
     } while (c->out.bytes > 0 && !c->writing && !c->doomed);
 }
@@ -252,7 +257,7 @@ static void find_protocol(struct http_conn *c, struct str bytes)
 static void plain_input(struct http_conn *c, struct str bytes)
 {
     if (c->state != HTTP_CONN_OPEN || c->doomed) {
-        return; /* thrown away */
+        return; /* one of several records has ended it */
     }
     if (c->proto == NULL) {
         find_protocol(c, bytes);
@@ -267,7 +272,7 @@ static void tls_input(struct http_conn *c, struct str bytes)
     for (;;) {
         int n = http_tls_read(&c->tls, c->loop->plain_room, HTTP_LOOP_READ_BYTES);
         if (n < 0) {
-            http_conn__doom(c);
+            http_conn__finish(c, true); /* OpenSSL has left an alert to send */
         }
         if (n <= 0) {
             return;
@@ -282,6 +287,31 @@ static void on_eof(struct http_conn *c)
     if (c->state == HTTP_CONN_OPEN && c->proto != NULL && !c->doomed) {
         c->proto->eof(c);
     } else if (c->state != HTTP_CONN_FINISHING) {
+        http_conn__doom(c);
+    }
+}
+
+static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
+{
+    struct http_conn *c = handle->data;
+    (void)suggested;
+    *buf = uv_buf_init(c->loop->read_room, HTTP_LOOP_READ_BYTES);
+}
+
+static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf);
+
+/* Read, unless what was read cannot be used up. */
+static void update_reading(struct http_conn *c)
+{
+    bool want =
+        !c->eof && (c->state != HTTP_CONN_OPEN || c->proto == NULL || c->proto->wants_input(c));
+    if (want == c->reading) {
+        return;
+    }
+    c->reading = want;
+    if (!want) {
+        (void)uv_read_stop(stream_of(c));
+    } else if (uv_read_start(stream_of(c), alloc_cb, read_cb) != 0) {
         http_conn__doom(c);
     }
 }
@@ -303,36 +333,16 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
     } else {
         HTTP_LOOP_COUNT(c->loop, bytes_read, n);
         struct str bytes = str_from(buf->base, (size_t)n);
-        if (c->tls.ssl != NULL) {
+        if (c->state != HTTP_CONN_OPEN) {
+            /* thrown away */
+        } else if (c->tls.ssl != NULL) {
             tls_input(c, bytes);
         } else {
             plain_input(c, bytes);
         }
+        update_reading(c); /* libuv would read on and on */
     }
     http_conn__queue(c);
-}
-
-static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *buf)
-{
-    struct http_conn *c = handle->data;
-    (void)suggested;
-    *buf = uv_buf_init(c->loop->read_room, HTTP_LOOP_READ_BYTES);
-}
-
-/* Read, unless what was read cannot be used up. */
-static void update_reading(struct http_conn *c)
-{
-    bool want =
-        !c->eof && (c->state != HTTP_CONN_OPEN || c->proto == NULL || c->proto->wants_input(c));
-    if (want == c->reading) {
-        return;
-    }
-    c->reading = want;
-    if (!want) {
-        (void)uv_read_stop(stream_of(c));
-    } else if (uv_read_start(stream_of(c), alloc_cb, read_cb) != 0) {
-        http_conn__doom(c);
-    }
 }
 
 /* ---- what the loop calls ---- */
@@ -356,8 +366,11 @@ static void after_last_byte(struct http_conn *c)
 void http_conn__turn(struct http_conn *c)
 {
     bool more = false;
-    if (!c->doomed && c->proto != NULL && c->state <= HTTP_CONN_FINISHING) {
+    if (!c->doomed && c->state == HTTP_CONN_OPEN && c->proto != NULL) {
         more = c->proto->turn(c);
+    }
+    if (!c->doomed && c->state == HTTP_CONN_FINISHING) {
+        leave_protocol(c);
     }
     if (!c->doomed && c->state <= HTTP_CONN_FINISHING) {
         flush(c);
@@ -373,7 +386,7 @@ void http_conn__turn(struct http_conn *c)
         unwritten < c->loop->limits->stream_output_bytes / 2) {
         c->proto->drained(c);
     }
-    if (more && unwritten == 0) {
+    if (more && unwritten < c->loop->limits->output_bytes) {
         http_conn__queue(c);
     } else if (c->state == HTTP_CONN_FINISHING && unwritten == 0 && !c->writing) {
         after_last_byte(c);
@@ -392,19 +405,36 @@ void http_conn__stop(struct http_conn *c)
     }
 }
 
-void http_conn__expire(struct http_conn *c, uint64_t now_ms)
+/* Has the client taken nothing for too long? */
+static bool is_stuck(struct http_conn *c, uint64_t now_ms)
+{
+    size_t left = uv_stream_get_write_queue_size(stream_of(c));
+    if (left != c->writing_left) {
+        c->writing_left = left;
+        c->progress_ms = now_ms;
+    }
+    return now_ms - c->progress_ms > c->loop->limits->write_timeout_ms;
+}
+
+/* Has the client been too slow to say what it wants, or to close after its last answer? */
+static bool is_late(const struct http_conn *c, uint64_t now_ms)
 {
     const struct http_limits *limits = c->loop->limits;
     if (c->state == HTTP_CONN_LINGERING) {
-        if (now_ms - c->lingering_ms > limits->linger_timeout_ms) {
-            http_conn__doom(c);
-        }
-    } else if (c->writing && now_ms - c->progress_ms > limits->write_timeout_ms) {
+        return now_ms - c->lingering_ms > limits->linger_timeout_ms;
+    }
+    return c->state == HTTP_CONN_OPEN && c->proto == NULL &&
+           now_ms - c->opened_ms > limits->header_timeout_ms;
+}
+
+void http_conn__expire(struct http_conn *c, uint64_t now_ms)
+{
+    if (c->writing && is_stuck(c, now_ms)) {
         http_conn__cut(c);
+    } else if (is_late(c, now_ms)) {
+        http_conn__doom(c);
     } else if (c->state == HTTP_CONN_OPEN && c->proto != NULL) {
         c->proto->expire(c, now_ms);
-    } else if (c->state == HTTP_CONN_OPEN && now_ms - c->opened_ms > limits->header_timeout_ms) {
-        http_conn__cut(c);
     }
 }
 
@@ -414,7 +444,7 @@ void http_conn__open(struct http_loop *loop, struct http_slot *slot)
     CHECK(c != NULL);
     c->loop = loop;
     c->slot = slot;
-    c->opened_ms = c->progress_ms = http_loop__now_ms(loop);
+    c->opened_ms = http_loop__now_ms(loop);
     c->peer = http_addr_text(&slot->addr, c->peer_text);
     http_out_init(&c->out, &loop->blocks);
     http_out_init(&c->wire, &loop->blocks);

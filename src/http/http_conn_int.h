@@ -9,7 +9,7 @@
  *     |          |             |           ^
  *     +----------+-------------+-- doomed -+
  *
- *   FINISHING: no further request; closes when everything is written.
+ *   FINISHING: no further request or answer; closes when everything is written.
  *   LINGERING: our side is shut; input is thrown away for a moment, because closing with unread
  * input makes the kernel send a reset, which can destroy the answer on its way. doomed:    a flag,
  * acted on at the end of the turn, so that a connection never ends while a function up the stack
@@ -37,8 +37,9 @@ struct http_proto {
     void (*input)(struct http_conn *c, struct str bytes);
     /* The client sends no more. */
     void (*eof)(struct http_conn *c);
-    /* End of the turn: go on with what was waiting, put output into c->out. True when there is more
-     * output than c->out should hold now. */
+    /* End of the turn, while OPEN: go on with what was waiting, put output into c->out. True when
+     * it stopped because output_bytes are unwritten, and is to be called again when they are fewer.
+     */
     bool (*turn)(struct http_conn *c);
     /* Less than half of stream_output_bytes is left to write. */
     void (*drained)(struct http_conn *c);
@@ -77,8 +78,9 @@ struct http_conn {
     bool reading; /* libuv reads */
     bool writing; /* libuv has write */
     size_t writing_bytes;
+    size_t writing_left; /* of them, when last looked at */
     uint64_t opened_ms;
-    uint64_t progress_ms; /* when the client last took bytes, or there was nothing to take */
+    uint64_t progress_ms; /* while writing: when the client last took bytes */
     uint64_t lingering_ms;
 
     const struct http_proto *proto; /* NULL until the first bytes say which */

@@ -79,7 +79,7 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->finished = true; /* no handler has it yet */
     buf_init(&x->body, SIZE_MAX);
     x->req.loop = loop;
-    x->req.peer = conn->peer;
+    x->req.peer = arena_str(x->req.arena, conn->peer); /* the request may outlive the connection */
     x->req.tls = conn->tls.ssl != NULL;
     list_add(loop, x);
     HTTP_LOOP_COUNT(loop, requests, 1);
@@ -165,7 +165,7 @@ void http_exchange__recycle(struct http_exchange *x)
 {
     struct http_loop *loop = x->loop;
     body_clear(x);
-    if (loop->spare_count >= SPARE_MAX) {
+    if (loop->spare_count + 1 > SPARE_MAX) {
         http_exchange__free(x);
         return;
     }

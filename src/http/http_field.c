@@ -93,6 +93,6 @@ void http_field_copy_value(char *out, struct str value)
 {
     for (size_t i = 0; i < value.len; i++) {
         char c = value.ptr[i];
-        out[i] = (field_class[(uint8_t)c] & FIELD_VALUE) != 0 ? c : ' ';
+        out[i] = (char)((field_class[(uint8_t)c] & FIELD_VALUE) != 0 ? c : ' ');
     }
 }

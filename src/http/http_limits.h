@@ -14,7 +14,7 @@
 #define HTTP_LIMITS_LIST(X) \
     /* one request */ \
     X(size_t,   request_line_bytes,      16384,     "414; a search in a query string is long, a path is not") \
-    X(size_t,   header_bytes,            65536,     "431; the whole head: large bearer tokens and cookies fit several times") \
+    X(size_t,   header_bytes,            65536,     "431; the whole head, and the HTTP/2 header list: large tokens and cookies fit several times") \
     X(unsigned, header_count,            128,       "431; proxies add a dozen, nobody needs a hundred") \
     X(size_t,   chunk_extension_bytes,   1024,      "400; per request; nobody uses extensions, they only cost scanning") \
     X(size_t,   drain_bytes,             65536,     "an unread body up to this is read to keep the connection; above it closing is cheaper") \
@@ -34,13 +34,13 @@
     X(unsigned, h2_reset_per_s,          100,       "and per second after that; above it GOAWAY (rapid-reset attack)") \
     \
     /* the server */ \
-    X(unsigned, connections,             20000,     "503; per server, below usual limits on open files") \
+    X(unsigned, connections,             20000,     "503; per server, some KiB each; the process must be allowed as many open files") \
     X(unsigned, connections_per_address, 10000,     "429; a reverse proxy is one address, so half of all") \
     X(unsigned, loop_requests,           65536,     "503; unfinished requests per network thread, 20 KiB each") \
     X(size_t,   loop_body_bytes,         256 << 20, "503; collected bodies held per network thread") \
     \
     /* time */ \
-    X(uint32_t, header_timeout_ms,       10000,     "408; from the first byte of a head to its last, TLS included: slow-loris") \
+    X(uint32_t, header_timeout_ms,       10000,     "408; for a TLS handshake, and from the first byte of a head to its last: slow-loris") \
     X(uint32_t, body_timeout_ms,         30000,     "408; grace before body_rate_min counts") \
     X(uint32_t, idle_timeout_ms,         180000,    "silent keep-alive connections; longer than the pools of common clients") \
     X(uint32_t, write_timeout_ms,        30000,     "no byte taken by the client for so long: it is cut off") \

@@ -17,7 +17,8 @@
 
 enum {
     BACKLOG = 1024,
-    ACCEPT_MAX = 64,       /* connections accepted before others get their turn */
+    ACCEPT_MAX = 64, /* connections accepted before others get their turn */
+    WARN_EVERY_MS = 10000,
     ACCEPT_PAUSE_MS = 100, /* when the process is out of file descriptors */
 };
 
@@ -27,7 +28,6 @@ struct listen_socket {
     int fd;
     uint16_t port;
     bool tls;
-    bool polled;
 };
 
 /* How many connections an address has. */
@@ -47,6 +47,7 @@ struct http_listener {
     struct map peers;
     unsigned slots_out;
     uv_timer_t pause;
+    uint64_t warned_ms; /* when it was last logged that accepting pauses */
     bool started;
     bool stopped;
 };
@@ -203,8 +204,13 @@ static void pause_cb(uv_timer_t *timer)
 /* Out of file descriptors: leave clients in the kernel's queue for a moment instead of spinning. */
 static void pause_accepting(struct http_listener *l, int why)
 {
-    log_warn("http_accept_paused", LOG_Z("error", uv_strerror(-why)),
-             LOG_U64("connections", l->slots_out));
+    uint64_t now_ms = http_loop__now_ms(&l->loops[0]);
+    if (l->warned_ms == 0 || now_ms - l->warned_ms > WARN_EVERY_MS) {
+        l->warned_ms = now_ms;
+        log_warn("http_accept_paused", LOG_Z("error", uv_strerror(-why)),
+                 LOG_U64("connections", l->slots_out));
+    }
+    HTTP_LOOP_COUNT(&l->loops[0], accept_pauses, 1);
     poll_all(l, false);
     CHECK(uv_timer_start(&l->pause, pause_cb, ACCEPT_PAUSE_MS, 0) == 0);
 }

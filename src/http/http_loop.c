@@ -10,7 +10,11 @@
 #include "http/http_listener_int.h"
 #include "http/http_loop_int.h"
 
-enum { TICK_MS_MAX = 500, TICK_MS_MIN = 5 };
+enum {
+    TICK_MS_MAX = 500,
+    TICK_MS_MIN = 5,
+    ROUNDS_MAX = 4, /* at the end of a turn: an answer may make room for a request, and so on */
+};
 
 struct mailbox *http_loop_mailbox(struct http_loop *loop)
 {
@@ -34,29 +38,48 @@ bool http_loop_stopping(const struct http_loop *loop)
 
 /* ---- the end of a turn ---- */
 
+static bool has_work(const struct http_loop *loop)
+{
+    return loop->turn_first != NULL || loop->later_first != NULL;
+}
+
+/* Each connection that is in the list now gets its turn; what it adds is for the next round. */
 static void run_turns(struct http_loop *loop)
 {
-    while (loop->turn_first != NULL) {
-        struct http_conn *c = loop->turn_first;
-        loop->turn_first = c->turn_next;
-        if (loop->turn_first == NULL) {
-            loop->turn_last = &loop->turn_first;
-        }
+    struct http_conn *c = TAKE(loop->turn_first);
+    loop->turn_last = &loop->turn_first;
+    while (c != NULL) {
+        struct http_conn *next = c->turn_next;
         c->in_turn = false;
         http_conn__turn(c);
+        c = next;
     }
 }
 
 static void run_later(struct http_loop *loop)
 {
-    while (loop->later_first != NULL) {
-        struct http_exchange *x = loop->later_first;
-        loop->later_first = x->later_next;
-        if (loop->later_first == NULL) {
-            loop->later_last = &loop->later_first;
-        }
+    struct http_exchange *x = TAKE(loop->later_first);
+    loop->later_last = &loop->later_first;
+    while (x != NULL) {
+        struct http_exchange *next = x->later_next;
         x->later = false;
         http_exchange__step(x);
+        x = next;
+    }
+}
+
+static void run_recycling(struct http_loop *loop)
+{
+    struct http_exchange *x = TAKE(loop->ended_exchanges);
+    while (x != NULL) {
+        struct http_exchange *next = x->next;
+        if (x->later) {
+            x->next = loop->ended_exchanges; /* the list for the next round still has it */
+            loop->ended_exchanges = x;
+        } else {
+            http_exchange__recycle(x);
+        }
+        x = next;
     }
 }
 
@@ -65,13 +88,15 @@ static void close_handles(struct http_loop *loop)
     loop->closed = true;
     mailbox_close(&loop->mailbox);
     uv_close((uv_handle_t *)&loop->end_of_turn, NULL);
+    uv_close((uv_handle_t *)&loop->again, NULL);
     uv_close((uv_handle_t *)&loop->tick, NULL);
 }
 
 /* Everything is over when nothing is left that could come back to this thread. */
 static void maybe_close(struct http_loop *loop)
 {
-    bool over = loop->stopping && loop->conn_count == 0 && loop->exchange_count == 0 &&
+    bool over = loop->stopping && !has_work(loop) && loop->conn_count == 0 &&
+                loop->exchange_count == 0 &&
                 (loop->listener == NULL || http_listener__is_idle(loop->listener));
     if (!over || loop->closed) {
         return;
@@ -82,18 +107,22 @@ static void maybe_close(struct http_loop *loop)
     close_handles(loop);
 }
 
+static void again_cb(uv_idle_t *idle)
+{
+    (void)idle; /* that it is there keeps the loop from waiting */
+}
+
 static void end_of_turn_cb(uv_prepare_t *prepare)
 {
     struct http_loop *loop = prepare->data;
-    while (loop->turn_first != NULL || loop->later_first != NULL) {
+    for (unsigned i = 0; i < ROUNDS_MAX && has_work(loop); i++) {
         run_later(loop);
         run_turns(loop);
     }
-    while (loop->ended_exchanges != NULL) {
-        struct http_exchange *x = loop->ended_exchanges;
-        loop->ended_exchanges = x->next;
-        http_exchange__recycle(x);
-    }
+    run_recycling(loop);
+    /* A stream to a client that reads as fast as we write would never end: others come first. */
+    CHECK((has_work(loop) ? uv_idle_start(&loop->again, again_cb) : uv_idle_stop(&loop->again)) ==
+          0);
     maybe_close(loop);
 }
 
@@ -205,6 +234,7 @@ static void thread_main(void *data)
 {
     struct http_loop *loop = data;
     char name[16];
+    loop->self = uv_thread_self();
     (void)snprintf(name, sizeof name, "http.%u", loop->index);
     (void)pthread_setname_np(pthread_self(), name);
     /* Writing to a socket that the client has closed is an error, not a signal. */
@@ -236,6 +266,7 @@ void http_loop__init(struct http_loop *loop)
     /* No thread runs the loop yet: it is ours to put things on. */
     mailbox_open(&loop->mailbox, &loop->uv);
     CHECK(uv_prepare_init(&loop->uv, &loop->end_of_turn) == 0);
+    CHECK(uv_idle_init(&loop->uv, &loop->again) == 0);
     CHECK(uv_timer_init(&loop->uv, &loop->tick) == 0);
     loop->end_of_turn.data = loop;
     loop->tick.data = loop;

@@ -36,12 +36,14 @@ struct http_loop {
     unsigned index;
     struct http_listener *listener;        /* on the first loop only */
     void (*ended)(struct http_loop *loop); /* on the thread, the last thing it does */
-    void *server;
+    struct http_server *server;
 
     uv_thread_t thread;
+    uv_thread_t self; /* the same, as the thread itself knows it */
     uv_loop_t uv;
     struct mailbox mailbox;
     uv_prepare_t end_of_turn;
+    uv_idle_t again; /* active when a turn has left work for the next */
     uv_timer_t tick;
     char *read_room;  /* where libuv reads to; what a connection keeps it copies */
     char *plain_room; /* what TLS decrypts to */
@@ -91,6 +93,13 @@ void http_loop__set_tls(struct http_loop *loop, SSL_CTX *context);
 
 /* Wait for the thread, if it was started, and release everything. */
 void http_loop__deinit(struct http_loop *loop, bool started);
+
+/* Is the caller the loop's thread? */
+static inline bool http_loop__is_mine(const struct http_loop *loop)
+{
+    uv_thread_t caller = uv_thread_self();
+    return uv_thread_equal(&caller, &loop->self) != 0;
+}
 
 static inline uint64_t http_loop__now_ms(const struct http_loop *loop)
 {

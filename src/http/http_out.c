@@ -35,7 +35,7 @@ static struct http_block *block_new(struct http_block_cache *cache, size_t cap)
 
 static void block_free(struct http_block_cache *cache, struct http_block *b)
 {
-    if (b->cap == BLOCK_BYTES && cache->count < CACHE_BLOCKS) {
+    if (b->cap == BLOCK_BYTES && cache->count + 1 <= CACHE_BLOCKS) {
         b->next = cache->free;
         cache->free = b;
         cache->count++;

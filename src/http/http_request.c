@@ -5,6 +5,15 @@
 #include "http/http_loop_int.h"
 #include "http/http_target.h"
 
+/* The exchange of a request that the caller may still do something with. */
+static struct http_exchange *unfinished(struct http_request *req)
+{
+    struct http_exchange *x = http_exchange__of(req);
+    DCHECK(http_loop__is_mine(x->loop));
+    CHECK(!x->finished);
+    return x;
+}
+
 bool http_request_header(const struct http_request *req, struct str name, struct str *out)
 {
     for (size_t i = 0; i < req->header_count; i++) {
@@ -52,8 +61,7 @@ static void reserve_body(struct http_exchange *x)
 
 void http_request_collect(struct http_request *req, size_t limit_bytes, http_body_fn done)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(x->body_mode == HTTP_MODE_UNDECIDED);
     CHECK(done != NULL);
     x->body_mode = HTTP_MODE_COLLECT;
@@ -72,8 +80,7 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
 
 void http_request_stream(struct http_request *req)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(x->body_mode == HTTP_MODE_UNDECIDED);
     CHECK(req->on != NULL);
     CHECK(req->on->body != NULL);
@@ -87,8 +94,7 @@ void http_request_stream(struct http_request *req)
 
 void http_request_consume(struct http_request *req, size_t n)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(n <= x->unconsumed);
     x->unconsumed -= n;
     if (http_exchange__is_attached(x)) {
@@ -98,9 +104,9 @@ void http_request_consume(struct http_request *req, size_t n)
 
 void http_request_answer(struct http_request *req, const struct http_response *response)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(x->answer == HTTP_ANSWER_NONE);
+    CHECK(response->header_count <= HTTP_RESPONSE_HEADERS_MAX);
     x->answer = HTTP_ANSWER_DONE;
     if (http_exchange__is_attached(x)) {
         x->ops->answer(x, response);
@@ -110,9 +116,9 @@ void http_request_answer(struct http_request *req, const struct http_response *r
 
 void http_request_begin(struct http_request *req, const struct http_response *response)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(x->answer == HTTP_ANSWER_NONE);
+    CHECK(response->header_count <= HTTP_RESPONSE_HEADERS_MAX);
     x->answer = HTTP_ANSWER_STREAMING;
     if (http_exchange__is_attached(x)) {
         x->ops->begin(x, response);
@@ -121,8 +127,7 @@ void http_request_begin(struct http_request *req, const struct http_response *re
 
 enum http_write http_request_write(struct http_request *req, struct str bytes)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(x->answer == HTTP_ANSWER_STREAMING);
     if (x->gone || !http_exchange__is_attached(x)) {
         return HTTP_WRITE_GONE;
@@ -140,9 +145,9 @@ enum http_write http_request_write(struct http_request *req, struct str bytes)
 void http_request_end(struct http_request *req, const struct http_header *trailers,
                       size_t trailer_count)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     CHECK(x->answer == HTTP_ANSWER_STREAMING);
+    CHECK(trailer_count <= HTTP_RESPONSE_HEADERS_MAX);
     x->answer = HTTP_ANSWER_DONE;
     if (http_exchange__is_attached(x)) {
         x->ops->end(x, trailers, trailer_count);
@@ -152,8 +157,7 @@ void http_request_end(struct http_request *req, const struct http_header *traile
 
 void http_request_drop(struct http_request *req)
 {
-    struct http_exchange *x = http_exchange__of(req);
-    CHECK(!x->finished);
+    struct http_exchange *x = unfinished(req);
     if (http_exchange__is_attached(x)) {
         x->ops->drop(x);
     }

@@ -165,6 +165,7 @@ ATTR_NODISCARD enum http_write http_request_write(struct http_request *req, stru
 void http_request_end(struct http_request *req, const struct http_header *trailers,
                       size_t trailer_count);
 
-/* Finish without an answer, or in the middle of one: the HTTP/2 stream is reset, the HTTP/1
- * connection cut, so that the client does not take what it has for the whole. */
+/* Finish without an answer, or in the middle of one. The HTTP/2 stream is reset. The HTTP/1
+ * connection ends: after the answers to earlier requests, or at once in the middle of this one, so
+ * that the client does not take what it has for the whole. */
 void http_request_drop(struct http_request *req);

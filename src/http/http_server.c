@@ -9,7 +9,12 @@
 #include "http/http_loop_int.h"
 #include "http/http_tls.h"
 
-enum { THREADS_DEFAULT_MAX = 8 };
+enum {
+    THREADS_DEFAULT_MAX = 8,
+    /* RFC 9113, 6.5.2: what SETTINGS_MAX_FRAME_SIZE may be. */
+    FRAME_BYTES_MIN = 1 << 14,
+    FRAME_BYTES_MAX = (1 << 24) - 1,
+};
 
 struct http_server {
     struct http_server_config config;
@@ -62,6 +67,25 @@ static void set_first_tls(struct http_loop *loop, SSL_CTX *context)
     loop->tls = context;
 }
 
+static enum err_code check_limits(const struct http_limits *limits, struct err *err)
+{
+    enum { LINE_MIN = 4096 }; /* input_bytes: a line of chunk framing must fit */
+    if (limits->request_line_bytes > limits->header_bytes) {
+        return err_set(err, ERR_VALIDATION, "request_line_bytes is above header_bytes");
+    }
+    if (limits->input_bytes < limits->chunk_extension_bytes + LINE_MIN) {
+        return err_set(err, ERR_VALIDATION, "input_bytes is too small for chunk_extension_bytes");
+    }
+    if (limits->body_window_bytes > INT32_MAX || limits->h2_connection_window > INT32_MAX ||
+        limits->h2_frame_bytes < FRAME_BYTES_MIN || limits->h2_frame_bytes > FRAME_BYTES_MAX) {
+        return err_set(err, ERR_VALIDATION, "an HTTP/2 size is out of range");
+    }
+    if (limits->body_rate_min == 0 || limits->pipeline == 0) {
+        return err_set(err, ERR_VALIDATION, "body_rate_min and pipeline must not be 0");
+    }
+    return ERR_OK;
+}
+
 static enum err_code check_config(const struct http_server_config *config, struct err *err)
 {
     bool tls = false;
@@ -75,7 +99,7 @@ static enum err_code check_config(const struct http_server_config *config, struc
         return err_set(err, ERR_VALIDATION, "TLS needs a certificate file and a key file");
     }
     CHECK(config->on_request != NULL);
-    return ERR_OK;
+    return check_limits(&config->limits, err);
 }
 
 static void make_loops(struct http_server *s)

@@ -73,17 +73,20 @@ void http_server_stop(struct http_server *server, uint32_t timeout_ms);
 void http_server_free(struct http_server *server);
 
 /* Counters since the start, and gauges of now; each thread counts for itself. */
-#define HTTP_STATS_LIST(X)                                                                         \
-    X(requests)           /* requests begun, those refused for their form included */              \
-    X(requests_in_flight) /* gauge: not finished by their handler */                               \
-    X(requests_gone)      /* the client went first */                                              \
-    X(bytes_read)                                                                                  \
-    X(bytes_written)                                                                               \
-    X(connections)         /* accepted */                                                          \
-    X(connections_open)    /* gauge */                                                             \
-    X(connections_refused) /* over a limit on their number */                                      \
-    X(connections_cut)     /* ended by us: time-out, slow reader, flood of resets */               \
+/* clang-format off */
+#define HTTP_STATS_LIST(X) \
+    X(requests)            /* begun, those refused for their form included */ \
+    X(requests_in_flight)  /* gauge: not finished by their handler */ \
+    X(requests_gone)       /* the client went first */ \
+    X(bytes_read) \
+    X(bytes_written) \
+    X(connections)         /* accepted */ \
+    X(connections_open)    /* gauge */ \
+    X(connections_refused) /* over a limit on their number */ \
+    X(connections_cut)     /* ended by us: slow reader, flood of resets */ \
+    X(accept_pauses)       /* the process was out of file descriptors */ \
     X(protocol_errors)     /* requests and frames that were not well-formed, or over a limit */
+/* clang-format on */
 
 struct http_stats {
 #define HTTP_STATS_MEMBER(name) uint64_t name;

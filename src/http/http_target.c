@@ -98,7 +98,7 @@ static struct str param_decode(char *out, struct str s)
             out[n++] = (char)byte;
             i += 2;
         } else {
-            out[n++] = s.ptr[i] == '+' ? ' ' : s.ptr[i];
+            out[n++] = (char)(s.ptr[i] == '+' ? ' ' : s.ptr[i]);
         }
     }
     return str_from(out, n);

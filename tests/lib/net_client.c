@@ -158,6 +158,12 @@ static bool need_text(struct net_client *c, size_t from, struct str part, size_t
     }
 }
 
+bool net_client_read_until(struct net_client *c, struct str text)
+{
+    size_t end;
+    return need_text(c, 0, text, &end);
+}
+
 static size_t hex_number(struct str s)
 {
     size_t n = 0;
@@ -215,7 +221,7 @@ bool net_client_answer(struct net_client *c, bool bodyless, struct net_answer *o
     bool has_length = length_text.len > 0 && str_to_i64(length_text, &length);
     out->chunked = str_eq(net_client_header(out, STR("transfer-encoding")), STR("chunked"));
     size_t end = head_len;
-    size_t body_end = head_len;
+    size_t body_end;
     if (bodyless || status == 100 || status == 101 || status == 204 || status == 304) {
         body_end = head_len;
     } else if (out->chunked) {

@@ -14,9 +14,9 @@
 #include "base/str.h"
 
 struct net_client {
-    int fd;
     struct buf in;     /* read and not taken yet */
     struct buf answer; /* the last one taken */
+    int fd;
     bool eof;
     bool reset; /* the other side did not end politely */
 };
@@ -41,6 +41,9 @@ size_t net_client_try_send(struct net_client *c, struct str bytes);
 
 /* Wait for more bytes. False at the end. */
 bool net_client_read(struct net_client *c);
+
+/* Read until the text is there. False when the connection ends first. */
+bool net_client_read_until(struct net_client *c, struct str text);
 
 /* Read until the end. */
 void net_client_read_all(struct net_client *c);

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "http_fixture.h"
@@ -259,13 +260,9 @@ static void http1__streams_chunk_by_chunk(void **state)
     open_world(&w);
     say(&w, "GET /push/s HTTP/1.1\r\n" H "\r\n");
     /* The headers come at once, before there is anything to say. */
-    while (memmem(w.c.in.ptr, w.c.in.len, "\r\n\r\n", 4) == NULL) {
-        assert_true(net_client_read(&w.c));
-    }
+    assert_true(net_client_read_until(&w.c, STR("\r\n\r\n")));
     http_fixture_do(&w.f, "s", FIXTURE_WRITE, "one");
-    while (memmem(w.c.in.ptr, w.c.in.len, "3\r\none\r\n", 8) == NULL) {
-        assert_true(net_client_read(&w.c));
-    }
+    assert_true(net_client_read_until(&w.c, STR("3\r\none\r\n")));
     http_fixture_do(&w.f, "s", FIXTURE_WRITE, "three");
     http_fixture_do(&w.f, "s", FIXTURE_END, "");
     assert_true(net_client_answer(&w.c, false, &a));
@@ -287,9 +284,7 @@ static void http1__echoes_a_streamed_body(void **state)
     struct net_answer a;
     open_world(&w);
     say(&w, "POST /bidi HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
-    while (w.c.in.len < 2 || memcmp(w.c.in.ptr + w.c.in.len - 4, "ab\r\n", 4) != 0) {
-        assert_true(net_client_read(&w.c));
-    }
+    assert_true(net_client_read_until(&w.c, STR("ab\r\n")));
     say(&w, "1\r\nc\r\n0\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     expect_str(a.body, STR("abc"));
@@ -315,7 +310,6 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     size_t sent = 0;
     /* The kernel's buffers fill up, because the server does not read; then nothing more goes. */
-    http_fixture_wait(&w.f, FIXTURE_BODY, 0);
     for (unsigned idle = 0; idle < 200 && sent < TOTAL;) {
         size_t n = net_client_try_send(&w.c, str_from(zeros, sizeof zeros));
         sent += n;
@@ -326,16 +320,14 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     assert_true(http_fixture_count(&w.f, FIXTURE_BODY) <
                 limits.body_window_bytes + 2 * limits.input_bytes);
     /* It goes on when the handler does. */
+    http_fixture_do(&w.f, "h", FIXTURE_CONSUME, "");
     while (sent < TOTAL) {
-        http_fixture_do(&w.f, "h", FIXTURE_CONSUME, "");
         size_t left = TOTAL - sent;
-        sent +=
-            net_client_try_send(&w.c, str_from(zeros, left < sizeof zeros ? left : sizeof zeros));
+        size_t n = left < sizeof zeros ? left : sizeof zeros;
+        net_client_send(&w.c, str_from(zeros, n));
+        sent += n;
     }
-    while (http_fixture_count(&w.f, FIXTURE_ENDED) == 0) {
-        http_fixture_do(&w.f, "h", FIXTURE_CONSUME, "");
-        http_fixture_wait(&w.f, FIXTURE_BODY, 1);
-    }
+    http_fixture_wait(&w.f, FIXTURE_ENDED, 1);
     assert_int_equal(http_fixture_count(&w.f, FIXTURE_BODY), TOTAL);
     http_fixture_do(&w.f, "h", FIXTURE_ANSWER, "all");
     expect_answer(&w, 200, "all");
@@ -469,20 +461,96 @@ static void http1__tells_every_pipelined_request_that_the_client_has_gone(void *
     close_world(&w);
 }
 
-static void http1__cuts_the_connection_of_a_dropped_request(void **state)
+static void http1__ends_the_connection_where_a_dropped_answer_would_be(void **state)
 {
     (void)state;
     struct world w;
     open_world(&w);
-    say(&w, "GET /hello HTTP/1.1\r\n" H "\r\nGET /park/a HTTP/1.1\r\n" H "\r\n"
-            "GET /park/b HTTP/1.1\r\n" H "\r\n");
-    expect_answer(&w, 200, "hello");
-    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
+            "GET /park/c HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     http_fixture_do(&w.f, "b", FIXTURE_DROP, "");
-    http_fixture_wait(&w.f, FIXTURE_GONE, 1); /* a: nobody can answer it any more */
-    net_client_read_all(&w.c);
-    assert_int_equal(w.c.in.len, 0);
+    http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
+    expect_answer(&w, 200, "a");
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1); /* c: nobody can answer it any more */
+    expect_end(&w);
     close_world(&w);
+}
+
+static void http1__cuts_an_answer_that_is_dropped_half_way(void **state)
+{
+    (void)state;
+    struct world w;
+    struct net_answer a;
+    open_world(&w);
+    say(&w, "GET /push/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    http_fixture_do(&w.f, "a", FIXTURE_DROP, "");
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1);
+    assert_false(net_client_answer(&w.c, false, &a));
+    close_world(&w);
+}
+
+static void http1__tells_requests_behind_a_closing_answer_at_once(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w);
+    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    http_fixture_do(&w.f, "a", FIXTURE_CLOSE, "last");
+    /* The client is still there and has closed nothing. */
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1);
+    expect_answer(&w, 200, "last");
+    expect_end(&w);
+    close_world(&w);
+}
+
+static void http1__keeps_a_request_for_its_handler_when_the_client_has_gone(void **state)
+{
+    (void)state;
+    struct world w;
+    struct net_client other;
+    struct net_answer a;
+    open_world(&w);
+    say(&w, "GET /keep/k HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
+    net_client_abort(&w.c);
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1);
+    /* Another round through the loop: the connection is gone for good. */
+    net_client_open(&other, w.f.port);
+    net_client_send(&other, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
+    assert_true(net_client_answer(&other, false, &a));
+    net_client_close(&other);
+    assert_int_equal(http_fixture_stats(&w.f).requests_in_flight, 1);
+    http_fixture_do(&w.f, "k", FIXTURE_ANSWER, "to nobody");
+    close_world(&w);
+}
+
+static void http1__holds_little_of_a_body_that_nobody_wants_yet(void **state)
+{
+    (void)state;
+    static char zeros[1 << 16];
+    static const char *const requests[] = {
+        "POST /late/x HTTP/1.1\r\n" H "Content-Length: 100000000\r\n\r\n",
+        "POST /late/x HTTP/1.1\r\n" H "Content-Length: 100000000\r\nConnection: close\r\n\r\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        struct world w;
+        open_world(&w);
+        say(&w, requests[i]);
+        http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
+        size_t sent = 0;
+        for (unsigned idle = 0; idle < 200 && sent < 50000000;) {
+            size_t n = net_client_try_send(&w.c, str_from(zeros, sizeof zeros));
+            sent += n;
+            idle = n == 0 ? idle + 1 : 0;
+        }
+        assert_true(http_fixture_stats(&w.f).bytes_read < 1000000);
+        net_client_close(&w.c);
+        http_fixture_do(&w.f, "x", FIXTURE_DROP, "");
+        close_world(&w);
+    }
 }
 
 static void http1__answers_a_client_that_has_shut_only_its_side(void **state)
@@ -502,7 +570,7 @@ static void http1__lets_a_slow_reader_be_cut_off(void **state)
     (void)state;
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    limits.stream_output_bytes = 256 * 1024;
+    limits.stream_output_bytes = 1 << 18;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
     net_client_read_slowly(&w.c);
@@ -521,7 +589,7 @@ static void http1__says_when_there_is_room_again(void **state)
     struct world w;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    limits.stream_output_bytes = 64 * 1024;
+    limits.stream_output_bytes = 1 << 16;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
     say(&w, "GET /flow?n=20000000 HTTP/1.1\r\n" H "\r\n");
@@ -538,10 +606,9 @@ static void http1__starts_nothing_while_much_is_unread(void **state)
     enum { REQUESTS = 60 };
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    limits.output_bytes = 64 * 1024;
+    limits.output_bytes = 1 << 16;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
-    net_client_read_slowly(&w.c);
     for (int i = 0; i < REQUESTS; i++) {
         say(&w, "GET /static HTTP/1.1\r\n" H "\r\n");
     }
@@ -552,6 +619,37 @@ static void http1__starts_nothing_while_much_is_unread(void **state)
         /* The client has i + 1 whole answers; a few more fit into the kernel's buffers. */
         assert_true(http_fixture_count(&w.f, FIXTURE_STARTED) <= (uint64_t)i + 16);
     }
+    close_world(&w);
+}
+
+/* Read and forget until the end, faster than anybody can write: nothing is copied. */
+static void drain(void *data)
+{
+    struct net_client *c = data;
+    while (recv(c->fd, NULL, 1 << 22, MSG_TRUNC) > 0) {
+    }
+}
+
+static void http1__serves_others_while_it_streams_to_a_fast_reader(void **state)
+{
+    (void)state;
+    struct world w;
+    struct net_client greedy;
+    struct net_answer a;
+    uv_thread_t reader;
+    open_world(&w);
+    net_client_open(&greedy, w.f.port);
+    /* Far more than could be sent before the other requests are answered. */
+    net_client_send(&greedy, STR("GET /flow/x?n=1000000000000 HTTP/1.1\r\n" H "\r\n"));
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
+    assert_int_equal(uv_thread_create(&reader, drain, &greedy), 0);
+    for (int i = 0; i < 20; i++) {
+        say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+        assert_true(net_client_answer(&w.c, false, &a));
+    }
+    http_fixture_do(&w.f, "/x", FIXTURE_DROP, "");
+    assert_int_equal(uv_thread_join(&reader), 0);
+    net_client_close(&greedy);
     close_world(&w);
 }
 
@@ -601,9 +699,14 @@ TEST_GROUP(http1, cmocka_unit_test(http1__keeps_the_connection_for_further_reque
            cmocka_unit_test(http1__ends_the_connection_when_one_side_asks),
            cmocka_unit_test(http1__tells_the_handler_once_when_the_client_has_gone),
            cmocka_unit_test(http1__tells_every_pipelined_request_that_the_client_has_gone),
-           cmocka_unit_test(http1__cuts_the_connection_of_a_dropped_request),
+           cmocka_unit_test(http1__ends_the_connection_where_a_dropped_answer_would_be),
+           cmocka_unit_test(http1__cuts_an_answer_that_is_dropped_half_way),
+           cmocka_unit_test(http1__tells_requests_behind_a_closing_answer_at_once),
+           cmocka_unit_test(http1__keeps_a_request_for_its_handler_when_the_client_has_gone),
+           cmocka_unit_test(http1__holds_little_of_a_body_that_nobody_wants_yet),
            cmocka_unit_test(http1__answers_a_client_that_has_shut_only_its_side),
            cmocka_unit_test(http1__lets_a_slow_reader_be_cut_off),
            cmocka_unit_test(http1__says_when_there_is_room_again),
            cmocka_unit_test(http1__starts_nothing_while_much_is_unread),
+           cmocka_unit_test(http1__serves_others_while_it_streams_to_a_fast_reader),
            cmocka_unit_test(http1__speaks_on_several_threads));

@@ -1,5 +1,6 @@
 #include "http_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@ struct parked {
     struct parked *next;
     char name[64];
     size_t unconsumed;
+    bool consumes; /* every piece as it comes */
+    bool begun;    /* the answer is a stream */
     uint64_t left; /* /flow: bytes to write */
 };
 
@@ -99,6 +102,13 @@ static void parked_gone(struct http_request *req)
     note(f, FIXTURE_GONE, 1);
 }
 
+/* Keep it, as one does whose work is still under way elsewhere. */
+static void kept_gone(struct http_request *req)
+{
+    struct parked *p = req->data;
+    note(p->fixture, FIXTURE_GONE, 1);
+}
+
 static void parked_stopping(struct http_request *req)
 {
     struct parked *p = req->data;
@@ -113,7 +123,11 @@ static void parked_stopping(struct http_request *req)
 static void parked_body(struct http_request *req, struct str bytes)
 {
     struct parked *p = req->data;
-    p->unconsumed += bytes.len;
+    if (p->consumes) {
+        http_request_consume(req, bytes.len);
+    } else {
+        p->unconsumed += bytes.len;
+    }
     note(p->fixture, FIXTURE_BODY, bytes.len);
 }
 
@@ -218,11 +232,20 @@ static void late_collected(struct http_request *req, enum http_body_result resul
 static void perform(struct parked *p, enum fixture_action action, struct str text)
 {
     struct http_request *req = p->req;
+    struct http_response r = {.status = 200, .close = true};
     size_t n = p->unconsumed;
+    if (p->begun && (action == FIXTURE_ANSWER || action == FIXTURE_CLOSE)) {
+        action = FIXTURE_END;
+    }
     switch (action) {
     case FIXTURE_ANSWER:
         unpark(p);
         answer(req, 200, text);
+        return;
+    case FIXTURE_CLOSE:
+        unpark(p);
+        r.body = text;
+        http_request_answer(req, &r);
         return;
     case FIXTURE_COLLECT:
         http_request_collect(req, ECHO_LIMIT, late_collected);
@@ -239,6 +262,7 @@ static void perform(struct parked *p, enum fixture_action action, struct str tex
         http_request_drop(req);
         return;
     case FIXTURE_CONSUME:
+        p->consumes = true;
         p->unconsumed = 0;
         http_request_consume(req, n);
         return;
@@ -252,23 +276,24 @@ static void action_deliver(struct msg *m)
     struct action_msg *a = CONTAINER_OF(m, struct action_msg, msg);
     struct parked *p = find_parked(a->fixture, a->name);
     if (p != NULL) {
+        /* What came with a request stays with it, whatever has become of the connection. */
+        CHECK(str_eq(p->req->peer, STR("127.0.0.1")));
+        CHECK(str_starts_with(p->req->target, p->req->path_raw));
         perform(p, a->action, str_from_z(a->text));
     }
     free(a);
 }
 
-void http_fixture_do(struct http_fixture *f, const char *name, enum fixture_action action,
-                     const char *text)
+static bool post_action(struct http_fixture *f, const char *name, enum fixture_action action,
+                        const char *text)
 {
     struct action_msg *a = calloc(1, sizeof *a);
     CHECK(a != NULL);
     a->msg.deliver = action_deliver;
     a->fixture = f;
     a->action = action;
-    CHECK(strlen(name) < sizeof a->name);
-    CHECK(strlen(text) < sizeof a->text);
-    memcpy(a->name, name, strlen(name));
-    memcpy(a->text, text, strlen(text));
+    CHECK((size_t)snprintf(a->name, sizeof a->name, "%s", name) < sizeof a->name);
+    CHECK((size_t)snprintf(a->text, sizeof a->text, "%s", text) < sizeof a->text);
     uv_mutex_lock(&f->lock);
     struct parked *p = f->parked;
     while (p != NULL && strcmp(p->name, name) != 0) {
@@ -276,8 +301,23 @@ void http_fixture_do(struct http_fixture *f, const char *name, enum fixture_acti
     }
     struct http_loop *loop = p == NULL ? NULL : p->req->loop;
     uv_mutex_unlock(&f->lock);
-    CHECK(loop != NULL);
-    CHECK(mailbox_post(http_loop_mailbox(loop), &a->msg));
+    if (loop == NULL || !mailbox_post(http_loop_mailbox(loop), &a->msg)) {
+        free(a);
+        return false;
+    }
+    return true;
+}
+
+void http_fixture_do(struct http_fixture *f, const char *name, enum fixture_action action,
+                     const char *text)
+{
+    CHECK(post_action(f, name, action, text));
+}
+
+void http_fixture_try(struct http_fixture *f, const char *name, enum fixture_action action,
+                      const char *text)
+{
+    (void)post_action(f, name, action, text);
 }
 
 /* ---- the handlers ---- */
@@ -329,10 +369,17 @@ static void handle_park(struct http_fixture *f, struct http_request *req, struct
     (void)park(f, req, name);
 }
 
+static void handle_keep(struct http_fixture *f, struct http_request *req, struct str name)
+{
+    static const struct http_watch watch = {.gone = kept_gone};
+    (void)park(f, req, name);
+    req->on = &watch;
+}
+
 static void handle_push(struct http_fixture *f, struct http_request *req, struct str name)
 {
     begin(req);
-    (void)park(f, req, name);
+    park(f, req, name)->begun = true;
 }
 
 static void handle_hold(struct http_fixture *f, struct http_request *req, struct str name)
@@ -391,6 +438,7 @@ static void handle_flow(struct http_fixture *f, struct http_request *req, struct
 {
     struct parked *p = park(f, req, name);
     p->left = (uint64_t)number_param(req, STR("n"), 1);
+    p->begun = true;
     begin(req);
     flow(p);
 }
@@ -448,6 +496,7 @@ static const struct {
     {{"/echo", 5},   handle_echo},
     {{"/park/", 6},  handle_park},
     {{"/late/", 6},  handle_park},
+    {{"/keep/", 6},  handle_keep},
     {{"/push/", 6},  handle_push},
     {{"/hold/", 6},  handle_hold},
     {{"/bidi", 5},   handle_bidi},

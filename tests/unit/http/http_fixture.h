@@ -7,6 +7,7 @@
  *   /echo?limit=N     the collected body; 413 past N bytes (default 1 MiB), 503 without room
  *   /park/NAME        nothing, until http_fixture_do
  *   /late/NAME        says nothing about its body until http_fixture_do(…, FIXTURE_COLLECT)
+ *   /keep/NAME        as /park, but kept when the client has gone
  *   /push/NAME        begins a streamed answer; http_fixture_do writes to it
  *   /hold/NAME        streams its body and consumes nothing until http_fixture_do
  *   /bidi             gives back its body, piece by piece
@@ -44,11 +45,12 @@ enum fixture_event {
 
 enum fixture_action {
     FIXTURE_ANSWER,  /* 200 with the text */
+    FIXTURE_CLOSE,   /* the same, and ask for the end of the connection */
     FIXTURE_COLLECT, /* collect the body and give it back */
     FIXTURE_WRITE,   /* one chunk */
     FIXTURE_END,
     FIXTURE_DROP,
-    FIXTURE_CONSUME, /* everything that is not consumed */
+    FIXTURE_CONSUME, /* what is not consumed, and from now on everything at once */
 };
 
 struct http_fixture {
@@ -82,6 +84,10 @@ uint64_t http_fixture_count(struct http_fixture *f, enum fixture_event event);
 /* Post an action to the loop of the parked request of this name. */
 void http_fixture_do(struct http_fixture *f, const char *name, enum fixture_action action,
                      const char *text);
+
+/* The same, if there is such a request. */
+void http_fixture_try(struct http_fixture *f, const char *name, enum fixture_action action,
+                      const char *text);
 
 /* The counters of all threads together. */
 struct http_stats http_fixture_stats(struct http_fixture *f);
