@@ -1,0 +1,42 @@
+/*
+ * Api: the HTTP/JSON contract (http-api.md) over the engine.
+ *
+ * Every route is a row of a table: method, pattern, who may, what comes in, who handles it, one
+ * line for people. What the row says is done before the handler runs: matching, authentication,
+ * rate limit, reading and decoding the body; a handler turns a decoded request into a command or a
+ * read, and a result into JSON. Runs on the network threads of the HTTP server; an api belongs to
+ * none of them and is not changed while it serves.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "engine/engine.h"
+#include "http/http_server.h"
+
+struct api;
+
+struct api_config {
+    struct engine *engine;
+    const char *version;       /* what /api/v1/info says */
+    const char *node_id;       /* what cluster status says */
+    struct str admin_password; /* empty: none */
+    uint64_t max_body_bytes;
+    bool docs_enabled;
+    bool rate_limit_enabled;
+    double read_rps, read_burst; /* per client */
+    double write_rps, write_burst;
+};
+
+struct api_config api_config_default(void);
+
+struct api *api_new(const struct api_config *config);
+void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine */
+
+/* The server's on_request, with the api as data. */
+void api_on_request(void *data, struct http_request *req);
+
+/* Where to ask for connection counters, once the server is open. */
+void api_set_server(struct api *a, const struct http_server *server);

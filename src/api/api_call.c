@@ -1,0 +1,520 @@
+/*
+ * A call: from the headers of a request to the end of its answer (http-api.md 1.2).
+ */
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/api_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "json/json_scan.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+
+/* An answer: a thousand documents of the largest kind. */
+#define ANSWER_BYTES_MAX ((size_t)1 << 30)
+
+/* The description of the routes: some kilobytes for each. */
+enum { OPENAPI_BYTES_MAX = 16 << 20 };
+
+struct api_config api_config_default(void)
+{
+    return (struct api_config){
+        .version = "0.3.0",
+        .node_id = "node-1",
+        .max_body_bytes = 16 << 20,
+        .docs_enabled = true,
+        .rate_limit_enabled = true,
+        .read_rps = 2000,
+        .read_burst = 4000,
+        .write_rps = 1000,
+        .write_burst = 2000,
+    };
+}
+
+struct api *api_new(const struct api_config *config)
+{
+    struct api *a = calloc(1, sizeof *a);
+    CHECK(a != NULL);
+    a->config = *config;
+    a->router = api_router__new();
+    a->limiter = api_limiter__new(config);
+    a->metrics = api_metrics__new();
+    buf_init(&a->openapi, OPENAPI_BYTES_MAX);
+    api_openapi__write(config->version, &a->openapi);
+    CHECK(!a->openapi.overflow);
+    a->started = os_clock_mono();
+    return a;
+}
+
+void api_free(struct api *a)
+{
+    if (a != NULL) {
+        api_router__free(a->router);
+        api_limiter__free(a->limiter);
+        api_metrics__free(a->metrics);
+        buf_deinit(&a->openapi);
+        free(a);
+    }
+}
+
+void api_set_server(struct api *a, const struct http_server *server)
+{
+    a->server = server;
+}
+
+void *api_call__alloc(struct api_call *c, size_t size)
+{
+    void *p = arena_alloc(c->arena, size, _Alignof(max_align_t));
+    CHECK(p != NULL); /* the body was read into the same arena and is what sizes this */
+    memset(p, 0, size);
+    return p;
+}
+
+void api_call__buf(struct buf *b)
+{
+    buf_init(b, ANSWER_BYTES_MAX);
+}
+
+/* Ends */
+
+enum { HEADERS_MAX = 12 };
+
+struct answer_headers {
+    struct http_header rows[HEADERS_MAX];
+    size_t count;
+    char timing[48];
+};
+
+static void add_header(struct answer_headers *h, struct str name, struct str value)
+{
+    CHECK(h->count < HEADERS_MAX);
+    h->rows[h->count++] = (struct http_header){.name = name, .value = value};
+}
+
+/* What every answer carries. */
+static void common_headers(struct api_call *c, struct answer_headers *h)
+{
+    int64_t took_us = (os_clock_mono().ns - c->started.ns) / NS_PER_US;
+    int n = snprintf(h->timing, sizeof h->timing, "proc;dur=%lld.%03lld",
+                     (long long)(took_us / 1000), (long long)(took_us % 1000));
+    CHECK(n > 0);
+    add_header(h, STR("Server-Timing"), str_from(h->timing, (size_t)n));
+    add_header(h, STR("X-Request-Id"), str_from(c->request_id, c->request_id_len));
+    add_header(h, STR("Access-Control-Allow-Origin"), STR("*"));
+    add_header(h, STR("Access-Control-Allow-Methods"), STR("GET, POST, PUT, DELETE, OPTIONS"));
+    add_header(h, STR("Access-Control-Allow-Headers"),
+               STR("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
+                   "X-Request-Id"));
+    add_header(h, STR("Access-Control-Expose-Headers"),
+               STR("Server-Timing, Retry-After, X-Request-Id"));
+}
+
+static void count_end(struct api_call *c, int status)
+{
+    api_metrics__end(c->api->metrics, c->route, c->req->method, status,
+                     os_clock_mono().ns - c->started.ns);
+}
+
+static void answer(struct api_call *c, int status, struct str type, struct str body,
+                   struct answer_headers *h)
+{
+    struct http_request *req = c->req;
+    struct http_response response = {.status = status, .content_type = type, .body = body};
+    CHECK(!c->op_busy);
+    CHECK(!c->look_busy);
+    common_headers(c, h);
+    response.headers = h->rows;
+    response.header_count = h->count;
+    count_end(c, status);
+    if (c->op_used) {
+        engine_op_deinit(&c->op);
+    }
+    http_request_answer(req, &response); /* the call is gone after this */
+}
+
+void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body)
+{
+    struct answer_headers h = {0};
+    answer(c, status, type, body, &h);
+}
+
+void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
+                             const struct http_header *headers, size_t count)
+{
+    struct answer_headers h = {0};
+    CHECK(count <= API_HEADERS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        add_header(&h, headers[i].name, headers[i].value);
+    }
+    answer(c, status, type, body, &h);
+}
+
+void api_call__reply(struct api_call *c, int status, struct str json)
+{
+    struct buf body;
+    struct answer_headers h = {0};
+    api_call__buf(&body);
+    buf_add_str(&body, json);
+    buf_add_char(&body, '\n');
+    answer(c, status, STR("application/json"), buf_str(&body), &h);
+    buf_deinit(&body);
+}
+
+void api_call__reply_status(struct api_call *c, const char *word)
+{
+    struct buf json;
+    buf_init(&json, 128);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__text(&w, "status", str_from_z(word));
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+void api_call__reply_empty(struct api_call *c, int status)
+{
+    struct answer_headers h = {0};
+    answer(c, status, STR_EMPTY, STR_EMPTY, &h);
+}
+
+/* Errors all end here. */
+static void fail(struct api_call *c, enum err_code code, struct str message, uint32_t retry_ms,
+                 const char *allow)
+{
+    struct buf json;
+    struct answer_headers h = {0};
+    char retry[32];
+    buf_init(&json, 4096);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    json_write_key(&w, STR("error"));
+    json_write_str(&w, message);
+    json_write_key(&w, STR("code"));
+    json_write_str(&w, str_from_z(err_wire(code)));
+    if (code == ERR_OVERLOADED) {
+        api_document__i64(&w, "retry_after_ms", retry_ms);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    buf_add_char(&json, '\n');
+    if (code == ERR_OVERLOADED) {
+        int n = snprintf(retry, sizeof retry, "0.%03u", retry_ms);
+        add_header(&h, STR("Retry-After"), str_from(retry, (size_t)n));
+    } else if (code == ERR_RATE_LIMITED) {
+        add_header(&h, STR("Retry-After"), STR("1"));
+    }
+    if (allow != NULL) {
+        add_header(&h, STR("Allow"), str_from_z(allow));
+    }
+    answer(c, err_http_status(code), STR("application/json"), buf_str(&json), &h);
+    buf_deinit(&json);
+}
+
+void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    CHECK(n >= 0);
+    fail(c, code, str_from(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1), 1, NULL);
+}
+
+void api_call__fail_err(struct api_call *c, const struct err *err)
+{
+    fail(c, err->code, str_from_z(err->msg), 1, NULL);
+}
+
+bool api_call__refused(struct api_call *c, const struct result *r)
+{
+    if (r->code == ERR_OK) {
+        return false;
+    }
+    fail(c, r->code, r->message, 1, NULL);
+    return true;
+}
+
+/* The client goes while something is under way */
+
+static void drop(struct api_call *c)
+{
+    struct http_request *req = c->req;
+    CHECK(!c->op_busy);
+    CHECK(!c->look_busy);
+    count_end(c, 499);
+    if (c->op_used) {
+        engine_op_deinit(&c->op);
+    }
+    http_request_drop(req);
+}
+
+static void watch_gone(struct http_request *req)
+{
+    struct api_call *c = req->data;
+    c->gone = true;
+    if (c->op_busy) {
+        engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
+    } else if (!c->look_busy) {
+        drop(c);
+    }
+}
+
+static void watch_stopping(struct http_request *req)
+{
+    struct api_call *c = req->data;
+    if (c->op_busy && c->op.park_ms > 0) {
+        engine_cancel(c->api->config.engine, &c->op); /* answers "no job" */
+    }
+}
+
+static const struct http_watch call_watch = {.gone = watch_gone, .stopping = watch_stopping};
+
+/* The engine */
+
+static void op_done(struct engine_op *op)
+{
+    struct api_call *c = op->data;
+    struct result r;
+    c->op_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else if (op->err.code != ERR_OK) {
+        fail(c, op->err.code, str_from_z(op->err.msg), op->retry_after_ms, NULL);
+    } else if (!result_decode(buf_str(&op->result), c->arena, &r)) {
+        api_call__fail(c, ERR_INTERNAL, "the answer is larger than the request's memory");
+    } else {
+        c->on_result(c, &r);
+    }
+}
+
+void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,
+                      void (*on_result)(struct api_call *c, const struct result *r))
+{
+    struct err err;
+    if (!c->op_used) {
+        engine_op_init(&c->op);
+        c->op_used = true;
+    }
+    c->op.done = op_done;
+    c->op.data = c;
+    c->op.reply_to = http_loop_mailbox(c->req->loop);
+    c->op.park_ms = http_loop_stopping(c->req->loop) ? 0 : park_ms;
+    c->on_result = on_result;
+    if (engine_op_prepare(c->api->config.engine, &c->op, command, &err) != ERR_OK) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    c->op_busy = true;
+    engine_submit(c->api->config.engine, &c->op);
+}
+
+static void run_look(struct engine_call *call, struct machine *m)
+{
+    struct api_call *c = call->data;
+    c->on_look(c, m);
+}
+
+static void looked(struct engine_call *call)
+{
+    struct api_call *c = call->data;
+    c->look_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else {
+        c->on_looked(c);
+    }
+}
+
+void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
+                    void (*then)(struct api_call *c))
+{
+    c->on_look = look;
+    c->on_looked = then;
+    c->look = (struct engine_call){
+        .run = run_look, .done = looked, .reply_to = http_loop_mailbox(c->req->loop), .data = c};
+    c->look_busy = true;
+    if (!engine_run(c->api->config.engine, &c->look)) {
+        c->look_busy = false;
+        api_call__fail(c, ERR_STOPPING, "%s", err_text(ERR_STOPPING));
+    }
+}
+
+/* The way in */
+
+static void set_request_id(struct api_call *c)
+{
+    static atomic_uint_fast64_t counter;
+    struct str given;
+    if (http_request_header(c->req, STR("x-request-id"), &given) && given.len > 0 &&
+        given.len <= sizeof c->request_id && !str_has_control(given)) {
+        memcpy(c->request_id, given.ptr, given.len);
+        c->request_id_len = given.len;
+        return;
+    }
+    int n = snprintf(c->request_id, sizeof c->request_id, "%llx-%llx",
+                     (unsigned long long)c->started.ns,
+                     (unsigned long long)atomic_fetch_add(&counter, 1));
+    c->request_id_len = (size_t)n;
+}
+
+static bool is_namespace_name(struct str s)
+{
+    if (s.len == 0 || s.len > 63 || s.ptr[0] == '-' || s.ptr[s.len - 1] == '-') {
+        return false;
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        char ch = s.ptr[i];
+        if ((ch < 'a' || ch > 'z') && (ch < '0' || ch > '9') && ch != '-') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The same time whatever the difference. */
+static bool equal_secret(struct str a, struct str b)
+{
+    unsigned char differ = a.len == b.len ? 0 : 1;
+    for (size_t i = 0; i < a.len && b.len > 0; i++) {
+        differ = (unsigned char)(differ | (a.ptr[i] ^ b.ptr[i % b.len]));
+    }
+    return differ == 0;
+}
+
+/* Who is calling, and for which namespace. False when the call has ended. */
+static bool authenticate(struct api_call *c)
+{
+    struct str password = c->api->config.admin_password;
+    struct str ns;
+    c->role = ROLE_ADMIN;
+    if (password.len > 0) {
+        struct str given = api_credential__of(c->req);
+        if (given.len == 0) {
+            api_call__fail(c, ERR_UNAUTHORIZED, "missing API key");
+            return false;
+        }
+        if (!equal_secret(given, password)) {
+            api_call__fail(c, ERR_UNAUTHORIZED, "invalid API key");
+            return false;
+        }
+    }
+    if (http_request_header(c->req, STR("x-corvo-namespace"), &ns) && ns.len > 0 &&
+        !str_eq(ns, STR("default"))) {
+        if (!is_namespace_name(ns)) {
+            api_call__fail(c, ERR_VALIDATION, "X-Corvo-Namespace: '" STR_FMT "' is not a name",
+                           STR_ARG(ns));
+            return false;
+        }
+        c->ns = ns;
+    }
+    return true;
+}
+
+static bool is_read(const struct api_call *c)
+{
+    return c->req->method == HTTP_GET;
+}
+
+static bool within_rate(struct api_call *c, uint64_t cost)
+{
+    if (api_limiter__take(c->api->limiter, c->req, is_read(c), cost)) {
+        return true;
+    }
+    api_metrics__throttled(c->api->metrics, c->route);
+    api_call__fail(c, ERR_RATE_LIMITED, "rate limit exceeded");
+    return false;
+}
+
+static void handle(struct api_call *c)
+{
+    if (c->route->cost != NULL && !within_rate(c, c->route->cost(c))) {
+        return;
+    }
+    c->route->handle(c);
+}
+
+static void decode_and_handle(struct api_call *c)
+{
+    const struct json_schema *schema = c->route->in;
+    struct str body = c->req->body;
+    struct err err;
+    if (schema != NULL) {
+        c->in = api_call__alloc(c, schema->size);
+        if (str_trim(body).len == 0 && (c->route->flags & ROUTE_BODY_EMPTY) != 0) {
+            body = STR("{}");
+        }
+        if (json_schema_decode(schema, body, c->arena, c->in, &err) != ERR_OK) {
+            if (err.code == ERR_PARSE && json_scan_check(body, &(struct err){0}) != ERR_OK) {
+                api_call__fail(c, ERR_PARSE, "invalid JSON");
+            } else {
+                api_call__fail_err(c, &err);
+            }
+            return;
+        }
+    }
+    handle(c);
+}
+
+static void body_collected(struct http_request *req, enum http_body_result result)
+{
+    struct api_call *c = req->data;
+    if (result == HTTP_BODY_TOO_LARGE) {
+        api_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
+                       (unsigned long long)c->api->config.max_body_bytes);
+    } else if (result == HTTP_BODY_NO_ROOM) {
+        api_call__fail(c, ERR_OVERLOADED, "too many request bodies are under way");
+    } else {
+        decode_and_handle(c);
+    }
+}
+
+static void go_on(struct api_call *c, const struct api_match *match)
+{
+    if (c->route == NULL) {
+        if (match->path_known) {
+            fail(c, ERR_METHOD_NOT_ALLOWED, STR("method not allowed"), 0, match->allow);
+        } else {
+            api_call__fail(c, ERR_NOT_FOUND, "not found");
+        }
+        return;
+    }
+    bool open = (c->route->flags & ROUTE_OPEN) != 0;
+    if (!open && c->route->cost == NULL && !within_rate(c, 1)) {
+        return;
+    }
+    if (!open && !authenticate(c)) {
+        return;
+    }
+    if ((c->route->flags & ROUTE_BODY) != 0) {
+        http_request_collect(c->req, c->api->config.max_body_bytes, body_collected);
+    } else {
+        handle(c);
+    }
+}
+
+void api_on_request(void *data, struct http_request *req)
+{
+    struct api *a = data;
+    struct api_match match;
+    struct api_call *c = ARENA_NEW(req->arena, struct api_call);
+    CHECK(c != NULL); /* the arena has room for far more than the head */
+    *c = (struct api_call){.api = a, .req = req, .arena = req->arena, .started = os_clock_mono()};
+    req->on = &call_watch;
+    req->data = c;
+    api_metrics__begin(a->metrics);
+    set_request_id(c);
+    if (req->method == HTTP_OPTIONS) {
+        api_call__reply_empty(c, 200);
+        return;
+    }
+    api_router__match(a->router, req->method, req->path_raw, req->arena, &match);
+    c->route = match.route;
+    memcpy(c->param, match.param, sizeof c->param);
+    go_on(c, &match);
+}

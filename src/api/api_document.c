@@ -1,0 +1,206 @@
+/*
+ * Documents as clients see them (http-api.md 4).
+ */
+#include "api/api_chain_int.h"
+#include "base/check.h"
+#include "core/timestamp.h"
+#include "store/store_rows.h"
+
+void api_document__time(struct json_write *w, const char *key, struct wall at)
+{
+    char text[TIMESTAMP_TEXT_MAX];
+    if (at.ns != 0) {
+        size_t len = timestamp_format(at, text);
+        json_write_key(w, str_from_z(key));
+        json_write_str(w, str_from(text, len));
+    }
+}
+
+void api_document__text(struct json_write *w, const char *key, struct str text)
+{
+    if (text.len > 0) {
+        json_write_key(w, str_from_z(key));
+        json_write_str(w, text);
+    }
+}
+
+void api_document__raw(struct json_write *w, const char *key, struct str json)
+{
+    if (json.len > 0) {
+        json_write_key(w, str_from_z(key));
+        json_write_raw(w, json);
+    }
+}
+
+void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix)
+{
+    char text[ID_TEXT_MAX];
+    if (!id_is_none(id)) {
+        size_t len = id_format(id, prefix, text);
+        api_document__text(w, key, str_from(text, len));
+    }
+}
+
+void api_document__i64(struct json_write *w, const char *key, int64_t v)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_i64(w, v);
+}
+
+void api_document__bool(struct json_write *w, const char *key, bool v)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_bool(w, v);
+}
+
+/* Dollars as a number; left out when nothing was spent. */
+void api_document__usd(struct json_write *w, const char *key, int64_t nusd)
+{
+    if (nusd != 0) {
+        json_write_key(w, str_from_z(key));
+        json_write_f64(w, (double)nusd / (double)JOB_NUSD_PER_USD);
+    }
+}
+
+static void number_if_set(struct json_write *w, const char *key, int64_t v)
+{
+    if (v != 0) {
+        api_document__i64(w, key, v);
+    }
+}
+
+void api_document__tokens(struct json_write *w, const struct store_tokens *t)
+{
+    number_if_set(w, "input_tokens", t->input);
+    number_if_set(w, "output_tokens", t->output);
+    number_if_set(w, "cache_creation_tokens", t->cache_creation);
+    number_if_set(w, "cache_read_tokens", t->cache_read);
+    api_document__text(w, "model", t->model);
+    api_document__text(w, "provider", t->provider);
+    api_document__usd(w, "cost_usd", t->cost_nusd);
+}
+
+static void write_agent(struct json_write *w, const struct job *j)
+{
+    if (!j->is_agent) {
+        return;
+    }
+    json_write_key(w, STR("agent"));
+    json_write_object(w);
+    number_if_set(w, "max_iterations", j->agent.max_iterations);
+    api_document__usd(w, "max_cost_usd", j->agent.max_cost_nusd);
+    api_document__text(w, "iteration_timeout", j->agent.timeout);
+    number_if_set(w, "iteration", j->agent.iteration);
+    api_document__usd(w, "total_cost_usd", j->agent.total_cost_nusd);
+    json_write_end(w);
+}
+
+struct errors {
+    struct json_write *w;
+    struct id job;
+    bool any;
+};
+
+static void write_error(void *data, const struct store_error *e)
+{
+    struct errors *errors = data;
+    struct json_write *w = errors->w;
+    if (!errors->any) {
+        errors->any = true;
+        json_write_key(w, STR("errors"));
+        json_write_array(w);
+    }
+    json_write_object(w);
+    api_document__i64(w, "id", (int64_t)e->row);
+    api_document__id(w, "job_id", errors->job, ID_JOB);
+    api_document__i64(w, "attempt", e->attempt);
+    json_write_key(w, STR("error"));
+    json_write_str(w, e->error);
+    api_document__text(w, "backtrace", e->backtrace);
+    api_document__time(w, "created_at", e->created_at);
+    json_write_end(w);
+}
+
+static void write_errors(struct json_write *w, const struct job *j, struct store *store)
+{
+    struct errors errors = {.w = w, .job = j->id};
+    if (j->error_count > 0) {
+        store_rows_each_error(store, j->id, write_error, &errors);
+    }
+    if (errors.any) {
+        json_write_end(w);
+    }
+}
+
+static void write_origin(struct json_write *w, const struct api_call *c, const struct job *j)
+{
+    api_document__text(w, "unique_key", j->unique_key);
+    if (j->unique_key.len > 0) {
+        number_if_set(w, "unique_period", j->unique_period_s);
+    }
+    api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
+    api_document__text(w, "parent_id", j->parent_id);
+    api_document__text(w, "chain_id", j->chain_id);
+    if (j->has_chain_step) {
+        api_document__i64(w, "chain_step", j->chain_step);
+    }
+    api_chain__write(w, c, j->chain_config);
+    api_document__id(w, "schedule_id", j->schedule_id, ID_SCHEDULE);
+}
+
+static void write_times(struct json_write *w, const struct job *j)
+{
+    api_document__time(w, "lease_expires_at", j->lease_expires_at);
+    api_document__time(w, "scheduled_at", j->scheduled_at);
+    api_document__time(w, "expire_at", j->expire_at);
+    api_document__time(w, "created_at", j->created_at);
+    api_document__time(w, "started_at", j->started_at);
+    api_document__time(w, "completed_at", j->completed_at);
+    api_document__time(w, "failed_at", j->failed_at);
+    api_document__time(w, "cancelled_at", j->cancelled_at);
+}
+
+void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
+                       struct store *store)
+{
+    json_write_object(w);
+    api_document__id(w, "id", j->id, ID_JOB);
+    api_document__text(w, "queue", api_names__visible(c, j->queue));
+    api_document__text(w, "state", str_from_z(job_state_name(j->state)));
+    api_document__raw(w, "payload", j->payload);
+    api_document__i64(w, "priority", j->priority);
+    api_document__i64(w, "attempt", j->attempt);
+    api_document__i64(w, "max_retries", j->max_retries);
+    api_document__text(w, "retry_backoff", str_from_z(job_backoff_name(j->backoff)));
+    api_document__i64(w, "retry_base_delay_ms", j->retry_base_ms);
+    api_document__i64(w, "retry_max_delay_ms", j->retry_max_ms);
+    write_origin(w, c, j);
+    api_document__text(w, "worker_id", j->worker_id);
+    api_document__text(w, "hostname", j->hostname);
+    api_document__raw(w, "tags", j->tags);
+    api_document__raw(w, "progress", j->progress);
+    api_document__raw(w, "checkpoint", j->checkpoint);
+    api_document__raw(w, "result", j->result);
+    write_times(w, j);
+    write_errors(w, j, store);
+    write_agent(w, j);
+    api_document__text(w, "hold_reason", j->hold_reason);
+    json_write_end(w);
+}
+
+void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j)
+{
+    int64_t lease_ms = (j->lease_expires_at.ns - j->started_at.ns) / NS_PER_MS;
+    json_write_object(w);
+    api_document__id(w, "job_id", j->id, ID_JOB);
+    api_document__text(w, "queue", api_names__visible(c, j->queue));
+    api_document__raw(w, "payload", j->payload);
+    api_document__i64(w, "attempt", j->attempt);
+    api_document__i64(w, "max_retries", j->max_retries);
+    api_document__i64(w, "lease_duration", (lease_ms + 999) / 1000);
+    api_document__i64(w, "lease_token", (int64_t)j->lease_token);
+    api_document__raw(w, "checkpoint", j->checkpoint);
+    api_document__raw(w, "tags", j->tags);
+    write_agent(w, j);
+    json_write_end(w);
+}

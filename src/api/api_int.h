@@ -1,0 +1,227 @@
+/*
+ * What the files of the api share: a route, a call, and how a call ends.
+ *
+ * A call is one request on its way through. It lives in the request's arena and ends with exactly
+ * one of api_call__reply, api_call__fail and api_call__stream_…; after that nothing of it may be
+ * touched. While a command is under way the client may go: the call then ends by itself when the
+ * command is back, and the handler's function for results is not called.
+ */
+#pragma once
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "core/job.h"
+#include "fsm/result.h"
+#include "http/http_loop.h"
+#include "http/http_request.h"
+#include "json/json_schema.h"
+#include "json/json_write.h"
+
+/* Who may use a route: built-in roles, as bits. */
+enum {
+    ROLE_ADMIN = 1,
+    ROLE_OPERATOR = 2,
+    ROLE_WORKER = 4,
+    ROLE_READONLY = 8,
+    ROLES_AO = ROLE_ADMIN | ROLE_OPERATOR,
+    ROLES_AOW = ROLES_AO | ROLE_WORKER,
+    ROLES_AOR = ROLES_AO | ROLE_READONLY,
+    ROLES_ALL = ROLES_AO | ROLE_WORKER | ROLE_READONLY,
+};
+
+enum {
+    ROUTE_OPEN = 1,       /* no authentication, no rate limit */
+    ROUTE_LEADER = 2,     /* only the leader can do it */
+    ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
+    ROUTE_BODY_EMPTY = 8, /* an empty body is as good as {} */
+    ROUTE_READ = 16,      /* counts as a read although it is a POST */
+};
+
+struct api_call;
+
+struct api_route {
+    enum http_method method;
+    const char *pattern; /* "/api/v1/jobs/{id}" */
+    unsigned roles;
+    unsigned flags;
+    const struct json_schema *in; /* NULL: no JSON body */
+    void (*handle)(struct api_call *c);
+    /* How many tokens of the rate limiter a decoded request costs; NULL: one. */
+    uint64_t (*cost)(const struct api_call *c);
+    const char *answer; /* status and shape of the answer, for the description */
+    const char *doc;
+};
+
+struct api_routes {
+    const struct api_route *rows;
+    size_t count;
+};
+
+/* One table per resource; api_router.c lists them. */
+extern const struct api_routes api_enqueue_routes;
+extern const struct api_routes api_work_routes;
+extern const struct api_routes api_jobs_routes;
+extern const struct api_routes api_queues_routes;
+extern const struct api_routes api_schedules_routes;
+extern const struct api_routes api_system_routes;
+
+enum { API_PARAMS_MAX = 2 };
+
+struct api_match {
+    const struct api_route *route; /* NULL: none */
+    bool path_known;               /* the path exists, with another method */
+    char allow[64];                /* the methods of the path, for a 405 */
+    struct str param[API_PARAMS_MAX];
+};
+
+/* api_router.c */
+struct api_router *api_router__new(void);
+void api_router__free(struct api_router *r);
+void api_router__match(const struct api_router *r, enum http_method method, struct str path,
+                       struct arena *arena, struct api_match *out);
+size_t api_router__count(void);
+const struct api_route *api_router__route(size_t i); /* all of them, for metrics and OpenAPI */
+size_t api_router__index(const struct api_route *route);
+const char *api_router__method(enum http_method method); /* "GET"; "" for others */
+
+struct api_call {
+    struct api *api;
+    struct http_request *req;
+    const struct api_route *route; /* NULL until matched */
+    struct str param[API_PARAMS_MAX];
+    struct arena *arena;
+    void *in;      /* the decoded body */
+    void *data;    /* the handler's own */
+    struct str ns; /* namespace; empty for the default one */
+    unsigned role; /* one bit */
+    struct mono started;
+    char request_id[64];
+    size_t request_id_len;
+
+    /* a command under way */
+    struct engine_op op;
+    bool op_busy;
+    bool op_used;
+    bool gone; /* the client is */
+    void (*on_result)(struct api_call *c, const struct result *r);
+
+    /* a look at the machine under way */
+    struct engine_call look;
+    bool look_busy;
+    void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
+    void (*on_looked)(struct api_call *c);
+
+    /* a stream */
+    bool streaming;
+    const struct http_watch *stream_watch;
+};
+
+struct api {
+    struct api_config config;
+    const struct http_server *_Atomic server; /* NULL until it is open */
+    struct api_router *router;
+    struct api_limiter *limiter;
+    struct api_metrics *metrics;
+    struct buf openapi; /* the description of the routes, which does not change */
+    struct mono started;
+};
+
+/* api_call.c: the ends of a call */
+
+/* A JSON answer. The text is copied; a newline is added. */
+void api_call__reply(struct api_call *c, int status, struct str json);
+void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body);
+/* The same with headers of its own, at most API_HEADERS_MAX. */
+enum { API_HEADERS_MAX = 6 };
+void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
+                             const struct http_header *headers, size_t count);
+/* {"status":"…"} */
+void api_call__reply_status(struct api_call *c, const char *word);
+/* Without a body. */
+void api_call__reply_empty(struct api_call *c, int status);
+void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
+void api_call__fail_err(struct api_call *c, const struct err *err);
+/* The result's refusal, when it is one: true. */
+bool api_call__refused(struct api_call *c, const struct result *r);
+
+/* api_call.c: ways to the engine */
+
+/* Check, encode and submit; on_result is called with an answer that is not a refusal of the engine
+ * itself. An error of the command or the engine ends the call. */
+void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,
+                      void (*on_result)(struct api_call *c, const struct result *r));
+
+/* Look at the machine between two entries, on the core thread; then go on here. */
+void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
+                    void (*then)(struct api_call *c));
+
+void *api_call__alloc(struct api_call *c, size_t size);
+#define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
+#define API_NEW(c, type)      ((type *)api_call__alloc((c), sizeof(type)))
+
+/* A buf for an answer, bounded by what an answer may be; freed with buf_deinit by the caller. */
+void api_call__buf(struct buf *b);
+
+/* api_names.c: namespaces and ids */
+
+/* The internal name of a queue as the caller names it; false, with err, when it may not. */
+ATTR_NODISCARD bool api_names__internal(struct api_call *c, struct str visible, struct str *out,
+                                        struct err *err);
+/* The name as the caller sees it. */
+struct str api_names__visible(const struct api_call *c, struct str internal);
+bool api_names__is_visible(const struct api_call *c, struct str internal);
+
+/* The document of a job that exists and that the caller may see, put into doc, which *out points
+ * into; false when there is none. */
+ATTR_NODISCARD bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc,
+                                        struct job *out);
+/* The same; the call ends with 404 when there is none. */
+ATTR_NODISCARD bool api_names__job(struct api_call *c, struct str text, struct buf *doc,
+                                   struct job *out);
+/* Whether it is an id that the caller may name. In the default namespace that is every id, whether
+ * there is such a job or not; in others only that of a job of theirs. */
+ATTR_NODISCARD bool api_names__may_name(struct api_call *c, struct str text, struct id *out);
+/* The same; the call ends with 404 when it is not. */
+ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struct id *out);
+
+/* api_document.c: documents as JSON */
+void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
+                       struct store *store);
+void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
+void api_document__time(struct json_write *w, const char *key, struct wall at);  /* left out at 0 */
+void api_document__text(struct json_write *w, const char *key, struct str text); /* … when empty */
+void api_document__raw(struct json_write *w, const char *key, struct str json);
+void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
+void api_document__i64(struct json_write *w, const char *key, int64_t v);
+void api_document__bool(struct json_write *w, const char *key, bool v);
+void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
+void api_document__tokens(struct json_write *w, const struct store_tokens *t);
+
+/* api_credential.c: the key, password or token that the caller shows; empty when it shows none. A
+ * view of the request, or in its arena. */
+struct str api_credential__of(const struct http_request *req);
+/* The token of an Authorization header; empty when its scheme is not Bearer. */
+struct str api_credential__bearer(struct str authorization);
+
+/* api_limiter.c: any thread */
+struct api_limiter *api_limiter__new(const struct api_config *config);
+void api_limiter__free(struct api_limiter *l);
+/* Take cost tokens from the client's bucket; false, and nothing taken, when there are too few. */
+ATTR_NODISCARD bool api_limiter__take(struct api_limiter *l, const struct http_request *req,
+                                      bool read, uint64_t cost);
+/* The same in pieces: who the client is, and its bucket at a moment. */
+struct str api_limiter__key(struct api_limiter *l, const struct http_request *req);
+ATTR_NODISCARD bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read,
+                                         uint64_t cost, struct mono now);
+size_t api_limiter__clients(struct api_limiter *l);
+
+/* api_metrics.c */
+struct api_metrics *api_metrics__new(void);
+void api_metrics__free(struct api_metrics *m);
+void api_metrics__begin(struct api_metrics *m);
+void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum http_method method,
+                      int status, int64_t took_ns);
+void api_metrics__throttled(struct api_metrics *m, const struct api_route *route);
+
+/* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
+void api_openapi__write(const char *version, struct buf *out);

@@ -1,0 +1,278 @@
+/*
+ * Job endpoints (http-api.md 9): look at a job, and do something to it.
+ */
+#include "api/api_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "store/store_rows.h"
+
+/* Reading */
+
+static void handle_get(struct api_call *c)
+{
+    struct job j;
+    struct buf doc;
+    struct buf json;
+    buf_init(&doc, SIZE_MAX);
+    if (api_names__job(c, c->param[0], &doc, &j)) {
+        api_call__buf(&json);
+        struct json_write w = json_write_to(&json);
+        api_document__job(&w, c, &j, engine_store(c->api->config.engine));
+        json_write_finish(&w);
+        api_call__reply(c, 200, buf_str(&json));
+        buf_deinit(&json);
+    }
+    buf_deinit(&doc);
+}
+
+/* An id may be named again and again, so what comes out needs a limit of its own. */
+enum { BULK_GET_MAX = 1000, BULK_GET_BYTES_MAX = 256 << 20 };
+
+struct bulk_get_in {
+    struct str *job_ids;
+    size_t job_ids_count;
+};
+
+static const struct json_field bulk_get_rows[] = {
+    JSON_STRS(struct bulk_get_in, job_ids, job_ids_count, 0, BULK_GET_MAX, LIMIT_NAME_BYTES, 0,
+              "At most 1000 ids."),
+};
+static const struct json_schema bulk_get_schema = JSON_SCHEMA(struct bulk_get_in, bulk_get_rows);
+
+static void handle_bulk_get(struct api_call *c)
+{
+    const struct bulk_get_in *in = c->in;
+    struct buf json;
+    struct buf doc;
+    buf_init(&json, BULK_GET_BYTES_MAX);
+    buf_init(&doc, SIZE_MAX);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    json_write_key(&w, STR("jobs"));
+    json_write_array(&w);
+    for (size_t i = 0; i < in->job_ids_count && !json.overflow; i++) {
+        struct job j;
+        buf_clear(&doc);
+        if (api_names__read_job(c, in->job_ids[i], &doc, &j)) {
+            api_document__job(&w, c, &j, engine_store(c->api->config.engine));
+        }
+    }
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    if (json.overflow) {
+        api_call__fail(c, ERR_TOO_LARGE, "the jobs are larger than %d bytes", BULK_GET_BYTES_MAX);
+    } else {
+        api_call__reply(c, 200, buf_str(&json));
+    }
+    buf_deinit(&doc);
+    buf_deinit(&json);
+}
+
+static const char *const iteration_words[] = {
+    [STORE_ITERATION_CONTINUE] = "continue",
+    [STORE_ITERATION_DONE] = "done",
+    [STORE_ITERATION_HOLD] = "hold",
+};
+
+struct iterations {
+    struct json_write *w;
+    struct id job;
+};
+
+static void write_iteration(void *data, const struct store_iteration *it)
+{
+    const struct iterations *its = data;
+    struct json_write *w = its->w;
+    json_write_object(w);
+    api_document__i64(w, "id", (int64_t)it->row);
+    api_document__id(w, "job_id", its->job, ID_JOB);
+    api_document__i64(w, "iteration", it->iteration);
+    api_document__text(w, "status", str_from_z(iteration_words[it->status]));
+    api_document__raw(w, "checkpoint", it->checkpoint);
+    api_document__text(w, "hold_reason", it->hold_reason);
+    api_document__raw(w, "result", it->result);
+    api_document__tokens(w, &it->tokens);
+    api_document__time(w, "created_at", it->created_at);
+    json_write_end(w);
+}
+
+static void handle_iterations(struct api_call *c)
+{
+    struct job j;
+    struct buf doc;
+    struct buf json;
+    buf_init(&doc, SIZE_MAX);
+    bool found = api_names__job(c, c->param[0], &doc, &j);
+    buf_deinit(&doc);
+    if (!found) {
+        return;
+    }
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    struct iterations its = {.w = &w, .job = j.id};
+    json_write_object(&w);
+    json_write_key(&w, STR("iterations"));
+    json_write_array(&w);
+    store_rows_each_iteration(engine_store(c->api->config.engine), j.id, write_iteration, &its);
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+/* Doing */
+
+struct action_in {
+    struct str reason;
+    struct str queue;
+    bool reset_attempts;
+    int64_t from;
+};
+
+static const struct json_field reason_rows[] = {
+    JSON_STR(struct action_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "Shown with the job."),
+};
+static const struct json_field move_rows[] = {
+    JSON_STR(struct action_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL, "Where it goes."),
+    JSON_BOOL(struct action_in, reset_attempts, 0, "Count attempts from the beginning."),
+};
+static const struct json_field replay_rows[] = {
+    JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, 0, "Iteration to begin after."),
+};
+static const struct json_schema reason_schema = JSON_SCHEMA(struct action_in, reason_rows);
+static const struct json_schema move_schema = JSON_SCHEMA(struct action_in, move_rows);
+static const struct json_schema replay_schema = JSON_SCHEMA(struct action_in, replay_rows);
+
+/* What is said when it has worked. */
+static const char *const action_words[] = {
+    [COMMAND_JOB_RETRY] = "retried",    [COMMAND_JOB_REQUEUE] = "requeued",
+    [COMMAND_JOB_CANCEL] = "cancelled", [COMMAND_JOB_HOLD] = "held",
+    [COMMAND_JOB_APPROVE] = "pending",  [COMMAND_JOB_REJECT] = "dead",
+    [COMMAND_JOB_MOVE] = "moved",       [COMMAND_JOB_CHANGE_PRIORITY] = "changed",
+    [COMMAND_JOB_DELETE] = "deleted",
+};
+
+static void acted(struct api_call *c, const struct result *r)
+{
+    const enum command_job_action *action = c->data;
+    if (api_call__refused(c, r)) {
+        return;
+    }
+    bool was_active = *action == COMMAND_JOB_CANCEL && r->state == JOB_ACTIVE;
+    api_call__reply_status(c, was_active ? "cancelling" : action_words[*action]);
+}
+
+static void act(struct api_call *c, enum command_job_action action)
+{
+    const struct action_in *in = c->in;
+    struct id id;
+    struct command command = {.type = COMMAND_JOBS,
+                              .jobs = {.action = action, .ids = &id, .count = 1}};
+    struct err err;
+    if (in != NULL) {
+        command.jobs.reason = in->reason;
+        command.jobs.reset_attempts = in->reset_attempts;
+        if (!api_names__internal(c, in->queue, &command.jobs.queue, &err)) {
+            api_call__fail_err(c, &err);
+            return;
+        }
+    }
+    if (!api_names__job_id(c, c->param[0], &id)) {
+        return;
+    }
+    enum command_job_action *kept = API_NEW(c, enum command_job_action);
+    *kept = action;
+    c->data = kept;
+    api_call__submit(c, &command, 0, acted);
+}
+
+static void handle_retry(struct api_call *c)
+{
+    act(c, COMMAND_JOB_RETRY);
+}
+
+static void handle_cancel(struct api_call *c)
+{
+    act(c, COMMAND_JOB_CANCEL);
+}
+
+static void handle_hold(struct api_call *c)
+{
+    act(c, COMMAND_JOB_HOLD);
+}
+
+static void handle_approve(struct api_call *c)
+{
+    act(c, COMMAND_JOB_APPROVE);
+}
+
+static void handle_reject(struct api_call *c)
+{
+    act(c, COMMAND_JOB_REJECT);
+}
+
+static void handle_move(struct api_call *c)
+{
+    act(c, COMMAND_JOB_MOVE);
+}
+
+static void handle_delete(struct api_call *c)
+{
+    act(c, COMMAND_JOB_DELETE);
+}
+
+static void replayed(struct api_call *c, const struct result *r)
+{
+    struct buf json;
+    if (api_call__refused(c, r)) {
+        return;
+    }
+    buf_init(&json, 256);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__id(&w, "job_id", r->id, ID_JOB);
+    api_document__text(&w, "status", STR("pending"));
+    api_document__bool(&w, "unique_existing", false);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 201, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void handle_replay(struct api_call *c)
+{
+    const struct action_in *in = c->in;
+    struct command command = {.type = COMMAND_REPLAY, .replay = {.from = in->from}};
+    struct str from;
+    if (in->from == 0 && http_request_param(c->req, STR("from"), &from) &&
+        !str_to_i64(from, &command.replay.from)) {
+        api_call__fail(c, ERR_VALIDATION, "from must be > 0");
+        return;
+    }
+    if (api_names__job_id(c, c->param[0], &command.replay.id)) {
+        api_call__submit(c, &command, 0, replayed);
+    }
+}
+
+/* clang-format off */
+enum { OPTIONAL_BODY = ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY };
+
+static const struct api_route rows[] = {
+    /* method      pattern                          roles      flags                     in                handler            cost  answer                   doc */
+    {HTTP_GET,    "/api/v1/jobs/{id}",              ROLES_ALL, 0,                        NULL,             handle_get,        NULL, "200 job",               "A job, with its errors."},
+    {HTTP_POST,   "/api/v1/jobs/bulk-get",          ROLES_ALL, ROUTE_BODY | ROUTE_READ,  &bulk_get_schema, handle_bulk_get,   NULL, "200 {jobs}",            "Several jobs at once; missing ones are passed over."},
+    {HTTP_GET,    "/api/v1/jobs/{id}/iterations",   ROLES_ALL, 0,                        NULL,             handle_iterations, NULL, "200 {iterations}",      "What an agent's job has done so far."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/retry",        ROLES_AO,  ROUTE_LEADER,             NULL,             handle_retry,      NULL, "200 {status}",          "Run it again from its first attempt."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/cancel",       ROLES_AO,  ROUTE_LEADER,             NULL,             handle_cancel,     NULL, "200 {status}",          "Stop it; a worker hears of it at its next heartbeat."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/hold",         ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_hold,       NULL, "200 {status}",          "Put it aside until it is approved or rejected."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Let a held job run."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/reject",       ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_reject,     NULL, "200 {status}",          "End a held job."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY,            &replay_schema,   handle_replay,     NULL, "201 {job_id, status}",  "A new job from one of an agent's iterations."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/move",         ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &move_schema,    handle_move,       NULL, "200 {status}",          "Put it into another queue."},
+    {HTTP_DELETE, "/api/v1/jobs/{id}",              ROLES_AO,  ROUTE_LEADER,             NULL,             handle_delete,     NULL, "200 {status}",          "Remove it, with everything that hangs on it."},
+};
+/* clang-format on */
+
+const struct api_routes api_jobs_routes = {.rows = rows, .count = COUNT_OF(rows)};

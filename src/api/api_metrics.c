@@ -1,0 +1,431 @@
+/*
+ * Metrics: what the API counts of itself, and the page on which all numbers of the node stand.
+ *
+ * A route is a row of counters, and so is each method of requests that meant no route, so there are
+ * as many rows as the tables say, whatever clients ask for. Any network thread counts: with relaxed
+ * atomics, which promise that nothing is lost and nothing about order. What can be derived is not
+ * counted: requests are the sum of the buckets, those in flight are the begun less the finished.
+ *
+ * To add a number that stands alone: a row in NUMBERS.
+ */
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "api/api_view_int.h"
+#include "base/check.h"
+
+/* http-api.md 20.5 */
+static const struct {
+    int64_t ns;
+    const char *text;
+} bounds[] = {
+    {1 * NS_PER_MS, "0.001"},  {5 * NS_PER_MS, "0.005"}, {10 * NS_PER_MS, "0.01"},
+    {25 * NS_PER_MS, "0.025"}, {50 * NS_PER_MS, "0.05"}, {100 * NS_PER_MS, "0.1"},
+    {250 * NS_PER_MS, "0.25"}, {500 * NS_PER_MS, "0.5"}, {1 * NS_PER_S, "1"},
+    {2500 * NS_PER_MS, "2.5"}, {5 * NS_PER_S, "5"},      {10 * NS_PER_S, "10"},
+    {INT64_MAX, "+Inf"},
+};
+
+enum { BUCKETS = COUNT_OF(bounds) };
+
+struct row {
+    atomic_uint_fast64_t bucket[BUCKETS];
+    atomic_uint_fast64_t sum_ns;
+    atomic_uint_fast64_t errors; /* status 400 and above */
+    atomic_uint_fast64_t throttled;
+};
+
+struct api_metrics {
+    atomic_uint_fast64_t begun;
+    size_t route_count;
+    struct row rows[]; /* by route, then by method for what meant no route */
+};
+
+/* Counting */
+
+struct api_metrics *api_metrics__new(void)
+{
+    size_t routes = api_router__count();
+    struct api_metrics *m =
+        calloc(1, sizeof *m + (routes + HTTP_METHOD_COUNT) * sizeof(struct row));
+    CHECK(m != NULL);
+    m->route_count = routes;
+    return m;
+}
+
+void api_metrics__free(struct api_metrics *m)
+{
+    free(m);
+}
+
+static void add(atomic_uint_fast64_t *counter, uint64_t n)
+{
+    (void)atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
+
+static uint64_t get(const atomic_uint_fast64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static struct row *row_of(struct api_metrics *m, const struct api_route *route,
+                          enum http_method method)
+{
+    CHECK(method < HTTP_METHOD_COUNT);
+    return &m->rows[route == NULL ? m->route_count + method : api_router__index(route)];
+}
+
+void api_metrics__begin(struct api_metrics *m)
+{
+    add(&m->begun, 1);
+}
+
+void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum http_method method,
+                      int status, int64_t took_ns)
+{
+    struct row *row = row_of(m, route, method);
+    unsigned i = 0;
+    while (took_ns > bounds[i].ns) {
+        i++;
+    }
+    add(&row->sum_ns, took_ns > 0 ? (uint64_t)took_ns : 0);
+    if (status >= 400) {
+        add(&row->errors, 1);
+    }
+    add(&row->bucket[i], 1);
+}
+
+void api_metrics__throttled(struct api_metrics *m, const struct api_route *route)
+{
+    CHECK(route != NULL);
+    add(&row_of(m, route, route->method)->throttled, 1);
+}
+
+static uint64_t finished(const struct row *row)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        n += get(&row->bucket[i]);
+    }
+    return n;
+}
+
+/* The text format */
+
+static void family(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void number(struct buf *out, const char *name, const char *type, const char *help,
+                   uint64_t value)
+{
+    family(out, name, type, help);
+    buf_printf(out, "%s %" PRIu64 "\n", name, value);
+}
+
+/* name="value", with what the format wants escaped. */
+static void label(struct buf *out, const char *name, struct str value)
+{
+    buf_add_str(out, str_from_z(name));
+    buf_add_str(out, STR("=\""));
+    for (size_t i = 0; i < value.len; i++) {
+        switch (value.ptr[i]) {
+        case '\\':
+            buf_add_str(out, STR("\\\\"));
+            break;
+        case '"':
+            buf_add_str(out, STR("\\\""));
+            break;
+        case '\n':
+            buf_add_str(out, STR("\\n"));
+            break;
+        default:
+            buf_add_char(out, value.ptr[i]);
+            break;
+        }
+    }
+    buf_add_char(out, '"');
+}
+
+static void add_seconds(struct buf *out, uint64_t ns)
+{
+    buf_printf(out, "%" PRIu64 ".%09" PRIu64, ns / (uint64_t)NS_PER_S, ns % (uint64_t)NS_PER_S);
+}
+
+/* The numbers that stand alone */
+
+static uint64_t state_number(const char *role)
+{
+    static const char *const roles[] = {"Follower", "Candidate", "Leader", "Shutdown"};
+    for (unsigned i = 0; i < COUNT_OF(roles); i++) {
+        if (str_eq(str_from_z(role), str_from_z(roles[i]))) {
+            return i;
+        }
+    }
+    return COUNT_OF(roles) - 1;
+}
+
+#define RAN(kind)   (v->throughput.of[THROUGHPUT_##kind].entries)
+#define SUM(kind)   (v->throughput.of[THROUGHPUT_##kind].total)
+#define SECONDS(at) ((uint64_t)((at).ns / NS_PER_S))
+
+/* clang-format off */
+#define NUMBERS(X) \
+    X("corvo_throughput_enqueued_total",  "counter", SUM(ENQUEUED),  "Jobs enqueued since the node started, by any way.") \
+    X("corvo_throughput_completed_total", "counter", SUM(COMPLETED), "Jobs completed since the node started.") \
+    X("corvo_throughput_failed_total",    "counter", SUM(FAILED),    "Attempts that failed since the node started.") \
+    \
+    X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 when this node leads.") \
+    X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 when the log is flushed before a write is acknowledged.") \
+    X("corvo_disk_low",                   "gauge",   v->engine.node.low_space,         "1 when writes are refused because the disk is nearly full.") \
+    X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
+    X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
+    X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \
+    X("corvo_raft_commit_index",          "gauge",   v->engine.node.commit_index,      "Last entry that is committed.") \
+    X("corvo_raft_apply_pending",         "gauge",   v->engine.pending_ops,            "Operations in the write pipeline.") \
+    X("corvo_raft_apply_max_pending",     "gauge",   v->settings->pending_ops_max,     "Operations that the write pipeline takes.") \
+    X("corvo_raft_apply_overload_total",  "counter", v->engine.overload_total,         "Operations refused because the pipeline was full.") \
+    X("corvo_raft_fetch_overload_total",  "counter", 0,                                "Fetches refused for lack of a permit; they need none here.") \
+    X("corvo_raft_applied_total",         "counter", v->engine.applied_ops,            "Operations applied.") \
+    X("corvo_raft_entries_total",         "counter", v->engine.entries,                "Log entries that carried them.") \
+    X("corvo_raft_log_flushes_total",     "counter", v->engine.node.flush_count,       "Flushes of the log.") \
+    X("corvo_raft_log_bytes",             "gauge",   v->engine.node.log_bytes,         "Bytes in log segments.") \
+    X("corvo_fetches_waiting",            "gauge",   v->engine.parked_ops,             "Long-polling fetches that wait for a job.") \
+    \
+    X("corvo_lifecycle_streams_open",         "gauge",   0, "Open worker streams; this server has none.") \
+    X("corvo_lifecycle_streams_max",          "gauge",   0, "Worker streams that may be open.") \
+    X("corvo_lifecycle_frames_inflight",      "gauge",   0, "Frames of worker streams that are worked on.") \
+    X("corvo_lifecycle_frames_max_inflight",  "gauge",   0, "Frames that may be worked on at once.") \
+    X("corvo_lifecycle_frames_total",         "counter", 0, "Frames of worker streams.") \
+    X("corvo_lifecycle_streams_total",        "counter", 0, "Worker streams accepted.") \
+    X("corvo_lifecycle_overload_total",       "counter", 0, "Frames refused.") \
+    X("corvo_lifecycle_idle_fetch_total",     "counter", 0, "Waits of worker streams without a job.") \
+    \
+    X("corvo_sqlite_mirror_lag_updates",      "gauge",   0, "Changes that the read mirror has not taken; there is no separate mirror.") \
+    X("corvo_sqlite_mirror_dropped_total",    "counter", 0, "Changes that the read mirror has lost; there is no separate mirror.") \
+    \
+    X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
+    X("corvo_index_bytes",                "gauge",   v->engine.index_bytes,            "Memory that grows with them.") \
+    X("corvo_workers_registered",         "gauge",   v->worker_count,                  "Workers heard of within a day.") \
+    X("corvo_workers_active",             "gauge",   v->worker_active_count,           "Workers heard of within five minutes.") \
+    \
+    X("corvo_process_goroutines",         "gauge",   v->process.threads,               "Threads.") \
+    X("corvo_process_heap_inuse_bytes",   "gauge",   v->process.heap_bytes,            "Bytes given out by the allocator.") \
+    X("corvo_process_stack_inuse_bytes",  "gauge",   v->process.stack_bytes,           "Bytes set aside for stacks.") \
+    X("corvo_process_gc_pause_ns",        "gauge",   0,                                "0: there is no garbage collector.") \
+    \
+    X("corvo_scheduler_promote_total",         "counter", RAN(PROMOTED),          "Runs that made waiting jobs pending.") \
+    X("corvo_scheduler_promote_jobs_total",    "counter", SUM(PROMOTED),          "Jobs that they made pending.") \
+    X("corvo_scheduler_promote_errors_total",  "counter", v->engine.tick_errors,  "Runs that did not happen; the three share them.") \
+    X("corvo_scheduler_last_promote_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which due jobs were promoted.") \
+    X("corvo_scheduler_reclaim_total",         "counter", RAN(RECLAIMED),         "Runs that took jobs back whose lease had ended.") \
+    X("corvo_scheduler_reclaim_jobs_total",    "counter", SUM(RECLAIMED),         "Jobs that they took back.") \
+    X("corvo_scheduler_reclaim_errors_total",  "counter", v->engine.tick_errors,  "Runs that did not happen; the three share them.") \
+    X("corvo_scheduler_last_reclaim_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which ended leases were reclaimed.") \
+    X("corvo_scheduler_expire_total",          "counter", RAN(EXPIRED),           "Runs that ended jobs which nobody began in time.") \
+    X("corvo_scheduler_expire_jobs_total",     "counter", SUM(EXPIRED),           "Jobs that they ended.") \
+    X("corvo_scheduler_expire_errors_total",   "counter", v->engine.tick_errors,  "Runs that did not happen; the three share them.") \
+    X("corvo_scheduler_last_expire_seconds",   "gauge",   SECONDS(v->done_until), "Unix time up to which jobs have expired.") \
+    X("corvo_scheduler_purge_total",           "counter", RAN(PURGED),            "Runs that removed jobs which were over long enough.") \
+    X("corvo_scheduler_purge_jobs_total",      "counter", SUM(PURGED),            "Jobs that they removed.") \
+    X("corvo_scheduler_purge_errors_total",    "counter", v->engine.purge_errors, "Runs that did not happen.") \
+    X("corvo_scheduler_last_purge_seconds",    "gauge",   SECONDS(v->throughput.of[THROUGHPUT_PURGED].last), "Unix time of the last purge that removed jobs.") \
+    \
+    X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
+    X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
+    X("corvo_http_connections_refused_total",  "counter", v->http.connections_refused, "Connections over a limit on their number.") \
+    X("corvo_http_connections_cut_total",      "counter", v->http.connections_cut,     "Connections ended by the server: too slow, or too many resets.") \
+    X("corvo_http_protocol_errors_total",      "counter", v->http.protocol_errors,     "Requests and frames that were not well-formed.") \
+    X("corvo_http_read_bytes_total",           "counter", v->http.bytes_read,          "Bytes read from clients.") \
+    X("corvo_http_written_bytes_total",        "counter", v->http.bytes_written,       "Bytes written to clients.")
+/* clang-format on */
+
+static void write_cpu(struct buf *out, const char *name, const char *help, int64_t ns)
+{
+    family(out, name, "counter", help);
+    buf_printf(out, "%s ", name);
+    add_seconds(out, (uint64_t)ns);
+    buf_add_char(out, '\n');
+}
+
+static void write_numbers(struct buf *out, const struct api_view *v)
+{
+#define NUMBER(name, type, value, help) number(out, name, type, help, value);
+    NUMBERS(NUMBER)
+#undef NUMBER
+#undef NUMBERS
+#undef SECONDS
+#undef SUM
+#undef RAN
+    write_cpu(out, "corvo_process_cpu_user_seconds_total", "Processor time in user mode.",
+              v->process.cpu_user_ns);
+    write_cpu(out, "corvo_process_cpu_system_seconds_total", "Processor time in the kernel.",
+              v->process.cpu_system_ns);
+    family(out, "corvo_raft_snapshot_latest_index", "gauge",
+           "Index of the newest snapshot, when there is one.");
+    if (v->engine.node.snapshot_count > 0) {
+        buf_printf(out, "corvo_raft_snapshot_latest_index %" PRIu64 "\n",
+                   v->engine.node.snapshot_index);
+    }
+}
+
+static void write_times(struct buf *out, const char *name, const char *help,
+                        const struct engine_times *t)
+{
+    uint64_t below = 0;
+    family(out, name, "histogram", help);
+    for (unsigned i = 0; i < ENGINE_TIMES_BUCKETS; i++) {
+        below += t->count[i];
+        buf_printf(out, "%s_bucket{le=\"%s\"} %" PRIu64 "\n", name, engine_times_bound_seconds(i),
+                   below);
+    }
+    buf_printf(out, "%s_sum ", name);
+    add_seconds(out, t->sum_ns);
+    buf_printf(out, "\n%s_count %" PRIu64 "\n", name, below);
+}
+
+/* Queues */
+
+/* What the contract lists; it leaves cancelled jobs out. */
+static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE,    JOB_HELD,    JOB_COMPLETED,
+                                       JOB_DEAD,    JOB_SCHEDULED, JOB_RETRYING};
+
+static void write_queue_jobs(struct buf *out, const struct api_view *v)
+{
+    family(out, "corvo_queue_jobs", "gauge", "Jobs by queue and state.");
+    for (size_t i = 0; i < v->queue_count; i++) {
+        for (unsigned s = 0; s < COUNT_OF(shown); s++) {
+            buf_add_str(out, STR("corvo_queue_jobs{"));
+            label(out, "queue", v->queues[i].name);
+            buf_add_char(out, ',');
+            label(out, "state", str_from_z(job_state_name(shown[s])));
+            buf_printf(out, "} %" PRIu64 "\n", v->queues[i].count[shown[s]]);
+        }
+    }
+}
+
+static void write_jobs(struct buf *out, const struct api_view *v)
+{
+    family(out, "corvo_jobs", "gauge", "Jobs by state.");
+    for (unsigned s = 0; s < COUNT_OF(shown); s++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < v->queue_count; i++) {
+            sum += v->queues[i].count[shown[s]];
+        }
+        buf_add_str(out, STR("corvo_jobs{"));
+        label(out, "state", str_from_z(job_state_name(shown[s])));
+        buf_printf(out, "} %" PRIu64 "\n", sum);
+    }
+}
+
+/* Routes */
+
+/* method="GET",route="/api/v1/jobs/{id}" */
+static void route_labels(struct buf *out, const struct api_metrics *m, size_t i)
+{
+    bool known = i < m->route_count;
+    const struct api_route *route = known ? api_router__route(i) : NULL;
+    enum http_method method = known ? route->method : (enum http_method)(i - m->route_count);
+    const char *name = api_router__method(method);
+    label(out, "method", name[0] == '\0' ? STR("OTHER") : str_from_z(name));
+    buf_add_char(out, ',');
+    label(out, "route", known ? str_from_z(route->pattern) : STR("/unknown"));
+}
+
+struct exposition {
+    const struct api_metrics *m;
+    const struct api_route *asking;
+    struct buf *out;
+};
+
+/* Rows that were never used are left out, except the one that asks. */
+static bool is_shown(const struct exposition *e, size_t i)
+{
+    return finished(&e->m->rows[i]) > 0 ||
+           (i < e->m->route_count && api_router__route(i) == e->asking);
+}
+
+static void write_sample(const struct exposition *e, const char *name, size_t i, uint64_t value)
+{
+    buf_printf(e->out, "%s{", name);
+    route_labels(e->out, e->m, i);
+    buf_printf(e->out, "} %" PRIu64 "\n", value);
+}
+
+static void write_durations(const struct exposition *e, size_t i)
+{
+    const struct row *row = &e->m->rows[i];
+    uint64_t below = 0;
+    for (unsigned b = 0; b < BUCKETS; b++) {
+        below += get(&row->bucket[b]);
+        buf_add_str(e->out, STR("corvo_http_request_duration_seconds_bucket{"));
+        route_labels(e->out, e->m, i);
+        buf_printf(e->out, ",le=\"%s\"} %" PRIu64 "\n", bounds[b].text, below);
+    }
+    buf_add_str(e->out, STR("corvo_http_request_duration_seconds_sum{"));
+    route_labels(e->out, e->m, i);
+    buf_add_str(e->out, STR("} "));
+    add_seconds(e->out, get(&row->sum_ns));
+    buf_add_char(e->out, '\n');
+    write_sample(e, "corvo_http_request_duration_seconds_count", i, below);
+}
+
+static void write_routes(const struct exposition *e)
+{
+    size_t count = e->m->route_count + HTTP_METHOD_COUNT;
+    uint64_t ended = 0;
+    family(e->out, "corvo_http_requests_total", "counter", "Requests that were answered.");
+    for (size_t i = 0; i < count; i++) {
+        ended += finished(&e->m->rows[i]);
+        if (is_shown(e, i)) {
+            write_sample(e, "corvo_http_requests_total", i, finished(&e->m->rows[i]));
+        }
+    }
+    family(e->out, "corvo_http_request_errors_total", "counter",
+           "Requests that were answered with a status of 400 or above.");
+    for (size_t i = 0; i < count; i++) {
+        if (is_shown(e, i)) {
+            write_sample(e, "corvo_http_request_errors_total", i, get(&e->m->rows[i].errors));
+        }
+    }
+    family(e->out, "corvo_http_request_duration_seconds", "histogram",
+           "Time from the head of a request to its answer.");
+    for (size_t i = 0; i < count; i++) {
+        if (is_shown(e, i)) {
+            write_durations(e, i);
+        }
+    }
+    family(e->out, "corvo_rate_limit_throttled_total", "counter",
+           "Requests refused by the rate limiter.");
+    for (size_t i = 0; i < e->m->route_count; i++) {
+        if (get(&e->m->rows[i].throttled) > 0) {
+            write_sample(e, "corvo_rate_limit_throttled_total", i, get(&e->m->rows[i].throttled));
+        }
+    }
+    /* Read without order: an end may be seen whose beginning is not. */
+    uint64_t begun = get(&e->m->begun);
+    number(e->out, "corvo_http_requests_in_flight", "gauge", "Requests that are not answered yet.",
+           begun > ended ? begun - ended : 0);
+}
+
+void api_metrics__write(const struct api_metrics *m, const struct api_view *v,
+                        const struct api_route *asking, struct buf *out)
+{
+    write_numbers(out, v);
+    write_times(out, "corvo_raft_queue_time_seconds",
+                "Time from the submission of an operation until a log entry takes it.",
+                &v->engine.queue_times);
+    write_times(out, "corvo_raft_apply_time_seconds",
+                "Time of a log entry until it is committed and applied.", &v->engine.apply_times);
+    write_routes(&(struct exposition){.m = m, .asking = asking, .out = out});
+    if (v->cut) {
+        number(out, "corvo_metrics_errors_total", "counter",
+               "There are more queues than this page can hold; they are left out.", 1);
+        return;
+    }
+    number(out, "corvo_queues_total", "gauge", "Known queues.", v->queue_count);
+    write_jobs(out, v);
+    write_queue_jobs(out, v);
+}

@@ -1,0 +1,104 @@
+/*
+ * Names: queues of a namespace, and jobs that its callers may see (http-api.md 2.5, 3.4).
+ *
+ * In the default namespace a queue's internal name is its name, and everything is visible. In any
+ * other it is "<namespace>::<name>", and only what begins so is visible.
+ */
+#include "api/api_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "store/store_job.h"
+
+#define NAMESPACE_MARK STR("::")
+
+static bool contains(struct str s, struct str part)
+{
+    for (size_t i = 0; i + part.len <= s.len; i++) {
+        if (memcmp(s.ptr + i, part.ptr, part.len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool api_names__internal(struct api_call *c, struct str visible, struct str *out, struct err *err)
+{
+    if (c->ns.len == 0 || visible.len == 0) {
+        *out = visible;
+        return true;
+    }
+    if (contains(visible, NAMESPACE_MARK)) {
+        (void)err_set(err, ERR_VALIDATION, "queue '" STR_FMT "' names another namespace",
+                      STR_ARG(visible));
+        return false;
+    }
+    size_t len = c->ns.len + NAMESPACE_MARK.len + visible.len;
+    char *name = api_call__alloc(c, len);
+    memcpy(name, c->ns.ptr, c->ns.len);
+    memcpy(name + c->ns.len, NAMESPACE_MARK.ptr, NAMESPACE_MARK.len);
+    memcpy(name + c->ns.len + NAMESPACE_MARK.len, visible.ptr, visible.len);
+    *out = str_from(name, len);
+    return true;
+}
+
+bool api_names__is_visible(const struct api_call *c, struct str internal)
+{
+    return c->ns.len == 0 ||
+           (str_starts_with(internal, c->ns) &&
+            str_starts_with(str_from_offset(internal, c->ns.len), NAMESPACE_MARK));
+}
+
+struct str api_names__visible(const struct api_call *c, struct str internal)
+{
+    return c->ns.len == 0 || !api_names__is_visible(c, internal)
+               ? internal
+               : str_from_offset(internal, c->ns.len + NAMESPACE_MARK.len);
+}
+
+bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc, struct job *out)
+{
+    struct id id;
+    struct err err;
+    return id_parse(text, ID_JOB, &id) && engine_read_job(c->api->config.engine, id, doc) &&
+           store_job_decode(id, buf_str(doc), out, &err) == ERR_OK &&
+           api_names__is_visible(c, out->queue);
+}
+
+bool api_names__may_name(struct api_call *c, struct str text, struct id *out)
+{
+    struct job j;
+    struct buf doc;
+    if (!id_parse(text, ID_JOB, out)) {
+        return false;
+    }
+    if (c->ns.len == 0) {
+        return true;
+    }
+    buf_init(&doc, SIZE_MAX);
+    bool visible = api_names__read_job(c, text, &doc, &j);
+    buf_deinit(&doc);
+    return visible;
+}
+
+static void refuse(struct api_call *c, struct str text)
+{
+    api_call__fail(c, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found", STR_ARG(text));
+}
+
+bool api_names__job(struct api_call *c, struct str text, struct buf *doc, struct job *out)
+{
+    if (api_names__read_job(c, text, doc, out)) {
+        return true;
+    }
+    refuse(c, text);
+    return false;
+}
+
+bool api_names__job_id(struct api_call *c, struct str text, struct id *out)
+{
+    if (api_names__may_name(c, text, out)) {
+        return true;
+    }
+    refuse(c, text);
+    return false;
+}

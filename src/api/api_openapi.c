@@ -1,0 +1,615 @@
+/*
+ * The API's description of itself: OpenAPI 3.1, written from the tables that the server works with.
+ *
+ * A route's row gives the path, its parameters, who may and what comes out; the table of its body
+ * gives the schema, with limits and defaults. So the description cannot say anything else than what
+ * the server does. The same tables give the same bytes.
+ */
+#include <stdio.h>
+
+#include "api/api_int.h"
+#include "api/api_schema_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "http/http_status.h"
+
+struct openapi {
+    struct json_write w;
+    struct api_schema_set *schemas;
+};
+
+/* Pieces */
+
+static void text(struct openapi *o, const char *key, const char *value)
+{
+    api_document__text(&o->w, key, str_from_z(value));
+}
+
+static void open_object(struct openapi *o, const char *key)
+{
+    json_write_key(&o->w, str_from_z(key));
+    json_write_object(&o->w);
+}
+
+static void open_array(struct openapi *o, const char *key)
+{
+    json_write_key(&o->w, str_from_z(key));
+    json_write_array(&o->w);
+}
+
+static void end(struct openapi *o)
+{
+    json_write_end(&o->w);
+}
+
+static void reference(struct openapi *o, const char *kind, const char *name)
+{
+    char path[96];
+    (void)snprintf(path, sizeof path, "#/components/%s/%s", kind, name);
+    text(o, "$ref", path);
+}
+
+/* Paths */
+
+#define BASE STR("/api/v1/")
+
+static struct str below_base(const char *pattern)
+{
+    struct str path = str_from_z(pattern);
+    return str_from_offset(path, str_starts_with(path, BASE) ? BASE.len : 1);
+}
+
+static struct str cut_segment(struct str *path)
+{
+    const char *slash = path->len == 0 ? NULL : memchr(path->ptr, '/', path->len);
+    size_t len = slash == NULL ? path->len : (size_t)(slash - path->ptr);
+    struct str segment = str_from(path->ptr, len);
+    *path = str_from_offset(*path, slash == NULL ? len : len + 1);
+    return segment;
+}
+
+static bool is_param(struct str segment)
+{
+    return segment.len > 2 && segment.ptr[0] == '{';
+}
+
+static struct str param_name(struct str segment)
+{
+    return str_from(segment.ptr + 1, segment.len - 2);
+}
+
+/* Patterns that differ only in the names of parameters are one path. */
+static bool is_same_path(const struct api_route *a, const struct api_route *b)
+{
+    struct str x = str_from_z(a->pattern);
+    struct str y = str_from_z(b->pattern);
+    while (x.len > 0 && y.len > 0) {
+        struct str left = cut_segment(&x);
+        struct str right = cut_segment(&y);
+        if (!(is_param(left) && is_param(right)) && !str_eq(left, right)) {
+            return false;
+        }
+    }
+    return x.len == y.len;
+}
+
+/* "GET" and "/api/v1/jobs/{id}" make "getJobsById"; "/healthz" makes "getRootHealthz". */
+static void name_operation(const struct api_route *r, char name[static API_SCHEMA_NAME_MAX])
+{
+    struct str path = below_base(r->pattern);
+    int n = snprintf(name, API_SCHEMA_NAME_MAX, "%s", api_router__method(r->method));
+    CHECK(n > 0);
+    for (char *p = name; *p != '\0'; p++) {
+        *p = (char)(*p - 'A' + 'a');
+    }
+    if (!str_starts_with(str_from_z(r->pattern), BASE)) {
+        api_schema__add_camel(name, STR("root"));
+    }
+    while (path.len > 0) {
+        struct str segment = cut_segment(&path);
+        if (is_param(segment)) {
+            api_schema__add_camel(name, STR("by"));
+        }
+        api_schema__add_camel(name, segment);
+    }
+}
+
+static void name_schemas(struct openapi *o)
+{
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *r = api_router__route(i);
+        char operation[API_SCHEMA_NAME_MAX];
+        char name[API_SCHEMA_NAME_MAX] = "";
+        if (r->in != NULL) {
+            name_operation(r, operation);
+            api_schema__add_camel(name, str_from_z(operation));
+            api_schema__add_camel(name, STR("request"));
+            api_schema__add(o->schemas, r->in, name);
+        }
+    }
+}
+
+/* Tags */
+
+/* Which chapter a route is in, by the first segment of its path. One that is not here has a chapter
+ * of its own. */
+static const struct {
+    const char *segment;
+    const char *tag;
+} chapters[] = {
+    {"enqueue", "producers"},   {"webhooks", "producers"}, {"batch", "producers"},
+    {"fetch", "workers"},       {"ack", "workers"},        {"fail", "workers"},
+    {"heartbeat", "workers"},   {"workers", "workers"},    {"healthz", "system"},
+    {"livez", "system"},        {"readyz", "system"},      {"info", "system"},
+    {"cluster", "system"},      {"metrics", "system"},     {"debug", "system"},
+    {"openapi.json", "system"}, {"docs", "system"},        {"", "system"},
+};
+
+static struct str tag_of(const struct api_route *r)
+{
+    struct str path = below_base(r->pattern);
+    struct str first = cut_segment(&path);
+    for (size_t i = 0; i < COUNT_OF(chapters); i++) {
+        if (str_eq(first, str_from_z(chapters[i].segment))) {
+            return str_from_z(chapters[i].tag);
+        }
+    }
+    return first;
+}
+
+static void write_tags(struct openapi *o)
+{
+    open_array(o, "tags");
+    for (size_t i = 0; i < api_router__count(); i++) {
+        struct str tag = tag_of(api_router__route(i));
+        bool known = false;
+        for (size_t before = 0; before < i && !known; before++) {
+            known = str_eq(tag, tag_of(api_router__route(before)));
+        }
+        if (!known) {
+            json_write_object(&o->w);
+            api_document__text(&o->w, "name", tag);
+            end(o);
+        }
+    }
+    end(o);
+}
+
+/* Answers */
+
+enum { IF_NOT_OPEN = 1 << 16, IF_PARAMETERS = 1 << 17 };
+
+/* The refusals that come before a handler is asked; which of them a route has follows from its
+ * row. */
+static const struct refusal {
+    const char *name;
+    int status;
+    unsigned flags; /* of the route: any of these, or one of the two below */
+    const char *description;
+} refusals[] = {
+    {"BadRequest", 400, ROUTE_BODY, "The body is not what the schema says, or the state refuses."},
+    {"Unauthorized", 401, IF_NOT_OPEN, "A credential is needed, or the one given is not known."},
+    {"Forbidden", 403, IF_NOT_OPEN, "The caller's role may not do this."},
+    {"NotFound", 404, IF_PARAMETERS, "There is no such thing, or the caller may not see it."},
+    {"TooLarge", 413, ROUTE_BODY, "The body, or a part of it, is over a limit."},
+    {"TooManyRequests", 429, IF_NOT_OPEN,
+     "The caller's rate is exceeded, or the write pipeline is full: Retry-After says when to come "
+     "again."},
+    {"Unavailable", 503, ROUTE_LEADER, "No leader is known or reachable."},
+};
+
+static bool refuses(const struct api_route *r, const struct refusal *f)
+{
+    unsigned flags = r->flags;
+    flags |= (r->flags & ROUTE_OPEN) == 0 ? IF_NOT_OPEN : 0;
+    flags |= strchr(r->pattern, '{') != NULL ? IF_PARAMETERS : 0;
+    return (flags & f->flags) != 0;
+}
+
+static void write_error_content(struct openapi *o)
+{
+    open_object(o, "content");
+    open_object(o, "application/json");
+    open_object(o, "schema");
+    reference(o, "schemas", "Error");
+    end(o);
+    end(o);
+    end(o);
+}
+
+/* "{job_id, status}", "[queue]" or "job": the row's word on what the answer is. */
+static void write_shape(struct openapi *o, struct str shape)
+{
+    bool list = shape.ptr[0] == '[';
+    struct str inner = list ? str_from(shape.ptr + 1, shape.len - 2) : shape;
+    if (list) {
+        text(o, "type", "array");
+        open_object(o, "items");
+    }
+    text(o, "type", "object");
+    if (inner.ptr[0] != '{') {
+        api_document__text(&o->w, "title", inner);
+    } else {
+        struct str names = str_from(inner.ptr + 1, inner.len - 2);
+        open_object(o, "properties");
+        while (names.len > 0) {
+            const char *comma = memchr(names.ptr, ',', names.len);
+            size_t len = comma == NULL ? names.len : (size_t)(comma - names.ptr);
+            json_write_key(&o->w, str_trim(str_from(names.ptr, len)));
+            json_write_object(&o->w);
+            end(o);
+            names = str_from_offset(names, comma == NULL ? len : len + 1);
+        }
+        end(o);
+    }
+    if (list) {
+        end(o);
+    }
+}
+
+static bool is_media_type(struct str shape)
+{
+    return str_starts_with(shape, STR("text/"));
+}
+
+static void write_content(struct openapi *o, struct str shape)
+{
+    open_object(o, "content");
+    json_write_key(&o->w, is_media_type(shape) ? shape : STR("application/json"));
+    json_write_object(&o->w);
+    open_object(o, "schema");
+    if (is_media_type(shape)) {
+        text(o, "type", "string");
+    } else {
+        write_shape(o, shape);
+    }
+    end(o);
+    end(o);
+    end(o);
+}
+
+static void write_answer(struct openapi *o, struct str status, struct str shape)
+{
+    int64_t code = 0;
+    bool digits = str_to_i64(status, &code);
+    CHECK(digits);
+    bool good = code >= 200 && code < 300;
+    bool named = shape.len > 0 && shape.ptr[0] != '{' && shape.ptr[0] != '[';
+    json_write_key(&o->w, status);
+    json_write_object(&o->w);
+    json_write_key(&o->w, STR("description"));
+    json_write_str(&o->w, named && !is_media_type(shape) ? shape : http_status_reason((int)code));
+    if (good && code != 204 && shape.len > 0) {
+        write_content(o, shape);
+    } else if (code >= 400) {
+        write_error_content(o);
+    }
+    end(o);
+}
+
+/* Where the next answer begins: behind a comma that a status follows. */
+static size_t answer_len(struct str s)
+{
+    for (size_t i = 0; i + 3 < s.len; i++) {
+        if (s.ptr[i] == ',' && s.ptr[i + 2] >= '2' && s.ptr[i + 2] <= '5') {
+            return i;
+        }
+    }
+    return s.len;
+}
+
+static void write_answers(struct openapi *o, const struct api_route *r)
+{
+    struct str rest = str_from_z(r->answer);
+    struct str all = rest;
+    open_object(o, "responses");
+    while (rest.len > 0) {
+        size_t len = answer_len(rest);
+        struct str one = str_from(rest.ptr, len);
+        CHECK(one.len >= 3);
+        write_answer(o, str_from(one.ptr, 3), str_trim(str_from_offset(one, 3)));
+        rest = str_trim(str_from_offset(rest, len < rest.len ? len + 1 : len));
+    }
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+        char status[8];
+        (void)snprintf(status, sizeof status, "%d", refusals[i].status);
+        if (refuses(r, &refusals[i]) && strstr(all.ptr, status) == NULL) {
+            open_object(o, status);
+            reference(o, "responses", refusals[i].name);
+            end(o);
+        }
+    }
+    open_object(o, "default");
+    reference(o, "responses", "Error");
+    end(o);
+    end(o);
+}
+
+/* Operations */
+
+/* Rows of one path may call a parameter differently; the path has the names of its first row. */
+static void write_parameters(struct openapi *o, const struct api_route *r,
+                             const struct api_route *path)
+{
+    struct str rest = str_from_z(path->pattern);
+    open_array(o, "parameters");
+    while (rest.len > 0) {
+        struct str segment = cut_segment(&rest);
+        if (!is_param(segment)) {
+            continue;
+        }
+        json_write_object(&o->w);
+        api_document__text(&o->w, "name", param_name(segment));
+        text(o, "in", "path");
+        api_document__bool(&o->w, "required", true);
+        text(o, "description", "Percent-encoded where it has a '/'.");
+        open_object(o, "schema");
+        text(o, "type", "string");
+        api_document__i64(&o->w, "minLength", 1);
+        api_document__i64(&o->w, "maxLength", LIMIT_NAME_BYTES);
+        end(o);
+        end(o);
+    }
+    if ((r->flags & ROUTE_OPEN) == 0) {
+        json_write_object(&o->w);
+        reference(o, "parameters", "Namespace");
+        end(o);
+    }
+    end(o);
+}
+
+static void write_body(struct openapi *o, const struct api_route *r)
+{
+    if ((r->flags & ROUTE_BODY) == 0) {
+        return;
+    }
+    open_object(o, "requestBody");
+    api_document__bool(&o->w, "required", r->in != NULL && (r->flags & ROUTE_BODY_EMPTY) == 0);
+    open_object(o, "content");
+    open_object(o, r->in != NULL ? "application/json" : "*/*");
+    open_object(o, "schema");
+    if (r->in != NULL) {
+        api_schema__reference(o->schemas, &o->w, r->in);
+    }
+    end(o);
+    end(o);
+    end(o);
+    end(o);
+}
+
+static void write_roles(struct openapi *o, const struct api_route *r)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } roles[] = {{ROLE_ADMIN, "admin"},
+                 {ROLE_OPERATOR, "operator"},
+                 {ROLE_WORKER, "worker"},
+                 {ROLE_READONLY, "readonly"}};
+    open_array(o, "x-corvo-roles");
+    for (size_t i = 0; i < COUNT_OF(roles); i++) {
+        if ((r->roles & roles[i].bit) != 0) {
+            json_write_str(&o->w, str_from_z(roles[i].name));
+        }
+    }
+    end(o);
+    api_document__bool(&o->w, "x-corvo-leader", (r->flags & ROUTE_LEADER) != 0);
+}
+
+static void write_operation(struct openapi *o, const struct api_route *r,
+                            const struct api_route *path)
+{
+    char name[API_SCHEMA_NAME_MAX];
+    char method[8];
+    size_t len = 0;
+    for (const char *p = api_router__method(r->method); *p != '\0' && len + 1 < sizeof method;
+         p++) {
+        method[len++] = (char)(*p - 'A' + 'a');
+    }
+    json_write_key(&o->w, str_from(method, len));
+    json_write_object(&o->w);
+    name_operation(r, name);
+    text(o, "operationId", name);
+    open_array(o, "tags");
+    json_write_str(&o->w, tag_of(r));
+    end(o);
+    text(o, "summary", r->doc);
+    write_parameters(o, r, path);
+    write_body(o, r);
+    write_answers(o, r);
+    if ((r->flags & ROUTE_OPEN) != 0) {
+        open_array(o, "security");
+        end(o);
+    } else {
+        write_roles(o, r);
+    }
+    end(o);
+}
+
+static bool is_first_of_path(size_t i)
+{
+    for (size_t before = 0; before < i; before++) {
+        if (is_same_path(api_router__route(before), api_router__route(i))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void write_paths(struct openapi *o)
+{
+    open_object(o, "paths");
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *path = api_router__route(i);
+        if (!is_first_of_path(i)) {
+            continue;
+        }
+        open_object(o, path->pattern);
+        for (size_t j = i; j < api_router__count(); j++) {
+            if (is_same_path(path, api_router__route(j))) {
+                write_operation(o, api_router__route(j), path);
+            }
+        }
+        end(o);
+    }
+    end(o);
+}
+
+/* Components */
+
+static void write_error_schema(struct openapi *o)
+{
+    open_object(o, "Error");
+    text(o, "type", "object");
+    open_array(o, "required");
+    json_write_str(&o->w, STR("error"));
+    json_write_str(&o->w, STR("code"));
+    end(o);
+    open_object(o, "properties");
+    open_object(o, "error");
+    text(o, "type", "string");
+    text(o, "description", "What went wrong, for people.");
+    end(o);
+    open_object(o, "code");
+    text(o, "type", "string");
+    text(o, "description", "What went wrong, for programs.");
+    open_array(o, "enum");
+    for (unsigned i = 1; i < ERR_CODE_COUNT; i++) {
+        bool known = false;
+        for (unsigned before = 1; before < i && !known; before++) {
+            known = strcmp(err_wire((enum err_code)i), err_wire((enum err_code)before)) == 0;
+        }
+        if (!known) {
+            json_write_str(&o->w, str_from_z(err_wire((enum err_code)i)));
+        }
+    }
+    end(o);
+    end(o);
+    open_object(o, "retry_after_ms");
+    text(o, "type", "integer");
+    text(o, "description", "With OVERLOADED: when to come again.");
+    end(o);
+    end(o);
+    end(o);
+}
+
+static void write_error_responses(struct openapi *o)
+{
+    open_object(o, "responses");
+    open_object(o, "Error");
+    text(o, "description", "Any other refusal or failure; the code says which.");
+    write_error_content(o);
+    end(o);
+    for (size_t i = 0; i < COUNT_OF(refusals); i++) {
+        open_object(o, refusals[i].name);
+        text(o, "description", refusals[i].description);
+        write_error_content(o);
+        end(o);
+    }
+    end(o);
+}
+
+static void write_namespace_parameter(struct openapi *o)
+{
+    open_object(o, "parameters");
+    open_object(o, "Namespace");
+    text(o, "name", "X-Corvo-Namespace");
+    text(o, "in", "header");
+    api_document__bool(&o->w, "required", false);
+    text(o, "description",
+         "Namespace to work in. Counts for anonymous callers and for the admin's password; a key "
+         "has its own.");
+    open_object(o, "schema");
+    text(o, "type", "string");
+    text(o, "pattern", "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$");
+    end(o);
+    end(o);
+    end(o);
+}
+
+/* One credential, three places for it. */
+static const struct {
+    const char *name, *type, *in, *parameter, *scheme, *description;
+} credentials[] = {
+    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "An API key or the admin's password."},
+    {"bearer", "http", NULL, NULL, "bearer", "The same as a bearer token."},
+    {"cookie", "apiKey", "cookie", "corvo_api_key", NULL,
+     "The same for browsers, percent-encoded."},
+};
+
+static void text_if(struct openapi *o, const char *key, const char *value)
+{
+    if (value != NULL) {
+        text(o, key, value);
+    }
+}
+
+static void write_security(struct openapi *o)
+{
+    open_object(o, "securitySchemes");
+    for (size_t i = 0; i < COUNT_OF(credentials); i++) {
+        open_object(o, credentials[i].name);
+        text(o, "type", credentials[i].type);
+        text_if(o, "in", credentials[i].in);
+        text_if(o, "name", credentials[i].parameter);
+        text_if(o, "scheme", credentials[i].scheme);
+        text(o, "description", credentials[i].description);
+        end(o);
+    }
+    end(o);
+}
+
+static void write_components(struct openapi *o)
+{
+    open_object(o, "components");
+    open_object(o, "schemas");
+    write_error_schema(o);
+    api_schema__write(o->schemas, &o->w);
+    end(o);
+    write_error_responses(o);
+    write_namespace_parameter(o);
+    write_security(o);
+    end(o);
+}
+
+static void write_info(struct openapi *o, const char *version)
+{
+    open_object(o, "info");
+    text(o, "title", "Corvo");
+    text(o, "version", version);
+    text(o, "description",
+         "Durable background jobs over HTTP. Bodies are JSON; members that are not known are "
+         "passed over, and null is as good as absent unless a member says otherwise. Errors are "
+         "an object with `error` for people and `code` for programs. A server without keys and "
+         "without an admin's password needs no credential.");
+    end(o);
+    open_array(o, "servers");
+    json_write_object(&o->w);
+    text(o, "url", "/");
+    end(o);
+    end(o);
+    open_array(o, "security");
+    for (size_t i = 0; i < COUNT_OF(credentials); i++) {
+        json_write_object(&o->w);
+        open_array(o, credentials[i].name);
+        end(o);
+        end(o);
+    }
+    end(o);
+}
+
+void api_openapi__write(const char *version, struct buf *out)
+{
+    struct openapi o = {.w = json_write_to(out), .schemas = api_schema__new()};
+    name_schemas(&o);
+    json_write_object(&o.w);
+    text(&o, "openapi", "3.1.0");
+    write_info(&o, version);
+    write_tags(&o);
+    write_paths(&o);
+    write_components(&o);
+    end(&o);
+    json_write_finish(&o.w);
+    buf_add_char(out, '\n');
+    api_schema__free(o.schemas);
+}

@@ -1,0 +1,296 @@
+/*
+ * Queue endpoints (http-api.md 12): list, pause, limits, clear, delete.
+ */
+#include <stdlib.h>
+
+#include "api/api_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/duration.h"
+
+/* Listing: copied out of the machine on the core thread, written here. */
+
+struct queue_row {
+    struct machine_queue q;
+    struct wall oldest_pending_at;
+};
+
+struct queue_list {
+    struct api_call *call;
+    struct queue_row *rows;
+    size_t count;
+    size_t cap;
+    bool cut; /* the call's memory was too small for them */
+};
+
+/* The moment in an id. */
+static struct wall created_at(struct id id)
+{
+    int64_t ms = 0;
+    for (unsigned i = 0; i < 6; i++) {
+        ms = ms << 8 | id.b[i];
+    }
+    return (struct wall){.ns = ms * NS_PER_MS};
+}
+
+/* Room for one more row. */
+static bool grow(struct queue_list *list)
+{
+    if (list->count < list->cap) {
+        return true;
+    }
+    size_t cap = list->cap == 0 ? 64 : list->cap * 2;
+    struct queue_row *rows = ARENA_ARRAY(list->call->arena, struct queue_row, cap);
+    if (rows == NULL) {
+        return false;
+    }
+    if (list->count > 0) {
+        memcpy(rows, list->rows, list->count * sizeof *rows);
+    }
+    list->rows = rows;
+    list->cap = cap;
+    return true;
+}
+
+static void add_queue(void *data, const struct machine_queue *q)
+{
+    struct queue_list *list = data;
+    if (list->cut || !api_names__is_visible(list->call, q->name)) {
+        return;
+    }
+    struct str name = arena_str(list->call->arena, q->name);
+    if (name.len != q->name.len || !grow(list)) {
+        list->cut = true;
+        return;
+    }
+    struct queue_row *row = &list->rows[list->count++];
+    *row = (struct queue_row){.q = *q};
+    row->q.name = name;
+    if (!id_is_none(q->oldest_pending)) {
+        row->oldest_pending_at = created_at(q->oldest_pending);
+    }
+}
+
+static void look_all(struct api_call *c, struct machine *m)
+{
+    machine_each_queue(m, add_queue, c->data);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return str_cmp(((const struct queue_row *)a)->q.name, ((const struct queue_row *)b)->q.name);
+}
+
+static void write_queue(struct json_write *w, const struct api_call *c, const struct queue_row *row)
+{
+    static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE,    JOB_HELD,     JOB_COMPLETED,
+                                           JOB_DEAD,    JOB_SCHEDULED, JOB_RETRYING, JOB_CANCELLED};
+    const struct machine_queue *q = &row->q;
+    uint64_t all = 0;
+    json_write_object(w);
+    api_document__text(w, "name", api_names__visible(c, q->name));
+    api_document__bool(w, "paused", q->paused);
+    if (q->max_concurrency > 0) {
+        api_document__i64(w, "max_concurrency", q->max_concurrency);
+    }
+    if (q->throttle_rate > 0) {
+        api_document__i64(w, "rate_limit", q->throttle_rate);
+        api_document__i64(w, "rate_window_ms", q->throttle_window_ms);
+    }
+    api_document__time(w, "created_at", q->created_at);
+    for (size_t i = 0; i < COUNT_OF(shown); i++) {
+        api_document__i64(w, job_state_name(shown[i]), (int64_t)q->count[shown[i]]);
+        all += q->count[shown[i]];
+    }
+    api_document__i64(w, "enqueued", (int64_t)all);
+    api_document__i64(w, "failed", (int64_t)q->failures);
+    api_document__time(w, "oldest_pending_at", row->oldest_pending_at);
+    json_write_end(w);
+}
+
+static void write_all(struct api_call *c)
+{
+    const struct queue_list *list = c->data;
+    struct buf json;
+    if (list->cut) {
+        api_call__fail(c, ERR_INTERNAL, "there are more queues than an answer can hold");
+        return;
+    }
+    if (list->count > 0) {
+        qsort(list->rows, list->count, sizeof(struct queue_row), compare_names);
+    }
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_array(&w);
+    for (size_t i = 0; i < list->count; i++) {
+        write_queue(&w, c, &list->rows[i]);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void handle_list(struct api_call *c)
+{
+    struct queue_list *list = API_NEW(c, struct queue_list);
+    list->call = c;
+    c->data = list;
+    api_call__look(c, look_all, write_all);
+}
+
+static void look_one(struct api_call *c, struct machine *m)
+{
+    struct queue_list *list = c->data;
+    struct machine_queue q;
+    if (machine_queue_find(m, c->param[0], &q)) {
+        add_queue(list, &q);
+    }
+}
+
+static void write_one(struct api_call *c)
+{
+    const struct queue_list *list = c->data;
+    struct buf json;
+    if (list->count == 0) {
+        api_call__fail(c, ERR_NOT_FOUND, "queue \"" STR_FMT "\" not found",
+                       STR_ARG(api_names__visible(c, c->param[0])));
+        return;
+    }
+    buf_init(&json, 8192);
+    struct json_write w = json_write_to(&json);
+    write_queue(&w, c, &list->rows[0]);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void handle_get(struct api_call *c)
+{
+    struct queue_list *list = API_NEW(c, struct queue_list);
+    struct err err;
+    list->call = c;
+    c->data = list;
+    if (!api_names__internal(c, c->param[0], &c->param[0], &err)) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    api_call__look(c, look_one, write_one);
+}
+
+/* Actions */
+
+struct limits_in {
+    int64_t max;
+    int64_t rate;
+    int64_t window_ms;
+    int64_t period_ms;
+};
+
+static const struct json_field concurrency_rows[] = {
+    JSON_I64(struct limits_in, max, INT64_MIN, INT32_MAX, JSON_CLAMP,
+             "Jobs active at once; 0 or less removes the limit."),
+};
+static const struct json_field throttle_rows[] = {
+    JSON_I64(struct limits_in, rate, INT64_MIN, INT64_MAX, 0, "Claims in one window."),
+    JSON_I64(struct limits_in, window_ms, INT64_MIN, INT64_MAX, 0, "Length of the window."),
+    JSON_DURATION(struct limits_in, period_ms, "period", duration_parse, 0, INT64_MAX, 0,
+                  "The same as a duration; window_ms wins."),
+};
+static const struct json_schema concurrency_schema =
+    JSON_SCHEMA(struct limits_in, concurrency_rows);
+static const struct json_schema throttle_schema = JSON_SCHEMA(struct limits_in, throttle_rows);
+
+static void acted(struct api_call *c, const struct result *r)
+{
+    const char *const *word = c->data;
+    if (!api_call__refused(c, r)) {
+        api_call__reply_status(c, *word);
+    }
+}
+
+static void act(struct api_call *c, struct command_queue *action, const char *word)
+{
+    struct command command = {.type = COMMAND_QUEUE, .queue = *action};
+    struct err err;
+    const char **kept = API_NEW(c, const char *);
+    *kept = word;
+    c->data = kept;
+    if (!api_names__internal(c, c->param[0], &command.queue.name, &err)) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    api_call__submit(c, &command, 0, acted);
+}
+
+static void handle_pause(struct api_call *c)
+{
+    act(c, &(struct command_queue){.action = COMMAND_QUEUE_PAUSE}, "paused");
+}
+
+static void handle_resume(struct api_call *c)
+{
+    act(c, &(struct command_queue){.action = COMMAND_QUEUE_RESUME}, "resumed");
+}
+
+static void handle_drain(struct api_call *c)
+{
+    act(c, &(struct command_queue){.action = COMMAND_QUEUE_PAUSE}, "draining");
+}
+
+static void handle_clear(struct api_call *c)
+{
+    act(c, &(struct command_queue){.action = COMMAND_QUEUE_CLEAR}, "cleared");
+}
+
+static void handle_delete(struct api_call *c)
+{
+    act(c, &(struct command_queue){.action = COMMAND_QUEUE_DELETE}, "deleted");
+}
+
+static void handle_concurrency(struct api_call *c)
+{
+    const struct limits_in *in = c->in;
+    act(c,
+        &(struct command_queue){.action = COMMAND_QUEUE_CONCURRENCY,
+                                .max = in->max > 0 ? (uint32_t)in->max : 0},
+        "ok");
+}
+
+static void handle_throttle(struct api_call *c)
+{
+    const struct limits_in *in = c->in;
+    int64_t window_ms = in->window_ms != 0 ? in->window_ms : in->period_ms;
+    if (in->rate <= 0 || window_ms <= 0) {
+        api_call__fail(c, ERR_VALIDATION, "rate and window_ms must be positive");
+        return;
+    }
+    act(c,
+        &(struct command_queue){.action = COMMAND_QUEUE_THROTTLE,
+                                .rate = (uint32_t)(in->rate > UINT32_MAX ? UINT32_MAX : in->rate),
+                                .window_ms = window_ms},
+        "ok");
+}
+
+static void handle_unthrottle(struct api_call *c)
+{
+    act(c, &(struct command_queue){.action = COMMAND_QUEUE_UNTHROTTLE}, "ok");
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method      pattern                              roles      flags                      in                   handler             cost  answer          doc */
+    {HTTP_GET,    "/api/v1/queues",                     ROLES_AOR, 0,                         NULL,                handle_list,        NULL, "200 [queue]",  "All queues with their settings and counts."},
+    {HTTP_GET,    "/api/v1/queues/{name}",              ROLES_AOR, 0,                         NULL,                handle_get,         NULL, "200 queue",    "One queue."},
+    {HTTP_POST,   "/api/v1/queues/{name}/pause",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_pause,       NULL, "200 {status}", "Hand out no more jobs."},
+    {HTTP_POST,   "/api/v1/queues/{name}/resume",       ROLES_AO,  ROUTE_LEADER,              NULL,                handle_resume,      NULL, "200 {status}", "Hand out jobs again."},
+    {HTTP_POST,   "/api/v1/queues/{name}/drain",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_drain,       NULL, "200 {status}", "Pause; what is active goes on."},
+    {HTTP_POST,   "/api/v1/queues/{name}/clear",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_clear,       NULL, "200 {status}", "Remove pending and scheduled jobs."},
+    {HTTP_POST,   "/api/v1/queues/{name}/concurrency",  ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &concurrency_schema, handle_concurrency, NULL, "200 {status}", "Limit how many jobs are active at once."},
+    {HTTP_POST,   "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &throttle_schema,    handle_throttle,    NULL, "200 {status}", "Limit how many jobs are begun in a window of time."},
+    {HTTP_DELETE, "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER,              NULL,                handle_unthrottle,  NULL, "200 {status}", "Remove that limit."},
+    {HTTP_DELETE, "/api/v1/queues/{name}",              ROLES_AO,  ROUTE_LEADER,              NULL,                handle_delete,      NULL, "200 {status}", "Remove the queue with all its jobs."},
+};
+/* clang-format on */
+
+const struct api_routes api_queues_routes = {.rows = rows, .count = COUNT_OF(rows)};

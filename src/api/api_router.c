@@ -1,0 +1,215 @@
+/*
+ * The router: which row of which table a request means.
+ *
+ * A path is compared segment by segment; of two patterns that fit, the one with a literal where the
+ * other has a parameter wins. The patterns are taken apart once, at the start; then finding the row
+ * is a walk over about a hundred of them, most of which fail at the number of segments.
+ */
+#include <stdlib.h>
+
+#include "api/api_int.h"
+#include "base/check.h"
+
+static const struct api_routes *const tables[] = {
+    &api_enqueue_routes, &api_work_routes,      &api_jobs_routes,
+    &api_queues_routes,  &api_schedules_routes, &api_system_routes,
+};
+
+size_t api_router__count(void)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < COUNT_OF(tables); t++) {
+        n += tables[t]->count;
+    }
+    return n;
+}
+
+const struct api_route *api_router__route(size_t i)
+{
+    for (size_t t = 0; t < COUNT_OF(tables); t++) {
+        if (i < tables[t]->count) {
+            return &tables[t]->rows[i];
+        }
+        i -= tables[t]->count;
+    }
+    UNREACHABLE("there is no such route");
+}
+
+size_t api_router__index(const struct api_route *route)
+{
+    size_t before = 0;
+    for (size_t t = 0; t < COUNT_OF(tables); t++) {
+        const struct api_route *rows = tables[t]->rows;
+        if (route >= rows && route < rows + tables[t]->count) {
+            return before + (size_t)(route - rows);
+        }
+        before += tables[t]->count;
+    }
+    UNREACHABLE("the route is in no table");
+}
+
+enum { SEGMENTS_MAX = 8 };
+
+/* A path or pattern, cut at its slashes. */
+struct segments {
+    struct str at[SEGMENTS_MAX];
+    unsigned count; /* SEGMENTS_MAX + 1: more than any route has */
+};
+
+static struct segments cut(struct str path)
+{
+    struct segments s = {0};
+    size_t from = 1;
+    for (size_t i = 1; i <= path.len; i++) {
+        if (i == path.len || path.ptr[i] == '/') {
+            if (s.count == SEGMENTS_MAX) {
+                s.count++;
+                break;
+            }
+            s.at[s.count++] = str_from(path.ptr + from, i - from);
+            from = i + 1;
+        }
+    }
+    return s;
+}
+
+/* A row, taken apart once. */
+struct compiled {
+    const struct api_route *route;
+    struct segments segments;
+    unsigned params; /* bit n: segment n is a parameter */
+};
+
+struct api_router {
+    size_t count;
+    struct compiled routes[];
+};
+
+static bool is_param(struct str segment)
+{
+    return segment.len > 2 && segment.ptr[0] == '{';
+}
+
+struct api_router *api_router__new(void)
+{
+    size_t count = api_router__count();
+    struct api_router *r = calloc(1, sizeof *r + count * sizeof r->routes[0]);
+    CHECK(r != NULL);
+    r->count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct compiled *c = &r->routes[i];
+        c->route = api_router__route(i);
+        c->segments = cut(str_from_z(c->route->pattern));
+        CHECK(c->segments.count <= SEGMENTS_MAX);
+        for (unsigned s = 0; s < c->segments.count; s++) {
+            c->params |= is_param(c->segments.at[s]) ? 1U << s : 0U;
+        }
+        CHECK(__builtin_popcount(c->params) <= API_PARAMS_MAX);
+    }
+    return r;
+}
+
+void api_router__free(struct api_router *r)
+{
+    free(r);
+}
+
+static bool fits(const struct compiled *c, const struct segments *path)
+{
+    if (c->segments.count != path->count) {
+        return false;
+    }
+    for (unsigned i = 0; i < path->count; i++) {
+        bool param = (c->params >> i & 1U) != 0;
+        if (param ? path->at[i].len == 0 : !str_eq(c->segments.at[i], path->at[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Of two that fit, the one with a literal where the other has a parameter, from the left. */
+static bool is_closer(const struct compiled *a, const struct compiled *b)
+{
+    unsigned differ = a->params ^ b->params;
+    return differ != 0 && (a->params & (differ & -differ)) == 0;
+}
+
+static const char *const method_names[HTTP_METHOD_COUNT] = {
+    [HTTP_GET] = "GET",       [HTTP_POST] = "POST",       [HTTP_PUT] = "PUT",
+    [HTTP_DELETE] = "DELETE", [HTTP_OPTIONS] = "OPTIONS", [HTTP_PATCH] = "PATCH",
+    [HTTP_METHOD_OTHER] = "",
+};
+
+const char *api_router__method(enum http_method method)
+{
+    CHECK(method < HTTP_METHOD_COUNT);
+    return method_names[method];
+}
+
+static void add_allowed(struct api_match *m, enum http_method method)
+{
+    struct str name = str_from_z(method_names[method]);
+    size_t at = strlen(m->allow);
+    size_t gap = at > 0 ? 2 : 0;
+    if (strstr(m->allow, name.ptr) == NULL && at + gap + name.len < sizeof m->allow) {
+        memcpy(m->allow + at, ", ", gap);
+        memcpy(m->allow + at + gap, name.ptr, name.len + 1);
+    }
+}
+
+/* Segments are matched as they were sent and decoded afterwards, so that an encoded '/' stays part
+ * of a name. */
+static struct str decoded(struct str raw, struct arena *arena)
+{
+    char *out = raw.len == 0 ? NULL : arena_alloc(arena, raw.len, 1);
+    size_t len = 0;
+    if (out == NULL) {
+        return raw;
+    }
+    for (size_t i = 0; i < raw.len; i++) {
+        static const char hex[] = "0123456789abcdef0123456789ABCDEF";
+        const char *high =
+            raw.ptr[i] == '%' && i + 2 < raw.len ? strchr(hex, raw.ptr[i + 1]) : NULL;
+        const char *low = high != NULL ? strchr(hex, raw.ptr[i + 2]) : NULL;
+        if (high != NULL && low != NULL && *high != '\0' && *low != '\0') {
+            out[len++] = (char)((high - hex) % 16 * 16 + (low - hex) % 16);
+            i += 2;
+        } else {
+            out[len++] = raw.ptr[i];
+        }
+    }
+    return str_from(out, len);
+}
+
+void api_router__match(const struct api_router *r, enum http_method method, struct str path,
+                       struct arena *arena, struct api_match *out)
+{
+    const struct compiled *best = NULL;
+    *out = (struct api_match){0};
+    if (path.len == 0 || path.ptr[0] != '/') {
+        return;
+    }
+    struct segments segments = cut(path);
+    for (size_t i = 0; i < r->count; i++) {
+        const struct compiled *c = &r->routes[i];
+        if (!fits(c, &segments)) {
+            continue;
+        }
+        out->path_known = true;
+        add_allowed(out, c->route->method);
+        if (c->route->method == method && (best == NULL || is_closer(c, best))) {
+            best = c;
+        }
+    }
+    if (best == NULL) {
+        return;
+    }
+    out->route = best->route;
+    unsigned n = 0;
+    for (unsigned i = 0; i < segments.count; i++) {
+        if ((best->params >> i & 1U) != 0) {
+            out->param[n++] = decoded(segments.at[i], arena);
+        }
+    }
+}

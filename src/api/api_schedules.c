@@ -1,0 +1,470 @@
+/*
+ * Schedules (http-api.md 13): jobs that come again and again.
+ *
+ * What a cron expression means is worked out here and in the engine's clockwork, on this node's
+ * time zones; the machine is told the moments.
+ */
+#include <stdlib.h>
+
+#include "api/api_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/cron.h"
+#include "core/zone.h"
+#include "os/os_clock.h"
+#include "os/os_zone.h"
+#include "store/store_record.h"
+
+enum { ZONE_BYTES_MAX = 1 << 20 };
+
+struct schedule_in {
+    struct str name;
+    struct str queue;
+    struct str cron;
+    struct str timezone;
+    struct str payload;
+    struct str unique_key;
+    int64_t max_retries;
+    bool enabled;
+    int priority;
+    struct str tags;
+    uint64_t set;
+};
+
+/* The rows, as bits of set. */
+enum {
+    SET_NAME,
+    SET_QUEUE,
+    SET_CRON,
+    SET_TIMEZONE,
+    SET_PAYLOAD,
+    SET_UNIQUE_KEY,
+    SET_MAX_RETRIES,
+    SET_ENABLED,
+    SET_PRIORITY,
+    SET_TAGS,
+};
+
+static const struct json_word priority_words[] = {
+    {"critical", JOB_PRIORITY_CRITICAL},
+    {"high", JOB_PRIORITY_HIGH},
+    {"normal", JOB_PRIORITY_NORMAL},
+    {NULL, 0},
+};
+
+static const struct json_field schedule_rows[] = {
+    [SET_NAME] =
+        JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL, "Unique name."),
+    [SET_QUEUE] = JSON_STR(struct schedule_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
+                           "Where each run's job goes."),
+    [SET_CRON] = JSON_STR(struct schedule_in, cron, 0, LIMIT_NAME_BYTES, 0,
+                          "Five fields, a macro, or @every and a duration."),
+    [SET_TIMEZONE] = JSON_STR(struct schedule_in, timezone, 0, LIMIT_NAME_BYTES, 0,
+                              "IANA name; UTC by default."),
+    [SET_PAYLOAD] = JSON_RAW(struct schedule_in, payload, 0, JSON_KEEP_NULL, "Of each job."),
+    [SET_UNIQUE_KEY] = JSON_STR(struct schedule_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
+                                "A run is left out while its key is held."),
+    [SET_MAX_RETRIES] =
+        JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),
+    [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),
+    [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, priority_words,
+                               JSON_LAX | JSON_OR_NUMBER, "Of each job."),
+    [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job."),
+};
+static const struct schedule_in schedule_init = {
+    .max_retries = JOB_MAX_RETRIES, .enabled = true, .priority = JOB_PRIORITY_NORMAL};
+static const struct json_schema schedule_schema = JSON_SCHEMA(
+    struct schedule_in, schedule_rows, .init = &schedule_init, JSON_SET(struct schedule_in, set));
+
+/* A stored schedule. */
+struct found {
+    struct id id;
+    struct store_schedule rec;
+};
+
+struct search {
+    struct api_call *call;
+    struct str wanted; /* the id's text, or the internal name */
+    struct id id;
+    bool by_id;
+    bool any;
+    struct found found;
+};
+
+static void look(void *data, struct str rest, struct str value)
+{
+    struct search *s = data;
+    struct found f;
+    if (s->any || rest.len != ID_BYTES || !store_record_decode_schedule(value, &f.rec) ||
+        !api_names__is_visible(s->call, f.rec.name)) {
+        return;
+    }
+    memcpy(f.id.b, rest.ptr, ID_BYTES);
+    if ((s->by_id && id_eq(f.id, s->id)) || str_eq(f.rec.name, s->wanted)) {
+        struct str kept = arena_str(s->call->arena, value); /* the only one that is */
+        s->any = kept.len == value.len && store_record_decode_schedule(kept, &f.rec);
+        s->found = f;
+    }
+}
+
+/* By id or name; the call ends with 404 when there is none. */
+static bool find(struct api_call *c, struct found *out)
+{
+    struct search s = {.call = c};
+    struct err err;
+    s.by_id = id_parse(c->param[0], ID_SCHEDULE, &s.id);
+    if (!api_names__internal(c, c->param[0], &s.wanted, &err)) {
+        s.wanted = c->param[0];
+    }
+    store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, look, &s);
+    if (!s.any) {
+        api_call__fail(c, ERR_NOT_FOUND, "schedule \"" STR_FMT "\" not found",
+                       STR_ARG(c->param[0]));
+        return false;
+    }
+    *out = s.found;
+    return true;
+}
+
+/* Answers */
+
+static void write_schedule(struct json_write *w, const struct api_call *c, struct id id,
+                           const struct store_schedule *s)
+{
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_SCHEDULE);
+    api_document__text(w, "name", api_names__visible(c, s->name));
+    api_document__text(w, "queue", api_names__visible(c, s->queue));
+    api_document__text(w, "cron", s->cron);
+    api_document__text(w, "timezone", s->timezone);
+    api_document__raw(w, "payload", s->payload);
+    api_document__text(w, "unique_key", s->unique_key);
+    api_document__i64(w, "max_retries", s->max_retries);
+    api_document__time(w, "last_run", s->last_run);
+    if (s->enabled) {
+        api_document__time(w, "next_run", s->next_run);
+    }
+    api_document__time(w, "created_at", s->created_at);
+    api_document__bool(w, "enabled", s->enabled);
+    if (s->priority != JOB_PRIORITY_NORMAL) {
+        api_document__i64(w, "priority", s->priority);
+    }
+    api_document__raw(w, "tags", s->tags);
+    api_document__time(w, "updated_at", s->updated_at);
+    json_write_end(w);
+}
+
+static void reply_schedule(struct api_call *c, int status, struct id id)
+{
+    struct buf bytes;
+    struct buf json;
+    struct store_schedule rec;
+    buf_init(&bytes, LIMIT_OP_BYTES);
+    api_call__buf(&json);
+    if (store_get(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE,
+                  str_from(id.b, ID_BYTES), &bytes) &&
+        store_record_decode_schedule(buf_str(&bytes), &rec)) {
+        struct json_write w = json_write_to(&json);
+        write_schedule(&w, c, id, &rec);
+        json_write_finish(&w);
+        api_call__reply(c, status, buf_str(&json));
+    } else {
+        api_call__fail(c, ERR_NOT_FOUND, "schedule not found");
+    }
+    buf_deinit(&json);
+    buf_deinit(&bytes);
+}
+
+static void created(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        reply_schedule(c, 201, r->id);
+    }
+}
+
+static void changed(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        reply_schedule(c, 200, r->id);
+    }
+}
+
+static void deleted(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        api_call__reply_status(c, "deleted");
+    }
+}
+
+/* The run after now. */
+static enum err_code next_run(const struct store_schedule *s, struct wall created_at,
+                              struct wall *out, struct err *err)
+{
+    struct cron cron;
+    struct buf bytes;
+    struct zone *zone = NULL;
+    struct wall now = os_clock_wall();
+    enum err_code code = cron_parse(s->cron, &cron, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    buf_init(&bytes, ZONE_BYTES_MAX);
+    code = os_zone_read(s->timezone, &bytes, err);
+    if (code == ERR_OK) {
+        code = zone_new(buf_str(&bytes), &zone, err);
+    }
+    buf_deinit(&bytes);
+    if (code != ERR_OK) {
+        return err_set(err, ERR_VALIDATION, "timezone: '" STR_FMT "' is not known",
+                       STR_ARG(s->timezone));
+    }
+    if (!cron_next(&cron, zone, created_at.ns == 0 ? now : created_at, now, out)) {
+        code = err_set(err, ERR_VALIDATION, "cron: '" STR_FMT "' never comes in the next 5 years",
+                       STR_ARG(s->cron));
+    }
+    zone_free(zone);
+    return code;
+}
+
+/* Handlers */
+
+/* Names are sorted first; the records are read again when they are written, so that large payloads
+ * are never all in memory. */
+struct row {
+    struct id id;
+    struct str name;
+};
+
+struct listing {
+    struct api_call *call;
+    struct row *rows;
+    size_t count;
+    size_t cap;
+    bool cut; /* the call's memory was too small for them */
+};
+
+/* Room for one more row. */
+static bool grow(struct listing *l)
+{
+    if (l->count < l->cap) {
+        return true;
+    }
+    size_t cap = l->cap == 0 ? 64 : l->cap * 2;
+    struct row *rows = ARENA_ARRAY(l->call->arena, struct row, cap);
+    if (rows == NULL) {
+        return false;
+    }
+    if (l->count > 0) {
+        memcpy(rows, l->rows, l->count * sizeof *rows);
+    }
+    l->rows = rows;
+    l->cap = cap;
+    return true;
+}
+
+static void list_one(void *data, struct str rest, struct str value)
+{
+    struct listing *l = data;
+    struct store_schedule rec;
+    if (l->cut || rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec) ||
+        !api_names__is_visible(l->call, rec.name)) {
+        return;
+    }
+    struct str name = arena_str(l->call->arena, rec.name);
+    if (name.len != rec.name.len || !grow(l)) {
+        l->cut = true;
+        return;
+    }
+    struct row *row = &l->rows[l->count++];
+    row->name = name;
+    memcpy(row->id.b, rest.ptr, ID_BYTES);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return str_cmp(((const struct row *)a)->name, ((const struct row *)b)->name);
+}
+
+static void write_rows(struct json_write *w, const struct listing *l)
+{
+    struct store *store = engine_store(l->call->api->config.engine);
+    struct store_schedule rec;
+    struct buf bytes;
+    buf_init(&bytes, LIMIT_OP_BYTES);
+    json_write_array(w);
+    for (size_t i = 0; i < l->count; i++) {
+        const struct row *row = &l->rows[i];
+        buf_clear(&bytes);
+        if (store_get(store, STORE_KIND_SCHEDULE, str_from(row->id.b, ID_BYTES), &bytes) &&
+            store_record_decode_schedule(buf_str(&bytes), &rec)) {
+            write_schedule(w, l->call, row->id, &rec);
+        }
+    }
+    json_write_end(w);
+    buf_deinit(&bytes);
+}
+
+static void handle_list(struct api_call *c)
+{
+    struct listing l = {.call = c};
+    struct buf json;
+    store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, list_one, &l);
+    if (l.cut) {
+        api_call__fail(c, ERR_INTERNAL, "there are more schedules than an answer can hold");
+        return;
+    }
+    if (l.count > 0) {
+        qsort(l.rows, l.count, sizeof *l.rows, compare_names);
+    }
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    write_rows(&w, &l);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void handle_get(struct api_call *c)
+{
+    struct found f;
+    if (find(c, &f)) {
+        reply_schedule(c, 200, f.id);
+    }
+}
+
+static bool is_set(const struct schedule_in *in, unsigned row)
+{
+    return (in->set >> row & 1) != 0;
+}
+
+/* Put what was supplied over what was there. */
+static bool merge(struct api_call *c, const struct schedule_in *in, struct store_schedule *s,
+                  struct err *err)
+{
+    struct {
+        unsigned row;
+        struct str from;
+        struct str *to;
+    } texts[] = {
+        {SET_CRON, in->cron, &s->cron},          {SET_TIMEZONE, in->timezone, &s->timezone},
+        {SET_PAYLOAD, in->payload, &s->payload}, {SET_UNIQUE_KEY, in->unique_key, &s->unique_key},
+        {SET_TAGS, in->tags, &s->tags},
+    };
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (is_set(in, texts[i].row)) {
+            *texts[i].to = texts[i].from;
+        }
+    }
+    if (is_set(in, SET_MAX_RETRIES)) {
+        s->max_retries = (uint32_t)in->max_retries;
+    }
+    if (is_set(in, SET_ENABLED)) {
+        s->enabled = in->enabled;
+    }
+    if (is_set(in, SET_PRIORITY)) {
+        s->priority = (uint8_t)in->priority;
+    }
+    return (!is_set(in, SET_NAME) || api_names__internal(c, in->name, &s->name, err)) &&
+           (!is_set(in, SET_QUEUE) || api_names__internal(c, in->queue, &s->queue, err));
+}
+
+static void handle_create(struct api_call *c)
+{
+    const struct schedule_in *in = c->in;
+    struct command command = {.type = COMMAND_SCHEDULE_PUT};
+    struct store_schedule *s = &command.schedule_put.schedule;
+    struct err err;
+    *s = (struct store_schedule){.timezone = STR("UTC"),
+                                 .payload = STR("{}"),
+                                 .max_retries = JOB_MAX_RETRIES,
+                                 .priority = JOB_PRIORITY_NORMAL,
+                                 .enabled = true};
+    if (in->name.len == 0 || in->queue.len == 0 || in->cron.len == 0) {
+        api_call__fail(c, ERR_VALIDATION, "%s is required",
+                       in->name.len == 0    ? "name"
+                       : in->queue.len == 0 ? "queue"
+                                            : "cron");
+        return;
+    }
+    if (!merge(c, in, s, &err) || next_run(s, WALL_NONE, &s->next_run, &err) != ERR_OK) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    api_call__submit(c, &command, 0, created);
+}
+
+static void handle_update(struct api_call *c)
+{
+    const struct schedule_in *in = c->in;
+    struct command command = {.type = COMMAND_SCHEDULE_PUT};
+    struct store_schedule *s = &command.schedule_put.schedule;
+    struct found f;
+    struct err err;
+    if (!find(c, &f)) {
+        return;
+    }
+    *s = f.rec;
+    command.schedule_put.id = f.id;
+    command.schedule_put.expected_updated_at = f.rec.updated_at;
+    bool again = is_set(in, SET_CRON) || is_set(in, SET_TIMEZONE) ||
+                 (is_set(in, SET_ENABLED) && in->enabled && !f.rec.enabled);
+    if (!merge(c, in, s, &err) ||
+        (again && next_run(s, f.rec.created_at, &s->next_run, &err) != ERR_OK)) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    api_call__submit(c, &command, 0, changed);
+}
+
+static void handle_delete(struct api_call *c)
+{
+    struct command command = {.type = COMMAND_SCHEDULE_DELETE};
+    struct found f;
+    if (find(c, &f)) {
+        command.schedule_delete.id = f.id;
+        api_call__submit(c, &command, 0, deleted);
+    }
+}
+
+static void ran(struct api_call *c, const struct result *r)
+{
+    struct buf json;
+    if (api_call__refused(c, r)) {
+        return;
+    }
+    bool duplicate = r->affected == 0;
+    buf_init(&json, 256);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__id(&w, "job_id", r->id, ID_JOB);
+    api_document__text(&w, "status", duplicate ? STR("duplicate") : STR("pending"));
+    api_document__bool(&w, "unique_existing", duplicate);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, duplicate ? 200 : 201, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void handle_run(struct api_call *c)
+{
+    struct command command = {.type = COMMAND_SCHEDULE_FIRE, .schedule_fire = {.manual = true}};
+    struct found f;
+    if (find(c, &f)) {
+        command.schedule_fire.id = f.id;
+        api_call__submit(c, &command, 0, ran);
+    }
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method      pattern                       roles      flags                      in                handler        cost  answer                  doc */
+    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "All schedules."},
+    {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, 0,                         NULL,             handle_get,    NULL, "200 schedule",         "One schedule, by id or name."},
+    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &schedule_schema, handle_create, NULL, "201 schedule",         "A new schedule."},
+    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &schedule_schema, handle_update, NULL, "200 schedule",         "Change what is supplied."},
+    {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Remove it; jobs that it made stay."},
+    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 {job_id, status}", "Run it once now."},
+};
+/* clang-format on */
+
+const struct api_routes api_schedules_routes = {.rows = rows, .count = COUNT_OF(rows)};

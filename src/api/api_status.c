@@ -1,0 +1,195 @@
+/*
+ * The document of cluster status (config-and-metrics.md 12).
+ *
+ * A server alone is a group of one: the same document, with one node in it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/api_view_int.h"
+#include "base/limits.h"
+#include "core/duration.h"
+
+/* Unlike api_document__text, this one writes empty texts too. */
+static void text(struct json_write *w, const char *key, const char *value)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_str(w, str_from_z(value));
+}
+
+static void number(struct json_write *w, const char *key, uint64_t value)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_u64(w, value);
+}
+
+/* An index is a text in this document. */
+static void index_text(struct json_write *w, const char *key, uint64_t value)
+{
+    char digits[24];
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, value);
+    text(w, key, digits);
+}
+
+static void duration(struct json_write *w, const char *key, int64_t ns)
+{
+    char out[DURATION_TEXT_MAX];
+    size_t len = duration_format(ns, out);
+    json_write_key(w, str_from_z(key));
+    json_write_str(w, str_from(out, len));
+}
+
+static void percentile(struct json_write *w, const char *key, const struct engine_times *t,
+                       uint64_t percent)
+{
+    uint64_t n = engine_times_count(t);
+    duration(w, key, engine_times_rank_ns(t, (n * percent + 99) / 100));
+}
+
+static void histogram(struct json_write *w, const char *key, const struct engine_times *t)
+{
+    uint64_t n = engine_times_count(t);
+    json_write_key(w, str_from_z(key));
+    json_write_object(w);
+    number(w, "count", n);
+    if (n > 0) {
+        duration(w, "avg", (int64_t)(t->sum_ns / n));
+        percentile(w, "p50", t, 50);
+        percentile(w, "p90", t, 90);
+        percentile(w, "p99", t, 99);
+        json_write_key(w, STR("buckets"));
+        json_write_array(w);
+        for (unsigned i = 0; i < ENGINE_TIMES_BUCKETS; i++) {
+            json_write_object(w);
+            text(w, "le", engine_times_bound_text(i));
+            number(w, "count", t->count[i]);
+            json_write_end(w);
+        }
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void write_raft(struct json_write *w, const struct api_view *v)
+{
+    const struct node_status *n = &v->engine.node;
+    bool leads = n->leader_id == v->settings->node.id;
+    text(w, "mode", "cluster");
+    text(w, "status", n->leader_id != 0 ? "healthy" : "degraded");
+    text(w, "state", n->role);
+    text(w, "node_id", v->node_id);
+    text(w, "leader_id", leads ? v->node_id : "");
+    text(w, "leader_addr", leads ? v->settings->node.address : "");
+    number(w, "term", n->term);
+    index_text(w, "applied_index", n->applied_index);
+    index_text(w, "commit_index", n->commit_index);
+    text(w, "raft_store", "segment");
+    api_document__bool(w, "durable", n->durable);
+    api_document__bool(w, "raft_nosync", !n->durable);
+    /* The state is made again from the log, so it need not be flushed for itself. */
+    api_document__bool(w, "pebble_nosync", true);
+    api_document__bool(w, "sqlite_mirror_async", false);
+    api_document__bool(w, "lifecycle_events", v->settings->lifecycle_events);
+}
+
+/* Entries are filled by what has come meanwhile, not by waiting: there is no window. */
+static void write_pipeline(struct json_write *w, const struct api_view *v)
+{
+    const struct engine_status *e = &v->engine;
+    number(w, "snapshot_threshold", 0); /* by bytes: */
+    number(w, "snapshot_log_bytes", v->settings->node.snapshot_log_bytes);
+    duration(w, "snapshot_interval", 0);
+    number(w, "apply_batch_max", LIMIT_ENTRY_OPS);
+    number(w, "apply_batch_extend_at", 0);
+    number(w, "apply_sub_batch_max", LIMIT_ENTRY_OPS);
+    number(w, "apply_max_pending", v->settings->pending_ops_max);
+    number(w, "apply_max_fetch_queue_inflight", 0); /* no such limit */
+    duration(w, "apply_batch_min_wait", 0);
+    duration(w, "apply_batch_window", 0);
+    number(w, "apply_pending_now", e->pending_ops);
+    number(w, "overload_total", e->overload_total);
+    number(w, "fetch_overload_total", 0);
+    number(w, "applied_total", e->applied_ops);
+    histogram(w, "queue_time_hist", &e->queue_times);
+    histogram(w, "apply_time_hist", &e->apply_times);
+}
+
+static void write_snapshot(struct json_write *w, const struct node_status *n)
+{
+    json_write_key(w, STR("snapshot"));
+    json_write_object(w);
+    number(w, "count", n->snapshot_count);
+    if (n->snapshot_count > 0) {
+        number(w, "latest_index", n->snapshot_index);
+        number(w, "latest_term", n->snapshot_term);
+    }
+    json_write_end(w);
+}
+
+/* Clients look for both objects; reads come from the state itself here. */
+static void write_mirror(struct json_write *w)
+{
+    static const char *const zeros[] = {"queued", "applied",     "dropped",
+                                        "lag",    "queue_depth", "queue_capacity"};
+    json_write_key(w, STR("sqlite_mirror"));
+    json_write_object(w);
+    api_document__bool(w, "async", false);
+    for (unsigned i = 0; i < COUNT_OF(zeros); i++) {
+        number(w, zeros[i], 0);
+    }
+    json_write_end(w);
+    json_write_key(w, STR("sqlite_rebuild"));
+    json_write_object(w);
+    api_document__bool(w, "ran", false);
+    json_write_end(w);
+}
+
+static void write_nodes(struct json_write *w, const struct api_view *v)
+{
+    json_write_key(w, STR("nodes"));
+    json_write_array(w);
+    json_write_object(w);
+    text(w, "id", v->node_id);
+    text(w, "address", v->settings->node.address);
+    api_document__bool(w, "voter", true);
+    text(w, "role", v->engine.node.role);
+    text(w, "status", v->engine.node.low_space ? "degraded" : "healthy");
+    api_document__bool(w, "self", true);
+    json_write_end(w);
+    json_write_end(w);
+}
+
+/* The same numbers in groups, as the UI shows them. */
+static void write_groups(struct json_write *w, const struct api_view *v)
+{
+    const struct engine_status *e = &v->engine;
+    json_write_key(w, STR("pipeline_stats"));
+    json_write_object(w);
+    number(w, "pending", e->pending_ops);
+    number(w, "max_pending", v->settings->pending_ops_max);
+    number(w, "applied_total", e->applied_ops);
+    number(w, "entries_total", e->entries);
+    number(w, "log_flushes_total", e->node.flush_count);
+    number(w, "log_bytes", e->node.log_bytes);
+    number(w, "live_jobs", e->live_jobs);
+    number(w, "index_bytes", e->index_bytes);
+    json_write_end(w);
+    json_write_key(w, STR("admission_stats"));
+    json_write_object(w);
+    number(w, "fetches_waiting", e->parked_ops);
+    number(w, "overload_total", e->overload_total);
+    number(w, "fetch_overload_total", 0);
+    json_write_end(w);
+}
+
+void api_status__write(struct json_write *w, const struct api_view *v)
+{
+    json_write_object(w);
+    write_raft(w, v);
+    write_pipeline(w, v);
+    write_snapshot(w, &v->engine.node);
+    write_mirror(w);
+    write_nodes(w, v);
+    write_groups(w, v);
+    json_write_end(w);
+}

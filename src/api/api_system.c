@@ -1,0 +1,291 @@
+/*
+ * System endpoints (http-api.md 14 and 20): health, status, metrics, workers, the API's own
+ * description.
+ */
+#include "api/api_docs_int.h"
+#include "api/api_view_int.h"
+#include "base/check.h"
+#include "json/json_scan.h"
+
+static void reply_json(struct api_call *c, struct json_write *w, struct buf *json)
+{
+    json_write_finish(w);
+    api_call__reply(c, 200, buf_str(json));
+    buf_deinit(json);
+}
+
+/* Health */
+
+static void say_healthy(struct api_call *c, const struct api_view *v)
+{
+    struct buf json;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__text(&w, "status", STR("ok"));
+    api_document__text(&w, "raft_state", str_from_z(v->engine.node.role));
+    api_document__bool(&w, "leader", v->engine.node.leads);
+    json_write_end(&w);
+    reply_json(c, &w, &json);
+}
+
+/* Ready to take requests: a leader is known, and what is written has somewhere to go. */
+static void say_ready(struct api_call *c, const struct api_view *v)
+{
+    if (v->engine.node.leader_id == 0) {
+        api_call__fail(c, ERR_UNHEALTHY, "no leader is known");
+    } else if (v->engine.node.low_space) {
+        api_call__fail(c, ERR_UNHEALTHY, "%s", err_text(ERR_NO_SPACE));
+    } else {
+        say_healthy(c, v);
+    }
+}
+
+/* That the core thread answers is what is asked for: storage that fails stops the process. */
+static void handle_healthz(struct api_call *c)
+{
+    struct str ready;
+    bool wants_ready = http_request_param(c->req, STR("ready"), &ready) &&
+                       !str_eq(ready, STR("0")) && !str_eq(ready, STR("false"));
+    api_view__take(c, 0, wants_ready ? say_ready : say_healthy);
+}
+
+static void handle_readyz(struct api_call *c)
+{
+    api_view__take(c, 0, say_ready);
+}
+
+static void handle_livez(struct api_call *c)
+{
+    api_call__reply_status(c, "ok");
+}
+
+static void handle_info(struct api_call *c)
+{
+    struct str version = str_from_z(c->api->config.version);
+    struct buf json;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__text(&w, "server_version", version);
+    api_document__text(&w, "api_version", version);
+    json_write_end(&w);
+    reply_json(c, &w, &json);
+}
+
+/* Numbers */
+
+static void write_status(struct api_call *c, const struct api_view *v)
+{
+    struct buf json;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    api_status__write(&w, v);
+    reply_json(c, &w, &json);
+}
+
+static void handle_cluster_status(struct api_call *c)
+{
+    api_view__take(c, 0, write_status);
+}
+
+static void write_metrics(struct api_call *c, const struct api_view *v)
+{
+    struct buf text;
+    api_call__buf(&text);
+    api_metrics__write(c->api->metrics, v, c->route, &text);
+    api_call__reply_type(c, 200, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&text));
+    buf_deinit(&text);
+}
+
+static void handle_metrics(struct api_call *c)
+{
+    api_view__take(c, API_VIEW_COUNTS | API_VIEW_QUEUES, write_metrics);
+}
+
+static void write_throughput(struct api_call *c, const struct api_view *v)
+{
+    int64_t last = throughput_minute_number(v->now);
+    struct buf json;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_array(&w);
+    for (int64_t minute = last - THROUGHPUT_MINUTES + 1; minute <= last; minute++) {
+        struct throughput_minute counts = throughput_minute(&v->throughput, minute);
+        json_write_object(&w);
+        api_document__time(&w, "minute", (struct wall){.ns = minute * 60 * NS_PER_S});
+        api_document__i64(&w, "enqueued", (int64_t)counts.count[THROUGHPUT_ENQUEUED]);
+        api_document__i64(&w, "completed", (int64_t)counts.count[THROUGHPUT_COMPLETED]);
+        api_document__i64(&w, "failed", (int64_t)counts.count[THROUGHPUT_FAILED]);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    reply_json(c, &w, &json);
+}
+
+static void handle_throughput(struct api_call *c)
+{
+    api_view__take(c, 0, write_throughput);
+}
+
+/* The names are those of a runtime with a garbage collector; clients read them (20.3). */
+static void handle_runtime(struct api_call *c)
+{
+    struct os_process_usage usage;
+    struct buf json;
+    os_process_usage(&usage);
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__i64(&w, "goroutines", (int64_t)usage.threads);
+    api_document__i64(&w, "gomaxprocs", (int64_t)usage.cpus);
+    api_document__i64(&w, "heap_inuse_bytes", (int64_t)usage.heap_bytes);
+    api_document__i64(&w, "stack_inuse_bytes", (int64_t)usage.stack_bytes);
+    api_document__i64(&w, "gc_pause_p99_ns", 0);
+    api_document__i64(&w, "cpu_user_ns", usage.cpu_user_ns);
+    api_document__i64(&w, "cpu_sys_ns", usage.cpu_system_ns);
+    json_write_end(&w);
+    reply_json(c, &w, &json);
+}
+
+/* Workers */
+
+/* The worker's queues as the caller sees them. False when the caller sees none of them. */
+static bool visible_queues(struct api_call *c, struct str queues, struct buf *out)
+{
+    struct json_scan scan = json_scan_from(queues);
+    struct json_write w = json_write_to(out);
+    struct json_value v;
+    struct str name;
+    struct err err;
+    bool any = false;
+    json_write_array(&w);
+    if (json_scan_enter_array(&scan)) {
+        while (json_scan_next_element(&scan) && json_scan_value(&scan, &v)) {
+            if (json_value_text(v, c->arena, &name, &err) == ERR_OK &&
+                api_names__is_visible(c, name)) {
+                json_write_str(&w, api_names__visible(c, name));
+                any = true;
+            }
+        }
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    return any;
+}
+
+static void text_or_null(struct json_write *w, const char *key, struct str text)
+{
+    json_write_key(w, str_from_z(key));
+    if (text.len > 0) {
+        json_write_str(w, text);
+    } else {
+        json_write_null(w);
+    }
+}
+
+static void write_worker(struct json_write *w, const struct machine_worker *worker,
+                         struct str queues)
+{
+    json_write_object(w);
+    api_document__text(w, "id", worker->id);
+    text_or_null(w, "hostname", worker->hostname);
+    text_or_null(w, "queues", queues); /* JSON in a text: clients parse it */
+    api_document__time(w, "last_heartbeat", worker->last_heartbeat);
+    api_document__time(w, "started_at", worker->started_at);
+    json_write_end(w);
+}
+
+static void write_workers(struct api_call *c, const struct api_view *v)
+{
+    struct buf json;
+    struct buf queues;
+    if (v->cut) {
+        api_call__fail(c, ERR_INTERNAL, "there are more workers than an answer can hold");
+        return;
+    }
+    api_call__buf(&json);
+    api_call__buf(&queues);
+    struct json_write w = json_write_to(&json);
+    json_write_array(&w);
+    for (size_t i = 0; i < v->worker_row_count; i++) {
+        const struct machine_worker *worker = &v->workers[i];
+        buf_clear(&queues);
+        if (c->ns.len == 0) {
+            write_worker(&w, worker, worker->queues);
+        } else if (visible_queues(c, worker->queues, &queues)) {
+            write_worker(&w, worker, buf_str(&queues));
+        }
+    }
+    json_write_end(&w);
+    buf_deinit(&queues);
+    reply_json(c, &w, &json);
+}
+
+static void handle_workers(struct api_call *c)
+{
+    api_view__take(c, API_VIEW_WORKERS, write_workers);
+}
+
+/* The API about itself */
+
+static bool docs_are_on(struct api_call *c)
+{
+    if (!c->api->config.docs_enabled) {
+        api_call__fail(c, ERR_NOT_FOUND, "not found");
+    }
+    return c->api->config.docs_enabled;
+}
+
+static void handle_openapi(struct api_call *c)
+{
+    const struct http_header cache = {STR("Cache-Control"), STR("public, max-age=300")};
+    if (docs_are_on(c)) {
+        api_call__reply_headers(c, 200, STR("application/json"), buf_str(&c->api->openapi), &cache,
+                                1);
+    }
+}
+
+static void handle_docs(struct api_call *c)
+{
+    const struct http_header headers[] = {
+        {STR("Cache-Control"), STR("no-cache")},
+        {STR("Content-Security-Policy"), str_from_z(api_docs_page_policy)},
+        {STR("X-Content-Type-Options"), STR("nosniff")},
+        {STR("Referrer-Policy"), STR("no-referrer")},
+    };
+    if (docs_are_on(c)) {
+        api_call__reply_headers(c, 200, STR("text/html; charset=utf-8"), api_docs_page, headers,
+                                COUNT_OF(headers));
+    }
+}
+
+/* There is no UI in this binary; the reference is what a person may want to see first. */
+static void handle_root(struct api_call *c)
+{
+    const struct http_header location = {STR("Location"), STR("/docs")};
+    if (docs_are_on(c)) {
+        api_call__reply_headers(c, 302, STR_EMPTY, STR_EMPTY, &location, 1);
+    }
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method   pattern                       roles      flags       in    handler                cost  answer                                            doc */
+    {HTTP_GET, "/healthz",                    ROLES_ALL, ROUTE_OPEN, NULL, handle_healthz,        NULL, "200 {status, raft_state, leader}, 503 unhealthy", "Does the node answer? With ready=1 as /readyz."},
+    {HTTP_GET, "/livez",                      ROLES_ALL, ROUTE_OPEN, NULL, handle_livez,          NULL, "200 {status}",                                   "Does the process answer?"},
+    {HTTP_GET, "/readyz",                     ROLES_ALL, ROUTE_OPEN, NULL, handle_readyz,         NULL, "200 {status, raft_state, leader}, 503 not ready", "Can the node take requests: is there a leader, and room on the disk?"},
+    {HTTP_GET, "/api/v1/info",                ROLES_ALL, ROUTE_OPEN, NULL, handle_info,           NULL, "200 {server_version, api_version}",              "Versions of the server and of this API."},
+    {HTTP_GET, "/api/v1/cluster/status",      ROLES_AOR, 0,          NULL, handle_cluster_status, NULL, "200 cluster status",                             "The state of the node, its log and its write pipeline."},
+    {HTTP_GET, "/api/v1/metrics",             ROLES_AOR, 0,          NULL, handle_metrics,        NULL, "200 text/plain",                                 "All numbers in Prometheus' text format."},
+    {HTTP_GET, "/metrics",                    ROLES_AOR, 0,          NULL, handle_metrics,        NULL, "200 text/plain",                                 "The same, where scrapers look for it."},
+    {HTTP_GET, "/api/v1/metrics/throughput",  ROLES_AOR, 0,          NULL, handle_throughput,     NULL, "200 [minute]",                                   "Jobs enqueued, completed and failed in each of the last 60 minutes."},
+    {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, 0,          NULL, handle_runtime,        NULL, "200 {goroutines, gomaxprocs, heap_inuse_bytes, stack_inuse_bytes, gc_pause_p99_ns, cpu_user_ns, cpu_sys_ns}", "Threads, memory and processor time."},
+    {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "Workers that were heard of within a day, the last one first."},
+    {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "This description."},
+    {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "This description as a page for people."},
+    {HTTP_GET, "/",                           ROLES_ALL, ROUTE_OPEN, NULL, handle_root,           NULL, "302 to /docs",                                   "Where a browser begins."},
+};
+/* clang-format on */
+
+const struct api_routes api_system_routes = {.rows = rows, .count = COUNT_OF(rows)};

@@ -1,0 +1,156 @@
+#include <stdlib.h>
+
+#include "api/api_view_int.h"
+#include "base/check.h"
+#include "os/os_clock.h"
+
+enum { LIST_FIRST = 64 };
+
+/* On the core thread: copying */
+
+/* Room for one more element of the list; NULL, and the view is cut, when the call has no memory. */
+static void *grow(struct api_view *v, void *list, size_t count, size_t size)
+{
+    if (v->cut || count < v->cap) {
+        return v->cut ? NULL : list;
+    }
+    size_t cap = v->cap == 0 ? LIST_FIRST : v->cap * 2;
+    void *larger = arena_alloc(v->call->arena, cap * size, _Alignof(max_align_t));
+    if (larger == NULL) {
+        v->cut = true;
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(larger, list, count * size);
+    }
+    v->cap = cap;
+    return larger;
+}
+
+static struct str copy(struct api_view *v, struct str text)
+{
+    struct str kept = arena_str(v->call->arena, text);
+    v->cut = v->cut || kept.len != text.len;
+    return kept;
+}
+
+static void add_queue(void *data, const struct machine_queue *q)
+{
+    struct api_view *v = data;
+    if (!api_names__is_visible(v->call, q->name)) {
+        return;
+    }
+    struct api_view_queue *list = grow(v, v->queues, v->queue_count, sizeof *list);
+    if (list == NULL) {
+        return;
+    }
+    struct api_view_queue *row = &list[v->queue_count];
+    row->name = copy(v, api_names__visible(v->call, q->name));
+    memcpy(row->count, q->count, sizeof row->count);
+    v->queues = list;
+    v->queue_count++;
+}
+
+static void count_worker(void *data, const struct machine_worker *w)
+{
+    struct api_view *v = data;
+    v->worker_count++;
+    v->worker_active_count += wall_add_ms(w->last_heartbeat, API_VIEW_ACTIVE_MS).ns > v->now.ns;
+}
+
+static void add_worker(void *data, const struct machine_worker *w)
+{
+    struct api_view *v = data;
+    struct machine_worker *list = grow(v, v->workers, v->worker_row_count, sizeof *list);
+    if (list == NULL) {
+        return;
+    }
+    struct machine_worker *row = &list[v->worker_row_count];
+    *row = *w;
+    row->id = copy(v, w->id);
+    row->hostname = copy(v, w->hostname);
+    row->queues = copy(v, w->queues);
+    v->workers = list;
+    v->worker_row_count++;
+}
+
+static void look(struct api_call *c, struct machine *m)
+{
+    struct api_view *v = c->data;
+    v->now = os_clock_wall();
+    engine_status_here(c->api->config.engine, &v->engine);
+    v->throughput = *machine_throughput(m);
+    v->done_until = machine_next_tick(m);
+    if (v->done_until.ns > v->now.ns) {
+        v->done_until = v->now;
+    }
+    if ((v->parts & API_VIEW_COUNTS) != 0) {
+        machine_each_worker(m, count_worker, v);
+    }
+    if ((v->parts & API_VIEW_QUEUES) != 0) {
+        v->cap = 0;
+        machine_each_queue(m, add_queue, v);
+    }
+    if ((v->parts & API_VIEW_WORKERS) != 0) {
+        v->cap = 0;
+        machine_each_worker(m, add_worker, v);
+    }
+}
+
+/* Back on the call's thread: what needs no core thread */
+
+static int compare_queues(const void *a, const void *b)
+{
+    return str_cmp(((const struct api_view_queue *)a)->name,
+                   ((const struct api_view_queue *)b)->name);
+}
+
+static int compare_workers(const void *a, const void *b)
+{
+    const struct machine_worker *x = a;
+    const struct machine_worker *y = b;
+    int later = (x->last_heartbeat.ns < y->last_heartbeat.ns) -
+                (x->last_heartbeat.ns > y->last_heartbeat.ns);
+    return later != 0 ? later : str_cmp(x->id, y->id);
+}
+
+static void sum_http(const struct api *a, struct http_stats *out)
+{
+    const struct http_server *server = a->server;
+    for (unsigned i = 0; server != NULL && i < http_server_threads(server); i++) {
+        struct http_stats one;
+        http_server_stats(server, i, &one);
+#define ADD(name) out->name += one.name;
+        HTTP_STATS_LIST(ADD)
+#undef ADD
+    }
+}
+
+static void looked(struct api_call *c)
+{
+    struct api_view *v = c->data;
+    if (v->queue_count > 0) {
+        qsort(v->queues, v->queue_count, sizeof *v->queues, compare_queues);
+    }
+    if (v->worker_row_count > 0) {
+        qsort(v->workers, v->worker_row_count, sizeof *v->workers, compare_workers);
+    }
+    if ((v->parts & API_VIEW_COUNTS) != 0) {
+        os_process_usage(&v->process);
+        sum_http(c->api, &v->http);
+    }
+    v->then(c, v);
+}
+
+void api_view__take(struct api_call *c, unsigned parts,
+                    void (*then)(struct api_call *c, const struct api_view *v))
+{
+    struct api_view *v = API_NEW(c, struct api_view);
+    v->call = c;
+    v->parts = parts;
+    v->then = then;
+    v->node_id = c->api->config.node_id;
+    v->settings = engine_settings(c->api->config.engine);
+    c->data = v;
+    api_call__look(c, look, looked);
+}

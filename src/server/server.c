@@ -1,0 +1,208 @@
+#include "server/server.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <uv.h>
+
+#include "api/api.h"
+#include "base/arena.h"
+#include "base/check.h"
+#include "engine/engine.h"
+#include "http/http_server.h"
+#include "log/log.h"
+#include "server/settings.h"
+
+#define CORVO_VERSION "0.3.0"
+
+enum { SETTINGS_BYTES_MAX = 4 << 20, HELP_BYTES_MAX = 64 << 10 };
+
+struct server {
+    struct settings settings;
+    struct arena *arena;
+    struct engine *engine;
+    struct api *api;
+    struct http_server *http;
+    uv_loop_t loop; /* the main thread's: signals */
+    uv_signal_t signals[3];
+};
+
+static enum log_level level_of(struct str word)
+{
+    static const char *const words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
+    for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
+        if (str_eq(word, str_from_z(words[i]))) {
+            return (enum log_level)i;
+        }
+    }
+    return LOG_INFO;
+}
+
+static enum log_format format_of(struct str word)
+{
+    return str_eq(word, STR("text")) ? LOG_TEXT : str_eq(word, STR("json")) ? LOG_JSON : LOG_AUTO;
+}
+
+static const char *zero_terminated(struct server *s, struct str text)
+{
+    char *z = arena_strz(s->arena, text);
+    CHECK(z != NULL);
+    return z;
+}
+
+static enum err_code open_engine(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    struct engine_config config = engine_config_default();
+    config.data_dir = zero_terminated(s, set->data_dir);
+    config.node.address = zero_terminated(s, set->raft_advertise);
+    config.node.durable = set->durable;
+    config.node.segment_bytes = (uint64_t)set->segment_bytes;
+    config.node.snapshot_log_bytes = (uint64_t)set->snapshot_log_bytes;
+    config.node.free_bytes_min = (uint64_t)set->free_space_min;
+    config.limits.payload_bytes = (size_t)set->max_payload_size;
+    config.pending_ops_max = (uint32_t)set->raft_max_pending;
+    config.lifecycle_events = set->lifecycle_events;
+    config.retention_ms = set->retention_ms;
+    config.retention_interval_ms = set->retention_interval_ms;
+    return engine_open(&config, &s->engine, err);
+}
+
+static enum err_code open_http(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    struct api_config api = api_config_default();
+    bool tls = set->tls_cert.len > 0;
+    struct http_listen listen = {.address = zero_terminated(s, set->bind), .tls = tls};
+    api.engine = s->engine;
+    api.version = CORVO_VERSION;
+    api.node_id = zero_terminated(s, set->node_id);
+    api.admin_password = set->admin_password;
+    api.max_body_bytes = (uint64_t)set->max_body_size;
+    api.docs_enabled = set->docs_enabled;
+    api.rate_limit_enabled = set->rate_limit_enabled;
+    api.read_rps = set->rate_limit_read_rps;
+    api.read_burst = set->rate_limit_read_burst;
+    api.write_rps = set->rate_limit_write_rps;
+    api.write_burst = set->rate_limit_write_burst;
+    s->api = api_new(&api);
+    struct http_server_config http = {
+        .listen = &listen,
+        .listen_count = 1,
+        .threads = (unsigned)set->http_threads,
+        .limits = HTTP_LIMITS_DEFAULT,
+        .tls_cert_file = tls ? zero_terminated(s, set->tls_cert) : NULL,
+        .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
+        .data = s->api,
+        .on_request = api_on_request,
+    };
+    if (http_server_open(&http, &s->http, err) != ERR_OK) {
+        return err->code;
+    }
+    api_set_server(s->api, s->http);
+    return ERR_OK;
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct server *s = handle->data;
+    struct err err;
+    if (number == SIGHUP) {
+        if (s->settings.tls_cert.len > 0 && http_server_reload_tls(s->http, &err) != ERR_OK) {
+            log_error("tls_not_reloaded", LOG_Z("error", err.msg));
+        } else {
+            log_info("reloaded");
+        }
+        return;
+    }
+    log_info("stopping", LOG_I64("signal", number));
+    uv_stop(&s->loop);
+}
+
+static void watch_signals(struct server *s)
+{
+    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+    CHECK(uv_loop_init(&s->loop) == 0);
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        CHECK(uv_signal_init(&s->loop, &s->signals[i]) == 0);
+        s->signals[i].data = s;
+        CHECK(uv_signal_start(&s->signals[i], on_signal, numbers[i]) == 0);
+    }
+}
+
+/* From here on a signal does what it does to any process: it ends it. */
+static void unwatch_signals(struct server *s)
+{
+    for (size_t i = 0; i < COUNT_OF(s->signals); i++) {
+        uv_close((uv_handle_t *)&s->signals[i], NULL);
+    }
+    (void)uv_run(&s->loop, UV_RUN_DEFAULT);
+    CHECK(uv_loop_close(&s->loop) == 0);
+}
+
+static void log_ready(const struct server *s)
+{
+    const struct settings *set = &s->settings;
+    log_info("ready", LOG_STR("bind", set->bind), LOG_U64("port", http_server_port(s->http, 0)),
+             LOG_STR("data_dir", set->data_dir), LOG_STR("node_id", set->node_id),
+             LOG_BOOL("durable", set->durable), LOG_BOOL("tls", set->tls_cert.len > 0));
+    if (!set->durable) {
+        log_warn("not_durable", LOG_Z("meaning", "acknowledged writes may be lost in a power cut"));
+    }
+    if (set->admin_password.len == 0) {
+        log_warn("no_admin_password",
+                 LOG_Z("meaning", "everybody who can connect may do everything"));
+    }
+}
+
+static void stop(struct server *s)
+{
+    if (s->http != NULL) {
+        http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);
+        http_server_free(s->http);
+    }
+    api_free(s->api);
+    engine_close(s->engine);
+    arena_free(s->arena);
+}
+
+static int run(struct server *s)
+{
+    struct err err;
+    if (open_engine(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
+        log_error("not_started", LOG_Z("error", err.msg));
+        stop(s);
+        return 1;
+    }
+    watch_signals(s);
+    log_ready(s);
+    (void)uv_run(&s->loop, UV_RUN_DEFAULT);
+    unwatch_signals(s);
+    stop(s);
+    log_info("stopped");
+    return 0;
+}
+
+int server_main(int argc, char **argv, char **environment)
+{
+    struct server s = {.arena = arena_new(SETTINGS_BYTES_MAX)};
+    struct err err;
+    struct buf help;
+    (void)signal(SIGPIPE, SIG_IGN);
+    if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
+        (void)fprintf(stderr, "corvo: %s\n", err.msg);
+        arena_free(s.arena);
+        return 2;
+    }
+    if (s.settings.help) {
+        buf_init(&help, HELP_BYTES_MAX);
+        settings_help(&help);
+        (void)fwrite(help.ptr, 1, help.len, stdout);
+        buf_deinit(&help);
+        arena_free(s.arena);
+        return 0;
+    }
+    log_configure(level_of(s.settings.log_level), format_of(s.settings.log_format));
+    return run(&s);
+}

@@ -1,0 +1,60 @@
+/*
+ * Settings: what the server can be told, as one table.
+ *
+ * A setting comes from the command line (--name value, --name=value), else from the environment
+ * (CORVO_NAME), else from the file that --config names (lines of "name = value", # begins a
+ * comment), else from its default. A name that is not in the table, or a value that does not fit,
+ * stops the start with the setting's name. `corvo server --help` is printed from the same table.
+ *
+ * To add a setting: a member here, its default and its row in settings.c, and whoever reads it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct settings {
+    struct str bind;
+    struct str data_dir;
+    struct str raft_advertise;
+    struct str node_id;
+    bool durable;
+    struct str raft_store;
+    int64_t raft_max_pending;
+    int64_t snapshot_log_bytes;
+    int64_t segment_bytes;
+    int64_t free_space_min;
+    int64_t shutdown_timeout_ms;
+    int64_t retention_ms;
+    int64_t retention_interval_ms;
+    int64_t max_payload_size;
+    int64_t max_body_size;
+    bool rate_limit_enabled;
+    double rate_limit_read_rps, rate_limit_read_burst;
+    double rate_limit_write_rps, rate_limit_write_burst;
+    struct str admin_password;
+    bool docs_enabled;
+    bool lifecycle_events;
+    struct str tls_cert;
+    struct str tls_key;
+    int64_t http_threads;
+    struct str log_level;
+    struct str log_format;
+    struct str config; /* the file */
+    bool help;
+    struct str ignored; /* accepted for compatibility, without effect */
+};
+
+/* Fill out from the arguments behind "server" and the environment, a list like main's third
+ * argument. Texts live in the arena or in the arguments. ERR_VALIDATION names the setting. */
+ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environment,
+                                           struct arena *arena, struct settings *out,
+                                           struct err *err);
+
+/* The text of --help. */
+void settings_help(struct buf *out);

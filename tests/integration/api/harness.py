@@ -1,0 +1,477 @@
+"""What the black-box tests of the HTTP API stand on: a server, a client and a test case.
+
+The server is the real binary in a process of its own, with a temporary folder and a port that the
+system chose; whoever starts one stops it, and stopping checks that it ends with exit code 0. The
+client speaks plain HTTP over connections that it keeps, one per thread, and checks on every answer
+what the contract promises of every answer. Nothing here waits for time to pass: a test waits for
+the server's own log line, for a long-poll, or for a condition with a deadline.
+
+The binary is named by the environment variable CORVO_BINARY.
+"""
+import http.client
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.parse
+
+# How long to wait for something that should come at once: long enough for a sanitizer build on a
+# busy machine. A good run never waits so long.
+PATIENCE_S = 30
+
+ID = re.compile(r"\A[0-9a-z]{26}\Z")
+TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,8}[1-9])?Z\Z")
+TIMING = re.compile(r"\Aproc;dur=\d+\.\d{3}\Z")
+
+_numbers = itertools.count(1)
+
+
+def unique(prefix):
+    """A name that no other test of this run uses."""
+    return f"{prefix}.{next(_numbers)}"
+
+
+def binary():
+    path = os.environ.get("CORVO_BINARY", "")
+    if not os.access(path, os.X_OK):
+        raise RuntimeError(f"CORVO_BINARY names no program: {path!r}")
+    return path
+
+
+def environment(extra=None):
+    """This process's environment without settings of ours, and with those given."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("CORVO_")}
+    return {**kept, **(extra or {})}
+
+
+def run_command(*args, env=None):
+    """Run the binary to its end, for starts that are refused."""
+    return subprocess.run([binary(), *args], env=environment(env), capture_output=True, text=True,
+                          timeout=PATIENCE_S, check=False)
+
+
+def wait_until(condition, what="the condition", patience_s=PATIENCE_S):
+    """The first true value of condition(), asked again and again until a deadline."""
+    deadline = time.monotonic() + patience_s
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come within {patience_s} s")
+        time.sleep(0.01)
+
+
+class Server:
+    """One process. Without a data_dir of the caller's it gets a folder, and removes it again."""
+
+    def __init__(self, *args, env=None, data_dir=None):
+        self.binary = binary()
+        self.folder = data_dir or tempfile.mkdtemp(prefix="corvo-api-")
+        self.owns_folder = data_dir is None
+        self.args, self.env = args, env
+        self.lines, self.process, self.reader, self.port = [], None, None, None
+        self.start()
+
+    def start(self):
+        self.port, self.ready = None, threading.Event()
+        self.process = subprocess.Popen(
+            [self.binary, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder,
+             "--free-space-min", "0", *self.args],
+            env=environment(self.env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True, errors="replace")
+        self.reader = threading.Thread(target=self._read, args=(self.process, self.ready))
+        self.reader.start()
+        self.ready.wait(PATIENCE_S)
+        if self.port is None:
+            self.discard()
+            raise AssertionError("the server did not come up" + self.log())
+
+    def _read(self, process, ready):
+        for line in process.stderr:
+            self.lines.append(line)
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue
+            if record.get("event") == "ready":
+                self.port = record["port"]
+                ready.set()
+        process.stderr.close()
+        ready.set()
+
+    def log(self):
+        return "; its log:\n" + "".join(self.lines[-200:])
+
+    def events(self, name=None):
+        """The log's records, or those with this event."""
+        records = [json.loads(line) for line in self.lines if line.startswith("{")]
+        return [r for r in records if name in (None, r.get("event"))]
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            self.reader.join()
+            raise AssertionError(f"the server died with {self.process.returncode}" + self.log())
+
+    def client(self, **headers):
+        return Client(self, headers)
+
+    def terminate(self):
+        """SIGTERM; the exit code must be 0."""
+        self.process.send_signal(signal.SIGTERM)
+        self.wait_stopped()
+
+    def wait_stopped(self):
+        try:
+            code = self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError("the server did not stop" + self.log()) from None
+        self.reader.join()
+        if code != 0:
+            raise AssertionError(f"the server ended with {code}" + self.log())
+
+    def kill(self):
+        """SIGKILL: what it acknowledged must survive even this."""
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+
+    def discard(self):
+        """Whatever happened, leave nothing behind."""
+        if self.process.poll() is None:
+            self.kill()
+        self.reader.join()
+        if self.owns_folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def stop(self):
+        try:
+            self.check_alive()
+            self.terminate()
+        finally:
+            self.discard()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            self.stop()
+        else:
+            self.discard()
+
+
+class Answer:
+    """An HTTP answer: status, headers by lower-case name, the bytes and what they decode to."""
+
+    def __init__(self, status, headers, body):
+        self.status, self.body = status, body
+        self.headers = {name.lower(): value for name, value in headers}
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    def raw(self, key):
+        """The text of one member of a compact object, as it crossed the wire."""
+        text = self.body.decode()
+        at = text.index(f'"{key}":') + len(key) + 3
+        _, end = json.JSONDecoder().raw_decode(text, at)
+        return text[at:end]
+
+    def __repr__(self):
+        return f"{self.status} {self.body[:2000]!r}"
+
+
+class Client:
+    """Speaks to one server; may be used by several threads at once."""
+
+    def __init__(self, server, headers=None):
+        self.server = server
+        self.headers = dict(headers or {})
+        self.local = threading.local()
+
+    def with_headers(self, **headers):
+        named = {k.replace("_", "-"): v for k, v in headers.items()}
+        return Client(self.server, {**self.headers, **named})
+
+    def close(self):
+        connection = getattr(self.local, "connection", None)
+        if connection is not None:
+            connection.close()
+        self.local.connection = None
+
+    def _connection(self):
+        connection = getattr(self.local, "connection", None)
+        if connection is None or connection.port != self.server.port:
+            self.close()
+            connection = http.client.HTTPConnection("127.0.0.1", self.server.port,
+                                                    timeout=PATIENCE_S + 60)
+            self.local.connection = connection
+        return connection
+
+    def send(self, method, path, body=None, headers=None):
+        """One request. A body that is neither bytes nor None is sent as JSON."""
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body, separators=(",", ":")).encode()
+        connection = self._connection()
+        try:
+            connection.request(method, path, body, {**self.headers, **(headers or {})})
+            response = connection.getresponse()
+            answer = Answer(response.status, response.getheaders(), response.read())
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+        check_common(method, answer)
+        return answer
+
+    def request(self, method, path, body=None, headers=None):
+        """The same, failing with the server's log when the server is gone."""
+        try:
+            return self.send(method, path, body, headers)
+        except (OSError, http.client.HTTPException):
+            self.server.check_alive()
+            raise
+
+    def get(self, path, headers=None):
+        return self.request("GET", path, headers=headers)
+
+    def post(self, path, body=None, headers=None):
+        return self.request("POST", path, body, headers)
+
+    def put(self, path, body=None):
+        return self.request("PUT", path, body)
+
+    def delete(self, path, body=None):
+        return self.request("DELETE", path, body)
+
+    # The API's own words. Each answers with the decoded body and fails on any other status.
+
+    def must(self, answer, *statuses):
+        if answer.status not in (statuses or (200,)):
+            raise AssertionError(f"expected {statuses or (200,)}, got {answer}")
+        return answer.json if answer.body else None
+
+    def enqueue(self, queue, payload=None, **fields):
+        """The new job's id."""
+        body = {"queue": queue, **fields}
+        if payload is not None:
+            body["payload"] = payload
+        return self.must(self.post("/api/v1/enqueue", body), 201)["job_id"]
+
+    def enqueue_batch(self, jobs, **fields):
+        return self.must(self.post("/api/v1/enqueue/batch", {"jobs": jobs, **fields}), 201)
+
+    def fetch(self, *queues, timeout=PATIENCE_S, **fields):
+        """A claimed job; there must be one before the timeout."""
+        body = {"queues": list(queues), "worker_id": "w", "timeout": timeout, **fields}
+        return self.must(self.post("/api/v1/fetch", body), 200)
+
+    def poll(self, *queues, path="/api/v1/fetch"):
+        """A fetch that waits beside the test for a job; result() is its answer."""
+        return Later(self.post, path, {"queues": list(queues), "timeout": PATIENCE_S})
+
+    def fetches_waiting(self):
+        """How many long-polls the server says it has parked."""
+        status = self.must(self.get("/api/v1/cluster/status"))
+        return status["admission_stats"]["fetches_waiting"]
+
+    def fetch_batch(self, *queues, count=1, timeout=PATIENCE_S, **fields):
+        body = {"queues": list(queues), "count": count, "timeout": timeout, **fields}
+        return self.must(self.post("/api/v1/fetch/batch", body), 200)["jobs"]
+
+    def ack(self, job_id, **fields):
+        return self.must(self.post(f"/api/v1/ack/{job_id}", fields))
+
+    def fail(self, job_id, error="broken", **fields):
+        return self.must(self.post(f"/api/v1/fail/{job_id}", {"error": error, **fields}))
+
+    def heartbeat(self, jobs):
+        return self.must(self.post("/api/v1/heartbeat", {"jobs": jobs}))
+
+    def job(self, job_id):
+        return self.must(self.get(f"/api/v1/jobs/{job_id}"))
+
+    def state(self, job_id):
+        return self.job(job_id)["state"]
+
+    def act(self, job_id, action, **fields):
+        """retry, cancel, hold, approve, reject, move or replay."""
+        return self.must(self.post(f"/api/v1/jobs/{job_id}/{action}", fields or None), 200, 201)
+
+    def queues(self):
+        """All queues by name."""
+        return {q["name"]: q for q in self.must(self.get("/api/v1/queues"))}
+
+    def queue(self, name):
+        return self.must(self.get("/api/v1/queues/" + urllib.parse.quote(name, safe="")))
+
+    def is_claimable(self, queue):
+        """Whether a fetch would get a job from the queue at once; if so it is claimed now.
+
+        A second queue with a job of its own answers instead of a wait for nothing."""
+        other = unique("witness")
+        witness = self.enqueue(other)
+        job = self.fetch(queue, other)
+        if job["queue"] == other:
+            self.ack(witness)
+            return False
+        self.must(self.delete(f"/api/v1/jobs/{witness}"))
+        return True
+
+    def wait_for_state(self, job_id, state):
+        return wait_until(lambda: self.state(job_id) == state, f"{job_id} becoming {state}")
+
+
+def check_common(method, answer):
+    """What every answer has (contract 1.3, 1.4)."""
+    headers = answer.headers
+    wanted = {
+        "access-control-allow-origin": "*",
+        "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
+        "access-control-expose-headers": "Server-Timing, Retry-After, X-Request-Id",
+    }
+    for name, value in wanted.items():
+        if headers.get(name) != value:
+            raise AssertionError(f"header {name} is {headers.get(name)!r}, not {value!r}")
+    allowed = set(headers.get("access-control-allow-headers", "").split(", "))
+    if not allowed >= {"Content-Type", "Authorization", "X-API-Key", "X-Corvo-Namespace",
+                       "Last-Event-ID", "X-Request-Id"}:
+        raise AssertionError(f"allowed headers are {allowed}")
+    if not TIMING.match(headers.get("server-timing", "")):
+        raise AssertionError(f"Server-Timing is {headers.get('server-timing')!r}")
+    if not headers.get("x-request-id"):
+        raise AssertionError("X-Request-Id is missing")
+    if "content-encoding" in headers:
+        raise AssertionError("answers are not compressed")
+    if headers.get("content-type", "").startswith("application/json") and method != "HEAD":
+        if headers["content-type"] != "application/json":
+            raise AssertionError(f"Content-Type is {headers['content-type']}")
+        if not answer.body.endswith(b"\n") or answer.body.endswith(b"\n\n"):
+            raise AssertionError(f"the body does not end with one newline: {answer.body[-20:]!r}")
+        json.loads(answer.body)
+
+
+class ApiTest(unittest.TestCase):
+    """Tests that share one server; each uses queues of its own."""
+
+    # More network threads than a small machine would have, so that they meet.
+    settings = ("--rate-limit-enabled=false", "--http-threads", "3")
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server(*cls.settings)
+        cls.api = cls.server.client()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+
+    def setUp(self):
+        self.queue = unique(self.id().rsplit(".", 1)[-1][:60])
+
+    def refused(self, answer, status, code, message=None):
+        """An error body has exactly these keys; message is a part of its text."""
+        self.assertEqual(answer.status, status, answer)
+        self.assertEqual(answer.headers["content-type"], "application/json")
+        keys = {"error", "code"} | ({"retry_after_ms"} if code == "OVERLOADED" else set())
+        self.assertEqual(set(answer.json), keys, answer)
+        self.assertEqual(answer.json["code"], code, answer)
+        self.assertIsInstance(answer.json["error"], str)
+        self.assertNotEqual(answer.json["error"], "")
+        if message is not None:
+            self.assertIn(message, answer.json["error"])
+
+    def not_claimable(self, queue=None):
+        self.assertFalse(self.api.is_claimable(queue or self.queue), "a job was handed out")
+
+    def active(self, queue=None, payload=None, **fields):
+        """A claimed job's id."""
+        queue = queue or self.queue
+        job_id = self.api.enqueue(queue, payload, **fields)
+        self.assertEqual(self.api.fetch(queue)["job_id"], job_id)
+        return job_id
+
+    def assert_id(self, text, prefix):
+        self.assertTrue(text.startswith(prefix), text)
+        self.assertRegex(text[len(prefix):], ID)
+
+    def assert_time(self, text):
+        self.assertRegex(text, TIME)
+
+
+class Later:
+    """Work that goes on beside the test, such as a long-poll; result() waits for its end."""
+
+    def __init__(self, work, *args):
+        self.value, self.failure = None, None
+        self.thread = threading.Thread(target=self._run, args=(work, args))
+        self.thread.start()
+
+    def _run(self, work, args):
+        try:
+            self.value = work(*args)
+        except BaseException as failure:  # raised again where the result is wanted
+            self.failure = failure
+
+    def result(self):
+        self.thread.join()
+        if self.failure is not None:
+            raise self.failure
+        return self.value
+
+
+def in_threads(count, work):
+    """work(i) in this many threads at once; their results, or the first failure."""
+    running = [Later(work, i) for i in range(count)]
+    for one in running:
+        one.thread.join()
+    return [one.result() for one in running]
+
+
+class RawConnection:
+    """A socket to the server, for what http.client will not send."""
+
+    def __init__(self, server):
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S)
+        self.file = self.socket.makefile("rb")
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def read_head(self):
+        """The status and headers of an answer."""
+        line = self.file.readline()
+        if not line:
+            raise AssertionError("the connection was closed instead of an answer")
+        headers = {}
+        while (field := self.file.readline()) not in (b"\r\n", b""):
+            name, _, value = field.decode("latin-1").partition(":")
+            headers[name.lower()] = value.strip()
+        return int(line.split()[1]), headers
+
+    def read_answer(self, head=False):
+        status, headers = self.read_head()
+        length = 0 if head or status in (204, 304) else int(headers.get("content-length", 0))
+        return Answer(status, headers.items(), self.file.read(length))
+
+    def at_end(self):
+        """Whether the server closes without sending more."""
+        return self.file.read() == b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.file.close()
+        self.socket.close()

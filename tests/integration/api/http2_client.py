@@ -1,0 +1,145 @@
+"""A small HTTP/2 client: many requests at once over one clear-text connection.
+
+Enough for tests and no more. Headers are sent without compression, and the server is told to keep
+no table of its own, so that of an answer's headers the status, which comes first, can be read
+without a whole decoder.
+"""
+import base64
+import socket
+import struct
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+END_STREAM, END_HEADERS, ACK = 1, 4, 1
+HEADER_TABLE_SIZE, INITIAL_WINDOW_SIZE = 1, 4
+STATIC_STATUS = {8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500}
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes((kind, flags)) + struct.pack(
+        ">I", stream) + payload
+
+
+def literal(text):
+    """A string of the header encoding; up to 16 KiB, not Huffman-coded."""
+    data = text.encode()
+    if len(data) < 127:
+        return bytes((len(data),)) + data
+    rest, out = len(data) - 127, [127]
+    while rest >= 128:
+        out.append(rest % 128 + 128)
+        rest //= 128
+    return bytes(out + [rest]) + data
+
+
+def encode(headers):
+    return b"".join(b"\0" + literal(name) + literal(value) for name, value in headers)
+
+
+def digits(data):
+    """Huffman-coded digits: the only text that a status has."""
+    bits = "".join(f"{byte:08b}" for byte in data)
+    text = ""
+    while len(bits) >= 5 and not set(bits) == {"1"}:
+        if bits[:2] == "00":
+            text, bits = text + str(int(bits[:5], 2)), bits[5:]
+        else:
+            text, bits = text + str(int(bits[:6], 2) - 0b011001 + 3), bits[6:]
+    return text
+
+
+def status_of(block):
+    while block[0] & 0xe0 == 0x20:  # a change of the table's size
+        block = block[1:]
+    if block[0] & 0x80:
+        return STATIC_STATUS[block[0] & 0x7f]
+    length, coded = block[1] & 0x7f, block[1] & 0x80
+    value = block[2:2 + length]
+    return int(digits(value) if coded else value)
+
+
+class Connection:
+    """Streams are numbered by the client; answers are collected as they come.
+
+    With upgrade_path the connection begins as HTTP/1.1 with a GET of that path and asks to go on as
+    HTTP/2; the answer to it is that of stream 1."""
+
+    def __init__(self, port, timeout, upgrade_path=None):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
+        self.next, self.status, self.body, self.ended = 1, {}, {}, set()
+        self.settings = {}
+        settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, (1 << 31) - 1)
+        if upgrade_path is not None:
+            self.upgrade(upgrade_path, settings)
+        self.send(PREFACE + frame(SETTINGS, 0, 0, settings))
+        while not self.settings:
+            self.read()
+
+    def upgrade(self, path, settings):
+        coded = base64.urlsafe_b64encode(settings).rstrip(b"=").decode()
+        self.send(f"GET {path} HTTP/1.1\r\nHost: test\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                  f"Upgrade: h2c\r\nHTTP2-Settings: {coded}\r\n\r\n".encode())
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += self.read_exactly(1)
+        if not head.startswith(b"HTTP/1.1 101 "):
+            raise AssertionError(f"the server does not change the protocol: {head!r}")
+        self.next = 3
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def request(self, method, path, body=b""):
+        """Send a request; returns its stream."""
+        stream, self.next = self.next, self.next + 2
+        block = encode([(":method", method), (":scheme", "http"), (":path", path),
+                        (":authority", "test")])
+        data = frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block)
+        if body:
+            data += frame(DATA, END_STREAM, stream, body)
+        self.send(data)
+        return stream
+
+    def reset(self, stream):
+        self.send(frame(RESET, 0, stream, struct.pack(">I", 8)))
+
+    def read_exactly(self, count):
+        data = b""
+        while len(data) < count:
+            piece = self.socket.recv(count - len(data))
+            if not piece:
+                raise AssertionError("the server closed the connection")
+            data += piece
+        return data
+
+    def read(self):
+        """Take the next frame."""
+        head = self.read_exactly(9)
+        length, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+        stream, payload = int.from_bytes(head[5:], "big"), self.read_exactly(length)
+        if kind == SETTINGS and not flags & ACK:
+            for at in range(0, length, 6):
+                key, value = struct.unpack(">HI", payload[at:at + 6])
+                self.settings[key] = value
+            self.send(frame(SETTINGS, ACK, 0))
+        elif kind == PING and not flags & ACK:
+            self.send(frame(PING, ACK, 0, payload))
+        elif kind == HEADERS:
+            self.status.setdefault(stream, status_of(payload))
+        elif kind == DATA:
+            self.body[stream] = self.body.get(stream, b"") + payload
+            if length:
+                self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", length)))
+        elif kind in (RESET, GOAWAY):
+            raise AssertionError(f"the server refused: frame {kind} with {payload!r}")
+        if kind in (HEADERS, DATA) and flags & END_STREAM:
+            self.ended.add(stream)
+
+    def answer(self, stream):
+        """Status and body, once the answer is complete."""
+        while stream not in self.ended:
+            self.read()
+        return self.status[stream], self.body.get(stream, b"")
+
+    def close(self):
+        self.socket.close()

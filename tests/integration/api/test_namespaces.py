@@ -1,0 +1,241 @@
+"""Namespaces (contract 2.5, 3.4): X-Corvo-Namespace, and what each caller sees."""
+import unittest
+
+from harness import ApiTest, unique
+
+
+class NamespaceTest(ApiTest):
+    def setUp(self):
+        super().setUp()
+        self.acme = self.api.with_headers(X_Corvo_Namespace="acme")
+        self.other = self.api.with_headers(X_Corvo_Namespace="other-1")
+
+
+class Queues(NamespaceTest):
+    def test_names_are_shown_without_the_prefix(self):
+        """2.5: internal name <ns>::<name>; callers see their own prefix stripped."""
+        job_id = self.acme.enqueue(self.queue)
+        self.assertEqual(self.acme.job(job_id)["queue"], self.queue)
+        self.assertEqual(self.acme.queue(self.queue)["name"], self.queue)
+        self.assertIn(self.queue, self.acme.queues())
+        self.assertEqual(self.api.job(job_id)["queue"], f"acme::{self.queue}")
+        self.assertIn(f"acme::{self.queue}", self.api.queues())
+        self.assertNotIn(self.queue, self.api.queues())
+        self.assertNotIn(self.queue, self.other.queues())
+        self.refused(self.other.get(f"/api/v1/queues/{self.queue}"), 404, "NOT_FOUND")
+
+    def test_the_default_namespace(self):
+        """3.4: header absent, empty or default: the default namespace, which sees everything."""
+        job_id = self.acme.enqueue(self.queue)
+        for client in (self.api, self.api.with_headers(X_Corvo_Namespace="default"),
+                       self.api.with_headers(X_Corvo_Namespace="")):
+            self.assertEqual(client.job(job_id)["queue"], f"acme::{self.queue}")
+        self.assertEqual(self.api.fetch(f"acme::{self.queue}")["job_id"], job_id)
+
+    def test_the_same_name_is_another_queue(self):
+        mine, theirs, ours = (c.enqueue(self.queue) for c in (self.acme, self.other, self.api))
+        self.acme.must(self.acme.post(f"/api/v1/queues/{self.queue}/pause"))
+        self.assertIs(self.acme.queue(self.queue)["paused"], True)
+        self.assertIs(self.other.queue(self.queue)["paused"], False)
+        job = self.other.fetch(self.queue)
+        self.assertEqual((job["job_id"], job["queue"]), (theirs, self.queue))
+        self.assertEqual(self.api.fetch(self.queue)["job_id"], ours)
+        self.other.must(self.other.delete(f"/api/v1/queues/{self.queue}"))
+        self.assertEqual(self.acme.state(mine), "pending")
+        self.assertEqual(self.api.state(ours), "active")
+
+    def test_similar_namespaces_do_not_meet(self):
+        """3.4: visible iff the internal name starts with ns::."""
+        job_id = self.api.with_headers(X_Corvo_Namespace="acme-2").enqueue(self.queue)
+        self.refused(self.acme.get(f"/api/v1/jobs/{job_id}"), 404, "NOT_FOUND")
+        self.assertNotIn(self.queue, self.acme.queues())
+
+    def test_foreign_names_are_refused(self):
+        """2.5: a non-default caller using a name with a foreign prefix → 400."""
+        name = f"other-1::{self.queue}"
+        path = name.replace(":", "%3A")
+        own = {"queue": self.queue}
+        job_id = self.acme.enqueue(self.queue)
+        two = [own, {"queue": "b"}]
+        for method, route, body in (
+                ("POST", "enqueue", {"queue": name}),
+                ("POST", "enqueue/batch", {"jobs": [own, {"queue": name}]}),
+                ("POST", "enqueue/batch", {"jobs": [own], "batch": {"callback_queue": name}}),
+                ("POST", f"webhooks/{path}", {}),
+                ("POST", "batch", {"callback_queue": name}),
+                ("POST", "fetch", {"queues": ["x", name], "timeout": 1}),
+                ("POST", "fetch/batch", {"queues": [name], "timeout": 1}),
+                ("POST", f"jobs/{job_id}/move", {"queue": name}),
+                ("POST", f"queues/{path}/pause", None), ("POST", f"queues/{path}/clear", None),
+                ("POST", f"queues/{path}/concurrency", {"max": 1}),
+                ("POST", f"queues/{path}/throttle", {"rate": 1, "window_ms": 1}),
+                ("DELETE", f"queues/{path}", None), ("DELETE", f"queues/{path}/throttle", None),
+                ("GET", f"queues/{path}", None),
+                ("POST", "schedules", {"name": "n", "queue": name, "cron": "@daily"}),
+                ("POST", "enqueue", {**own, "chain": {"steps": [own, {"queue": name}]}}),
+                ("POST", "enqueue", {**own, "chain": {"steps": two, "on_exit": {"queue": name}}}),
+                ("POST", "enqueue", {**own, "chain": {"steps": two,
+                                                      "on_failure": {"queue": name}}}),
+                ("POST", "enqueue", {**own, "chain": {"steps": two, "on_failure": name}})):
+            with self.subTest(method=method, route=route, body=body):
+                answer = self.acme.request(method, f"/api/v1/{route}", body)
+                self.refused(answer, 400, "VALIDATION_ERROR")
+        self.assertFalse([q for q in self.api.queues() if q.startswith("other-1::other-1")])
+        self.assertEqual(self.acme.queue(self.queue)["enqueued"], 1)
+
+
+class Jobs(NamespaceTest):
+    def test_a_foreign_job_is_not_found(self):
+        """3.4: job get and mutations → 404; the job is unchanged."""
+        job_id = self.acme.enqueue(self.queue, agent={})
+        self.acme.fetch(self.queue)
+        before = self.acme.job(job_id)
+        for method, route, body in (
+                ("GET", f"jobs/{job_id}", None), ("GET", f"jobs/{job_id}/iterations", None),
+                ("POST", f"ack/{job_id}", {}), ("POST", f"fail/{job_id}", {"error": "x"}),
+                ("POST", f"jobs/{job_id}/retry", None), ("POST", f"jobs/{job_id}/cancel", None),
+                ("POST", f"jobs/{job_id}/hold", None), ("POST", f"jobs/{job_id}/approve", None),
+                ("POST", f"jobs/{job_id}/reject", None),
+                ("POST", f"jobs/{job_id}/move", {"queue": "x"}),
+                ("POST", f"jobs/{job_id}/replay", {"from": 1}), ("DELETE", f"jobs/{job_id}", None)):
+            with self.subTest(method=method, route=route):
+                self.refused(self.other.request(method, f"/api/v1/{route}", body), 404,
+                             "NOT_FOUND", f'job "{job_id}" not found')
+        self.assertEqual(self.acme.job(job_id), before)
+
+    def test_lists_leave_foreign_jobs_out(self):
+        """3.4: bulk-get skipped, ack/batch not counted, heartbeat cancel (8.6)."""
+        job_id = self.acme.enqueue(self.queue)
+        self.acme.fetch(self.queue)
+        lease = self.acme.job(job_id)["lease_expires_at"]
+        bulk = self.other.post("/api/v1/jobs/bulk-get", {"job_ids": [job_id]})
+        self.assertEqual(bulk.json, {"jobs": []})
+        batch = self.other.post("/api/v1/ack/batch", {"acks": [{"job_id": job_id}]})
+        self.assertEqual((batch.status, batch.json), (200, {"acked": 0}))
+        beat = self.other.heartbeat({job_id: {"progress": 1}})
+        self.assertEqual((beat["jobs"], beat["canceled"]),
+                         ({job_id: {"status": "cancel"}}, [job_id]))
+        job = self.acme.job(job_id)
+        self.assertEqual((job["state"], job["lease_expires_at"]), ("active", lease))
+        self.assertNotIn("progress", job)
+
+    def test_a_job_from_beginning_to_end(self):
+        job_id = self.acme.enqueue(self.queue, {"a": 1}, retry_backoff="none")
+        job = self.acme.fetch(self.queue)
+        self.assertEqual((job["job_id"], job["queue"]), (job_id, self.queue))
+        self.assertEqual(self.acme.heartbeat({job_id: {}})["acked"], [job_id])
+        self.acme.fail(job_id)
+        self.acme.fetch(self.queue)
+        self.acme.ack(job_id)
+        self.assertEqual(self.acme.state(job_id), "completed")
+        target = unique("target")
+        self.acme.act(job_id, "move", queue=target)
+        self.assertEqual(self.acme.job(job_id)["queue"], target)
+        self.assertEqual(self.api.job(job_id)["queue"], f"acme::{target}")
+
+    def test_keys_of_namespaces_do_not_meet(self):
+        """6.6: scope is the internal queue."""
+        answers = [c.post("/api/v1/enqueue", {"queue": self.queue, "unique_key": "u"})
+                   for c in (self.acme, self.other, self.api, self.acme)]
+        self.assertEqual([a.status for a in answers], [201, 201, 201, 200])
+
+    def test_dependencies_stay_inside(self):
+        parent = self.acme.enqueue(self.queue)
+        answer = self.other.post("/api/v1/enqueue", {"queue": self.queue, "depends_on": [parent]})
+        self.refused(answer, 400, "VALIDATION_ERROR", "depends_on")
+        self.acme.enqueue(self.queue, depends_on=[parent])
+
+    def test_ingested_jobs(self):
+        answer = self.acme.post(f"/api/v1/webhooks/{self.queue}", b"{}")
+        self.assertEqual(self.api.job(answer.json["job_id"])["queue"], f"acme::{self.queue}")
+
+
+class Followers(NamespaceTest):
+    """Jobs that the server makes stay in the namespace of what they come from."""
+
+    def test_chains(self):
+        """6.8: steps and handlers are namespaced; chain_config is shown without the prefix."""
+        second, leave, failure = unique("second"), unique("exit"), unique("failure")
+        chain = {"steps": [{"queue": self.queue}, {"queue": second, "payload": {"k": 1}}],
+                 "on_exit": {"queue": leave}, "on_failure": {"queue": failure}}
+        job_id = self.acme.enqueue(self.queue, chain=chain)
+        self.assertEqual(self.acme.job(job_id)["chain_config"], chain)
+        self.acme.fetch(self.queue)
+        self.acme.ack(job_id)
+        job = self.acme.fetch(second)
+        self.assertEqual(self.acme.job(job["job_id"])["chain_config"], chain)
+        self.acme.ack(job["job_id"])
+        self.assertEqual(self.acme.fetch(leave)["queue"], leave)
+        failing = self.acme.enqueue(self.queue, chain={**chain, "on_failure": failure},
+                                    max_retries=0)
+        self.acme.fetch(self.queue)
+        self.acme.fail(failing)
+        self.assertEqual(self.acme.fetch(failure)["payload"]["failed_job_id"], failing)
+        self.assertFalse({second, leave, failure} & set(self.api.queues()))
+
+    def test_chains_by_hand(self):
+        """7.1: raw chain fields; the names in them are the caller's too."""
+        second = unique("second")
+        config = {"steps": [{"queue": self.queue}, {"queue": second}], "depends_on": []}
+        job_id = self.acme.enqueue(self.queue, chain_id="c", chain_step=0, chain_config=config)
+        self.assertEqual(self.acme.job(job_id)["chain_config"], config)
+        self.acme.fetch(self.queue)
+        self.acme.ack(job_id)
+        self.assertEqual(self.acme.fetch(second)["payload"], {"previous_job_id": job_id})
+        self.assertNotIn(second, self.api.queues())
+
+    def test_callbacks(self):
+        """7.2: callback queue is namespaced like any queue."""
+        callback = unique("callback")
+        answer = self.acme.enqueue_batch([{"queue": self.queue}],
+                                         batch={"callback_queue": callback})
+        self.acme.fetch(self.queue)
+        self.acme.ack(answer["job_ids"][0])
+        self.assertEqual(self.acme.fetch(callback)["queue"], callback)
+        self.assertIn(f"acme::{callback}", self.api.queues())
+        record = self.acme.get(f"/api/v1/batch/{answer['batch_id']}").json
+        self.assertEqual(record["callback_queue"], callback)
+        path = f"/api/v1/batch/{answer['batch_id']}"
+        self.refused(self.other.get(path), 404, "NOT_FOUND")
+        self.refused(self.other.post(path + "/seal"), 404, "NOT_FOUND")
+        self.refused(self.other.post("/api/v1/enqueue", {"queue": self.queue,
+                                                         "batch_id": answer["batch_id"]}),
+                     400, "VALIDATION_ERROR", "batch")
+
+    def test_schedules(self):
+        """13.1: name unique per namespace; 3.4: schedules of others are not visible."""
+        body = {"name": self.queue, "queue": self.queue, "cron": "@yearly", "payload": {"n": 1}}
+        mine = self.acme.must(self.acme.post("/api/v1/schedules", body), 201)
+        theirs = self.other.must(self.other.post("/api/v1/schedules", body), 201)
+        self.assertEqual((mine["name"], mine["queue"]), (self.queue, self.queue))
+        self.assertNotEqual(mine["id"], theirs["id"])
+        self.refused(self.acme.post("/api/v1/schedules", body), 409, "CONFLICT")
+        self.assertEqual([s["id"] for s in self.acme.get("/api/v1/schedules").json], [mine["id"]])
+        for method in ("GET", "PUT", "DELETE"):
+            answer = self.other.request(method, f"/api/v1/schedules/{mine['id']}",
+                                        {} if method == "PUT" else None)
+            self.refused(answer, 404, "NOT_FOUND")
+        self.acme.must(self.acme.post(f"/api/v1/schedules/{self.queue}/run"), 201)
+        self.assertEqual(self.acme.fetch(self.queue)["payload"], {"n": 1})
+        self.assertNotIn(self.queue, self.other.queues())
+
+    def test_replays(self):
+        job_id = self.acme.enqueue(self.queue, agent={})
+        self.acme.fetch(self.queue)
+        self.acme.ack(job_id, agent_status="done")
+        replayed = self.acme.act(job_id, "replay", **{"from": 1})["job_id"]
+        self.assertEqual(self.acme.job(replayed)["queue"], self.queue)
+
+    def test_workers(self):
+        """14: queue names are filtered and stripped for the caller's namespace."""
+        self.acme.enqueue(self.queue)
+        self.acme.fetch(self.queue, worker_id="acme-worker")
+        rows = {r["id"]: r["queues"] for r in self.acme.get("/api/v1/workers").json}
+        self.assertEqual(rows["acme-worker"], f'["{self.queue}"]')
+        rows = {r["id"]: r["queues"] for r in self.api.get("/api/v1/workers").json}
+        self.assertEqual(rows["acme-worker"], f'["acme::{self.queue}"]')
+        self.assertNotIn("acme-worker", [r["id"] for r in self.other.get("/api/v1/workers").json])
+
+
+if __name__ == "__main__":
+    unittest.main()

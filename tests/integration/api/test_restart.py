@@ -1,0 +1,284 @@
+"""Restarts: what was acknowledged is there afterwards, however the server ended."""
+import http.client
+import random
+import signal
+import threading
+import unittest
+
+from harness import Server, in_threads, unique, wait_until
+
+NO_LIMIT = "--rate-limit-enabled=false"
+FAR_AHEAD = "2099-01-01T00:00:00Z"
+
+
+class World:
+    """Something of everything, and what the server says about it."""
+
+    def __init__(self, api):
+        self.api, self.queue = api, unique("world")
+        self.jobs, self.batches = {}, []
+
+    def active(self, name, **fields):
+        self.jobs[name] = self.api.enqueue(self.queue, {"name": name}, **fields)
+        job = self.api.fetch(self.queue, worker_id="w-1", hostname="h")
+        assert job["job_id"] == self.jobs[name]
+        return job["job_id"]
+
+    def build(self):
+        api, queue = self.api, self.queue
+        api.fail(self.active("retrying", retry_base_delay="1h"), "first", backtrace="b")
+        api.fail(self.active("dead", max_retries=1))
+        api.ack(self.active("completed"), result={"big": 12345678901234567890})
+        api.act(self.active("held"), "hold", reason="because")
+        api.act(self.active("cancelled"), "cancel")
+        agent = self.active("agent", agent={"max_iterations": 9})
+        api.ack(agent, agent_status="continue", checkpoint={"i": 1}, usage={"cost_usd": 0.5})
+        api.act(agent, "hold")
+        api.heartbeat({self.active("active"): {"progress": 3, "checkpoint": [1]}})
+        self.jobs["scheduled"] = api.enqueue(queue, scheduled_at=FAR_AHEAD, tags={"a": "b"})
+        self.jobs["parent"] = api.enqueue(unique("parent"))
+        self.jobs["child"] = api.enqueue(queue, depends_on=[self.jobs["parent"]])
+        self.jobs["unique"] = api.enqueue(queue, unique_key="only", priority="high")
+        self.jobs["chain"] = api.enqueue(queue, chain={
+            "steps": [{"queue": queue}, {"queue": unique("next")}], "on_failure": "handler"})
+        answer = api.enqueue_batch([{"queue": queue}] * 3,
+                                   batch={"callback_queue": unique("callback")})
+        self.batches.append(answer["batch_id"])
+        gone = api.enqueue(queue)
+        api.must(api.delete(f"/api/v1/jobs/{gone}"))
+        self.jobs["gone"] = gone
+        for action, body in (("pause", None), ("concurrency", {"max": 5}),
+                             ("throttle", {"rate": 100, "window_ms": 3600000})):
+            api.must(api.post(f"/api/v1/queues/{queue}/{action}", body))
+        api.must(api.post("/api/v1/schedules", {"name": unique("yearly"), "queue": queue,
+                                                "cron": "@yearly", "payload": {"n": [1, 2]}}), 201)
+        return self
+
+    def seen(self):
+        """Every document, as bytes where there is an order of keys to lose."""
+        paths = [f"/api/v1/jobs/{i}" for i in self.jobs.values()]
+        paths += [f"/api/v1/jobs/{i}/iterations" for i in self.jobs.values()]
+        paths += [f"/api/v1/batch/{i}" for i in self.batches]
+        paths += ["/api/v1/queues", "/api/v1/schedules"]
+        return {path: self.api.get(path).body for path in paths}
+
+
+def end(server, how):
+    if how == signal.SIGKILL:
+        server.kill()
+    else:
+        server.terminate()
+
+
+class Documents(unittest.TestCase):
+    maxDiff = None
+    settings = (NO_LIMIT,)
+
+    def check(self, how, times=2):
+        with Server(*self.settings) as server:
+            api = server.client()
+            world = World(api).build()
+            before = world.seen()
+            for _ in range(times):
+                end(server, how)
+                server.start()
+                self.assertEqual(world.seen(), before)
+            self.check_that_it_goes_on(api, world)
+
+    def check_that_it_goes_on(self, api, world):
+        """Locks, leases, dependencies and timers are still in force."""
+        queue, jobs = world.queue, world.jobs
+        answer = api.post("/api/v1/enqueue", {"queue": queue, "unique_key": "only"})
+        self.assertEqual((answer.status, answer.json["job_id"]), (200, jobs["unique"]))
+        self.assertEqual(api.heartbeat({jobs["active"]: {}})["acked"], [jobs["active"]])
+        self.assertFalse(api.is_claimable(queue), "the queue is paused")
+        api.must(api.post(f"/api/v1/queues/{queue}/resume"))
+        claimed = [j["job_id"] for j in api.fetch_batch(queue, count=4)]
+        self.assertEqual(claimed[:2], [jobs["unique"], jobs["chain"]])
+        self.assertEqual(len(claimed), 4, "five may be active, and one is")
+        self.assertFalse(api.is_claimable(queue), "the limit of active jobs is reached")
+        api.must(api.post("/api/v1/ack/batch", {"acks": [{"job_id": i} for i in claimed]}))
+        api.ack(jobs["active"])
+        api.ack(api.fetch(queue)["job_id"])  # the last of the batch
+        self.assertFalse(api.is_claimable(queue), "the child waits")
+        parent_queue = api.job(jobs["parent"])["queue"]
+        api.ack(api.fetch(parent_queue)["job_id"])
+        self.assertEqual(api.fetch(queue)["job_id"], jobs["child"])
+        batch = api.get(f"/api/v1/batch/{world.batches[0]}").json
+        self.assertEqual((batch["pending"], batch["succeeded"]), (0, 3))
+        self.assertEqual(api.queue(batch["callback_queue"])["pending"], 1)
+
+    def test_after_sigterm(self):
+        """Everything acknowledged is there after SIGTERM and a restart."""
+        self.check(signal.SIGTERM)
+
+    def test_after_sigkill(self):
+        """Everything acknowledged is there after SIGKILL and a restart."""
+        self.check(signal.SIGKILL)
+
+
+class DocumentsWithSnapshots(Documents):
+    """The same with a log that is cut and replaced by snapshots all the time."""
+
+    settings = (NO_LIMIT, "--snapshot-log-bytes", "65536", "--segment-bytes", "65536")
+
+    def check(self, how, times=1):
+        super().check(how, times)
+
+    def test_a_state_that_is_mostly_in_snapshots(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            queue = unique("snapshots")
+            ids = []
+            for n in range(40):
+                ids += api.enqueue_batch([{"queue": queue, "payload": f"{n} " + "x" * 1000}]
+                                         * 5)["job_ids"]
+            done = [j["job_id"] for j in api.fetch_batch(queue, count=50)]
+            api.must(api.post("/api/v1/ack/batch", {"acks": [{"job_id": i} for i in done]}))
+            wait_until(lambda: self.snapshots(api) > 0, "a snapshot")
+            server.kill()
+            server.start()
+            found = api.must(api.post("/api/v1/jobs/bulk-get", {"job_ids": ids}))["jobs"]
+            self.assertEqual([j["id"] for j in found], ids)
+            self.assertEqual({j["id"] for j in found if j["state"] == "completed"}, set(done))
+            entry = api.queue(queue)
+            self.assertEqual((entry["pending"], entry["completed"]), (150, 50))
+
+    def snapshots(self, api):
+        return api.get("/api/v1/cluster/status").json["snapshot"]["count"]
+
+
+class TimersAfterRestart(unittest.TestCase):
+    def test_what_became_due_while_the_server_was_down(self):
+        """Promotion, leases, expiry and schedules are caught up with."""
+        with Server(NO_LIMIT) as server:
+            api = server.client()
+            queue, reclaimed, expired, fired = (unique(n) for n in ("due", "lease", "exp", "fire"))
+            job = api.enqueue(queue, retry_backoff="fixed", retry_base_delay="1s")
+            api.fetch(queue)
+            api.fail(job)
+            leased = api.enqueue(reclaimed)
+            api.fetch(reclaimed, lease_duration=1)
+            api.must(api.post(f"/api/v1/queues/{expired}/pause"))
+            expiring = api.enqueue(expired, expire_after="1s")
+            api.must(api.post("/api/v1/schedules", {"name": "s", "queue": fired,
+                                                    "cron": "@every 1s"}), 201)
+            server.kill()
+            server.start()
+            self.assertEqual(api.fetch(queue)["job_id"], job)
+            self.assertEqual(api.fetch(reclaimed)["job_id"], leased)
+            api.wait_for_state(expiring, "dead")
+            api.fetch(fired)
+
+
+class KilledUnderLoad(unittest.TestCase):
+    """Five SIGKILLs while sixteen clients work: nothing is lost, nothing is handed out twice."""
+
+    takes_long = True
+    CLIENTS, CYCLES, OPERATIONS = 16, 5, 400
+
+    def setUp(self):
+        self.lock = threading.Lock()
+        self.made, self.unsure_made = [], 0  # ids with their cycle; enqueues without an answer
+        self.claimed, self.acked, self.unsure_acks = [], set(), set()
+        self.cycle, self.operations = 0, 0
+        self.enough = threading.Event()
+
+    def count(self):
+        with self.lock:
+            self.operations += 1
+            if self.operations >= self.OPERATIONS:
+                self.enough.set()
+
+    def enqueue(self, api, queue):
+        try:
+            answer = api.send("POST", "/api/v1/enqueue", {"queue": queue, "payload": [1, 2, 3]})
+        except (OSError, http.client.HTTPException):
+            with self.lock:
+                self.unsure_made += 1
+            raise
+        assert answer.status == 201, answer
+        with self.lock:
+            self.made.append((self.cycle, answer.json["job_id"]))
+        self.count()
+
+    def work(self, api, queue):
+        answer = api.send("POST", "/api/v1/fetch", {"queues": [queue], "timeout": 1})
+        if answer.status == 204:
+            return
+        assert answer.status == 200, answer
+        job = answer.json
+        with self.lock:
+            self.claimed.append((job["job_id"], job["attempt"]))
+        try:
+            answer = api.send("POST", f"/api/v1/ack/{job['job_id']}", {"result": "done"})
+        except (OSError, http.client.HTTPException):
+            with self.lock:
+                self.unsure_acks.add(job["job_id"])
+            raise
+        assert answer.status == 200, answer
+        with self.lock:
+            self.acked.add(job["job_id"])
+        self.count()
+
+    def client(self, server, queue, seed):
+        rng = random.Random(seed)
+        api = server.client()
+        try:
+            while True:
+                if rng.random() < 0.6:
+                    self.enqueue(api, queue)
+                else:
+                    self.work(api, queue)
+        except (OSError, http.client.HTTPException):
+            api.close()  # the server is gone: this client's part of the cycle is over
+
+    def run_cycle(self, server, queue):
+        def one(i):
+            if i == 0:
+                self.enough.wait(60)
+                server.kill()
+            else:
+                self.client(server, queue, self.cycle * 100 + i)
+
+        self.operations = 0
+        self.enough.clear()
+        in_threads(self.CLIENTS + 1, one)
+        self.assertTrue(self.enough.is_set(), "the server was too slow")
+
+    def test_five_times(self):
+        queue = unique("load")
+        with Server(NO_LIMIT) as server:
+            for self.cycle in range(self.CYCLES):
+                self.run_cycle(server, queue)
+                server.start()
+                self.check(server.client(), queue)
+
+    def check(self, api, queue):
+        ids = [job_id for _, job_id in self.made]
+        self.assertEqual(len(ids), len(set(ids)))
+        found = {}
+        for i in range(0, len(ids), 1000):
+            answer = api.must(api.post("/api/v1/jobs/bulk-get", {"job_ids": ids[i:i + 1000]}))
+            found.update({j["id"]: j for j in answer["jobs"]})
+        self.assertEqual(set(ids) - set(found), set(), "acknowledged jobs are lost")
+        states = {job_id: found[job_id]["state"] for job_id in ids}
+        self.assertEqual({states[i] for i in self.acked if i in states} - {"completed"}, set(),
+                         "acknowledged completions are lost")
+        unasked = {i for i in ids if states[i] == "completed"} - self.acked - self.unsure_acks
+        self.assertEqual(unasked, set(), "jobs are completed that nobody completed")
+        self.assertEqual(len(self.claimed), len(set(self.claimed)), "a job was handed out twice")
+        entry = api.queue(queue)
+        self.assertGreaterEqual(entry["enqueued"], len(ids))
+        self.assertLessEqual(entry["enqueued"], len(ids) + self.unsure_made)
+        self.assertEqual(entry["pending"] + entry["active"] + entry["completed"],
+                         entry["enqueued"])
+        newest = {}
+        for cycle, job_id in self.made:
+            newest.setdefault(cycle, []).append(job_id)
+        for cycle in range(1, len(newest)):
+            self.assertLess(max(newest[cycle - 1]), min(newest[cycle]), "ids keep sorting")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,242 @@
+"""Schedules (contract 13): records, cron expressions, firing."""
+import unittest
+from datetime import datetime, timedelta, timezone
+
+from harness import ApiTest, unique, wait_until
+
+
+def now():
+    return datetime.now(timezone.utc)
+
+
+def stamp(moment):
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class ScheduleTest(ApiTest):
+    def create(self, **fields):
+        body = {"name": unique("schedule"), "queue": self.queue, "cron": "0 0 1 1 *", **fields}
+        return self.api.post("/api/v1/schedules", body)
+
+    def made(self, **fields):
+        return self.api.must(self.create(**fields), 201)
+
+    def record(self, key):
+        return self.api.must(self.api.get(f"/api/v1/schedules/{key}"))
+
+    def change(self, key, **fields):
+        return self.api.put(f"/api/v1/schedules/{key}", fields)
+
+    def delete(self, key):
+        return self.api.delete(f"/api/v1/schedules/{key}")
+
+
+class Records(ScheduleTest):
+    def test_a_minimal_one_has_the_defaults(self):
+        """13.1: the record."""
+        record = self.made(name="minimal")
+        self.assert_id(record["id"], "sched_")
+        self.assert_time(record["created_at"])
+        year = now().year + 1
+        self.assertEqual(record["next_run"], f"{year}-01-01T00:00:00Z")
+        for field in ("id", "created_at", "next_run", "updated_at"):
+            record.pop(field, None)
+        self.assertEqual(record, {"name": "minimal", "queue": self.queue, "cron": "0 0 1 1 *",
+                                  "timezone": "UTC", "payload": {}, "max_retries": 3,
+                                  "enabled": True})
+
+    def test_every_field_is_kept(self):
+        record = self.made(timezone="America/New_York", payload={"b": 1, "a": 2}, unique_key="u",
+                           max_retries=0, priority="high", tags={"k": "v"}, enabled=False)
+        self.assertEqual((record["timezone"], record["payload"], record["unique_key"],
+                          record["max_retries"], record["priority"], record["tags"],
+                          record["enabled"]),
+                         ("America/New_York", {"b": 1, "a": 2}, "u", 0, 1, {"k": "v"}, False))
+        self.assertNotIn("next_run", record)
+        self.assertEqual(self.record(record["id"]), record)
+        self.assertEqual(self.record(record["name"]), record)
+
+    def test_are_listed_by_name(self):
+        """13.2: array by name."""
+        for name in ("list.c", "list.a", "list.b"):
+            self.made(name=name)
+        names = [s["name"] for s in self.api.must(self.api.get("/api/v1/schedules"))]
+        self.assertEqual(names, sorted(names))
+        self.assertLessEqual({"list.a", "list.b", "list.c"}, set(names))
+
+    def test_names_are_unique(self):
+        """24.59 duplicate name → 409; also by renaming."""
+        first, second = self.made(), self.made()
+        self.refused(self.create(name=first["name"]), 409, "CONFLICT")
+        self.refused(self.change(second["id"], name=first["name"]), 409, "CONFLICT")
+        self.api.must(self.change(second["id"], name=second["name"]))
+        self.api.must(self.delete(first["id"]))
+        self.api.must(self.change(second["id"], name=first["name"]))
+        self.assertEqual(self.record(first["name"])["id"], second["id"])
+
+    def test_what_is_required(self):
+        """13.2: VALIDATION_ERROR names the field."""
+        for field in ("name", "queue", "cron"):
+            for nothing in ("", None):
+                with self.subTest(field=field, nothing=nothing):
+                    self.refused(self.create(**{field: nothing}), 400, "VALIDATION_ERROR", field)
+        for field, wrong in (("name", "x" * 256), ("name", "a\nb"), ("queue", "x" * 256),
+                             ("timezone", "Mars/Olympus"), ("timezone", "../../etc/passwd"),
+                             ("max_retries", -1), ("tags", [])):
+            with self.subTest(field=field, wrong=wrong):
+                self.refused(self.create(**{field: wrong}), 400, "VALIDATION_ERROR", field)
+        for field, wrong in (("name", 5), ("cron", []), ("enabled", "yes"), ("max_retries", "1")):
+            with self.subTest(field=field, wrong=wrong):
+                self.refused(self.create(**{field: wrong}), 400, "PARSE_ERROR")
+
+    def test_only_supplied_fields_change(self):
+        """24.59 PUT changes queue; 13.2: only supplied fields change."""
+        before = self.made(payload=[1], tags={"a": "b"}, unique_key="k", max_retries=5)
+        after = self.api.must(self.change(before["id"], queue="another"))
+        for record in (before, after):
+            record.pop("updated_at", None)
+        self.assertEqual(after, {**before, "queue": "another"})
+        after = self.api.must(self.change(before["name"], payload={"n": 1}, priority="critical"))
+        self.assertEqual((after["payload"], after["priority"], after["queue"]),
+                         ({"n": 1}, 0, "another"))
+
+    def test_a_new_cron_expression_moves_the_next_run(self):
+        """13.2: cron or timezone change recomputes next_run from now."""
+        record = self.made()
+        after = self.api.must(self.change(record["id"], cron="30 12 31 12 *"))
+        year = now().year if now() < datetime(now().year, 12, 31, 12, 30,
+                                              tzinfo=timezone.utc) else now().year + 1
+        self.assertEqual(after["next_run"], f"{year}-12-31T12:30:00Z")
+        after = self.api.must(self.change(record["id"], timezone="Asia/Tokyo"))
+        self.assertEqual(after["next_run"][10:], "T03:30:00Z")
+        self.refused(self.change(record["id"], cron="nonsense"), 400, "VALIDATION_ERROR", "cron")
+        self.assertEqual(self.record(record["id"])["cron"], "30 12 31 12 *")
+
+    def test_disabling_and_enabling(self):
+        """13.4: a disabled schedule keeps its record; re-enabling recomputes next_run."""
+        record = self.made(cron="@every 1h")
+        off = self.api.must(self.change(record["id"], enabled=False))
+        self.assertIs(off["enabled"], False)
+        self.assertNotIn("next_run", off)
+        on = self.api.must(self.change(record["id"], enabled=True))
+        self.assertIs(on["enabled"], True)
+        self.assert_time(on["next_run"])
+
+    def test_missing_ones(self):
+        for key in ("nothing", "sched_00000000000000000000000000"):
+            self.refused(self.api.get(f"/api/v1/schedules/{key}"), 404, "NOT_FOUND", key)
+            self.refused(self.change(key, queue="x"), 404, "NOT_FOUND")
+            self.refused(self.delete(key), 404, "NOT_FOUND")
+            self.refused(self.api.post(f"/api/v1/schedules/{key}/run"), 404, "NOT_FOUND")
+
+    def test_delete(self):
+        record = self.made()
+        self.assertEqual(self.api.must(self.delete(record["name"])), {"status": "deleted"})
+        self.refused(self.delete(record["id"]), 404, "NOT_FOUND")
+        self.assertNotIn(record["id"], [s["id"] for s in
+                                        self.api.must(self.api.get("/api/v1/schedules"))])
+
+
+class Cron(ScheduleTest):
+    def test_expressions_that_are_wrong(self):
+        """24.59 bad cron → 400; also one that never comes (13.3)."""
+        for cron in ("* * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *",
+                     "* * * * 8", "x * * * *", "*/0 * * * *", "5-1 * * * *", "@sometimes",
+                     "@every", "@every 0s", "@every 500ms", "@every -1s", "@every soon",
+                     "0 0 30 2 *", "* * * FOO *", "1,, * * * *", "* * * * * * *"):
+            with self.subTest(cron):
+                self.refused(self.create(cron=cron), 400, "VALIDATION_ERROR", "cron")
+
+    def test_the_next_run(self):
+        """13.3: fields, lists, ranges, steps, names, macros."""
+        moment = now()
+        tomorrow = (moment + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
+        hour = (moment + timedelta(hours=1)).replace(minute=0, second=0, microsecond=0)
+        month = (moment.replace(day=1) + timedelta(days=32)).replace(
+            day=1, hour=0, minute=0, second=0, microsecond=0)
+        year = datetime(moment.year + 1, 1, 1, tzinfo=timezone.utc)
+        week = tomorrow + timedelta(days=(6 - tomorrow.weekday()) % 7)
+        rows = {"@hourly": hour, "@daily": tomorrow, "@midnight": tomorrow, "@monthly": month,
+                "@yearly": year, "@annually": year, "@weekly": week, "0 * * * *": hour,
+                "0 0 * * *": tomorrow, "0 0 * * 0": week, "0 0 * * 7": week, "0 0 * * SUN": week,
+                "0 0 1 * *": month, "0 0 1 jan *": year, "0-0 */24 1-31 1-12 *": tomorrow,
+                "0 0 1 * sun": min(week, month)}
+        for cron, expected in rows.items():
+            with self.subTest(cron):
+                record = self.made(cron=cron)
+                if now().hour == moment.hour:
+                    self.assertEqual(record["next_run"], stamp(expected))
+
+    def test_wall_clock_of_the_zone(self):
+        """13.3: evaluated in timezone."""
+        record = self.made(cron="0 12 15 6 *", timezone="America/New_York")
+        self.assertEqual(record["next_run"][4:], "-06-15T16:00:00Z")
+        record = self.made(cron="0 12 15 1 *", timezone="America/New_York")
+        self.assertEqual(record["next_run"][4:], "-01-15T17:00:00Z")
+        record = self.made(cron="30 9 1 1 *", timezone="Asia/Kolkata")
+        self.assertEqual(record["next_run"][4:], "-01-01T04:00:00Z")
+
+
+class Firing(ScheduleTest):
+    def test_every_second(self):
+        """24.59 @every 1s creates jobs; next_run advances; DELETE stops it, jobs stay."""
+        record = self.made(cron="@every 1s", payload={"p": 1}, tags={"t": "u"}, priority="high",
+                           max_retries=9)
+        self.assert_time(record["next_run"])
+        jobs = [self.api.fetch(self.queue) for _ in range(2)]
+        self.assertEqual([j["payload"] for j in jobs], [{"p": 1}] * 2)
+        after = self.record(record["id"])
+        self.assertGreater(after["next_run"], record["next_run"])
+        self.assertGreaterEqual(after["last_run"], record["next_run"])
+        document = self.api.job(jobs[0]["job_id"])
+        self.assertEqual((document["tags"], document["priority"], document["max_retries"],
+                          document["retry_backoff"]), ({"t": "u"}, 1, 9, "exponential"))
+        self.assertEqual(document["schedule_id"], record["id"])
+        self.api.must(self.delete(record["id"]))
+        made = self.api.queue(self.queue)["enqueued"]
+        other = self.made(queue=unique("beside"), cron="@every 1s")
+        self.api.fetch(other["queue"])
+        self.api.fetch(other["queue"])
+        self.assertEqual(self.api.queue(self.queue)["enqueued"], made)
+        self.api.must(self.delete(other["id"]))
+
+    def test_a_disabled_one_does_not_fire(self):
+        self.made(cron="@every 1s", enabled=False)
+        beside = self.made(cron="@every 1s", queue=unique("beside"))
+        self.api.fetch(beside["queue"])
+        self.api.fetch(beside["queue"])
+        self.assertNotIn(self.queue, self.api.queues())
+        self.api.must(self.delete(beside["id"]))
+
+    def test_a_locked_key_skips_runs_and_still_advances(self):
+        """13.4: if unique_key is locked the run is skipped (still advances)."""
+        record = self.made(cron="@every 1s", unique_key="only-one")
+        job = self.api.fetch(self.queue)
+        first = self.record(record["id"])["next_run"]
+        wait_until(lambda: self.record(record["id"])["next_run"] > first, "a skipped run")
+        self.assertEqual(self.api.queue(self.queue)["enqueued"], 1)
+        self.api.ack(job["job_id"])
+        self.assertNotEqual(self.api.fetch(self.queue)["job_id"], job["job_id"])
+        self.api.must(self.delete(record["id"]))
+
+    def test_run_now(self):
+        """13.2 ext: POST /schedules/{id}/run → 201 enqueue answer; does not move next_run."""
+        record = self.made(payload="hello")
+        answer = self.api.post(f"/api/v1/schedules/{record['name']}/run")
+        self.assertEqual(answer.status, 201)
+        self.assertEqual((answer.json["status"], answer.json["unique_existing"]),
+                         ("pending", False))
+        job = self.api.fetch(self.queue)
+        self.assertEqual((job["job_id"], job["payload"]), (answer.json["job_id"], "hello"))
+        self.assertEqual(self.record(record["id"])["next_run"], record["next_run"])
+
+    def test_run_now_with_a_locked_key(self):
+        record = self.made(unique_key="one", enabled=False)
+        first, second = (self.api.post(f"/api/v1/schedules/{record['id']}/run") for _ in range(2))
+        self.assertEqual((first.status, second.status), (201, 200))
+        self.assertEqual(second.json, {"job_id": first.json["job_id"], "status": "duplicate",
+                                       "unique_existing": True})
+
+
+if __name__ == "__main__":
+    unittest.main()

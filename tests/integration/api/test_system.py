@@ -1,0 +1,388 @@
+"""System endpoints (contract 20.1, 20.5 to 20.7, 14): health, versions, metrics, status, docs."""
+import re
+import unittest
+from datetime import datetime, timedelta, timezone
+
+from harness import ApiTest, Server, in_threads, unique, wait_until
+
+# The routes that this server has (contract 22, and the extensions named there).
+ROUTES = """
+POST   /api/v1/enqueue
+POST   /api/v1/enqueue/batch
+POST   /api/v1/webhooks/{}
+POST   /api/v1/fetch
+POST   /api/v1/fetch/batch
+POST   /api/v1/ack/batch
+POST   /api/v1/ack/{}
+POST   /api/v1/fail/{}
+POST   /api/v1/heartbeat
+GET    /api/v1/jobs/{}
+POST   /api/v1/jobs/bulk-get
+GET    /api/v1/jobs/{}/iterations
+POST   /api/v1/jobs/{}/retry
+POST   /api/v1/jobs/{}/cancel
+POST   /api/v1/jobs/{}/hold
+POST   /api/v1/jobs/{}/approve
+POST   /api/v1/jobs/{}/reject
+POST   /api/v1/jobs/{}/replay
+POST   /api/v1/jobs/{}/move
+DELETE /api/v1/jobs/{}
+GET    /api/v1/queues
+GET    /api/v1/queues/{}
+POST   /api/v1/queues/{}/pause
+POST   /api/v1/queues/{}/resume
+POST   /api/v1/queues/{}/clear
+POST   /api/v1/queues/{}/drain
+POST   /api/v1/queues/{}/concurrency
+POST   /api/v1/queues/{}/throttle
+DELETE /api/v1/queues/{}/throttle
+DELETE /api/v1/queues/{}
+GET    /api/v1/schedules
+GET    /api/v1/schedules/{}
+POST   /api/v1/schedules
+PUT    /api/v1/schedules/{}
+DELETE /api/v1/schedules/{}
+POST   /api/v1/schedules/{}/run
+POST   /api/v1/batch
+POST   /api/v1/batch/{}/seal
+GET    /api/v1/batch/{}
+GET    /api/v1/workers
+GET    /api/v1/cluster/status
+GET    /api/v1/metrics
+GET    /api/v1/metrics/throughput
+GET    /api/v1/debug/runtime
+GET    /api/v1/info
+GET    /healthz
+GET    /openapi.json
+GET    /docs
+"""
+
+# Name, type: the families of contract 20.5, except those of the streaming protocol, which come
+# with it, and that of snapshots, which comes with the first one.
+METRICS = """
+corvo_throughput_enqueued_total counter
+corvo_throughput_completed_total counter
+corvo_throughput_failed_total counter
+corvo_cluster_is_leader gauge
+corvo_sqlite_mirror_lag_updates gauge
+corvo_sqlite_mirror_dropped_total counter
+corvo_raft_apply_pending gauge
+corvo_raft_apply_max_pending gauge
+corvo_raft_apply_overload_total counter
+corvo_raft_fetch_overload_total counter
+corvo_raft_applied_total counter
+corvo_raft_state gauge
+corvo_raft_applied_index gauge
+corvo_raft_commit_index gauge
+corvo_raft_queue_time_seconds histogram
+corvo_raft_apply_time_seconds histogram
+corvo_queues_total gauge
+corvo_queue_jobs gauge
+corvo_jobs gauge
+corvo_workers_registered gauge
+corvo_workers_active gauge
+corvo_process_goroutines gauge
+corvo_process_heap_inuse_bytes gauge
+corvo_process_stack_inuse_bytes gauge
+corvo_process_gc_pause_ns gauge
+corvo_scheduler_promote_total counter
+corvo_scheduler_reclaim_total counter
+corvo_scheduler_expire_total counter
+corvo_scheduler_purge_total counter
+corvo_scheduler_promote_errors_total counter
+corvo_scheduler_reclaim_errors_total counter
+corvo_scheduler_expire_errors_total counter
+corvo_scheduler_purge_errors_total counter
+corvo_scheduler_last_promote_seconds gauge
+corvo_scheduler_last_reclaim_seconds gauge
+corvo_scheduler_last_expire_seconds gauge
+corvo_scheduler_last_purge_seconds gauge
+corvo_http_requests_total counter
+corvo_http_request_errors_total counter
+corvo_http_request_duration_seconds histogram
+corvo_http_requests_in_flight gauge
+"""
+
+SAMPLE = re.compile(r'^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\})? (\S+)$')
+
+
+class Health(ApiTest):
+    def test_healthz(self):
+        """24.52 /healthz 200; 20.7: status ok, raft_state and leader."""
+        answer = self.api.must(self.api.get("/healthz"))
+        self.assertEqual(answer, {"status": "ok", "raft_state": "Leader", "leader": True})
+        self.assertEqual(self.api.must(self.api.get("/healthz?ready=1"))["status"], "ok")
+
+    def test_info(self):
+        """24.52 /api/v1/info strings equal to the configured version."""
+        self.assertEqual(self.api.must(self.api.get("/api/v1/info")),
+                         {"server_version": "0.3.0", "api_version": "0.3.0"})
+
+    def test_runtime(self):
+        """20.3: the names that the benchmark tool reads."""
+        answer = self.api.must(self.api.get("/api/v1/debug/runtime"))
+        self.assertEqual(set(answer), {"goroutines", "gomaxprocs", "heap_inuse_bytes",
+                                       "stack_inuse_bytes", "gc_pause_p99_ns", "cpu_user_ns",
+                                       "cpu_sys_ns"})
+        for name, value in answer.items():
+            self.assertIsInstance(value, int, name)
+
+
+class ClusterStatus(ApiTest):
+    def test_a_server_alone(self):
+        """24.55 contains sqlite_mirror and sqlite_rebuild; 20.1: fields and types."""
+        self.api.enqueue(self.queue)
+        status = self.api.must(self.api.get("/api/v1/cluster/status"))
+        self.assertEqual((status["mode"], status["status"], status["state"]),
+                         ("cluster", "healthy", "Leader"))
+        self.assertEqual(status["leader_id"], status["node_id"])
+        for name in ("leader_addr", "raft_store", "snapshot_interval", "apply_batch_min_wait",
+                     "apply_batch_window"):
+            self.assertIsInstance(status[name], str, name)
+        for name in ("applied_index", "commit_index"):
+            self.assertRegex(status[name], r"\A[1-9]\d*\Z")
+        for name in ("raft_nosync", "pebble_nosync", "sqlite_mirror_async", "lifecycle_events"):
+            self.assertIsInstance(status[name], bool, name)
+        for name in ("snapshot_threshold", "apply_batch_max", "apply_batch_extend_at",
+                     "apply_max_pending", "apply_max_fetch_queue_inflight", "apply_sub_batch_max",
+                     "apply_pending_now", "overload_total", "fetch_overload_total",
+                     "applied_total"):
+            self.assertIsInstance(status[name], int, name)
+        self.assertEqual(set(status["sqlite_mirror"]), {"async", "dropped", "queued", "applied",
+                                                        "lag", "queue_depth", "queue_capacity"})
+        self.assertIsInstance(status["sqlite_rebuild"]["ran"], bool)
+        self.assertIsInstance(status["snapshot"]["count"], int)
+        node, = status["nodes"]
+        self.assertEqual((node["id"], node["voter"], node["role"], node["status"], node["self"]),
+                         (status["node_id"], True, "Leader", "healthy", True))
+
+    def test_histograms(self):
+        """20.1: {count} or {count, avg, p50, p90, p99, buckets}; counts per bucket."""
+        self.api.enqueue(self.queue)
+        status = self.api.must(self.api.get("/api/v1/cluster/status"))
+        for name in ("queue_time_hist", "apply_time_hist"):
+            hist = status[name]
+            self.assertGreater(hist["count"], 0)
+            self.assertEqual([b["le"] for b in hist["buckets"]],
+                             ["50µs", "100µs", "200µs", "500µs", "1ms", "2ms", "5ms", "10ms",
+                              "20ms", "50ms", "100ms", "200ms", "500ms", "1s", "+Inf"])
+            self.assertEqual(sum(b["count"] for b in hist["buckets"]), hist["count"])
+            for key in ("avg", "p50", "p90", "p99"):
+                self.assertRegex(hist[key], r"\A[\d.]+(ns|µs|ms|s)\Z")
+
+
+class Metrics(ApiTest):
+    def metrics(self):
+        """Samples by name and labels, and the types by family."""
+        answer = self.api.get("/api/v1/metrics")
+        self.assertEqual(answer.status, 200)
+        self.assertEqual(answer.headers["content-type"],
+                         "text/plain; version=0.0.4; charset=utf-8")
+        samples, types, helps = {}, {}, set()
+        text = answer.body.decode()
+        self.assertTrue(text.endswith("\n"))
+        for line in text.splitlines():
+            if line.startswith("# TYPE "):
+                name, kind = line[7:].split()
+                self.assertNotIn(name, types, "a family is written once")
+                types[name] = kind
+            elif line.startswith("# HELP "):
+                helps.add(line[7:].split()[0])
+            elif line:
+                found = SAMPLE.match(line)
+                self.assertIsNotNone(found, line)
+                key = found[1] + (found[2] or "")
+                self.assertNotIn(key, samples, "a sample is written once")
+                samples[key] = float(found[3])
+                family = re.sub(r"_(bucket|sum|count)$", "", found[1])
+                self.assertTrue(found[1] in types or types.get(family) == "histogram", line)
+        self.assertEqual(helps, set(types))
+        return samples, types
+
+    def test_all_families_are_there(self):
+        """24.54 metrics text contains the names; 20.5: # HELP and # TYPE per family."""
+        self.api.enqueue(self.queue)
+        self.api.get("/nothing")
+        _, types = self.metrics()
+        wanted = dict(line.split() for line in METRICS.split("\n") if line)
+        self.assertEqual({n: types.get(n) for n in wanted}, wanted)
+
+    def test_numbers_of_jobs_and_queues(self):
+        """20.5: corvo_queue_jobs by queue and state, corvo_jobs by state, throughput."""
+        before, _ = self.metrics()
+        name = 'odd "\\\n name ' + self.queue
+        # A control character is no part of a name, so only the quote and backslash are in it.
+        name = name.replace("\n", "")
+        done = self.active(name)
+        self.api.ack(done)
+        failed = self.active(name, max_retries=1)
+        self.api.fail(failed)
+        self.api.enqueue(name)
+        samples, _ = self.metrics()
+        shown = name.replace("\\", "\\\\").replace('"', '\\"')
+
+        def jobs(state):
+            return samples[f'corvo_queue_jobs{{queue="{shown}",state="{state}"}}']
+
+        self.assertEqual([jobs(s) for s in ("pending", "active", "held", "completed", "dead",
+                                            "scheduled", "retrying")], [1, 0, 0, 1, 1, 0, 0])
+        for which, count in (("enqueued", 3), ("completed", 1), ("failed", 1)):
+            key = f"corvo_throughput_{which}_total"
+            self.assertEqual(samples[key] - before[key], count)
+        self.assertEqual(samples['corvo_jobs{state="completed"}']
+                         - before['corvo_jobs{state="completed"}'], 1)
+        self.assertEqual(samples["corvo_queues_total"] - before["corvo_queues_total"], 1)
+        self.assertGreater(samples["corvo_raft_applied_total"], before["corvo_raft_applied_total"])
+        self.assertEqual(samples["corvo_cluster_is_leader"], 1)
+        self.assertEqual(samples["corvo_raft_state"], 2)
+
+    def test_requests_are_counted_by_route(self):
+        """20.5: method and route; the route is the pattern, so its cardinality is bounded."""
+        for n in range(3):
+            self.api.get(f"/api/v1/jobs/job_{n:026d}")
+        samples, _ = self.metrics()
+        label = '{method="GET",route="/api/v1/jobs/{id}"}'
+        self.assertGreaterEqual(samples["corvo_http_requests_total" + label], 3)
+        self.assertGreaterEqual(samples["corvo_http_request_errors_total" + label], 3)
+        bounds = ("0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf").split()
+        counts = [samples['corvo_http_request_duration_seconds_bucket'
+                          f'{{method="GET",route="/api/v1/jobs/{{id}}",le="{le}"}}']
+                  for le in bounds]
+        self.assertEqual(counts, sorted(counts))
+        self.assertEqual(counts[-1], samples["corvo_http_request_duration_seconds_count" + label])
+        self.assertEqual(samples["corvo_http_requests_in_flight"], 1)
+        self.assertFalse([key for key in samples if "job_000" in key])
+
+    def test_throughput(self):
+        """20.6: exactly 60 entries, oldest first; every job by any route is counted."""
+        def minutes():
+            return self.api.must(self.api.get("/api/v1/metrics/throughput"))
+
+        def total(rows, which):
+            return sum(row[which] for row in rows)
+
+        before = minutes()
+        ids = self.api.enqueue_batch([{"queue": self.queue, "max_retries": 1}] * 3)["job_ids"]
+        self.api.fetch_batch(self.queue, count=3)
+        self.api.must(self.api.post("/api/v1/ack/batch", {"acks": [{"job_id": i}
+                                                                   for i in ids[:2]]}))
+        self.api.fail(ids[2])
+        after = minutes()
+        self.assertEqual(len(after), 60)
+        for row in after:
+            self.assertEqual(set(row), {"minute", "enqueued", "completed", "failed"})
+        times = [datetime.fromisoformat(row["minute"][:-1] + "+00:00") for row in after]
+        self.assertEqual({b - a for a, b in zip(times, times[1:])}, {timedelta(minutes=1)})
+        self.assertLess(datetime.now(timezone.utc) - times[-1], timedelta(minutes=2))
+        for which, count in (("enqueued", 3), ("completed", 2), ("failed", 1)):
+            self.assertGreaterEqual(total(after, which) - total(before, which), count)
+
+
+class Description(ApiTest):
+    def test_lists_every_route(self):
+        """20.7: /openapi.json; every route that the server answers is in it, and the reverse."""
+        answer = self.api.get("/openapi.json")
+        self.assertEqual((answer.status, answer.headers["cache-control"]),
+                         (200, "public, max-age=300"))
+        document = answer.json
+        self.assertTrue(document["openapi"].startswith("3."))
+        listed = {(method.upper(), re.sub(r"\{[^}]*\}", "{}", path))
+                  for path, item in document["paths"].items() for method in item
+                  if method in ("get", "post", "put", "delete", "patch")}
+        wanted = {tuple(line.split()) for line in ROUTES.strip().splitlines()}
+        self.assertEqual(wanted - listed, set())
+        for method, path in sorted(listed):
+            with self.subTest(method=method, path=path):
+                target = path.replace("{}", "job_00000000000000000000000000")
+                status = self.api.request("PATCH", target).status
+                self.assertEqual(status, 405, "the path is not served")
+
+    def test_references_lead_somewhere(self):
+        document = self.api.get("/openapi.json").json
+
+        def references(value):
+            if isinstance(value, dict):
+                if "$ref" in value:
+                    yield value["$ref"]
+                value = list(value.values())
+            if isinstance(value, list):
+                for item in value:
+                    yield from references(item)
+
+        for reference in set(references(document)):
+            node = document
+            self.assertTrue(reference.startswith("#/"))
+            for part in reference[2:].split("/"):
+                self.assertIn(part, node, reference)
+                node = node[part]
+        operations = [o["operationId"] for item in document["paths"].values()
+                      for o in item.values() if isinstance(o, dict) and "operationId" in o]
+        self.assertEqual(len(operations), len(set(operations)))
+
+    def test_docs(self):
+        """20.7: HTML, no-cache, without third-party script hosts."""
+        answer = self.api.get("/docs")
+        self.assertEqual((answer.status, answer.headers["cache-control"]), (200, "no-cache"))
+        self.assertTrue(answer.headers["content-type"].startswith("text/html"))
+        page = answer.body.decode()
+        self.assertIn("<html", page.lower())
+        self.assertNotRegex(page, r"(src|href)\s*=\s*[\"']?(https?:)?//")
+
+
+class DocsOff(unittest.TestCase):
+    def test_docs_may_be_switched_off(self):
+        """20.7: both 404 when --docs-enabled=false."""
+        with Server("--docs-enabled=false") as server:
+            api = server.client()
+            for path in ("/docs", "/openapi.json"):
+                answer = api.get(path)
+                self.assertEqual((answer.status, answer.json["code"]), (404, "NOT_FOUND"))
+            self.assertEqual(api.get("/healthz").status, 200)
+
+
+class Overload(unittest.TestCase):
+    def test_a_full_pipeline_answers_at_once(self):
+        """1.8: 429 OVERLOADED with retry_after_ms 1…12 and Retry-After; what is answered stays."""
+        with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
+            api = server.client()
+            queue = unique("overload")
+            refused, made = [], []
+
+            def work(_):
+                for _ in range(40):
+                    answer = api.post("/api/v1/enqueue", {"queue": queue})
+                    (made if answer.status == 201 else refused).append(answer)
+
+            in_threads(16, work)
+            self.assertTrue(made)
+            self.assertTrue(refused, "the pipeline was never full")
+            for answer in refused:
+                self.assertEqual((answer.status, answer.json["code"]), (429, "OVERLOADED"))
+                self.assertEqual(set(answer.json), {"error", "code", "retry_after_ms"})
+                self.assertIn(answer.json["retry_after_ms"], range(1, 13))
+                self.assertEqual(answer.headers["retry-after"],
+                                 f"{answer.json['retry_after_ms'] / 1000:.3f}")
+            self.assertEqual(api.queue(queue)["pending"], len(made))
+
+    def test_waiting_fetches_do_not_fill_it(self):
+        """1.8: a parked long-poll holds no place in the pipeline."""
+        with Server("--raft-max-pending", "1", "--rate-limit-enabled=false") as server:
+            api = server.client()
+            queue = unique("waiting")
+            polls = []
+            for n in range(1, 9):
+                polls.append(api.poll(queue))
+                wait_until(lambda n=n: api.fetches_waiting() == n, "the poll being parked")
+            ids = [api.enqueue(queue)]
+
+            def enqueue():
+                # Each job wakes a poll, which has a place until it is served.
+                answer = api.post("/api/v1/enqueue", {"queue": queue})
+                return answer.json["job_id"] if answer.status == 201 else None
+
+            ids += [wait_until(enqueue, "a free place") for _ in range(7)]
+            self.assertEqual(sorted(api.must(p.result())["job_id"] for p in polls), sorted(ids))
+
+
+if __name__ == "__main__":
+    unittest.main()

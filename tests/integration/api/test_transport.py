@@ -1,0 +1,460 @@
+"""The transport (contract 1.1 to 1.5): connections, framing, headers, starting and stopping."""
+import json
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import http2_client
+from harness import PATIENCE_S, ApiTest, RawConnection, Server, run_command, wait_until
+
+
+def request(method, path, body=b"", *headers):
+    """The bytes of a request."""
+    lines = [f"{method} {path} HTTP/1.1", "Host: test", *headers]
+    if body:
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+class Http1(ApiTest):
+    def raw(self):
+        connection = RawConnection(self.server)
+        self.addCleanup(connection.__exit__)
+        return connection
+
+    def enqueue_body(self):
+        return json.dumps({"queue": self.queue, "payload": {"x": 1}}).encode()
+
+    def test_connections_are_kept(self):
+        """1.1: keep-alive on all responses, errors and 204 included."""
+        raw = self.raw()
+        for path, status in (("/healthz", 200), ("/nothing", 404), ("/api/v1/enqueue", 405)):
+            raw.send(request("GET", path))
+            self.assertEqual(raw.read_answer().status, status)
+        raw.send(request("POST", "/api/v1/enqueue", b"{"))
+        self.assertEqual(raw.read_answer().status, 400)
+        raw.send(request("POST", "/api/v1/fetch",
+                         json.dumps({"queues": [self.queue], "timeout": 1}).encode()))
+        answer = raw.read_answer()
+        self.assertEqual(answer.status, 204)
+        self.assertNotIn("content-length", answer.headers)
+        raw.send(request("GET", "/healthz"))
+        self.assertEqual(raw.read_answer().status, 200)
+
+    def test_close_is_honoured(self):
+        raw = self.raw()
+        raw.send(request("GET", "/healthz", b"", "Connection: close"))
+        answer = raw.read_answer()
+        self.assertEqual((answer.status, answer.headers["connection"]), (200, "close"))
+        self.assertTrue(raw.at_end())
+
+    def test_http_1_0(self):
+        raw = self.raw()
+        raw.send(b"GET /healthz HTTP/1.0\r\n\r\n")
+        self.assertEqual(raw.read_answer().status, 200)
+        self.assertTrue(raw.at_end())
+
+    def test_pipelined_requests_are_answered_in_order(self):
+        """1.1: pipelined HTTP/1.1 requests are answered in order, also behind a slow one."""
+        raw = self.raw()
+        fetch = json.dumps({"queues": [self.queue], "timeout": 1}).encode()
+        raw.send(request("POST", "/api/v1/fetch", fetch)
+                 + b"".join(request("POST", "/api/v1/enqueue", self.enqueue_body())
+                            for _ in range(20))
+                 + request("GET", "/nothing") + request("GET", "/api/v1/info"))
+        first = raw.read_answer()
+        self.assertIn(first.status, (200, 204))
+        for _ in range(20):
+            self.assertEqual(raw.read_answer().status, 201)
+        self.assertEqual(raw.read_answer().status, 404)
+        self.assertIn("server_version", raw.read_answer().json)
+
+    def test_a_request_in_pieces(self):
+        raw = self.raw()
+        data = request("POST", "/api/v1/enqueue", self.enqueue_body())
+        for i in range(len(data)):
+            raw.send(data[i:i + 1])
+        self.assertEqual(raw.read_answer().status, 201)
+
+    def test_chunked_bodies(self):
+        """1.1: chunked bodies, with extensions and trailers."""
+        body = self.enqueue_body()
+        raw = self.raw()
+        raw.send(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for i in range(0, len(body), 7):
+            part = body[i:i + 7]
+            raw.send(b"%x;ext=1\r\n%s\r\n" % (len(part), part))
+        raw.send(b"0\r\nX-Trailer: t\r\n\r\n")
+        answer = raw.read_answer()
+        self.assertEqual(answer.status, 201)
+        self.assertEqual(self.api.job(answer.json["job_id"])["payload"], {"x": 1})
+        raw.send(request("GET", "/healthz"))
+        self.assertEqual(raw.read_answer().status, 200)
+
+    def test_expect_100_continue(self):
+        """1.1: Expect: 100-continue honoured; a refusal comes without it."""
+        body = self.enqueue_body()
+        raw = self.raw()
+        raw.send(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                 b"Content-Length: %d\r\n\r\n" % len(body))
+        self.assertEqual(raw.read_head()[0], 100)
+        raw.send(body)
+        self.assertEqual(raw.read_answer().status, 201)
+        raw = self.raw()
+        raw.send(b"POST /api/v1/nothing HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                 b"Content-Length: 5\r\n\r\n")
+        self.assertEqual(raw.read_answer().status, 404)
+
+    def test_a_body_too_large_is_refused_before_it_comes(self):
+        """1.5: over the limit → 413, nothing truncated; answered although nothing was sent."""
+        raw = self.raw()
+        raw.send(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
+        self.assertEqual(raw.read_answer().status, 413)
+
+    def test_requests_that_are_malformed(self):
+        """Each gets the JSON error body with a fitting status, and the connection ends."""
+        for data in (b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
+                     b"GET /healthz HTTP/1.1\r\n\r\n",
+                     b"GET /api/v1/jobs/a%00b HTTP/1.1\r\nHost: x\r\n\r\n",
+                     b"GET /api/v1/jobs/% HTTP/1.1\r\nHost: x\r\n\r\n",
+                     b"GET /healthz HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n",
+                     b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+                     b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
+                     b"Transfer-Encoding: chunked\r\n\r\n",
+                     b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n",
+                     b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n"
+                     b"\r\nzz\r\n",
+                     b"GET /" + b"x" * 20000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+                     b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 200 + b"\r\n"):
+            with self.subTest(data[:60]):
+                raw = self.raw()
+                raw.send(data)
+                answer = raw.read_answer()
+                self.assertIn(answer.status, (400, 414, 431, 501, 505))
+                self.assertEqual(set(answer.json), {"error", "code"})
+                self.assertTrue(raw.at_end())
+        self.assertEqual(self.api.get("/healthz").status, 200)
+
+    def test_head(self):
+        """1.1: HEAD as GET without body."""
+        for path in ("/healthz", "/api/v1/queues", "/api/v1/info", "/nothing"):
+            with self.subTest(path):
+                got = self.api.get(path)
+                head = self.api.request("HEAD", path)
+                self.assertEqual((head.status, head.body), (got.status, b""))
+                self.assertEqual(head.headers["content-type"], got.headers["content-type"])
+                self.assertEqual(head.headers["content-length"], got.headers["content-length"])
+
+    def test_options(self):
+        """24.52 OPTIONS any path 200 with Access-Control-Allow-Origin: *; 1.4: empty body."""
+        for path in ("/api/v1/enqueue", "/healthz", "/no/such/path", "/"):
+            answer = self.api.request("OPTIONS", path, headers={
+                "Origin": "https://ui.example", "Access-Control-Request-Method": "POST"})
+            self.assertEqual((answer.status, answer.body), (200, b""))
+        raw = self.raw()
+        raw.send(b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n")
+        self.assertEqual(raw.read_answer().status, 200)
+
+    def test_the_request_id(self):
+        """1.3: X-Request-Id is echoed, or one is made."""
+        answer = self.api.get("/healthz", {"X-Request-Id": "abc-123"})
+        self.assertEqual(answer.headers["x-request-id"], "abc-123")
+        ids = {self.api.get("/healthz").headers["x-request-id"] for _ in range(20)}
+        self.assertEqual(len(ids), 20)
+
+    def test_no_compression(self):
+        """1.1: no compression whatever Accept-Encoding says (checked on every answer)."""
+        answer = self.api.get("/openapi.json", {"Accept-Encoding": "gzip, br, deflate"})
+        self.assertEqual(answer.status, 200)
+        self.assertIn("openapi", answer.json)
+
+    def test_the_content_type_of_a_request_is_not_checked(self):
+        """1.3: request Content-Type is not checked."""
+        for kind in ("text/plain", "application/x-www-form-urlencoded", "nonsense"):
+            answer = self.api.post("/api/v1/enqueue", self.enqueue_body(), {"Content-Type": kind})
+            self.assertEqual(answer.status, 201)
+
+    def test_queries_are_ignored_where_none_is_meant(self):
+        self.assertEqual(self.api.get("/api/v1/queues?x=1&y").status, 200)
+        self.assertEqual(self.api.get("/healthz?").status, 200)
+
+
+def curl(*args):
+    return subprocess.run(["curl", "--silent", "--show-error", "--max-time", "60", *args],
+                          capture_output=True, text=True, timeout=90, check=True).stdout
+
+
+def curl_has_http2():
+    if shutil.which("curl") is None:
+        return False
+    version = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=False)
+    return "HTTP2" in version.stdout
+
+
+@unittest.skipUnless(curl_has_http2(), "curl with HTTP/2 is not installed")
+class Http2(ApiTest):
+    FORMAT = "\n%{http_version} %{http_code} %{content_type}"
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server.port}{path}"
+
+    def post(self, mode, path, body):
+        text = curl(mode, "-w", self.FORMAT, "-d", body, self.url(path))
+        document, _, last = text.rpartition("\n")
+        version, status, kind = last.split(" ", 2)
+        return version, int(status), kind, document
+
+    def test_prior_knowledge_and_upgrade(self):
+        """1.1: cleartext HTTP/2 by prior knowledge and by Upgrade: h2c."""
+        for mode in ("--http2-prior-knowledge", "--http2"):
+            with self.subTest(mode):
+                text = curl(mode, "-w", self.FORMAT, self.url("/api/v1/info"))
+                document, _, last = text.rpartition("\n")
+                self.assertEqual(last, "2 200 application/json")
+                self.assertIn("server_version", json.loads(document))
+
+    def test_a_job_from_beginning_to_end(self):
+        for mode in ("--http2-prior-knowledge", "--http2"):
+            with self.subTest(mode):
+                body = json.dumps({"queue": self.queue, "payload": {"big": 12345678901234567890}})
+                version, status, kind, document = self.post(mode, "/api/v1/enqueue", body)
+                self.assertEqual((status, kind), (201, "application/json"))
+                if mode == "--http2-prior-knowledge":
+                    self.assertEqual(version, "2")
+                job_id = json.loads(document)["job_id"]
+                fetched = json.loads(self.post(mode, "/api/v1/fetch",
+                                               json.dumps({"queues": [self.queue]}))[3])
+                self.assertEqual((fetched["job_id"], fetched["payload"]),
+                                 (job_id, {"big": 12345678901234567890}))
+                self.assertEqual(self.post(mode, f"/api/v1/ack/{job_id}", "{}")[1], 200)
+                self.assertEqual(self.api.state(job_id), "completed")
+
+    def test_errors_and_headers(self):
+        text = curl("--http2-prior-knowledge", "-i", self.url("/api/v1/jobs/x"))
+        head, _, body = text.partition("\n\n")
+        self.assertTrue(head.startswith("HTTP/2 404"))
+        for line in ("access-control-allow-origin: *", "server-timing: proc;dur=",
+                     "x-request-id: ", "content-type: application/json"):
+            self.assertIn(line, head.lower())
+        self.assertEqual(json.loads(body)["code"], "NOT_FOUND")
+
+    def test_an_empty_answer(self):
+        body = json.dumps({"queues": [self.queue], "timeout": 1})
+        self.assertEqual(self.post("--http2-prior-knowledge", "/api/v1/fetch", body)[1], 204)
+
+
+class Http2Streams(ApiTest):
+    def setUp(self):
+        super().setUp()
+        self.h2 = http2_client.Connection(self.server.port, PATIENCE_S)
+        self.addCleanup(self.h2.close)
+
+    def post(self, path, body):
+        return self.h2.request("POST", path, json.dumps(body).encode())
+
+    def test_upgrade(self):
+        """1.1: HTTP/2 by Upgrade: h2c; the request that asks is answered on stream 1."""
+        h2 = http2_client.Connection(self.server.port, PATIENCE_S, "/api/v1/info")
+        self.addCleanup(h2.close)
+        status, body = h2.answer(1)
+        self.assertEqual((status, json.loads(body)["api_version"]), (200, "0.3.0"))
+        self.assertEqual(h2.answer(h2.request("GET", "/healthz"))[0], 200)
+
+    def test_as_many_streams_as_promised(self):
+        """1.1: 2048 concurrent streams per connection."""
+        max_concurrent_streams = 3
+        self.assertEqual(self.h2.settings[max_concurrent_streams], 2048)
+        streams = [self.h2.request("GET", f"/api/v1/jobs/x{n}") for n in range(2000)]
+        for n, stream in enumerate(streams):
+            status, body = self.h2.answer(stream)
+            self.assertEqual((status, json.loads(body)["error"]), (404, f'job "x{n}" not found'))
+
+    def test_writes_on_many_streams(self):
+        streams = [self.post("/api/v1/enqueue", {"queue": self.queue, "payload": n})
+                   for n in range(500)]
+        ids = []
+        for stream in streams:
+            status, body = self.h2.answer(stream)
+            self.assertEqual(status, 201)
+            ids.append(json.loads(body)["job_id"])
+        self.assertEqual(len(set(ids)), 500)
+        self.assertEqual([self.api.job(i)["payload"] for i in ids[:3]], [0, 1, 2])
+
+    def test_a_waiting_stream_holds_up_nobody(self):
+        poll = self.post("/api/v1/fetch", {"queues": [self.queue], "timeout": PATIENCE_S})
+        for _ in range(3):
+            self.assertEqual(self.h2.answer(self.h2.request("GET", "/healthz"))[0], 200)
+        self.assertNotIn(poll, self.h2.ended)
+        status, body = self.h2.answer(self.post("/api/v1/enqueue", {"queue": self.queue}))
+        self.assertEqual(status, 201)
+        job_id = json.loads(body)["job_id"]
+        status, body = self.h2.answer(poll)
+        self.assertEqual((status, json.loads(body)["job_id"]), (200, job_id))
+
+    def test_a_stream_that_is_reset_claims_nothing(self):
+        """8.1: client gone → stop; on HTTP/2 the stream is what goes."""
+        poll = self.post("/api/v1/fetch", {"queues": [self.queue], "timeout": 60})
+        wait_until(lambda: self.api.fetches_waiting() == 1, "the poll being parked")
+        self.h2.reset(poll)
+        wait_until(lambda: self.api.fetches_waiting() == 0, "the poll being given up")
+        job_id = self.api.enqueue(self.queue)
+        self.assertEqual(self.api.state(job_id), "pending")
+
+    def test_large_bodies_both_ways(self):
+        """Bodies larger than a frame and its window come whole."""
+        text = "x" * 200000
+        body = json.dumps({"queue": self.queue, "payload": text}).encode()
+        stream, self.h2.next = self.h2.next, self.h2.next + 2
+        block = http2_client.encode([(":method", "POST"), (":scheme", "http"),
+                                     (":path", "/api/v1/enqueue"), (":authority", "x")])
+        self.h2.send(http2_client.frame(http2_client.HEADERS, http2_client.END_HEADERS, stream,
+                                        block))
+        for at in range(0, len(body), 16384):
+            last = at + 16384 >= len(body)
+            self.h2.send(http2_client.frame(
+                http2_client.DATA, http2_client.END_STREAM if last else 0, stream,
+                body[at:at + 16384]))
+        status, answer = self.h2.answer(stream)
+        self.assertEqual(status, 201)
+        path = f"/api/v1/jobs/{json.loads(answer)['job_id']}"
+        status, answer = self.h2.answer(self.h2.request("GET", path))
+        self.assertEqual((status, json.loads(answer)["payload"]), (200, text))
+
+
+class Stopping(unittest.TestCase):
+    def test_answers_parked_polls(self):
+        """1.1 graceful stop: long-polls answer "no job" early; exit 0."""
+        with Server("--shutdown-timeout", "30s") as server:
+            api = server.client()
+            one, many = api.poll("nothing"), api.poll("nothing", path="/api/v1/fetch/batch")
+            wait_until(lambda: api.fetches_waiting() == 2, "both polls being parked")
+            server.terminate()
+            self.assertEqual((one.result().status, one.result().body), (204, b""))
+            self.assertEqual(many.result().json, {"jobs": []})
+            server.start()
+
+    def test_closes_idle_connections_and_takes_no_new_ones(self):
+        server = Server()
+        with RawConnection(server) as raw:
+            raw.send(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            self.assertEqual(raw.read_answer().status, 200)
+            server.stop()
+            self.assertTrue(raw.at_end())
+        with self.assertRaises(OSError):
+            RawConnection(server)
+
+    def test_a_second_server_on_the_same_folder_is_refused(self):
+        with Server() as server:
+            second = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", server.folder)
+            self.assertEqual(second.returncode, 1)
+            self.assertIn("not_started", second.stderr)
+            self.assertEqual(server.client().get("/healthz").status, 200)
+
+    def test_a_port_that_is_taken_is_named(self):
+        with Server() as server:
+            folder = tempfile.mkdtemp(prefix="corvo-api-")
+            try:
+                second = run_command("server", "--bind", f"127.0.0.1:{server.port}",
+                                     "--data-dir", folder)
+                self.assertEqual(second.returncode, 1)
+                self.assertIn(str(server.port), second.stderr)
+            finally:
+                shutil.rmtree(folder)
+
+
+class Settings(unittest.TestCase):
+    def test_errors_name_the_setting(self):
+        for args, env, words in (
+                (["--no-such-thing", "1"], {}, ["no-such-thing"]),
+                (["--raft-max-pending", "many"], {}, ["raft-max-pending", "many"]),
+                (["--raft-max-pending", "0"], {}, ["raft-max-pending"]),
+                (["--shutdown-timeout", "soon"], {}, ["shutdown-timeout", "soon"]),
+                (["--durable=perhaps"], {}, ["durable", "perhaps"]),
+                (["--log-level", "loud"], {}, ["log-level", "loud"]),
+                (["--bind"], {}, ["bind"]),
+                (["--tls-cert", "x.pem"], {}, ["tls-key"]),
+                (["--config", "/no/such/file"], {}, ["config", "/no/such/file"]),
+                (["stray"], {}, ["stray"]),
+                ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
+            with self.subTest(args=args, env=env):
+                done = run_command("server", *args, env=env)
+                self.assertEqual(done.returncode, 2)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+
+    def test_a_wrong_file_names_the_setting(self):
+        for text, words in (("no-such-thing = 1\n", ["no-such-thing"]),
+                            ("durable = perhaps\n", ["durable", "perhaps"]),
+                            ("just words\n", ["just words"])):
+            with self.subTest(text), tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+                file.write(text)
+                file.flush()
+                done = run_command("server", "--config", file.name)
+                self.assertEqual(done.returncode, 2)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+
+    def test_flags_win_over_the_environment_and_that_over_the_file(self):
+        """Each source sets the limit of payloads; the strongest is in force."""
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write("# limits\nmax-payload-size = 10   # of the file\nnode-id = from-file\n"
+                       "admin-password =  secret\n")
+            file.flush()
+            env = {"CORVO_MAX_PAYLOAD_SIZE": "20", "CORVO_CONFIG": file.name}
+            for args, environment, limit in ((["--max-payload-size", "30"], env, 30),
+                                             ([], env, 20),
+                                             (["--config=" + file.name], {}, 10)):
+                with self.subTest(limit), Server(*args, env=environment) as server:
+                    api = server.client(**{"X-API-Key": "secret"})
+                    answer = api.post("/api/v1/enqueue", {"queue": "q", "payload": "x" * limit})
+                    self.assertEqual(answer.status, 413)
+                    self.assertIn(f"max {limit}", answer.json["error"])
+                    api.enqueue("q", "x" * (limit - 2))
+                    self.assertEqual(server.events("ready")[0]["node_id"], "from-file")
+
+    def test_help(self):
+        for args in (["--help"], ["server", "--help"], ["server", "-h"]):
+            done = run_command(*args)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("usage", done.stdout)
+        self.assertIn("--max-payload-size", done.stdout)
+        self.assertEqual(run_command().returncode, 2)
+        self.assertEqual(run_command("explode").returncode, 2)
+
+    def test_settings_of_other_servers_are_accepted(self):
+        with Server("--snapshot-threshold", "4096", "--apply-multi-mode=grouped",
+                    "--raft-store", "bolt") as server:
+            self.assertEqual(server.client().get("/healthz").status, 200)
+
+    def test_the_log_is_json_and_says_where(self):
+        with Server("--node-id", "n-7") as server:
+            ready = server.events("ready")[0]
+            self.assertEqual((ready["port"], ready["node_id"], ready["data_dir"]),
+                             (server.port, "n-7", server.folder))
+
+
+class Concurrent(ApiTest):
+    def test_many_connections_at_once(self):
+        """200 clients with a connection each are all served."""
+        raws = [RawConnection(self.server) for _ in range(200)]
+        try:
+            for raw in raws:
+                raw.send(request("POST", "/api/v1/enqueue",
+                                 json.dumps({"queue": self.queue}).encode()))
+            ids = {raw.read_answer().json["job_id"] for raw in raws}
+            self.assertEqual(len(ids), 200)
+        finally:
+            for raw in raws:
+                raw.__exit__()
+
+    def test_a_client_that_stops_halfway_disturbs_nobody(self):
+        with RawConnection(self.server) as raw:
+            raw.send(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{")
+            self.api.enqueue(self.queue)
+        self.assertEqual(self.api.queue(self.queue)["enqueued"], 1)
+        self.assertEqual(self.api.get("/healthz").status, 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,241 @@
+#include <stdio.h>
+
+#include <uv.h>
+
+#include "api/api_int.h"
+#include "base/limits.h"
+#include "lib/expect.h"
+#include "lib/test.h"
+
+static struct mono at_ms(int64_t ms)
+{
+    return (struct mono){.ns = ms * NS_PER_MS};
+}
+
+static struct api_limiter *limiter(double rps, double burst)
+{
+    struct api_config config = api_config_default();
+    config.read_rps = config.write_rps = rps;
+    config.read_burst = config.write_burst = burst;
+    return api_limiter__new(&config);
+}
+
+static bool reads(struct api_limiter *l, struct str key, uint64_t cost, int64_t ms)
+{
+    return api_limiter__take_at(l, key, true, cost, at_ms(ms));
+}
+
+static void limiter__begins_full_and_refills_continuously(void **state)
+{
+    struct api_limiter *l = limiter(10, 2);
+    (void)state;
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_false(reads(l, STR("a"), 1, 0));
+    assert_false(reads(l, STR("a"), 1, 99));
+    assert_true(reads(l, STR("a"), 1, 100));
+    assert_false(reads(l, STR("a"), 1, 150));
+    assert_true(reads(l, STR("a"), 1, 201));
+    /* A long pause fills it up to the burst and no further. */
+    assert_true(reads(l, STR("a"), 2, 60000));
+    assert_false(reads(l, STR("a"), 1, 60000));
+    api_limiter__free(l);
+}
+
+static void limiter__keeps_clients_and_reads_and_writes_apart(void **state)
+{
+    struct api_limiter *l = limiter(1, 1);
+    (void)state;
+    assert_true(api_limiter__take_at(l, STR("a"), true, 1, at_ms(0)));
+    assert_true(api_limiter__take_at(l, STR("a"), false, 1, at_ms(0)));
+    assert_true(api_limiter__take_at(l, STR("b"), true, 1, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("a"), true, 1, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("a"), false, 1, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("b"), true, 1, at_ms(0)));
+    api_limiter__free(l);
+}
+
+static void limiter__takes_nothing_when_it_refuses(void **state)
+{
+    struct api_limiter *l = limiter(1, 10);
+    (void)state;
+    assert_true(reads(l, STR("a"), 4, 0));
+    assert_false(reads(l, STR("a"), 7, 0));
+    assert_true(reads(l, STR("a"), 6, 0));
+    api_limiter__free(l);
+}
+
+static void limiter__lets_a_batch_through_that_is_larger_than_the_bucket(void **state)
+{
+    struct api_limiter *l = limiter(1, 10);
+    (void)state;
+    assert_true(reads(l, STR("a"), 10000, 0));
+    assert_false(reads(l, STR("a"), 1, 0));
+    assert_false(reads(l, STR("a"), 10000, 9000));
+    assert_true(reads(l, STR("a"), 10000, 10000));
+    api_limiter__free(l);
+}
+
+static void limiter__takes_fractions(void **state)
+{
+    struct api_limiter *l = limiter(0.0001, 1);
+    (void)state;
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_false(reads(l, STR("a"), 1, 60000));
+    api_limiter__free(l);
+
+    l = limiter(0.5, 1.5);
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_false(reads(l, STR("a"), 1, 999));
+    assert_true(reads(l, STR("a"), 1, 1000));
+    api_limiter__free(l);
+}
+
+static void limiter__falls_back_to_defaults(void **state)
+{
+    struct api_limiter *l = limiter(0, -1);
+    (void)state;
+    assert_true(reads(l, STR("a"), 4000, 0));
+    assert_false(reads(l, STR("a"), 1, 0));
+    assert_true(reads(l, STR("a"), 2000, 1000));
+    api_limiter__free(l);
+}
+
+static void limiter__bears_a_clock_that_is_a_little_behind(void **state)
+{
+    struct api_limiter *l = limiter(1000, 1);
+    (void)state;
+    assert_true(reads(l, STR("a"), 1, 10));
+    assert_false(reads(l, STR("a"), 1, 5));
+    assert_true(reads(l, STR("a"), 1, 11));
+    api_limiter__free(l);
+}
+
+static void limiter__forgets_who_is_idle_for_ten_minutes(void **state)
+{
+    struct api_limiter *l = limiter(0.0001, 1);
+    (void)state;
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_true(reads(l, STR("b"), 1, 300000));
+    assert_true(reads(l, STR("c"), 1, 599999));
+    assert_int_equal(api_limiter__clients(l), 3);
+    assert_false(reads(l, STR("c"), 1, 600000));
+    assert_int_equal(api_limiter__clients(l), 2);
+    assert_true(reads(l, STR("a"), 1, 600000)); /* new, so full */
+    api_limiter__free(l);
+}
+
+static void limiter__remembers_a_bounded_number_of_clients(void **state)
+{
+    struct api_limiter *l = limiter(0.0001, 1);
+    char key[32];
+    (void)state;
+    assert_true(reads(l, STR("first"), 1, 0));
+    assert_true(reads(l, STR("second"), 1, 0));
+    assert_false(reads(l, STR("first"), 1, 0)); /* heard of again, so it is not the oldest */
+    for (int i = 0; i < LIMIT_RATE_CLIENTS - 1; i++) {
+        int n = snprintf(key, sizeof key, "client %d", i);
+        assert_true(reads(l, str_from(key, (size_t)n), 1, 1));
+    }
+    assert_int_equal(api_limiter__clients(l), LIMIT_RATE_CLIENTS);
+    assert_false(reads(l, STR("first"), 1, 1));
+    assert_true(reads(l, STR("second"), 1, 1)); /* it was dropped, so it is full again */
+    assert_int_equal(api_limiter__clients(l), LIMIT_RATE_CLIENTS);
+    api_limiter__free(l);
+}
+
+/* With sha256sum's first 16 digits for "secret" and "Basic Zm9v". */
+static void limiter__knows_a_client_by_its_credential_or_address(void **state)
+{
+#define SECRET "api:2bb80d537b1da3e3"
+    static const struct {
+        const char *name, *header, *value, *key;
+    } rows[] = {
+        {"nothing but an address", "accept", "x", "ip:10.1.2.3"},
+        {"a key", "X-API-Key", "secret", SECRET},
+        {"a key with blanks around it", "x-api-key", " secret ", SECRET},
+        {"a bearer token shares its bucket", "Authorization", "Bearer secret", SECRET},
+        {"the scheme in any case", "authorization", "bEARER secret", SECRET},
+        {"a cookie shares it too", "Cookie", "a=b; corvo_api_key=secret", SECRET},
+        {"a cookie that is encoded", "cookie", "corvo_api_key=%73ecret;x=y", SECRET},
+        {"another scheme", "Authorization", "Basic Zm9v", "auth:19e87f20128953de"},
+        {"an empty key counts as none", "X-API-Key", " ", "ip:10.1.2.3"},
+        {"nobody is a proxy", "X-Forwarded-For", "1.2.3.4", "ip:10.1.2.3"},
+    };
+#undef SECRET
+    struct api_limiter *l = limiter(1, 1);
+    struct arena *arena = arena_new(1 << 20);
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct http_header header = {str_from_z(rows[i].header), str_from_z(rows[i].value)};
+        struct http_request req = {
+            .headers = &header, .header_count = 1, .peer = STR("10.1.2.3"), .arena = arena};
+        ROW(rows[i].name);
+        expect_str(api_limiter__key(l, &req), str_from_z(rows[i].key));
+    }
+    arena_free(arena);
+    api_limiter__free(l);
+}
+
+static void limiter__lets_everybody_through_when_it_is_off(void **state)
+{
+    struct api_config config = api_config_default();
+    struct arena *arena = arena_new(1 << 20);
+    struct http_request req = {.peer = STR("10.1.2.3"), .arena = arena};
+    (void)state;
+    config.read_burst = 1;
+    config.read_rps = 0.0001;
+    config.rate_limit_enabled = false;
+    struct api_limiter *l = api_limiter__new(&config);
+    for (unsigned i = 0; i < 10; i++) {
+        assert_true(api_limiter__take(l, &req, true, 1));
+    }
+    assert_int_equal(api_limiter__clients(l), 0);
+    api_limiter__free(l);
+    arena_free(arena);
+}
+
+struct taker {
+    struct api_limiter *limiter;
+    unsigned taken;
+};
+
+static void take_many(void *data)
+{
+    struct taker *t = data;
+    for (unsigned i = 0; i < 1000; i++) {
+        t->taken += reads(t->limiter, STR("a"), 1, 0) ? 1U : 0U;
+    }
+}
+
+static void limiter__gives_each_token_to_one_thread(void **state)
+{
+    struct api_limiter *l = limiter(1, 1500);
+    struct taker takers[4];
+    uv_thread_t threads[4];
+    unsigned taken = 0;
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(takers); i++) {
+        takers[i] = (struct taker){.limiter = l};
+        assert_int_equal(uv_thread_create(&threads[i], take_many, &takers[i]), 0);
+    }
+    for (unsigned i = 0; i < COUNT_OF(takers); i++) {
+        assert_int_equal(uv_thread_join(&threads[i]), 0);
+        taken += takers[i].taken;
+    }
+    assert_int_equal(taken, 1500);
+    api_limiter__free(l);
+}
+
+TEST_GROUP(api_limiter, cmocka_unit_test(limiter__begins_full_and_refills_continuously),
+           cmocka_unit_test(limiter__keeps_clients_and_reads_and_writes_apart),
+           cmocka_unit_test(limiter__takes_nothing_when_it_refuses),
+           cmocka_unit_test(limiter__lets_a_batch_through_that_is_larger_than_the_bucket),
+           cmocka_unit_test(limiter__takes_fractions),
+           cmocka_unit_test(limiter__falls_back_to_defaults),
+           cmocka_unit_test(limiter__bears_a_clock_that_is_a_little_behind),
+           cmocka_unit_test(limiter__forgets_who_is_idle_for_ten_minutes),
+           cmocka_unit_test(limiter__remembers_a_bounded_number_of_clients),
+           cmocka_unit_test(limiter__knows_a_client_by_its_credential_or_address),
+           cmocka_unit_test(limiter__lets_everybody_through_when_it_is_off),
+           cmocka_unit_test(limiter__gives_each_token_to_one_thread));

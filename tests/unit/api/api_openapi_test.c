@@ -1,0 +1,268 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api_int.h"
+#include "json/json_scan.h"
+#include "lib/expect.h"
+#include "lib/test.h"
+
+static struct buf description; /* written once for all tests */
+
+static int setup(void **state)
+{
+    (void)state;
+    buf_init(&description, 16 << 20);
+    api_openapi__write("1.2.3", &description);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    buf_deinit(&description);
+    return 0;
+}
+
+static struct json_value member(struct str object, struct str name)
+{
+    struct json_value v;
+    if (!json_scan_member(object, name, &v)) {
+        fail_msg("there is no member " STR_FMT, STR_ARG(name));
+    }
+    return v;
+}
+
+static bool has(struct str object, const char *name)
+{
+    struct json_value v;
+    return json_scan_member(object, str_from_z(name), &v);
+}
+
+static void expect_text(struct str object, const char *name, struct str text)
+{
+    struct json_value v = member(object, str_from_z(name));
+    assert_int_equal(v.type, JSON_TYPE_STRING);
+    assert_true(json_value_text_eq(v, text));
+}
+
+/* The object that a "#/…" reference leads to. */
+static struct str follow(struct str object)
+{
+    struct str reference = member(object, STR("$ref")).text;
+    struct str at = buf_str(&description);
+    reference = str_from(reference.ptr + 3, reference.len - 4); /* without "#/ and the last quote */
+    while (reference.len > 0) {
+        const char *slash = memchr(reference.ptr, '/', reference.len);
+        size_t len = slash == NULL ? reference.len : (size_t)(slash - reference.ptr);
+        at = member(at, str_from(reference.ptr, len)).text;
+        reference = str_from_offset(reference, slash == NULL ? len : len + 1);
+    }
+    return at;
+}
+
+static struct str operation_of(const struct api_route *r)
+{
+    static const char *const methods[HTTP_METHOD_COUNT] = {
+        [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_PUT] = "put", [HTTP_DELETE] = "delete"};
+    struct str paths = member(buf_str(&description), STR("paths")).text;
+    struct str path = member(paths, str_from_z(r->pattern)).text;
+    return member(path, str_from_z(methods[r->method])).text;
+}
+
+static void openapi__is_json_with_what_the_format_wants(void **state)
+{
+    struct err err;
+    struct str all = buf_str(&description);
+    (void)state;
+    assert_false(description.overflow);
+    assert_int_equal(json_scan_check(all, &err), ERR_OK);
+    expect_text(all, "openapi", STR("3.1.0"));
+    expect_text(member(all, STR("info")).text, "version", STR("1.2.3"));
+    assert_true(has(member(all, STR("info")).text, "title"));
+}
+
+static void openapi__is_the_same_every_time(void **state)
+{
+    struct buf again;
+    (void)state;
+    buf_init(&again, 16 << 20);
+    api_openapi__write("1.2.3", &again);
+    expect_str(buf_str(&again), buf_str(&description));
+    buf_deinit(&again);
+}
+
+static void openapi__lists_every_route(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *r = api_router__route(i);
+        ROW(r->pattern);
+        struct str operation = operation_of(r);
+        expect_text(operation, "summary", str_from_z(r->doc));
+        assert_true(r->doc[0] != '\0');
+        assert_true(has(operation, "tags"));
+        assert_true(has(operation, "parameters"));
+        assert_int_equal(has(operation, "requestBody"), (r->flags & ROUTE_BODY) != 0);
+        assert_int_equal(has(operation, "security"), (r->flags & ROUTE_OPEN) != 0);
+        assert_int_equal(has(operation, "x-corvo-roles"), (r->flags & ROUTE_OPEN) == 0);
+        struct str responses = member(operation, STR("responses")).text;
+        assert_true(has(responses, "default"));
+        char status[4] = {r->answer[0], r->answer[1], r->answer[2], '\0'};
+        assert_true(has(member(responses, str_from_z(status)).text, "description"));
+    }
+}
+
+static void openapi__names_every_operation_once(void **state)
+{
+    struct str *names = calloc(api_router__count(), sizeof *names);
+    (void)state;
+    assert_non_null(names);
+    for (size_t i = 0; i < api_router__count(); i++) {
+        names[i] = member(operation_of(api_router__route(i)), STR("operationId")).text;
+        for (size_t j = 0; j < i; j++) {
+            assert_false(str_eq(names[i], names[j]));
+        }
+    }
+    free(names);
+}
+
+static void openapi__describes_path_parameters(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *r = api_router__route(i);
+        struct json_scan s = json_scan_from(member(operation_of(r), STR("parameters")).text);
+        struct json_value v;
+        unsigned in_path = 0;
+        unsigned in_pattern = 0;
+        ROW(r->pattern);
+        assert_true(json_scan_enter_array(&s));
+        while (json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+            if (has(v.text, "$ref")) {
+                v.text = follow(v.text);
+            }
+            in_path += json_value_text_eq(member(v.text, STR("in")), STR("path")) ? 1U : 0U;
+            assert_true(has(v.text, "schema"));
+        }
+        for (const char *p = r->pattern; *p != '\0'; p++) {
+            in_pattern += *p == '{' ? 1U : 0U;
+        }
+        assert_int_equal(in_path, in_pattern);
+    }
+}
+
+/* Which member of the description says the field's limit. */
+static void expect_limit(const struct json_field *f, struct str property)
+{
+    bool any = false;
+    switch (f->kind) {
+    case JSON_KIND_STR:
+        any = has(property, "maxLength") || has(property, "x-corvo-cut-bytes");
+        break;
+    case JSON_KIND_I64:
+    case JSON_KIND_F64:
+        any = has(property, "format");
+        assert_true(f->min == INT64_MIN || has(property, "minimum"));
+        break;
+    case JSON_KIND_STRS:
+    case JSON_KIND_OBJECTS:
+        any = has(property, "maxItems") && has(property, "items");
+        break;
+    case JSON_KIND_WORD:
+        any = has(property, "enum") || has(property, "anyOf");
+        break;
+    case JSON_KIND_DURATION:
+        any = has(property, "pattern");
+        break;
+    case JSON_KIND_TIME:
+        any = has(property, "format");
+        break;
+    case JSON_KIND_RAW:
+        any = f->max == 0 || has(property, "x-corvo-max-bytes");
+        break;
+    case JSON_KIND_OBJECT:
+        any = has(property, "$ref");
+        break;
+    case JSON_KIND_BOOL:
+        any = true;
+        break;
+    case JSON_KIND_COUNT:
+    default:
+        break;
+    }
+    assert_true(any);
+}
+
+static void expect_fields(const struct json_schema *table, struct str schema)
+{
+    struct str properties = member(schema, STR("properties")).text;
+    json_schema_check(table);
+    for (size_t i = 0; i < table->count; i++) {
+        const struct json_field *f = &table->fields[i];
+        struct str property = member(properties, str_from(f->name, f->name_len)).text;
+        ROW(f->name);
+        struct json_value text = member(property, STR("description"));
+        assert_true(text.text.len > 2);
+        expect_limit(f, property);
+        if (f->kind == JSON_KIND_OBJECT) {
+            expect_fields(f->schema, follow(property));
+        } else if (f->kind == JSON_KIND_OBJECTS) {
+            expect_fields(f->schema, follow(member(property, STR("items")).text));
+        }
+    }
+}
+
+static void openapi__describes_every_field_with_its_limit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *r = api_router__route(i);
+        if (r->in == NULL) {
+            continue;
+        }
+        ROW(r->pattern);
+        struct str body = member(operation_of(r), STR("requestBody")).text;
+        struct str content = member(body, STR("content")).text;
+        struct str json = member(content, STR("application/json")).text;
+        expect_fields(r->in, follow(member(json, STR("schema")).text));
+    }
+}
+
+static void openapi__says_what_absent_members_count_as(void **state)
+{
+    struct str schemas =
+        member(member(buf_str(&description), STR("components")).text, STR("schemas")).text;
+    struct str enqueue =
+        member(member(schemas, STR("PostEnqueueRequest")).text, STR("properties")).text;
+    (void)state;
+    expect_str(member(member(enqueue, STR("max_retries")).text, STR("default")).text, STR("3"));
+    expect_text(member(enqueue, STR("priority")).text, "default", STR("normal"));
+    expect_text(member(enqueue, STR("retry_base_delay")).text, "default", STR("5s"));
+    assert_false(has(member(enqueue, STR("unique_key")).text, "default"));
+}
+
+static void openapi__knows_the_words_of_every_error(void **state)
+{
+    struct str schemas =
+        member(member(buf_str(&description), STR("components")).text, STR("schemas")).text;
+    struct str properties = member(member(schemas, STR("Error")).text, STR("properties")).text;
+    struct str words = member(member(properties, STR("code")).text, STR("enum")).text;
+    (void)state;
+    for (int code = 1; code < ERR_CODE_COUNT; code++) {
+        char quoted[64];
+        (void)snprintf(quoted, sizeof quoted, "\"%s\"", err_wire((enum err_code)code));
+        ROW(quoted);
+        assert_non_null(memmem(words.ptr, words.len, quoted, strlen(quoted)));
+    }
+}
+
+TEST_GROUP_FIXTURE(api_openapi, setup, teardown,
+                   cmocka_unit_test(openapi__is_json_with_what_the_format_wants),
+                   cmocka_unit_test(openapi__is_the_same_every_time),
+                   cmocka_unit_test(openapi__lists_every_route),
+                   cmocka_unit_test(openapi__names_every_operation_once),
+                   cmocka_unit_test(openapi__describes_path_parameters),
+                   cmocka_unit_test(openapi__describes_every_field_with_its_limit),
+                   cmocka_unit_test(openapi__says_what_absent_members_count_as),
+                   cmocka_unit_test(openapi__knows_the_words_of_every_error));
