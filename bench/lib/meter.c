@@ -5,6 +5,14 @@
 
 #include "os/os_clock.h"
 
+/* A bench is built also where there is no Valgrind. */
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION (void)0
+#define CALLGRIND_STOP_INSTRUMENTATION  (void)0
+#endif
+
 static int64_t cpu_of(int who)
 {
     struct rusage u;
@@ -39,4 +47,13 @@ uint64_t meter_heap_bytes(void)
 {
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
+}
+
+void meter_count_instructions(bool on)
+{
+    if (on) {
+        CALLGRIND_START_INSTRUMENTATION;
+    } else {
+        CALLGRIND_STOP_INSTRUMENTATION;
+    }
 }

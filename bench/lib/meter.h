@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct meter {
@@ -23,3 +24,6 @@ struct meter meter_since(struct meter start);
 /* Highest resident memory so far, and memory from malloc in use now, in bytes. */
 uint64_t meter_peak_bytes(void);
 uint64_t meter_heap_bytes(void);
+
+/* Under Callgrind with --instr-atstart=no: look from here on, or no longer. Otherwise nothing. */
+void meter_count_instructions(bool on);

@@ -1,0 +1,316 @@
+/*
+ * Load bench: the same work against Corvo over HTTP/1.1 and against beanstalkd, from one generator.
+ *
+ * A number of connections, each with one request under way, on one thread with epoll; requests are
+ * built once and answers are only looked at as far as it takes to find their end, so that the
+ * generator costs little. Prints requests per second, and the generator's own CPU per request.
+ *
+ *   load_bench MODE PORT CONNECTIONS SECONDS
+ *   modes: corvo-enqueue, corvo-batch (100 jobs a request), corvo-lifecycle (enqueue, fetch, ack),
+ *          beanstalk-put, beanstalk-lifecycle (put, reserve, delete)
+ *
+ * A lifecycle counts once for its three requests.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/check.h"
+#include "base/str.h"
+#include "lib/meter.h"
+#include "os/os_clock.h"
+
+enum { READ_BYTES = 64 * 1024, REPLY_BYTES_MAX = 1 << 20, EVENTS = 256, BATCH = 100 };
+
+struct mode;
+
+struct connection {
+    int fd;
+    unsigned step;
+    struct buf out; /* what is being sent */
+    size_t sent;
+    struct buf in; /* the answer so far */
+    char id[64];   /* of the job that a lifecycle is at */
+    size_t id_len;
+};
+
+/* A kind of work: steps that follow one another on each connection. */
+struct mode {
+    const char *name;
+    unsigned steps;
+    uint64_t jobs_per_round;
+    void (*request)(struct connection *c, unsigned step);
+    /* The whole answer is here: true, and what the next step needs is kept. */
+    bool (*answered)(struct connection *c, unsigned step);
+};
+
+static const char payload[] = "{\"to\":\"user@example.com\",\"template\":\"welcome\",\"n\":12345}";
+
+/* Corvo */
+
+static void http_post(struct connection *c, const char *path, struct str id, struct str body)
+{
+    buf_clear(&c->out);
+    buf_printf(&c->out,
+               "POST %s" STR_FMT " HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
+               "Content-Length: %zu\r\n\r\n",
+               path, STR_ARG(id), body.len);
+    buf_add_str(&c->out, body);
+}
+
+static void corvo_job(struct buf *b)
+{
+    buf_printf(b, "{\"queue\":\"bench\",\"payload\":%s}", payload);
+}
+
+static void corvo_enqueue(struct connection *c, unsigned step)
+{
+    struct buf body;
+    (void)step;
+    buf_init(&body, 1024);
+    corvo_job(&body);
+    http_post(c, "/api/v1/enqueue", STR_EMPTY, buf_str(&body));
+    buf_deinit(&body);
+}
+
+static void corvo_batch(struct connection *c, unsigned step)
+{
+    struct buf body;
+    (void)step;
+    buf_init(&body, 1 << 20);
+    buf_printf(&body, "{\"jobs\":[");
+    for (int i = 0; i < BATCH; i++) {
+        buf_printf(&body, i == 0 ? "" : ",");
+        corvo_job(&body);
+    }
+    buf_printf(&body, "]}");
+    http_post(c, "/api/v1/enqueue/batch", STR_EMPTY, buf_str(&body));
+    buf_deinit(&body);
+}
+
+static void corvo_lifecycle(struct connection *c, unsigned step)
+{
+    if (step == 0) {
+        corvo_enqueue(c, step);
+    } else if (step == 1) {
+        http_post(c, "/api/v1/fetch", STR_EMPTY,
+                  STR("{\"queues\":[\"bench\"],\"worker_id\":\"bench\"}"));
+    } else {
+        http_post(c, "/api/v1/ack/", str_from(c->id, c->id_len), STR("{}"));
+    }
+}
+
+/* The value behind a header's name, as a number; -1 when it is not there. */
+static int64_t header_number(struct str head, const char *name)
+{
+    const char *at = memmem(head.ptr, head.len, name, strlen(name));
+    int64_t value = 0;
+    if (at == NULL) {
+        return -1;
+    }
+    for (at += strlen(name); *at == ' '; at++) {
+    }
+    for (; *at >= '0' && *at <= '9'; at++) {
+        value = value * 10 + (*at - '0');
+    }
+    return value;
+}
+
+static bool corvo_answered(struct connection *c, unsigned step)
+{
+    struct str in = buf_str(&c->in);
+    const char *end = memmem(in.ptr, in.len, "\r\n\r\n", 4);
+    if (end == NULL) {
+        return false;
+    }
+    size_t head_len = (size_t)(end - in.ptr) + 4;
+    int64_t length = header_number(str_from(in.ptr, head_len), "ontent-Length:");
+    if (in.len < head_len + (size_t)(length < 0 ? 0 : length)) {
+        return false;
+    }
+    if (in.ptr[9] != '2') {
+        (void)fprintf(stderr, "load_bench: refused: " STR_FMT "\n", STR_ARG(in));
+        exit(1);
+    }
+    const char *id = memmem(in.ptr, in.len, "\"job_id\":\"", 10);
+    if (step == 1) {
+        if (id == NULL) {
+            (void)fprintf(stderr, "load_bench: no job: " STR_FMT "\n", STR_ARG(in));
+            exit(1);
+        }
+        c->id_len = 30;
+        memcpy(c->id, id + 10, c->id_len);
+    }
+    return true;
+}
+
+/* beanstalkd */
+
+static void beanstalk_request(struct connection *c, unsigned step)
+{
+    buf_clear(&c->out);
+    if (step == 0) {
+        buf_printf(&c->out, "put 1024 0 60 %zu\r\n%s\r\n", sizeof payload - 1, payload);
+    } else if (step == 1) {
+        buf_printf(&c->out, "reserve\r\n");
+    } else {
+        buf_printf(&c->out, "delete %.*s\r\n", (int)c->id_len, c->id);
+    }
+}
+
+static bool beanstalk_answered(struct connection *c, unsigned step)
+{
+    struct str in = buf_str(&c->in);
+    const char *end = memmem(in.ptr, in.len, "\r\n", 2);
+    if (end == NULL) {
+        return false;
+    }
+    static const char *const expected[] = {"INSERTED", "RESERVED", "DELETED"};
+    if (!str_starts_with(in, str_from_z(expected[step]))) {
+        (void)fprintf(stderr, "load_bench: refused: " STR_FMT "\n", STR_ARG(in));
+        exit(1);
+    }
+    if (step != 1) {
+        return true;
+    }
+    size_t line = (size_t)(end - in.ptr) + 2;
+    if (in.len < line + sizeof payload - 1 + 2) {
+        return false;
+    }
+    const char *from = in.ptr + 9;
+    c->id_len = 0;
+    while (from[c->id_len] != ' ') {
+        c->id[c->id_len] = from[c->id_len];
+        c->id_len++;
+    }
+    return true;
+}
+
+static const struct mode modes[] = {
+    {"corvo-enqueue", 1, 1, corvo_enqueue, corvo_answered},
+    {"corvo-batch", 1, BATCH, corvo_batch, corvo_answered},
+    {"corvo-lifecycle", 3, 1, corvo_lifecycle, corvo_answered},
+    {"beanstalk-put", 1, 1, beanstalk_request, beanstalk_answered},
+    {"beanstalk-lifecycle", 3, 1, beanstalk_request, beanstalk_answered},
+};
+
+/* The generator */
+
+static int connect_to(uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int one = 1;
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0) {
+        (void)fprintf(stderr, "load_bench: cannot connect to port %u\n", port);
+        exit(1);
+    }
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    return fd;
+}
+
+static void send_request(const struct mode *m, struct connection *c)
+{
+    m->request(c, c->step);
+    CHECK(!c->out.overflow);
+    c->sent = 0;
+    buf_clear(&c->in);
+    /* A request fits into the socket's buffer: there is one at a time. */
+    while (c->sent < c->out.len) {
+        ssize_t n = write(c->fd, c->out.ptr + c->sent, c->out.len - c->sent);
+        CHECK(n > 0);
+        c->sent += (size_t)n;
+    }
+}
+
+static bool receive(const struct mode *m, struct connection *c)
+{
+    char *room = buf_reserve(&c->in, READ_BYTES);
+    CHECK(room != NULL);
+    ssize_t n = read(c->fd, room, READ_BYTES);
+    if (n <= 0) {
+        (void)fprintf(stderr, "load_bench: the server closed a connection\n");
+        exit(1);
+    }
+    c->in.len += (size_t)n;
+    return m->answered(c, c->step);
+}
+
+static uint64_t run(const struct mode *m, struct connection *list, unsigned count, int64_t end_ns)
+{
+    int poll = epoll_create1(0);
+    uint64_t rounds = 0;
+    CHECK(poll >= 0);
+    for (unsigned i = 0; i < count; i++) {
+        struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
+        CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, list[i].fd, &e) == 0);
+        send_request(m, &list[i]);
+    }
+    unsigned busy = count;
+    while (busy > 0) {
+        struct epoll_event events[EVENTS];
+        int n = epoll_wait(poll, events, EVENTS, -1);
+        CHECK(n >= 0 || errno == EINTR);
+        bool over = os_clock_mono().ns >= end_ns;
+        for (int i = 0; i < n; i++) {
+            struct connection *c = &list[events[i].data.u32];
+            if (!receive(m, c)) {
+                continue;
+            }
+            c->step = (c->step + 1) % m->steps;
+            rounds += c->step == 0 ? 1 : 0;
+            if (over && c->step == 0) {
+                busy--;
+            } else {
+                send_request(m, c);
+            }
+        }
+    }
+    (void)close(poll);
+    return rounds;
+}
+
+int main(int argc, char **argv)
+{
+    const struct mode *m = NULL;
+    int64_t port = 0;
+    int64_t count = 0;
+    int64_t seconds = 0;
+    for (size_t i = 0; argc == 5 && i < COUNT_OF(modes); i++) {
+        m = strcmp(argv[1], modes[i].name) == 0 ? &modes[i] : m;
+    }
+    if (m == NULL || !str_to_i64(str_from_z(argv[2]), &port) ||
+        !str_to_i64(str_from_z(argv[3]), &count) || !str_to_i64(str_from_z(argv[4]), &seconds)) {
+        (void)fprintf(stderr, "usage: load_bench MODE PORT CONNECTIONS SECONDS\n");
+        return 2;
+    }
+    struct connection *list = calloc((size_t)count, sizeof *list);
+    CHECK(list != NULL);
+    for (int64_t i = 0; i < count; i++) {
+        list[i].fd = connect_to((uint16_t)port);
+        buf_init(&list[i].out, REPLY_BYTES_MAX);
+        buf_init(&list[i].in, REPLY_BYTES_MAX);
+    }
+    struct meter start = meter_now();
+    uint64_t rounds = run(m, list, (unsigned)count, os_clock_mono().ns + seconds * NS_PER_S);
+    struct meter cost = meter_since(start);
+    double jobs = (double)(rounds * m->jobs_per_round);
+    printf("%-20s %4lld connections %10.0f jobs/s   generator %.2f µs/job\n", m->name,
+           (long long)count, jobs / ((double)cost.wall_ns / 1e9), (double)cost.cpu_ns / jobs / 1e3);
+    for (int64_t i = 0; i < count; i++) {
+        (void)close(list[i].fd);
+        buf_deinit(&list[i].out);
+        buf_deinit(&list[i].in);
+    }
+    free(list);
+    return 0;
+}

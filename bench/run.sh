@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Run the benches that need no server, with the release build. bench/README.md says how to read
+# them.
+#
+#   run.sh [FOLDER]     FOLDER: with the executables; build/release/bench unless said
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+bin=${1:-$here/../build/release/bench}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+echo "== node: Raft and log alone"
+"$bin/node_bench" --dir "$work/node"
+echo
+echo "== machine: state machine and store alone"
+"$bin/machine_bench" --dir "$work/machine"
+echo
+echo "== engine: all of it, without a network"
+"$bin/engine_bench" --dir "$work/engine"
+echo
+echo "== a claim, with few and with many jobs waiting"
+"$here/claim_flat.sh" "$bin/machine_bench" 1000000
