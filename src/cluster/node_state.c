@@ -161,7 +161,8 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
 
 enum err_code node_state__restore(struct node *n, const struct manifest *m, struct err *err)
 {
-    if (m->index <= n->fsm.applied_index(n->fsm.data)) {
+    uint64_t before = n->fsm.applied_index(n->fsm.data);
+    if (m->index <= before) {
         return ERR_OK;
     }
     const char *dir = disk_io_snapshots_dir(n->disk);
@@ -171,9 +172,11 @@ enum err_code node_state__restore(struct node *n, const struct manifest *m, stru
         return err_wrap(err, "restore the state");
     }
     uint64_t applied = n->fsm.applied_index(n->fsm.data);
-    if (applied < m->index) {
-        return err_set(err, ERR_CORRUPT,
-                       "the checkpoint '%s' ends before the entry that its manifest says", path.z);
+    /* It may end before the manifest's index: Raft's own entries, which the state never sees, may
+     * stand between. But it cannot have less than what it replaces. */
+    if (applied < before) {
+        return err_set(err, ERR_CORRUPT, "the checkpoint '%s' ends before the state it replaces",
+                       path.z);
     }
     log_info("snapshot_restored", LOG_U64("index", m->index), LOG_U64("applied_index", applied));
     return ERR_OK;
