@@ -3,7 +3,7 @@
 SEEDS ?= 3000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help deps build run test dev asan tsan fuzz sim soak bench format clean
+.PHONY: help deps build run test dev asan tsan fuzz sim bench format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
