@@ -1,0 +1,96 @@
+/*
+ * View: a copy of all jobs in SQLite, for questions that the engine's indexes do not answer.
+ *
+ * One writer thread is subscribed to the engine's feed and writes what changed, in log order, many
+ * jobs in one transaction together with the watermark: the log index up to which the copy is
+ * complete. A job that changed ten times since the last turn is written once. Nothing is ever
+ * dropped; the view can only be late, and says how late. A few reader threads answer questions,
+ * each with a connection of its own.
+ *
+ *   engine --feed--> [writer thread] --> view.db (WAL) <-- [reader threads] <-- view_ask
+ *
+ * The view is not the truth. A file that is missing, damaged or of another version is made anew
+ * from the engine's documents, at start or by view_rebuild, and questions meanwhile are answered
+ * late.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "engine/engine.h"
+#include "loop/mailbox.h"
+
+struct view;
+struct view_reader; /* a connection for reading, inside view_ask.run */
+
+struct view_config {
+    struct engine *engine;
+    const char *dir;   /* where view.db lives; made when missing */
+    unsigned readers;  /* threads that answer questions */
+    uint32_t asks_max; /* waiting questions; more are refused with ERR_OVERLOADED */
+    int64_t wait_ms;   /* how long a question waits for the watermark, at most */
+    int64_t ask_ms;    /* how long one may run */
+};
+
+struct view_config view_config_default(void);
+
+ATTR_NODISCARD enum err_code view_open(const struct view_config *config, struct view **out_view,
+                                       struct err *err);
+/* Before the engine is closed. Questions under way are finished, waiting ones refused. NULL is
+ * fine. */
+void view_close(struct view *v);
+
+/* A question: run is called on a reader thread as soon as the view shows everything that the engine
+ * had answered when it was asked, or wait_ms have passed. Then done, on the loop of reply_to. The
+ * caller keeps it alive until done, which comes exactly once. */
+struct view_ask {
+    /* set by the caller */
+    void (*run)(struct view_ask *ask, struct view_reader *r);
+    void (*done)(struct view_ask *ask);
+    struct mailbox *reply_to;
+    void *data;
+    /* result */
+    struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_TIMEOUT…: run was not called,
+                       or was cut short */
+    uint64_t index; /* the watermark that run saw */
+    uint64_t lag;   /* changed jobs that it did not see */
+    /* private */
+    struct msg msg;
+    struct view *view;
+    struct view_ask *next;
+    uint64_t wait_index;
+    int64_t deadline_ns;
+};
+
+/* From any thread. */
+void view_ask(struct view *v, struct view_ask *ask);
+
+struct view_status {
+    uint64_t index;    /* watermark of the rows */
+    uint64_t lag;      /* changed jobs not yet written */
+    uint64_t text_lag; /* written jobs that the full text does not know yet */
+    uint64_t written;  /* rows since start */
+    bool rebuilding;
+    bool rebuilt; /* at least once since start: the rest says how it went */
+    int64_t rebuild_started_ms, rebuild_took_ms;
+    bool rebuild_ok;
+    char rebuild_error[160];
+};
+
+/* Any thread. */
+void view_status(struct view *v, struct view_status *out);
+
+/* Make the view anew while it serves; done on the loop of reply_to, with err. */
+struct view_rebuild {
+    void (*done)(struct view_rebuild *r);
+    struct mailbox *reply_to;
+    void *data;
+    struct err err;
+    int64_t took_ms;
+    struct msg msg;
+    struct view *view;
+};
+void view_rebuild(struct view *v, struct view_rebuild *r);
