@@ -64,6 +64,7 @@ extern const struct api_routes api_jobs_routes;
 extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
 extern const struct api_routes api_system_routes;
+extern const struct api_routes api_explain_routes;
 
 enum { API_PARAMS_MAX = 2 };
 

@@ -111,6 +111,8 @@ void queues__touch(struct machine *m, struct queue *q);         /* write its rec
 struct live_line *queues__line(struct queue *q, uint8_t priority);
 /* May something be claimed now? until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
+/* When the throttle lets the next claim through; 0 when it does now. */
+struct wall queues__throttled_until(const struct queue *q, struct wall now);
 /* How many claims its limits let through now. */
 uint32_t queues__places(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);

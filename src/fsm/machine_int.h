@@ -31,6 +31,7 @@ struct queue {
     uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
     struct lane *lanes;                   /* by priority; a lane stays once it was needed */
     unsigned lane_count;
+    struct live_line active; /* jobs that are being worked on; in no order that counts */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */
