@@ -38,5 +38,9 @@ void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine
 /* The server's on_request, with the api as data. */
 void api_on_request(void *data, struct http_request *req);
 
+/* The server's on_loop_start and on_loop_stop, with the api as data. */
+void api_on_loop_start(void *data, struct http_loop *loop);
+void api_on_loop_stop(void *data, struct http_loop *loop);
+
 /* Where to ask for connection counters, once the server is open. */
 void api_set_server(struct api *a, const struct http_server *server);

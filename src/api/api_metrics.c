@@ -233,6 +233,13 @@ static uint64_t state_number(const char *role)
     X("corvo_scheduler_purge_errors_total",    "counter", v->engine.purge_errors, "Runs that did not happen.") \
     X("corvo_scheduler_last_purge_seconds",    "gauge",   SECONDS(v->throughput.of[THROUGHPUT_PURGED].last), "Unix time of the last purge that removed jobs.") \
     \
+    X("corvo_events_last_seq",                 "gauge",   v->engine.next_event - 1,   "Number of the newest event; 0 before the first.") \
+    X("corvo_events_kept",                     "gauge",   v->engine.next_event - v->engine.oldest_event, "Events in the log.") \
+    X("corvo_event_streams_open",              "gauge",   v->streams_total - v->streams_ended, "Readers of the event stream.") \
+    X("corvo_event_streams_total",             "counter", v->streams_total,           "Event streams begun.") \
+    X("corvo_event_streams_cut_total",         "counter", v->streams_cut,             "Event streams ended because their reader took too little.") \
+    X("corvo_event_stream_events_total",       "counter", v->stream_events,           "Events given to readers of streams.") \
+    \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
     X("corvo_http_connections_refused_total",  "counter", v->http.connections_refused, "Connections over a limit on their number.") \

@@ -10,10 +10,18 @@
 #include "api/api_int.h"
 #include "base/check.h"
 
+/* clang-format off: one in a line */
 static const struct api_routes *const tables[] = {
-    &api_enqueue_routes,   &api_work_routes,   &api_jobs_routes,    &api_queues_routes,
-    &api_schedules_routes, &api_system_routes, &api_explain_routes,
+    &api_enqueue_routes,
+    &api_work_routes,
+    &api_jobs_routes,
+    &api_queues_routes,
+    &api_schedules_routes,
+    &api_system_routes,
+    &api_events_routes,
+    &api_explain_routes,
 };
+/* clang-format on */
 
 size_t api_router__count(void)
 {

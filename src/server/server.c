@@ -96,6 +96,8 @@ static enum err_code open_http(struct server *s, struct err *err)
         .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
         .data = s->api,
         .on_request = api_on_request,
+        .on_loop_start = api_on_loop_start,
+        .on_loop_stop = api_on_loop_stop,
     };
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
