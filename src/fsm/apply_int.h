@@ -26,6 +26,9 @@ void apply_batch_seal(struct machine *m, const struct command *c, struct result 
 void apply_schedule_put(struct machine *m, const struct command *c, struct result *r);
 void apply_schedule_delete(struct machine *m, const struct command *c, struct result *r);
 void apply_schedule_fire(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -173,6 +176,14 @@ void workers__each(struct machine *m, void (*fn)(void *data, const struct machin
 unsigned workers__prune(struct machine *m, unsigned limit);
 void workers__load(struct machine *m);
 void workers__close(struct machine *m);
+
+/* apply_jobs.c: the action on each of the jobs that are visible in the namespace. */
+void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct str ns,
+                      struct result *r);
+
+/* apply_bulk.c */
+void apply_bulk__load(struct machine *m);
+void apply_bulk__close(struct machine *m);
 
 /* apply_schedule.c */
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);

@@ -38,7 +38,10 @@ enum command_type {
     COMMAND_SCHEDULE_PUT = 13,
     COMMAND_SCHEDULE_DELETE = 14,
     COMMAND_SCHEDULE_FIRE = 15,
-    COMMAND_TYPE_LAST = COMMAND_SCHEDULE_FIRE
+    COMMAND_BULK_PUT = 20,  /* a bulk operation that goes on in the background */
+    COMMAND_BULK_STEP = 21, /* a chunk of it, and how far it is */
+    COMMAND_BULK_END = 22,  /* cancelled, or it cannot go on */
+    COMMAND_TYPE_LAST = COMMAND_BULK_END
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -200,6 +203,36 @@ struct command_schedule_fire {
     struct wall next;          /* the one after, computed by the leader */
 };
 
+/* By filter, or by ids; which jobs a filter means is found step by step. */
+struct command_bulk_put {
+    enum command_job_action action;
+    bool reset_attempts;
+    uint8_t priority;
+    struct str queue;
+    struct str reason;
+    struct str ns;     /* only jobs that are visible there */
+    struct str filter; /* a JSON object; empty: by ids */
+    uint64_t total;    /* jobs that are meant, as far as is known */
+    uint64_t errors;   /* of these, what was no id at all: done with */
+    struct id *ids;
+    size_t count;
+};
+
+struct command_bulk_step {
+    struct id id;
+    uint32_t step;    /* how many were done before: a step that comes twice is refused */
+    bool last;        /* by filter: there are no more */
+    struct id cursor; /* by filter: jobs up to this one are done with this step */
+    struct id *ids;
+    size_t count;
+};
+
+struct command_bulk_end {
+    struct id id;
+    bool cancelled; /* else it has failed */
+    struct str error;
+};
+
 struct command {
     enum command_type type;
     union {
@@ -217,6 +250,9 @@ struct command {
         struct command_schedule_put schedule_put;
         struct command_schedule_delete schedule_delete;
         struct command_schedule_fire schedule_fire;
+        struct command_bulk_put bulk_put;
+        struct command_bulk_step bulk_step;
+        struct command_bulk_end bulk_end;
     };
 };
 
@@ -229,6 +265,9 @@ ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, s
 
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);
+
+/* Whether there is a command of this number: they have gaps. */
+bool command_exists(unsigned type);
 
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {

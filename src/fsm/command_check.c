@@ -503,6 +503,44 @@ static enum err_code check_schedule_put(const struct command *c,
     return check_tags(&top, s->tags, err);
 }
 
+static enum err_code check_bulk_put(const struct command *c, const struct command_limits *limits,
+                                    struct err *err)
+{
+    const struct command_bulk_put *b = &c->bulk_put;
+    (void)limits;
+    if (b->count > LIMIT_BULK_IDS) {
+        return err_set(err, ERR_BULK, "job_ids has more than %d ids", LIMIT_BULK_IDS);
+    }
+    if (b->filter.len > 0 && b->count > 0) {
+        return err_set(err, ERR_BULK, "an operation is by filter or by job_ids");
+    }
+    if (b->action == COMMAND_JOB_MOVE &&
+        check_queue_name(&top, "move_to_queue", b->queue, err) != ERR_OK) {
+        return err->code;
+    }
+    if (check_json(&top, "filter", b->filter, LIMIT_BULK_FILTER_BYTES, err) != ERR_OK ||
+        check_text(&top, "namespace", b->ns, LIMIT_NAME_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_text(&top, "reason", b->reason, LIMIT_REASON_BYTES, err);
+}
+
+static enum err_code check_bulk_step(const struct command *c, const struct command_limits *limits,
+                                     struct err *err)
+{
+    (void)limits;
+    return c->bulk_step.count > LIMIT_BULK_CHUNK
+               ? err_set(err, ERR_BULK, "one step has at most %d ids", LIMIT_BULK_CHUNK)
+               : ERR_OK;
+}
+
+static enum err_code check_bulk_end(const struct command *c, const struct command_limits *limits,
+                                    struct err *err)
+{
+    (void)limits;
+    return check_text(&top, "error", c->bulk_end.error, LIMIT_REASON_BYTES, err);
+}
+
 static enum err_code (*const checks[])(const struct command *c, const struct command_limits *limits,
                                        struct err *err) = {
     [COMMAND_ENQUEUE] = check_enqueue,
@@ -520,13 +558,15 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_SCHEDULE_PUT] = check_schedule_put,
     [COMMAND_SCHEDULE_DELETE] = check_nothing,
     [COMMAND_SCHEDULE_FIRE] = check_nothing,
+    [COMMAND_BULK_PUT] = check_bulk_put,
+    [COMMAND_BULK_STEP] = check_bulk_step,
+    [COMMAND_BULK_END] = check_bulk_end,
 };
 _Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
 
 enum err_code command_check(const struct command *c, const struct command_limits *limits,
                             struct err *err)
 {
-    CHECK(c->type >= COMMAND_ENQUEUE);
-    CHECK(c->type <= COMMAND_TYPE_LAST);
+    CHECK(command_exists(c->type));
     return checks[c->type](c, limits, err);
 }

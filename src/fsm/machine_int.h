@@ -83,6 +83,13 @@ struct schedule {
     char *texts;
 };
 
+/* A bulk operation that goes on in the background, or is over and remembered. */
+struct bulk {
+    struct id id;
+    struct store_bulk rec; /* texts point into own memory */
+    char *texts;
+};
+
 /* Jobs that wait for one job to complete. */
 struct dependency {
     struct map_node node; /* by the id that is waited for */
@@ -113,6 +120,8 @@ struct machine {
     struct map schedule_names;
     struct heap schedule_due;
     struct map dependencies;
+    struct bulk **bulks; /* by id, that is in the order of their creation */
+    uint32_t bulk_count;
     struct throughput throughput;
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 

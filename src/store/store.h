@@ -66,6 +66,7 @@ void store_delete(struct store *s, char kind, struct str rest);
 enum {
     STORE_KIND_MACHINE = 'A',
     STORE_KIND_BATCH = 'b',
+    STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',
     STORE_KIND_QUEUE = 'q',
     STORE_KIND_REPLY = 'r',

@@ -139,6 +139,29 @@ struct store_worker samples_worker(void)
                                  .last_heartbeat = at(1700000000501)};
 }
 
+struct store_bulk samples_bulk(void)
+{
+    return (struct store_bulk){.status = STORE_BULK_CANCELLED,
+                               .action = COMMAND_JOB_MOVE,
+                               .reset_attempts = true,
+                               .priority = JOB_PRIORITY_HIGH,
+                               .lists = 61,
+                               .steps = 62,
+                               .total = 63,
+                               .processed = 64,
+                               .affected = 65,
+                               .errors = 66,
+                               .cursor = samples_id(67),
+                               .created_at = at(1700000000510),
+                               .updated_at = at(1700000000511),
+                               .finished_at = at(1700000000512),
+                               .ns = STR("acme"),
+                               .queue = STR("mail.in"),
+                               .reason = STR("by hand"),
+                               .filter = STR("{\"state\":[\"dead\"]}"),
+                               .error = STR("it broke")};
+}
+
 static struct store_tokens tokens(void)
 {
     return (struct store_tokens){.input = 1,
@@ -293,6 +316,36 @@ static struct command queue(void)
                                       .in_done = true}};
 }
 
+static struct command bulk_put(void)
+{
+    static struct id ids[2];
+    ids[0] = samples_id(21);
+    ids[1] = samples_id(22);
+    return (struct command){.bulk_put = {.action = COMMAND_JOB_MOVE,
+                                         .reset_attempts = true,
+                                         .priority = JOB_PRIORITY_HIGH,
+                                         .queue = STR("mail.in"),
+                                         .reason = STR("by hand"),
+                                         .ns = STR("acme"),
+                                         .total = 3,
+                                         .errors = 1,
+                                         .ids = ids,
+                                         .count = COUNT_OF(ids)}};
+}
+
+static struct command bulk_step(void)
+{
+    static struct id ids[2];
+    ids[0] = samples_id(23);
+    ids[1] = samples_id(24);
+    return (struct command){.bulk_step = {.id = samples_id(25),
+                                          .step = 7,
+                                          .last = true,
+                                          .cursor = samples_id(24),
+                                          .ids = ids,
+                                          .count = COUNT_OF(ids)}};
+}
+
 static struct command content_of(enum command_type type)
 {
     switch (type) {
@@ -335,6 +388,13 @@ static struct command content_of(enum command_type type)
                                                   .manual = true,
                                                   .expected_next = at(1700000000900),
                                                   .next = at(1700000000901)}};
+    case COMMAND_BULK_PUT:
+        return bulk_put();
+    case COMMAND_BULK_STEP:
+        return bulk_step();
+    case COMMAND_BULK_END:
+        return (struct command){
+            .bulk_end = {.id = samples_id(26), .cancelled = true, .error = STR("enough")}};
     default:
         UNREACHABLE("every command has a sample");
     }

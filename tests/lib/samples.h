@@ -24,6 +24,7 @@ struct store_lock samples_lock(void);
 struct store_batch samples_batch(void);
 struct store_schedule samples_schedule(void);
 struct store_worker samples_worker(void);
+struct store_bulk samples_bulk(void);
 
 struct store_error samples_error(void);
 struct store_usage samples_usage(void);
@@ -42,6 +43,7 @@ void samples_same_lock(const struct store_lock *got, const struct store_lock *wa
 void samples_same_batch(const struct store_batch *got, const struct store_batch *want);
 void samples_same_schedule(const struct store_schedule *got, const struct store_schedule *want);
 void samples_same_worker(const struct store_worker *got, const struct store_worker *want);
+void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *want);
 void samples_same_error(const struct store_error *got, const struct store_error *want);
 void samples_same_usage(const struct store_usage *got, const struct store_usage *want);
 void samples_same_iteration(const struct store_iteration *got, const struct store_iteration *want);

@@ -60,6 +60,9 @@ static void samples__are_fine(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_CLAIM; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command c = samples_command((enum command_type)type);
         expect_fine(&c);
     }
