@@ -17,9 +17,11 @@
 #include "http/http_server.h"
 
 struct api;
+struct svc_bulk;
 
 struct api_config {
     struct engine *engine;
+    struct svc_bulk *bulk;     /* what goes on in the background */
     const char *version;       /* what /api/v1/info says */
     const char *node_id;       /* what cluster status says */
     struct str admin_password; /* empty: none */

@@ -66,6 +66,7 @@ extern const struct api_routes api_schedules_routes;
 extern const struct api_routes api_events_routes;
 extern const struct api_routes api_system_routes;
 extern const struct api_routes api_explain_routes;
+extern const struct api_routes api_bulk_routes;
 
 enum { API_PARAMS_MAX = 2 };
 

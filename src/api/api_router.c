@@ -20,6 +20,7 @@ static const struct api_routes *const tables[] = {
     &api_system_routes,
     &api_events_routes,
     &api_explain_routes,
+    &api_bulk_routes,
 };
 /* clang-format on */
 

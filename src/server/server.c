@@ -13,6 +13,7 @@
 #include "http/http_server.h"
 #include "log/log.h"
 #include "server/settings.h"
+#include "svc/svc_bulk.h"
 
 #define CORVO_VERSION "0.3.0"
 
@@ -22,6 +23,7 @@ struct server {
     struct settings settings;
     struct arena *arena;
     struct engine *engine;
+    struct svc_bulk *bulk;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -69,13 +71,22 @@ static enum err_code open_engine(struct server *s, struct err *err)
     return engine_open(&config, &s->engine, err);
 }
 
+static void open_services(struct server *s)
+{
+    struct svc_bulk_config bulk = svc_bulk_config_default();
+    bulk.engine = s->engine;
+    s->bulk = svc_bulk_open(&bulk);
+}
+
 static enum err_code open_http(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
     struct api_config api = api_config_default();
     bool tls = set->tls_cert.len > 0;
     struct http_listen listen = {.address = zero_terminated(s, set->bind), .tls = tls};
+    open_services(s);
     api.engine = s->engine;
+    api.bulk = s->bulk;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
     api.admin_password = set->admin_password;
@@ -165,6 +176,7 @@ static void stop(struct server *s)
         http_server_free(s->http);
     }
     api_free(s->api);
+    svc_bulk_close(s->bulk);
     engine_close(s->engine);
     arena_free(s->arena);
 }
