@@ -29,6 +29,7 @@ void apply_schedule_fire(struct machine *m, const struct command *c, struct resu
 void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
+void apply_restore(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -131,6 +132,8 @@ void locks__take(struct machine *m, const struct job *j, int64_t period_s);
 void locks__release(struct machine *m, const struct job *j);
 /* The lock of j, if it holds one, goes along to another queue. */
 void locks__move(struct machine *m, const struct job *j, struct str to_queue);
+/* From a backup: unless another job holds the key. */
+void locks__restore(struct machine *m, const struct job *j, struct wall until);
 unsigned locks__expire(struct machine *m, unsigned limit);
 void locks__load(struct machine *m);
 void locks__close(struct machine *m);
@@ -150,6 +153,8 @@ void batches__join(struct machine *m, struct batch *b);
 void batches__seal(struct machine *m, struct batch *b);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
+/* From a backup, unless there is one of this id. */
+void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);
 void batches__close(struct machine *m);
@@ -187,5 +192,7 @@ void apply_bulk__close(struct machine *m);
 
 /* apply_schedule.c */
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
+/* From a backup, unless there is one of this id or name. */
+void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
 void apply_schedule__load(struct machine *m);
 void apply_schedule__close(struct machine *m);

@@ -35,6 +35,7 @@ static const char *const words[] = {
     [COMMAND_BULK_PUT] = "bulk_put",
     [COMMAND_BULK_STEP] = "bulk_step",
     [COMMAND_BULK_END] = "bulk_end",
+    [COMMAND_RESTORE] = "restore",
 };
 
 bool command_exists(unsigned type)
@@ -560,6 +561,16 @@ static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c
     c->bulk_end.error = unpack_text(u);
 }
 
+static void encode_restore(const struct command *c, struct buf *out)
+{
+    command_restore__encode(&c->restore, out);
+}
+
+static void decode_restore(struct unpack *u, struct arena *a, struct command *c)
+{
+    command_restore__decode(u, a, &c->restore);
+}
+
 static const struct {
     void (*encode)(const struct command *c, struct buf *out);
     void (*decode)(struct unpack *u, struct arena *a, struct command *c);
@@ -582,6 +593,7 @@ static const struct {
     [COMMAND_BULK_PUT] = {encode_bulk_put, decode_bulk_put},
     [COMMAND_BULK_STEP] = {encode_bulk_step, decode_bulk_step},
     [COMMAND_BULK_END] = {encode_bulk_end, decode_bulk_end},
+    [COMMAND_RESTORE] = {encode_restore, decode_restore},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 

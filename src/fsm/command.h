@@ -19,6 +19,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
+#include "fsm/command_jobs.h"    /* IWYU pragma: export */
+#include "fsm/command_restore.h" /* IWYU pragma: export */
 #include "store/store_record.h"
 #include "store/store_rows.h"
 
@@ -41,7 +43,8 @@ enum command_type {
     COMMAND_BULK_PUT = 20,  /* a bulk operation that goes on in the background */
     COMMAND_BULK_STEP = 21, /* a chunk of it, and how far it is */
     COMMAND_BULK_END = 22,  /* cancelled, or it cannot go on */
-    COMMAND_TYPE_LAST = COMMAND_BULK_END
+    COMMAND_RESTORE = 24,   /* a piece of a backup */
+    COMMAND_TYPE_LAST = COMMAND_RESTORE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -119,31 +122,6 @@ struct command_heartbeat {
     size_t count;
 };
 
-/* The numbers are on the wire. */
-enum command_job_action {
-    COMMAND_JOB_RETRY = 1,
-    COMMAND_JOB_REQUEUE,
-    COMMAND_JOB_CANCEL,
-    COMMAND_JOB_HOLD,
-    COMMAND_JOB_APPROVE,
-    COMMAND_JOB_REJECT,
-    COMMAND_JOB_MOVE,
-    COMMAND_JOB_CHANGE_PRIORITY,
-    COMMAND_JOB_DELETE,
-    COMMAND_JOB_ACTION_LAST = COMMAND_JOB_DELETE
-};
-
-struct command_jobs {
-    enum command_job_action action;
-    bool lenient; /* missing jobs and other states are passed over; otherwise there is one job */
-    bool reset_attempts;
-    uint8_t priority; /* for a change of it */
-    struct str queue; /* to move to */
-    struct str reason;
-    struct id *ids;
-    size_t count;
-};
-
 struct command_replay {
     struct id id;
     int64_t from; /* iteration */
@@ -203,36 +181,6 @@ struct command_schedule_fire {
     struct wall next;          /* the one after, computed by the leader */
 };
 
-/* By filter, or by ids; which jobs a filter means is found step by step. */
-struct command_bulk_put {
-    enum command_job_action action;
-    bool reset_attempts;
-    uint8_t priority;
-    struct str queue;
-    struct str reason;
-    struct str ns;     /* only jobs that are visible there */
-    struct str filter; /* a JSON object; empty: by ids */
-    uint64_t total;    /* jobs that are meant, as far as is known */
-    uint64_t errors;   /* of these, what was no id at all: done with */
-    struct id *ids;
-    size_t count;
-};
-
-struct command_bulk_step {
-    struct id id;
-    uint32_t step;    /* how many were done before: a step that comes twice is refused */
-    bool last;        /* by filter: there are no more */
-    struct id cursor; /* by filter: jobs up to this one are done with this step */
-    struct id *ids;
-    size_t count;
-};
-
-struct command_bulk_end {
-    struct id id;
-    bool cancelled; /* else it has failed */
-    struct str error;
-};
-
 struct command {
     enum command_type type;
     union {
@@ -253,6 +201,7 @@ struct command {
         struct command_bulk_put bulk_put;
         struct command_bulk_step bulk_step;
         struct command_bulk_end bulk_end;
+        struct command_restore restore;
     };
 };
 

@@ -28,6 +28,7 @@ static const apply_fn appliers[] = {
     [COMMAND_BULK_PUT] = apply_bulk_put,
     [COMMAND_BULK_STEP] = apply_bulk_step,
     [COMMAND_BULK_END] = apply_bulk_end,
+    [COMMAND_RESTORE] = apply_restore,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 

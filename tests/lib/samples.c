@@ -346,6 +346,32 @@ static struct command bulk_step(void)
                                           .count = COUNT_OF(ids)}};
 }
 
+static struct command restore(void)
+{
+    static struct command_restore_item items[COMMAND_RESTORE_KIND_LAST];
+    struct job job = samples_job_full();
+    job.id = samples_id(30);
+    items[0] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_QUEUE, .name = STR("mail.out"), .queue = samples_queue()};
+    items[1] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_SCHEDULE, .id = samples_id(28), .schedule = samples_schedule()};
+    items[2] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_BATCH, .id = samples_id(29), .batch = samples_batch()};
+    items[3] = (struct command_restore_item){.kind = COMMAND_RESTORE_JOB,
+                                             .id = samples_id(30),
+                                             .unique_until = at(1700000001000),
+                                             .job = job};
+    items[4] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_ERROR, .id = samples_id(30), .place = 3, .error = samples_error()};
+    items[5] = (struct command_restore_item){.kind = COMMAND_RESTORE_ITERATION,
+                                             .id = samples_id(30),
+                                             .place = 4,
+                                             .iteration = samples_iteration()};
+    items[6] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_USAGE, .id = samples_id(30), .place = 5, .usage = samples_usage()};
+    return (struct command){.restore = {.items = items, .count = COUNT_OF(items)}};
+}
+
 static struct command content_of(enum command_type type)
 {
     switch (type) {
@@ -395,6 +421,8 @@ static struct command content_of(enum command_type type)
     case COMMAND_BULK_END:
         return (struct command){
             .bulk_end = {.id = samples_id(26), .cancelled = true, .error = STR("enough")}};
+    case COMMAND_RESTORE:
+        return restore();
     default:
         UNREACHABLE("every command has a sample");
     }

@@ -395,6 +395,46 @@ static void same_bulk_end(const struct command *got, const struct command *want)
     expect_str(got->bulk_end.error, want->bulk_end.error);
 }
 
+static void same_restored(const struct command_restore_item *got,
+                          const struct command_restore_item *want)
+{
+    assert_int_equal(got->kind, want->kind);
+    same_id(got->id, want->id);
+    expect_str(got->name, want->name);
+    assert_int_equal(got->place, want->place);
+    assert_int_equal(got->unique_until.ns, want->unique_until.ns);
+    switch ((int)want->kind) {
+    case COMMAND_RESTORE_QUEUE:
+        samples_same_queue(&got->queue, &want->queue);
+        break;
+    case COMMAND_RESTORE_SCHEDULE:
+        samples_same_schedule(&got->schedule, &want->schedule);
+        break;
+    case COMMAND_RESTORE_BATCH:
+        samples_same_batch(&got->batch, &want->batch);
+        break;
+    case COMMAND_RESTORE_JOB:
+        samples_same_job(&got->job, &want->job);
+        break;
+    case COMMAND_RESTORE_ERROR:
+        samples_same_error(&got->error, &want->error);
+        break;
+    case COMMAND_RESTORE_ITERATION:
+        samples_same_iteration(&got->iteration, &want->iteration);
+        break;
+    default:
+        samples_same_usage(&got->usage, &want->usage);
+    }
+}
+
+static void same_restore(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->restore.count, want->restore.count);
+    for (size_t i = 0; i < want->restore.count; i++) {
+        same_restored(&got->restore.items[i], &want->restore.items[i]);
+    }
+}
+
 void samples_same_command(const struct command *got, const struct command *want)
 {
     static void (*const same[])(const struct command *got, const struct command *want) = {
@@ -416,6 +456,7 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_BULK_PUT] = same_bulk_put,
         [COMMAND_BULK_STEP] = same_bulk_step,
         [COMMAND_BULK_END] = same_bulk_end,
+        [COMMAND_RESTORE] = same_restore,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

@@ -271,5 +271,7 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
     case COMMAND_BULK_END:
         model_bulk_end(m, &c->bulk_end, out);
         break;
+    case COMMAND_RESTORE:
+        UNREACHABLE("pieces of backups are not generated");
     }
 }

@@ -231,6 +231,7 @@ void trace_command(FILE *out, const struct command *c)
         trace_bulk(out, c);
         break;
     case COMMAND_TICK:
+    case COMMAND_RESTORE:
         break;
     }
 }

@@ -72,6 +72,7 @@ static void words__name_every_command(void **state)
         [COMMAND_BULK_PUT] = "bulk_put",
         [COMMAND_BULK_STEP] = "bulk_step",
         [COMMAND_BULK_END] = "bulk_end",
+        [COMMAND_RESTORE] = "restore",
     };
     assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST + 1);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
