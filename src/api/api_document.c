@@ -160,10 +160,8 @@ static void write_times(struct json_write *w, const struct job *j)
     api_document__time(w, "cancelled_at", j->cancelled_at);
 }
 
-void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
-                       struct store *store)
+void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j)
 {
-    json_write_object(w);
     api_document__id(w, "id", j->id, ID_JOB);
     api_document__text(w, "queue", api_names__visible(c, j->queue));
     api_document__text(w, "state", str_from_z(job_state_name(j->state)));
@@ -182,9 +180,16 @@ void api_document__job(struct json_write *w, const struct api_call *c, const str
     api_document__raw(w, "checkpoint", j->checkpoint);
     api_document__raw(w, "result", j->result);
     write_times(w, j);
-    write_errors(w, j, store);
     write_agent(w, j);
     api_document__text(w, "hold_reason", j->hold_reason);
+}
+
+void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
+                       struct store *store)
+{
+    json_write_object(w);
+    api_document__job_members(w, c, j);
+    write_errors(w, j, store);
     json_write_end(w);
 }
 

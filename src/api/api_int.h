@@ -67,6 +67,8 @@ extern const struct api_routes api_events_routes;
 extern const struct api_routes api_system_routes;
 extern const struct api_routes api_explain_routes;
 extern const struct api_routes api_bulk_routes;
+extern const struct api_routes api_backup_routes;
+extern const struct api_routes api_restore_routes;
 
 enum { API_PARAMS_MAX = 2 };
 
@@ -201,6 +203,8 @@ ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struc
 /* api_document.c: documents as JSON */
 void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
                        struct store *store);
+/* The members of a job's document but for its errors, inside an object. */
+void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j);
 void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
 void api_document__time(struct json_write *w, const char *key, struct wall at);  /* left out at 0 */
 void api_document__text(struct json_write *w, const char *key, struct str text); /* … when empty */

@@ -21,6 +21,8 @@ static const struct api_routes *const tables[] = {
     &api_events_routes,
     &api_explain_routes,
     &api_bulk_routes,
+    &api_backup_routes,
+    &api_restore_routes,
 };
 /* clang-format on */
 
