@@ -128,7 +128,11 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
         return err_wrap(err, "restore");
     }
     os_file_discard(e->old_dir.z);
-    return open_machine(e, err);
+    if (open_machine(e, err) == ERR_OK) {
+        engine_feed__replaced(e);
+        return ERR_OK;
+    }
+    return err->code;
 }
 
 static void answer_open(struct engine *e)

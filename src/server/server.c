@@ -13,6 +13,7 @@
 #include "http/http_server.h"
 #include "log/log.h"
 #include "server/settings.h"
+#include "view/view.h"
 
 #define CORVO_VERSION "0.3.0"
 
@@ -22,6 +23,7 @@ struct server {
     struct settings settings;
     struct arena *arena;
     struct engine *engine;
+    struct view *view;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -69,6 +71,19 @@ static enum err_code open_engine(struct server *s, struct err *err)
     return engine_open(&config, &s->engine, err);
 }
 
+static enum err_code open_view(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    struct view_config config = view_config_default();
+    config.engine = s->engine;
+    config.dir = zero_terminated(s, set->data_dir);
+    config.readers = (unsigned)set->view_readers;
+    config.wait_ms = set->view_wait_ms;
+    config.ask_ms = set->view_timeout_ms;
+    config.linger_ms = set->sqlite_mirror_async ? config.linger_ms : 0;
+    return view_open(&config, &s->view, err);
+}
+
 static enum err_code open_http(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
@@ -76,6 +91,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     bool tls = set->tls_cert.len > 0;
     struct http_listen listen = {.address = zero_terminated(s, set->bind), .tls = tls};
     api.engine = s->engine;
+    api.view = s->view;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
     api.admin_password = set->admin_password;
@@ -163,6 +179,7 @@ static void stop(struct server *s)
         http_server_free(s->http);
     }
     api_free(s->api);
+    view_close(s->view);
     engine_close(s->engine);
     arena_free(s->arena);
 }
@@ -170,7 +187,8 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
-    if (open_engine(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
+    if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
+        open_http(s, &err) != ERR_OK) {
         log_error("not_started", LOG_Z("error", err.msg));
         stop(s);
         return 1;
