@@ -202,8 +202,10 @@ void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_
 /* The last entry that changed a job, or the one before the feed began: a copy that is complete up
  * to there shows everything that was answered before the call. Any thread. */
 uint64_t engine_feed_newest(const struct engine_feed *f);
-/* How many ids are in the set. Any thread. */
+/* How many ids are in the set, or were taken and are not said to be in the copy. Any thread. */
 uint64_t engine_feed_waiting(const struct engine_feed *f);
+/* From the thread of reply_to: what was taken is in the copy. For the number above only. */
+void engine_feed_copied(struct engine_feed *f);
 /* From the thread of reply_to, told or not; one at a time. */
 void engine_feed_take(struct engine_feed *f, struct engine_take *t);
 void engine_take_deinit(struct engine_take *t);

@@ -36,6 +36,7 @@ struct engine_feed {
     /* read by any thread */
     atomic_uint_fast64_t newest;
     atomic_uint_fast64_t waiting;
+    atomic_uint_fast64_t handed; /* taken, and not yet in the copy */
     /* opening and closing */
     struct msg msg;
     uv_sem_t handled;
@@ -202,6 +203,7 @@ static void deliver_take(struct msg *m)
     t->complete = t->behind == 0 ? t->index : f->set.since[f->set.first & (f->set.cap - 1)] - 1;
     t->replaced = f->replaced;
     f->replaced = false;
+    atomic_store(&f->handed, t->count);
     atomic_store(&f->waiting, t->behind);
     /* With some left it takes again without being told; and when it took without being told, the
      * message may still be on its way. */
@@ -288,7 +290,12 @@ uint64_t engine_feed_newest(const struct engine_feed *f)
 
 uint64_t engine_feed_waiting(const struct engine_feed *f)
 {
-    return atomic_load(&f->waiting);
+    return atomic_load(&f->waiting) + atomic_load(&f->handed);
+}
+
+void engine_feed_copied(struct engine_feed *f)
+{
+    atomic_store(&f->handed, 0);
 }
 
 /* The core thread knows the feed no more; a wake-up may still be in the subscriber's mailbox. The

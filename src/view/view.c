@@ -137,7 +137,7 @@ static void note_lag(struct view *v, struct view_ask *ask)
 {
     ask->lag = 0;
     if (ask->index < ask->wait_index) {
-        uint64_t lag = v->in_hand + engine_feed_waiting(v->feed);
+        uint64_t lag = engine_feed_waiting(v->feed);
         ask->lag = lag == 0 ? 1 : lag; /* something was missing in any case */
     }
 }
@@ -229,13 +229,12 @@ void view_ask(struct view *v, struct view_ask *ask)
 /* For the writer */
 
 void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
-                   uint64_t words_complete, uint64_t in_hand)
+                   uint64_t words_complete)
 {
     uv_mutex_lock(&v->lock);
     v->status = *status;
     v->complete = complete;
     v->words_complete = words_complete;
-    v->in_hand = in_hand;
     uv_cond_broadcast(&v->moved);
     uv_mutex_unlock(&v->lock);
 }
@@ -275,6 +274,9 @@ static void view_free(struct view *v)
 enum err_code view_open(const struct view_config *config, struct view **out_view, struct err *err)
 {
     CHECK(config->readers > 0);
+    /* SQLite counts its memory under a lock that all its threads want. Refused, without harm, when
+     * it is in use already. */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (os_file_make_dirs(config->dir, err) != ERR_OK) {
         return err_wrap(err, "view");
     }
@@ -319,7 +321,7 @@ void view_status(struct view *v, struct view_status *out)
     uv_mutex_lock(&v->lock);
     *out = v->status;
     out->index = v->complete;
-    out->lag = v->in_hand + engine_feed_waiting(v->feed);
+    out->lag = engine_feed_waiting(v->feed);
     uv_mutex_unlock(&v->lock);
 }
 

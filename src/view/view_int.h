@@ -185,13 +185,12 @@ struct view {
     bool stopping;
     bool usable; /* there is a file that can be asked */
     uint64_t complete, words_complete;
-    uint64_t in_hand; /* taken from the feed and not yet committed */
     struct view_status status;
 };
 
 /* view.c: for the writer. What is complete, and the numbers of the status. */
 void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
-                   uint64_t words_complete, uint64_t in_hand);
+                   uint64_t words_complete);
 /* Wait until no question is under way, close the readers' connections, and keep new ones out. */
 void view__shut(struct view *v);
 /* The file is there again; it can be asked if usable. */

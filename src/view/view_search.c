@@ -133,16 +133,50 @@ static void where_span(struct query *q, const char *column, struct view_span spa
     }
 }
 
-/* Creation is in the id, to the millisecond: a range of ids first, then the exact time. */
-static void where_created(struct query *q, struct view_span span)
+/* Creation is in the id, to the millisecond, and later ids were not created earlier: a moment is a
+ * place among the ids. It is found by a look at the jobs of its millisecond, and then no other row
+ * has to be looked at. The first id from that millisecond on whose job was created at the moment or
+ * later, or only later. */
+static enum err_code place_of(struct query *q, struct wall at, bool later, struct id *out,
+                              struct err *err)
 {
-    if (span.after.ns > 0) {
-        where(q, "j.id >=", add_id(q, id_make(span.after, 0, 0)));
+    sqlite3 *db = q->r->db;
+    sqlite3_stmt *st = NULL;
+    bool row = false;
+    struct id first = id_make(at, 0, 0);
+    *out = id_make(wall_add_ms(at, 1), 0, 0);
+    if (view_db__prepare(db,
+                         "SELECT id FROM jobs NOT INDEXED WHERE id >= ?1 AND id < ?2"
+                         " AND created_at >= ?3 ORDER BY id LIMIT 1",
+                         &st, err) != ERR_OK) {
+        return err->code;
     }
-    if (span.before.ns > 0) {
-        where(q, "j.id <", add_id(q, id_make(wall_add_ms(span.before, 1), 0, 0)));
+    view_db__bind_id(st, 1, &first);
+    view_db__bind_id(st, 2, out);
+    (void)sqlite3_bind_int64(st, 3, later && at.ns < INT64_MAX ? at.ns + 1 : at.ns);
+    enum err_code code = view_db__step(db, st, &row, err);
+    struct id found = code == ERR_OK && row ? view_db__id(st, 0) : *out;
+    (void)sqlite3_finalize(st);
+    *out = found;
+    return code;
+}
+
+static enum err_code where_created(struct query *q, struct view_span span, struct err *err)
+{
+    struct id place;
+    if (span.after.ns != 0) {
+        if (place_of(q, span.after, true, &place, err) != ERR_OK) {
+            return err->code;
+        }
+        where(q, "j.id >=", add_id(q, place));
     }
-    where_span(q, "j.created_at", span);
+    if (span.before.ns != 0) {
+        if (place_of(q, span.before, false, &place, err) != ERR_OK) {
+            return err->code;
+        }
+        where(q, "j.id <", add_id(q, place));
+    }
+    return ERR_OK;
 }
 
 /* Ids whose text begins like this: from the one that goes on with zeros to the one with z. */
@@ -273,7 +307,6 @@ static enum err_code make_conditions(struct query *q, struct err *err)
     q->plain = true;
     where_numbers(q);
     where_origin(q);
-    where_created(q, f->created);
     where_span(q, "j.scheduled_at", f->scheduled);
     where_span(q, "j.started_at", f->started);
     where_span(q, "j.completed_at", f->completed);
@@ -281,7 +314,7 @@ static enum err_code make_conditions(struct query *q, struct err *err)
     where_prefix(q, f->job_id_prefix);
     where_errors(q);
     where_tags(q);
-    return where_payload(q, err);
+    return where_created(q, f->created, err) == ERR_OK ? where_payload(q, err) : err->code;
 }
 
 /* Queues: as numbers when they are few, else as a condition. */

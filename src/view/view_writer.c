@@ -71,8 +71,7 @@ static void publish(struct view_writer *w)
         w->words_behind = w->status.text_lag > 0;
         w->words_complete = w->words_behind ? w->words_complete : w->complete;
     }
-    view__publish(w->view, &w->status, w->complete, w->words_complete,
-                  w->holding ? w->take.count : 0);
+    view__publish(w->view, &w->status, w->complete, w->words_complete);
 }
 
 static void set_timer(struct view_writer *w, uint64_t ms);
@@ -137,6 +136,14 @@ static enum err_code swap(struct view_writer *w, struct err *err)
     return code;
 }
 
+/* What was taken is in the file. */
+static void let_go(struct view_writer *w)
+{
+    w->holding = false;
+    engine_take_deinit(&w->take);
+    engine_feed_copied(w->view->feed);
+}
+
 static enum err_code build(struct view_writer *w, struct err *err)
 {
     struct view *v = w->view;
@@ -151,8 +158,7 @@ static enum err_code build(struct view_writer *w, struct err *err)
     code = swap(w, err);
     if (code == ERR_OK && w->holding) {
         /* The documents that were walked are at least as new as what was taken. */
-        engine_take_deinit(&w->take);
-        w->holding = false;
+        let_go(w);
     }
     return code;
 }
@@ -300,10 +306,9 @@ static void write_turn(struct view_writer *w)
     w->complete = w->take.complete;
     w->look = w->take.behind > 0;
     w->build_next = w->build_next || w->take.replaced;
-    w->holding = false;
     w->turns++;
     w->drain_turns--;
-    engine_take_deinit(&w->take);
+    let_go(w);
     publish(w);
 }
 
