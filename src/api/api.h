@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "view/view.h"
 
 struct api;
 struct svc_bulk;
@@ -22,6 +23,7 @@ struct svc_bulk;
 struct api_config {
     struct engine *engine;
     struct svc_bulk *bulk;     /* what goes on in the background */
+    struct view *view;         /* NULL: searches are refused */
     const char *version;       /* what /api/v1/info says */
     const char *node_id;       /* what cluster status says */
     struct str admin_password; /* empty: none */

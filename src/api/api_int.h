@@ -64,11 +64,13 @@ extern const struct api_routes api_jobs_routes;
 extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
 extern const struct api_routes api_events_routes;
-extern const struct api_routes api_system_routes;
 extern const struct api_routes api_explain_routes;
 extern const struct api_routes api_bulk_routes;
 extern const struct api_routes api_backup_routes;
 extern const struct api_routes api_restore_routes;
+extern const struct api_routes api_search_routes;
+extern const struct api_routes api_system_routes;
+extern const struct api_routes api_usage_routes;
 
 enum { API_PARAMS_MAX = 2 };
 
@@ -115,6 +117,15 @@ struct api_call {
     bool look_busy;
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
+
+    /* a question to the view, or its being made anew, under way */
+    struct view_ask ask;
+    struct view_rebuild rebuild;
+    bool ask_busy;
+    struct buf asked; /* the answer, written by the view's thread */
+    struct err ask_err;
+    void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
+    void (*on_asked)(struct api_call *c);
 };
 
 struct api_hub;
@@ -171,6 +182,15 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
 void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
                     void (*then)(struct api_call *c));
 
+/* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
+ * answer into c->asked, or set c->ask_err; then go on here. Errors end the call. */
+void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct view_reader *r),
+                   void (*then)(struct api_call *c));
+/* 200 with c->asked, and a header that says what the answer did not see. */
+void api_call__reply_asked(struct api_call *c);
+/* Make the view anew, and go on when that is done. */
+void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c));
+
 void *api_call__alloc(struct api_call *c, size_t size);
 #define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
 #define API_NEW(c, type)      ((type *)api_call__alloc((c), sizeof(type)))
@@ -205,6 +225,8 @@ void api_document__job(struct json_write *w, const struct api_call *c, const str
                        struct store *store);
 /* The members of a job's document but for its errors, inside an object. */
 void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j);
+void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
+                           struct store *store);
 void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
 void api_document__time(struct json_write *w, const char *key, struct wall at);  /* left out at 0 */
 void api_document__text(struct json_write *w, const char *key, struct str text); /* … when empty */

@@ -23,6 +23,8 @@ static const struct api_routes *const tables[] = {
     &api_bulk_routes,
     &api_backup_routes,
     &api_restore_routes,
+    &api_search_routes,
+    &api_usage_routes,
 };
 /* clang-format on */
 

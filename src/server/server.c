@@ -14,6 +14,7 @@
 #include "log/log.h"
 #include "server/settings.h"
 #include "svc/svc_bulk.h"
+#include "view/view.h"
 
 #define CORVO_VERSION "0.3.0"
 
@@ -24,6 +25,7 @@ struct server {
     struct arena *arena;
     struct engine *engine;
     struct svc_bulk *bulk;
+    struct view *view;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -78,6 +80,19 @@ static void open_services(struct server *s)
     s->bulk = svc_bulk_open(&bulk);
 }
 
+static enum err_code open_view(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    struct view_config config = view_config_default();
+    config.engine = s->engine;
+    config.dir = zero_terminated(s, set->data_dir);
+    config.readers = (unsigned)set->view_readers;
+    config.wait_ms = set->view_wait_ms;
+    config.ask_ms = set->view_timeout_ms;
+    config.linger_ms = set->sqlite_mirror_async ? config.linger_ms : 0;
+    return view_open(&config, &s->view, err);
+}
+
 static enum err_code open_http(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
@@ -87,6 +102,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     open_services(s);
     api.engine = s->engine;
     api.bulk = s->bulk;
+    api.view = s->view;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
     api.admin_password = set->admin_password;
@@ -177,6 +193,7 @@ static void stop(struct server *s)
     }
     api_free(s->api);
     svc_bulk_close(s->bulk);
+    view_close(s->view);
     engine_close(s->engine);
     arena_free(s->arena);
 }
@@ -184,7 +201,8 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
-    if (open_engine(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
+    if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
+        open_http(s, &err) != ERR_OK) {
         log_error("not_started", LOG_Z("error", err.msg));
         stop(s);
         return 1;
