@@ -19,6 +19,7 @@
 
 struct api;
 struct svc_bulk;
+struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
@@ -48,3 +49,6 @@ void api_on_loop_stop(void *data, struct http_loop *loop);
 
 /* Where to ask for connection counters, once the server is open. */
 void api_set_server(struct api *a, const struct http_server *server);
+
+/* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
+void api_bulk_filter_find(void *view, struct svc_bulk_page *page);

@@ -27,6 +27,7 @@ struct api_bulk {
     struct str queue; /* internal name */
     struct str reason;
     struct str filter;
+    void *found; /* of a filter: api_bulk_filter.c's own */
     bool async;
     bool dry_run;
     struct id *ids; /* what is to be done, each once */

@@ -77,6 +77,8 @@ static void open_services(struct server *s)
 {
     struct svc_bulk_config bulk = svc_bulk_config_default();
     bulk.engine = s->engine;
+    bulk.find = api_bulk_filter_find;
+    bulk.find_data = s->view;
     s->bulk = svc_bulk_open(&bulk);
 }
 

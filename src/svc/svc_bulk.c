@@ -321,6 +321,7 @@ static void find_page(struct svc_bulk *b)
     p->ns = b->task.rec.ns;
     p->after = b->task.rec.cursor;
     p->until = b->task.id;
+    p->reply_to = &b->box;
     p->count = 0;
     p->err.code = ERR_OK;
     b->config.find(b->config.find_data, p);

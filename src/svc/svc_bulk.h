@@ -28,7 +28,8 @@ struct svc_bulk;
  * thread; the texts live until then. */
 struct svc_bulk_page {
     struct str filter, ns;
-    struct id after, until; /* between, neither of them included */
+    struct id after, until;   /* between, neither of them included */
+    struct mailbox *reply_to; /* of the thread that asks, should the finder need one */
     /* result */
     struct err err; /* the caller's fault: the operation fails; others: asked again for a while */
     struct id ids[LIMIT_BULK_CHUNK];

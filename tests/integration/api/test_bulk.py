@@ -167,6 +167,113 @@ class ByIds(BulkTest):
             self.api.act(theirs, "approve")
 
 
+class ByFilter(BulkTest):
+    def test_all_that_match_and_no_others(self):
+        queue, other = self.queue, unique("other")
+        ids = self.enqueue_many(1203)
+        stays = self.enqueue_many(3, other)
+        self.bulk("cancel", job_ids=ids[:60] + stays[:1])
+        answer = self.bulk("retry", filter={"queue": queue, "state": ["cancelled"]})
+        self.assertEqual((answer["affected"], answer["errors"]), (60, 0))
+        self.assertEqual(self.api.queue(queue)["pending"], 1203)
+        self.assertEqual(self.api.state(stays[0]), "cancelled")
+        # What matches is not what can be done.
+        self.assertEqual(self.bulk("approve", filter={"queue": queue})["affected"], 0)
+        self.assertEqual(self.bulk("delete", filter={"queue": queue})["affected"], 1203)
+        self.assertEqual(self.api.queue(queue)["enqueued"], 0)
+        self.assertEqual(self.api.queue(other)["enqueued"], 3)
+
+    def test_by_tags_payload_and_priority(self):
+        wanted = self.api.enqueue(self.queue, {"user": {"id": 7}}, tags={"team": "a"},
+                                  priority="high")
+        self.api.enqueue(self.queue, {"user": {"id": 8}}, tags={"team": "b"})
+        for fields in ({"tags": {"team": "a"}}, {"payload_jq": ".user.id == 7"},
+                       {"payload_contains": '"id":7'}, {"priority": "high"},
+                       {"job_id_prefix": wanted}):
+            with self.subTest(**fields):
+                self.assertEqual(self.bulk("hold", filter={"queue": self.queue, **fields})[
+                    "affected"], 1)
+                self.assertEqual(self.api.state(wanted), "held")
+                self.api.act(wanted, "approve")
+
+    def test_a_dry_run_counts(self):
+        ids = self.enqueue_many(20)
+        self.bulk("cancel", job_ids=ids[:5])
+        for action, states, counts in (("cancel", None, (20, 15)), ("retry", None, (20, 5)),
+                                       ("delete", ["pending"], (15, 15)),
+                                       ("retry", ["pending"], (15, 0)),
+                                       ("cancel", ["nonsense"], (0, 0))):
+            with self.subTest(action=action, states=states):
+                answer = self.bulk(action, dry_run=True,
+                                   filter={"queue": self.queue, "state": states})
+                self.assertEqual((answer["matched"], answer["applicable"]), counts)
+                self.assertEqual(answer["affected"], 0)
+        self.assertEqual(self.api.queue(self.queue)["pending"], 15)
+
+    def test_many_go_on_in_the_background(self):
+        self.enqueue_many(10600)
+        answer = self.bulk("hold", filter={"queue": self.queue})
+        self.assertEqual(answer["estimated_total"], 10600)
+        later = self.api.enqueue(self.queue)  # came after it was asked: not meant
+        task = self.wait_over(answer)
+        self.assertEqual((task["status"], task["affected"], task["processed"], task["total"]),
+                         ("completed", 10600, 10600, 10600))
+        self.assertEqual(self.api.queue(self.queue)["held"], 10600)
+        self.assertEqual(self.api.state(later), "pending")
+
+    def test_a_forced_one_that_changes_what_it_matches(self):
+        """Every retried job stops matching, and still none is passed over."""
+        ids = self.enqueue_many(1700)
+        self.bulk("cancel", job_ids=ids)
+        answer = self.bulk("retry", filter={"queue": self.queue, "state": "cancelled"},
+                           **{"async": True})
+        self.assertEqual(answer["estimated_total"], 1700)
+        self.assertEqual(self.wait_over(answer)["affected"], 1700)
+        self.assertEqual(self.api.queue(self.queue)["pending"], 1700)
+
+    def test_none_is_none(self):
+        queue = unique("nobody")
+        answer = self.bulk("delete", filter={"queue": queue})
+        self.assertEqual((answer["affected"], answer["errors"]), (0, 0))
+        task = self.wait_over(self.bulk("delete", filter={"queue": queue}, **{"async": True}))
+        self.assertEqual((task["status"], task["total"]), ("completed", 0))
+
+    def test_bad_filters_name_the_member(self):
+        for filter_, part in (({"payload_jq": "nonsense"}, "payload_jq"),
+                              ({"created_after": "yesterday"}, "created_after"),
+                              ({"queue": 7}, "queue"), ({"state": 7}, "state"),
+                              ({"attempt_min": "x"}, "attempt_min"), ({"tags": []}, "tags")):
+            for fields in ({}, {"async": True}, {"dry_run": True}):
+                with self.subTest(filter=filter_, **fields):
+                    self.refused(self.api.post("/api/v1/jobs/bulk", {
+                        "action": "retry", "filter": filter_, **fields}), 400, "BULK_ERROR", part)
+        self.assertEqual(self.api.post("/api/v1/jobs/bulk", {
+            "action": "retry", "filter": {"payload_contains": "x" * 70000}}).status, 413)
+
+    def test_a_namespace_means_its_own_jobs(self):
+        acme = self.api.with_headers(X_Corvo_Namespace="acme-" + unique("n").replace(".", "-"))
+        theirs = [acme.enqueue(self.queue) for _ in range(3)]
+        mine = self.api.enqueue(self.queue)
+        self.assertEqual(self.bulk("hold", acme, filter={})["affected"], 3)
+        self.assertEqual(self.bulk("approve", acme, filter={"queue": self.queue})["affected"], 3)
+        self.assertEqual(self.api.state(mine), "pending")
+        answer = self.bulk("hold", acme, filter={"queue": self.queue}, **{"async": True})
+        path = "/api/v1/bulk/" + answer["bulk_operation_id"]
+        wait_until(lambda: acme.must(acme.get(path))["status"] == "completed", "its end")
+        self.assertEqual([acme.state(i) for i in theirs], ["held"] * 3)
+        self.assertEqual(self.api.state(mine), "pending")
+        self.refused(acme.post("/api/v1/jobs/bulk", {
+            "action": "hold", "filter": {"queue": "other::q"}}), 400, "BULK_ERROR", "queue")
+
+
+class EveryJob(BulkTest):
+    def test_an_empty_filter_means_all(self):
+        self.enqueue_many(700, unique("a"))
+        self.enqueue_many(5, unique("b"))
+        self.assertEqual(self.bulk("delete", filter={})["affected"], 705)
+        self.assertEqual(sum(q["enqueued"] for q in self.api.queues().values()), 0)
+
+
 class InTheBackground(BulkTest):
     def test_a_forced_one_is_done_and_remembered(self):
         ids = self.enqueue_many(3)
@@ -308,6 +415,27 @@ class Restarts(unittest.TestCase):
             self.assertEqual(api.queue(queue)["pending"], 0)
             fetched = [j["job_id"] for j in api.fetch_batch(queue + ".moved", count=512)]
             self.assertEqual(fetched, ids[:512])
+
+    def test_killed_while_it_follows_a_filter(self):
+        with Server("--rate-limit-enabled=false") as server:
+            api = server.client()
+            queue = unique("filtered")
+            for _ in range(4):
+                api.enqueue_batch([{"queue": queue, "payload": {}}] * 5000)
+            answer = api.must(api.post("/api/v1/jobs/bulk", {
+                "action": "hold", "filter": {"queue": queue, "state": ["pending"]}}), 202)
+            path = "/api/v1/bulk/" + answer["bulk_operation_id"]
+            for _ in range(2):
+                before = api.must(api.get(path))["processed"]
+                wait_until(lambda: api.must(api.get(path))["processed"] > before
+                           or api.must(api.get(path))["status"] == "completed", "a step")
+                server.kill()
+                server.start()
+            wait_until(lambda: api.must(api.get(path))["status"] == "completed", "its end")
+            task = api.must(api.get(path))
+            self.assertEqual((task["affected"], task["processed"], task["total"]),
+                             (20000, 20000, 20000))
+            self.assertEqual(api.queue(queue)["held"], 20000)
 
     def test_a_stopped_server_closes_streams_and_goes_on_later(self):
         with Server("--rate-limit-enabled=false") as server:
