@@ -9,6 +9,7 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/api_limiter_int.h" /* IWYU pragma: export */
 #include "base/clock.h"
 #include "core/job.h"
 #include "fsm/result.h"
@@ -236,24 +237,6 @@ void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);
-
-/* api_credential.c: the key, password or token that the caller shows; empty when it shows none. A
- * view of the request, or in its arena. */
-struct str api_credential__of(const struct http_request *req);
-/* The token of an Authorization header; empty when its scheme is not Bearer. */
-struct str api_credential__bearer(struct str authorization);
-
-/* api_limiter.c: any thread */
-struct api_limiter *api_limiter__new(const struct api_config *config);
-void api_limiter__free(struct api_limiter *l);
-/* Take cost tokens from the client's bucket; false, and nothing taken, when there are too few. */
-ATTR_NODISCARD bool api_limiter__take(struct api_limiter *l, const struct http_request *req,
-                                      bool read, uint64_t cost);
-/* The same in pieces: who the client is, and its bucket at a moment. */
-struct str api_limiter__key(struct api_limiter *l, const struct http_request *req);
-ATTR_NODISCARD bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read,
-                                         uint64_t cost, struct mono now);
-size_t api_limiter__clients(struct api_limiter *l);
 
 /* api_metrics.c */
 struct api_metrics *api_metrics__new(void);

@@ -10,7 +10,7 @@
 #include "api/api_int.h"
 #include "base/check.h"
 
-/* clang-format off: one in a line */
+/* clang-format off */
 static const struct api_routes *const tables[] = {
     &api_enqueue_routes,
     &api_work_routes,

@@ -267,7 +267,7 @@ void store_rows_visit(struct str key, struct str value, const struct store_rows_
     struct store_error e;
     struct store_iteration it;
     struct store_usage u;
-    char kind = key.len == ROW_KEY_LEN ? key.ptr[ID_BYTES] : '\0';
+    int kind = key.len == ROW_KEY_LEN ? key.ptr[ID_BYTES] : 0;
     if (kind == STORE_ROW_ERROR && store_rows_decode_error(value, &e)) {
         if (visitor->error != NULL) {
             visitor->error(visitor->data, &e);
