@@ -183,7 +183,8 @@ static const char *state_of(struct api_call *c, struct id id)
     struct buf doc;
     buf_init(&doc, SIZE_MAX);
     bool found = engine_read_job(c->api->config.engine, id, &doc) &&
-                 store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK;
+                 store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK &&
+                 api_names__is_visible(c, j.queue);
     const char *word = found ? job_state_name(j.state) : "missing";
     buf_deinit(&doc);
     return word;

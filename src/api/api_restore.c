@@ -40,6 +40,8 @@ struct restore {
     bool enqueue; /* as new jobs */
     bool checked; /* all of it was looked at */
 
+    struct str lists[COUNT_OF(lists)]; /* their texts; empty where there is none */
+
     /* where we are */
     size_t list;
     bool open; /* scan is inside the list */
@@ -108,21 +110,32 @@ static void reply(struct restore *r)
 
 /* Reading */
 
-/* The next element of the backup; false at its end. Only jobs when they are enqueued anew. */
+/* Where each list is, found in one pass over a text that was checked. */
+static void find_lists(struct restore *r)
+{
+    struct json_scan scan = json_scan_from(buf_str(&r->text));
+    struct json_value key;
+    struct json_value value;
+    bool entered = json_scan_enter_object(&scan);
+    while (entered && json_scan_next_key(&scan, &key) && json_scan_value(&scan, &value)) {
+        for (size_t i = 0; i < COUNT_OF(lists); i++) {
+            bool meant = lists[i].what == API_RESTORE_JOB || !r->enqueue;
+            if (meant && json_value_text_eq(key, str_from_z(lists[i].key))) {
+                r->lists[i] = value.text;
+            }
+        }
+    }
+}
+
+/* The next element of the backup; false at its end. */
 static bool next_element(struct restore *r, struct str *out)
 {
     struct json_value v;
     for (; r->list < COUNT_OF(lists); r->list++, r->open = false) {
-        if (r->enqueue && lists[r->list].what != API_RESTORE_JOB) {
-            continue;
-        }
         if (!r->open) {
             r->index = 0;
-            if (!json_scan_member(buf_str(&r->text), str_from_z(lists[r->list].key), &v)) {
-                continue;
-            }
-            r->scan = json_scan_from(v.text);
-            r->open = json_scan_enter_array(&r->scan);
+            r->scan = json_scan_from(r->lists[r->list]);
+            r->open = r->lists[r->list].len > 0 && json_scan_enter_array(&r->scan);
         }
         if (r->open && json_scan_next_element(&r->scan) && json_scan_value(&r->scan, &v)) {
             *out = v.text;
@@ -403,6 +416,7 @@ static void watch_body_end(struct http_request *req)
     if (!api_backup__set_namespace(c, ns)) {
         UNREACHABLE("it was looked at");
     }
+    find_lists(r);
     turn(r);
 }
 

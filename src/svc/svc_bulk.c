@@ -41,7 +41,8 @@ struct svc_bulk {
     struct arena *arena; /* texts of the operation, and of the answer to a step */
     struct machine_bulk task;
     bool found;
-    struct id last; /* the operation that had its turn */
+    struct id last;    /* the operation that had its turn */
+    struct id started; /* the last one that was said to begin */
     unsigned failures;
 };
 
@@ -349,7 +350,8 @@ static void looked(struct engine_call *call)
         return;
     }
     b->last = b->task.id;
-    if (b->task.rec.status == STORE_BULK_QUEUED) {
+    if (b->task.rec.status == STORE_BULK_QUEUED && !id_eq(b->started, b->task.id)) {
+        b->started = b->task.id; /* said once, however often its first step is tried */
         publish(b, b->task.id, SVC_BULK_STARTED);
     }
     if (b->task.rec.lists > 0) {

@@ -171,6 +171,8 @@ class RoundTrip(BackupTest):
             self.assertEqual(copy.must(copy.post(RESTORE, raw))["restored_jobs"], 12000)
             self.assertEqual(comparable(json.loads(copy.get(PATH).body)),
                              comparable(json.loads(raw)))
+            found = copy.must(copy.post("/api/v1/jobs/search", {"queue": "q", "limit": 1}))
+            self.assertEqual(found["total"], 12000)
             order = ids[600:] + ids[:600]
             fetched = []
             while len(fetched) < 12000:
