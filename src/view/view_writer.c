@@ -202,6 +202,7 @@ static void rebuild(struct view_writer *w)
     if (code == ERR_OK) {
         log_info("view_rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
         w->look = true; /* a take says how far the engine is */
+        w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
         w->build_next = !w->ready;
         trouble(w, &err, "rebuild");
