@@ -1,7 +1,6 @@
-#include "api/api_hub_int.h"
-
 #include <stdlib.h>
 
+#include "api/api_hub_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "event/event_pages.h"

@@ -144,8 +144,8 @@ struct engine_status {
     uint64_t purge_errors;           /* steps of a purge */
     struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
     struct engine_times apply_times; /* of an entry: until it is committed and applied */
-    uint64_t next_event;   /* the number that the next event will get */
-    uint64_t oldest_event; /* of the oldest one kept; next_event when there is none */
+    uint64_t next_event;             /* the number that the next event will get */
+    uint64_t oldest_event;           /* of the oldest one kept; next_event when there is none */
     uint64_t live_jobs;
     uint64_t index_bytes;
     uint64_t state_hash;
