@@ -209,12 +209,14 @@ void engine_feed_close(struct engine_feed *f);
  * the log ends now, and it reads from where it stopped. */
 struct engine_watch;
 
-/* told is called on reply_to's loop when there are new events, and when this node has begun or
- * ceased to lead. From any thread. */
+/* told is called on reply_to's loop when there are new events, when webhooks were changed, and when
+ * this node has begun or ceased to lead. From any thread. */
 struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
                                        void (*told)(void *data), void *data);
 /* The number that the next event will get; never smaller than at an earlier call. Everything below
  * it can be read, as far as the log still has it. Any thread. */
 uint64_t engine_watch_next(const struct engine_watch *w);
+/* As machine_webhook_changes. Any thread. */
+uint64_t engine_watch_webhook_changes(const struct engine_watch *w);
 /* From the thread of reply_to. Waits for the core thread; told does not come after it returned. */
 void engine_watch_close(struct engine_watch *w);

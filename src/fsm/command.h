@@ -38,7 +38,10 @@ enum command_type {
     COMMAND_SCHEDULE_PUT = 13,
     COMMAND_SCHEDULE_DELETE = 14,
     COMMAND_SCHEDULE_FIRE = 15,
-    COMMAND_TYPE_LAST = COMMAND_SCHEDULE_FIRE
+    COMMAND_WEBHOOK_PUT = 16,
+    COMMAND_WEBHOOK_DELETE = 17,
+    COMMAND_WEBHOOK_MARK = 18, /* how far deliveries have come */
+    COMMAND_TYPE_LAST = COMMAND_WEBHOOK_MARK
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -200,6 +203,34 @@ struct command_schedule_fire {
     struct wall next;          /* the one after, computed by the leader */
 };
 
+/* Create or replace. */
+struct command_webhook_put {
+    struct str id;    /* internal name; empty: one is made, in the webhook's namespace */
+    bool keep_secret; /* of the one that is replaced, instead of the one here */
+    /* When it was created, its position and how its last delivery ended are the machine's. */
+    struct store_webhook webhook;
+};
+
+struct command_webhook_delete {
+    struct str id;
+};
+
+struct command_webhook_mark_item {
+    struct str id;
+    struct wall
+        created_at;    /* of the webhook that was meant; another one of this id is left alone */
+    uint64_t position; /* never goes back */
+    bool attempted;    /* the next three are set */
+    uint32_t status;
+    struct str error;
+    struct wall at;
+};
+
+struct command_webhook_mark {
+    struct command_webhook_mark_item *items;
+    size_t count;
+};
+
 struct command {
     enum command_type type;
     union {
@@ -217,6 +248,9 @@ struct command {
         struct command_schedule_put schedule_put;
         struct command_schedule_delete schedule_delete;
         struct command_schedule_fire schedule_fire;
+        struct command_webhook_put webhook_put;
+        struct command_webhook_delete webhook_delete;
+        struct command_webhook_mark webhook_mark;
     };
 };
 
