@@ -15,11 +15,13 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "webhook/webhook.h"
 
 struct api;
 
 struct api_config {
     struct engine *engine;
+    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
     const char *version;       /* what /api/v1/info says */
     const char *node_id;       /* what cluster status says */
     struct str admin_password; /* empty: none */

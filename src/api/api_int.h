@@ -64,6 +64,7 @@ extern const struct api_routes api_jobs_routes;
 extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
 extern const struct api_routes api_events_routes;
+extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_system_routes;
 
 enum { API_PARAMS_MAX = 2 };

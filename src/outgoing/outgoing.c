@@ -237,6 +237,7 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_FOLLOWLOCATION, 0L);
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_QUICK_EXIT, 1L); /* a lookup that hangs holds nobody up at the end */
     SET(CURLOPT_TIMEOUT_MS, (long)r->timeout_ms);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
     SET(CURLOPT_TCP_NODELAY, 1L);
@@ -331,6 +332,7 @@ struct outgoing *outgoing_open(uv_loop_t *loop, const struct outgoing_config *co
     CHECK(uv_timer_init(loop, &o->broken_timer) == 0);
     o->timer.data = o->broken_timer.data = o;
     o->open_handles = 2;
+    CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); /* counted; any thread */
     o->multi = curl_multi_init();
     CHECK(o->multi != NULL);
     must(curl_multi_setopt(o->multi, CURLMOPT_SOCKETFUNCTION, socket_cb));
@@ -355,6 +357,7 @@ void outgoing_close(struct outgoing *o)
 {
     CHECK(o->active == 0);
     must(curl_multi_cleanup(o->multi)); /* closes what is kept open, by socket_cb */
+    curl_global_cleanup();
     uv_close((uv_handle_t *)&o->timer, closed_cb);
     uv_close((uv_handle_t *)&o->broken_timer, closed_cb);
 }

@@ -2,15 +2,8 @@
 import unittest
 import urllib.parse
 
-from harness import ApiTest, Server, unique, wait_until
+from harness import ApiTest, Server, metric, unique, wait_until
 from sse import Stream
-
-
-def metric(api, name):
-    for line in api.get("/metrics").body.decode().splitlines():
-        if line.startswith(name + " "):
-            return int(line.split()[1])
-    raise AssertionError(f"no metric {name}")
 
 
 class EventTest(ApiTest):
