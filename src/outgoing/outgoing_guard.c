@@ -9,14 +9,14 @@
 
 enum { V6_BYTES = 16, NETWORKS_MAX = 256, TEXT_MAX = 64 };
 
-/* Addresses of both kinds in one form: IPv4 as its mapped IPv6 address. */
 struct address {
-    uint8_t b[V6_BYTES];
+    bool v4;
+    uint8_t b[V6_BYTES]; /* the first 4 of them for IPv4 */
 };
 
 struct network {
     struct address base;
-    unsigned bits; /* of the mapped form */
+    unsigned bits;
 };
 
 struct networks {
@@ -39,13 +39,10 @@ static const char refused_by_itself[] = "0.0.0.0/8, " /* "this" network: connect
                                         "ff00::/8, "     /* multicast */
                                         "fd00:ec2::254"; /* metadata of AWS */
 
-static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-
 static struct address from_v4(const uint8_t v4[4])
 {
-    struct address a;
-    memcpy(a.b, mapped_prefix, sizeof mapped_prefix);
-    memcpy(a.b + sizeof mapped_prefix, v4, 4);
+    struct address a = {.v4 = true};
+    memcpy(a.b, v4, 4);
     return a;
 }
 
@@ -54,7 +51,7 @@ static bool is_in(const struct network *n, const struct address *a)
     size_t whole = n->bits / 8;
     unsigned rest = n->bits % 8;
     uint8_t mask = (uint8_t)(0xff00U >> rest);
-    return memcmp(n->base.b, a->b, whole) == 0 &&
+    return n->base.v4 == a->v4 && memcmp(n->base.b, a->b, whole) == 0 &&
            (rest == 0 || ((n->base.b[whole] ^ a->b[whole]) & mask) == 0);
 }
 
@@ -71,53 +68,59 @@ static bool is_in_any(const struct networks *list, const struct address *a)
 /* The IPv4 address inside an IPv6 one; false when there is none. */
 static bool carried_v4(const struct address *a, struct address *out)
 {
-    static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
-    static const uint8_t zeros[12];
-    if (memcmp(a->b, zeros, sizeof zeros) == 0 || memcmp(a->b, nat64, sizeof nat64) == 0) {
-        *out = from_v4(a->b + 12);
-        return true;
+    static const uint8_t prefixes[][12] = {
+        {[10] = 0xff, [11] = 0xff}, /* mapped */
+        {0x00, 0x64, 0xff, 0x9b},   /* NAT64 */
+        {0},                        /* compatible */
+    };
+    static const uint8_t loopback[V6_BYTES] = {[15] = 1}; /* looks like 0.0.0.1 in zeros */
+    if (a->v4 || memcmp(a->b, loopback, sizeof loopback) == 0) {
+        return false;
     }
-    if (a->b[0] == 0x20 && a->b[1] == 0x02) {
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
+        if (memcmp(a->b, prefixes[i], sizeof prefixes[i]) == 0) {
+            *out = from_v4(a->b + sizeof prefixes[i]);
+            return true;
+        }
+    }
+    if (a->b[0] == 0x20 && a->b[1] == 0x02) { /* 6to4 */
         *out = from_v4(a->b + 2);
         return true;
     }
     return false;
 }
 
-static bool is_loopback_v6(const struct address *a)
+static bool read_address(const struct sockaddr *address, struct address *out)
 {
-    static const struct address loopback = {.b = {[15] = 1}};
-    return memcmp(a, &loopback, sizeof loopback) == 0;
-}
-
-static bool allows(const struct outgoing_guard *g, const struct address *a)
-{
-    return is_in_any(&g->allow, a) || !is_in_any(&g->deny, a);
+    *out = (struct address){0};
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+        memcpy(&v4, address, sizeof v4);
+        out->v4 = true;
+        memcpy(out->b, &v4.sin_addr, 4);
+        return true;
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 v6;
+        memcpy(&v6, address, sizeof v6);
+        memcpy(out->b, &v6.sin6_addr, V6_BYTES);
+        return true;
+    }
+    return false;
 }
 
 bool outgoing_guard_allows(const struct outgoing_guard *g, const struct sockaddr *address)
 {
     struct address a;
     struct address inner;
-    if (address->sa_family == AF_INET) {
-        struct sockaddr_in v4;
-        memcpy(&v4, address, sizeof v4);
-        uint8_t bytes[4];
-        memcpy(bytes, &v4.sin_addr, sizeof bytes);
-        a = from_v4(bytes);
-    } else if (address->sa_family == AF_INET6) {
-        struct sockaddr_in6 v6;
-        memcpy(&v6, address, sizeof v6);
-        memcpy(a.b, &v6.sin6_addr, V6_BYTES);
-    } else {
+    if (!read_address(address, &a)) {
         return false;
     }
-    if (is_in_any(&g->allow, &a)) {
+    bool carries = carried_v4(&a, &inner);
+    if (is_in_any(&g->allow, &a) || (carries && is_in_any(&g->allow, &inner))) {
         return true;
     }
-    /* ::1 looks like 0.0.0.1 carried in zeros, and is not. */
-    bool carries = !is_loopback_v6(&a) && carried_v4(&a, &inner);
-    return allows(g, &a) && (!carries || allows(g, &inner));
+    return !is_in_any(&g->deny, &a) && (!carries || !is_in_any(&g->deny, &inner));
 }
 
 /* Lists */
@@ -139,12 +142,11 @@ static enum err_code parse_one(struct str text, struct network *out, struct err 
     if (inet_pton(AF_INET, z, &v4) == 1 && bits <= 32) {
         uint8_t bytes[4];
         memcpy(bytes, &v4, sizeof bytes);
-        *out = (struct network){.base = from_v4(bytes),
-                                .bits = 96 + (bits < 0 ? 32U : (unsigned)bits)};
+        *out = (struct network){.base = from_v4(bytes), .bits = bits < 0 ? 32U : (unsigned)bits};
         return ERR_OK;
     }
     if (inet_pton(AF_INET6, z, &v6) == 1 && bits <= 128) {
-        out->bits = bits < 0 ? 128U : (unsigned)bits;
+        *out = (struct network){.bits = bits < 0 ? 128U : (unsigned)bits};
         memcpy(out->base.b, &v6, V6_BYTES);
         return ERR_OK;
     }
