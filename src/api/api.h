@@ -22,9 +22,9 @@ struct api;
 struct api_config {
     struct engine *engine;
     const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
-    const char *version;       /* what /api/v1/info says */
-    const char *node_id;       /* what cluster status says */
-    struct str admin_password; /* empty: none */
+    const char *version;                   /* what /api/v1/info says */
+    const char *node_id;                   /* what cluster status says */
+    struct str admin_password;             /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
     bool rate_limit_enabled;

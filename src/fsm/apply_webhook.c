@@ -77,7 +77,7 @@ static struct str new_name(struct machine *m, struct str ns, struct id id)
 {
     struct buf name;
     char text[ID_TEXT_MAX];
-    buf_init(&name, LIMIT_NAME_BYTES * 2);
+    buf_init(&name, (size_t)2 * LIMIT_NAME_BYTES);
     if (ns.len > 0) {
         buf_add_str(&name, ns);
         buf_add_str(&name, STR("::"));

@@ -80,9 +80,8 @@ static enum err_code open_webhooks(struct server *s, struct err *err)
         ERR_OK) {
         return err_wrap(err, "webhook-deny or webhook-allow");
     }
-    struct webhook_config config = {.engine = s->engine,
-                                    .guard = s->webhook_guard,
-                                    .user_agent = "corvo/" CORVO_VERSION};
+    struct webhook_config config = {
+        .engine = s->engine, .guard = s->webhook_guard, .user_agent = "corvo/" CORVO_VERSION};
     s->webhooks = webhook_open(&config);
     return ERR_OK;
 }
