@@ -1,9 +1,11 @@
 """Events (contract 15, 5.4): the stream with its filters, positions and dialects, and the log."""
+import contextlib
 import unittest
 import urllib.parse
 
-from harness import ApiTest, Server, metric, unique, wait_until
-from sse import Stream
+import http2_client
+from harness import PATIENCE_S, ApiTest, Server, metric, unique, wait_until
+from sse import Frame, Stream
 
 
 class EventTest(ApiTest):
@@ -85,6 +87,23 @@ class Frames(EventTest):
         self.api.must(self.api.post("/api/v1/heartbeat", body.encode()))
         frame = stream.next()
         self.assertIn('"data":{"a":[1,"x\\n y"]}', frame.text)
+
+    def test_over_http2(self):
+        """Several streams on one connection; each frame is a DATA frame of its own."""
+        with contextlib.closing(http2_client.Connection(self.server.port, PATIENCE_S)) as h2:
+            streams = [h2.request("GET", f"/api/v1/events?queues={self.queue}&tail=0{extra}")
+                       for extra in ("", "&format=message")]
+            while len(h2.status) < 2:
+                h2.read()
+            self.assertEqual(set(h2.status.values()), {200})
+            job_ids = self.api.enqueue_batch([{"queue": self.queue}] * 3)["job_ids"]
+            for stream, event in zip(streams, ("enqueued", None)):
+                while h2.body.get(stream, b"").count(b"\n\n") < 3:
+                    h2.read()
+                texts = h2.body[stream].decode().split("\n\n")[:3]
+                frames = [Frame(text + "\n\n") for text in texts]
+                self.assertEqual([f.data["job_id"] for f in frames], job_ids)
+                self.assertEqual({f.event for f in frames}, {event})
 
     def test_head(self):
         head = self.api.request("HEAD", "/api/v1/events")
