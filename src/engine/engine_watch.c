@@ -14,6 +14,7 @@ struct engine_watch {
     void *data;
     atomic_uint_fast64_t next_event;
     atomic_uint_fast64_t webhook_changes;
+    atomic_bool listens;
     atomic_bool wake_out; /* wake_msg is on its way; put back before the subscriber looks */
     struct msg wake_msg;
     /* opening and closing */
@@ -52,7 +53,7 @@ static void look(struct engine_watch *w, uint64_t next, uint64_t changes)
     if (changed) {
         atomic_store(&w->webhook_changes, changes);
     }
-    if (more || changed) {
+    if (changed || (more && atomic_load(&w->listens))) {
         wake(w);
     }
 }
@@ -69,6 +70,12 @@ void engine_watch__leads(struct engine *e)
     for (struct engine_watch *w = e->watches; w != NULL; w = w->next) {
         wake(w);
     }
+}
+
+/* Whoever looks at the number after this has seen it, or will be told. */
+void engine_watch_listen(struct engine_watch *w, bool on)
+{
+    atomic_store(&w->listens, on);
 }
 
 uint64_t engine_watch_next(const struct engine_watch *w)

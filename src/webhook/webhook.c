@@ -226,6 +226,7 @@ static void look(struct webhook_sender *s)
         return;
     }
     follow(s);
+    engine_watch_listen(s->watch, s->lines != NULL);
     for (struct webhook_line *l = s->lines; l != NULL; l = l->next) {
         more |= webhook_line__step(l);
     }

@@ -26,6 +26,13 @@ static void open_watch(void *data)
 {
     struct subscriber *s = data;
     s->watch = engine_watch_open(s->kit->engine, &s->kit->box, told, s);
+    engine_watch_listen(s->watch, true);
+}
+
+static void stop_listening(void *data)
+{
+    struct subscriber *s = data;
+    engine_watch_listen(s->watch, false);
 }
 
 static void close_watch(void *data)
@@ -68,7 +75,12 @@ static void watch__tells_where_the_log_ends(void **state)
         } while (s.seen < 3 + i);
         assert_int_equal(engine_watch_next(s.watch), 3 + i);
     }
+    engine_kit_on_client(k, stop_listening, &s);
+    uint64_t before = s.wakes;
+    (void)engine_kit_enqueue(k, "q");
+    assert_int_equal(engine_watch_next(s.watch), 23);
     engine_kit_on_client(k, close_watch, &s);
+    assert_int_equal(s.wakes, before);
     uint64_t wakes = s.wakes;
     (void)engine_kit_enqueue(k, "q");
     assert_int_equal(s.wakes, wakes);
