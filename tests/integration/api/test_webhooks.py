@@ -1,9 +1,10 @@
 """Outgoing webhooks (contract 16): their records, and deliveries that neither get lost nor swap."""
 import collections
+import tempfile
 import threading
 import unittest
 
-from harness import ApiTest, Server, metric, unique, wait_until
+from harness import ApiTest, Server, metric, run_command, unique, wait_until
 from receiver import Receiver
 
 
@@ -344,6 +345,14 @@ class Restart(unittest.TestCase):
             seqs = [d.event["seq"] for d in receiver.wait_for(151)]
             self.assertEqual(sorted(seqs), list(range(1, 152)))
 
+    def test_networks_that_are_none(self):
+        with tempfile.TemporaryDirectory(prefix="corvo-api-") as folder:
+            for name in ("--webhook-deny", "--webhook-allow"):
+                ended = run_command("server", "--data-dir", folder, "--bind", "127.0.0.1:0",
+                                    name, "10.0.0.0/8,nonsense")
+                self.assertNotEqual(ended.returncode, 0)
+                self.assertIn("'nonsense' is not a network", ended.stderr)
+
     def test_networks_of_the_settings(self):
         with Receiver() as receiver:
             with Server("--webhook-deny", "127.0.0.0/8, ::1") as server:
@@ -361,6 +370,38 @@ class Restart(unittest.TestCase):
                 api.must(api.post("/api/v1/webhooks", {"url": receiver.url()}))
                 api.enqueue("a")
                 receiver.wait_for(1)
+
+
+class Behind(unittest.TestCase):
+    takes_long = True
+
+    def test_what_the_log_no_longer_has_is_skipped_and_said(self):
+        """A receiver that stands still while the log moves on goes on at the oldest event."""
+        go_on = threading.Event()
+        with Receiver(lambda d: go_on.wait(60) and 200) as receiver, \
+                Server("--rate-limit-enabled=false", "--durable=false") as server:
+            api = server.client()
+            api.must(api.post("/api/v1/webhooks", {"id": "w", "url": receiver.url(),
+                                                   "events": ["queue.*"], "retry_limit": 25}))
+            for number in range(100):  # more than are read ahead
+                api.must(api.post(f"/api/v1/queues/q{number}/pause"))
+                api.must(api.post(f"/api/v1/queues/q{number}/resume"))
+            receiver.wait_for(1)
+            for _ in range(22):
+                api.enqueue_batch([{"queue": "flood"}] * 5000)
+            api.must(api.post("/api/v1/queues/last/pause"))
+            last = metric(api, "corvo_events_last_seq")
+            go_on.set()
+            receiver.wait_for_events([last])
+            wait_until(lambda: api.must(api.get("/api/v1/webhooks"))[0]["position"] == last,
+                       "the position")
+            seqs = {d.event["seq"] for d in receiver.taken()}
+            self.assertLess(max(seqs - {last}), 200)
+            self.assertTrue(seqs >= set(range(1, 101)), "what was read ahead was lost")
+            skipped = server.events("webhook_skipped")
+            self.assertEqual(len(skipped), 1)
+            self.assertEqual(metric(api, "corvo_webhook_skipped_total"),
+                             skipped[0]["to"] - skipped[0]["from"])
 
 
 if __name__ == "__main__":
