@@ -16,6 +16,7 @@
 #include "engine/engine.h"
 #include "http/http_server.h"
 #include "view/view.h"
+#include "webhook/webhook.h"
 
 struct api;
 struct svc_bulk;
@@ -23,11 +24,12 @@ struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
-    struct svc_bulk *bulk;     /* what goes on in the background */
-    struct view *view;         /* NULL: searches are refused */
-    const char *version;       /* what /api/v1/info says */
-    const char *node_id;       /* what cluster status says */
-    struct str admin_password; /* empty: none */
+    struct svc_bulk *bulk;                 /* what goes on in the background */
+    struct view *view;                     /* NULL: searches are refused */
+    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
+    const char *version;                   /* what /api/v1/info says */
+    const char *node_id;                   /* what cluster status says */
+    struct str admin_password;             /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
     bool rate_limit_enabled;

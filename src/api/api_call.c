@@ -73,8 +73,8 @@ void api_on_loop_start(void *data, struct http_loop *loop)
     struct api *a = data;
     unsigned i = http_loop_index(loop);
     CHECK(i < API_LOOPS_MAX);
-    a->hubs[i] = api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop),
-                               a->hub_counts);
+    a->hubs[i] =
+        api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
 }
 
 void api_on_loop_stop(void *data, struct http_loop *loop)

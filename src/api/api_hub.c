@@ -1,7 +1,6 @@
-#include "api/api_hub_int.h"
-
 #include <stdlib.h>
 
+#include "api/api_hub_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "event/event_pages.h"
@@ -60,6 +59,7 @@ void api_hub__leave(struct api_hub *h, struct api_hub_reader *r)
         r->older->newer = r->newer;
     }
     (void)atomic_fetch_add_explicit(&h->counts->ended, 1, memory_order_relaxed);
+    engine_watch_listen(h->watch, h->readers != NULL);
 }
 
 static void cut(struct api_hub *h, struct api_hub_reader *r)
@@ -182,6 +182,7 @@ void api_hub__join(struct api_hub *h, struct api_hub_reader *r)
         h->readers->newer = r;
     }
     h->readers = r;
+    engine_watch_listen(h->watch, true);
     (void)atomic_fetch_add_explicit(&h->counts->streams, 1, memory_order_relaxed);
     CHECK(uv_idle_start(&h->more, more_cb) == 0);
 }

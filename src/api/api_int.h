@@ -70,6 +70,7 @@ extern const struct api_routes api_bulk_routes;
 extern const struct api_routes api_backup_routes;
 extern const struct api_routes api_restore_routes;
 extern const struct api_routes api_search_routes;
+extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_system_routes;
 extern const struct api_routes api_usage_routes;
 
@@ -131,7 +132,6 @@ struct api_call {
 
 struct api_hub;
 struct api_hub_counts;
-
 enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
 
 struct api {

@@ -25,6 +25,7 @@ static const struct api_routes *const tables[] = {
     &api_restore_routes,
     &api_search_routes,
     &api_usage_routes,
+    &api_webhooks_routes,
 };
 /* clang-format on */
 

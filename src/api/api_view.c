@@ -149,6 +149,9 @@ static void looked(struct api_call *c)
         os_process_usage(&v->process);
         sum_http(c->api, &v->http);
         look_at_streams(c->api, v);
+        if (c->api->config.webhooks != NULL) {
+            webhook_stats(c->api->config.webhooks, &v->webhooks);
+        }
     }
     v->then(c, v);
 }

@@ -49,6 +49,12 @@ enum {
     LIMIT_LEASE_S_MAX        = 86400,        /* contract */
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
+    LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
+    LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */
+    LIMIT_WEBHOOK_EVENTS     = 64,           /* patterns of one webhook; there are fewer types */
+    LIMIT_WEBHOOK_SECRET_BYTES = 1024,       /* keys of HMAC-SHA256 gain nothing past 64 */
+    LIMIT_WEBHOOK_ERROR_BYTES  = 256,        /* what went wrong last: one line */
+    LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
 
     /* the pipeline */

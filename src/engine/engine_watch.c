@@ -13,6 +13,8 @@ struct engine_watch {
     void (*told)(void *data);
     void *data;
     atomic_uint_fast64_t next_event;
+    atomic_uint_fast64_t webhook_changes;
+    atomic_bool listens;
     atomic_bool wake_out; /* wake_msg is on its way; put back before the subscriber looks */
     struct msg wake_msg;
     /* opening and closing */
@@ -41,14 +43,25 @@ static uint64_t next_event(struct engine *e)
     return machine_store(e->machine)->meta.next_event;
 }
 
+static void look(struct engine_watch *w, uint64_t next, uint64_t changes)
+{
+    bool more = next > atomic_load(&w->next_event);
+    bool changed = changes != atomic_load(&w->webhook_changes);
+    if (more) {
+        atomic_store(&w->next_event, next);
+    }
+    if (changed) {
+        atomic_store(&w->webhook_changes, changes);
+    }
+    if (changed || (more && atomic_load(&w->listens))) {
+        wake(w);
+    }
+}
+
 void engine_watch__look(struct engine *e)
 {
-    uint64_t next = e->watches == NULL ? 0 : next_event(e);
     for (struct engine_watch *w = e->watches; w != NULL; w = w->next) {
-        if (next > atomic_load(&w->next_event)) {
-            atomic_store(&w->next_event, next);
-            wake(w);
-        }
+        look(w, next_event(e), machine_webhook_changes(e->machine));
     }
 }
 
@@ -59,9 +72,20 @@ void engine_watch__leads(struct engine *e)
     }
 }
 
+/* Whoever looks at the number after this has seen it, or will be told. */
+void engine_watch_listen(struct engine_watch *w, bool on)
+{
+    atomic_store(&w->listens, on);
+}
+
 uint64_t engine_watch_next(const struct engine_watch *w)
 {
     return atomic_load(&w->next_event);
+}
+
+uint64_t engine_watch_webhook_changes(const struct engine_watch *w)
+{
+    return atomic_load(&w->webhook_changes);
 }
 
 /* Opening and closing: the caller waits for the core thread. */
@@ -70,6 +94,7 @@ static void deliver_open(struct msg *m)
 {
     struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
     atomic_store(&w->next_event, next_event(w->engine));
+    atomic_store(&w->webhook_changes, machine_webhook_changes(w->engine->machine));
     w->next = w->engine->watches;
     w->engine->watches = w;
     uv_sem_post(&w->handled);

@@ -7,9 +7,9 @@
 
 static_assert(STORE_EVENT_TYPE_LAST < 32, "a set of types is 32 bits");
 
-static char lower(char c)
+static bool is_same_letter(char a, char b)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return str_eq_nocase(str_from(&a, 1), str_from(&b, 1));
 }
 
 /* Goes back to the last '*' only, so the time is bounded by the product of the lengths. */
@@ -24,7 +24,7 @@ static bool fits_glob(struct str pattern, struct str text)
             star = p++;
             star_t = t;
         } else if (p < pattern.len &&
-                   (pattern.ptr[p] == '?' || lower(pattern.ptr[p]) == text.ptr[t])) {
+                   (pattern.ptr[p] == '?' || is_same_letter(pattern.ptr[p], text.ptr[t]))) {
             p++;
             t++;
         } else if (star != SIZE_MAX) {

@@ -20,8 +20,8 @@
 #include "base/err.h"
 #include "core/job.h"
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
+#include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
-#include "store/store_record.h"
 #include "store/store_rows.h"
 
 enum command_type {
@@ -40,10 +40,13 @@ enum command_type {
     COMMAND_SCHEDULE_PUT = 13,
     COMMAND_SCHEDULE_DELETE = 14,
     COMMAND_SCHEDULE_FIRE = 15,
-    COMMAND_BULK_PUT = 20,  /* a bulk operation that goes on in the background */
-    COMMAND_BULK_STEP = 21, /* a chunk of it, and how far it is */
-    COMMAND_BULK_END = 22,  /* cancelled, or it cannot go on */
-    COMMAND_RESTORE = 24,   /* a piece of a backup */
+    COMMAND_WEBHOOK_PUT = 16,
+    COMMAND_WEBHOOK_DELETE = 17,
+    COMMAND_WEBHOOK_MARK = 18, /* how far deliveries have come */
+    COMMAND_BULK_PUT = 20,     /* a bulk operation that goes on in the background */
+    COMMAND_BULK_STEP = 21,    /* a chunk of it, and how far it is */
+    COMMAND_BULK_END = 22,     /* cancelled, or it cannot go on */
+    COMMAND_RESTORE = 24,      /* a piece of a backup */
     COMMAND_TYPE_LAST = COMMAND_RESTORE
 };
 
@@ -164,23 +167,6 @@ struct command_batch_seal {
     struct id id;
 };
 
-struct command_schedule_put {
-    struct id id;                    /* none: create */
-    struct wall expected_updated_at; /* the record that the change was made from; 0 on create */
-    struct store_schedule schedule;  /* created_at, updated_at and last_run are the machine's */
-};
-
-struct command_schedule_delete {
-    struct id id;
-};
-
-struct command_schedule_fire {
-    struct id id;
-    bool manual;               /* run once now; nothing moves */
-    struct wall expected_next; /* the due time that is being fired */
-    struct wall next;          /* the one after, computed by the leader */
-};
-
 struct command {
     enum command_type type;
     union {
@@ -198,6 +184,9 @@ struct command {
         struct command_schedule_put schedule_put;
         struct command_schedule_delete schedule_delete;
         struct command_schedule_fire schedule_fire;
+        struct command_webhook_put webhook_put;
+        struct command_webhook_delete webhook_delete;
+        struct command_webhook_mark webhook_mark;
         struct command_bulk_put bulk_put;
         struct command_bulk_step bulk_step;
         struct command_bulk_end bulk_end;

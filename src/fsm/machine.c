@@ -25,6 +25,9 @@ static const apply_fn appliers[] = {
     [COMMAND_SCHEDULE_PUT] = apply_schedule_put,
     [COMMAND_SCHEDULE_DELETE] = apply_schedule_delete,
     [COMMAND_SCHEDULE_FIRE] = apply_schedule_fire,
+    [COMMAND_WEBHOOK_PUT] = apply_webhook_put,
+    [COMMAND_WEBHOOK_DELETE] = apply_webhook_delete,
+    [COMMAND_WEBHOOK_MARK] = apply_webhook_mark,
     [COMMAND_BULK_PUT] = apply_bulk_put,
     [COMMAND_BULK_STEP] = apply_bulk_step,
     [COMMAND_BULK_END] = apply_bulk_end,
@@ -154,6 +157,7 @@ static enum err_code load(struct machine *m, struct err *err)
     workers__load(m);
     apply_schedule__load(m);
     apply_bulk__load(m);
+    apply_webhook__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     return load_jobs(m, err);
@@ -190,6 +194,7 @@ void machine_close(struct machine *m)
     }
     apply_bulk__close(m);
     apply_schedule__close(m);
+    apply_webhook__close(m);
     workers__close(m);
     batches__close(m);
     replies__close(m);
@@ -339,6 +344,11 @@ bool machine_next_bulk(const struct machine *m, struct id after, struct machine_
         *out = (struct machine_bulk){.id = found->id, .rec = found->rec};
     }
     return found != NULL;
+}
+
+uint64_t machine_webhook_changes(const struct machine *m)
+{
+    return m->webhook_changes;
 }
 
 static uint32_t in_line(const struct queue *q)

@@ -83,6 +83,13 @@ struct schedule {
     char *texts;
 };
 
+struct webhook {
+    struct map_node node;     /* by id, its internal name */
+    struct store_webhook rec; /* texts point into own memory */
+    char *texts;
+    char id[];
+};
+
 /* A bulk operation that goes on in the background, or is over and remembered. */
 struct bulk {
     struct id id;
@@ -119,6 +126,8 @@ struct machine {
     struct map schedules;
     struct map schedule_names;
     struct heap schedule_due;
+    struct map webhooks;
+    uint64_t webhook_changes; /* webhooks put and deleted since the machine was opened */
     struct map dependencies;
     struct bulk **bulks; /* by id, that is in the order of their creation */
     uint32_t bulk_count;

@@ -12,9 +12,11 @@
 #include "engine/engine.h"
 #include "http/http_server.h"
 #include "log/log.h"
+#include "outgoing/outgoing_guard.h"
 #include "server/settings.h"
 #include "svc/svc_bulk.h"
 #include "view/view.h"
+#include "webhook/webhook.h"
 
 #define CORVO_VERSION "0.3.0"
 
@@ -26,6 +28,8 @@ struct server {
     struct engine *engine;
     struct svc_bulk *bulk;
     struct view *view;
+    struct outgoing_guard *webhook_guard;
+    struct webhook_sender *webhooks;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -95,6 +99,19 @@ static enum err_code open_view(struct server *s, struct err *err)
     return view_open(&config, &s->view, err);
 }
 
+static enum err_code open_webhooks(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    if (outgoing_guard_new(set->webhook_deny, set->webhook_allow, &s->webhook_guard, err) !=
+        ERR_OK) {
+        return err_wrap(err, "webhook-deny or webhook-allow");
+    }
+    struct webhook_config config = {
+        .engine = s->engine, .guard = s->webhook_guard, .user_agent = "corvo/" CORVO_VERSION};
+    s->webhooks = webhook_open(&config);
+    return ERR_OK;
+}
+
 static enum err_code open_http(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
@@ -105,6 +122,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.engine = s->engine;
     api.bulk = s->bulk;
     api.view = s->view;
+    api.webhooks = s->webhooks;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
     api.admin_password = set->admin_password;
@@ -193,6 +211,8 @@ static void stop(struct server *s)
         http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);
         http_server_free(s->http);
     }
+    webhook_close(s->webhooks);
+    outgoing_guard_free(s->webhook_guard);
     api_free(s->api);
     svc_bulk_close(s->bulk);
     view_close(s->view);
@@ -204,7 +224,7 @@ static int run(struct server *s)
 {
     struct err err;
     if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
-        open_http(s, &err) != ERR_OK) {
+        open_webhooks(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
         log_error("not_started", LOG_Z("error", err.msg));
         stop(s);
         return 1;

@@ -69,6 +69,9 @@ static void words__name_every_command(void **state)
         [COMMAND_SCHEDULE_PUT] = "schedule_put",
         [COMMAND_SCHEDULE_DELETE] = "schedule_delete",
         [COMMAND_SCHEDULE_FIRE] = "schedule_fire",
+        [COMMAND_WEBHOOK_PUT] = "webhook_put",
+        [COMMAND_WEBHOOK_DELETE] = "webhook_delete",
+        [COMMAND_WEBHOOK_MARK] = "webhook_mark",
         [COMMAND_BULK_PUT] = "bulk_put",
         [COMMAND_BULK_STEP] = "bulk_step",
         [COMMAND_BULK_END] = "bulk_end",
@@ -208,7 +211,7 @@ static void unknown__numbers_and_versions_are_named(void **state)
         const char *message;
     } rows[] = {
         {{"\x00\x01", 2}, "command number 0 is not known to this version"},
-        {{"\x10\x01", 2}, "command number 16 is not known to this version"},
+        {{"\xc8\x01", 2}, "command number 200 is not known to this version"},
         {{"\xff\x01", 2}, "command number 255 is not known to this version"},
         {{"\x09\x02", 2}, "version 2 of command tick is not known to this version"},
         {{"\x02\x00", 2}, "version 0 of command claim is not known to this version"},
