@@ -19,7 +19,7 @@
 enum { TURN_BYTES = 128 << 10, TURN_JOBS = 500 };
 
 enum stage {
-    STAGE_HEAD, /* namespace, queues, schedules */
+    STAGE_HEAD, /* namespace, queues, schedules, webhooks */
     STAGE_DONE,
     STAGE_LIVE,
     STAGE_LINE,
@@ -109,6 +109,20 @@ static void write_schedule(void *data, struct str rest, struct str value)
     }
 }
 
+static void write_webhook(void *data, struct str id, struct str value)
+{
+    struct backup *b = data;
+    struct store_webhook h;
+    if (!store_record_decode_webhook(value, &h)) {
+        check_fatal("the record of a webhook cannot be read");
+    }
+    if (str_eq(h.ns, b->call->ns)) {
+        add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
+        struct json_write w = json_write_to(&b->out);
+        api_backup_job__write_webhook(&w, b->call, id, &h);
+    }
+}
+
 static void write_head(struct backup *b)
 {
     struct str ns = b->call->ns.len > 0 ? b->call->ns : STR("default");
@@ -129,6 +143,8 @@ static void write_head(struct backup *b)
     store_snapshot_each(b->snapshot, STORE_KIND_QUEUE, write_queue, b);
     add_text(b, STR("],\"schedules\":["));
     store_snapshot_each(b->snapshot, STORE_KIND_SCHEDULE, write_schedule, b);
+    add_text(b, STR("],\"webhooks\":["));
+    store_snapshot_each(b->snapshot, STORE_KIND_WEBHOOK, write_webhook, b);
     add_text(b, STR("],\"jobs\":["));
 }
 
@@ -255,7 +271,7 @@ static void write_tail(struct backup *b)
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
     add_text(b, STR("],\"batches\":["));
     write_batches(b);
-    add_text(b, STR("],\"budgets\":[],\"webhooks\":[],\"approval_policies\":[],"));
+    add_text(b, STR("],\"budgets\":[],\"approval_policies\":[],"));
     backup_verify_checksum(crc32c_update(b->crc, b->out.ptr, b->out.len), checksum);
     buf_printf(&b->out, "\"meta\":{\"format\":%d,\"jobs\":%llu,\"checksum\":\"%.*s\"}}\n",
                BACKUP_VERIFY_FORMAT, (unsigned long long)b->jobs, (int)sizeof checksum, checksum);

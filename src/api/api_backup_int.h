@@ -24,6 +24,8 @@ void api_backup_job__write_queue(struct json_write *w, const struct api_call *c,
                                  const struct store_queue *q);
 void api_backup_job__write_schedule(struct json_write *w, const struct api_call *c, struct id id,
                                     const struct store_schedule *s);
+void api_backup_job__write_webhook(struct json_write *w, const struct api_call *c, struct str id,
+                                   const struct store_webhook *h);
 void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,
                                  const struct store_batch *b);
 
@@ -39,6 +41,7 @@ enum api_restore_what {
     API_RESTORE_QUEUE,
     API_RESTORE_SCHEDULE,
     API_RESTORE_BATCH,
+    API_RESTORE_WEBHOOK,
     API_RESTORE_JOB,
     API_RESTORE_WHAT_COUNT
 };

@@ -26,10 +26,9 @@ static const struct {
     const char *key;
     enum api_restore_what what;
 } lists[] = {
-    {"queues", API_RESTORE_QUEUE},
-    {"batches", API_RESTORE_BATCH},
-    {"jobs", API_RESTORE_JOB},
-    {"schedules", API_RESTORE_SCHEDULE},
+    {"queues", API_RESTORE_QUEUE},     {"batches", API_RESTORE_BATCH},
+    {"jobs", API_RESTORE_JOB},         {"schedules", API_RESTORE_SCHEDULE},
+    {"webhooks", API_RESTORE_WEBHOOK},
 };
 
 struct restore {

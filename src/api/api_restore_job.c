@@ -393,6 +393,10 @@ struct record_in {
     int64_t max_concurrency, rate_limit, rate_window_ms, failed, max_retries, priority;
     int64_t total, pending, succeeded;
     struct wall created_at, updated_at, last_run, next_run, finished_at;
+    struct str url, secret;
+    struct str *events;
+    size_t events_count;
+    int64_t retry_limit;
 };
 
 #define TEXT(member, max)   JSON_STR(struct record_in, member, 0, max, 0, "As in the backup.")
@@ -428,6 +432,11 @@ static const struct json_field record_rows[] = {
     MOMENT(last_run),
     MOMENT(next_run),
     MOMENT(finished_at),
+    TEXT(url, LIMIT_WEBHOOK_URL_BYTES),
+    TEXT(secret, LIMIT_WEBHOOK_SECRET_BYTES),
+    JSON_STRS(struct record_in, events, events_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
+              "As in the backup."),
+    NUMBER(retry_limit, INT32_MAX),
 };
 #undef TEXT
 #undef NUMBER
@@ -491,6 +500,40 @@ static bool add_batch(struct api_call *c, const struct record_in *in, struct api
                : bad(err, "id", in->id);
 }
 
+/* The patterns, one per line. */
+static struct str joined(struct api_call *c, const struct record_in *in)
+{
+    struct buf b;
+    buf_init(&b, SIZE_MAX);
+    for (size_t i = 0; i < in->events_count; i++) {
+        buf_add_str(&b, i == 0 ? STR_EMPTY : STR("\n"));
+        buf_add_str(&b, in->events[i]);
+    }
+    struct str text = arena_str(c->arena, buf_str(&b));
+    buf_deinit(&b);
+    return text;
+}
+
+static bool add_webhook(struct api_call *c, const struct record_in *in,
+                        struct api_restore_list *list, struct err *err)
+{
+    struct command_restore_item *it = add_item(list, COMMAND_RESTORE_WEBHOOK, in->url.len + 512);
+    it->webhook = (struct store_webhook){.ns = c->ns,
+                                         .url = in->url,
+                                         .events = joined(c, in),
+                                         .secret = in->secret,
+                                         .retry_limit = (uint32_t)in->retry_limit,
+                                         .enabled = in->enabled,
+                                         .created_at = in->created_at};
+    for (size_t i = 0; i < in->events_count; i++) {
+        if (str_has_control(in->events[i])) {
+            return bad(err, "events", in->events[i]);
+        }
+    }
+    return str_has_control(in->id) ? bad(err, "id", in->id)
+                                   : api_names__internal(c, in->id, &it->name, err);
+}
+
 bool api_restore_job__read(struct api_call *c, enum api_restore_what what, struct str json,
                            struct api_restore_list *list, struct err *err)
 {
@@ -498,7 +541,8 @@ bool api_restore_job__read(struct api_call *c, enum api_restore_what what, struc
         struct api_call * c, const struct record_in *in, struct api_restore_list *list,
         struct err *err) = {[API_RESTORE_QUEUE] = add_queue,
                             [API_RESTORE_SCHEDULE] = add_schedule,
-                            [API_RESTORE_BATCH] = add_batch};
+                            [API_RESTORE_BATCH] = add_batch,
+                            [API_RESTORE_WEBHOOK] = add_webhook};
     struct record_in in;
     if (what == API_RESTORE_JOB) {
         return add_job(c, json, list, err);

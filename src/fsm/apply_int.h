@@ -201,5 +201,7 @@ void apply_schedule__load(struct machine *m);
 void apply_schedule__close(struct machine *m);
 
 /* apply_webhook.c */
+/* From a backup, unless there is one of this id or there are too many. */
+void apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec);
 void apply_webhook__load(struct machine *m);
 void apply_webhook__close(struct machine *m);

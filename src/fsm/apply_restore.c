@@ -125,6 +125,9 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
         case COMMAND_RESTORE_USAGE:
             restore_row(m, it);
             break;
+        case COMMAND_RESTORE_WEBHOOK:
+            apply_webhook__restore(m, it->name, &it->webhook);
+            break;
         }
     }
 }

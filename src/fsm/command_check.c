@@ -649,7 +649,7 @@ static enum err_code check_restore(const struct command *c, const struct command
     struct place at = {.in_list = true, .list = "items"};
     for (at.index = 0; at.index < c->restore.count; at.index++) {
         const struct command_restore_item *i = &c->restore.items[at.index];
-        struct command put = {.type = COMMAND_SCHEDULE_PUT};
+        struct command put = {0};
         enum err_code code;
         switch ((int)i->kind) {
         case COMMAND_RESTORE_QUEUE:
@@ -664,6 +664,11 @@ static enum err_code check_restore(const struct command *c, const struct command
             break;
         case COMMAND_RESTORE_JOB:
             code = check_restored_job(&at, i, err);
+            break;
+        case COMMAND_RESTORE_WEBHOOK:
+            put.webhook_put = (struct command_webhook_put){.id = i->name, .webhook = i->webhook};
+            code = i->name.len == 0 ? bad(&at, "id", "is required", err)
+                                    : check_webhook_put(&put, limits, err);
             break;
         default:
             code = check_restored_row(&at, i, err);

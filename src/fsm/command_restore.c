@@ -28,6 +28,9 @@ static void encode_content(const struct command_restore_item *it, struct buf *ou
     case COMMAND_RESTORE_USAGE:
         store_rows_encode_usage(&it->usage, out);
         break;
+    case COMMAND_RESTORE_WEBHOOK:
+        store_record_encode_webhook(&it->webhook, out);
+        break;
     }
 }
 
@@ -50,6 +53,8 @@ static bool decode_content(struct str bytes, struct command_restore_item *it)
         return store_rows_decode_iteration(bytes, &it->iteration);
     case COMMAND_RESTORE_USAGE:
         return store_rows_decode_usage(bytes, &it->usage);
+    case COMMAND_RESTORE_WEBHOOK:
+        return store_record_decode_webhook(bytes, &it->webhook);
     }
     return false;
 }

@@ -398,6 +398,8 @@ static struct command restore(void)
                                              .iteration = samples_iteration()};
     items[6] = (struct command_restore_item){
         .kind = COMMAND_RESTORE_USAGE, .id = samples_id(30), .place = 5, .usage = samples_usage()};
+    items[7] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_WEBHOOK, .name = STR("acme::wh_1"), .webhook = samples_webhook()};
     return (struct command){.restore = {.items = items, .count = COUNT_OF(items)}};
 }
 

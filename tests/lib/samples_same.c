@@ -465,6 +465,9 @@ static void same_restored(const struct command_restore_item *got,
     case COMMAND_RESTORE_ITERATION:
         samples_same_iteration(&got->iteration, &want->iteration);
         break;
+    case COMMAND_RESTORE_WEBHOOK:
+        samples_same_webhook(&got->webhook, &want->webhook);
+        break;
     default:
         samples_same_usage(&got->usage, &want->usage);
     }

@@ -77,6 +77,9 @@ class BackupTest(ApiTest):
         api.must(api.post("/api/v1/schedules", {
             "name": "nightly", "queue": "b.cron", "cron": "0 3 * * *", "timezone": "Europe/Madrid",
             "payload": {"k": 1}, "tags": {"t": "v"}, "max_retries": 2}), 200, 201)
+        api.must(api.post("/api/v1/webhooks", {
+            "id": "hook", "url": "http://127.0.0.1:9/x", "events": ["completed", "job.dead"],
+            "secret": "s3cret", "enabled": False, "retry_limit": 2}), 200, 201)
         return ids
 
 
@@ -110,6 +113,10 @@ class RoundTrip(BackupTest):
                                    for q in queues]
             self.assertEqual(drop(api.must(api.get("/api/v1/queues"))),
                              drop(copy.must(copy.get("/api/v1/queues"))))
+            for one in (api, copy):
+                hooks = one.must(one.get("/api/v1/webhooks"))
+                self.assertEqual([(h["id"], h["retry_limit"], h["enabled"]) for h in hooks],
+                                 [("hook", 2, False)])
             iterations = f"/api/v1/jobs/{ids['agent']}/iterations"
             strip = lambda answer: [{**i, "id": 0} for i in answer["iterations"]]
             self.assertEqual(strip(api.must(api.get(iterations))),
@@ -308,6 +315,12 @@ class Hostile(BackupTest):
                                                             "rate_window_ms": 1})]
         rows += [({"jobs": [good], "schedules": [s], "meta": {"format": 2}}, None, None)
                  for s in ({}, {"id": "sched_1"}, {"id": "sched_" + "0" * 25 + "1"})]
+        rows += [({"jobs": [good], "webhooks": [h], "meta": {"format": 2}}, None, None)
+                 for h in ({}, {"id": "h"}, {"id": "h", "url": "ftp://x", "retry_limit": 1},
+                           {"url": "http://x", "retry_limit": 1},
+                           {"id": "h", "url": "http://x", "retry_limit": 0},
+                           {"id": "a\nb", "url": "http://x", "retry_limit": 1},
+                           {"id": "h", "url": "http://x", "retry_limit": 1, "events": ["a\nb"]})]
         rows += [({"jobs": [good], "batches": [b], "meta": {"format": 2}}, None, None)
                  for b in ({}, {"id": "batch_" + "0" * 25 + "1", "total": -1})]
         for body, code, part in rows:

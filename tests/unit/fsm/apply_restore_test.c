@@ -232,6 +232,37 @@ static void schedule__comes_back_once(void **state)
     assert_int_equal(kit_digest(k), digest);
 }
 
+static void webhook__begins_behind_the_newest_event(void **state)
+{
+    struct kit *k = *state;
+    struct command_restore_item it = {.kind = COMMAND_RESTORE_WEBHOOK,
+                                      .name = STR("restored-hook"),
+                                      .webhook = {.url = STR("http://x"),
+                                                  .secret = STR("s"),
+                                                  .retry_limit = 2,
+                                                  .enabled = true,
+                                                  .created_at = {.ns = 7},
+                                                  .position = 1,
+                                                  .last_status = 500}};
+    struct store_webhook rec;
+    struct buf value;
+    (void)kit_enqueue(k, kit_name(k), "{}");
+    uint64_t next = machine_store(k->machine)->meta.next_event;
+    (void)restore(k, &it, 1);
+    buf_init(&value, 1 << 16);
+    assert_true(store_get(machine_store(k->machine), STORE_KIND_WEBHOOK, it.name, &value));
+    assert_true(store_record_decode_webhook(buf_str(&value), &rec));
+    assert_int_equal(rec.position, next - 1);
+    assert_int_equal(rec.last_status, 0);
+    assert_int_equal(rec.created_at.ns, 7);
+    expect_str(rec.secret, STR("s"));
+    buf_deinit(&value);
+    uint64_t digest = kit_digest(k);
+    it.webhook.url = STR("http://other");
+    (void)restore(k, &it, 1); /* is left as it is */
+    assert_int_equal(kit_digest(k), digest);
+}
+
 TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(states__come_back_and_count_in_their_queue),
                    cmocka_unit_test(existing__jobs_are_left_as_they_are),
@@ -243,4 +274,5 @@ TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(rows__stand_where_they_stood),
                    cmocka_unit_test(queue__has_its_settings_again),
                    cmocka_unit_test(batch__goes_on_counting),
-                   cmocka_unit_test(schedule__comes_back_once));
+                   cmocka_unit_test(schedule__comes_back_once),
+                   cmocka_unit_test(webhook__begins_behind_the_newest_event));
