@@ -1,5 +1,8 @@
 /*
  * Bulk operations by filter: which jobs are meant is a question to the view (http-api.md 11, 10.1).
+ *
+ * All that match are meant, so an answer of a view that is behind is no answer: it is asked again.
+ * A request does so for a while and then goes on in the background, which can wait.
  */
 #include <stdlib.h>
 
@@ -8,6 +11,8 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "svc/svc_bulk.h"
+
+enum { LATE_MAX = 4 }; /* each time it waits for the view as a search does */
 
 /* A filter takes a few times its own size. */
 enum { FIND_ARENA_BYTES = 16 * LIMIT_BULK_FILTER_BYTES };
@@ -27,6 +32,7 @@ struct found {
     struct view_filter filter;
     uint64_t matched, applicable;
     struct view_page page;
+    unsigned late; /* how often the view was behind */
 };
 
 /* How many there are, and how many of them the action would change. */
@@ -50,6 +56,7 @@ static void look(struct api_call *c, struct view_reader *r)
     const struct api_bulk *b = c->data;
     struct found *f = b->found;
     enum err_code code = ERR_OK;
+    f->matched = f->applicable = 0;
     if (b->dry_run) {
         code = count_both(c, r, f, &c->ask_err);
     } else if (!b->async) {
@@ -66,7 +73,16 @@ static void looked(struct api_call *c)
 {
     struct api_bulk *b = c->data;
     struct found *f = b->found;
-    if (b->dry_run) {
+    bool late = c->ask.lag > 0 && !b->async; /* how many they are is an estimate anyway */
+    if (late && ++f->late <= LATE_MAX) {
+        buf_deinit(&c->asked);
+        api_call__ask(c, look, looked);
+    } else if (late && b->dry_run) {
+        api_call__fail(c, ERR_UNHEALTHY, "the view is behind by %llu jobs; try again later",
+                       (unsigned long long)c->ask.lag);
+    } else if (late) {
+        api_bulk__put(c, f->matched > f->page.count ? f->matched : f->page.count);
+    } else if (b->dry_run) {
         api_bulk__reply_dry(c, f->matched, f->applicable);
     } else if (b->async || f->page.count > LIMIT_BULK_SYNC) {
         api_bulk__put(c, f->matched);
@@ -122,6 +138,8 @@ static void find_done(struct view_ask *ask)
     struct svc_bulk_page *p = f->page;
     if (ask->err.code != ERR_OK) {
         p->err = ask->err;
+    } else if (p->err.code == ERR_OK && ask->lag > 0) {
+        (void)err_set(&p->err, ERR_OVERLOADED, "the view is behind"); /* asked again */
     }
     arena_free(f->call.arena);
     free(f);

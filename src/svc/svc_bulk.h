@@ -31,7 +31,8 @@ struct svc_bulk_page {
     struct id after, until;   /* between, neither of them included */
     struct mailbox *reply_to; /* of the thread that asks, should the finder need one */
     /* result */
-    struct err err; /* the caller's fault: the operation fails; others: asked again for a while */
+    struct err err; /* the caller's fault: the operation fails; ERR_OVERLOADED: asked again until it
+                       passes; others: asked again for a while */
     struct id ids[LIMIT_BULK_CHUNK];
     size_t count; /* less than there is room for: there are no more */
     void *finder; /* the finder's own */

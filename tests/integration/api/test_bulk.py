@@ -266,6 +266,37 @@ class ByFilter(BulkTest):
             "action": "hold", "filter": {"queue": "other::q"}}), 400, "BULK_ERROR", "queue")
 
 
+class LateView(BulkTest):
+    """Searches are not waited for here, so the view is often behind when it is asked."""
+
+    settings = (*BulkTest.settings, "--view-wait", "0s")
+
+    def test_none_is_left_out(self):
+        in_the_background = 0
+        for _ in range(4):
+            queue = unique("late")
+            self.enqueue_many(3000, queue)
+            answer = self.bulk("hold", filter={"queue": queue})
+            if "bulk_operation_id" in answer:
+                in_the_background += 1
+                answer = self.wait_over(answer)
+                self.assertEqual(answer["total"], 3000)
+            self.assertEqual((answer["affected"], answer["errors"]), (3000, 0), in_the_background)
+            self.assertEqual(self.api.queue(queue)["held"], 3000)
+
+    def test_a_dry_run_tells_the_truth_or_nothing(self):
+        self.enqueue_many(3000)
+
+        def counted():
+            answer = self.api.post("/api/v1/jobs/bulk", {
+                "action": "hold", "filter": {"queue": self.queue}, "dry_run": True})
+            if answer.status == 200:
+                return answer.json
+            self.refused(answer, 503, "UNHEALTHY", "behind")
+            return None
+        self.assertEqual(wait_until(counted, "a view that is not behind")["matched"], 3000)
+
+
 class EveryJob(BulkTest):
     def test_an_empty_filter_means_all(self):
         self.enqueue_many(700, unique("a"))
