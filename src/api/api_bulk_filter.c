@@ -73,7 +73,7 @@ static void looked(struct api_call *c)
 {
     struct api_bulk *b = c->data;
     struct found *f = b->found;
-    bool late = c->ask.lag > 0 && !b->async; /* how many they are is an estimate anyway */
+    bool late = c->ask.lag > 0;
     if (late && ++f->late <= LATE_MAX) {
         buf_deinit(&c->asked);
         api_call__ask(c, look, looked);

@@ -296,9 +296,11 @@ static void deliver_found(struct msg *m)
     if (p->err.code == ERR_OK) {
         b->failures = 0;
         submit_step(b, p->ids, p->count);
-    } else if (p->err.code == ERR_OVERLOADED) {
-        try_later(b); /* for as long as it takes */
-    } else if (err_http_status(p->err.code) < STATUS_PASSES || ++b->failures > FAILURES_MAX) {
+        return;
+    }
+    /* One that is only late is waited for as long as it takes. */
+    bool late = p->err.code == ERR_OVERLOADED;
+    if (err_http_status(p->err.code) < STATUS_PASSES || (!late && ++b->failures > FAILURES_MAX)) {
         give_up(b, p->err.msg);
     } else {
         try_later(b);
