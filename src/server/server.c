@@ -97,6 +97,7 @@ static enum err_code open_http(struct server *s, struct err *err)
         .data = s->api,
         .on_request = api_on_request,
     };
+    http.headers = api_common_headers(&http.header_count);
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }

@@ -14,65 +14,69 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
 
 /* The optional members, in the order of their bits. Rows are only ever added at the end. */
 /* clang-format off */
+#define MEMBER_LIST(X) \
+    X(TIME, started_at)             \
+    X(TIME, completed_at)           \
+    X(TIME, failed_at)              \
+    X(TIME, cancelled_at)           \
+    X(TEXT, waits_for)              \
+    X(I64,  agent.timeout_ms)       \
+    X(I64,  unique_period_s)        \
+    X(TEXT, unique_key)             \
+    X(ID,   batch_id)               \
+    X(TEXT, worker_id)              \
+    X(TEXT, hostname)               \
+    X(TEXT, tags)                   \
+    X(TEXT, progress)               \
+    X(TEXT, checkpoint)             \
+    X(TEXT, result)                 \
+    X(TEXT, parent_id)              \
+    X(TEXT, chain_id)               \
+    X(I32,  chain_step)             \
+    X(TEXT, chain_config)           \
+    X(TEXT, hold_reason)            \
+    X(ID,   schedule_id)            \
+    X(I64,  agent.max_iterations)   \
+    X(I64,  agent.max_cost_nusd)    \
+    X(TEXT, agent.timeout)          \
+    X(I64,  agent.iteration)        \
+    X(I64,  agent.total_cost_nusd)  \
+    X(U32,  error_count)            \
+    X(U32,  iteration_count)        \
+    X(U32,  usage_count)
+/* clang-format on */
+
 static const struct member {
     enum member_kind kind;
     size_t offset;
 } members[] = {
-    {MEMBER_TIME, offsetof(struct job, started_at)},
-    {MEMBER_TIME, offsetof(struct job, completed_at)},
-    {MEMBER_TIME, offsetof(struct job, failed_at)},
-    {MEMBER_TIME, offsetof(struct job, cancelled_at)},
-    {MEMBER_TEXT, offsetof(struct job, waits_for)},
-    {MEMBER_I64,  offsetof(struct job, agent.timeout_ms)},
-    {MEMBER_I64,  offsetof(struct job, unique_period_s)},
-    {MEMBER_TEXT, offsetof(struct job, unique_key)},
-    {MEMBER_ID,   offsetof(struct job, batch_id)},
-    {MEMBER_TEXT, offsetof(struct job, worker_id)},
-    {MEMBER_TEXT, offsetof(struct job, hostname)},
-    {MEMBER_TEXT, offsetof(struct job, tags)},
-    {MEMBER_TEXT, offsetof(struct job, progress)},
-    {MEMBER_TEXT, offsetof(struct job, checkpoint)},
-    {MEMBER_TEXT, offsetof(struct job, result)},
-    {MEMBER_TEXT, offsetof(struct job, parent_id)},
-    {MEMBER_TEXT, offsetof(struct job, chain_id)},
-    {MEMBER_I32,  offsetof(struct job, chain_step)},
-    {MEMBER_TEXT, offsetof(struct job, chain_config)},
-    {MEMBER_TEXT, offsetof(struct job, hold_reason)},
-    {MEMBER_ID,   offsetof(struct job, schedule_id)},
-    {MEMBER_I64,  offsetof(struct job, agent.max_iterations)},
-    {MEMBER_I64,  offsetof(struct job, agent.max_cost_nusd)},
-    {MEMBER_TEXT, offsetof(struct job, agent.timeout)},
-    {MEMBER_I64,  offsetof(struct job, agent.iteration)},
-    {MEMBER_I64,  offsetof(struct job, agent.total_cost_nusd)},
-    {MEMBER_U32,  offsetof(struct job, error_count)},
-    {MEMBER_U32,  offsetof(struct job, iteration_count)},
-    {MEMBER_U32,  offsetof(struct job, usage_count)},
+#define MEMBER_ROW(kind, name) {MEMBER_##kind, offsetof(struct job, name)},
+    MEMBER_LIST(MEMBER_ROW)
+#undef MEMBER_ROW
 };
-/* clang-format on */
 
 /* Members 0 to 5 are those that a start needs; the others are not even looked at then. */
 enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6 };
 static_assert(MEMBER_COUNT <= 32, "a member's bit must fit the mask");
 
-static bool member_is_set(const struct member *m, const struct job *j)
+/* Whether a member of each kind says anything. */
+#define IS_SET_TEXT(v) ((v).len != 0)
+#define IS_SET_TIME(v) ((v).ns != 0)
+#define IS_SET_I64(v)  ((v) != 0)
+#define IS_SET_U32(v)  ((v) != 0)
+#define IS_SET_I32(v)  ((v) != 0)
+#define IS_SET_ID(v)   (!id_is_none(v))
+
+/* The members that are set, by their bits. Written out by the list, because every change of every
+ * job comes through here. */
+static uint32_t mask_of(const struct job *j)
 {
-    const void *at = (const char *)j + m->offset;
-    switch (m->kind) {
-    case MEMBER_TEXT:
-        return ((const struct str *)at)->len > 0;
-    case MEMBER_TIME:
-        return ((const struct wall *)at)->ns != 0;
-    case MEMBER_I64:
-        return *(const int64_t *)at != 0;
-    case MEMBER_U32:
-        return *(const uint32_t *)at != 0;
-    case MEMBER_I32:
-        return *(const int32_t *)at != 0;
-    case MEMBER_ID:
-        return !id_is_none(*(const struct id *)at);
-    default:
-        UNREACHABLE("a member has one of the kinds");
-    }
+    uint32_t mask = 0;
+    unsigned bit = 0;
+#define MEMBER_BIT(kind, name) mask |= (uint32_t)IS_SET_##kind(j->name) << bit++;
+    MEMBER_LIST(MEMBER_BIT)
+#undef MEMBER_BIT
+    return mask;
 }
 
 static void member_encode(const struct member *m, const struct job *j, struct buf *out)
@@ -127,27 +131,6 @@ static void member_decode(const struct member *m, struct unpack *u, struct job *
     default:
         UNREACHABLE("a member has one of the kinds");
     }
-}
-
-/* One member by its bit. One that is there but says nothing was never written: a document has one
- * encoding. */
-static void member_take(unsigned bit, struct unpack *u, struct job *j)
-{
-    member_decode(&members[bit], u, j);
-    if (!member_is_set(&members[bit], j)) {
-        u->bad = true;
-    }
-}
-
-static uint32_t mask_of(const struct job *j)
-{
-    uint32_t mask = 0;
-    for (unsigned i = 0; i < MEMBER_COUNT; i++) {
-        if (member_is_set(&members[i], j)) {
-            mask |= 1U << i;
-        }
-    }
-    return mask;
 }
 
 void store_job_encode(const struct job *j, struct buf *out)
@@ -216,7 +199,11 @@ static enum err_code decode(struct id id, struct str doc, struct job *j, bool he
     j->queue = unpack_text(&u);
     uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
     for (uint32_t left = wanted; left != 0; left &= left - 1) {
-        member_take((unsigned)__builtin_ctz(left), &u, j);
+        member_decode(&members[__builtin_ctz(left)], &u, j);
+    }
+    /* One that is there but says nothing was never written: a document has one encoding. */
+    if (mask_of(j) != wanted) {
+        u.bad = true;
     }
     if (!head) {
         j->payload = unpack_text(&u);
