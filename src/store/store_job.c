@@ -133,29 +133,48 @@ static void member_decode(const struct member *m, struct unpack *u, struct job *
     }
 }
 
+/* What every document begins with, as it lies on disk: little-endian, without gaps. One copy in and
+ * out, because every change of every job comes through here. */
+struct ATTR_PACKED head {
+    uint8_t version, state, priority, backoff, flags;
+    uint32_t mask, attempt, max_retries;
+    int64_t retry_base_ms, retry_max_ms;
+    uint64_t order, lease_token, doc_version;
+    int64_t created_at, scheduled_at, expire_at, lease_expires_at;
+};
+static_assert(sizeof(struct head) == 89, "the head of a document is on disk");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the head is copied as it lies in memory");
+
+static void encode_head(const struct job *j, uint32_t mask, struct buf *out)
+{
+    const struct head head = {
+        .version = DOC_VERSION,
+        .state = (uint8_t)j->state,
+        .priority = j->priority,
+        .backoff = (uint8_t)j->backoff,
+        .flags =
+            (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
+                      (j->has_chain_step ? FLAG_CHAIN_STEP : 0)),
+        .mask = mask,
+        .attempt = j->attempt,
+        .max_retries = j->max_retries,
+        .retry_base_ms = j->retry_base_ms,
+        .retry_max_ms = j->retry_max_ms,
+        .order = j->order,
+        .lease_token = j->lease_token,
+        .doc_version = j->version,
+        .created_at = j->created_at.ns,
+        .scheduled_at = j->scheduled_at.ns,
+        .expire_at = j->expire_at.ns,
+        .lease_expires_at = j->lease_expires_at.ns,
+    };
+    buf_add(out, &head, sizeof head);
+}
+
 void store_job_encode(const struct job *j, struct buf *out)
 {
     uint32_t mask = mask_of(j);
-    uint8_t flags =
-        (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
-                  (j->has_chain_step ? FLAG_CHAIN_STEP : 0));
-    pack_u8(out, DOC_VERSION);
-    pack_u8(out, (uint8_t)j->state);
-    pack_u8(out, j->priority);
-    pack_u8(out, (uint8_t)j->backoff);
-    pack_u8(out, flags);
-    pack_u32(out, mask);
-    pack_u32(out, j->attempt);
-    pack_u32(out, j->max_retries);
-    pack_i64(out, j->retry_base_ms);
-    pack_i64(out, j->retry_max_ms);
-    pack_u64(out, j->order);
-    pack_u64(out, j->lease_token);
-    pack_u64(out, j->version);
-    pack_i64(out, j->created_at.ns);
-    pack_i64(out, j->scheduled_at.ns);
-    pack_i64(out, j->expire_at.ns);
-    pack_i64(out, j->lease_expires_at.ns);
+    encode_head(j, mask, out);
     pack_text(out, j->queue);
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         member_encode(&members[__builtin_ctz(left)], j, out);
@@ -163,39 +182,47 @@ void store_job_encode(const struct job *j, struct buf *out)
     pack_text(out, j->payload);
 }
 
+static enum err_code decode_head(struct unpack *u, struct job *j, uint32_t *out_mask,
+                                 struct err *err)
+{
+    struct head head;
+    if (unpack_left(u) > 0 && *u->at != DOC_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", *u->at);
+    }
+    unpack_take(u, &head, sizeof head); /* zeros when it is cut short: found at the end */
+    if (head.state >= JOB_STATE_COUNT || head.backoff > JOB_BACKOFF_EXPONENTIAL ||
+        (head.flags & ~FLAG_KNOWN) != 0 || head.mask >> MEMBER_COUNT != 0) {
+        return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
+    }
+    j->state = (enum job_state)head.state;
+    j->priority = head.priority;
+    j->backoff = (enum job_backoff)head.backoff;
+    j->is_agent = (head.flags & FLAG_AGENT) != 0;
+    j->batch_counted = (head.flags & FLAG_BATCH_COUNTED) != 0;
+    j->has_chain_step = (head.flags & FLAG_CHAIN_STEP) != 0;
+    j->attempt = head.attempt;
+    j->max_retries = head.max_retries;
+    j->retry_base_ms = head.retry_base_ms;
+    j->retry_max_ms = head.retry_max_ms;
+    j->order = head.order;
+    j->lease_token = head.lease_token;
+    j->version = head.doc_version;
+    j->created_at.ns = head.created_at;
+    j->scheduled_at.ns = head.scheduled_at;
+    j->expire_at.ns = head.expire_at;
+    j->lease_expires_at.ns = head.lease_expires_at;
+    *out_mask = head.mask;
+    return ERR_OK;
+}
+
 static enum err_code decode(struct id id, struct str doc, struct job *j, bool head, struct err *err)
 {
     struct unpack u = unpack_from(doc);
-    uint8_t version = unpack_u8(&u);
-    if (version != DOC_VERSION) {
-        return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", version);
-    }
+    uint32_t mask = 0;
     *j = (struct job){.id = id};
-    uint8_t state = unpack_u8(&u);
-    j->priority = unpack_u8(&u);
-    uint8_t backoff = unpack_u8(&u);
-    uint8_t flags = unpack_u8(&u);
-    uint32_t mask = unpack_u32(&u);
-    if (state >= JOB_STATE_COUNT || backoff > JOB_BACKOFF_EXPONENTIAL ||
-        (flags & ~FLAG_KNOWN) != 0 || mask >> MEMBER_COUNT != 0) {
-        return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
+    if (decode_head(&u, j, &mask, err) != ERR_OK) {
+        return err->code;
     }
-    j->state = (enum job_state)state;
-    j->backoff = (enum job_backoff)backoff;
-    j->is_agent = (flags & FLAG_AGENT) != 0;
-    j->batch_counted = (flags & FLAG_BATCH_COUNTED) != 0;
-    j->has_chain_step = (flags & FLAG_CHAIN_STEP) != 0;
-    j->attempt = unpack_u32(&u);
-    j->max_retries = unpack_u32(&u);
-    j->retry_base_ms = unpack_i64(&u);
-    j->retry_max_ms = unpack_i64(&u);
-    j->order = unpack_u64(&u);
-    j->lease_token = unpack_u64(&u);
-    j->version = unpack_u64(&u);
-    j->created_at.ns = unpack_i64(&u);
-    j->scheduled_at.ns = unpack_i64(&u);
-    j->expire_at.ns = unpack_i64(&u);
-    j->lease_expires_at.ns = unpack_i64(&u);
     j->queue = unpack_text(&u);
     uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
     for (uint32_t left = wanted; left != 0; left &= left - 1) {
