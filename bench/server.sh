@@ -58,26 +58,31 @@ stop() {
 
 start_corvo() {
     start corvo "$corvo" server --bind 127.0.0.1:PORT --data-dir "$work/corvo" \
-        --rate-limit-enabled=false --log-level warn
+        --rate-limit-enabled=false --log-level error "$@"
 }
 
 # A fresh server for each measurement: rate MODE of one round, on a line of its own.
 measure() {
     local mode=$1
     case $mode in
+    *-overload) start_corvo --raft-max-pending 128 ;;
     corvo-*) start_corvo ;;
     *-fsync) mkdir -p "$work/binlog"; start beanstalkd beanstalkd -l 127.0.0.1 -p PORT -b "$work/binlog" -f0 ;;
     *) start beanstalkd beanstalkd -l 127.0.0.1 -p PORT ;;
     esac
-    "$bin/load_bench" "${mode%-fsync}" "$port" "$connections" "$seconds" | tee -a "$work/lines" |
-        sed "s/^/  $mode: /"
+    local clients=$connections
+    [[ $mode != *-overload ]] || clients=$((connections * 8))
+    local plain=${mode%-fsync}
+    "$bin/load_bench" "${plain%-overload}" "$port" "$clients" "$seconds" >>"$work/lines"
+    printf '  %-22s %s\n' "$mode" "$(tail -n 1 "$work/lines" | cut -d ' ' -f 2- | sed 's/^ *//')"
     tail -n 1 "$work/lines" | awk '{print $4}' >>"$work/$mode.rates"
+    [[ $mode != *-overload ]] || grep VmHWM "/proc/${pids[0]}/status" | awk '{print $2 / 1024}' >>"$work/memory"
     stop
     rm -rf "$work/corvo" "$work/binlog"
 }
 
-modes=(corvo-enqueue beanstalk-put beanstalk-put-fsync corvo-batch corvo-lifecycle
-    beanstalk-lifecycle)
+modes=(corvo-enqueue beanstalk-put beanstalk-put-fsync corvo-batch corvo-batch-overload
+    corvo-lifecycle beanstalk-lifecycle)
 for ((round = 1; round <= rounds; round++)); do
     echo "round $round of $rounds, $connections connections, $seconds s each"
     for mode in "${modes[@]}"; do
@@ -97,3 +102,8 @@ ratio corvo-enqueue beanstalk-put-fsync "durable enqueue / beanstalkd put with f
 ratio corvo-lifecycle beanstalk-lifecycle "durable lifecycle / beanstalkd's in memory" 0.6
 awk -v a="$(median corvo-batch)" \
     'BEGIN {printf "%-52s %6.0f  (wanted 300000)\n", "durable enqueue in batches of 100, jobs/s", a}'
+ratio corvo-batch-overload corvo-batch "goodput with 8 times the clients and refusals / peak" 0.9
+awk '{if ($1 > max) max = $1} END {printf "%-52s %6.0f\n", "peak memory of the server then, MiB", max}' \
+    "$work/memory"
+echo
+"$here/latency.py" "$corvo"
