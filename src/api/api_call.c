@@ -96,9 +96,9 @@ static void add_header(struct answer_headers *h, struct str name, struct str val
 }
 
 /* What every answer carries. */
-static void common_headers(struct api_call *c, struct answer_headers *h)
+static void common_headers(struct api_call *c, struct answer_headers *h, int64_t took_ns)
 {
-    int64_t took_us = (os_clock_mono().ns - c->started.ns) / NS_PER_US;
+    int64_t took_us = took_ns / NS_PER_US;
     static const char name[] = "proc;dur=";
     char *at = h->timing + sizeof name - 1;
     memcpy(h->timing, name, sizeof name - 1);
@@ -129,10 +129,14 @@ const struct http_header *api_common_headers(size_t *out_count)
     return rows;
 }
 
-static void count_end(struct api_call *c, int status)
+static void count_end(struct api_call *c, int status, int64_t took_ns)
 {
-    api_metrics__end(c->api->metrics, c->route, c->req->method, status,
-                     os_clock_mono().ns - c->started.ns);
+    api_metrics__end(c->api->metrics, c->route, c->req->method, status, took_ns);
+}
+
+static int64_t took_ns(const struct api_call *c)
+{
+    return os_clock_mono().ns - c->started.ns;
 }
 
 static void answer(struct api_call *c, int status, struct str type, struct str body,
@@ -142,10 +146,11 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     struct http_response response = {.status = status, .content_type = type, .body = body};
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
-    common_headers(c, h);
+    int64_t took = took_ns(c);
+    common_headers(c, h, took);
     response.headers = h->rows;
     response.header_count = h->count;
-    count_end(c, status);
+    count_end(c, status, took);
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
@@ -268,7 +273,7 @@ static void drop(struct api_call *c)
     struct http_request *req = c->req;
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
-    count_end(c, 499);
+    count_end(c, 499, took_ns(c));
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
