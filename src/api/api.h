@@ -15,14 +15,16 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "webhook/webhook.h"
 
 struct api;
 
 struct api_config {
     struct engine *engine;
-    const char *version;       /* what /api/v1/info says */
-    const char *node_id;       /* what cluster status says */
-    struct str admin_password; /* empty: none */
+    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
+    const char *version;                   /* what /api/v1/info says */
+    const char *node_id;                   /* what cluster status says */
+    struct str admin_password;             /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
     bool rate_limit_enabled;
@@ -40,6 +42,10 @@ const struct http_header *api_common_headers(size_t *out_count);
 
 /* The server's on_request, with the api as data. */
 void api_on_request(void *data, struct http_request *req);
+
+/* The server's on_loop_start and on_loop_stop, with the api as data. */
+void api_on_loop_start(void *data, struct http_loop *loop);
+void api_on_loop_stop(void *data, struct http_loop *loop);
 
 /* Where to ask for connection counters, once the server is open. */
 void api_set_server(struct api *a, const struct http_server *server);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/api_int.h"
+#include "api/api_hub_int.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
@@ -43,6 +43,8 @@ struct api *api_new(const struct api_config *config)
     a->router = api_router__new();
     a->limiter = api_limiter__new(config);
     a->metrics = api_metrics__new();
+    a->hub_counts = calloc(1, sizeof *a->hub_counts);
+    CHECK(a->hub_counts != NULL);
     buf_init(&a->openapi, OPENAPI_BYTES_MAX);
     api_openapi__write(config->version, &a->openapi);
     CHECK(!a->openapi.overflow);
@@ -56,6 +58,7 @@ void api_free(struct api *a)
         api_router__free(a->router);
         api_limiter__free(a->limiter);
         api_metrics__free(a->metrics);
+        free(a->hub_counts);
         buf_deinit(&a->openapi);
         free(a);
     }
@@ -64,6 +67,21 @@ void api_free(struct api *a)
 void api_set_server(struct api *a, const struct http_server *server)
 {
     a->server = server;
+}
+
+void api_on_loop_start(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    unsigned i = http_loop_index(loop);
+    CHECK(i < API_LOOPS_MAX);
+    a->hubs[i] =
+        api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
+}
+
+void api_on_loop_stop(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    api_hub__close(a->hubs[http_loop_index(loop)]);
 }
 
 void *api_call__alloc(struct api_call *c, size_t size)
@@ -264,6 +282,45 @@ bool api_call__refused(struct api_call *c, const struct result *r)
     }
     fail(c, r->code, r->message, 1, NULL);
     return true;
+}
+
+/* A streamed answer */
+
+void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
+                            size_t count, const struct http_watch *watch)
+{
+    struct answer_headers h = {0};
+    CHECK(count <= API_HEADERS_MAX);
+    CHECK(!c->op_busy);
+    CHECK(!c->look_busy);
+    for (size_t i = 0; i < count; i++) {
+        add_header(&h, headers[i].name, headers[i].value);
+    }
+    common_headers(c, &h);
+    struct http_response response = {
+        .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
+    c->req->on = watch;
+    http_request_begin(c->req, &response);
+}
+
+static void stream_over(struct api_call *c)
+{
+    count_end(c, 200);
+    if (c->op_used) {
+        engine_op_deinit(&c->op);
+    }
+}
+
+void api_call__stream_end(struct api_call *c)
+{
+    stream_over(c);
+    http_request_end(c->req, NULL, 0);
+}
+
+void api_call__stream_drop(struct api_call *c)
+{
+    stream_over(c);
+    http_request_drop(c->req);
 }
 
 /* The client goes while something is under way */

@@ -63,6 +63,8 @@ extern const struct api_routes api_work_routes;
 extern const struct api_routes api_jobs_routes;
 extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
+extern const struct api_routes api_events_routes;
+extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_system_routes;
 
 enum { API_PARAMS_MAX = 2 };
@@ -110,11 +112,12 @@ struct api_call {
     bool look_busy;
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
-
-    /* a stream */
-    bool streaming;
-    const struct http_watch *stream_watch;
 };
+
+struct api_hub;
+struct api_hub_counts;
+
+enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
 
 struct api {
     struct api_config config;
@@ -124,6 +127,8 @@ struct api {
     struct api_metrics *metrics;
     struct buf openapi; /* the description of the routes, which does not change */
     struct mono started;
+    struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
+    struct api_hub_counts *hub_counts;
 };
 
 /* api_call.c: the ends of a call */
@@ -143,6 +148,14 @@ void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...
 void api_call__fail_err(struct api_call *c, const struct err *err);
 /* The result's refusal, when it is one: true. */
 bool api_call__refused(struct api_call *c, const struct result *r);
+
+/* api_call.c: a streamed answer, status 200. From begin on the watch is told of the request, and
+ * its req->data is the call, which end (the answer is whole) or drop (it is not, or nobody hears
+ * it) ends. What is written in between goes to http_request_write. */
+void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
+                            size_t count, const struct http_watch *watch);
+void api_call__stream_end(struct api_call *c);
+void api_call__stream_drop(struct api_call *c);
 
 /* api_call.c: ways to the engine */
 

@@ -12,8 +12,8 @@
 #include "base/hash.h"
 
 static const struct api_routes *const tables[] = {
-    &api_enqueue_routes, &api_work_routes,      &api_jobs_routes,
-    &api_queues_routes,  &api_schedules_routes, &api_system_routes,
+    &api_enqueue_routes,   &api_work_routes,   &api_jobs_routes,   &api_queues_routes,
+    &api_schedules_routes, &api_system_routes, &api_events_routes, &api_webhooks_routes,
 };
 
 size_t api_router__count(void)

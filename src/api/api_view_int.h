@@ -30,6 +30,8 @@ struct api_view {
     uint64_t worker_count;
     uint64_t worker_active_count;
     struct os_process_usage process;
+    uint64_t streams_total, streams_ended, streams_cut, stream_events; /* of events */
+    struct webhook_stats webhooks;
     struct http_stats http; /* of all network threads together; zeros when there is no server */
 
     /* API_VIEW_QUEUES and API_VIEW_WORKERS; queues that the caller's namespace may see */

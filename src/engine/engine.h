@@ -144,6 +144,8 @@ struct engine_status {
     uint64_t purge_errors;           /* steps of a purge */
     struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
     struct engine_times apply_times; /* of an entry: until it is committed and applied */
+    uint64_t next_event;             /* the number that the next event will get */
+    uint64_t oldest_event;           /* of the oldest one kept; next_event when there is none */
     uint64_t live_jobs;
     uint64_t index_bytes;
     uint64_t state_hash;
@@ -200,3 +202,25 @@ void engine_take_deinit(struct engine_take *t);
 /* From the thread of reply_to, with no take under way. Waits for the core thread; woken does not
  * come after it returned. */
 void engine_feed_close(struct engine_feed *f);
+
+/* Word of new events, for whoever reads the event log (store_event.h).
+ *
+ * However many entries were applied meanwhile, a subscriber hears once: what it is told is where
+ * the log ends now, and it reads from where it stopped. */
+struct engine_watch;
+
+/* told is called on reply_to's loop when webhooks were changed, when this node has begun or ceased
+ * to lead and, while it listens, when there are new events. At first it does not. From any thread.
+ */
+struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
+                                       void (*told)(void *data), void *data);
+/* From the thread of reply_to: whether to be told of new events. A thread that has nobody to give
+ * them to is not woken for every entry. What is there already is the caller's to look at. */
+void engine_watch_listen(struct engine_watch *w, bool on);
+/* The number that the next event will get; never smaller than at an earlier call. Everything below
+ * it can be read, as far as the log still has it. Any thread. */
+uint64_t engine_watch_next(const struct engine_watch *w);
+/* As machine_webhook_changes. Any thread. */
+uint64_t engine_watch_webhook_changes(const struct engine_watch *w);
+/* From the thread of reply_to. Waits for the core thread; told does not come after it returned. */
+void engine_watch_close(struct engine_watch *w);

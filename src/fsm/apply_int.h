@@ -26,6 +26,9 @@ void apply_batch_seal(struct machine *m, const struct command *c, struct result 
 void apply_schedule_put(struct machine *m, const struct command *c, struct result *r);
 void apply_schedule_delete(struct machine *m, const struct command *c, struct result *r);
 void apply_schedule_fire(struct machine *m, const struct command *c, struct result *r);
+void apply_webhook_put(struct machine *m, const struct command *c, struct result *r);
+void apply_webhook_delete(struct machine *m, const struct command *c, struct result *r);
+void apply_webhook_mark(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -176,3 +179,7 @@ void workers__close(struct machine *m);
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
 void apply_schedule__load(struct machine *m);
 void apply_schedule__close(struct machine *m);
+
+/* apply_webhook.c */
+void apply_webhook__load(struct machine *m);
+void apply_webhook__close(struct machine *m);

@@ -32,6 +32,9 @@ static const char *const words[] = {
     [COMMAND_SCHEDULE_PUT] = "schedule_put",
     [COMMAND_SCHEDULE_DELETE] = "schedule_delete",
     [COMMAND_SCHEDULE_FIRE] = "schedule_fire",
+    [COMMAND_WEBHOOK_PUT] = "webhook_put",
+    [COMMAND_WEBHOOK_DELETE] = "webhook_delete",
+    [COMMAND_WEBHOOK_MARK] = "webhook_mark",
 };
 
 const char *command_word(enum command_type type)
@@ -474,6 +477,71 @@ static void decode_schedule_fire(struct unpack *u, struct arena *a, struct comma
     c->schedule_fire.next.ns = unpack_i64(u);
 }
 
+/* A webhook travels as its record, behind its id. */
+static void encode_webhook_put(const struct command *c, struct buf *out)
+{
+    pack_text(out, c->webhook_put.id);
+    pack_bool(out, c->webhook_put.keep_secret);
+    store_record_encode_webhook(&c->webhook_put.webhook, out);
+}
+
+static void decode_webhook_put(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->webhook_put.id = unpack_text(u);
+    c->webhook_put.keep_secret = unpack_bool(u);
+    struct str record = unpack_bytes(u, unpack_left(u));
+    if (!store_record_decode_webhook(record, &c->webhook_put.webhook)) {
+        u->bad = true;
+    }
+}
+
+static void encode_webhook_delete(const struct command *c, struct buf *out)
+{
+    pack_text(out, c->webhook_delete.id);
+}
+
+static void decode_webhook_delete(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->webhook_delete.id = unpack_text(u);
+}
+
+static void encode_webhook_mark(const struct command *c, struct buf *out)
+{
+    pack_varint(out, c->webhook_mark.count);
+    for (size_t i = 0; i < c->webhook_mark.count; i++) {
+        const struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
+        pack_text(out, it->id);
+        pack_i64(out, it->created_at.ns);
+        pack_u64(out, it->position);
+        pack_bool(out, it->attempted);
+        if (it->attempted) {
+            pack_u32(out, it->status);
+            pack_i64(out, it->at.ns);
+            pack_text(out, it->error);
+        }
+    }
+}
+
+static void decode_webhook_mark(struct unpack *u, struct arena *a, struct command *c)
+{
+    c->webhook_mark.count = unpack_count(u, 18);
+    c->webhook_mark.items = take_array(u, a, c->webhook_mark.count, sizeof *c->webhook_mark.items);
+    for (size_t i = 0; i < c->webhook_mark.count && !u->bad; i++) {
+        struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
+        it->id = unpack_text(u);
+        it->created_at.ns = unpack_i64(u);
+        it->position = unpack_u64(u);
+        it->attempted = unpack_bool(u);
+        if (it->attempted) {
+            it->status = unpack_u32(u);
+            it->at.ns = unpack_i64(u);
+            it->error = unpack_text(u);
+        }
+    }
+}
+
 static const struct {
     void (*encode)(const struct command *c, struct buf *out);
     void (*decode)(struct unpack *u, struct arena *a, struct command *c);
@@ -493,6 +561,9 @@ static const struct {
     [COMMAND_SCHEDULE_PUT] = {encode_schedule_put, decode_schedule_put},
     [COMMAND_SCHEDULE_DELETE] = {encode_schedule_delete, decode_schedule_delete},
     [COMMAND_SCHEDULE_FIRE] = {encode_schedule_fire, decode_schedule_fire},
+    [COMMAND_WEBHOOK_PUT] = {encode_webhook_put, decode_webhook_put},
+    [COMMAND_WEBHOOK_DELETE] = {encode_webhook_delete, decode_webhook_delete},
+    [COMMAND_WEBHOOK_MARK] = {encode_webhook_mark, decode_webhook_mark},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 

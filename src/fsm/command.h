@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
-#include "store/store_record.h"
+#include "fsm/command_records.h"
 #include "store/store_rows.h"
 
 enum command_type {
@@ -38,7 +38,10 @@ enum command_type {
     COMMAND_SCHEDULE_PUT = 13,
     COMMAND_SCHEDULE_DELETE = 14,
     COMMAND_SCHEDULE_FIRE = 15,
-    COMMAND_TYPE_LAST = COMMAND_SCHEDULE_FIRE
+    COMMAND_WEBHOOK_PUT = 16,
+    COMMAND_WEBHOOK_DELETE = 17,
+    COMMAND_WEBHOOK_MARK = 18, /* how far deliveries have come */
+    COMMAND_TYPE_LAST = COMMAND_WEBHOOK_MARK
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -183,23 +186,6 @@ struct command_batch_seal {
     struct id id;
 };
 
-struct command_schedule_put {
-    struct id id;                    /* none: create */
-    struct wall expected_updated_at; /* the record that the change was made from; 0 on create */
-    struct store_schedule schedule;  /* created_at, updated_at and last_run are the machine's */
-};
-
-struct command_schedule_delete {
-    struct id id;
-};
-
-struct command_schedule_fire {
-    struct id id;
-    bool manual;               /* run once now; nothing moves */
-    struct wall expected_next; /* the due time that is being fired */
-    struct wall next;          /* the one after, computed by the leader */
-};
-
 struct command {
     enum command_type type;
     union {
@@ -217,6 +203,9 @@ struct command {
         struct command_schedule_put schedule_put;
         struct command_schedule_delete schedule_delete;
         struct command_schedule_fire schedule_fire;
+        struct command_webhook_put webhook_put;
+        struct command_webhook_delete webhook_delete;
+        struct command_webhook_mark webhook_mark;
     };
 };
 

@@ -503,6 +503,31 @@ static enum err_code check_schedule_put(const struct command *c,
     return check_tags(&top, s->tags, err);
 }
 
+static bool starts_http(struct str url)
+{
+    return str_starts_with(url, STR("http://")) || str_starts_with(url, STR("https://"));
+}
+
+static enum err_code check_webhook_put(const struct command *c, const struct command_limits *limits,
+                                       struct err *err)
+{
+    const struct store_webhook *h = &c->webhook_put.webhook;
+    (void)limits;
+    if (!starts_http(h->url) || str_has_control(h->url) || memchr(h->url.ptr, ' ', h->url.len)) {
+        return err_set(err, ERR_WEBHOOK, "url must start with http:// or https://");
+    }
+    if (h->retry_limit == 0 || h->retry_limit > LIMIT_WEBHOOK_ATTEMPTS) {
+        return err_set(err, ERR_WEBHOOK, "retry_limit must be at most %d", LIMIT_WEBHOOK_ATTEMPTS);
+    }
+    if (check_text(&top, "id", c->webhook_put.id, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "namespace", h->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "url", h->url, LIMIT_WEBHOOK_URL_BYTES, err) != ERR_OK ||
+        check_text(&top, "secret", h->secret, LIMIT_WEBHOOK_SECRET_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return ERR_OK;
+}
+
 static enum err_code (*const checks[])(const struct command *c, const struct command_limits *limits,
                                        struct err *err) = {
     [COMMAND_ENQUEUE] = check_enqueue,
@@ -520,6 +545,9 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_SCHEDULE_PUT] = check_schedule_put,
     [COMMAND_SCHEDULE_DELETE] = check_nothing,
     [COMMAND_SCHEDULE_FIRE] = check_nothing,
+    [COMMAND_WEBHOOK_PUT] = check_webhook_put,
+    [COMMAND_WEBHOOK_DELETE] = check_nothing,
+    [COMMAND_WEBHOOK_MARK] = check_nothing,
 };
 _Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
 

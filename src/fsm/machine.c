@@ -25,6 +25,9 @@ static const apply_fn appliers[] = {
     [COMMAND_SCHEDULE_PUT] = apply_schedule_put,
     [COMMAND_SCHEDULE_DELETE] = apply_schedule_delete,
     [COMMAND_SCHEDULE_FIRE] = apply_schedule_fire,
+    [COMMAND_WEBHOOK_PUT] = apply_webhook_put,
+    [COMMAND_WEBHOOK_DELETE] = apply_webhook_delete,
+    [COMMAND_WEBHOOK_MARK] = apply_webhook_mark,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 
@@ -149,6 +152,7 @@ static enum err_code load(struct machine *m, struct err *err)
     batches__load(m);
     workers__load(m);
     apply_schedule__load(m);
+    apply_webhook__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     return load_jobs(m, err);
@@ -184,6 +188,7 @@ void machine_close(struct machine *m)
         return;
     }
     apply_schedule__close(m);
+    apply_webhook__close(m);
     workers__close(m);
     batches__close(m);
     replies__close(m);
@@ -311,6 +316,11 @@ struct wall machine_next_tick(const struct machine *m)
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
 {
     return apply_schedule__first(m, out);
+}
+
+uint64_t machine_webhook_changes(const struct machine *m)
+{
+    return m->webhook_changes;
 }
 
 static uint32_t in_line(const struct queue *q)

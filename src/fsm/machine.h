@@ -116,6 +116,10 @@ void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct 
 /* What happened since the machine was opened; changes with the next apply. */
 const struct throughput *machine_throughput(const struct machine *m);
 
+/* How often webhooks were put or deleted since the machine was opened: whoever keeps a copy of them
+ * reads it again when this has changed. Deliveries do not count. */
+uint64_t machine_webhook_changes(const struct machine *m);
+
 /* Memory that grows with the number of live jobs. */
 uint64_t machine_index_bytes(const struct machine *m);
 uint64_t machine_live_count(const struct machine *m);

@@ -82,6 +82,13 @@ struct schedule {
     char *texts;
 };
 
+struct webhook {
+    struct map_node node;     /* by id, its internal name */
+    struct store_webhook rec; /* texts point into own memory */
+    char *texts;
+    char id[];
+};
+
 /* Jobs that wait for one job to complete. */
 struct dependency {
     struct map_node node; /* by the id that is waited for */
@@ -111,6 +118,8 @@ struct machine {
     struct map schedules;
     struct map schedule_names;
     struct heap schedule_due;
+    struct map webhooks;
+    uint64_t webhook_changes; /* webhooks put and deleted since the machine was opened */
     struct map dependencies;
     struct throughput throughput;
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */

@@ -71,6 +71,8 @@ static const struct setting {
     {"admin-password",         KIND_TEXT,     AT(admin_password),         0, 0,       NULL, "",               "credential that may do everything; without it everybody may"},
     {"docs-enabled",           KIND_BOOL,     AT(docs_enabled),           0, 0,       NULL, "true",           "serve /docs and /openapi.json"},
     {"lifecycle-events",       KIND_BOOL,     AT(lifecycle_events),       0, 0,       NULL, "true",           "keep the log of events"},
+    {"webhook-deny",           KIND_TEXT,     AT(webhook_deny),           0, 0,       NULL, "",               "networks that webhooks may not call, besides link-local, multicast and reserved ones"},
+    {"webhook-allow",          KIND_TEXT,     AT(webhook_allow),          0, 0,       NULL, "",               "networks that webhooks may call although they are refused otherwise"},
     {"tls-cert",               KIND_TEXT,     AT(tls_cert),               0, 0,       NULL, "",               "PEM file with the certificate chain; serves HTTPS"},
     {"tls-key",                KIND_TEXT,     AT(tls_key),                0, 0,       NULL, "",               "PEM file with its key; both are read again on SIGHUP"},
     {"http-threads",           KIND_NUMBER,   AT(http_threads),           0, 64,      NULL, "0",              "network threads; 0: by the number of processors"},

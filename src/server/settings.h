@@ -40,6 +40,8 @@ struct settings {
     struct str admin_password;
     bool docs_enabled;
     bool lifecycle_events;
+    struct str webhook_deny;
+    struct str webhook_allow;
     struct str tls_cert;
     struct str tls_key;
     int64_t http_threads;

@@ -159,3 +159,36 @@ bool store_record_decode_worker(struct str value, struct store_worker *out)
     out->queues = unpack_text(&u);
     return unpack_done(&u);
 }
+
+void store_record_encode_webhook(const struct store_webhook *h, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, h->enabled ? 1 : 0);
+    pack_u32(out, h->retry_limit);
+    pack_i64(out, h->created_at.ns);
+    pack_u64(out, h->position);
+    pack_u32(out, h->last_status);
+    pack_i64(out, h->last_delivery_at.ns);
+    pack_text(out, h->ns);
+    pack_text(out, h->url);
+    pack_text(out, h->events);
+    pack_text(out, h->secret);
+    pack_text(out, h->last_error);
+}
+
+bool store_record_decode_webhook(struct str value, struct store_webhook *out)
+{
+    struct unpack u = begin(value);
+    out->enabled = unpack_bool(&u);
+    out->retry_limit = unpack_u32(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->position = unpack_u64(&u);
+    out->last_status = unpack_u32(&u);
+    out->last_delivery_at.ns = unpack_i64(&u);
+    out->ns = unpack_text(&u);
+    out->url = unpack_text(&u);
+    out->events = unpack_text(&u);
+    out->secret = unpack_text(&u);
+    out->last_error = unpack_text(&u);
+    return unpack_done(&u);
+}

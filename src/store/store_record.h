@@ -1,6 +1,6 @@
 /*
  * Store_record: the small records of the machine as bytes: queues, unique locks, batches,
- * schedules and workers (docs/formats/documents.md).
+ * schedules, workers and webhooks (docs/formats/documents.md).
  *
  * The state machine keeps them in memory and writes a record whole when it has changed. Decoding
  * gives views of the bytes; false means that they are not a record that we know.
@@ -59,14 +59,30 @@ struct store_worker {
     struct wall last_heartbeat;
 };
 
+struct store_webhook {
+    struct str ns; /* whose events it gets, and whose names of queues it sees; empty: default */
+    struct str url;
+    struct str events; /* patterns of types (event_match.h), one per line */
+    struct str secret; /* empty: deliveries are not signed */
+    uint32_t retry_limit;
+    bool enabled;
+    struct wall created_at;
+    uint64_t position;     /* events up to this number are delivered, given up or not wanted */
+    uint32_t last_status;  /* of the last attempt: HTTP status, 0 when there was no answer */
+    struct str last_error; /* empty when it went well */
+    struct wall last_delivery_at; /* 0: there was no attempt yet */
+};
+
 void store_record_encode_queue(const struct store_queue *q, struct buf *out);
 void store_record_encode_lock(const struct store_lock *l, struct buf *out);
 void store_record_encode_batch(const struct store_batch *b, struct buf *out);
 void store_record_encode_schedule(const struct store_schedule *s, struct buf *out);
 void store_record_encode_worker(const struct store_worker *w, struct buf *out);
+void store_record_encode_webhook(const struct store_webhook *h, struct buf *out);
 
 ATTR_NODISCARD bool store_record_decode_queue(struct str value, struct store_queue *out);
 ATTR_NODISCARD bool store_record_decode_lock(struct str value, struct store_lock *out);
 ATTR_NODISCARD bool store_record_decode_batch(struct str value, struct store_batch *out);
 ATTR_NODISCARD bool store_record_decode_schedule(struct str value, struct store_schedule *out);
 ATTR_NODISCARD bool store_record_decode_worker(struct str value, struct store_worker *out);
+ATTR_NODISCARD bool store_record_decode_webhook(struct str value, struct store_webhook *out);

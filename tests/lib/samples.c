@@ -131,6 +131,21 @@ struct store_schedule samples_schedule(void)
                                    .next_run = at(1700000000403)};
 }
 
+struct store_webhook samples_webhook(void)
+{
+    return (struct store_webhook){.ns = STR("acme"),
+                                  .url = STR("https://example.com/hook?x=1"),
+                                  .events = STR("completed\njob.dead\nqueue.*"),
+                                  .secret = STR("s3cret"),
+                                  .retry_limit = 5,
+                                  .enabled = true,
+                                  .created_at = at(1700000000600),
+                                  .position = 123456,
+                                  .last_status = 503,
+                                  .last_error = STR("http 503"),
+                                  .last_delivery_at = at(1700000000601)};
+}
+
 struct store_worker samples_worker(void)
 {
     return (struct store_worker){.hostname = STR("host.example"),
@@ -265,6 +280,20 @@ static struct command heartbeat(void)
     return (struct command){.heartbeat = {.items = items, .count = COUNT_OF(items)}};
 }
 
+static struct command webhook_mark(void)
+{
+    static struct command_webhook_mark_item items[2];
+    items[0] = (struct command_webhook_mark_item){.id = STR("wh_1"),
+                                                  .created_at = at(1700000000600),
+                                                  .position = 123457,
+                                                  .attempted = true,
+                                                  .status = 200,
+                                                  .error = STR("none"),
+                                                  .at = at(1700000000602)};
+    items[1] = (struct command_webhook_mark_item){.id = STR("acme::wh_2"), .position = 7};
+    return (struct command){.webhook_mark = {.items = items, .count = COUNT_OF(items)}};
+}
+
 static struct command jobs(void)
 {
     static struct id ids[3];
@@ -335,6 +364,14 @@ static struct command content_of(enum command_type type)
                                                   .manual = true,
                                                   .expected_next = at(1700000000900),
                                                   .next = at(1700000000901)}};
+    case COMMAND_WEBHOOK_PUT:
+        return (struct command){.webhook_put = {.id = STR("acme::wh_1"),
+                                                .keep_secret = true,
+                                                .webhook = samples_webhook()}};
+    case COMMAND_WEBHOOK_DELETE:
+        return (struct command){.webhook_delete = {.id = STR("acme::wh_1")}};
+    case COMMAND_WEBHOOK_MARK:
+        return webhook_mark();
     default:
         UNREACHABLE("every command has a sample");
     }

@@ -131,6 +131,21 @@ void samples_same_schedule(const struct store_schedule *got, const struct store_
     assert_int_equal(got->next_run.ns, want->next_run.ns);
 }
 
+void samples_same_webhook(const struct store_webhook *got, const struct store_webhook *want)
+{
+    expect_str(got->ns, want->ns);
+    expect_str(got->url, want->url);
+    expect_str(got->events, want->events);
+    expect_str(got->secret, want->secret);
+    expect_str(got->last_error, want->last_error);
+    assert_int_equal(got->retry_limit, want->retry_limit);
+    assert_int_equal(got->enabled, want->enabled);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->position, want->position);
+    assert_int_equal(got->last_status, want->last_status);
+    assert_int_equal(got->last_delivery_at.ns, want->last_delivery_at.ns);
+}
+
 void samples_same_worker(const struct store_worker *got, const struct store_worker *want)
 {
     expect_str(got->hostname, want->hostname);
@@ -330,6 +345,34 @@ static void same_schedule_fire(const struct command *got, const struct command *
     assert_int_equal(got->schedule_fire.next.ns, want->schedule_fire.next.ns);
 }
 
+static void same_webhook_put(const struct command *got, const struct command *want)
+{
+    expect_str(got->webhook_put.id, want->webhook_put.id);
+    assert_int_equal(got->webhook_put.keep_secret, want->webhook_put.keep_secret);
+    samples_same_webhook(&got->webhook_put.webhook, &want->webhook_put.webhook);
+}
+
+static void same_webhook_delete(const struct command *got, const struct command *want)
+{
+    expect_str(got->webhook_delete.id, want->webhook_delete.id);
+}
+
+static void same_webhook_mark(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->webhook_mark.count, want->webhook_mark.count);
+    for (size_t i = 0; i < want->webhook_mark.count; i++) {
+        const struct command_webhook_mark_item *a = &got->webhook_mark.items[i];
+        const struct command_webhook_mark_item *b = &want->webhook_mark.items[i];
+        expect_str(a->id, b->id);
+        assert_int_equal(a->created_at.ns, b->created_at.ns);
+        assert_int_equal(a->position, b->position);
+        assert_int_equal(a->attempted, b->attempted);
+        assert_int_equal(a->status, b->status);
+        expect_str(a->error, b->error);
+        assert_int_equal(a->at.ns, b->at.ns);
+    }
+}
+
 void samples_same_command(const struct command *got, const struct command *want)
 {
     static void (*const same[])(const struct command *got, const struct command *want) = {
@@ -348,6 +391,9 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_SCHEDULE_PUT] = same_schedule_put,
         [COMMAND_SCHEDULE_DELETE] = same_schedule_delete,
         [COMMAND_SCHEDULE_FIRE] = same_schedule_fire,
+        [COMMAND_WEBHOOK_PUT] = same_webhook_put,
+        [COMMAND_WEBHOOK_DELETE] = same_webhook_delete,
+        [COMMAND_WEBHOOK_MARK] = same_webhook_mark,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

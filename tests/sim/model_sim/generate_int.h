@@ -20,6 +20,7 @@ enum generate_kind {
     GENERATE_PURGE,
     GENERATE_BATCH,
     GENERATE_SCHEDULE,
+    GENERATE_WEBHOOK,
     GENERATE_KIND_COUNT
 };
 
@@ -64,6 +65,9 @@ void generate_work_claim(struct generate *g, struct command *out);
 void generate_work_ack(struct generate *g, struct command *out);
 void generate_work_fail(struct generate *g, struct command *out);
 void generate_work_heartbeat(struct generate *g, struct command *out);
+
+/* generate_webhook.c */
+void generate_webhook_any(struct generate *g, struct command *out);
 
 /* generate_manage.c */
 void generate_manage_action(struct generate *g, struct command *out);

@@ -55,9 +55,10 @@ void model_free(struct model *m)
         struct model_queue *q = m->queues.at[i];
         free(q->claims);
     }
-    struct model_list *lists[] = {
-        &m->jobs,    &m->queues, &m->locks,   &m->batches,         &m->schedules,     &m->workers,
-        &m->replies, &m->events, &m->removed, &m->touched_batches, &m->purged_batches};
+    struct model_list *lists[] = {&m->jobs,     &m->queues,          &m->locks,
+                                  &m->batches,  &m->schedules,       &m->workers,
+                                  &m->webhooks, &m->replies,         &m->events,
+                                  &m->removed,  &m->touched_batches, &m->purged_batches};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }
@@ -261,6 +262,15 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
         break;
     case COMMAND_SCHEDULE_FIRE:
         model_schedule_fire(m, &c->schedule_fire, out);
+        break;
+    case COMMAND_WEBHOOK_PUT:
+        model_webhook_put(m, &c->webhook_put, out);
+        break;
+    case COMMAND_WEBHOOK_DELETE:
+        model_webhook_delete(m, &c->webhook_delete, out);
+        break;
+    case COMMAND_WEBHOOK_MARK:
+        model_webhook_mark(m, &c->webhook_mark);
         break;
     }
 }

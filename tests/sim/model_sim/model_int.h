@@ -81,6 +81,10 @@ void model_schedule_delete(struct model *m, const struct command_schedule_delete
                            struct result *out);
 void model_schedule_fire(struct model *m, const struct command_schedule_fire *c,
                          struct result *out);
+void model_webhook_put(struct model *m, const struct command_webhook_put *c, struct result *out);
+void model_webhook_delete(struct model *m, const struct command_webhook_delete *c,
+                          struct result *out);
+void model_webhook_mark(struct model *m, const struct command_webhook_mark *c);
 
 /* model_worker.c */
 void model_worker_seen(struct model *m, const struct command_claim *claim);

@@ -161,6 +161,24 @@ static void trace_schedule(FILE *out, const struct command *c)
     }
 }
 
+static void trace_webhook(FILE *out, const struct command *c)
+{
+    if (c->type == COMMAND_WEBHOOK_PUT) {
+        const struct command_webhook_put *p = &c->webhook_put;
+        (void)fprintf(out, "'" STR_FMT "' ns='" STR_FMT "' keep_secret=%d enabled=%d",
+                      STR_ARG(p->id), STR_ARG(p->webhook.ns), p->keep_secret ? 1 : 0,
+                      p->webhook.enabled ? 1 : 0);
+    } else if (c->type == COMMAND_WEBHOOK_DELETE) {
+        (void)fprintf(out, "'" STR_FMT "'", STR_ARG(c->webhook_delete.id));
+    } else {
+        for (size_t i = 0; i < c->webhook_mark.count; i++) {
+            const struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
+            (void)fprintf(out, "'" STR_FMT "' created=%" PRId64 " position=%" PRIu64 " status=%u ",
+                          STR_ARG(it->id), it->created_at.ns, it->position, it->status);
+        }
+    }
+}
+
 void trace_command(FILE *out, const struct command *c)
 {
     (void)fprintf(out, "%s ", command_word(c->type));
@@ -204,6 +222,11 @@ void trace_command(FILE *out, const struct command *c)
     case COMMAND_SCHEDULE_DELETE:
     case COMMAND_SCHEDULE_FIRE:
         trace_schedule(out, c);
+        break;
+    case COMMAND_WEBHOOK_PUT:
+    case COMMAND_WEBHOOK_DELETE:
+    case COMMAND_WEBHOOK_MARK:
+        trace_webhook(out, c);
         break;
     case COMMAND_TICK:
         break;

@@ -54,9 +54,12 @@ static void words__name_every_command(void **state)
 {
     (void)state;
     static const char *const words[] = {
-        "enqueue",      "claim",           "ack",           "fail",  "heartbeat",  "jobs",
-        "replay",       "queue",           "tick",          "purge", "batch_open", "batch_seal",
+        "enqueue",      "claim",           "ack",
+        "fail",         "heartbeat",       "jobs",
+        "replay",       "queue",           "tick",
+        "purge",        "batch_open",      "batch_seal",
         "schedule_put", "schedule_delete", "schedule_fire",
+        "webhook_put",  "webhook_delete",  "webhook_mark",
     };
     assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
@@ -174,7 +177,7 @@ static void unknown__numbers_and_versions_are_named(void **state)
         const char *message;
     } rows[] = {
         {{"\x00\x01", 2}, "command number 0 is not known to this version"},
-        {{"\x10\x01", 2}, "command number 16 is not known to this version"},
+        {{"\xc8\x01", 2}, "command number 200 is not known to this version"},
         {{"\xff\x01", 2}, "command number 255 is not known to this version"},
         {{"\x09\x02", 2}, "version 2 of command tick is not known to this version"},
         {{"\x02\x00", 2}, "version 0 of command claim is not known to this version"},
