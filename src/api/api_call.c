@@ -289,14 +289,14 @@ bool api_call__refused(struct api_call *c, const struct result *r)
 void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
                             size_t count, const struct http_watch *watch)
 {
-    struct answer_headers h = {0};
+    struct answer_headers h = {.count = 0};
     CHECK(count <= API_HEADERS_MAX);
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     for (size_t i = 0; i < count; i++) {
         add_header(&h, headers[i].name, headers[i].value);
     }
-    common_headers(c, &h);
+    common_headers(c, &h, took_ns(c));
     struct http_response response = {
         .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
     c->req->on = watch;
@@ -305,7 +305,7 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
 
 static void stream_over(struct api_call *c)
 {
-    count_end(c, 200);
+    count_end(c, 200, took_ns(c));
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
