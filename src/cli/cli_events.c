@@ -65,7 +65,9 @@ static bool on_event(void *data, const struct cli_sse_event *event)
     if (cli_is_json(cli)) {
         cli_printf(cli, STR_FMT "\n", STR_ARG(event->data));
     } else {
+        struct arena *outer = cli_round_begin(cli);
         print_event(cli, event->data);
+        cli_round_end(cli, outer);
     }
     /* Whoever reads the pipe wants it now, and is told when it cannot be had. */
     bool written = fflush(cli->out) == 0;

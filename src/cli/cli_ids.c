@@ -111,8 +111,11 @@ enum err_code cli_ids_read(struct str text, struct arena *arena, struct cli_ids 
         return ERR_OK;
     }
     if (trimmed.ptr[0] == '{' || trimmed.ptr[0] == '[' || trimmed.ptr[0] == '"') {
-        enum err_code code = add_json(&r, trimmed);
-        return code == ERR_OK ? ERR_OK : err_set(err, ERR_VALIDATION, "%s", err->msg);
+        if (add_json(&r, trimmed) != ERR_OK) {
+            err->code = ERR_VALIDATION; /* whatever it was, the input is not right */
+            return err->code;
+        }
+        return ERR_OK;
     }
     add_lines(&r, trimmed);
     return ERR_OK;

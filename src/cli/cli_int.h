@@ -49,6 +49,7 @@ struct cli {
     const struct cli_host *host;
     char **environment;
     struct arena *arena;
+    struct arena *round; /* see cli_round_begin; NULL before the first */
     const struct cli_command *command;
     struct str group; /* when there is no command: the words that were understood */
     struct cli_value values[CLI_FLAGS_MAX];
@@ -84,6 +85,7 @@ void cli_printf(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3); /* on 
 void cli_note(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3);   /* on standard error */
 int cli_fail(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3);    /* "Error: …"; 1 */
 void cli_print_json(struct cli *cli, struct str json); /* indented; as it is when not JSON */
+ATTR_NODISCARD struct str cli_format(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 /* Print pattern with {0} as the first argument and {name} as that member of the object. */
 void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct str object);
@@ -185,5 +187,9 @@ void cli_help_command(struct cli *cli, FILE *to, const struct cli_command *c);
 void cli_help_group(struct cli *cli, FILE *to, struct str group); /* empty: everything */
 void cli_help_usage(FILE *to, const struct cli_command *c);       /* one line */
 
-/* cli_run.c: a run from its arguments to its exit code; also for what is inside of another run */
-ATTR_NODISCARD struct str cli_format(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3);
+/* cli_run.c */
+
+/* For what may go on for long: between the two calls the run's memory is that of a round, which
+ * the next begin takes back. Returns what end wants. */
+ATTR_NODISCARD struct arena *cli_round_begin(struct cli *cli);
+void cli_round_end(struct cli *cli, struct arena *outer);

@@ -187,11 +187,11 @@ static enum err_code read_json(struct cli *cli, struct cli_value *v, struct err 
         const char *path = arena_strz(cli->arena, str_from_offset(v->text, 1));
         CHECK(path != NULL);
         buf_init(&bytes, CLI_INPUT_BYTES);
-        enum err_code code = os_file_read(path, &bytes, err);
+        enum err_code code = os_file_read(path, &bytes, &why);
         v->text = arena_str(cli->arena, buf_str(&bytes));
         buf_deinit(&bytes);
         if (code != ERR_OK) {
-            return err_wrap(err, "--%s", v->flag->name);
+            return err_set(err, ERR_VALIDATION, "--%s: %s", v->flag->name, why.msg);
         }
     }
     if (json_scan_check(v->text, &why) != ERR_OK) {

@@ -45,7 +45,9 @@ static int wait_drained(struct cli *cli)
     struct mono from = os_clock_mono();
     for (;;) {
         int64_t active = 0;
+        struct arena *outer = cli_round_begin(cli);
         int code = active_jobs(cli, &active);
+        cli_round_end(cli, outer);
         if (code != CLI_OK || active == 0) {
             return code;
         }

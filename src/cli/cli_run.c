@@ -10,6 +10,22 @@
 #include "log/log.h"
 #include "os/os_signal.h"
 
+struct arena *cli_round_begin(struct cli *cli)
+{
+    struct arena *outer = cli->arena;
+    if (cli->round == NULL) {
+        cli->round = arena_new(CLI_ARENA_BYTES);
+    }
+    arena_reset(cli->round);
+    cli->arena = cli->round;
+    return outer;
+}
+
+void cli_round_end(struct cli *cli, struct arena *outer)
+{
+    cli->arena = outer;
+}
+
 static enum log_level level_of(struct str word)
 {
     static const char *const words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
@@ -101,6 +117,7 @@ int cli_main(int argc, char **argv, char **environment, const struct cli_host *h
                    : misused(cli, &err);
     code = finish(cli, code);
     outgoing_wait_free(cli->http);
+    arena_free(cli->round);
     arena_free(cli->arena);
     free(cli);
     return code;

@@ -42,7 +42,7 @@ struct worker {
     bool fetching;
     struct mono fetch_at; /* not before */
     int64_t backoff_ms;
-    bool idle; /* the last fetch found nothing */
+    bool idle; /* the last fetch found nothing, and nothing has ended since */
 
     struct outgoing_wait_call beat;
     struct arena *beat_arena;
@@ -91,7 +91,8 @@ static struct str fetch_body(struct worker *w)
 
 static bool wants_more(const struct worker *w)
 {
-    return !w->draining && (w->jobs_max == 0 || w->claimed < w->jobs_max);
+    bool leave = cli_bool(w->cli, "exit-when-idle") && w->idle && w->busy == 0;
+    return !w->draining && !leave && (w->jobs_max == 0 || w->claimed < w->jobs_max);
 }
 
 static void start_fetch(struct worker *w)
@@ -311,8 +312,7 @@ static void start_what_is_due(struct worker *w)
 
 static bool is_over(const struct worker *w)
 {
-    bool leave = cli_bool(w->cli, "exit-when-idle") && w->idle && !w->fetching;
-    return w->busy == 0 && !w->fetching && (!wants_more(w) || leave);
+    return w->busy == 0 && !w->fetching && !wants_more(w);
 }
 
 static void turn(struct worker *w)
@@ -334,7 +334,10 @@ static void turn(struct worker *w)
         outgoing_wait_clear(&w->beat);
     }
     for (size_t i = 0; i < w->slot_count; i++) {
-        w->busy -= cli_slot_turn(&w->slots[i]) ? 1 : 0;
+        if (cli_slot_turn(&w->slots[i])) {
+            w->busy--;
+            w->idle = false; /* what has ended may have left something to do */
+        }
     }
 }
 
