@@ -30,20 +30,6 @@ static const char *state_color(struct str state)
     return "";
 }
 
-/* Names and payloads come from strangers: nothing of theirs may move the cursor. */
-static struct str harmless(struct cli *cli, struct str text)
-{
-    char *copy = text.len == 0 ? NULL : ARENA_ARRAY(cli->arena, char, text.len);
-    if (copy == NULL) {
-        return STR_EMPTY;
-    }
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-        copy[i] = c < ' ' || c == 127 ? '?' : text.ptr[i];
-    }
-    return str_from(copy, text.len);
-}
-
 static size_t characters(struct str text)
 {
     size_t n = 0;
@@ -115,13 +101,13 @@ static struct json_value first_of(struct cli *cli, struct str row, const char *n
 static struct str cell(struct cli *cli, struct str row, const struct cli_column *column)
 {
     struct json_value value = first_of(cli, row, column->member);
-    struct str text = harmless(cli, cli_decode(cli, value));
+    struct str text = cli_harmless(cli, cli_decode(cli, value));
     double real = 0;
     if (column->show == CLI_SHOW_YES) {
         return str_eq(text, STR("true")) ? STR("yes") : STR_EMPTY;
     }
     if (column->show == CLI_SHOW_LIST) {
-        text = harmless(cli, list_cell(cli, cli_decode(cli, value)));
+        text = cli_harmless(cli, list_cell(cli, cli_decode(cli, value)));
     }
     if (column->show == CLI_SHOW_MONEY && value.type == JSON_TYPE_NUMBER &&
         json_value_f64(value, &real)) {

@@ -130,8 +130,8 @@ int cli_unreachable(struct cli *cli, const struct err *err)
 
 int cli_refused(struct cli *cli, int status, struct str body)
 {
-    struct str text = cli_member_text(cli, body, "error");
-    struct str raw = str_trim(body);
+    struct str text = cli_harmless(cli, cli_member_text(cli, body, "error"));
+    struct str raw = cli_harmless(cli, str_trim(body));
     if (text.len == 0 && raw.len == 0) {
         return cli_fail(cli, "the server answered with status %d", status);
     }

@@ -40,11 +40,11 @@ static const char *event_color(struct str type)
 
 static void print_event(struct cli *cli, struct str event)
 {
-    struct str type = cli_member_text(cli, event, "type");
-    struct str job = cli_member_text(cli, event, "job_id");
-    struct str queue = cli_member_text(cli, event, "queue");
-    struct str at = cli_member_text(cli, event, "created_at");
-    struct str data = cli_member_text(cli, event, "data");
+    struct str type = cli_harmless(cli, cli_member_text(cli, event, "type"));
+    struct str job = cli_harmless(cli, cli_member_text(cli, event, "job_id"));
+    struct str queue = cli_harmless(cli, cli_member_text(cli, event, "queue"));
+    struct str at = cli_harmless(cli, cli_member_text(cli, event, "created_at"));
+    struct str data = cli_harmless(cli, cli_member_text(cli, event, "data"));
     const char *color = cli->color ? event_color(type) : "";
     cli_printf(cli, "%lld " STR_FMT " %s" STR_FMT "%s " STR_FMT " " STR_FMT "%s" STR_FMT "\n",
                (long long)cli_member_int(event, "seq"), STR_ARG(at), color, STR_ARG(type),

@@ -293,7 +293,7 @@ static void show(struct explaining *e)
                STR_ARG(e->queue), STR_ARG(e->state));
     size_t count = cli_elements(cli, list, &found);
     for (size_t i = 0; i < count; i++) {
-        struct str message = cli_member_text(cli, found[i], "message");
+        struct str message = cli_harmless(cli, cli_member_text(cli, found[i], "message"));
         cli_printf(cli, "- " STR_FMT "\n", STR_ARG(message));
     }
 }

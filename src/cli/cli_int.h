@@ -87,6 +87,10 @@ int cli_fail(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3);    /* "Er
 void cli_print_json(struct cli *cli, struct str json); /* indented; as it is when not JSON */
 ATTR_NODISCARD struct str cli_format(struct cli *cli, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
+/* A copy without control characters: names and payloads come from strangers, and nothing of theirs
+ * may move the cursor. */
+struct str cli_harmless(struct cli *cli, struct str text);
+
 /* Print pattern with {0} as the first argument and {name} as that member of the object. */
 void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct str object);
 

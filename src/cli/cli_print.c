@@ -74,6 +74,26 @@ void cli_print_json(struct cli *cli, struct str json)
     buf_deinit(&out);
 }
 
+/* C0, DEL, and C1 in UTF-8: c2 80 to c2 9f. */
+static bool is_control(struct str text, size_t i)
+{
+    unsigned char c = (unsigned char)text.ptr[i];
+    unsigned char next = i + 1 < text.len ? (unsigned char)text.ptr[i + 1] : 0;
+    return c < ' ' || c == 127 || (c == 0xc2 && next >= 0x80 && next < 0xa0);
+}
+
+struct str cli_harmless(struct cli *cli, struct str text)
+{
+    char *copy = text.len == 0 ? NULL : ARENA_ARRAY(cli->arena, char, text.len);
+    size_t len = 0;
+    for (size_t i = 0; copy != NULL && i < text.len; i++) {
+        bool control = is_control(text, i);
+        i += control && (unsigned char)text.ptr[i] == 0xc2 ? 1 : 0;
+        copy[len++] = (char)(control ? '?' : text.ptr[i]);
+    }
+    return str_from(copy, len);
+}
+
 static void print_part(struct cli *cli, FILE *to, struct str name, struct str object)
 {
     struct str text;
@@ -83,7 +103,7 @@ static void print_part(struct cli *cli, FILE *to, struct str name, struct str ob
     } else {
         const char *path = arena_strz(cli->arena, name);
         CHECK(path != NULL);
-        text = cli_member_text(cli, object, path);
+        text = cli_harmless(cli, cli_member_text(cli, object, path));
     }
     (void)fwrite(text.ptr == NULL ? "" : text.ptr, 1, text.len, to);
 }

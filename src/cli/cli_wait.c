@@ -78,12 +78,14 @@ static int look(struct waiting *w)
 {
     struct cli *cli = w->cli;
     struct cli_answer answer;
+    struct arena *outer = cli_round_begin(cli);
+    w->changed = false; /* before the look: an event that comes meanwhile leads to another */
     int code = cli_request(cli, "GET", CLI_URL(cli, "/jobs/{0}", cli->args[0]), STR_EMPTY, &answer);
     if (code == CLI_OK) {
         w->job = answer.body;
         w->state = cli_member_text(cli, answer.body, "state");
     }
-    w->changed = false;
+    cli_round_end(cli, outer);
     return code;
 }
 

@@ -11,6 +11,7 @@ enum { FDS_MAX = 1024, CONNECT_TIMEOUT_MS = 10000, TURN_MS_MAX = 60000 };
 struct outgoing_wait {
     CURLM *multi;
     struct outgoing_wait_call *running;
+    bool moved; /* something arrived that a caller may wait for */
 };
 
 struct outgoing_wait *outgoing_wait_new(void)
@@ -45,6 +46,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
     long status = 0;
     (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
     call->status = (int)status;
+    call->set->moved = true;
     if (call->on_piece != NULL && status >= 200 && status < 300) {
         call->enough = !call->on_piece(call, piece);
         return call->enough ? 0 : piece.len;
@@ -62,6 +64,7 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
     if (str_trim(line).len == 0) {
         (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
         call->status = status >= 200 ? (int)status : 0;
+        call->set->moved = true;
     }
     return line.len;
 }
@@ -112,6 +115,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     CHECK(easy != NULL);
     CHECK(call->easy == NULL);
     call->easy = easy;
+    call->set = w;
     call->status = 0;
     call->done = false;
     call->enough = false;
@@ -189,19 +193,20 @@ static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
     end(w, call);
 }
 
+/* Let the requests go on. True when one of them moved. */
 static bool collect(struct outgoing_wait *w)
 {
-    bool any = false;
     int running = 0;
     int left = 0;
+    w->moved = false;
     (void)curl_multi_perform(w->multi, &running);
     for (CURLMsg *m = NULL; (m = curl_multi_info_read(w->multi, &left)) != NULL;) {
         if (m->msg == CURLMSG_DONE) {
             finish(w, m->easy_handle, m->data.result);
-            any = true;
+            w->moved = true;
         }
     }
-    return any;
+    return w->moved;
 }
 
 void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t count, int timeout_ms)

@@ -49,6 +49,7 @@ struct outgoing_wait_call {
     void *easy;
     void *lines;
     bool enough;
+    struct outgoing_wait *set;
     struct outgoing_wait_call *next;
 };
 
