@@ -20,6 +20,7 @@ struct saving {
     struct cli *cli;
     int fd; /* -1: standard output */
     uint64_t size;
+    char last; /* byte that is not blank: of a whole backup it is a brace */
     struct err err;
 };
 
@@ -27,6 +28,8 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
 {
     struct saving *s = call->data;
     struct iovec bytes = {.iov_base = (void *)(uintptr_t)piece.ptr, .iov_len = piece.len};
+    struct str text = str_trim(piece);
+    s->last = text.len > 0 ? text.ptr[text.len - 1] : s->last;
     if (s->fd < 0) {
         bool good = fwrite(piece.ptr, 1, piece.len, s->cli->out) == piece.len;
         s->size += piece.len;
@@ -60,6 +63,8 @@ static int download(struct saving *s)
         code = cli_unreachable(cli, &call.err);
     } else if (call.status >= 400) {
         code = cli_refused(cli, call.status, buf_str(&call.answer));
+    } else if (s->last != '}') {
+        code = cli_fail(cli, "the backup broke off after %llu bytes", (unsigned long long)s->size);
     }
     outgoing_wait_clear(&call);
     return code;
