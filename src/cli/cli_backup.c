@@ -29,7 +29,9 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
     struct saving *s = call->data;
     struct iovec bytes = {.iov_base = (void *)(uintptr_t)piece.ptr, .iov_len = piece.len};
     struct str text = str_trim(piece);
-    s->last = text.len > 0 ? text.ptr[text.len - 1] : s->last;
+    if (text.len > 0) {
+        s->last = text.ptr[text.len - 1];
+    }
     if (s->fd < 0) {
         bool good = fwrite(piece.ptr, 1, piece.len, s->cli->out) == piece.len;
         s->size += piece.len;

@@ -191,8 +191,8 @@ static struct str body_of(struct cli *cli)
     buf_init(&b, BODY_BYTES_MAX);
     struct json_write w = json_write_to(&b);
     json_write_object(&w);
-    for (size_t i = 0; i < CLI_ARGS_MAX; i++) {
-        if (cli->command->call.arg_field[i] != NULL && i < cli->arg_count) {
+    for (size_t i = 0; i < cli->arg_count; i++) {
+        if (cli->command->call.arg_field[i] != NULL) {
             json_write_key(&w, str_from_z(cli->command->call.arg_field[i]));
             json_write_str(&w, cli->args[i]);
         }

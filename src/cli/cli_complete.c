@@ -1,8 +1,7 @@
 #include "cli/cli_complete.h"
 
 #include "base/attr.h"
-
-enum { NAME_BYTES_MAX = 96 };
+#include "cli/cli_parse.h"
 
 static const char bash_script[] =
     "# bash completion for corvo: source <(corvo completion bash)\n"
@@ -126,37 +125,25 @@ static const struct cli_flag *flag_of(const struct cli_command *c, const char *a
     return str_starts_with(s, STR("--")) ? cli_table_find_flag(c, str_from_offset(s, 2)) : NULL;
 }
 
-/* The words before the last that name a command; arguments and flags among them are passed over. */
-static struct str command_words(int count, char **words, char name[static NAME_BYTES_MAX])
+/* The words before the last that name a command; flags among them are passed over. */
+static void command_words(int count, char **words, struct cli_parse_words *out)
 {
-    size_t len = 0;
     for (int i = 0; i + 1 < count; i++) {
-        struct str word = str_from_z(words[i]);
-        const struct cli_command *c = cli_table_find(str_from(name, len));
+        const struct cli_command *c = cli_table_find(str_from(out->text, out->len));
         const struct cli_flag *f = flag_of(c, words[i]);
-        size_t at = len == 0 ? 0 : len + 1;
-        if (word.len > 0 && word.ptr[0] == '-') {
+        if (words[i][0] == '-') {
             i += f != NULL && f->kind != CLI_BOOL ? 1 : 0;
-            continue;
+        } else if (!cli_parse_add_word(out, str_from_z(words[i]))) {
+            return;
         }
-        if (at + word.len >= NAME_BYTES_MAX) {
-            break;
-        }
-        name[len] = len == 0 ? name[len] : ' ';
-        memcpy(name + at, word.ptr, word.len);
-        struct str longer = str_from(name, at + word.len);
-        if (cli_table_find(longer) == NULL && !cli_table_is_group(longer)) {
-            break;
-        }
-        len = longer.len;
     }
-    return str_from(name, len);
 }
 
 void cli_complete_words(struct cli *cli, int count, char **words)
 {
-    char name[NAME_BYTES_MAX] = {0};
-    struct str group = command_words(count, words, name);
+    struct cli_parse_words found = {.len = 0};
+    command_words(count, words, &found);
+    struct str group = str_from(found.text, found.len);
     const struct cli_command *c = cli_table_find(group);
     struct str word = count > 0 ? str_from_z(words[count - 1]) : STR_EMPTY;
     const struct cli_flag *before = count > 1 ? flag_of(c, words[count - 2]) : NULL;

@@ -126,7 +126,7 @@ static void write_pair(struct json_write *w, const struct cli_pair *pair)
 struct str cli_object(struct cli *cli, const struct cli_pair *pairs, size_t count)
 {
     struct buf b;
-    buf_init(&b, CLI_INPUT_BYTES * 2);
+    buf_init(&b, (size_t)CLI_INPUT_BYTES * 2);
     struct json_write w = json_write_to(&b);
     json_write_object(&w);
     for (size_t i = 0; i < count; i++) {

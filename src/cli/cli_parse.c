@@ -9,7 +9,7 @@
 #include "json/json_scan.h"
 #include "os/os_file.h"
 
-enum { WORDS_MAX = 3, NAME_MAX_BYTES = 96 };
+enum { WORDS_MAX = 3 };
 
 struct parse {
     struct cli *cli;
@@ -79,59 +79,77 @@ static bool is_known(struct str name)
            cli_table_alias(name).len > 0;
 }
 
-/* Walk over the words that name a command, as far as they do. */
-static enum err_code find_words(struct parse *p, char name[static NAME_MAX_BYTES], size_t *out_len,
-                                struct err *err)
+static struct str text_of(const struct cli_parse_words *words)
 {
-    size_t len = 0;
-    for (int i = 0; i < p->argc && p->word_count < WORDS_MAX;) {
+    return str_from(words->text, words->len);
+}
+
+bool cli_parse_add_word(struct cli_parse_words *words, struct str word)
+{
+    size_t at = words->len == 0 ? 0 : words->len + 1;
+    if (at + word.len >= sizeof words->text) {
+        return false;
+    }
+    if (at > 0) {
+        words->text[words->len] = ' ';
+    }
+    memcpy(words->text + at, word.ptr, word.len);
+    if (!is_known(str_from(words->text, at + word.len))) {
+        return false;
+    }
+    words->len = at + word.len;
+    return true;
+}
+
+/* May something that is no further word of it follow a command's name? */
+static bool takes_arguments(struct str name)
+{
+    const struct cli_command *c = cli_table_find(name);
+    if (c == NULL) {
+        return cli_table_alias(name).len > 0 && !cli_table_is_group(name);
+    }
+    return !cli_table_is_group(name) || cli_table_args_max(c) > 0;
+}
+
+static bool is_raw(struct str name)
+{
+    const struct cli_command *c = cli_table_find(name);
+    return c != NULL && (c->options & CLI_RAW) != 0;
+}
+
+/* Walk over the words that name a command, as far as they do. */
+static enum err_code find_words(struct parse *p, struct cli_parse_words *words, struct err *err)
+{
+    int i = 0;
+    while (i < p->argc && p->word_count < WORDS_MAX && !is_raw(text_of(words))) {
         struct str arg = str_from_z(p->argv[i]);
-        const struct cli_command *so_far = cli_table_find(str_from(name, len));
-        if (str_eq(arg, STR("--")) || (so_far != NULL && (so_far->options & CLI_RAW) != 0)) {
+        if (str_eq(arg, STR("--"))) {
             break;
         }
         if (is_flag(arg)) {
             int skip = skip_flag(p, i);
-            if (skip == 0 && len == 0) {
-                return unknown_flag(NULL, arg, err);
-            }
-            if (skip == 0) {
-                break; /* the command's own: its words are over */
+            if (skip == 0) { /* the command's own: its words are over */
+                return words->len == 0 ? unknown_flag(NULL, arg, err) : ERR_OK;
             }
             i += skip;
-            continue;
+        } else if (cli_parse_add_word(words, arg)) {
+            p->word_at[p->word_count++] = i++;
+        } else {
+            return takes_arguments(text_of(words)) ? ERR_OK
+                                                   : unknown_word(text_of(words), arg, err);
         }
-        size_t at = len == 0 ? 0 : len + 1;
-        if (at + arg.len >= NAME_MAX_BYTES) {
-            break;
-        }
-        name[len] = len == 0 ? name[len] : ' ';
-        memcpy(name + at, arg.ptr, arg.len);
-        if (!is_known(str_from(name, at + arg.len))) {
-            bool fits = so_far != NULL || cli_table_alias(str_from(name, len)).len > 0;
-            if (!fits || (cli_table_is_group(str_from(name, len)) &&
-                          (so_far == NULL || cli_table_args_max(so_far) == 0))) {
-                *out_len = len;
-                return unknown_word(str_from(name, len), arg, err);
-            }
-            break;
-        }
-        len = at + arg.len;
-        p->word_at[p->word_count++] = i++;
     }
-    *out_len = len;
     return ERR_OK;
 }
 
 static enum err_code find_command(struct parse *p, struct err *err)
 {
-    char name[NAME_MAX_BYTES] = {0};
-    size_t len = 0;
-    enum err_code code = find_words(p, name, &len, err);
-    struct str words = arena_str(p->cli->arena, str_from(name, len));
-    struct str alias = cli_table_alias(words);
-    p->cli->group = words;
-    p->cli->command = cli_table_find(alias.len > 0 ? alias : words);
+    struct cli_parse_words words = {.len = 0};
+    enum err_code code = find_words(p, &words, err);
+    struct str name = arena_str(p->cli->arena, text_of(&words));
+    struct str alias = cli_table_alias(name);
+    p->cli->group = name;
+    p->cli->command = cli_table_find(alias.len > 0 ? alias : name);
     return code;
 }
 

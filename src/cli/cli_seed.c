@@ -309,8 +309,9 @@ static int work_base(struct seeding *s, const char *queue, size_t want, size_t *
         }
         for (size_t i = 0; i < count; i++) {
             struct str id = cli_member_text(cli, jobs[i], "job_id");
+            struct str cost = usage(s, (*number)++);
             struct str body = CLI_OBJECT(cli, CLI_SET_RAW("result", STR("{\"ok\":true}")),
-                                         CLI_SET_RAW("usage", usage(s, (*number)++)));
+                                         CLI_SET_RAW("usage", cost));
             code = ack(s, id, body);
             if (code != CLI_OK) {
                 return code;

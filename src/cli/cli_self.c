@@ -99,8 +99,8 @@ static int write_page(struct cli *cli, const char *dir, const struct cli_command
     char name[128] = "corvo.1";
     if (c != NULL) {
         (void)snprintf(name, sizeof name, "corvo-%s.1", c->name);
-        for (char *p = name; *p != '\0'; p++) {
-            *p = *p == ' ' ? '-' : *p;
+        for (char *p = strchr(name, ' '); p != NULL; p = strchr(p, ' ')) {
+            *p = '-';
         }
     }
     FILE *page = open_memstream(&text, &size);

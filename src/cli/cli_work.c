@@ -73,7 +73,7 @@ static struct str fetch_body(struct worker *w)
     if (w->jobs_max > 0 && (int64_t)room > w->jobs_max - w->claimed) {
         room = (size_t)(w->jobs_max - w->claimed);
     }
-    buf_init(&b, CLI_LINE_BYTES * 4);
+    buf_init(&b, (size_t)CLI_LINE_BYTES * 4);
     struct json_write list = json_write_to(&b);
     json_write_array(&list);
     for (size_t i = 0; i < queues->item_count; i++) {
@@ -216,8 +216,8 @@ static struct mono beat_due(const struct worker *w)
 {
     for (size_t i = 0; i < w->slot_count; i++) {
         if (cli_slot_has_report(&w->slots[i])) {
-            int64_t soon = w->beat_last.ns + BEAT_MS_MIN * NS_PER_MS;
-            return soon < w->beat_at.ns ? (struct mono){soon} : w->beat_at;
+            struct mono soon = {.ns = w->beat_last.ns + BEAT_MS_MIN * NS_PER_MS};
+            return soon.ns < w->beat_at.ns ? soon : w->beat_at;
         }
     }
     return w->beat_at;
