@@ -225,6 +225,19 @@ static int run_verify(struct cli *cli)
     return code;
 }
 
+/* Jobs that a restore left alone or could not make; servers name them only when there are some. */
+static void note_others(struct cli *cli, struct str answer)
+{
+    int64_t skipped = cli_member_int(answer, "skipped_jobs");
+    int64_t failed = cli_member_int(answer, "failed_jobs");
+    if (skipped > 0) {
+        cli_note(cli, "%lld jobs were there already\n", (long long)skipped);
+    }
+    if (failed > 0) {
+        cli_note(cli, "%lld jobs could not be restored\n", (long long)failed);
+    }
+}
+
 static int run_restore(struct cli *cli)
 {
     struct buf bytes;
@@ -252,6 +265,7 @@ static int run_restore(struct cli *cli)
     } else {
         cli_print_pattern(cli, cli->out, "Restored {restored_jobs} jobs into {namespace}\n",
                           answer.body);
+        note_others(cli, answer.body);
     }
     return CLI_OK;
 }

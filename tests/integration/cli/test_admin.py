@@ -261,6 +261,11 @@ class Backup(FakeTest):
                 "Restored 1 jobs into acme\n")
         # One of an older server says no format; it is passed on.
         self.ok(corvo.run("admin", "restore", "-", stdin='{"jobs":[]}'))
+        fake.routes["POST /admin/restore"] = {"status": "ok", "restored_jobs": 1, "skipped_jobs": 2,
+                                              "failed_jobs": 3, "namespace": "acme"}
+        done = corvo.run("backup", "restore", self.file)
+        self.assertEqual((done.returncode, done.stdout), (0, "Restored 1 jobs into acme\n"))
+        self.assertEqual(done.stderr, "2 jobs were there already\n3 jobs could not be restored\n")
         count = len(fake.requests)
         self.write("{oops")
         self.failed(corvo.run("backup", "restore", self.file), "the backup is damaged")
