@@ -379,7 +379,7 @@ class Settings(unittest.TestCase):
                 ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
             with self.subTest(args=args, env=env):
                 done = run_command("server", *args, env=env)
-                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.returncode, 1)
                 for word in words:
                     self.assertIn(word, done.stderr)
 
@@ -391,7 +391,7 @@ class Settings(unittest.TestCase):
                 file.write(text)
                 file.flush()
                 done = run_command("server", "--config", file.name)
-                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.returncode, 1)
                 for word in words:
                     self.assertIn(word, done.stderr)
 
