@@ -419,8 +419,8 @@ class Settings(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("usage", done.stdout)
         self.assertIn("--max-payload-size", done.stdout)
-        self.assertEqual(run_command().returncode, 2)
-        self.assertEqual(run_command("explode").returncode, 2)
+        self.assertEqual(run_command().returncode, 0)
+        self.assertEqual(run_command("explode").returncode, 1)
 
     def test_settings_of_other_servers_are_accepted(self):
         with Server("--snapshot-threshold", "4096", "--apply-multi-mode=grouped",
