@@ -217,7 +217,7 @@ int server_main(int argc, char **argv, char **environment)
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
         (void)fprintf(stderr, "corvo: %s\n", err.msg);
         arena_free(s.arena);
-        return 2;
+        return 1;
     }
     if (s.settings.help) {
         buf_init(&help, HELP_BYTES_MAX);
