@@ -3,7 +3,7 @@
 SEEDS ?= 3000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help deps build run test dev asan tsan fuzz sim bench format clean
+.PHONY: help deps build run man test dev asan tsan fuzz sim bench format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
@@ -17,6 +17,9 @@ build: deps ## Build the release: build/release/corvo
 
 run: build ## Build the release and start the server
 	@exec build/release/corvo server
+
+man: build ## Write the manual pages: build/release/man
+	@cmake --build --preset release --target man
 
 test: deps ## Run everything that gates a landing (.ci/run calls this)
 	@python3 tools/gate.py

@@ -4,6 +4,7 @@
  * A number of connections, each with one request under way, on one thread with epoll; requests are
  * built once and answers are only looked at as far as it takes to find their end, so that the
  * generator costs little. Prints requests per second, and the generator's own CPU per request.
+ * A request that is refused with 429 is sent again after the time that the answer names.
  *
  *   load_bench MODE PORT CONNECTIONS SECONDS
  *   modes: corvo-enqueue, corvo-batch (100 jobs a request), corvo-lifecycle (enqueue, fetch, ack),
@@ -28,18 +29,31 @@
 #include "lib/meter.h"
 #include "os/os_clock.h"
 
-enum { READ_BYTES = 64 * 1024, REPLY_BYTES_MAX = 1 << 20, EVENTS = 256, BATCH = 100 };
+enum {
+    READ_BYTES = 64 * 1024,
+    REPLY_BYTES_MAX = 1 << 20,
+    EVENTS = 256,
+    BATCH = 100,
+    STEPS_MAX = 3,
+    CORVO_ID_LEN = 30,
+};
 
 struct mode;
+
+enum outcome {
+    MORE,    /* the answer is not whole yet */
+    DONE,    /* it is, and what the next step needs is kept */
+    REFUSED, /* it says when to come again: kept in again_ns */
+};
 
 struct connection {
     int fd;
     unsigned step;
-    struct buf out; /* what is being sent */
-    size_t sent;
-    struct buf in; /* the answer so far */
-    char id[64];   /* of the job that a lifecycle is at */
+    struct buf out[STEPS_MAX]; /* the request of each step */
+    struct buf in;             /* the answer so far */
+    char id[64];               /* of the job that a lifecycle is at */
     size_t id_len;
+    int64_t again_ns; /* refused: when to try again; 0: not */
 };
 
 /* A kind of work: steps that follow one another on each connection. */
@@ -47,23 +61,22 @@ struct mode {
     const char *name;
     unsigned steps;
     uint64_t jobs_per_round;
-    void (*request)(struct connection *c, unsigned step);
-    /* The whole answer is here: true, and what the next step needs is kept. */
-    bool (*answered)(struct connection *c, unsigned step);
+    /* Make out the request of the step, which is empty or that of the last time. */
+    void (*request)(struct connection *c, unsigned step, struct buf *out);
+    enum outcome (*answered)(struct connection *c, unsigned step);
 };
 
 static const char payload[] = "{\"to\":\"user@example.com\",\"template\":\"welcome\",\"n\":12345}";
 
 /* Corvo */
 
-static void http_post(struct connection *c, const char *path, struct str id, struct str body)
+static void http_post(struct buf *out, const char *path, struct str id, struct str body)
 {
-    buf_clear(&c->out);
-    buf_printf(&c->out,
+    buf_printf(out,
                "POST %s" STR_FMT " HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\n"
                "Content-Length: %zu\r\n\r\n",
                path, STR_ARG(id), body.len);
-    buf_add_str(&c->out, body);
+    buf_add_str(out, body);
 }
 
 static void corvo_job(struct buf *b)
@@ -71,20 +84,28 @@ static void corvo_job(struct buf *b)
     buf_printf(b, "{\"queue\":\"bench\",\"payload\":%s}", payload);
 }
 
-static void corvo_enqueue(struct connection *c, unsigned step)
+static void corvo_enqueue(struct connection *c, unsigned step, struct buf *out)
 {
     struct buf body;
+    (void)c;
     (void)step;
+    if (out->len > 0) {
+        return;
+    }
     buf_init(&body, 1024);
     corvo_job(&body);
-    http_post(c, "/api/v1/enqueue", STR_EMPTY, buf_str(&body));
+    http_post(out, "/api/v1/enqueue", STR_EMPTY, buf_str(&body));
     buf_deinit(&body);
 }
 
-static void corvo_batch(struct connection *c, unsigned step)
+static void corvo_batch(struct connection *c, unsigned step, struct buf *out)
 {
     struct buf body;
+    (void)c;
     (void)step;
+    if (out->len > 0) {
+        return;
+    }
     buf_init(&body, 1 << 20);
     buf_printf(&body, "{\"jobs\":[");
     for (int i = 0; i < BATCH; i++) {
@@ -92,19 +113,24 @@ static void corvo_batch(struct connection *c, unsigned step)
         corvo_job(&body);
     }
     buf_printf(&body, "]}");
-    http_post(c, "/api/v1/enqueue/batch", STR_EMPTY, buf_str(&body));
+    http_post(out, "/api/v1/enqueue/batch", STR_EMPTY, buf_str(&body));
     buf_deinit(&body);
 }
 
-static void corvo_lifecycle(struct connection *c, unsigned step)
+static void corvo_lifecycle(struct connection *c, unsigned step, struct buf *out)
 {
+    static const char ack[] = "/api/v1/ack/";
     if (step == 0) {
-        corvo_enqueue(c, step);
+        corvo_enqueue(c, step, out);
     } else if (step == 1) {
-        http_post(c, "/api/v1/fetch", STR_EMPTY,
-                  STR("{\"queues\":[\"bench\"],\"worker_id\":\"bench\"}"));
+        if (out->len == 0) {
+            http_post(out, "/api/v1/fetch", STR_EMPTY,
+                      STR("{\"queues\":[\"bench\"],\"worker_id\":\"bench\"}"));
+        }
+    } else if (out->len == 0) {
+        http_post(out, ack, str_from(c->id, c->id_len), STR("{}"));
     } else {
-        http_post(c, "/api/v1/ack/", str_from(c->id, c->id_len), STR("{}"));
+        memcpy(out->ptr + sizeof "POST " - 1 + sizeof ack - 1, c->id, CORVO_ID_LEN);
     }
 }
 
@@ -124,54 +150,64 @@ static int64_t header_number(struct str head, const char *name)
     return value;
 }
 
-static bool corvo_answered(struct connection *c, unsigned step)
+static enum outcome corvo_answered(struct connection *c, unsigned step)
 {
+    enum { LENGTH_WITHIN = 160 }; /* it stands near the beginning of the head */
     struct str in = buf_str(&c->in);
     const char *end = memmem(in.ptr, in.len, "\r\n\r\n", 4);
     if (end == NULL) {
-        return false;
+        return MORE;
     }
     size_t head_len = (size_t)(end - in.ptr) + 4;
-    int64_t length = header_number(str_from(in.ptr, head_len), "ontent-Length:");
+    struct str head = str_from(in.ptr, head_len < LENGTH_WITHIN ? head_len : LENGTH_WITHIN);
+    int64_t length = header_number(head, "ontent-Length:");
     if (in.len < head_len + (size_t)(length < 0 ? 0 : length)) {
-        return false;
+        return MORE;
+    }
+    if (str_starts_with(str_from_offset(in, 9), STR("429"))) {
+        int64_t ms = header_number(str_from(in.ptr, head_len), "Retry-After: 0.");
+        CHECK(ms >= 0); /* every refusal says when to come again */
+        c->again_ns = os_clock_mono().ns + ms * NS_PER_MS;
+        return REFUSED;
     }
     if (in.ptr[9] != '2') {
         (void)fprintf(stderr, "load_bench: refused: " STR_FMT "\n", STR_ARG(in));
         exit(1);
     }
-    const char *id = memmem(in.ptr, in.len, "\"job_id\":\"", 10);
     if (step == 1) {
+        const char *id = memmem(in.ptr, in.len, "\"job_id\":\"", 10);
         if (id == NULL) {
             (void)fprintf(stderr, "load_bench: no job: " STR_FMT "\n", STR_ARG(in));
             exit(1);
         }
-        c->id_len = 30;
+        c->id_len = CORVO_ID_LEN;
         memcpy(c->id, id + 10, c->id_len);
     }
-    return true;
+    return DONE;
 }
 
 /* beanstalkd */
 
-static void beanstalk_request(struct connection *c, unsigned step)
+static void beanstalk_request(struct connection *c, unsigned step, struct buf *out)
 {
-    buf_clear(&c->out);
-    if (step == 0) {
-        buf_printf(&c->out, "put 1024 0 60 %zu\r\n%s\r\n", sizeof payload - 1, payload);
-    } else if (step == 1) {
-        buf_printf(&c->out, "reserve\r\n");
+    if (step == 2) {
+        buf_clear(out);
+        buf_printf(out, "delete %.*s\r\n", (int)c->id_len, c->id);
+    } else if (out->len > 0) {
+        return;
+    } else if (step == 0) {
+        buf_printf(out, "put 1024 0 60 %zu\r\n%s\r\n", sizeof payload - 1, payload);
     } else {
-        buf_printf(&c->out, "delete %.*s\r\n", (int)c->id_len, c->id);
+        buf_printf(out, "reserve\r\n");
     }
 }
 
-static bool beanstalk_answered(struct connection *c, unsigned step)
+static enum outcome beanstalk_answered(struct connection *c, unsigned step)
 {
     struct str in = buf_str(&c->in);
     const char *end = memmem(in.ptr, in.len, "\r\n", 2);
     if (end == NULL) {
-        return false;
+        return MORE;
     }
     static const char *const expected[] = {"INSERTED", "RESERVED", "DELETED"};
     if (!str_starts_with(in, str_from_z(expected[step]))) {
@@ -179,11 +215,11 @@ static bool beanstalk_answered(struct connection *c, unsigned step)
         exit(1);
     }
     if (step != 1) {
-        return true;
+        return DONE;
     }
     size_t line = (size_t)(end - in.ptr) + 2;
     if (in.len < line + sizeof payload - 1 + 2) {
-        return false;
+        return MORE;
     }
     const char *from = in.ptr + 9;
     c->id_len = 0;
@@ -191,7 +227,7 @@ static bool beanstalk_answered(struct connection *c, unsigned step)
         c->id[c->id_len] = from[c->id_len];
         c->id_len++;
     }
-    return true;
+    return DONE;
 }
 
 static const struct mode modes[] = {
@@ -220,19 +256,21 @@ static int connect_to(uint16_t port)
 
 static void send_request(const struct mode *m, struct connection *c)
 {
-    m->request(c, c->step);
-    CHECK(!c->out.overflow);
-    c->sent = 0;
+    struct buf *out = &c->out[c->step];
+    size_t sent = 0;
+    m->request(c, c->step, out);
+    CHECK(!out->overflow);
+    c->again_ns = 0;
     buf_clear(&c->in);
     /* A request fits into the socket's buffer: there is one at a time. */
-    while (c->sent < c->out.len) {
-        ssize_t n = write(c->fd, c->out.ptr + c->sent, c->out.len - c->sent);
+    while (sent < out->len) {
+        ssize_t n = write(c->fd, out->ptr + sent, out->len - sent);
         CHECK(n > 0);
-        c->sent += (size_t)n;
+        sent += (size_t)n;
     }
 }
 
-static bool receive(const struct mode *m, struct connection *c)
+static enum outcome receive(const struct mode *m, struct connection *c)
 {
     char *room = buf_reserve(&c->in, READ_BYTES);
     CHECK(room != NULL);
@@ -245,38 +283,70 @@ static bool receive(const struct mode *m, struct connection *c)
     return m->answered(c, c->step);
 }
 
-static uint64_t run(const struct mode *m, struct connection *list, unsigned count, int64_t end_ns)
+struct load {
+    const struct mode *mode;
+    struct connection *list;
+    unsigned count;
+    int64_t end_ns;
+    unsigned busy;    /* connections that go on */
+    unsigned waiting; /* of these, refused and to try again */
+    uint64_t rounds;
+    uint64_t refused;
+};
+
+/* Those that were refused and whose time has come. */
+static void try_again(struct load *l, int64_t now_ns)
 {
-    int poll = epoll_create1(0);
-    uint64_t rounds = 0;
-    CHECK(poll >= 0);
-    for (unsigned i = 0; i < count; i++) {
-        struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
-        CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, list[i].fd, &e) == 0);
-        send_request(m, &list[i]);
-    }
-    unsigned busy = count;
-    while (busy > 0) {
-        struct epoll_event events[EVENTS];
-        int n = epoll_wait(poll, events, EVENTS, -1);
-        CHECK(n >= 0 || errno == EINTR);
-        bool over = os_clock_mono().ns >= end_ns;
-        for (int i = 0; i < n; i++) {
-            struct connection *c = &list[events[i].data.u32];
-            if (!receive(m, c)) {
-                continue;
-            }
-            c->step = (c->step + 1) % m->steps;
-            rounds += c->step == 0 ? 1 : 0;
-            if (over && c->step == 0) {
-                busy--;
-            } else {
-                send_request(m, c);
-            }
+    for (unsigned i = 0; i < l->count && l->waiting > 0; i++) {
+        struct connection *c = &l->list[i];
+        if (c->again_ns != 0 && c->again_ns <= now_ns) {
+            l->waiting--;
+            send_request(l->mode, c);
         }
     }
+}
+
+static void step(struct load *l, struct connection *c, bool over)
+{
+    enum outcome outcome = receive(l->mode, c);
+    if (outcome == REFUSED) {
+        l->refused++;
+        l->waiting++;
+        return;
+    }
+    if (outcome == MORE) {
+        return;
+    }
+    c->step = (c->step + 1) % l->mode->steps;
+    l->rounds += c->step == 0 ? 1 : 0;
+    if (over && c->step == 0) {
+        l->busy--;
+    } else {
+        send_request(l->mode, c);
+    }
+}
+
+static void run(struct load *l)
+{
+    int poll = epoll_create1(0);
+    CHECK(poll >= 0);
+    for (unsigned i = 0; i < l->count; i++) {
+        struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
+        CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, l->list[i].fd, &e) == 0);
+        send_request(l->mode, &l->list[i]);
+    }
+    l->busy = l->count;
+    while (l->busy > 0) {
+        struct epoll_event events[EVENTS];
+        int n = epoll_wait(poll, events, EVENTS, l->waiting > 0 ? 1 : -1);
+        CHECK(n >= 0 || errno == EINTR);
+        int64_t now_ns = os_clock_mono().ns;
+        for (int i = 0; i < n; i++) {
+            step(l, &l->list[events[i].data.u32], now_ns >= l->end_ns);
+        }
+        try_again(l, now_ns);
+    }
     (void)close(poll);
-    return rounds;
 }
 
 int main(int argc, char **argv)
@@ -297,18 +367,31 @@ int main(int argc, char **argv)
     CHECK(list != NULL);
     for (int64_t i = 0; i < count; i++) {
         list[i].fd = connect_to((uint16_t)port);
-        buf_init(&list[i].out, REPLY_BYTES_MAX);
+        for (unsigned step = 0; step < STEPS_MAX; step++) {
+            buf_init(&list[i].out[step], REPLY_BYTES_MAX);
+        }
         buf_init(&list[i].in, REPLY_BYTES_MAX);
     }
     struct meter start = meter_now();
-    uint64_t rounds = run(m, list, (unsigned)count, os_clock_mono().ns + seconds * NS_PER_S);
+    struct load load = {.mode = m,
+                        .list = list,
+                        .count = (unsigned)count,
+                        .end_ns = os_clock_mono().ns + seconds * NS_PER_S};
+    run(&load);
     struct meter cost = meter_since(start);
-    double jobs = (double)(rounds * m->jobs_per_round);
-    printf("%-20s %4lld connections %10.0f jobs/s   generator %.2f µs/job\n", m->name,
-           (long long)count, jobs / ((double)cost.wall_ns / 1e9), (double)cost.cpu_ns / jobs / 1e3);
+    double jobs = (double)(load.rounds * m->jobs_per_round);
+    double wall_s = (double)cost.wall_ns / 1e9;
+    printf("%-20s %4lld connections %10.0f jobs/s   generator %.2f µs/job", m->name,
+           (long long)count, jobs / wall_s, (double)cost.cpu_ns / jobs / 1e3);
+    if (load.refused > 0) {
+        printf("   refused %.0f requests/s", (double)load.refused / wall_s);
+    }
+    printf("\n");
     for (int64_t i = 0; i < count; i++) {
         (void)close(list[i].fd);
-        buf_deinit(&list[i].out);
+        for (unsigned step = 0; step < STEPS_MAX; step++) {
+            buf_deinit(&list[i].out[step]);
+        }
         buf_deinit(&list[i].in);
     }
     free(list);

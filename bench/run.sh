@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run the benches that need no server, with the release build. bench/README.md says how to read
+# Run all benches with the release build. bench/README.md says how to read
 # them.
 #
 #   run.sh [FOLDER]     FOLDER: with the executables; build/release/bench unless said
@@ -24,3 +24,6 @@ echo "== view: filling and asking the copy in SQLite"
 echo
 echo "== a claim, with few and with many jobs waiting"
 "$here/claim_flat.sh" "$bin/machine_bench" 1000000
+echo
+echo "== server: over HTTP, beside beanstalkd"
+"$here/server.sh" "$bin"

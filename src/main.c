@@ -1,25 +1,19 @@
 /*
- * Picks what to run: the server, or a command.
+ * Brings the server and the command line together.
  */
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "cli/cli.h"
 #include "server/server.h"
+#include "server/settings.h"
 
 extern char **environ;
 
-static const char usage[] = "corvo: a background-job server\n\n"
-                            "usage:\n"
-                            "  corvo server [--help] [settings]   run the server\n"
-                            "  corvo --help                       this text\n";
+static bool setting(size_t index, struct cli_setting *out)
+{
+    return settings_row(index, &out->name, &out->shown, &out->help);
+}
 
 int main(int argc, char **argv)
 {
-    if (argc >= 2 && strcmp(argv[1], "server") == 0) {
-        return server_main(argc - 2, argv + 2, environ);
-    }
-    bool asked = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    (void)fputs(usage, asked ? stdout : stderr);
-    return asked ? 0 : 2;
+    static const struct cli_host host = {.server = server_main, .setting = setting};
+    return cli_main(argc, argv, environ, &host);
 }

@@ -42,6 +42,9 @@ struct api_config api_config_default(void);
 struct api *api_new(const struct api_config *config);
 void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine */
 
+/* The headers that every answer of the server has (http-api.md 1.4). */
+const struct http_header *api_common_headers(size_t *out_count);
+
 /* The server's on_request, with the api as data. */
 void api_on_request(void *data, struct http_request *req);
 

@@ -8,6 +8,7 @@
 
 #include "api/api_hub_int.h"
 #include "base/check.h"
+#include "base/digits.h"
 #include "base/limits.h"
 #include "json/json_scan.h"
 #include "log/log.h"
@@ -113,27 +114,47 @@ static void add_header(struct answer_headers *h, struct str name, struct str val
 }
 
 /* What every answer carries. */
-static void common_headers(struct api_call *c, struct answer_headers *h)
+static void common_headers(struct api_call *c, struct answer_headers *h, int64_t took_ns)
 {
-    int64_t took_us = (os_clock_mono().ns - c->started.ns) / NS_PER_US;
-    int n = snprintf(h->timing, sizeof h->timing, "proc;dur=%lld.%03lld",
-                     (long long)(took_us / 1000), (long long)(took_us % 1000));
-    CHECK(n > 0);
-    add_header(h, STR("Server-Timing"), str_from(h->timing, (size_t)n));
+    int64_t took_us = took_ns / NS_PER_US;
+    static const char name[] = "proc;dur=";
+    char *at = h->timing + sizeof name - 1;
+    memcpy(h->timing, name, sizeof name - 1);
+    at = digits_put(at, (uint64_t)(took_us / 1000));
+    *at++ = '.';
+    at = digits_put_padded(at, (uint64_t)took_us, 3);
+    add_header(h, STR("Server-Timing"), str_from(h->timing, (size_t)(at - h->timing)));
     add_header(h, STR("X-Request-Id"), str_from(c->request_id, c->request_id_len));
-    add_header(h, STR("Access-Control-Allow-Origin"), STR("*"));
-    add_header(h, STR("Access-Control-Allow-Methods"), STR("GET, POST, PUT, DELETE, OPTIONS"));
-    add_header(h, STR("Access-Control-Allow-Headers"),
-               STR("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
-                   "X-Request-Id"));
-    add_header(h, STR("Access-Control-Expose-Headers"),
-               STR("Server-Timing, Retry-After, X-Request-Id"));
 }
 
-static void count_end(struct api_call *c, int status)
+const struct http_header *api_common_headers(size_t *out_count)
 {
-    api_metrics__end(c->api->metrics, c->route, c->req->method, status,
-                     os_clock_mono().ns - c->started.ns);
+#define LITERAL(text)                                                                              \
+    {                                                                                              \
+        .ptr = (text), .len = sizeof(text) - 1                                                     \
+    }
+    static const struct http_header rows[] = {
+        {LITERAL("Access-Control-Allow-Origin"), LITERAL("*")},
+        {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
+        {LITERAL("Access-Control-Allow-Headers"),
+         LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
+                 "X-Request-Id")},
+        {LITERAL("Access-Control-Expose-Headers"),
+         LITERAL("Server-Timing, Retry-After, X-Request-Id")},
+    };
+#undef LITERAL
+    *out_count = COUNT_OF(rows);
+    return rows;
+}
+
+static void count_end(struct api_call *c, int status, int64_t took_ns)
+{
+    api_metrics__end(c->api->metrics, c->route, c->req->method, status, took_ns);
+}
+
+static int64_t took_ns(const struct api_call *c)
+{
+    return os_clock_mono().ns - c->started.ns;
 }
 
 static void answer(struct api_call *c, int status, struct str type, struct str body,
@@ -144,10 +165,11 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
-    common_headers(c, h);
+    int64_t took = took_ns(c);
+    common_headers(c, h, took);
     response.headers = h->rows;
     response.header_count = h->count;
-    count_end(c, status);
+    count_end(c, status, took);
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
@@ -158,14 +180,14 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
 
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body)
 {
-    struct answer_headers h = {0};
+    struct answer_headers h = {.count = 0};
     answer(c, status, type, body, &h);
 }
 
 void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
                              const struct http_header *headers, size_t count)
 {
-    struct answer_headers h = {0};
+    struct answer_headers h = {.count = 0};
     CHECK(count <= API_HEADERS_MAX);
     for (size_t i = 0; i < count; i++) {
         add_header(&h, headers[i].name, headers[i].value);
@@ -175,13 +197,17 @@ void api_call__reply_headers(struct api_call *c, int status, struct str type, st
 
 void api_call__reply(struct api_call *c, int status, struct str json)
 {
-    struct buf body;
-    struct answer_headers h = {0};
-    api_call__buf(&body);
-    buf_add_str(&body, json);
-    buf_add_char(&body, '\n');
-    answer(c, status, STR("application/json"), buf_str(&body), &h);
-    buf_deinit(&body);
+    enum { SMALL_BYTES = 4096 };
+    struct answer_headers h = {.count = 0};
+    bool small = json.len < SMALL_BYTES;
+    char *body = small ? arena_alloc(c->arena, json.len + 1, 1) : NULL;
+    char *own = body == NULL ? malloc(json.len + 1) : NULL;
+    body = body == NULL ? own : body;
+    CHECK(body != NULL);
+    memcpy(body, json.ptr, json.len);
+    body[json.len] = '\n';
+    answer(c, status, STR("application/json"), str_from(body, json.len + 1), &h);
+    free(own);
 }
 
 void api_call__reply_status(struct api_call *c, const char *word)
@@ -199,7 +225,7 @@ void api_call__reply_status(struct api_call *c, const char *word)
 
 void api_call__reply_empty(struct api_call *c, int status)
 {
-    struct answer_headers h = {0};
+    struct answer_headers h = {.count = 0};
     answer(c, status, STR_EMPTY, STR_EMPTY, &h);
 }
 
@@ -208,7 +234,7 @@ static void fail(struct api_call *c, enum err_code code, struct str message, uin
                  const char *allow)
 {
     struct buf json;
-    struct answer_headers h = {0};
+    struct answer_headers h = {.count = 0};
     char retry[32];
     buf_init(&json, 4096);
     struct json_write w = json_write_to(&json);
@@ -266,14 +292,14 @@ bool api_call__refused(struct api_call *c, const struct result *r)
 void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
                             size_t count, const struct http_watch *watch)
 {
-    struct answer_headers h = {0};
+    struct answer_headers h = {.count = 0};
     CHECK(count <= API_HEADERS_MAX);
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     for (size_t i = 0; i < count; i++) {
         add_header(&h, headers[i].name, headers[i].value);
     }
-    common_headers(c, &h);
+    common_headers(c, &h, took_ns(c));
     struct http_response response = {
         .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
     c->req->on = watch;
@@ -282,7 +308,7 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
 
 static void stream_over(struct api_call *c)
 {
-    count_end(c, 200);
+    count_end(c, 200, took_ns(c));
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
@@ -308,7 +334,7 @@ static void drop(struct api_call *c)
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
-    count_end(c, 499);
+    count_end(c, 499, took_ns(c));
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
@@ -508,10 +534,10 @@ static void set_request_id(struct api_call *c)
         c->request_id_len = given.len;
         return;
     }
-    int n = snprintf(c->request_id, sizeof c->request_id, "%llx-%llx",
-                     (unsigned long long)c->started.ns,
-                     (unsigned long long)atomic_fetch_add(&counter, 1));
-    c->request_id_len = (size_t)n;
+    char *at = digits_put_hex(c->request_id, (uint64_t)c->started.ns);
+    *at++ = '-';
+    at = digits_put_hex(at, atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed));
+    c->request_id_len = (size_t)(at - c->request_id);
 }
 
 static bool is_namespace_name(struct str s)

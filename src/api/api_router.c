@@ -9,6 +9,7 @@
 
 #include "api/api_int.h"
 #include "base/check.h"
+#include "base/hash.h"
 
 /* clang-format off */
 static const struct api_routes *const tables[] = {
@@ -94,7 +95,16 @@ struct compiled {
     unsigned params; /* bit n: segment n is a parameter */
 };
 
+/* Most requests are for a path without parameters: those are found by the hash of the whole path.
+ * A row of a table; open addressing, at most half full. */
+struct literal {
+    uint64_t hash; /* of method and path; 0: free */
+    const struct api_route *route;
+};
+
 struct api_router {
+    struct literal *literals;
+    size_t literal_mask;
     size_t count;
     struct compiled routes[];
 };
@@ -104,12 +114,49 @@ static bool is_param(struct str segment)
     return segment.len > 2 && segment.ptr[0] == '{';
 }
 
+static uint64_t literal_hash(enum http_method method, struct str path)
+{
+    return hash_bytes((uint64_t)method, path.ptr, path.len) | 1;
+}
+
+static void add_literal(struct api_router *r, const struct api_route *route)
+{
+    uint64_t hash = literal_hash(route->method, str_from_z(route->pattern));
+    size_t at = hash & r->literal_mask;
+    while (r->literals[at].hash != 0) {
+        at = (at + 1) & r->literal_mask;
+    }
+    r->literals[at] = (struct literal){.hash = hash, .route = route};
+}
+
+static const struct api_route *find_literal(const struct api_router *r, enum http_method method,
+                                            struct str path)
+{
+    uint64_t hash = literal_hash(method, path);
+    for (size_t at = hash & r->literal_mask; r->literals[at].hash != 0;
+         at = (at + 1) & r->literal_mask) {
+        const struct api_route *route = r->literals[at].route;
+        if (r->literals[at].hash == hash && route->method == method &&
+            str_eq(str_from_z(route->pattern), path)) {
+            return route;
+        }
+    }
+    return NULL;
+}
+
 struct api_router *api_router__new(void)
 {
     size_t count = api_router__count();
     struct api_router *r = calloc(1, sizeof *r + count * sizeof r->routes[0]);
     CHECK(r != NULL);
     r->count = count;
+    size_t literals = 2;
+    while (literals < count * 2) {
+        literals *= 2;
+    }
+    r->literal_mask = literals - 1;
+    r->literals = calloc(literals, sizeof *r->literals);
+    CHECK(r->literals != NULL);
     for (size_t i = 0; i < count; i++) {
         struct compiled *c = &r->routes[i];
         c->route = api_router__route(i);
@@ -119,13 +166,19 @@ struct api_router *api_router__new(void)
             c->params |= is_param(c->segments.at[s]) ? 1U << s : 0U;
         }
         CHECK(__builtin_popcount(c->params) <= API_PARAMS_MAX);
+        if (c->params == 0) {
+            add_literal(r, c->route);
+        }
     }
     return r;
 }
 
 void api_router__free(struct api_router *r)
 {
-    free(r);
+    if (r != NULL) {
+        free(r->literals);
+        free(r);
+    }
 }
 
 static bool fits(const struct compiled *c, const struct segments *path)
@@ -201,7 +254,8 @@ void api_router__match(const struct api_router *r, enum http_method method, stru
 {
     const struct compiled *best = NULL;
     *out = (struct api_match){0};
-    if (path.len == 0 || path.ptr[0] != '/') {
+    out->route = find_literal(r, method, path); /* none is closer than one without parameters */
+    if (out->route != NULL || path.len == 0 || path.ptr[0] != '/') {
         return;
     }
     struct segments segments = cut(path);

@@ -12,6 +12,7 @@
 #define ATTR_NORETURN           __attribute__((noreturn))
 #define ATTR_COLD               __attribute__((cold))
 #define ATTR_UNUSED             __attribute__((unused))
+#define ATTR_PACKED             __attribute__((packed))
 
 #define COUNT_OF(a)             (sizeof(a) / sizeof((a)[0]))
 

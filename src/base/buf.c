@@ -3,11 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/check.h"
 
-enum { BUF_FIRST_BYTES = 256 };
+enum { BUF_FIRST_BYTES = 512 };
 
 void buf_init(struct buf *b, size_t limit_bytes)
 {
@@ -20,7 +19,7 @@ void buf_deinit(struct buf *b)
     buf_init(b, b->limit_bytes);
 }
 
-char *buf_reserve(struct buf *b, size_t n)
+char *buf_grow(struct buf *b, size_t n)
 {
     if (b->overflow || n > b->limit_bytes - b->len) {
         b->overflow = true;
@@ -39,25 +38,6 @@ char *buf_reserve(struct buf *b, size_t n)
         b->cap = cap;
     }
     return b->ptr + b->len;
-}
-
-void buf_add(struct buf *b, const void *bytes, size_t n)
-{
-    char *room = n == 0 ? NULL : buf_reserve(b, n);
-    if (room != NULL) {
-        memcpy(room, bytes, n);
-        b->len += n;
-    }
-}
-
-void buf_add_str(struct buf *b, struct str s)
-{
-    buf_add(b, s.ptr, s.len);
-}
-
-void buf_add_char(struct buf *b, char c)
-{
-    buf_add(b, &c, 1);
 }
 
 void buf_printf(struct buf *b, const char *fmt, ...)

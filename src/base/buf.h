@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/attr.h"
 #include "base/str.h"
@@ -37,12 +38,35 @@ static inline struct str buf_str(const struct buf *b)
     return (struct str){.ptr = b->ptr, .len = b->len};
 }
 
-/* Room for n more bytes, or NULL past the limit. The caller fills them and adds to len. */
-ATTR_NODISCARD char *buf_reserve(struct buf *b, size_t n);
+/* Make room for n more bytes, when there is too little; NULL past the limit. */
+ATTR_NODISCARD char *buf_grow(struct buf *b, size_t n);
 
-void buf_add(struct buf *b, const void *bytes, size_t n);
-void buf_add_str(struct buf *b, struct str s);
-void buf_add_char(struct buf *b, char c);
+/* Room for n more bytes, or NULL past the limit. The caller fills them and adds to len. */
+ATTR_NODISCARD static inline char *buf_reserve(struct buf *b, size_t n)
+{
+    return n <= b->cap - b->len && !b->overflow ? b->ptr + b->len : buf_grow(b, n);
+}
+
+/* Inline, because most of what is written is a few bytes of known size. */
+static inline void buf_add(struct buf *b, const void *bytes, size_t n)
+{
+    char *room = n == 0 ? NULL : buf_reserve(b, n);
+    if (room != NULL) {
+        memcpy(room, bytes, n);
+        b->len += n;
+    }
+}
+
+static inline void buf_add_str(struct buf *b, struct str s)
+{
+    buf_add(b, s.ptr, s.len);
+}
+
+static inline void buf_add_char(struct buf *b, char c)
+{
+    buf_add(b, &c, 1);
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 /* The bytes leave the buf, which is empty afterwards; the caller frees them. NULL when empty. */

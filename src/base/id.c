@@ -1,9 +1,28 @@
 #include "base/id.h"
 
+#include <endian.h>
+
 #include "base/check.h"
 #include "base/hash.h"
 
 static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/* What a digit stands for, and one; 0 for what is no digit. */
+/* clang-format off */
+static const uint8_t value_of[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['g'] = 17, ['h'] = 18, ['j'] = 19, ['k'] = 20, ['m'] = 21, ['n'] = 22, ['p'] = 23, ['q'] = 24,
+    ['r'] = 25, ['s'] = 26, ['t'] = 27, ['v'] = 28, ['w'] = 29, ['x'] = 30, ['y'] = 31, ['z'] = 32,
+};
+/* clang-format on */
+
+static uint64_t half_of(struct id id, unsigned half)
+{
+    uint64_t bits;
+    memcpy(&bits, id.b + half * sizeof bits, sizeof bits);
+    return be64toh(bits);
+}
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number)
 {
@@ -30,16 +49,10 @@ uint64_t id_hash(struct id id)
 
 size_t id_format(struct id id, struct str prefix, char *out)
 {
-    uint64_t high = 0;
-    uint64_t low = 0;
+    uint64_t high = half_of(id, 0);
+    uint64_t low = half_of(id, 1);
     CHECK(prefix.len <= ID_PREFIX_MAX);
-    for (unsigned i = 0; i < 8; i++) {
-        high = high << 8 | id.b[i];
-        low = low << 8 | id.b[8 + i];
-    }
-    for (size_t i = 0; i < prefix.len; i++) {
-        out[i] = prefix.ptr[i];
-    }
+    memcpy(out, prefix.ptr, prefix.len);
     /* From the last digit on: five bits at a time. 26 digits hold 130 bits, so the first one has
      * only the id's top three. */
     for (size_t i = ID_TEXT_LEN; i-- > 0;) {
@@ -52,27 +65,27 @@ size_t id_format(struct id id, struct str prefix, char *out)
 
 bool id_parse(struct str s, struct str prefix, struct id *out)
 {
-    struct id id = ID_NONE;
+    uint64_t high = 0;
+    uint64_t low = 0;
+    uint64_t overflow = 0;
     if (s.len != prefix.len + ID_TEXT_LEN || !str_starts_with(s, prefix)) {
         return false;
     }
-    for (unsigned i = 0; i < ID_TEXT_LEN; i++) {
-        const char *found = strchr(digits, s.ptr[prefix.len + i]);
-        if (found == NULL || *found == '\0') {
+    for (size_t i = prefix.len; i < s.len; i++) {
+        uint8_t value = value_of[(uint8_t)s.ptr[i]];
+        if (value == 0) {
             return false;
         }
-        unsigned value = (unsigned)(found - digits);
-        for (unsigned bit = 0; bit < 5; bit++) {
-            int at = (int)(i * 5 + bit) - 2;
-            unsigned set = (value >> (4 - bit)) & 1U;
-            if (at < 0 && set != 0) {
-                return false;
-            }
-            if (at >= 0) {
-                id.b[at / 8] = (uint8_t)(id.b[at / 8] | set << (7 - at % 8));
-            }
-        }
+        overflow |= high >> 59;
+        high = high << 5 | low >> 59;
+        low = low << 5 | (uint64_t)(value - 1);
     }
-    *out = id;
+    if (overflow != 0) {
+        return false;
+    }
+    high = htobe64(high);
+    low = htobe64(low);
+    memcpy(out->b, &high, sizeof high);
+    memcpy(out->b + sizeof high, &low, sizeof low);
     return true;
 }

@@ -7,19 +7,69 @@
  */
 #pragma once
 
+#include <endian.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/unpack.h" /* IWYU pragma: export */
 
-void pack_u8(struct buf *b, uint8_t v);
-void pack_u16(struct buf *b, uint16_t v);
-void pack_u32(struct buf *b, uint32_t v);
-void pack_u64(struct buf *b, uint64_t v);
-void pack_i64(struct buf *b, int64_t v);
+static inline void pack_u8(struct buf *b, uint8_t v)
+{
+    buf_add(b, &v, sizeof v);
+}
+
+static inline void pack_u16(struct buf *b, uint16_t v)
+{
+    v = htole16(v);
+    buf_add(b, &v, sizeof v);
+}
+
+static inline void pack_u32(struct buf *b, uint32_t v)
+{
+    v = htole32(v);
+    buf_add(b, &v, sizeof v);
+}
+
+static inline void pack_u64(struct buf *b, uint64_t v)
+{
+    v = htole64(v);
+    buf_add(b, &v, sizeof v);
+}
+
+static inline void pack_i64(struct buf *b, int64_t v)
+{
+    pack_u64(b, (uint64_t)v);
+}
+
 void pack_f64(struct buf *b, double v);
-void pack_varint(struct buf *b, uint64_t v);
-void pack_text(struct buf *b, struct str s);
-void pack_u64_be(struct buf *b, uint64_t v);
-void pack_u32_be(struct buf *b, uint32_t v);
+
+/* A varint of more than one byte. */
+void pack_varint_long(struct buf *b, uint64_t v);
+
+static inline void pack_varint(struct buf *b, uint64_t v)
+{
+    if (v < 0x80) {
+        pack_u8(b, (uint8_t)v);
+    } else {
+        pack_varint_long(b, v);
+    }
+}
+
+static inline void pack_text(struct buf *b, struct str s)
+{
+    pack_varint(b, s.len);
+    buf_add_str(b, s);
+}
+
+static inline void pack_u64_be(struct buf *b, uint64_t v)
+{
+    v = htobe64(v);
+    buf_add(b, &v, sizeof v);
+}
+
+static inline void pack_u32_be(struct buf *b, uint32_t v)
+{
+    v = htobe32(v);
+    buf_add(b, &v, sizeof v);
+}

@@ -1,55 +1,8 @@
 #include "base/unpack.h"
 
 #include <assert.h>
-#include <endian.h>
-#include <string.h>
 
 static_assert(sizeof(double) == sizeof(uint64_t), "a double is packed as its 64 bits");
-
-/* Copy n bytes out, or zeros and bad when they are not there. */
-static void take(struct unpack *u, void *out, size_t n)
-{
-    if (u->bad || unpack_left(u) < n) {
-        u->bad = true;
-        memset(out, 0, n);
-        return;
-    }
-    memcpy(out, u->at, n);
-    u->at += n;
-}
-
-uint8_t unpack_u8(struct unpack *u)
-{
-    uint8_t v;
-    take(u, &v, sizeof v);
-    return v;
-}
-
-uint16_t unpack_u16(struct unpack *u)
-{
-    uint16_t v;
-    take(u, &v, sizeof v);
-    return le16toh(v);
-}
-
-uint32_t unpack_u32(struct unpack *u)
-{
-    uint32_t v;
-    take(u, &v, sizeof v);
-    return le32toh(v);
-}
-
-uint64_t unpack_u64(struct unpack *u)
-{
-    uint64_t v;
-    take(u, &v, sizeof v);
-    return le64toh(v);
-}
-
-int64_t unpack_i64(struct unpack *u)
-{
-    return (int64_t)unpack_u64(u);
-}
 
 double unpack_f64(struct unpack *u)
 {
@@ -61,6 +14,9 @@ double unpack_f64(struct unpack *u)
 
 uint64_t unpack_varint(struct unpack *u)
 {
+    if (u->at < u->end && *u->at < 0x80 && !u->bad) {
+        return *u->at++;
+    }
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         uint8_t byte = unpack_u8(u);
@@ -84,14 +40,14 @@ uint64_t unpack_varint(struct unpack *u)
 uint64_t unpack_u64_be(struct unpack *u)
 {
     uint64_t v;
-    take(u, &v, sizeof v);
+    unpack_take(u, &v, sizeof v);
     return be64toh(v);
 }
 
 uint32_t unpack_u32_be(struct unpack *u)
 {
     uint32_t v;
-    take(u, &v, sizeof v);
+    unpack_take(u, &v, sizeof v);
     return be32toh(v);
 }
 

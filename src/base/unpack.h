@@ -7,8 +7,10 @@
  */
 #pragma once
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 
@@ -29,11 +31,51 @@ static inline size_t unpack_left(const struct unpack *u)
     return (size_t)(u->end - u->at);
 }
 
-uint8_t unpack_u8(struct unpack *u);
-uint16_t unpack_u16(struct unpack *u);
-uint32_t unpack_u32(struct unpack *u);
-uint64_t unpack_u64(struct unpack *u);
-int64_t unpack_i64(struct unpack *u);
+/* Copy n bytes out, or zeros and bad when they are not there. */
+static inline void unpack_take(struct unpack *u, void *out, size_t n)
+{
+    if (u->bad || unpack_left(u) < n) {
+        u->bad = true;
+        memset(out, 0, n);
+        return;
+    }
+    memcpy(out, u->at, n);
+    u->at += n;
+}
+
+static inline uint8_t unpack_u8(struct unpack *u)
+{
+    uint8_t v;
+    unpack_take(u, &v, sizeof v);
+    return v;
+}
+
+static inline uint16_t unpack_u16(struct unpack *u)
+{
+    uint16_t v;
+    unpack_take(u, &v, sizeof v);
+    return le16toh(v);
+}
+
+static inline uint32_t unpack_u32(struct unpack *u)
+{
+    uint32_t v;
+    unpack_take(u, &v, sizeof v);
+    return le32toh(v);
+}
+
+static inline uint64_t unpack_u64(struct unpack *u)
+{
+    uint64_t v;
+    unpack_take(u, &v, sizeof v);
+    return le64toh(v);
+}
+
+static inline int64_t unpack_i64(struct unpack *u)
+{
+    return (int64_t)unpack_u64(u);
+}
+
 double unpack_f64(struct unpack *u);
 uint64_t unpack_varint(struct unpack *u);
 uint64_t unpack_u64_be(struct unpack *u);

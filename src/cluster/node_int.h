@@ -44,6 +44,7 @@ struct node {
     struct node_snapshot *snapshot;      /* NULL when none is being taken */
     uint64_t bytes_since, entries_since; /* applied since the last one began */
     bool snapshot_soon;
+    uint64_t restored_index; /* of the snapshot that the state was made from in this life */
     uint64_t snapshot_count;
 
     /* Closing. */

@@ -162,7 +162,8 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
 enum err_code node_state__restore(struct node *n, const struct manifest *m, struct err *err)
 {
     uint64_t before = n->fsm.applied_index(n->fsm.data);
-    if (m->index <= before) {
+    /* One that ends with Raft's own entries never has its index in the state: once is enough. */
+    if (m->index <= before || m->index == n->restored_index) {
         return ERR_OK;
     }
     const char *dir = disk_io_snapshots_dir(n->disk);
@@ -178,6 +179,7 @@ enum err_code node_state__restore(struct node *n, const struct manifest *m, stru
         return err_set(err, ERR_CORRUPT, "the checkpoint '%s' ends before the state it replaces",
                        path.z);
     }
+    n->restored_index = m->index;
     log_info("snapshot_restored", LOG_U64("index", m->index), LOG_U64("applied_index", applied));
     return ERR_OK;
 }

@@ -19,6 +19,7 @@ enum {
     /* A wall clock may be set; the timer, which runs on the monotonic one, would not notice. So it
      * never sleeps longer than this while something is due later. */
     SLEEP_MS_MAX = 30000,
+    FIRST_PURGE_MS = 60 * 1000,
     ZONE_BYTES_MAX = 1 << 20,
 };
 
@@ -204,7 +205,11 @@ void engine_clockwork__open(struct engine *e)
     w->tick.done = tick_done;
     w->fire.done = fire_done;
     w->purge.done = purge_done;
-    w->purge_at_ns = wall_add_ms(os_clock_wall(), e->config.retention_interval_ms).ns;
+    /* Soon after a start, so that a node that is restarted often purges too. */
+    int64_t first_ms = e->config.retention_interval_ms < FIRST_PURGE_MS
+                           ? e->config.retention_interval_ms
+                           : FIRST_PURGE_MS;
+    w->purge_at_ns = wall_add_ms(os_clock_wall(), first_ms).ns;
 }
 
 static void free_zone(struct map_node *n, void *data)

@@ -12,6 +12,8 @@
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
+enum { RESULT_FIRST_BYTES = 128 };
+
 void engine_op_init(struct engine_op *op)
 {
     *op = (struct engine_op){0};
@@ -39,6 +41,9 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     buf_clear(&op->command);
     buf_clear(&op->result);
     command_encode(c, &op->command);
+    /* The core thread writes the result; most fit into what is reserved here, so that it allocates
+     * nothing. */
+    CHECK(buf_reserve(&op->result, RESULT_FIRST_BYTES) != NULL);
     if (op->command.overflow) {
         return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
     }

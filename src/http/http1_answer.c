@@ -116,6 +116,7 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
         .framing = silent ? HTTP1_NO_BODY : HTTP1_LENGTH,
         .length = r->body.len,
         .connection = connection_value(x, false),
+        .common = h->conn->loop->common,
     };
     struct http_out *out = sink(h, x);
     http1_encode_head(out, &answer);
@@ -143,6 +144,7 @@ static void http1_begin(struct http_exchange *x, const struct http_response *r)
                    : x->h1.chunked ? HTTP1_CHUNKED
                                    : HTTP1_CLOSE,
         .connection = connection_value(x, true),
+        .common = h->conn->loop->common,
     };
     http1_encode_head(sink(h, x), &answer);
     http_conn__queue(h->conn);

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/digits.h"
 #include "http/http_field.h"
 #include "http/http_status.h"
 
 enum {
     /* "HTTP/1.1 200 ", the three headers that the server writes, line ends, the empty line. */
     HEAD_FIXED_MAX = 192,
-    DIGITS_MAX = 20,
 };
 
 static char *put(char *at, struct str s)
@@ -18,28 +18,6 @@ static char *put(char *at, struct str s)
         memcpy(at, s.ptr, s.len);
     }
     return at + s.len;
-}
-
-static char *put_number(char *at, uint64_t n)
-{
-    char digits[DIGITS_MAX];
-    size_t i = sizeof digits;
-    do {
-        digits[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return put(at, str_from(digits + i, sizeof digits - i));
-}
-
-static char *put_hex(char *at, uint64_t n)
-{
-    char digits[DIGITS_MAX];
-    size_t i = sizeof digits;
-    do {
-        digits[--i] = "0123456789abcdef"[n % 16];
-        n /= 16;
-    } while (n > 0);
-    return put(at, str_from(digits + i, sizeof digits - i));
 }
 
 static char *put_header(char *at, struct str name, struct str value)
@@ -78,11 +56,18 @@ static char *put_headers(char *at, const struct http_header *headers, size_t cou
     return at;
 }
 
+void http1_encode_headers(struct buf *out, const struct http_header *headers, size_t count)
+{
+    char *begin = buf_reserve(out, headers_size(headers, count) + 1);
+    CHECK(begin != NULL);
+    out->len += (size_t)(put_headers(begin, headers, count) - begin);
+}
+
 static char *put_framing(char *at, const struct http1_answer *answer)
 {
     switch (answer->framing) {
     case HTTP1_LENGTH:
-        at = put_number(put(at, STR("Content-Length: ")), answer->length);
+        at = digits_put(put(at, STR("Content-Length: ")), answer->length);
         return put(at, STR("\r\n"));
     case HTTP1_CHUNKED:
         return put(at, STR("Transfer-Encoding: chunked\r\n"));
@@ -101,10 +86,10 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
     CHECK(r->status <= 599);
 
     size_t max = HEAD_FIXED_MAX + reason.len + r->content_type.len + answer->connection.len +
-                 headers_size(r->headers, r->header_count);
+                 answer->common.len + headers_size(r->headers, r->header_count);
     char *begin = http_out_reserve(out, max);
     char *at = put(begin, STR("HTTP/1.1 "));
-    at = put_number(at, (uint64_t)r->status);
+    at = digits_put(at, (uint64_t)r->status);
     at = put(put(put(at, STR(" ")), reason), STR("\r\n"));
     if (r->content_type.len > 0) {
         at = put_header(at, STR("Content-Type"), r->content_type);
@@ -114,7 +99,7 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
         at = put_header(at, STR("Connection"), answer->connection);
     }
     at = put_headers(at, r->headers, r->header_count);
-    at = put(at, STR("\r\n"));
+    at = put(put(at, answer->common), STR("\r\n"));
     CHECK((size_t)(at - begin) <= max);
     http_out_commit(out, (size_t)(at - begin));
 }
@@ -123,7 +108,7 @@ void http1_encode_chunk(struct http_out *out, struct str bytes)
 {
     CHECK(bytes.len > 0);
     char *begin = http_out_reserve(out, bytes.len + DIGITS_MAX + 4);
-    char *at = put(put_hex(begin, bytes.len), STR("\r\n"));
+    char *at = put(digits_put_hex(begin, bytes.len), STR("\r\n"));
     at = put(put(at, bytes), STR("\r\n"));
     http_out_commit(out, (size_t)(at - begin));
 }

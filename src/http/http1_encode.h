@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "http/http_out.h"
 #include "http/http_request.h"
 
@@ -20,7 +21,11 @@ struct http1_answer {
     enum http1_framing framing;
     uint64_t length;       /* for HTTP1_LENGTH */
     struct str connection; /* "close", "keep-alive"; empty: no such header */
+    struct str common;     /* headers of every answer, from http1_encode_headers */
 };
+
+/* Headers as they are written, for answers that all have them. */
+void http1_encode_headers(struct buf *out, const struct http_header *headers, size_t count);
 
 /* The status line and the headers. */
 void http1_encode_head(struct http_out *out, const struct http1_answer *answer);

@@ -6,6 +6,7 @@
 #include <nghttp2/nghttp2.h>
 
 #include "base/check.h"
+#include "base/digits.h"
 #include "http/http2_int.h"
 #include "http/http_conn_int.h"
 #include "http/http_exchange_int.h"
@@ -18,7 +19,7 @@ static void must(int rc)
     CHECK(rc == 0);
 }
 
-enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + 3 };
+enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + HTTP_COMMON_HEADERS_MAX + 3 };
 
 struct nv_list {
     nghttp2_nv row[NV_MAX];
@@ -59,14 +60,9 @@ static void nv_add_all(struct nv_list *list, const struct http_header *headers, 
     }
 }
 
-static struct str number_text(uint64_t n, char room[24])
+static struct str number_text(uint64_t n, char room[DIGITS_MAX])
 {
-    size_t i = 24;
-    do {
-        room[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    return str_from(room + i, 24 - i);
+    return str_from(room, (size_t)(digits_put(room, n) - room));
 }
 
 /* The pieces have run out and the answer is over: end the stream, or let trailers do it. */
@@ -121,8 +117,8 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
                         enum answer_shape shape)
 {
     struct http2 *h = x->conn->session;
-    char status[24];
-    char length[24];
+    char status[DIGITS_MAX];
+    char length[DIGITS_MAX];
     struct nv_list list = {.arena = x->req.arena};
     CHECK(r->status >= 200);
     CHECK(r->status <= 599);
@@ -134,6 +130,7 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
         nv_add(&list, STR("content-length"), number_text(r->body.len, length));
     }
     nv_add_all(&list, r->headers, r->header_count);
+    nv_add_all(&list, x->loop->config->headers, x->loop->config->header_count);
     nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};
     must(nghttp2_submit_response(h->session, x->h2.stream_id, list.row, list.count,
                                  shape == ANSWER_BARE ? NULL : &provider));

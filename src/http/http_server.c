@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/check.h"
+#include "http/http1_encode.h"
 #include "http/http_listener_int.h"
 #include "http/http_loop_int.h"
 #include "http/http_tls.h"
@@ -19,6 +21,7 @@ enum {
 struct http_server {
     struct http_server_config config;
     char *cert_file, *key_file;
+    struct buf common; /* config.headers, as HTTP/1 writes them */
     struct http_loop *loops;
     unsigned loop_count;
     struct http_listener *listener;
@@ -111,11 +114,21 @@ static void make_loops(struct http_server *s)
         struct http_loop *loop = &s->loops[i];
         loop->config = &s->config;
         loop->limits = &s->config.limits;
+        loop->common = buf_str(&s->common);
         loop->index = i;
         loop->server = s;
         loop->ended = loop_ended;
         http_loop__init(loop);
     }
+}
+
+static void write_common(struct http_server *s)
+{
+    enum { COMMON_BYTES_MAX = 4096 };
+    CHECK(s->config.header_count <= HTTP_COMMON_HEADERS_MAX);
+    buf_init(&s->common, COMMON_BYTES_MAX);
+    http1_encode_headers(&s->common, s->config.headers, s->config.header_count);
+    CHECK(!s->common.overflow);
 }
 
 static void server_freep(struct http_server **s)
@@ -142,6 +155,7 @@ enum err_code http_server_open(const struct http_server_config *config,
     s->config.listen = NULL; /* the caller's */
     s->cert_file = copy_z(config->tls_cert_file);
     s->key_file = copy_z(config->tls_key_file);
+    write_common(s);
     make_loops(s);
     if (http_listener__new(config, s->loops, s->loop_count, &s->listener, err) != ERR_OK) {
         return err->code;
@@ -194,6 +208,7 @@ void http_server_free(struct http_server *s)
     }
     http_listener__free(s->listener);
     free(s->loops);
+    buf_deinit(&s->common);
     free(s->cert_file);
     free(s->key_file);
     free(s);

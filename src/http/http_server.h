@@ -27,6 +27,8 @@ struct http_listen {
     bool tls;            /* needs the certificate and key below */
 };
 
+enum { HTTP_COMMON_HEADERS_MAX = 8 };
+
 struct http_server_config {
     const struct http_listen *listen;
     size_t listen_count;
@@ -34,6 +36,11 @@ struct http_server_config {
     struct http_limits limits;
     const char *tls_cert_file; /* PEM, the chain; NULL without TLS */
     const char *tls_key_file;
+
+    /* Written with every answer, those that the server gives by itself included; they live as long
+     * as the server. At most HTTP_COMMON_HEADERS_MAX. */
+    const struct http_header *headers;
+    size_t header_count;
 
     void *data; /* first argument of the functions below */
 

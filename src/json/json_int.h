@@ -30,7 +30,8 @@ static inline const char *json__plain_end(const char *p, const char *end)
             return p + __builtin_ctzll(marks) / 8;
         }
     }
-    while (p < end && json__special((unsigned char)*p | 0x2020202020202000U) == 0) {
+    while (p < end && (unsigned char)*p >= ' ' && (unsigned char)*p < 0x80 && *p != '"' &&
+           *p != '\\') {
         p++;
     }
     return p;

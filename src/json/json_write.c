@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/digits.h"
 #include "json/json_int.h"
 
 struct json_write json_write_to(struct buf *out)
@@ -135,13 +136,8 @@ void json_write_raw(struct json_write *w, struct str value)
 
 static void add_digits(struct buf *out, uint64_t v)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do {
-        digits[--at] = (char)('0' + v % 10);
-        v /= 10;
-    } while (v > 0);
-    buf_add(out, digits + at, sizeof digits - at);
+    char digits[DIGITS_MAX];
+    buf_add(out, digits, (size_t)(digits_put(digits, v) - digits));
 }
 
 void json_write_i64(struct json_write *w, int64_t v)

@@ -89,6 +89,8 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_options_set_max_background_jobs(kv->options, KV_BACKGROUND_JOBS);
     rocksdb_options_set_max_open_files(kv->options, KV_OPEN_FILES_MAX);
     rocksdb_options_set_compression(kv->options, rocksdb_lz4_compression);
+    /* The first levels are rewritten soon, and most of what is in them is gone by then. */
+    rocksdb_options_set_min_level_to_compress(kv->options, 2);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(kv->options, 1);
     rocksdb_options_set_keep_log_file_num(kv->options, 2);
     rocksdb_options_set_info_log_level(kv->options, 3 /* errors */);

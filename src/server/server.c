@@ -146,6 +146,7 @@ static enum err_code open_http(struct server *s, struct err *err)
         .on_loop_start = api_on_loop_start,
         .on_loop_stop = api_on_loop_stop,
     };
+    http.headers = api_common_headers(&http.header_count);
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
@@ -247,7 +248,7 @@ int server_main(int argc, char **argv, char **environment)
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
         (void)fprintf(stderr, "corvo: %s\n", err.msg);
         arena_free(s.arena);
-        return 2;
+        return 1;
     }
     if (s.settings.help) {
         buf_init(&help, HELP_BYTES_MAX);

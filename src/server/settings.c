@@ -344,6 +344,18 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     return ERR_OK;
 }
 
+bool settings_row(size_t index, const char **out_name, const char **out_shown,
+                  const char **out_help)
+{
+    if (index >= COUNT_OF(settings)) {
+        return false;
+    }
+    *out_name = settings[index].name;
+    *out_shown = settings[index].shown;
+    *out_help = settings[index].help;
+    return true;
+}
+
 void settings_help(struct buf *out)
 {
     buf_printf(out, "corvo server: the job server, with everything in one process\n\n"

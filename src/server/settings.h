@@ -62,5 +62,9 @@ ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environ
                                            struct arena *arena, struct settings *out,
                                            struct err *err);
 
+/* The nth setting of the table, for completion and the manual; false past the last. */
+ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
+                                 const char **out_help);
+
 /* The text of --help. */
 void settings_help(struct buf *out);

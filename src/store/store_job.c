@@ -14,65 +14,69 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
 
 /* The optional members, in the order of their bits. Rows are only ever added at the end. */
 /* clang-format off */
+#define MEMBER_LIST(X) \
+    X(TIME, started_at)             \
+    X(TIME, completed_at)           \
+    X(TIME, failed_at)              \
+    X(TIME, cancelled_at)           \
+    X(TEXT, waits_for)              \
+    X(I64,  agent.timeout_ms)       \
+    X(I64,  unique_period_s)        \
+    X(TEXT, unique_key)             \
+    X(ID,   batch_id)               \
+    X(TEXT, worker_id)              \
+    X(TEXT, hostname)               \
+    X(TEXT, tags)                   \
+    X(TEXT, progress)               \
+    X(TEXT, checkpoint)             \
+    X(TEXT, result)                 \
+    X(TEXT, parent_id)              \
+    X(TEXT, chain_id)               \
+    X(I32,  chain_step)             \
+    X(TEXT, chain_config)           \
+    X(TEXT, hold_reason)            \
+    X(ID,   schedule_id)            \
+    X(I64,  agent.max_iterations)   \
+    X(I64,  agent.max_cost_nusd)    \
+    X(TEXT, agent.timeout)          \
+    X(I64,  agent.iteration)        \
+    X(I64,  agent.total_cost_nusd)  \
+    X(U32,  error_count)            \
+    X(U32,  iteration_count)        \
+    X(U32,  usage_count)
+/* clang-format on */
+
 static const struct member {
     enum member_kind kind;
     size_t offset;
 } members[] = {
-    {MEMBER_TIME, offsetof(struct job, started_at)},
-    {MEMBER_TIME, offsetof(struct job, completed_at)},
-    {MEMBER_TIME, offsetof(struct job, failed_at)},
-    {MEMBER_TIME, offsetof(struct job, cancelled_at)},
-    {MEMBER_TEXT, offsetof(struct job, waits_for)},
-    {MEMBER_I64,  offsetof(struct job, agent.timeout_ms)},
-    {MEMBER_I64,  offsetof(struct job, unique_period_s)},
-    {MEMBER_TEXT, offsetof(struct job, unique_key)},
-    {MEMBER_ID,   offsetof(struct job, batch_id)},
-    {MEMBER_TEXT, offsetof(struct job, worker_id)},
-    {MEMBER_TEXT, offsetof(struct job, hostname)},
-    {MEMBER_TEXT, offsetof(struct job, tags)},
-    {MEMBER_TEXT, offsetof(struct job, progress)},
-    {MEMBER_TEXT, offsetof(struct job, checkpoint)},
-    {MEMBER_TEXT, offsetof(struct job, result)},
-    {MEMBER_TEXT, offsetof(struct job, parent_id)},
-    {MEMBER_TEXT, offsetof(struct job, chain_id)},
-    {MEMBER_I32,  offsetof(struct job, chain_step)},
-    {MEMBER_TEXT, offsetof(struct job, chain_config)},
-    {MEMBER_TEXT, offsetof(struct job, hold_reason)},
-    {MEMBER_ID,   offsetof(struct job, schedule_id)},
-    {MEMBER_I64,  offsetof(struct job, agent.max_iterations)},
-    {MEMBER_I64,  offsetof(struct job, agent.max_cost_nusd)},
-    {MEMBER_TEXT, offsetof(struct job, agent.timeout)},
-    {MEMBER_I64,  offsetof(struct job, agent.iteration)},
-    {MEMBER_I64,  offsetof(struct job, agent.total_cost_nusd)},
-    {MEMBER_U32,  offsetof(struct job, error_count)},
-    {MEMBER_U32,  offsetof(struct job, iteration_count)},
-    {MEMBER_U32,  offsetof(struct job, usage_count)},
+#define MEMBER_ROW(kind, name) {MEMBER_##kind, offsetof(struct job, name)},
+    MEMBER_LIST(MEMBER_ROW)
+#undef MEMBER_ROW
 };
-/* clang-format on */
 
 /* Members 0 to 5 are those that a start needs; the others are not even looked at then. */
 enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6 };
 static_assert(MEMBER_COUNT <= 32, "a member's bit must fit the mask");
 
-static bool member_is_set(const struct member *m, const struct job *j)
+/* Whether a member of each kind says anything. */
+#define IS_SET_TEXT(v) ((v).len != 0)
+#define IS_SET_TIME(v) ((v).ns != 0)
+#define IS_SET_I64(v)  ((v) != 0)
+#define IS_SET_U32(v)  ((v) != 0)
+#define IS_SET_I32(v)  ((v) != 0)
+#define IS_SET_ID(v)   (!id_is_none(v))
+
+/* The members that are set, by their bits. Written out by the list, because every change of every
+ * job comes through here. */
+static uint32_t mask_of(const struct job *j)
 {
-    const void *at = (const char *)j + m->offset;
-    switch (m->kind) {
-    case MEMBER_TEXT:
-        return ((const struct str *)at)->len > 0;
-    case MEMBER_TIME:
-        return ((const struct wall *)at)->ns != 0;
-    case MEMBER_I64:
-        return *(const int64_t *)at != 0;
-    case MEMBER_U32:
-        return *(const uint32_t *)at != 0;
-    case MEMBER_I32:
-        return *(const int32_t *)at != 0;
-    case MEMBER_ID:
-        return !id_is_none(*(const struct id *)at);
-    default:
-        UNREACHABLE("a member has one of the kinds");
-    }
+    uint32_t mask = 0;
+    unsigned bit = 0;
+#define MEMBER_BIT(kind, name) mask |= (uint32_t)IS_SET_##kind(j->name) << bit++;
+    MEMBER_LIST(MEMBER_BIT)
+#undef MEMBER_BIT
+    return mask;
 }
 
 static void member_encode(const struct member *m, const struct job *j, struct buf *out)
@@ -129,50 +133,48 @@ static void member_decode(const struct member *m, struct unpack *u, struct job *
     }
 }
 
-/* One member by its bit. One that is there but says nothing was never written: a document has one
- * encoding. */
-static void member_take(unsigned bit, struct unpack *u, struct job *j)
-{
-    member_decode(&members[bit], u, j);
-    if (!member_is_set(&members[bit], j)) {
-        u->bad = true;
-    }
-}
+/* What every document begins with, as it lies on disk: little-endian, without gaps. One copy in and
+ * out, because every change of every job comes through here. */
+struct ATTR_PACKED head {
+    uint8_t version, state, priority, backoff, flags;
+    uint32_t mask, attempt, max_retries;
+    int64_t retry_base_ms, retry_max_ms;
+    uint64_t order, lease_token, doc_version;
+    int64_t created_at, scheduled_at, expire_at, lease_expires_at;
+};
+static_assert(sizeof(struct head) == 89, "the head of a document is on disk");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the head is copied as it lies in memory");
 
-static uint32_t mask_of(const struct job *j)
+static void encode_head(const struct job *j, uint32_t mask, struct buf *out)
 {
-    uint32_t mask = 0;
-    for (unsigned i = 0; i < MEMBER_COUNT; i++) {
-        if (member_is_set(&members[i], j)) {
-            mask |= 1U << i;
-        }
-    }
-    return mask;
+    const struct head head = {
+        .version = DOC_VERSION,
+        .state = (uint8_t)j->state,
+        .priority = j->priority,
+        .backoff = (uint8_t)j->backoff,
+        .flags =
+            (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
+                      (j->has_chain_step ? FLAG_CHAIN_STEP : 0)),
+        .mask = mask,
+        .attempt = j->attempt,
+        .max_retries = j->max_retries,
+        .retry_base_ms = j->retry_base_ms,
+        .retry_max_ms = j->retry_max_ms,
+        .order = j->order,
+        .lease_token = j->lease_token,
+        .doc_version = j->version,
+        .created_at = j->created_at.ns,
+        .scheduled_at = j->scheduled_at.ns,
+        .expire_at = j->expire_at.ns,
+        .lease_expires_at = j->lease_expires_at.ns,
+    };
+    buf_add(out, &head, sizeof head);
 }
 
 void store_job_encode(const struct job *j, struct buf *out)
 {
     uint32_t mask = mask_of(j);
-    uint8_t flags =
-        (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
-                  (j->has_chain_step ? FLAG_CHAIN_STEP : 0));
-    pack_u8(out, DOC_VERSION);
-    pack_u8(out, (uint8_t)j->state);
-    pack_u8(out, j->priority);
-    pack_u8(out, (uint8_t)j->backoff);
-    pack_u8(out, flags);
-    pack_u32(out, mask);
-    pack_u32(out, j->attempt);
-    pack_u32(out, j->max_retries);
-    pack_i64(out, j->retry_base_ms);
-    pack_i64(out, j->retry_max_ms);
-    pack_u64(out, j->order);
-    pack_u64(out, j->lease_token);
-    pack_u64(out, j->version);
-    pack_i64(out, j->created_at.ns);
-    pack_i64(out, j->scheduled_at.ns);
-    pack_i64(out, j->expire_at.ns);
-    pack_i64(out, j->lease_expires_at.ns);
+    encode_head(j, mask, out);
     pack_text(out, j->queue);
     for (uint32_t left = mask; left != 0; left &= left - 1) {
         member_encode(&members[__builtin_ctz(left)], j, out);
@@ -180,43 +182,55 @@ void store_job_encode(const struct job *j, struct buf *out)
     pack_text(out, j->payload);
 }
 
+static enum err_code decode_head(struct unpack *u, struct job *j, uint32_t *out_mask,
+                                 struct err *err)
+{
+    struct head head;
+    if (unpack_left(u) > 0 && *u->at != DOC_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", *u->at);
+    }
+    unpack_take(u, &head, sizeof head); /* zeros when it is cut short: found at the end */
+    if (head.state >= JOB_STATE_COUNT || head.backoff > JOB_BACKOFF_EXPONENTIAL ||
+        (head.flags & ~FLAG_KNOWN) != 0 || head.mask >> MEMBER_COUNT != 0) {
+        return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
+    }
+    j->state = (enum job_state)head.state;
+    j->priority = head.priority;
+    j->backoff = (enum job_backoff)head.backoff;
+    j->is_agent = (head.flags & FLAG_AGENT) != 0;
+    j->batch_counted = (head.flags & FLAG_BATCH_COUNTED) != 0;
+    j->has_chain_step = (head.flags & FLAG_CHAIN_STEP) != 0;
+    j->attempt = head.attempt;
+    j->max_retries = head.max_retries;
+    j->retry_base_ms = head.retry_base_ms;
+    j->retry_max_ms = head.retry_max_ms;
+    j->order = head.order;
+    j->lease_token = head.lease_token;
+    j->version = head.doc_version;
+    j->created_at.ns = head.created_at;
+    j->scheduled_at.ns = head.scheduled_at;
+    j->expire_at.ns = head.expire_at;
+    j->lease_expires_at.ns = head.lease_expires_at;
+    *out_mask = head.mask;
+    return ERR_OK;
+}
+
 static enum err_code decode(struct id id, struct str doc, struct job *j, bool head, struct err *err)
 {
     struct unpack u = unpack_from(doc);
-    uint8_t version = unpack_u8(&u);
-    if (version != DOC_VERSION) {
-        return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", version);
-    }
+    uint32_t mask = 0;
     *j = (struct job){.id = id};
-    uint8_t state = unpack_u8(&u);
-    j->priority = unpack_u8(&u);
-    uint8_t backoff = unpack_u8(&u);
-    uint8_t flags = unpack_u8(&u);
-    uint32_t mask = unpack_u32(&u);
-    if (state >= JOB_STATE_COUNT || backoff > JOB_BACKOFF_EXPONENTIAL ||
-        (flags & ~FLAG_KNOWN) != 0 || mask >> MEMBER_COUNT != 0) {
-        return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
+    if (decode_head(&u, j, &mask, err) != ERR_OK) {
+        return err->code;
     }
-    j->state = (enum job_state)state;
-    j->backoff = (enum job_backoff)backoff;
-    j->is_agent = (flags & FLAG_AGENT) != 0;
-    j->batch_counted = (flags & FLAG_BATCH_COUNTED) != 0;
-    j->has_chain_step = (flags & FLAG_CHAIN_STEP) != 0;
-    j->attempt = unpack_u32(&u);
-    j->max_retries = unpack_u32(&u);
-    j->retry_base_ms = unpack_i64(&u);
-    j->retry_max_ms = unpack_i64(&u);
-    j->order = unpack_u64(&u);
-    j->lease_token = unpack_u64(&u);
-    j->version = unpack_u64(&u);
-    j->created_at.ns = unpack_i64(&u);
-    j->scheduled_at.ns = unpack_i64(&u);
-    j->expire_at.ns = unpack_i64(&u);
-    j->lease_expires_at.ns = unpack_i64(&u);
     j->queue = unpack_text(&u);
     uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
     for (uint32_t left = wanted; left != 0; left &= left - 1) {
-        member_take((unsigned)__builtin_ctz(left), &u, j);
+        member_decode(&members[__builtin_ctz(left)], &u, j);
+    }
+    /* One that is there but says nothing was never written: a document has one encoding. */
+    if (mask_of(j) != wanted) {
+        u.bad = true;
     }
     if (!head) {
         j->payload = unpack_text(&u);

@@ -379,7 +379,7 @@ class Settings(unittest.TestCase):
                 ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
             with self.subTest(args=args, env=env):
                 done = run_command("server", *args, env=env)
-                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.returncode, 1)
                 for word in words:
                     self.assertIn(word, done.stderr)
 
@@ -391,7 +391,7 @@ class Settings(unittest.TestCase):
                 file.write(text)
                 file.flush()
                 done = run_command("server", "--config", file.name)
-                self.assertEqual(done.returncode, 2)
+                self.assertEqual(done.returncode, 1)
                 for word in words:
                     self.assertIn(word, done.stderr)
 
@@ -419,8 +419,8 @@ class Settings(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertIn("usage", done.stdout)
         self.assertIn("--max-payload-size", done.stdout)
-        self.assertEqual(run_command().returncode, 2)
-        self.assertEqual(run_command("explode").returncode, 2)
+        self.assertEqual(run_command().returncode, 0)
+        self.assertEqual(run_command("explode").returncode, 1)
 
     def test_settings_of_other_servers_are_accepted(self):
         with Server("--snapshot-threshold", "4096", "--apply-multi-mode=grouped",

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/fault.h"
 #include "base/hash.h"
+#include "cluster/node_int.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 #include "log/log.h"
@@ -417,6 +418,36 @@ static void snapshot_soon__takes_one_at_the_next_entry(void **state)
     assert_int_equal(status_of(r).snapshot_count, 1); /* one, not one for each */
 }
 
+static void barrier_cb(struct raft_barrier *req, int status)
+{
+    assert_int_equal(status, 0);
+    *(bool *)req->data = true;
+}
+
+/* Raft writes entries of its own, which the state never sees. */
+static void snapshot__that_ends_with_an_entry_of_rafts_own_is_a_start(void **state)
+{
+    struct rig *r = *state;
+    bool passed = false;
+    struct raft_barrier barrier = {.data = &passed};
+    open_node(r);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(propose(r, 8), ERR_OK);
+    }
+    raft_set_snapshot_threshold(&r->node->raft, 1); /* as when the last entry made one due */
+    assert_int_equal(raft_barrier(&r->node->raft, &barrier, barrier_cb), 0);
+    while (!passed || status_of(r).snapshot_count == 0) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    assert_true(status_of(r).snapshot_index > r->toy.state.applied_index);
+    close_node(r);
+    lose_state(r);
+    open_node(r);
+    assert_int_equal(r->toy.restores, 1);
+    assert_int_equal(r->toy.state.count, 3);
+    assert_int_equal(propose(r, 8), ERR_OK);
+}
+
 static void snapshot__that_fails_is_tried_again_and_cuts_nothing(void **state)
 {
     struct rig *r = *state;
@@ -620,6 +651,7 @@ TEST_GROUP(node, TEST(node__applies_what_is_proposed_in_order),
            TEST(propose__is_refused_while_space_is_low), TEST(close__ends_what_is_under_way),
            TEST(snapshots__keep_log_and_memory_small),
            TEST(snapshot_soon__takes_one_at_the_next_entry),
+           TEST(snapshot__that_ends_with_an_entry_of_rafts_own_is_a_start),
            TEST(snapshot__that_fails_is_tried_again_and_cuts_nothing),
            TEST(close__waits_for_a_snapshot_under_way), TEST(open__refuses_a_damaged_manifest),
            TEST(open__refuses_a_damaged_checkpoint_when_it_is_needed),

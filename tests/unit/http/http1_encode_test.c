@@ -41,15 +41,15 @@ static void http1_encode_head__writes_each_framing(void **state)
         struct http1_answer answer;
         const char *text;
     } rows[] = {
-        {{&r, HTTP1_LENGTH, 0, {NULL, 0}},
+        {{&r, HTTP1_LENGTH, 0, {NULL, 0}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_LENGTH, UINT64_MAX, {"close", 5}},
+        {{&r, HTTP1_LENGTH, UINT64_MAX, {"close", 5}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 18446744073709551615\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_CHUNKED, 0, {"keep-alive", 10}},
-         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_CLOSE, 0, {"close", 5}},
+        {{&r, HTTP1_CHUNKED, 0, {"keep-alive", 10}, {"X-All: yes\r\n", 12}},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\nX-A: 1\r\nX-Empty: \r\nX-All: yes\r\n\r\n"},
+        {{&r, HTTP1_CLOSE, 0, {"close", 5}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&bare, HTTP1_NO_BODY, 7, {NULL, 0}}, "HTTP/1.1 204 No Content\r\n\r\n"},
+        {{&bare, HTTP1_NO_BODY, 7, {NULL, 0}, {NULL, 0}}, "HTTP/1.1 204 No Content\r\n\r\n"},
     };
     /* clang-format on */
     struct http_block_cache cache = {0};

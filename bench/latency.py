@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""How long a job takes to reach a worker that waits, and how late a scheduled one is.
+
+  latency.py CORVO [ROUNDS [SCHEDULED]]
+
+Starts a durable server of its own on a free port. The first part enqueues one job at a time while
+one worker waits in a long poll; the time is from before the enqueue is sent until the worker has the
+job, so it holds two flushes to disk and this program's own work. The second part schedules many jobs
+for the same few seconds ahead and measures, for each, how long after its time a worker had it.
+"""
+import datetime
+import http.client
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+
+class Server:
+    def __init__(self, program):
+        self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
+        self.process = subprocess.Popen(
+            [program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
+             "--rate-limit-enabled=false", "--log-format", "json"], stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            record = json.loads(line)
+            if record["event"] == "ready":
+                self.port = record["port"]
+                break
+        else:
+            sys.exit("the server did not start")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+class Client:
+    def __init__(self, server):
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+
+    def post(self, path, body):
+        self.connection.request("POST", path, json.dumps(body))
+        answer = self.connection.getresponse()
+        data = answer.read()
+        if answer.status not in (200, 201):
+            sys.exit(f"{path}: {answer.status} {data!r}")
+        return json.loads(data)
+
+
+def percentiles(name, seconds):
+    values = sorted(seconds)
+    at = lambda p: values[min(len(values) - 1, int(len(values) * p))] * 1000
+    print(f"{name:<34} {len(values):>7}   p50 {at(0.5):8.3f} ms   p90 {at(0.9):8.3f}"
+          f"   p99 {at(0.99):8.3f}   max {values[-1] * 1000:8.3f}")
+
+
+def handed_over(server, rounds):
+    producer, took = Client(server), []
+    ready, got = threading.Semaphore(0), threading.Semaphore(0)
+    started = [0.0]
+
+    def work():
+        worker = Client(server)
+        for _ in range(rounds):
+            ready.release()
+            job = worker.post("/api/v1/fetch", {"queues": ["latency"], "timeout": 60})
+            took.append(time.perf_counter() - started[0])
+            worker.post(f"/api/v1/ack/{job['job_id']}", {})
+            got.release()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    for _ in range(rounds):
+        ready.acquire()
+        time.sleep(0.003)  # the fetch is parked by then
+        started[0] = time.perf_counter()
+        producer.post("/api/v1/enqueue", {"queue": "latency", "payload": {"n": 1}})
+        got.acquire()
+    thread.join()
+    percentiles("enqueue to waiting worker", took)
+
+
+def lateness(server, count, over_s=10):
+    """count jobs, spread over over_s seconds that begin when all of them are enqueued."""
+    producer, late, lock = Client(server), [], threading.Lock()
+    first = time.time() + max(5.0, count / 20000)
+    due = [first + over_s * n / count for n in range(count)]
+    stamp = lambda t: datetime.datetime.fromtimestamp(t, datetime.timezone.utc).isoformat()
+    for at in range(0, count, 1000):
+        producer.post("/api/v1/enqueue/batch", {"jobs": [
+            {"queue": "due", "payload": {"at": t}, "scheduled_at": stamp(t)}
+            for t in due[at:at + 1000]]})
+    if time.time() > first:
+        sys.exit("the jobs were due before they were all enqueued: schedule fewer")
+
+    def work():
+        worker = Client(server)
+        while not done.is_set():
+            jobs = worker.post("/api/v1/fetch/batch",
+                               {"queues": ["due"], "count": 100, "timeout": 1})["jobs"]
+            now = time.time()
+            with lock:
+                late.extend(now - job["payload"]["at"] for job in jobs)
+                if len(late) >= count:
+                    done.set()
+            if jobs:
+                worker.post("/api/v1/ack/batch", {"acks": [{"job_id": j["job_id"]} for j in jobs]})
+
+    done = threading.Event()
+    workers = [threading.Thread(target=work) for _ in range(2)]
+    for worker in workers:
+        worker.start()
+    in_time = done.wait(over_s + 120)
+    done.set()
+    for worker in workers:
+        worker.join()
+    if not in_time:
+        sys.exit(f"only {len(late)} of {count} scheduled jobs came")
+    percentiles(f"lateness of {count} scheduled jobs", late)
+
+
+def main():
+    program = sys.argv[1]
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
+    scheduled = int(sys.argv[3]) if len(sys.argv) > 3 else 100000
+    with Server(program) as server:
+        handed_over(server, rounds)
+        lateness(server, scheduled)
+
+
+main()

@@ -1,0 +1,32 @@
+#include "base/digits.h"
+
+#include <string.h>
+
+char *digits_put(char *at, uint64_t n)
+{
+    char digits[DIGITS_MAX];
+    unsigned i = DIGITS_MAX;
+    do {
+        digits[--i] = (char)('0' + n % 10);
+        n /= 10;
+    } while (n > 0);
+    memcpy(at, digits + i, DIGITS_MAX - i);
+    return at + (DIGITS_MAX - i);
+}
+
+char *digits_put_hex(char *at, uint64_t n)
+{
+    unsigned width = n == 0 ? 1 : (67 - (unsigned)__builtin_clzll(n)) / 4;
+    for (unsigned i = width; i-- > 0; n >>= 4) {
+        at[i] = "0123456789abcdef"[n & 15];
+    }
+    return at + width;
+}
+
+char *digits_put_padded(char *at, uint64_t n, unsigned width)
+{
+    for (unsigned i = width; i-- > 0; n /= 10) {
+        at[i] = (char)('0' + n % 10);
+    }
+    return at + width;
+}

@@ -1,0 +1,26 @@
+/*
+ * Cli: the command line, one table of commands and flags.
+ *
+ * Everything that knows which commands exist reads that table: parsing, --help at every level,
+ * suggestions for what was mistyped, shell completion and the manual pages. Commands talk HTTP like
+ * any client. The server itself is not known here; main hands it in.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct cli_setting {
+    const char *name;
+    const char *shown; /* the default, for people; "" for none */
+    const char *help;
+};
+
+/* What main knows and the command line does not. */
+struct cli_host {
+    int (*server)(int argc, char **argv, char **environment);
+    bool (*setting)(size_t index, struct cli_setting *out); /* false past the last */
+};
+
+/* Run what the arguments (main's, the program's name included) ask for; the exit code. */
+int cli_main(int argc, char **argv, char **environment, const struct cli_host *host);

@@ -1,0 +1,196 @@
+/*
+ * Asking the server: URLs, headers, waiting, and what is said when it does not go well.
+ */
+#include <poll.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "cli/cli_int.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "os/os_signal.h"
+
+enum { HEADERS_MAX = 6, URL_BYTES_MAX = 64 * 1024 };
+
+/* URLs */
+
+static void add_encoded(struct buf *out, struct str text)
+{
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] != '\0' && strchr(plain, text.ptr[i]) != NULL) {
+            buf_add_char(out, text.ptr[i]);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned)(unsigned char)text.ptr[i]);
+        }
+    }
+}
+
+static const char *take(struct cli *cli, struct buf *b)
+{
+    const char *z = arena_strz(cli->arena, buf_str(b));
+    CHECK(z != NULL);
+    buf_deinit(b);
+    return z;
+}
+
+static void add_base(struct cli *cli, struct buf *url)
+{
+    struct str base = cli_text(cli, "server");
+    if (memmem(base.ptr, base.len, "://", 3) == NULL) {
+        buf_add_str(url, STR("http://"));
+    }
+    while (base.len > 0 && base.ptr[base.len - 1] == '/') {
+        base.len--;
+    }
+    buf_add_str(url, base);
+}
+
+const char *cli_url(struct cli *cli, const char *pattern, const struct str *parts, size_t count)
+{
+    struct buf url;
+    buf_init(&url, URL_BYTES_MAX);
+    add_base(cli, &url);
+    if (strcmp(pattern, "/healthz") != 0) {
+        buf_add_str(&url, STR("/api/v1"));
+    }
+    for (const char *p = pattern; *p != '\0'; p++) {
+        if (p[0] == '{' && p[1] >= '0' && p[1] <= '9' && p[2] == '}') {
+            size_t i = (size_t)(p[1] - '0');
+            CHECK(i < count);
+            add_encoded(&url, parts[i]);
+            p += 2;
+        } else {
+            buf_add_char(&url, *p);
+        }
+    }
+    return take(cli, &url);
+}
+
+const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value)
+{
+    struct buf b;
+    buf_init(&b, URL_BYTES_MAX);
+    buf_printf(&b, "%s%c%s=", url, strchr(url, '?') == NULL ? '?' : '&', name);
+    add_encoded(&b, value);
+    return take(cli, &b);
+}
+
+/* Calls */
+
+static void add_header(struct cli *cli, const char **headers, size_t *count, const char *name,
+                       struct str value)
+{
+    if (value.len == 0) {
+        return;
+    }
+    const char *line =
+        arena_strz(cli->arena, cli_format(cli, "%s: " STR_FMT, name, STR_ARG(value)));
+    CHECK(line != NULL);
+    headers[(*count)++] = line;
+}
+
+struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const char *url,
+                                      struct str body)
+{
+    const char **headers = ARENA_ARRAY(cli->arena, const char *, HEADERS_MAX);
+    size_t count = 0;
+    CHECK(headers != NULL);
+    add_header(cli, headers, &count, "X-API-Key", cli_text(cli, "api-key"));
+    add_header(cli, headers, &count, "X-Corvo-Namespace", cli_text(cli, "namespace"));
+    add_header(cli, headers, &count, "X-Corvo-Client-Name", STR("corvo-cli"));
+    add_header(cli, headers, &count, "Content-Type",
+               body.len > 0 ? STR("application/json") : STR_EMPTY);
+    headers[count] = NULL;
+    if (cli->http == NULL) {
+        cli->http = outgoing_wait_new();
+    }
+    return (struct outgoing_wait_call){.method = method,
+                                       .url = url,
+                                       .headers = headers,
+                                       .body = body,
+                                       .timeout_ms = cli_int(cli, "timeout"),
+                                       .limit_bytes = CLI_ANSWER_BYTES};
+}
+
+int cli_interrupted(struct cli *cli)
+{
+    if (cli->signal == 0) {
+        cli->signal = os_signal_read(cli->signal_fd);
+    }
+    return cli->signal == 0 ? CLI_FAILED : CLI_SIGNAL_BASE + cli->signal;
+}
+
+int cli_unreachable(struct cli *cli, const struct err *err)
+{
+    struct str server = cli_text(cli, "server");
+    return cli_fail(cli, "request failed: %s (" STR_FMT ")", err->msg, STR_ARG(server));
+}
+
+int cli_refused(struct cli *cli, int status, struct str body)
+{
+    struct str text = cli_harmless(cli, cli_member_text(cli, body, "error"));
+    struct str raw = cli_harmless(cli, str_trim(body));
+    if (text.len == 0 && raw.len == 0) {
+        return cli_fail(cli, "the server answered with status %d", status);
+    }
+    (void)cli_fail(cli, STR_FMT, STR_ARG(text.len > 0 ? text : raw));
+    if (status == 401) {
+        cli_note(cli, "Give a key with --api-key or in CORVO_API_KEY.\n");
+    }
+    return CLI_FAILED;
+}
+
+/* A header cannot carry these, and a key with them was not meant to be one. */
+static int check_headers(struct cli *cli)
+{
+    static const char *const names[] = {"api-key", "namespace"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (str_has_control(cli_text(cli, names[i]))) {
+            return cli_fail(cli, "--%s has a control character in it", names[i]);
+        }
+    }
+    return CLI_OK;
+}
+
+int cli_ask(struct cli *cli, const char *method, const char *url, struct str body,
+            struct cli_answer *out)
+{
+    int code = check_headers(cli);
+    struct mono from = os_clock_mono();
+    if (code != CLI_OK) {
+        return code;
+    }
+    struct outgoing_wait_call call = cli_call_to(cli, method, url, body);
+    if (!outgoing_wait_run(cli->http, &call, cli->signal_fd)) {
+        outgoing_wait_clear(&call);
+        return cli_interrupted(cli);
+    }
+    log_debug("request", LOG_Z("method", method), LOG_Z("url", url), LOG_I64("status", call.status),
+              LOG_I64("took_us", (os_clock_mono().ns - from.ns) / NS_PER_US));
+    if (call.err.code != ERR_OK) {
+        code = cli_unreachable(cli, &call.err);
+    } else {
+        *out = (struct cli_answer){.status = call.status,
+                                   .body = arena_str(cli->arena, buf_str(&call.answer))};
+    }
+    outgoing_wait_clear(&call);
+    return code;
+}
+
+int cli_request(struct cli *cli, const char *method, const char *url, struct str body,
+                struct cli_answer *out)
+{
+    int code = cli_ask(cli, method, url, body, out);
+    if (code == CLI_OK && out->status >= 400) {
+        return cli_refused(cli, out->status, out->body);
+    }
+    return code;
+}
+
+bool cli_sleep(struct cli *cli, int64_t ms)
+{
+    struct pollfd wake = {.fd = cli->signal_fd, .events = POLLIN};
+    return poll(&wake, cli->signal_fd >= 0 ? 1 : 0, (int)ms) == 0;
+}

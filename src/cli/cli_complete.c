@@ -1,0 +1,157 @@
+#include "cli/cli_complete.h"
+
+#include "base/attr.h"
+#include "cli/cli_parse.h"
+
+static const char bash_script[] =
+    "# bash completion for corvo: source <(corvo completion bash)\n"
+    "_corvo() {\n"
+    "    local IFS=$'\\n' line\n"
+    "    COMPREPLY=()\n"
+    "    while read -r line; do\n"
+    "        COMPREPLY+=(\"${line%%$'\\t'*}\")\n"
+    "    done < <(corvo __complete \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null)\n"
+    "}\n"
+    "complete -o default -F _corvo corvo\n";
+
+static const char zsh_script[] =
+    "#compdef corvo\n"
+    "# zsh completion for corvo: source <(corvo completion zsh)\n"
+    "_corvo() {\n"
+    "    local -a found\n"
+    "    local line\n"
+    "    while IFS= read -r line; do\n"
+    "        found+=(\"${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}\")\n"
+    "    done < <(corvo __complete \"${(@)words[2,CURRENT]}\" 2>/dev/null)\n"
+    "    if (( ${#found} )); then\n"
+    "        _describe 'corvo' found\n"
+    "    else\n"
+    "        _files\n"
+    "    fi\n"
+    "}\n"
+    "compdef _corvo corvo\n";
+
+static const char fish_script[] =
+    "# fish completion for corvo: corvo completion fish | source\n"
+    "complete -c corvo -f -n 'count (corvo __complete (commandline -opc)[2..-1] (commandline -ct)"
+    " 2>/dev/null)' -a '(corvo __complete (commandline -opc)[2..-1] (commandline -ct)"
+    " 2>/dev/null)'\n";
+
+const char *cli_complete_script(struct str shell)
+{
+    static const struct {
+        const char *shell;
+        const char *script;
+    } scripts[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+    for (size_t i = 0; i < COUNT_OF(scripts); i++) {
+        if (str_eq(shell, str_from_z(scripts[i].shell))) {
+            return scripts[i].script;
+        }
+    }
+    return NULL;
+}
+
+static void offer(struct cli *cli, struct str word, const char *prefix, struct str name,
+                  const char *help)
+{
+    struct str full = cli_format(cli, "%s" STR_FMT, prefix, STR_ARG(name));
+    if (str_starts_with(full, word)) {
+        cli_printf(cli, STR_FMT "\t%s\n", STR_ARG(full), help);
+    }
+}
+
+static void offer_words(struct cli *cli, struct str word, const char *prefix, const char *words)
+{
+    struct str left = str_from_z(words);
+    while (left.len > 0) {
+        const char *blank = memchr(left.ptr, ' ', left.len);
+        size_t len = blank == NULL ? left.len : (size_t)(blank - left.ptr);
+        offer(cli, word, prefix, str_from(left.ptr, len), "");
+        left = str_from_offset(left, blank == NULL ? len : len + 1);
+    }
+}
+
+static struct str next_word(struct str name, struct str group)
+{
+    struct str rest = group.len == 0 ? name : str_from_offset(name, group.len + 1);
+    const char *blank = rest.len == 0 ? NULL : memchr(rest.ptr, ' ', rest.len);
+    return blank == NULL ? rest : str_from(rest.ptr, (size_t)(blank - rest.ptr));
+}
+
+/* The words that may follow those of group; each once. */
+static void offer_commands(struct cli *cli, struct str group, struct str word)
+{
+    const struct cli_command *c;
+    struct str last = STR_EMPTY;
+    for (size_t i = 0; (c = cli_table_at(i)) != NULL; i++) {
+        struct str name = str_from_z(c->name);
+        bool below = group.len == 0 || (name.len > group.len && str_starts_with(name, group) &&
+                                        name.ptr[group.len] == ' ');
+        if (!below || (c->options & CLI_HIDDEN) != 0) {
+            continue;
+        }
+        struct str next = next_word(name, group);
+        bool whole = next.ptr + next.len == name.ptr + name.len;
+        if (!str_eq(next, last)) {
+            offer(cli, word, "", next, whole ? c->summary : "");
+        }
+        last = next;
+    }
+}
+
+static void offer_settings(struct cli *cli, struct str word)
+{
+    struct cli_setting s;
+    for (size_t i = 0; cli->host != NULL && cli->host->setting(i, &s); i++) {
+        offer(cli, word, "--", str_from_z(s.name), s.help);
+    }
+}
+
+static void offer_flags(struct cli *cli, const struct cli_command *c, struct str word)
+{
+    const struct cli_flag *f;
+    if (c != NULL && strcmp(c->name, "server") == 0) {
+        offer_settings(cli, word);
+        return;
+    }
+    for (size_t i = 0; (f = cli_table_flag(c, i)) != NULL; i++) {
+        offer(cli, word, "--", str_from_z(f->name), f->help);
+    }
+}
+
+static const struct cli_flag *flag_of(const struct cli_command *c, const char *arg)
+{
+    struct str s = str_from_z(arg);
+    return str_starts_with(s, STR("--")) ? cli_table_find_flag(c, str_from_offset(s, 2)) : NULL;
+}
+
+/* The words before the last that name a command; flags among them are passed over. */
+static void command_words(int count, char **words, struct cli_parse_words *out)
+{
+    for (int i = 0; i + 1 < count; i++) {
+        const struct cli_command *c = cli_table_find(str_from(out->text, out->len));
+        const struct cli_flag *f = flag_of(c, words[i]);
+        if (words[i][0] == '-') {
+            i += f != NULL && f->kind != CLI_BOOL ? 1 : 0;
+        } else if (!cli_parse_add_word(out, str_from_z(words[i]))) {
+            return;
+        }
+    }
+}
+
+void cli_complete_words(struct cli *cli, int count, char **words)
+{
+    struct cli_parse_words found = {.len = 0};
+    command_words(count, words, &found);
+    struct str group = str_from(found.text, found.len);
+    const struct cli_command *c = cli_table_find(group);
+    struct str word = count > 0 ? str_from_z(words[count - 1]) : STR_EMPTY;
+    const struct cli_flag *before = count > 1 ? flag_of(c, words[count - 2]) : NULL;
+    if (before != NULL && before->kind != CLI_BOOL) {
+        offer_words(cli, word, "", before->words == NULL ? "" : before->words);
+    } else if (str_starts_with(word, STR("-"))) {
+        offer_flags(cli, c, word);
+    } else if (group.len == 0 || cli_table_is_group(group)) {
+        offer_commands(cli, group, word);
+    }
+}

@@ -1,0 +1,16 @@
+/*
+ * Cli_complete: what could come next on a command line that is not finished.
+ *
+ * The shells' scripts (corvo completion SHELL) are a few lines that ask the program itself, so that
+ * they are never older than it.
+ */
+#pragma once
+
+#include "cli/cli_int.h"
+
+/* Print a line for each word that could stand in place of the last of the words, which may be
+ * empty: the word, a tab and what it means. Nothing where a file or free text is expected. */
+void cli_complete_words(struct cli *cli, int count, char **words);
+
+/* The script for the shell; NULL for one that we do not know. */
+const char *cli_complete_script(struct str shell);

@@ -1,0 +1,182 @@
+/*
+ * corvo events: what happens, as it happens.
+ *
+ * The stream is opened again when it breaks, after the last event that was printed, so that nothing
+ * is missed or shown twice; a server that refuses (a status of 400 to 499) ends the command.
+ */
+#include "base/check.h"
+#include "cli/cli_int.h"
+#include "cli/cli_sse.h"
+
+enum { BACKOFF_MS_MIN = 1000, BACKOFF_MS_MAX = 30000 };
+
+struct following {
+    struct cli *cli;
+    struct cli_sse sse;
+    char last_id[32]; /* of the last event; empty before the first */
+    bool any;         /* something came on this connection */
+    int64_t count;
+};
+
+static const char *event_color(struct str type)
+{
+    static const struct {
+        const char *types;
+        const char *color;
+    } colors[] = {
+        {"completed approved", "\033[32m"},
+        {"dead failed rejected expired", "\033[31m"},
+        {"held", "\033[33m"},
+        {"retrying retried", "\033[35m"},
+        {"started progress", "\033[36m"},
+    };
+    for (size_t i = 0; i < COUNT_OF(colors); i++) {
+        if (cli_table_is_word(colors[i].types, type)) {
+            return colors[i].color;
+        }
+    }
+    return "";
+}
+
+static void print_event(struct cli *cli, struct str event)
+{
+    struct str type = cli_harmless(cli, cli_member_text(cli, event, "type"));
+    struct str job = cli_harmless(cli, cli_member_text(cli, event, "job_id"));
+    struct str queue = cli_harmless(cli, cli_member_text(cli, event, "queue"));
+    struct str at = cli_harmless(cli, cli_member_text(cli, event, "created_at"));
+    struct str data = cli_harmless(cli, cli_member_text(cli, event, "data"));
+    const char *color = cli->color ? event_color(type) : "";
+    cli_printf(cli, "%lld " STR_FMT " %s" STR_FMT "%s " STR_FMT " " STR_FMT "%s" STR_FMT "\n",
+               (long long)cli_member_int(event, "seq"), STR_ARG(at), color, STR_ARG(type),
+               color[0] != '\0' ? "\033[0m" : "", STR_ARG(job.len > 0 ? job : STR("-")),
+               STR_ARG(queue.len > 0 ? queue : STR("-")), data.len > 0 ? " " : "", STR_ARG(data));
+}
+
+static bool on_event(void *data, const struct cli_sse_event *event)
+{
+    struct following *f = data;
+    struct cli *cli = f->cli;
+    int64_t limit = cli_int(cli, "count");
+    f->any = true;
+    if (event->id.len > 0 && event->id.len < sizeof f->last_id) {
+        memcpy(f->last_id, event->id.ptr, event->id.len);
+        f->last_id[event->id.len] = '\0';
+    }
+    if (cli_is_json(cli)) {
+        cli_printf(cli, STR_FMT "\n", STR_ARG(event->data));
+    } else {
+        struct arena *outer = cli_round_begin(cli);
+        print_event(cli, event->data);
+        cli_round_end(cli, outer);
+    }
+    /* Whoever reads the pipe wants it now, and is told when it cannot be had. */
+    bool written = fflush(cli->out) == 0;
+    f->count++;
+    return written && (limit <= 0 || f->count < limit);
+}
+
+static bool on_piece(struct outgoing_wait_call *call, struct str piece)
+{
+    struct following *f = call->data;
+    return cli_sse_feed(&f->sse, piece);
+}
+
+static const char *url_of(struct following *f)
+{
+    static const struct {
+        const char *flag;
+        const char *name;
+    } lists[] = {{"queues", "queues"}, {"job-ids", "job_ids"}, {"types", "types"}};
+    struct cli *cli = f->cli;
+    const char *url = CLI_URL(cli, "/events", STR_EMPTY);
+    for (size_t i = 0; i < COUNT_OF(lists); i++) {
+        struct buf b;
+        const struct cli_value *v = cli_value(cli, lists[i].flag);
+        buf_init(&b, CLI_LINE_BYTES);
+        for (size_t k = 0; k < v->item_count; k++) {
+            buf_add_str(&b, k > 0 ? STR(",") : STR_EMPTY);
+            buf_add_str(&b, v->items[k]);
+        }
+        url = b.len > 0 ? cli_url_query(cli, url, lists[i].name, buf_str(&b)) : url;
+        buf_deinit(&b);
+    }
+    if (f->last_id[0] != '\0') {
+        return cli_url_query(cli, url, "last_event_id", str_from_z(f->last_id));
+    }
+    if (cli_given(cli, "after")) {
+        return cli_url_query(cli, url, "last_event_id", cli_text(cli, "after"));
+    }
+    return cli_url_query(cli, url, "tail", cli_text(cli, "tail"));
+}
+
+/* One connection, to its end. */
+static int follow_once(struct following *f, bool *out_over)
+{
+    struct cli *cli = f->cli;
+    struct outgoing_wait_call call = cli_call_to(cli, "GET", url_of(f), STR_EMPTY);
+    int code = CLI_OK;
+    call.timeout_ms = 0;
+    call.on_piece = on_piece;
+    call.data = f;
+    f->any = false;
+    cli_sse_restart(&f->sse);
+    *out_over = true;
+    if (!outgoing_wait_run(cli->http, &call, cli->signal_fd)) {
+        code = cli_interrupted(cli);
+    } else if (call.status >= 400 && call.status < 500) {
+        code = cli_refused(cli, call.status, buf_str(&call.answer));
+    } else {
+        int64_t limit = cli_int(cli, "count");
+        *out_over = (limit > 0 && f->count >= limit) || ferror(cli->out) != 0;
+        if (!*out_over) {
+            cli_note(cli, "Disconnected: %s; connecting again\n",
+                     call.err.code != ERR_OK ? call.err.msg : "the server ended the stream");
+        }
+    }
+    outgoing_wait_clear(&call);
+    return code;
+}
+
+static int run_events(struct cli *cli)
+{
+    struct following f = {.cli = cli};
+    int64_t backoff_ms = BACKOFF_MS_MIN;
+    bool over = false;
+    int code = CLI_OK;
+    cli_sse_init(&f.sse, on_event, &f);
+    for (;;) {
+        code = follow_once(&f, &over);
+        if (over || code != CLI_OK) {
+            break;
+        }
+        backoff_ms = f.any ? BACKOFF_MS_MIN : backoff_ms;
+        if (!cli_sleep(cli, backoff_ms)) {
+            code = cli_interrupted(cli);
+            break;
+        }
+        backoff_ms = backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : backoff_ms * 2;
+    }
+    cli_sse_deinit(&f.sse);
+    return code;
+}
+
+/* clang-format off */
+static const struct cli_flag flags[] = {
+    CLI_FLAG("queues", CLI_LIST, "QUEUES", NULL, "only of these queues"),
+    CLI_FLAG("job-ids", CLI_LIST, "IDS", NULL, "only of these jobs"),
+    CLI_FLAG("types", CLI_LIST, "TYPES", NULL, "only of these types: enqueued, started, completed, failed, dead …"),
+    CLI_FLAG("after", CLI_INT, "SEQ", NULL, "begin after this number"),
+    CLI_FLAG("tail", CLI_INT, "N", "10", "without --after: begin with so many past events"),
+    CLI_FLAG("count", CLI_INT, "N", "0", "end after so many events; 0: never"),
+};
+
+static const struct cli_command commands[] = {
+    {.name = "events", .args = "", .summary = "Follow what happens",
+     .about = "One line per event: number, time, type, job, queue and data; with --output json one\n"
+              "object per line. Connects again when the connection is lost and misses nothing.",
+     .examples = "corvo events --types dead,failed --output json | jq -r .job_id\ncorvo events --queues emails.send --tail 0",
+     CLI_FLAGS(flags), .run = run_events},
+};
+/* clang-format on */
+
+const struct cli_family cli_events_family = {"Events", commands, COUNT_OF(commands)};

@@ -1,0 +1,147 @@
+/*
+ * Help at every level, from the table.
+ */
+#include "base/check.h"
+#include "cli/cli_int.h"
+
+enum { NAME_COLUMN = 26, FLAG_COLUMN = 38 };
+
+void cli_help_usage(FILE *to, const struct cli_command *c)
+{
+    (void)fprintf(to, "corvo %s%s%s%s", c->name, c->args[0] == '\0' ? "" : " ", c->args,
+                  (c->options & CLI_RAW) != 0 && c->args[0] != '\0' ? "\n" : " [flags]\n");
+}
+
+static void print_flag(FILE *to, const struct cli_flag *f)
+{
+    char left[64];
+    char letter[8] = "    ";
+    if (f->letter != 0) {
+        (void)snprintf(letter, sizeof letter, "-%c, ", f->letter);
+    }
+    (void)snprintf(left, sizeof left, "%s--%s%s%s", letter, f->name, f->value == NULL ? "" : " ",
+                   f->value == NULL ? "" : f->value);
+    (void)fprintf(to, "  %-*s %s", FLAG_COLUMN, left, f->help);
+    if (f->words != NULL) {
+        (void)fprintf(to, ": %s", f->words);
+    }
+    if (f->fallback != NULL && f->kind != CLI_BOOL) {
+        (void)fprintf(to, " (%s)", f->fallback);
+    }
+    if (f->kind == CLI_BOOL && f->fallback != NULL && strcmp(f->fallback, "true") == 0) {
+        (void)fprintf(to, " (true; --%s=false turns it off)", f->name);
+    }
+    if (f->env != NULL) {
+        (void)fprintf(to, " [%s]", f->env);
+    }
+    (void)fprintf(to, "%s\n", (f->options & CLI_REQUIRED) != 0 ? " (required)" : "");
+}
+
+static void print_flags(FILE *to, const struct cli_command *c)
+{
+    const struct cli_flag *f;
+    for (size_t i = 0; (f = cli_table_flag(c, i)) != NULL; i++) {
+        if (i == 0 && c->flag_count > 0) {
+            (void)fprintf(to, "\nFlags:\n");
+        } else if (i == c->flag_count) {
+            (void)fprintf(to, "\nFlags of every command of its kind:\n");
+        }
+        print_flag(to, f);
+    }
+}
+
+/* Lines of a text, moved to the right. */
+static void print_lines(FILE *to, const char *text)
+{
+    bool start = true;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (start) {
+            (void)fputs("  ", to);
+        }
+        (void)fputc(*p, to);
+        start = *p == '\n';
+    }
+    (void)fputc('\n', to);
+}
+
+static void print_row(FILE *to, const struct cli_command *c)
+{
+    char left[96];
+    (void)snprintf(left, sizeof left, "%s%s%s", c->name, c->args[0] == '\0' ? "" : " ", c->args);
+    (void)fprintf(to, "  %-*s %s\n", NAME_COLUMN + 8, left, c->summary);
+}
+
+static bool is_in_group(const struct cli_command *c, struct str group)
+{
+    struct str name = str_from_z(c->name);
+    return (c->options & CLI_HIDDEN) == 0 && str_starts_with(name, group) &&
+           (name.len == group.len || name.ptr[group.len] == ' ');
+}
+
+void cli_help_command(struct cli *cli, FILE *to, const struct cli_command *c)
+{
+    (void)fprintf(to, "usage: ");
+    cli_help_usage(to, c);
+    (void)fprintf(to, "\n%s.\n", c->summary);
+    if (c->about != NULL) {
+        (void)fprintf(to, "\n%s\n", c->about);
+    }
+    if (cli_table_is_group(str_from_z(c->name))) {
+        (void)fprintf(to, "\nCommands:\n");
+        const struct cli_command *other;
+        for (size_t i = 0; (other = cli_table_at(i)) != NULL; i++) {
+            if (other != c && is_in_group(other, str_from_z(c->name))) {
+                print_row(to, other);
+            }
+        }
+    }
+    if ((c->options & CLI_RAW) == 0) {
+        print_flags(to, c);
+    }
+    if (c->examples != NULL) {
+        (void)fprintf(to, "\nExamples:\n");
+        print_lines(to, c->examples);
+    }
+    (void)cli;
+}
+
+static void print_family(FILE *to, const struct cli_family *family)
+{
+    (void)fprintf(to, "\n%s:\n", family->title);
+    for (size_t i = 0; i < family->count; i++) {
+        if ((family->commands[i].options & CLI_HIDDEN) == 0) {
+            print_row(to, &family->commands[i]);
+        }
+    }
+}
+
+void cli_help_group(struct cli *cli, FILE *to, struct str group)
+{
+    const struct cli_command *c;
+    size_t count = 0;
+    (void)cli;
+    if (group.len > 0) {
+        (void)fprintf(to, "usage: corvo " STR_FMT " <command> [flags]\n\nCommands:\n",
+                      STR_ARG(group));
+        for (size_t i = 0; (c = cli_table_at(i)) != NULL; i++) {
+            if (is_in_group(c, group)) {
+                print_row(to, c);
+            }
+        }
+        return;
+    }
+    (void)fprintf(to, "corvo: a background-job server, its client and its tools\n\n"
+                      "usage: corvo <command> [arguments] [flags]\n");
+    const struct cli_family *const *families = cli_table_families(&count);
+    for (size_t i = 0; i < count; i++) {
+        print_family(to, families[i]);
+    }
+    (void)fprintf(to, "\nFlags that every command for a server takes:\n");
+    const struct cli_flag *f;
+    for (size_t i = 0; (f = cli_table_flag(NULL, i)) != NULL; i++) {
+        print_flag(to, f);
+    }
+    (void)fprintf(to,
+                  "\n\"corvo help <command>\" says more, \"corvo man <command>\" prints its manual"
+                  " page.\n");
+}

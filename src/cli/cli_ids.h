@@ -1,0 +1,22 @@
+/*
+ * Cli_ids: job ids out of whatever stands before corvo bulk in a pipe.
+ *
+ * Told apart by the first character that is not blank: lines with an id each; a JSON array of
+ * strings or of objects with "id"; an object with "jobs" or "job_ids" (the answer of a search); or
+ * lines of JSON, each a string or an object with "id".
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+
+struct cli_ids {
+    struct str *id;
+    size_t count;
+};
+
+/* The ids in their order, in the arena or in text. ERR_VALIDATION when it is none of the forms. */
+ATTR_NODISCARD enum err_code cli_ids_read(struct str text, struct arena *arena, struct cli_ids *out,
+                                          struct err *err);

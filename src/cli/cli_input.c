@@ -1,0 +1,101 @@
+/*
+ * What comes in besides the arguments: files, standard input, and the user's word.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "cli/cli_int.h"
+#include "os/os_file.h"
+
+enum { CHUNK_BYTES = 64 * 1024, ANSWER_BYTES_MAX = 64 };
+
+int cli_read_file(struct cli *cli, struct str path, struct str *out)
+{
+    struct buf bytes;
+    struct err err;
+    const char *z = arena_strz(cli->arena, path);
+    CHECK(z != NULL);
+    if (str_eq(path, STR("-"))) {
+        return cli_read_stdin(cli, out);
+    }
+    buf_init(&bytes, CLI_INPUT_BYTES);
+    enum err_code code = os_file_read(z, &bytes, &err);
+    *out = arena_str(cli->arena, buf_str(&bytes));
+    buf_deinit(&bytes);
+    return code == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
+}
+
+/* Some bytes of standard input, or a signal: more than 0 bytes, 0 at its end, -1 for a failure
+ * that was said, -2 for a signal. */
+static ssize_t read_some(struct cli *cli, char *room, size_t size)
+{
+    struct pollfd fds[2] = {{.fd = STDIN_FILENO, .events = POLLIN},
+                            {.fd = cli->signal_fd, .events = POLLIN}};
+    while (poll(fds, cli->signal_fd >= 0 ? 2 : 1, -1) < 0) {
+        if (errno != EINTR) {
+            break;
+        }
+    }
+    if (fds[1].revents != 0) {
+        return -2;
+    }
+    ssize_t n = read(STDIN_FILENO, room, size);
+    if (n < 0) {
+        (void)cli_fail(cli, "standard input cannot be read");
+    }
+    return n < 0 ? -1 : n;
+}
+
+int cli_read_stdin(struct cli *cli, struct str *out)
+{
+    struct buf bytes;
+    ssize_t n = 1;
+    buf_init(&bytes, CLI_INPUT_BYTES);
+    while (n > 0) {
+        char *room = buf_reserve(&bytes, CHUNK_BYTES);
+        if (room == NULL) {
+            buf_deinit(&bytes);
+            return cli_fail(cli, "standard input has more than %d bytes", CLI_INPUT_BYTES);
+        }
+        n = read_some(cli, room, CHUNK_BYTES);
+        bytes.len += n > 0 ? (size_t)n : 0;
+    }
+    *out = arena_str(cli->arena, buf_str(&bytes));
+    buf_deinit(&bytes);
+    if (n == -2) {
+        return cli_interrupted(cli);
+    }
+    return n == 0 ? CLI_OK : CLI_FAILED;
+}
+
+bool cli_confirmed(struct cli *cli, bool if_silent, const char *question, int *out_code)
+{
+    char line[ANSWER_BYTES_MAX];
+    *out_code = CLI_FAILED;
+    if (cli_bool(cli, "yes")) {
+        return true;
+    }
+    if (!cli->in_is_terminal || !cli->err_is_terminal) {
+        if (!if_silent) {
+            (void)fputs("Error: ", cli->err);
+            cli_print_pattern(cli, cli->err, question, STR_EMPTY);
+            cli_note(cli, " Say so with --yes.\n");
+        }
+        return if_silent;
+    }
+    cli_print_pattern(cli, cli->err, question, STR_EMPTY);
+    cli_note(cli, " [y/N] ");
+    ssize_t n = read_some(cli, line, sizeof line);
+    if (n == -2) {
+        *out_code = cli_interrupted(cli);
+        return false;
+    }
+    struct str answer = str_trim(str_from(line, n > 0 ? (size_t)n : 0));
+    if (str_eq_nocase(answer, STR("y")) || str_eq_nocase(answer, STR("yes"))) {
+        return true;
+    }
+    cli_note(cli, "Nothing was done.\n");
+    return false;
+}

@@ -1,0 +1,124 @@
+/*
+ * A run, from its arguments to its exit code.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "cli/cli_int.h"
+#include "cli/cli_parse.h"
+#include "log/log.h"
+#include "os/os_signal.h"
+
+struct arena *cli_round_begin(struct cli *cli)
+{
+    struct arena *outer = cli->arena;
+    if (cli->round == NULL) {
+        cli->round = arena_new(CLI_ARENA_BYTES);
+    }
+    arena_reset(cli->round);
+    cli->arena = cli->round;
+    return outer;
+}
+
+void cli_round_end(struct cli *cli, struct arena *outer)
+{
+    cli->arena = outer;
+}
+
+static enum log_level level_of(struct str word)
+{
+    static const char *const words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
+    for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
+        if (str_eq(word, str_from_z(words[i]))) {
+            return (enum log_level)i;
+        }
+    }
+    return LOG_INFO;
+}
+
+static bool has_environment(char **environment, const char *name)
+{
+    struct str wanted = str_from_z(name);
+    for (char **e = environment; e != NULL && *e != NULL; e++) {
+        struct str pair = str_from_z(*e);
+        if (str_starts_with(pair, wanted) && pair.len > wanted.len + 1 &&
+            pair.ptr[wanted.len] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Say what was wrong and how it is used. */
+static int misused(struct cli *cli, const struct err *err)
+{
+    int code = cli_fail(cli, "%s", err->msg);
+    if (cli->command != NULL) {
+        (void)fputs("usage: ", cli->err);
+        cli_help_usage(cli->err, cli->command);
+    } else {
+        (void)fputs("usage: corvo <command> [arguments] [flags]; see corvo --help\n", cli->err);
+    }
+    return code;
+}
+
+static int dispatch(struct cli *cli)
+{
+    const struct cli_command *c = cli->command;
+    if (c == NULL) {
+        bool asked = cli->help || cli->group.len == 0;
+        cli_help_group(cli, asked ? cli->out : cli->err, cli->group);
+        return asked ? CLI_OK : CLI_FAILED;
+    }
+    if (cli->help) {
+        cli_help_command(cli, cli->out, c);
+        return CLI_OK;
+    }
+    if ((c->options & CLI_RAW) == 0) {
+        log_configure(level_of(cli_text(cli, "log-level")), LOG_AUTO);
+        cli->signal_fd = os_signal_open(false);
+    }
+    return c->run != NULL ? c->run(cli) : cli_call_run(cli);
+}
+
+/* What was printed must have arrived; a full disk is a failure of the command. */
+static int finish(struct cli *cli, int code)
+{
+    bool lost = fflush(cli->out) != 0 || ferror(cli->out) != 0;
+    if (lost && code == CLI_OK) {
+        code = cli_fail(cli, "the output could not be written");
+    }
+    (void)fflush(cli->err);
+    return code;
+}
+
+int cli_main(int argc, char **argv, char **environment, const struct cli_host *host)
+{
+    struct cli *cli = calloc(1, sizeof *cli);
+    struct err err;
+    char version[] = "version";
+    CHECK(cli != NULL);
+    *cli = (struct cli){.host = host,
+                        .environment = environment,
+                        .arena = arena_new(CLI_ARENA_BYTES),
+                        .out = stdout,
+                        .err = stderr,
+                        .out_is_terminal = isatty(STDOUT_FILENO) == 1,
+                        .err_is_terminal = isatty(STDERR_FILENO) == 1,
+                        .in_is_terminal = isatty(STDIN_FILENO) == 1,
+                        .signal_fd = -1};
+    cli->color = cli->out_is_terminal && !has_environment(environment, "NO_COLOR");
+    if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+        argv[1] = version;
+    }
+    int code = cli_parse(cli, argc > 0 ? argc - 1 : 0, argv + 1, &err) == ERR_OK
+                   ? dispatch(cli)
+                   : misused(cli, &err);
+    code = finish(cli, code);
+    outgoing_wait_free(cli->http);
+    arena_free(cli->round);
+    arena_free(cli->arena);
+    free(cli);
+    return code;
+}

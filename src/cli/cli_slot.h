@@ -1,0 +1,63 @@
+/*
+ * Cli_slot: one job in the hands of one program, from its claim until its end is reported.
+ *
+ *   FREE --> RUNNING --> REPORTING --> FREE
+ *                 +-- cancelled --------^
+ *
+ * The worker (cli_work.c) owns the slots, waits for all of their descriptors at once and calls
+ * cli_slot_turn after each wait. A slot has an arena of its own that is emptied with each job, so
+ * that a worker may run for years.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "cli/cli_int.h"
+#include "os/os_child.h"
+
+enum cli_slot_state { CLI_SLOT_FREE, CLI_SLOT_RUNNING, CLI_SLOT_REPORTING };
+
+enum { CLI_SLOT_FDS = 4 };
+
+struct cli_slot {
+    struct cli *cli;
+    enum cli_slot_state state;
+    struct arena *arena;
+    struct str job_id;
+    int64_t lease_token; /* 0: the server gave none */
+    struct os_child child;
+    struct buf output;               /* its standard output */
+    struct buf errors;               /* the end of its standard error */
+    struct buf reports;              /* what it wrote to descriptor 3 and is not a whole line yet */
+    struct str progress, checkpoint; /* reported and not sent yet, as JSON */
+    struct arena *report_arena;      /* both of them */
+    bool cancelled;
+    struct mono kill_at; /* 0: nobody means to */
+    int64_t kill_after_ms;
+    struct outgoing_wait_call call; /* ack or fail */
+    struct mono retry_at;           /* the call is made again then; 0: it is under way */
+    int tries;
+};
+
+void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms);
+void cli_slot_deinit(struct cli_slot *s); /* kills what runs */
+
+/* Run the command for the job, a fetched document. When it cannot be started the job is failed. */
+void cli_slot_start(struct cli_slot *s, const char *command, struct str job);
+
+/* Ask the program to stop, and make it stop after a while; the job's end is not reported. */
+void cli_slot_cancel(struct cli_slot *s);
+
+/* The descriptors to wait for, at most CLI_SLOT_FDS; how many. */
+size_t cli_slot_fds(const struct cli_slot *s, struct pollfd *out);
+
+/* Look at everything that may have happened. True when the slot became free by it. */
+bool cli_slot_turn(struct cli_slot *s);
+
+/* When the slot wants to be looked at without an event; 0: never. */
+struct mono cli_slot_deadline(const struct cli_slot *s);
+
+/* Has the program something to say with the next heartbeat? */
+bool cli_slot_has_report(const struct cli_slot *s);
+
+/* Write the slot's member of a heartbeat's "jobs", and forget what was reported. */
+void cli_slot_write_beat(struct cli_slot *s, struct json_write *w);

@@ -1,0 +1,172 @@
+/*
+ * Cli_table: what a command and a flag are, and where all of them stand.
+ *
+ * A command is a row. Many need nothing else: the row says which request to make and how to show
+ * the answer (struct cli_call), and cli_call.c does it. Others have a function. Flags of a row that
+ * name a field of the request's body are put there by their kind.
+ *
+ * To add a command: a row in the family's file (cli_jobs.c …), its function if it needs one, and a
+ * test in tests/integration/cli. To add a family: its table here and in cli_table.c.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct cli;
+
+enum cli_kind {
+    CLI_TEXT,
+    CLI_INT,
+    CLI_REAL,
+    CLI_BOOL,
+    CLI_DURATION, /* sent as it was given */
+    CLI_TIME,     /* RFC 3339 or a date; sent as it was given */
+    CLI_LIST,     /* comma-separated, repeated, or both */
+    CLI_PAIRS,    /* a list of key=value */
+    CLI_JSON,     /* JSON text, or @file */
+    CLI_KIND_COUNT
+};
+
+/* Flags of a flag. */
+enum {
+    CLI_REQUIRED = 1 << 0,
+    CLI_POSITIVE = 1 << 1,     /* zero and less are not sent */
+    CLI_NOT_NEGATIVE = 1 << 2, /* less than zero is not sent */
+    CLI_SEND_DEFAULT = 1 << 3, /* the default is sent too */
+    CLI_INVERTED = 1 << 4,     /* a boolean is sent as its opposite */
+};
+
+struct cli_flag {
+    const char *name; /* without the dashes */
+    enum cli_kind kind;
+    const char *value;    /* what its value is called in help: QUEUE; NULL for a boolean */
+    const char *fallback; /* what it is when not given; NULL: nothing */
+    const char *help;
+    const char *field; /* of the request's body, "agent.max_cost_usd" for one inside; NULL: none */
+    const char *words; /* the only values, with blanks between; NULL: any */
+    const char *env;   /* where it comes from when not given; NULL: nowhere */
+    const char *alias; /* another name for it */
+    char letter;       /* -o; 0: none */
+    unsigned options;
+};
+
+/* How a cell is shown. */
+enum cli_show {
+    CLI_SHOW_TEXT,  /* a string as it is, anything else as JSON */
+    CLI_SHOW_TIME,  /* on a terminal how long ago or ahead, else as it came */
+    CLI_SHOW_YES,   /* "yes" or nothing */
+    CLI_SHOW_STATE, /* in the colour of the state */
+    CLI_SHOW_MONEY, /* six decimals */
+    CLI_SHOW_LIST,  /* elements with commas; also of a string that holds a JSON array */
+    CLI_SHOW_CUT,   /* at most 60 characters */
+    CLI_SHOW_COUNT
+};
+
+struct cli_column {
+    const char *head;
+    const char *member; /* of each row; "a|b" takes the first that is there */
+    enum cli_show show;
+};
+
+enum { CLI_ARGS_MAX = 3 };
+
+/* A command that is one request. In path, {0} is the first argument, percent-encoded. In text, {0}
+ * is the argument and {name} a member of the answer. */
+struct cli_call {
+    const char *method;
+    const char *path;                    /* below /api/v1 */
+    const char *arg_field[CLI_ARGS_MAX]; /* fields of the body that take an argument */
+    const char *text;                    /* what is said when it went well; NULL: a table */
+    const char *rows;                    /* the member with the table's rows; NULL: the answer */
+    const struct cli_column *columns;
+    size_t column_count;
+    const char *empty; /* said instead of a table without rows */
+};
+
+/* Flags of a command. */
+enum {
+    CLI_LOCAL = 1 << 0,   /* talks to no server */
+    CLI_RAW = 1 << 1,     /* gets its arguments unparsed */
+    CLI_HIDDEN = 1 << 2,  /* in no list */
+    CLI_CONFIRM = 1 << 3, /* asks on a terminal; has --yes */
+};
+
+struct cli_command {
+    const char *name;     /* "budget set": words with a blank between */
+    const char *args;     /* "<scope> <target>", "[target]"; "" for none */
+    const char *summary;  /* one line without a full stop */
+    const char *about;    /* further lines; NULL: none */
+    const char *examples; /* lines; NULL: none */
+    const struct cli_flag *flags;
+    size_t flag_count;
+    unsigned options;
+    const char *confirm;         /* the question of CLI_CONFIRM, with {0} as in text */
+    int (*run)(struct cli *cli); /* the exit code; NULL: call says it all */
+    struct cli_call call;
+};
+
+/* A row of flags; what it does not say is none. */
+#define CLI_FLAG(flag, type, what, otherwise, text, ...)                                           \
+    {                                                                                              \
+        .name = (flag), .kind = (type), .value = (what), .fallback = (otherwise), .help = (text),  \
+        ##__VA_ARGS__                                                                              \
+    }
+
+#define CLI_FLAGS(list)   .flags = (list), .flag_count = COUNT_OF(list)
+#define CLI_COLUMNS(list) .columns = (list), .column_count = COUNT_OF(list)
+
+struct cli_family {
+    const char *title;
+    const struct cli_command *commands;
+    size_t count;
+};
+
+extern const struct cli_family cli_admin_family;
+extern const struct cli_family cli_backup_family;
+extern const struct cli_family cli_bulk_family;
+extern const struct cli_family cli_costs_family;
+extern const struct cli_family cli_events_family;
+extern const struct cli_family cli_jobs_family;
+extern const struct cli_family cli_queues_family;
+extern const struct cli_family cli_schedules_family;
+extern const struct cli_family cli_search_family;
+extern const struct cli_family cli_seed_family;
+extern const struct cli_family cli_self_family;
+extern const struct cli_family cli_status_family;
+extern const struct cli_family cli_work_family;
+
+/* All families in the order of the help; *out_count of them. */
+const struct cli_family *const *cli_table_families(size_t *out_count);
+
+/* The command of that name, the words separated by one blank; NULL when there is none. */
+const struct cli_command *cli_table_find(struct str name);
+
+/* Do commands begin with these words and a blank? */
+bool cli_table_is_group(struct str name);
+
+/* What another spelling of a command stands for ("queue pause"); empty when it is none. */
+struct str cli_table_alias(struct str name);
+
+/* The nth command of all, hidden ones included; NULL past the last. */
+const struct cli_command *cli_table_at(size_t index);
+
+/* The nth flag that the command takes: its own, then those of every client, then those of every
+ * command; NULL past the last. An own flag hides a common one of its name. */
+const struct cli_flag *cli_table_flag(const struct cli_command *command, size_t index);
+
+/* The flag of that name or other name; NULL when the command has none. A NULL command stands for
+ * the flags that may come before it. */
+const struct cli_flag *cli_table_find_flag(const struct cli_command *command, struct str name);
+
+/* How many arguments the command needs, and takes. */
+size_t cli_table_args_min(const struct cli_command *command);
+size_t cli_table_args_max(const struct cli_command *command);
+
+/* Is value one of the words, which have blanks between? */
+bool cli_table_is_word(const char *words, struct str value);
+
+/* Stop the process if a row contradicts itself. For tests. */
+void cli_table_check(void);

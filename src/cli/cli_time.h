@@ -1,0 +1,14 @@
+/*
+ * Cli_time: moments as people like to read them.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/clock.h"
+
+enum { CLI_TIME_TEXT_MAX = 32 };
+
+/* "now", "12s ago", "5m ago", "in 3h", "4d ago", in the largest unit that fits once, into out,
+ * which has room for CLI_TIME_TEXT_MAX; returns the length. */
+size_t cli_time_relative(struct wall at, struct wall now, char *out);

@@ -1,0 +1,246 @@
+#include "outgoing/outgoing_wait.h"
+
+#include <stdlib.h>
+
+#include <curl/curl.h>
+
+#include "base/check.h"
+
+enum { FDS_MAX = 1024, CONNECT_TIMEOUT_MS = 10000, TURN_MS_MAX = 60000 };
+
+struct outgoing_wait {
+    CURLM *multi;
+    struct outgoing_wait_call *running;
+    bool moved; /* something arrived that a caller may wait for */
+};
+
+struct outgoing_wait *outgoing_wait_new(void)
+{
+    struct outgoing_wait *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
+    w->multi = curl_multi_init();
+    CHECK(w->multi != NULL);
+    return w;
+}
+
+void outgoing_wait_free(struct outgoing_wait *w)
+{
+    if (w == NULL) {
+        return;
+    }
+    while (w->running != NULL) {
+        outgoing_wait_cancel(w, w->running);
+    }
+    (void)curl_multi_cleanup(w->multi);
+    curl_global_cleanup();
+    free(w);
+}
+
+/* One request */
+
+static size_t on_body(char *bytes, size_t size, size_t count, void *data)
+{
+    struct outgoing_wait_call *call = data;
+    struct str piece = str_from(bytes, size * count);
+    long status = 0;
+    (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    call->status = (int)status;
+    call->set->moved = true;
+    if (call->on_piece != NULL && status >= 200 && status < 300) {
+        call->enough = !call->on_piece(call, piece);
+        return call->enough ? 0 : piece.len;
+    }
+    buf_add_str(&call->answer, piece);
+    return call->answer.overflow ? 0 : piece.len;
+}
+
+static size_t on_header(char *bytes, size_t size, size_t count, void *data)
+{
+    struct outgoing_wait_call *call = data;
+    struct str line = str_from(bytes, size * count);
+    long status = 0;
+    /* The empty line ends a head; that of an interim answer is not the one we wait for. */
+    if (str_trim(line).len == 0) {
+        (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+        call->status = status >= 200 ? (int)status : 0;
+        call->set->moved = true;
+    }
+    return line.len;
+}
+
+static bool is_loopback(const char *url)
+{
+    static const char *const hosts[] = {"://localhost", "://127.", "://[::1]"};
+    for (size_t i = 0; i < COUNT_OF(hosts); i++) {
+        if (strstr(url, hosts[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define SET(option, value) CHECK(curl_easy_setopt(easy, (option), (value)) == CURLE_OK)
+
+static void set_body(CURL *easy, const struct outgoing_wait_call *call)
+{
+    bool get = strcmp(call->method, "GET") == 0;
+    bool always = strcmp(call->method, "POST") == 0 || strcmp(call->method, "PUT") == 0;
+    if (call->body.len > 0 || always) {
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+        SET(CURLOPT_POSTFIELDS, call->body.len > 0 ? call->body.ptr : "");
+    }
+    if (!get) {
+        SET(CURLOPT_CUSTOMREQUEST, call->method);
+    }
+}
+
+static void set_headers(CURL *easy, struct outgoing_wait_call *call)
+{
+    /* No waiting for "100 Continue": our servers refuse by the length alone. */
+    struct curl_slist *list = curl_slist_append(NULL, "Expect:");
+    CHECK(list != NULL);
+    for (size_t i = 0; call->headers != NULL && call->headers[i] != NULL; i++) {
+        struct curl_slist *longer = curl_slist_append(list, call->headers[i]);
+        CHECK(longer != NULL);
+        list = longer;
+    }
+    call->lines = list;
+    SET(CURLOPT_HTTPHEADER, list);
+}
+
+void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *call)
+{
+    CURL *easy = curl_easy_init();
+    CHECK(easy != NULL);
+    CHECK(call->easy == NULL);
+    call->easy = easy;
+    call->set = w;
+    call->status = 0;
+    call->done = false;
+    call->enough = false;
+    call->err = (struct err){.code = ERR_OK};
+    buf_deinit(&call->answer);
+    buf_init(&call->answer, call->limit_bytes);
+
+    SET(CURLOPT_PRIVATE, (void *)call);
+    SET(CURLOPT_NOSIGNAL, 1L);
+    SET(CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);
+    SET(CURLOPT_TIMEOUT_MS, (long)call->timeout_ms);
+    SET(CURLOPT_WRITEFUNCTION, on_body);
+    SET(CURLOPT_WRITEDATA, (void *)call);
+    SET(CURLOPT_HEADERFUNCTION, on_header);
+    SET(CURLOPT_HEADERDATA, (void *)call);
+    SET(CURLOPT_URL, call->url);
+    if (is_loopback(call->url)) {
+        SET(CURLOPT_PROXY, "");
+    }
+    set_headers(easy, call);
+    set_body(easy, call);
+    CHECK(curl_multi_add_handle(w->multi, easy) == CURLM_OK);
+    call->next = w->running;
+    w->running = call;
+}
+
+#undef SET
+
+static void end(struct outgoing_wait *w, struct outgoing_wait_call *call)
+{
+    struct outgoing_wait_call **at = &w->running;
+    while (*at != call) {
+        at = &(*at)->next;
+    }
+    *at = call->next;
+    (void)curl_multi_remove_handle(w->multi, call->easy);
+    curl_easy_cleanup(call->easy);
+    curl_slist_free_all(call->lines);
+    call->easy = NULL;
+    call->lines = NULL;
+    call->next = NULL;
+}
+
+void outgoing_wait_cancel(struct outgoing_wait *w, struct outgoing_wait_call *call)
+{
+    if (call->easy != NULL) {
+        end(w, call);
+    }
+}
+
+void outgoing_wait_clear(struct outgoing_wait_call *call)
+{
+    buf_deinit(&call->answer);
+}
+
+/* Waiting */
+
+static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
+{
+    struct outgoing_wait_call *call = NULL;
+    long status = 0;
+    CHECK(curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&call) == CURLE_OK);
+    CHECK(call != NULL);
+    (void)curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    call->status = (int)status;
+    call->done = true;
+    if (call->answer.overflow) {
+        (void)err_set(&call->err, ERR_TOO_LARGE, "the answer has more than %zu bytes",
+                      call->limit_bytes);
+    } else if (code != CURLE_OK && !call->enough) {
+        (void)err_set(&call->err, ERR_IO, "%s", curl_easy_strerror(code));
+        call->err.sys = (int)code;
+    }
+    end(w, call);
+}
+
+/* Let the requests go on. True when one of them moved. */
+static bool collect(struct outgoing_wait *w)
+{
+    int running = 0;
+    int left = 0;
+    w->moved = false;
+    (void)curl_multi_perform(w->multi, &running);
+    for (CURLMsg *m = NULL; (m = curl_multi_info_read(w->multi, &left)) != NULL;) {
+        if (m->msg == CURLMSG_DONE) {
+            finish(w, m->easy_handle, m->data.result);
+            w->moved = true;
+        }
+    }
+    return w->moved;
+}
+
+void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t count, int timeout_ms)
+{
+    struct curl_waitfd extra[FDS_MAX];
+    int ready = 0;
+    CHECK(count <= FDS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        fds[i].revents = 0;
+        extra[i] = (struct curl_waitfd){.fd = fds[i].fd, .events = CURL_WAIT_POLLIN};
+    }
+    if (collect(w)) {
+        return;
+    }
+    if (timeout_ms < 0 || timeout_ms > TURN_MS_MAX) {
+        timeout_ms = TURN_MS_MAX;
+    }
+    (void)curl_multi_poll(w->multi, extra, (unsigned)count, timeout_ms, &ready);
+    for (size_t i = 0; i < count; i++) {
+        fds[i].revents = (short)(extra[i].revents != 0 ? POLLIN : 0);
+    }
+    (void)collect(w);
+}
+
+bool outgoing_wait_run(struct outgoing_wait *w, struct outgoing_wait_call *call, int wake_fd)
+{
+    struct pollfd wake = {.fd = wake_fd, .events = POLLIN};
+    outgoing_wait_start(w, call);
+    while (!call->done) {
+        outgoing_wait_turn(w, &wake, wake_fd >= 0 ? 1 : 0, -1);
+        if (wake.revents != 0 && !call->done) {
+            outgoing_wait_cancel(w, call);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,176 @@
+"""Requests that were damaged on purpose: an answer that is well-formed, or a closed connection.
+
+Valid requests of every kind are cut, doubled, spliced and peppered with bytes, sent on connections
+of their own, and the end of what the server says is waited for. The server must stay up, answer a
+good request in between, and end without a leak (a sanitizer build says so with its exit code).
+CORVO_MUTATIONS sets how many; a failure names the seed.
+"""
+import json
+import os
+import random
+import re
+import socket
+import unittest
+
+import http2_client as h2
+from harness import PATIENCE_S, Server, in_threads, unique
+
+MUTATIONS = int(os.environ.get("CORVO_MUTATIONS", "4000"))
+SENDERS = 4
+STATUS_LINE = re.compile(rb"\AHTTP/1\.1 ([1-5]\d\d) [A-Za-z ]+\Z")
+BYTES = [b"\0", b"\r", b"\n", b"\r\n\r\n", b" ", b":", b"{", b"}", b"[", b'"', b"\\", b"\xff",
+         b"%00", b"%2f", b"..", b"-1", b"99999999999999999999", b"1e999", b"\\ud800", b"\xc3\x28",
+         b"chunked", b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n"]
+
+
+def request(method, path, body=None, headers=b""):
+    raw = b"" if body is None else json.dumps(body).encode()
+    return (b"%s %s HTTP/1.1\r\nHost: x\r\n%sContent-Length: %d\r\n\r\n"
+            % (method.encode(), path.encode(), headers, len(raw))) + raw
+
+
+def chunked(path, body):
+    raw = json.dumps(body).encode()
+    half = len(raw) // 2
+    pieces = b"".join(b"%x\r\n%s\r\n" % (len(p), p) for p in (raw[:half], raw[half:]))
+    return (b"POST %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" % path.encode()
+            + pieces + b"0\r\n\r\n")
+
+
+def originals(queue, job):
+    job_body = {"queue": queue, "payload": {"n": [1, 2.5, None, "\u00e9"]}, "priority": "high",
+                "tags": {"a": "b"}, "unique_key": "k", "unique_period": 60, "max_retries": 3,
+                "retry_base_delay": "5s", "expire_after": "1h", "scheduled_at":
+                "2099-01-01T00:00:00Z", "chain": {"steps": [{"queue": queue, "payload": {}}]},
+                "agent": {"max_iterations": 3, "max_cost_usd": 0.5, "iteration_timeout": "1m"}}
+    return [
+        request("POST", "/api/v1/enqueue", job_body),
+        request("POST", "/api/v1/enqueue/batch", {"jobs": [job_body, {"queue": queue}],
+                                                  "batch": {"callback_queue": queue}}),
+        request("POST", "/api/v1/fetch", {"queues": [queue], "worker_id": "w", "timeout": 0}),
+        request("POST", "/api/v1/fetch/batch", {"queues": [queue], "count": 3, "timeout": 0}),
+        request("POST", f"/api/v1/ack/{job}", {"result": {"a": 1}, "lease_token": 5}),
+        request("POST", "/api/v1/ack/batch", {"acks": [{"job_id": job, "result": 1}]}),
+        request("POST", f"/api/v1/fail/{job}", {"error": "e", "backtrace": "b"}),
+        request("POST", "/api/v1/heartbeat", {"jobs": {job: {"progress": {"p": 1}}}}),
+        request("GET", f"/api/v1/jobs/{job}"),
+        request("POST", f"/api/v1/jobs/{job}/move", {"queue": queue}),
+        request("POST", "/api/v1/jobs/bulk-get", {"job_ids": [job]}),
+        request("GET", "/api/v1/queues?x=%20y&z"),
+        request("POST", f"/api/v1/queues/{queue}/throttle", {"rate": 5, "window_ms": 100}),
+        request("POST", "/api/v1/schedules", {"name": "s", "queue": queue, "cron": "*/5 * * * *",
+                                              "timezone": "Europe/Berlin"}),
+        request("POST", "/api/v1/jobs/search", {"queue": queue, "state": ["dead"], "payload_jq":
+                                                '.a.b == "c"', "tags": {"a": "b"}, "limit": 5}),
+        request("GET", "/metrics", headers=b"Accept: */*\r\nX-Request-Id: abc\r\n"),
+        chunked("/api/v1/enqueue", job_body),
+        http2_original(queue, job),
+        http2_original(queue, job),
+    ]
+
+
+def http2_original(queue, job):
+    """A connection with some requests on it, from the preface to the goodbye."""
+    def headers(stream, method, path, flags):
+        block = h2.encode([(":method", method), (":scheme", "http"), (":path", path),
+                           (":authority", "x"), ("x-request-id", "abc")])
+        return h2.frame(h2.HEADERS, h2.END_HEADERS | flags, stream, block)
+
+    body = json.dumps({"queue": queue, "payload": [1, 2]}).encode()
+    return (h2.PREFACE + h2.frame(h2.SETTINGS, 0, 0, b"\0\3\0\0\0\x64")
+            + headers(1, "POST", "/api/v1/enqueue", 0) + h2.frame(h2.DATA, 0, 1, body[:9])
+            + h2.frame(h2.PING, 0, 0, b"12345678") + h2.frame(h2.DATA, h2.END_STREAM, 1, body[9:])
+            + headers(3, "GET", f"/api/v1/jobs/{job}", h2.END_STREAM)
+            + h2.frame(h2.WINDOW_UPDATE, 0, 0, b"\0\1\0\0")
+            + headers(5, "POST", "/api/v1/fetch", 0) + h2.frame(h2.RESET, 0, 5, b"\0\0\0\x08")
+            + h2.frame(h2.GOAWAY, 0, 0, bytes(8)))
+
+
+def mutate(rng, pool):
+    data = bytearray(rng.choice(pool))
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
+        at = rng.randrange(len(data) + 1)
+        kind = rng.randrange(7)
+        if kind == 0 and data:
+            data[min(at, len(data) - 1)] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            data[at:at] = rng.choice(BYTES)
+        elif kind == 2:
+            del data[at:at + rng.randrange(1, 20)]
+        elif kind == 3:
+            data[at:at] = data[at:at + rng.randrange(1, 200)]
+        elif kind == 4:
+            del data[at:]
+        elif kind == 5:
+            other = rng.choice(pool)
+            data[at:] = other[rng.randrange(len(other)):]
+        else:
+            data[at:at] = rng.choice(BYTES) * rng.choice((2, 50, 3000))
+    return bytes(data)
+
+
+def check_answers(data):
+    """What came back is a sequence of whole answers, or of whole frames."""
+    if data and not data.startswith(b"HTTP/"):
+        while data:
+            length = int.from_bytes(data[:3], "big") + 9
+            if len(data) < length or data[3] > 9:
+                raise AssertionError(f"no whole frame: {data[:100]!r}")
+            data = data[length:]
+    while data:
+        head, found, rest = data.partition(b"\r\n\r\n")
+        if not found:
+            raise AssertionError(f"no whole head: {data[:300]!r}")
+        first, *lines = head.split(b"\r\n")
+        if not (match := STATUS_LINE.match(first)):
+            raise AssertionError(f"a strange status line: {first[:300]!r}")
+        headers = dict(line.lower().split(b": ", 1) for line in lines)
+        if match[1] == b"100":
+            data = rest
+            continue
+        if b"content-length" not in headers:
+            return  # chunked or to the end: the others check those
+        length = int(headers[b"content-length"])
+        body, data = rest[:length], rest[length:]
+        if len(body) < length:
+            raise AssertionError("an answer was cut short")
+        if headers.get(b"content-type") == b"application/json":
+            json.loads(body)
+        if match[1][:1] == b"5" and match[1] not in (b"501", b"503", b"505"):
+            raise AssertionError(f"{head[:300]!r} {body[:300]!r}")
+
+
+class Mutations(unittest.TestCase):
+    takes_long = True
+
+    def send(self, port, data):
+        with socket.create_connection(("127.0.0.1", port), PATIENCE_S + 30) as s:
+            try:
+                s.sendall(data)
+                s.shutdown(socket.SHUT_WR)
+                got = b""
+                while piece := s.recv(65536):
+                    got += piece
+            except (ConnectionResetError, BrokenPipeError):
+                return  # closed
+        check_answers(got)
+
+    def sender(self, server, seed):
+        rng = random.Random(seed)
+        api = server.client()
+        queue = unique("mutated")
+        pool = originals(queue, api.enqueue(queue))
+        for n in range(MUTATIONS // SENDERS):
+            data = mutate(rng, pool)
+            try:
+                self.send(server.port, data)
+            except (AssertionError, OSError, ValueError) as e:
+                server.check_alive()
+                raise AssertionError(f"seed {seed}, number {n}: {e}; sent {data[:2000]!r}") from e
+            if n % 500 == 0:
+                api.enqueue(unique("good"))
+
+    def test_damaged_requests(self):
+        first = random.randrange(1 << 32)
+        with Server("--rate-limit-enabled=false") as server:
+            in_threads(SENDERS, lambda i: self.sender(server, first + i))

@@ -1,0 +1,272 @@
+"""Cost, keys, namespaces, webhooks, audit, cluster and backup, against known answers."""
+import os
+import pathlib
+import shutil
+import tempfile
+
+from cli_harness import FakeTest, json
+
+TOTALS = {"input_tokens": 210, "output_tokens": 35, "cache_creation_tokens": 10,
+          "cache_read_tokens": 30, "cost_usd": 0.23, "count": 3}
+USAGE = {"period": "7d", "from": "2026-02-13T10:00:00Z", "to": "2026-02-20T10:00:00Z",
+         "totals": TOTALS, "groups": [{"key": "model-a", **TOTALS}, {"key": "", **TOTALS}]}
+
+
+class Costs(FakeTest):
+    def test_usage(self):
+        fake, corvo = self.serve({"GET /usage/summary": USAGE})
+        self.ok(corvo.run("usage", "--period", "7d", "--group-by", "model"),
+                "Usage summary (7d)\nWindow: 2026-02-13T10:00:00Z -> 2026-02-20T10:00:00Z\n"
+                "Total rows: 3\nInput tokens: 210\nOutput tokens: 35\nCache create tokens: 10\n"
+                "Cache read tokens: 30\nTotal cost USD: 0.230000\nGroups:\n"
+                "- model-a rows=3 in=210 out=35 cache_create=10 cache_read=30 cost=0.230000\n"
+                "- - rows=3 in=210 out=35 cache_create=10 cache_read=30 cost=0.230000\n")
+        self.assertEqual(fake.requests[0].query, {"period": "7d", "group_by": "model"})
+        self.assertEqual(json.loads(self.ok(corvo.run("usage", "--output", "json"))), USAGE)
+        self.assertEqual(fake.requests[1].query, {"period": "24h"})
+
+    def test_cache_stats(self):
+        _, corvo = self.serve({"GET /usage/summary": USAGE})
+        self.ok(corvo.run("cache", "stats"), "Cache create tokens: 10\nCache read tokens:   30\n"
+                                             "Estimated hit rate:  75.0%\n")
+        _, corvo = self.serve({"GET /usage/summary": {"totals": {}}})
+        self.assertIn("Estimated hit rate:  0.0%", self.ok(corvo.run("cache", "stats")))
+
+    def test_budgets(self):
+        budget = {"id": "budget_1", "scope": "queue", "target": "q", "daily_usd": 10,
+                  "per_job_usd": 1.25, "on_exceed": "hold"}
+        fake, corvo = self.serve({"GET /budgets": [budget, {"scope": "global", "target": "*",
+                                                            "daily_usd": 5, "on_exceed": "reject"}],
+                                  "POST /budgets": budget,
+                                  "DELETE /budgets/tag/a=b": {"status": "deleted"}})
+        self.ok(corvo.run("budget", "list"),
+                "SCOPE   TARGET  DAILY_USD  PER_JOB_USD  ON_EXCEED\n"
+                "queue   q       10         1.25         hold\n"
+                "global  *       5          -            reject\n")
+        self.ok(corvo.run("budget", "set", "queue", "q", "--daily", "10", "--per-job", "1.25"),
+                "Budget set for queue:q\n")
+        self.assertEqual(fake.asked("POST /budgets")[0].json,
+                         {"scope": "queue", "target": "q", "daily_usd": 10, "per_job_usd": 1.25,
+                          "on_exceed": "hold"})
+        self.ok(corvo.run("budget", "set", "global", "*", "--daily", "0", "--on-exceed", "reject"))
+        self.assertEqual(fake.asked("POST /budgets")[1].json,
+                         {"scope": "global", "target": "*", "daily_usd": 0, "on_exceed": "reject"})
+        self.ok(corvo.run("budget", "delete", "tag", "a=b"), "Budget deleted for tag:a=b\n")
+        self.assertEqual(fake.requests[-1].raw_path, "/api/v1/budgets/tag/a%3Db")
+        self.failed(corvo.run("budget", "set", "queue", "q"), "give --daily, --per-job or both")
+        self.failed(corvo.run("budget", "set", "team", "q", "--daily", "1"), "<scope> must be")
+
+    def test_approval_policies(self):
+        policy = {"id": "apol_1", "name": "big", "mode": "all", "enabled": True, "queue": "q",
+                  "tag_key": "size", "tag_value": "big", "created_at": "2026-02-20T10:00:00Z"}
+        fake, corvo = self.serve({"GET /approval-policies": [policy, {"id": "apol_2", "name": "n",
+                                                                      "mode": "any",
+                                                                      "enabled": False}],
+                                  "POST /approval-policies": policy,
+                                  "DELETE /approval-policies/apol_1": {"status": "deleted"}})
+        self.ok(corvo.run("approval-policy", "list"),
+                "ID      NAME  MODE  ENABLED  QUEUE  TAG\n"
+                "apol_1  big   all   true     q      size=big\n"
+                "apol_2  n     any   false    -      -\n")
+        self.ok(corvo.run("approval-policy", "set", "big", "--mode", "all", "--queue", "q", "--tag",
+                          "size=big", "--disabled"), "approval policy set: big\n")
+        self.assertEqual(fake.asked("POST /approval-policies")[0].json,
+                         {"name": "big", "mode": "all", "enabled": False, "queue": "q",
+                          "tag_key": "size", "tag_value": "big"})
+        self.failed(corvo.run("approval-policy", "set", "x", "--tag", "size"),
+                    "tag must be key=value")
+        self.ok(corvo.run("approval-policy", "delete", "apol_1"),
+                "approval policy deleted: apol_1\n")
+
+    def test_empty_lists_say_so(self):
+        for args, path, text in ((("budget", "list"), "/budgets", "No budgets configured"),
+                                 (("approval-policy", "list"), "/approval-policies",
+                                  "No approval policies configured"),
+                                 (("keys",), "/auth/keys", "No API keys"),
+                                 (("webhooks", "list"), "/webhooks", "No webhooks"),
+                                 (("workers",), "/workers", "No workers connected"),
+                                 (("schedules",), "/schedules", "No schedules"),
+                                 (("queues",), "/queues", "No queues")):
+            _, corvo = self.serve({f"GET {path}": []})
+            self.ok(corvo.run(*args), text + "\n")
+
+
+class Administration(FakeTest):
+    def test_keys(self):
+        fake, corvo = self.serve({"GET /auth/keys": [
+            {"key_hash": "abc", "name": "ops", "namespace": "default", "role": "admin",
+             "enabled": True, "created_at": "2026-02-20T10:00:00Z", "queue_scope": ""}],
+            "POST /auth/keys": {"status": "ok", "api_key": "sk_123"},
+            "DELETE /auth/keys": {"status": "deleted"}})
+        self.assertIn("ops", self.ok(corvo.run("keys", "list")))
+        self.ok(corvo.run("keys", "create", "--name", "ci", "--role", "worker", "--queue-scope",
+                          "emails.*", "--expires-at", "2030-01-01T00:00:00Z"), "sk_123\n")
+        self.assertEqual(fake.asked("POST /auth/keys")[0].json,
+                         {"name": "ci", "namespace": "default", "role": "worker",
+                          "queue_scope": "emails.*", "expires_at": "2030-01-01T00:00:00Z"})
+        self.ok(corvo.run("keys", "delete", "abc"), "Key deleted: abc\n")
+        self.assertEqual(fake.requests[-1].json, {"key_hash": "abc"})
+
+    def test_namespaces(self):
+        fake, corvo = self.serve({
+            "GET /namespaces": [{"name": "acme", "created_at": "2026-02-20T10:00:00Z",
+                                 "rate_limit": {"read_rps": 5}}],
+            "POST /namespaces": (201, {"name": "acme", "status": "created"}),
+            "DELETE /namespaces/acme": {"status": "deleted"},
+            "PUT /namespaces/acme/rate-limit": {"status": "updated"},
+            "GET /namespaces/acme/rate-limit": {"using_defaults": True}})
+        self.assertIn('{"read_rps": 5}', self.ok(corvo.run("namespaces")))
+        self.ok(corvo.run("namespaces", "create", "acme"), "Namespace created: acme\n")
+        self.ok(corvo.run("namespaces", "rate-limit", "acme", "--read-rps", "5", "--write-burst",
+                          "2.5"), "Rate limit of acme updated\n")
+        self.ok(corvo.run("namespaces", "rate-limit", "acme", "--clear"))
+        self.assertEqual([r.json for r in fake.asked("PUT /namespaces/acme/rate-limit")],
+                         [{"read_rps": 5, "write_burst": 2.5}, {}])
+        self.assertIn('"using_defaults": true',
+                      self.ok(corvo.run("namespaces", "rate-limit", "acme")))
+        self.ok(corvo.run("namespaces", "delete", "acme"), "Namespace deleted: acme\n")
+
+    def test_webhooks(self):
+        hook = {"id": "wh_1", "url": "https://x.example/h", "events": ["completed", "dead"],
+                "enabled": True, "retry_limit": 3, "created_at": "2026-02-20T10:00:00Z",
+                "last_status_code": 200}
+        fake, corvo = self.serve({"GET /webhooks": [hook],
+                                  "POST /webhooks": {"status": "ok", "id": "wh_1"},
+                                  "DELETE /webhooks/wh_1": {"status": "deleted", "id": "wh_1"}})
+        self.assertIn("wh_1  https://x.example/h  completed,dead  true     200          -",
+                      self.ok(corvo.run("webhooks")))
+        self.ok(corvo.run("webhooks", "set", "wh_1", "--url", "https://x.example/h", "--events",
+                          "completed,dead", "--secret", "s", "--disabled"), "Webhook set: wh_1\n")
+        self.assertEqual(fake.asked("POST /webhooks")[0].json,
+                         {"id": "wh_1", "url": "https://x.example/h",
+                          "events": ["completed", "dead"], "secret": "s", "retry_limit": 3,
+                          "enabled": False})
+        self.ok(corvo.run("webhooks", "delete", "wh_1"), "Webhook deleted: wh_1\n")
+
+    def test_audit(self):
+        entry = {"id": 7, "principal": None, "role": "admin", "method": "POST",
+                 "path": "/api/v1/queues/x/pause", "status_code": 200,
+                 "created_at": "2026-02-20T10:00:00Z"}
+        fake, corvo = self.serve({"GET /audit-logs": {"audit_logs": [entry], "total": 1}})
+        self.ok(corvo.run("audit", "--method", "post", "--path-prefix", "/api/v1/queues", "--since",
+                          "2026-02-01", "--limit", "5"),
+                "TIME                  PRINCIPAL  ROLE   METHOD  STATUS  PATH\n"
+                "2026-02-20T10:00:00Z  -          admin  POST    200     /api/v1/queues/x/pause\n")
+        self.assertEqual(fake.requests[0].query,
+                         {"method": "post", "path_prefix": "/api/v1/queues", "since": "2026-02-01",
+                          "limit": "5", "offset": "0"})
+
+    def test_cluster(self):
+        fake, corvo = self.serve({
+            "GET /cluster/events": {"events": [{"seq": 4, "type": "enqueued", "job_id": "job_1",
+                                                "queue": "q",
+                                                "created_at": "2026-02-20T10:00:00Z"}]},
+            "POST /cluster/join": lambda r: {"status": "ok", "added": r.json["node_id"] == "new"},
+            "POST /admin/rebuild-sqlite": {"status": "ok", "rebuilt": True, "duration_ms": 12}})
+        self.ok(corvo.run("cluster", "events", "--after", "3", "--limit", "7"),
+                "4 2026-02-20T10:00:00Z enqueued job_1 q\n")
+        self.assertEqual(fake.requests[0].query, {"after_seq": "3", "limit": "7"})
+        self.ok(corvo.run("cluster", "join", "new", "10.0.0.2:9000", "--shard", "1",
+                          "--shard-count", "2"), "Node new joined\n")
+        self.assertEqual(fake.requests[1].json, {"node_id": "new", "addr": "10.0.0.2:9000",
+                                                 "shard": 1, "shard_count": 2})
+        self.ok(corvo.run("cluster", "join", "old", "10.0.0.3:9000"), "Node old already a member\n")
+        self.ok(corvo.run("admin", "rebuild-sqlite"), "SQLite rebuilt in 12ms\n")
+
+    def test_health_of_a_sick_server(self):
+        _, corvo = self.serve({"GET /healthz": (503, {"error": "database unavailable",
+                                                      "code": "UNHEALTHY"})})
+        self.failed(corvo.run("health"), "Error: database unavailable")
+
+    def test_seed_fails_where_a_required_call_does_and_skips_what_is_not_there(self):
+        _, corvo = self.serve({"POST /enqueue": (507, {"error": "the disk is nearly full"})})
+        done = corvo.run("seed", "demo")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Skipped: the server has no /budgets", done.stderr)
+        self.assertIn("Error: the disk is nearly full", done.stderr)
+        _, corvo = self.serve({"POST /budgets": (400, {"error": "bad budget"})})
+        self.failed(corvo.run("seed", "demo"), "Error: bad budget")
+
+
+JOB = {"id": "job_1", "queue": "q", "state": "pending", "payload": {}, "priority": 2,
+       "created_at": "2026-02-20T10:00:00Z"}
+BACKUP = {"namespace": "acme", "created_at": "2026-02-20T10:00:00Z", "jobs": [JOB],
+          "queues": [{"name": "q", "paused": False}], "meta": {"format": 2}}
+
+
+class Backup(FakeTest):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-backup-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.file = str(self.folder / "backup.json")
+
+    def write(self, value):
+        text = value if isinstance(value, str) else json.dumps(value)
+        pathlib.Path(self.file).write_text(text, encoding="utf-8")
+
+    def test_create_writes_what_the_server_sends(self):
+        text = json.dumps(BACKUP).encode()
+
+        def stream(_):
+            return 200, iter([text[:20], text[20:50], text[50:]])
+
+        fake, corvo = self.serve({"GET /admin/backup": stream})
+        self.ok(corvo.run("backup", "create", self.file, "--namespace", "acme"),
+                f"Backup written to {self.file} ({len(text)} bytes)\n")
+        self.assertEqual(pathlib.Path(self.file).read_bytes(), text)
+        self.assertEqual(os.listdir(self.folder), ["backup.json"])
+        self.assertEqual(fake.requests[0].query, {"namespace": "acme"})
+        self.assertEqual(self.ok(corvo.run("backup", "create", "-")).encode(), text)
+        self.assertEqual(self.ok(corvo.run("admin", "backup")).encode(), text)
+        self.ok(corvo.run("admin", "backup", "-o", self.file))
+
+    def test_a_backup_that_breaks_off_leaves_the_old_one(self):
+        def broken(_):
+            def pieces():
+                yield b'{"namespace":'
+                raise ConnectionError
+            return 200, pieces()
+
+        self.write("old")
+        for answer, message in ((broken, "Error: the backup broke off after 13 bytes"),
+                                ((403, {"error": "insufficient role permissions"}),
+                                 "Error: insufficient role permissions")):
+            _, corvo = self.serve({"GET /admin/backup": answer})
+            self.failed(corvo.run("backup", "create", self.file), message)
+            self.assertEqual(pathlib.Path(self.file).read_text(encoding="utf-8"), "old")
+            self.assertEqual(os.listdir(self.folder), ["backup.json"])
+
+    def test_verify(self):
+        _, corvo = self.serve({})
+        self.write(BACKUP)
+        self.ok(corvo.run("backup", "verify", self.file),
+                "Backup of namespace acme from 2026-02-20T10:00:00Z, format 2: 1 jobs, 1 queues\n")
+        for value, message in (("{", "the backup is damaged: invalid JSON at byte 1"),
+                               ({}, "no backup of a format"),
+                               ({**BACKUP, "meta": {"format": 3}}, "no backup of a format"),
+                               ({**BACKUP, "jobs": {}}, "no namespace or no jobs"),
+                               ({**BACKUP, "jobs": [JOB, {"id": "x"}]}, "jobs[1] is not a whole")):
+            self.write(value)
+            self.failed(corvo.run("backup", "verify", self.file), message)
+        self.failed(corvo.run("backup", "verify", str(self.folder / "none")), "Error: ")
+
+    def test_restore(self):
+        fake, corvo = self.serve({"POST /admin/restore": {"status": "ok", "restored_jobs": 1,
+                                                          "namespace": "acme"}})
+        self.write(BACKUP)
+        for args in (("backup", "restore"), ("admin", "restore")):
+            self.ok(corvo.run(*args, self.file), "Restored 1 jobs into acme\n")
+            self.assertEqual(fake.requests[-1].json, BACKUP)
+        self.ok(corvo.run("admin", "restore", "-", stdin=json.dumps(BACKUP)),
+                "Restored 1 jobs into acme\n")
+        # One of an older server says no format; it is passed on.
+        self.ok(corvo.run("admin", "restore", "-", stdin='{"jobs":[]}'))
+        fake.routes["POST /admin/restore"] = {"status": "ok", "restored_jobs": 1, "skipped_jobs": 2,
+                                              "failed_jobs": 3, "namespace": "acme"}
+        done = corvo.run("backup", "restore", self.file)
+        self.assertEqual((done.returncode, done.stdout), (0, "Restored 1 jobs into acme\n"))
+        self.assertEqual(done.stderr, "2 jobs were there already\n3 jobs could not be restored\n")
+        count = len(fake.requests)
+        self.write("{oops")
+        self.failed(corvo.run("backup", "restore", self.file), "the backup is damaged")
+        self.assertEqual(len(fake.requests), count)

@@ -1,0 +1,243 @@
+"""What goes wrong: servers that are away, keys that are missing, pipes that break, Ctrl-C."""
+import os
+import socket
+import subprocess
+import unittest
+
+from cli_harness import (PATIENCE_S, CliTest, Corvo, FakeTest, LiveTest, Server, binary,
+                         environment, frame, signal)
+
+
+def closed_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class NoServer(CliTest):
+    def setUp(self):
+        self.corvo = Corvo(f"http://127.0.0.1:{closed_port()}")
+
+    def test_every_kind_of_command_says_that_the_request_failed(self):
+        for args in (("queues",), ("enqueue", "q", "{}"), ("health",), ("status",), ("search",),
+                     ("bulk", "retry", "--filter", "{}"), ("backup", "create", "-"),
+                     ("seed", "demo"), ("wait", "job_1"), ("drain", "q", "--wait")):
+            with self.subTest(args[0]):
+                self.failed(self.corvo.run(*args), "Error: request failed: ")
+
+    def test_a_bad_url_is_a_failed_request(self):
+        for url in ("http://", "ftp://x", "nonsense://y", "http://no such host/"):
+            with self.subTest(url):
+                self.failed(self.corvo.run("queues", "--server", url), "Error: request failed: ")
+
+    def test_nothing_is_left_of_a_backup_that_failed(self):
+        path = f"/tmp/corvo-cli-test-{os.getpid()}.json"
+        self.failed(self.corvo.run("backup", "create", path), "Error: request failed: ")
+        self.assertFalse(os.path.exists(path) or os.path.exists(path + ".part"))
+
+
+class Usage(CliTest):
+    def setUp(self):
+        self.corvo = Corvo("http://127.0.0.1:1")
+
+    def test_misuse_says_what_is_wrong_and_how_it_is_used(self):
+        for args, message, usage in (
+                (("quues",), "unknown command 'quues'; did you mean 'queues'?", "corvo --help"),
+                (("budget", "sett"), "did you mean 'budget set'?", "corvo"),
+                (("queues", "--ouput", "json"), "did you mean --output?", "corvo queues [flags]"),
+                (("pause",), "needs <queue>, got 0 arguments", "corvo pause <queue> [flags]"),
+                (("pause", "a", "b"), "unexpected argument 'b'", "corvo pause <queue> [flags]"),
+                (("search", "--limit", "x"), "--limit: expected a whole number", "corvo search"),
+                (("budget",), "", "corvo budget <command>")):
+            with self.subTest(args):
+                done = self.corvo.run(*args)
+                self.failed(done, message)
+                self.assertIn("usage: ", done.stderr)
+                self.assertIn(usage, done.stderr)
+
+    def test_help_is_everywhere_and_ends_well(self):
+        for args, part in (((), "usage: corvo <command>"), (("help",), "Queues:"),
+                           (("--help",), "Queues:"), (("budget", "--help"), "budget set"),
+                           (("help", "budget"), "budget set"), (("search", "-h"), "--payload-jq"),
+                           (("help", "search"), "--payload-jq"),
+                           (("server", "--help"), "--data-dir"),
+                           (("help", "server"), "--data-dir"),
+                           (("schedules", "--help"), "schedules create")):
+            with self.subTest(args):
+                self.assertIn(part, self.ok(self.corvo.run(*args)))
+
+    def test_every_command_has_help_and_a_manual_page(self):
+        names = [line[2:36].split("<")[0].split("[")[0].strip()
+                 for line in self.ok(self.corvo.run()).split("\nFlags")[0].splitlines()
+                 if line.startswith("  ")]
+        self.assertGreater(len(names), 50)
+        for name in names:
+            with self.subTest(name):
+                if name != "server":
+                    self.assertIn(f"usage: corvo {name}",
+                                  self.ok(self.corvo.run(*name.split(), "--help")))
+                page = self.ok(self.corvo.run("man", *name.split()))
+                self.assertTrue(page.startswith(".TH \"corvo\\-"))
+
+    def test_version(self):
+        self.assertRegex(self.ok(self.corvo.run("version")), r"\Acorvo \S+ \(commit: \S+, built: ")
+        self.assertEqual(self.corvo.run("--version").stdout, self.corvo.run("version").stdout)
+        self.assertIn('"commit"', self.ok(self.corvo.run("version", "--output", "json")))
+
+    def test_the_environment_and_the_flag_name_the_server(self):
+        done = self.corvo.run("queues", env={"CORVO_URL": "http://127.0.0.1:2"})
+        self.assertIn("127.0.0.1:2", done.stderr)
+        done = self.corvo.run("queues", "--server", "127.0.0.1:3/")
+        self.assertIn("127.0.0.1:3", done.stderr)
+
+    def test_bash_completes_commands_flags_and_values(self):
+        script = self.ok(self.corvo.run("completion", "bash"))
+        folder = os.path.dirname(binary())
+        for line, wanted in (("corvo que", "queues"), ("corvo budget s", "set"),
+                             ("corvo search --payload-j", "--payload-jq"),
+                             ("corvo search --order d", "desc"), ("corvo server --data", "--data-dir")):
+            words = line.split()
+            program = (f'PATH="{folder}:$PATH"\n{script}\nCOMP_WORDS=({line}); '
+                       f"COMP_CWORD={len(words) - 1}; _corvo; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
+            done = subprocess.run(["bash", "-c", program], capture_output=True, text=True,
+                                  timeout=PATIENCE_S, check=True)
+            with self.subTest(line):
+                self.assertEqual(done.stdout.splitlines(), [wanted], done.stderr)
+
+    def test_completion_knows_three_shells(self):
+        for shell in ("bash", "zsh", "fish"):
+            self.assertIn("corvo __complete", self.ok(self.corvo.run("completion", shell)))
+        self.failed(self.corvo.run("completion", "tcsh"), "unknown shell 'tcsh'")
+
+
+class Unauthorised(CliTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--admin-password", "open sesame")
+        cls.url = f"http://127.0.0.1:{cls.server.port}"
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+
+    def test_without_a_key_the_error_says_how_to_give_one(self):
+        done = Corvo(self.url).run("queues")
+        self.failed(done, "Error: missing API key\n")
+        self.assertIn("CORVO_API_KEY", done.stderr)
+        self.failed(Corvo(self.url).run("queues", "--api-key", "wrong"), "Error: invalid API key")
+
+    def test_a_key_comes_from_the_flag_or_the_environment_and_the_flag_wins(self):
+        self.ok(Corvo(self.url).run("queues", "--api-key", "open sesame"))
+        self.ok(Corvo(self.url, CORVO_API_KEY="open sesame").run("queues"))
+        self.failed(Corvo(self.url, CORVO_API_KEY="open sesame").run("queues", "--api-key", "x"),
+                    "invalid API key")
+
+    def test_a_key_that_no_header_can_carry_is_refused(self):
+        self.failed(Corvo(self.url).run("queues", "--api-key", "a\nX-Evil: b"),
+                    "--api-key has a control character")
+
+    def test_a_worker_that_may_not_fetch_ends(self):
+        done = Corvo(self.url).run("work", "--queue", "q", "--exec", "true")
+        self.failed(done, "Error: missing API key")
+
+    def test_the_namespace_is_sent(self):
+        corvo = Corvo(self.url, CORVO_API_KEY="open sesame")
+        self.ok(corvo.run("enqueue", "mine", "{}", "--namespace", "acme"))
+        self.assertIn("mine", self.ok(corvo.run("queues", env={"CORVO_NAMESPACE": "acme"})))
+        self.assertIn("acme::mine", self.ok(corvo.run("queues")))
+
+
+class Interrupted(FakeTest):
+    def test_signals_end_a_request_with_their_exit_code(self):
+        def never(_):
+            def wait():
+                yield b": hello\n\n"
+                release.wait(PATIENCE_S)
+            return 200, wait()
+
+        import threading
+        for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+            release = threading.Event()
+            fake, corvo = self.serve({"GET /queues": never})
+            with self.subTest(number), corvo.start("queues") as running:
+                while not fake.asked("GET /queues"):
+                    self.assertIsNone(running.process.poll())
+                running.signal(number)
+                self.assertEqual(running.wait(), code)
+                self.assertTrue(running.errors.empty())
+            release.set()
+
+    def test_a_timeout_ends_a_request(self):
+        def slow(_):
+            def wait():
+                yield b" "
+                release.wait(PATIENCE_S)
+            return 200, wait()
+
+        import threading
+        release = threading.Event()
+        _, corvo = self.serve({"GET /queues": slow})
+        self.failed(corvo.run("queues", "--timeout", "50ms"), "Error: request failed: ")
+        release.set()
+
+    def test_an_error_that_is_not_the_standard_object_is_shown_raw(self):
+        _, corvo = self.serve({"GET /queues": (502, b"<html>bad gateway</html>")})
+        self.failed(corvo.run("queues"), "Error: <html>bad gateway</html>\n")
+        _, corvo = self.serve({"GET /queues": (500, b"")})
+        self.failed(corvo.run("queues"), "Error: the server answered with status 500\n")
+
+    def test_nonsense_in_an_answer_does_no_harm(self):
+        for body in (b"", b"null", b"[1,2,3]", b'{"jobs":7}', b"[[[", b"\xff\xfe"):
+            _, corvo = self.serve({"GET /queues": body, "POST /jobs/search": body,
+                                   "GET /cluster/status": body, "GET /workers": body})
+            for args in (("queues",), ("search",), ("status",), ("workers",), ("held",),
+                         ("queues", "--output", "json"), ("search", "--output", "table")):
+                with self.subTest((body, args)):
+                    self.assertIn(corvo.run(*args).returncode, (0, 1))
+
+
+class BrokenPipe(FakeTest):
+    def test_a_reader_that_goes_away_ends_it_silently(self):
+        jobs = [{"id": f"job_{i}", "payload": "x" * 100} for i in range(20000)]
+        _, corvo = self.serve({"POST /jobs/search": {"jobs": jobs, "total": len(jobs)}})
+        with subprocess.Popen([binary(), "search"], env=environment(corvo.env),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.read(10)
+            process.stdout.close()
+            self.assertEqual(process.stderr.read(), b"")
+            self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
+
+    def test_a_follower_ends_when_its_reader_does(self):
+        def stream(_):
+            def events():
+                number = 0
+                while True:
+                    number += 1
+                    yield frame({"seq": number, "type": "enqueued"}, "enqueued", number)
+            return 200, events()
+
+        _, corvo = self.serve({"GET /events": stream})
+        with subprocess.Popen([binary(), "events"], env=environment(corvo.env),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdout.readline()
+            process.stdout.close()
+            self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
+            self.assertEqual(process.stderr.read(), b"")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs a device that is full")
+    def test_a_full_disk_is_a_failure(self):
+        _, corvo = self.serve({"GET /queues": []})
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([binary(), "queues"], env=environment(corvo.env), stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S,
+                                  check=False)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, "Error: the output could not be written\n"))
+
+
+class Namespaced(LiveTest):
+    def test_log_level_debug_shows_requests_on_standard_error(self):
+        done = self.corvo.run("queues", "--log-level", "debug")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn('"event":"request"', done.stderr)
+        self.assertEqual(self.corvo.run("queues", "--log-level", "nonsense").stderr, "")

@@ -1,0 +1,92 @@
+"""What is different on a terminal: tables, colours, relative times, questions, Ctrl-C."""
+import datetime
+import os
+
+from cli_harness import FakeTest, LiveTest, Terminal
+
+RED, RESET = "\x1b[31m", "\x1b[0m"
+
+
+def job(state, **more):
+    hours_ago = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(hours=2, minutes=1)
+    return {"id": "job_1", "queue": "q", "state": state, "payload": {}, "priority": 2, "attempt": 1,
+            "created_at": hours_ago.strftime("%Y-%m-%dT%H:%M:%SZ"), **more}
+
+
+class Output(FakeTest):
+    def shown(self, corvo, *args, **options):
+        with Terminal(corvo, *args, **options) as terminal:
+            text, code = terminal.finish()
+        self.assertEqual(code, 0, text)
+        return text
+
+    def test_search_is_a_table_with_colours_and_relative_times(self):
+        found = {"jobs": [job("dead")], "total": 1, "has_more": False, "duration_ms": 2}
+        _, corvo = self.serve({"POST /jobs/search": found})
+        text = self.shown(corvo, "search")
+        self.assertIn(f"{RED}dead{RESET}", text)
+        self.assertIn("2h ago", text)
+        self.assertTrue(text.endswith("1 results (2ms)\n"))
+
+    def test_no_color_is_obeyed_and_an_empty_one_is_none(self):
+        found = {"jobs": [job("dead")], "total": 1, "has_more": False, "duration_ms": 2}
+        _, corvo = self.serve({"POST /jobs/search": found})
+        self.assertNotIn("\x1b", self.shown(corvo, "search", env={"NO_COLOR": "1"}))
+        self.assertIn(RED, self.shown(corvo, "search", env={"NO_COLOR": ""}))
+        self.assertNotIn("\x1b", self.ok(corvo.run("search", "--output", "table")))
+
+    def test_what_a_job_says_cannot_move_the_cursor(self):
+        queues = [{"name": "evil\x1b[2J\x07\u009b", "pending": 1, "paused": False}]
+        _, corvo = self.serve({"GET /queues": queues})
+        text = self.shown(corvo, "queues", env={"NO_COLOR": "1"})
+        self.assertNotIn("\x1b", text)
+        self.assertNotIn("\x07", text)
+        self.assertNotIn("\u009b", text)
+
+    def test_json_is_json_on_a_terminal_too(self):
+        _, corvo = self.serve({"GET /queues": []})
+        self.assertEqual(self.shown(corvo, "queues", "--output", "json"), "[]\n")
+
+    def test_an_error_goes_to_the_terminal_and_the_code_says_so(self):
+        _, corvo = self.serve({})
+        with Terminal(corvo, "queues") as terminal:
+            text, code = terminal.finish()
+        self.assertEqual((text, code), ("Error: no route GET /queues\n", 1))
+
+
+class Questions(LiveTest):
+    def ask(self, answer, *args):
+        with Terminal(self.corvo, *args) as terminal:
+            terminal.expect("[y/N] ")
+            terminal.type(answer)
+            return terminal.finish()
+
+    def test_clear_asks_and_takes_no_for_an_answer(self):
+        for answer in ("n\n", "\n", "what\n", "\x04"):
+            self.enqueue()
+            text, code = self.ask(answer, "clear", self.queue)
+            self.assertEqual(code, 1)
+            self.assertIn(f"Delete all pending and scheduled jobs of queue {self.queue}?", text)
+            self.assertIn("Nothing was done.", text)
+        self.assertEqual(self.api.queue(self.queue)["pending"], 4)
+
+    def test_clear_asks_and_takes_yes_for_an_answer(self):
+        self.enqueue()
+        text, code = self.ask("y\n", "clear", self.queue)
+        self.assertEqual(code, 0)
+        self.assertTrue(text.endswith(f"Queue {self.queue} cleared\n"))
+        self.assertEqual(self.api.queue(self.queue)["pending"], 0)
+
+    def test_yes_is_not_asked(self):
+        self.enqueue()
+        with Terminal(self.corvo, "clear", self.queue, "-y") as terminal:
+            text, code = terminal.finish()
+        self.assertEqual((text, code), (f"Queue {self.queue} cleared\n", 0))
+
+    def test_ctrl_c_at_the_question_does_nothing(self):
+        self.enqueue()
+        with Terminal(self.corvo, "clear", self.queue) as terminal:
+            terminal.expect("[y/N] ")
+            os.killpg(terminal.process.pid, 2)
+            self.assertEqual(terminal.finish()[1], 130)
+        self.assertEqual(self.api.queue(self.queue)["pending"], 1)

@@ -1,0 +1,181 @@
+#include "cli/cli_parse.h"
+
+#include "lib/test.h"
+#include "unit/cli/cli_kit.h"
+
+static void parse__finds_the_command_behind_flags(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *command; /* NULL: only a group */
+    } rows[] = {
+        {"queues", "queues"},
+        {"--server http://x queues", "queues"},
+        {"--output=json budget list", "budget list"},
+        {"budget --server x list", "budget list"},
+        {"schedules", "schedules"},
+        {"schedules list", "schedules list"},
+        {"schedules --output json", "schedules"},
+        {"keys", "keys list"},
+        {"queue pause q", "pause"},
+        {"tail --count 1", "events"},
+        {"enqueue budget {}", "enqueue"},
+        {"pause list", "pause"},
+        {"", NULL},
+        {"budget", NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct cli_kit k;
+        ROW(rows[i].line);
+        cli_kit_open(&k);
+        assert_int_equal(cli_kit_parse(&k, rows[i].line), ERR_OK);
+        if (rows[i].command == NULL) {
+            assert_null(k.cli.command);
+        } else {
+            assert_non_null(k.cli.command);
+            assert_string_equal(k.cli.command->name, rows[i].command);
+        }
+        cli_kit_close(&k);
+    }
+}
+
+static void parse__refuses_with_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *message; /* a part of it */
+    } rows[] = {
+        {"quues", "unknown command 'quues'; did you mean 'queues'?"},
+        {"xyzzy", "unknown command 'xyzzy'"},
+        {"budget sett", "did you mean 'budget set'?"},
+        {"schedules creat x", "did you mean 'schedules create'?"},
+        {"--sevrer x queues", "did you mean --server?"},
+        {"search --statee dead", "unknown flag '--statee' of corvo search; did you mean --state?"},
+        {"search -x", "unknown flag '-x'"},
+        {"search --limit", "flag --limit needs a value"},
+        {"search --limit ten", "--limit: expected a whole number, got 'ten'"},
+        {"search --order up", "--order: expected asc desc, got 'up'"},
+        {"search --created-after soon", "--created-after: expected a time"},
+        {"search --tag noequals", "tag must be key=value"},
+        {"search --tag =x", "tag must be key=value"},
+        {"search extra", "unexpected argument 'extra'"},
+        {"queues --timeout 5", "--timeout: expected a duration"},
+        {"queues --output xml", "--output: expected text json, got 'xml'"},
+        {"enqueue q", "corvo enqueue needs <queue> <payload>, got 1 argument"},
+        {"enqueue q {} --chain {", "invalid chain JSON: invalid JSON at byte 1"},
+        {"enqueue q {} --chain @/does/not/exist", "--chain"},
+        {"schedules create x --queue q", "flag --cron is required"},
+        {"budget set queue q --daily much", "--daily: expected a number"},
+        {"drain q --wait=maybe", "--wait: expected true or false"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct cli_kit k;
+        ROW(rows[i].line);
+        cli_kit_open(&k);
+        assert_int_equal(cli_kit_parse(&k, rows[i].line), ERR_VALIDATION);
+        if (strstr(k.err.msg, rows[i].message) == NULL) {
+            fail_msg("got '%s'", k.err.msg);
+        }
+        cli_kit_close(&k);
+    }
+}
+
+static void parse__mixes_flags_and_arguments(void **state)
+{
+    (void)state;
+    struct cli_kit k;
+    cli_kit_open(&k);
+    assert_int_equal(
+        cli_kit_parse(&k, "enqueue --priority=high mail --max-retries -1 {\"a\":1} --tag a=b"),
+        ERR_OK);
+    expect_str(k.cli.args[0], STR("mail"));
+    expect_str(k.cli.args[1], STR("{\"a\":1}"));
+    expect_str(cli_text(&k.cli, "priority"), STR("high"));
+    assert_int_equal(cli_int(&k.cli, "max-retries"), -1);
+    cli_kit_close(&k);
+
+    cli_kit_open(&k);
+    assert_int_equal(cli_kit_parse(&k, "pause -- --odd-name"), ERR_OK);
+    expect_str(k.cli.args[0], STR("--odd-name"));
+    cli_kit_close(&k);
+}
+
+static void parse__takes_values_from_the_environment(void **state)
+{
+    (void)state;
+    char url[] = "CORVO_URL=http://elsewhere";
+    char key[] = "CORVO_API_KEY=from-env";
+    char *environment[] = {url, key, NULL};
+    struct cli_kit k;
+    cli_kit_open(&k);
+    k.cli.environment = environment;
+    assert_int_equal(cli_kit_parse(&k, "queues --api-key mine"), ERR_OK);
+    expect_str(cli_text(&k.cli, "server"), STR("http://elsewhere"));
+    expect_str(cli_text(&k.cli, "api-key"), STR("mine"));
+    cli_kit_close(&k);
+
+    cli_kit_open(&k);
+    assert_int_equal(cli_kit_parse(&k, "queues"), ERR_OK);
+    expect_str(cli_text(&k.cli, "server"), STR("http://localhost:8080"));
+    assert_false(cli_given(&k.cli, "server"));
+    cli_kit_close(&k);
+}
+
+static void body__has_what_was_given_by_its_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *body;
+    } rows[] = {
+        {"enqueue q {}", "{}"},
+        {"enqueue q {} --max-retries 0 --unique-key k --priority high",
+         "{\"priority\":\"high\",\"unique_key\":\"k\",\"max_retries\":0}"},
+        {"enqueue q {} --max-retries -1", "{}"},
+        {"enqueue q {} --depends-on a,b --depends-on c", "{\"depends_on\":[\"a\",\"b\",\"c\"]}"},
+        {"enqueue q {} --agent-max-cost-usd 1.5 --agent-iteration-timeout 5m",
+         "{\"agent\":{\"max_cost_usd\":1.5,\"iteration_timeout\":\"5m\"}}"},
+        {"enqueue q {} --agent-max-iterations 0", "{}"},
+        {"enqueue q {} --chain {\"steps\":_[1]_}", "{\"chain\":{\"steps\": [1] }}"},
+        {"search --state dead,held --tag a=1 --tag b=x=y --has-errors=false --attempt-min 2",
+         "{\"state\":[\"dead\",\"held\"],\"tags\":{\"a\":\"1\",\"b\":\"x=y\"},"
+         "\"has_errors\":false,\"attempt_min\":2,\"sort\":\"created_at\",\"order\":\"desc\"}"},
+        {"search --created-after 2026-02-10",
+         "{\"created_after\":\"2026-02-10\",\"sort\":\"created_at\",\"order\":\"desc\"}"},
+        {"webhooks set --url http://x --disabled",
+         "{\"url\":\"http://x\",\"retry_limit\":3,\"enabled\":false}"},
+        {"webhooks set --url http://x --events a,b",
+         "{\"url\":\"http://x\",\"events\":[\"a\",\"b\"],\"retry_limit\":3,\"enabled\":true}"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct cli_kit k;
+        struct buf b;
+        ROW(rows[i].line);
+        cli_kit_open(&k);
+        assert_int_equal(cli_kit_parse(&k, rows[i].line), ERR_OK);
+        expect_str(cli_kit_body(&k, &b), str_from_z(rows[i].body));
+        buf_deinit(&b);
+        cli_kit_close(&k);
+    }
+}
+
+static void help__is_asked_for_whatever_else_is_wrong(void **state)
+{
+    (void)state;
+    struct cli_kit k;
+    cli_kit_open(&k);
+    assert_int_equal(cli_kit_parse(&k, "enqueue --nonsense --help"), ERR_OK);
+    assert_true(k.cli.help);
+    cli_help_command(&k.cli, k.cli.out, k.cli.command);
+    assert_non_null(strstr(cli_kit_output(&k).ptr, "usage: corvo enqueue <queue> <payload>"));
+    cli_kit_close(&k);
+}
+
+TEST_GROUP(cli_parse, cmocka_unit_test(parse__finds_the_command_behind_flags),
+           cmocka_unit_test(parse__refuses_with_what_is_wrong),
+           cmocka_unit_test(parse__mixes_flags_and_arguments),
+           cmocka_unit_test(parse__takes_values_from_the_environment),
+           cmocka_unit_test(body__has_what_was_given_by_its_kind),
+           cmocka_unit_test(help__is_asked_for_whatever_else_is_wrong));
