@@ -251,8 +251,10 @@ static void submit(struct svc_bulk *b, const struct command *c)
 
 static void give_up(struct svc_bulk *b, const char *error)
 {
-    struct command c = {.type = COMMAND_BULK_END,
-                        .bulk_end = {.id = b->task.id, .error = str_from_z(error)}};
+    struct str text = str_from_z(error);
+    struct command c = {.type = COMMAND_BULK_END, .bulk_end = {.id = b->task.id}};
+    /* A message may have been cut inside a character. */
+    c.bulk_end.error = str_is_utf8(text) ? text : STR("the jobs cannot be found");
     submit(b, &c);
 }
 
