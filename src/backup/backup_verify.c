@@ -31,6 +31,8 @@ static enum err_code read_meta(struct json_value meta, struct str prefix, struct
 {
     struct json_value v;
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
+    out->format = 1; /* of several the last one counts */
+    out->has_checksum = out->checksum_fits = false;
     if (meta.type != JSON_TYPE_OBJECT) {
         return err_set(err, ERR_VALIDATION, "meta is not an object");
     }
