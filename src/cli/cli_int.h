@@ -117,7 +117,7 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
 ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url, struct str body,
                            struct cli_answer *out);
 
-/* The same, where a status of 400 or above has failed. */
+/* The same, where every status but the two hundreds has failed. */
 ATTR_NODISCARD int cli_request(struct cli *cli, const char *method, const char *url,
                                struct str body, struct cli_answer *out);
 
@@ -187,9 +187,9 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
                     const struct str *rows, size_t row_count);
 
 /* cli_help.c */
-void cli_help_command(struct cli *cli, FILE *to, const struct cli_command *c);
-void cli_help_group(struct cli *cli, FILE *to, struct str group); /* empty: everything */
-void cli_help_usage(FILE *to, const struct cli_command *c);       /* one line */
+void cli_help_command(FILE *to, const struct cli_command *c);
+void cli_help_group(FILE *to, struct str group);            /* empty: everything */
+void cli_help_usage(FILE *to, const struct cli_command *c); /* one line */
 
 /* cli_run.c */
 

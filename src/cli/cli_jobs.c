@@ -71,6 +71,9 @@ static int write_tags(struct cli *cli, struct json_write *w)
             }
         }
     }
+    if (!json_scan_done(&s)) {
+        return cli_fail(cli, "--tags has more than %d members", LIMIT_TAGS);
+    }
     struct buf merged;
     buf_init(&merged, BODY_BYTES_MAX);
     json_object_override(&merged, pairs, count, tag_object(cli));

@@ -82,6 +82,23 @@ static void print_line(struct cli *cli, struct str status, const char *label, co
     cli_printf(cli, "%-15s " STR_FMT "\n", label, STR_ARG(value.len > 0 ? value : STR("-")));
 }
 
+/* How far the node is behind, when the answering one knows: the leader. */
+static struct str with_lag(struct cli *cli, struct str status, struct str node)
+{
+    int64_t commit = 0;
+    int64_t match = 0;
+    if (cli_member(node, "lag").type != JSON_TYPE_COUNT ||
+        !str_to_i64(cli_member_text(cli, status, "commit_index"), &commit) ||
+        !str_to_i64(cli_member_text(cli, node, "match_index"), &match)) {
+        return node;
+    }
+    return CLI_OBJECT(cli, CLI_SET_RAW("id", cli_member(node, "id").text),
+                      CLI_SET_RAW("role", cli_member(node, "role").text),
+                      CLI_SET_RAW("voter", cli_member(node, "voter").text),
+                      CLI_SET_RAW("address", cli_member(node, "address").text),
+                      CLI_SET_INT("lag", commit > match ? commit - match : 0));
+}
+
 static int run_cluster_status(struct cli *cli)
 {
     static const struct {
@@ -113,6 +130,9 @@ static int run_cluster_status(struct cli *cli)
         print_line(cli, answer.body, lines[i].label, lines[i].member);
     }
     size_t count = cli_elements(cli, cli_member(answer.body, "nodes").text, &rows);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = with_lag(cli, answer.body, rows[i]);
+    }
     if (count > 0) {
         cli_printf(cli, "\n");
         cli_call_table(cli, node_columns, COUNT_OF(node_columns), rows, count);

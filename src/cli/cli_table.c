@@ -17,6 +17,7 @@ static const struct cli_flag client_flags[] = {
     CLI_FLAG("namespace", CLI_TEXT, "NAME", NULL, "namespace to act in", .env = "CORVO_NAMESPACE"),
     CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print the result", .words = "text json"),
     CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json"),
+    CLI_FLAG("ca-file", CLI_TEXT, "FILE", NULL, "PEM file of who may vouch for the server", .env = "SSL_CERT_FILE"),
     CLI_FLAG("timeout", CLI_DURATION, "DURATION", NULL, "limit for each request"),
 };
 

@@ -162,6 +162,12 @@ static void take_jobs(struct worker *w)
 
 /* Heartbeats */
 
+/* Is the job ours to keep? Also while its end is being reported, which may take several tries. */
+static bool is_held(const struct cli_slot *s)
+{
+    return s->state != CLI_SLOT_FREE && !s->cancelled;
+}
+
 static void start_beat(struct worker *w)
 {
     struct cli *cli = w->cli;
@@ -173,7 +179,7 @@ static void start_beat(struct worker *w)
     struct json_write jobs = json_write_to(&b);
     json_write_object(&jobs);
     for (size_t i = 0; i < w->slot_count; i++) {
-        if (w->slots[i].state == CLI_SLOT_RUNNING && !w->slots[i].cancelled) {
+        if (is_held(&w->slots[i])) {
             cli_slot_write_beat(&w->slots[i], &jobs);
         }
     }
@@ -223,10 +229,10 @@ static struct mono beat_due(const struct worker *w)
     return w->beat_at;
 }
 
-static bool any_running(const struct worker *w)
+static bool any_held(const struct worker *w)
 {
     for (size_t i = 0; i < w->slot_count; i++) {
-        if (w->slots[i].state == CLI_SLOT_RUNNING && !w->slots[i].cancelled) {
+        if (is_held(&w->slots[i])) {
             return true;
         }
     }
@@ -280,7 +286,7 @@ static int wait_ms(const struct worker *w)
 {
     int64_t now = os_clock_mono().ns;
     int64_t at = now + 60 * NS_PER_S;
-    if (any_running(w) && !w->beating) {
+    if (any_held(w) && !w->beating) {
         at = sooner(at, beat_due(w));
     }
     if (!w->fetching && wants_more(w) && w->busy < w->slot_count) {
@@ -300,7 +306,7 @@ static void start_what_is_due(struct worker *w)
     if (!w->fetching && wants_more(w) && w->busy < w->slot_count && now >= w->fetch_at.ns) {
         start_fetch(w);
     }
-    if (!w->beating && any_running(w) && now >= beat_due(w).ns) {
+    if (!w->beating && any_held(w) && now >= beat_due(w).ns) {
         start_beat(w);
     }
     if (w->drain_until.ns != 0 && now >= w->drain_until.ns) {
@@ -324,11 +330,12 @@ static void turn(struct worker *w)
         count += cli_slot_fds(&w->slots[i], fds + count);
     }
     outgoing_wait_turn(w->cli->http, fds, count, wait_ms(w));
-    take_signal(w);
+    /* Jobs before signals: what was handed out is worked on, not left to its lease. */
     if (w->fetching && w->fetch.done) {
         take_jobs(w);
         outgoing_wait_clear(&w->fetch);
     }
+    take_signal(w);
     if (w->beating && w->beat.done) {
         take_beat(w);
         outgoing_wait_clear(&w->beat);
