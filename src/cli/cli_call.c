@@ -236,14 +236,8 @@ int cli_call_run(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-        return CLI_OK;
-    }
-    if (call->text != NULL) {
-        cli_print_pattern(cli, cli->out, call->text, answer.body);
-        cli_printf(cli, "\n");
-        return CLI_OK;
+    if (call->text != NULL || cli_is_json(cli)) {
+        return cli_show(cli, answer.body, call->text);
     }
     struct str array = call->rows == NULL ? answer.body : cli_member(answer.body, call->rows).text;
     size_t count = cli_elements(cli, array, &rows);

@@ -68,6 +68,11 @@ const char *cli_url(struct cli *cli, const char *pattern, const struct str *part
     return take(cli, &url);
 }
 
+const char *cli_url_to(struct cli *cli, const char *path)
+{
+    return cli_url(cli, path, NULL, 0);
+}
+
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value)
 {
     struct buf b;

@@ -91,6 +91,10 @@ ATTR_NODISCARD struct str cli_format(struct cli *cli, const char *fmt, ...) ATTR
  * may move the cursor. */
 struct str cli_harmless(struct cli *cli, struct str text);
 
+/* What a command has to say at its end: the answer with --output json, else the pattern, filled
+ * from it as by cli_print_pattern, and a line feed. CLI_OK, for return. */
+int cli_show(struct cli *cli, struct str answer, const char *pattern);
+
 /* Print pattern with {0} as the first argument and {name} as that member of the object. */
 void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct str object);
 
@@ -105,6 +109,9 @@ const char *cli_url(struct cli *cli, const char *pattern, const struct str *part
 #define CLI_URL(cli, pattern, ...)                                                                 \
     cli_url((cli), (pattern), (const struct str[]){__VA_ARGS__},                                   \
             sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
+
+/* The same without parts. */
+const char *cli_url_to(struct cli *cli, const char *path);
 
 /* Add ?name=value, or &name=value, to the URL. */
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value);

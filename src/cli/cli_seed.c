@@ -26,7 +26,7 @@ static void remember(struct seeding *s, const char *what, struct str id)
 
 static int post(struct seeding *s, const char *path, struct str body, struct cli_answer *out)
 {
-    return cli_request(s->cli, "POST", CLI_URL(s->cli, path, STR_EMPTY), body, out);
+    return cli_request(s->cli, "POST", cli_url_to(s->cli, path), body, out);
 }
 
 /* A setting that an older server may not know. */
@@ -34,7 +34,7 @@ static int post_setting(struct seeding *s, const char *path, struct str body)
 {
     struct cli *cli = s->cli;
     struct cli_answer answer;
-    int code = cli_ask(cli, "POST", CLI_URL(cli, path, STR_EMPTY), body, &answer);
+    int code = cli_ask(cli, "POST", cli_url_to(cli, path), body, &answer);
     if (code != CLI_OK || answer.status < 400 || answer.status == 409) {
         return code;
     }

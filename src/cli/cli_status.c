@@ -28,10 +28,9 @@ static int run_status(struct cli *cli)
     struct cli_answer cluster;
     struct cli_answer queues;
     struct str *rows = NULL;
-    int code =
-        cli_request(cli, "GET", CLI_URL(cli, "/cluster/status", STR_EMPTY), STR_EMPTY, &cluster);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/cluster/status"), STR_EMPTY, &cluster);
     if (code == CLI_OK) {
-        code = cli_request(cli, "GET", CLI_URL(cli, "/queues", STR_EMPTY), STR_EMPTY, &queues);
+        code = cli_request(cli, "GET", cli_url_to(cli, "/queues"), STR_EMPTY, &queues);
     }
     if (code != CLI_OK) {
         return code;
@@ -54,7 +53,7 @@ static int run_status(struct cli *cli)
 static int run_health(struct cli *cli)
 {
     struct cli_answer answer;
-    const char *url = CLI_URL(cli, "/healthz", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/healthz");
     if (cli_bool(cli, "ready")) {
         url = cli_url_query(cli, url, "ready", STR("1"));
     }
@@ -63,15 +62,8 @@ static int run_health(struct cli *cli)
         return code;
     }
     struct str role = cli_member_text(cli, answer.body, "raft_state");
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        cli_print_pattern(cli, cli->out,
-                          role.len > 0 ? "Status: {status}  Role: {raft_state}\n"
-                                       : "Status: {status}\n",
-                          answer.body);
-    }
-    return CLI_OK;
+    return cli_show(cli, answer.body,
+                    role.len > 0 ? "Status: {status}  Role: {raft_state}" : "Status: {status}");
 }
 
 /* Cluster */
@@ -117,8 +109,7 @@ static int run_cluster_status(struct cli *cli)
     };
     struct cli_answer answer;
     struct str *rows = NULL;
-    int code =
-        cli_request(cli, "GET", CLI_URL(cli, "/cluster/status", STR_EMPTY), STR_EMPTY, &answer);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/cluster/status"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -144,7 +135,7 @@ static int run_cluster_events(struct cli *cli)
 {
     struct cli_answer answer;
     struct str *rows = NULL;
-    const char *url = CLI_URL(cli, "/cluster/events", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/cluster/events");
     url = cli_url_query(cli, url, "after_seq", cli_text(cli, "after"));
     url = cli_url_query(cli, url, "limit", cli_text(cli, "limit"));
     int code = cli_request(cli, "GET", url, STR_EMPTY, &answer);
@@ -174,7 +165,7 @@ static int run_cluster_join(struct cli *cli)
     if (cli_given(cli, "shard-count")) {
         pairs[count++] = (struct cli_pair)CLI_SET_INT("shard_count", cli_int(cli, "shard-count"));
     }
-    int code = cli_request(cli, "POST", CLI_URL(cli, "/cluster/join", STR_EMPTY),
+    int code = cli_request(cli, "POST", cli_url_to(cli, "/cluster/join"),
                            cli_object(cli, pairs, count), &answer);
     if (code != CLI_OK) {
         return code;
@@ -195,12 +186,12 @@ static const struct cli_flag health_flags[] = {
 };
 
 static const struct cli_flag cluster_events_flags[] = {
-    CLI_FLAG("after", CLI_INT, "SEQ", "0", "only events after this number"),
-    CLI_FLAG("limit", CLI_INT, "N", "100", "events at most"),
+    CLI_FLAG("after", CLI_INT, "SEQ", "0",   "only events after this number"),
+    CLI_FLAG("limit", CLI_INT, "N",   "100", "events at most"),
 };
 
 static const struct cli_flag cluster_join_flags[] = {
-    CLI_FLAG("shard", CLI_INT, "N", NULL, "the shard to join"),
+    CLI_FLAG("shard",       CLI_INT, "N", NULL, "the shard to join"),
     CLI_FLAG("shard-count", CLI_INT, "N", NULL, "how many shards the node expects"),
 };
 

@@ -101,7 +101,7 @@ static void start_fetch(struct worker *w)
     struct arena *outer = cli->arena;
     arena_reset(w->fetch_arena);
     cli->arena = w->fetch_arena;
-    w->fetch = cli_call_to(cli, "POST", CLI_URL(cli, "/fetch/batch", STR_EMPTY), fetch_body(w));
+    w->fetch = cli_call_to(cli, "POST", cli_url_to(cli, "/fetch/batch"), fetch_body(w));
     w->fetch.timeout_ms = POLL_S * 1000 + POLL_SLACK_MS;
     cli->arena = outer;
     w->fetching = true;
@@ -186,7 +186,7 @@ static void start_beat(struct worker *w)
     json_write_end(&jobs);
     struct str body = CLI_OBJECT(cli, CLI_SET_RAW("jobs", arena_str(cli->arena, buf_str(&b))));
     buf_deinit(&b);
-    w->beat = cli_call_to(cli, "POST", CLI_URL(cli, "/heartbeat", STR_EMPTY), body);
+    w->beat = cli_call_to(cli, "POST", cli_url_to(cli, "/heartbeat"), body);
     w->beat.timeout_ms = POLL_SLACK_MS;
     cli->arena = outer;
     w->beating = true;
@@ -415,16 +415,18 @@ static int run_work(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("queue", CLI_LIST, "QUEUES", NULL, "queues to take jobs from, the first ones first", .options = CLI_REQUIRED),
-    CLI_FLAG("exec", CLI_TEXT, "COMMAND", NULL, "what to run for each job, by /bin/sh -c", .options = CLI_REQUIRED),
-    CLI_FLAG("concurrency", CLI_INT, "N", "1", "jobs at the same time"),
-    CLI_FLAG("worker-id", CLI_TEXT, "ID", NULL, "name of the worker; by default the host's and the process's"),
-    CLI_FLAG("lease", CLI_DURATION, "DURATION", "60s", "how long a claim holds without a heartbeat"),
-    CLI_FLAG("heartbeat", CLI_DURATION, "DURATION", "15s", "how often to say that a job is worked on"),
-    CLI_FLAG("kill-after", CLI_DURATION, "DURATION", "10s", "from SIGTERM to SIGKILL for a job that was cancelled"),
-    CLI_FLAG("drain-timeout", CLI_DURATION, "DURATION", "0s", "how long running jobs may take when the worker stops; 0s: as long as they need"),
-    CLI_FLAG("max-jobs", CLI_INT, "N", "0", "end after so many jobs; 0: never"),
-    CLI_FLAG("exit-when-idle", CLI_BOOL, NULL, "false", "end when there is nothing to do"),
+    CLI_FLAG("queue",          CLI_LIST,     "QUEUES",   NULL,    "queues to take jobs from, the first ones first",
+             .options = CLI_REQUIRED),
+    CLI_FLAG("exec",           CLI_TEXT,     "COMMAND",  NULL,    "what to run for each job, by /bin/sh -c",
+             .options = CLI_REQUIRED),
+    CLI_FLAG("concurrency",    CLI_INT,      "N",        "1",     "jobs at the same time"),
+    CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "name of the worker; by default the host's and the process's"),
+    CLI_FLAG("lease",          CLI_DURATION, "DURATION", "60s",   "how long a claim holds without a heartbeat"),
+    CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "how often to say that a job is worked on"),
+    CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "from SIGTERM to SIGKILL for a job that was cancelled"),
+    CLI_FLAG("drain-timeout",  CLI_DURATION, "DURATION", "0s",    "how long running jobs may take when the worker stops; 0s: as long as they need"),
+    CLI_FLAG("max-jobs",       CLI_INT,      "N",        "0",     "end after so many jobs; 0: never"),
+    CLI_FLAG("exit-when-idle", CLI_BOOL,     NULL,       "false", "end when there is nothing to do"),
 };
 
 static const struct cli_command commands[] = {
