@@ -271,10 +271,13 @@ static const struct cli_flag admin_backup_flags[] = {
 
 static const struct cli_command commands[] = {
     {.name = "backup create", .args = "<file>", .summary = "Write a backup of a namespace to a file; - is standard output",
-     .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json", .run = run_create},
+     .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
+     .run = run_create},
     {.name = "backup restore", .args = "<file>", .summary = "Give a backup back to the server; jobs that exist are left alone", .run = run_restore},
-    {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup", .options = CLI_LOCAL, .run = run_verify},
-    {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace", CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
+    {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
+     .options = CLI_LOCAL, .run = run_verify},
+    {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
+     CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
     {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server", .run = run_restore},
 };
 /* clang-format on */

@@ -209,7 +209,8 @@ static const struct cli_command commands[] = {
      .call = {"DELETE", "/budgets/{0}/{1}", .text = "Budget deleted for {0}:{1}"}},
     {.name = "approval-policy list", .args = "", .summary = "List the approval policies", .run = run_policy_list},
     {.name = "approval-policy set", .args = "<name>", .summary = "Hold agent jobs that match until somebody approves",
-     .examples = "corvo approval-policy set big-mails --queue emails.send --tag size=big --mode all", CLI_FLAGS(policy_flags), .run = run_policy_set},
+     .examples = "corvo approval-policy set big-mails --queue emails.send --tag size=big --mode all",
+     CLI_FLAGS(policy_flags), .run = run_policy_set},
     {.name = "approval-policy delete", .args = "<id>", .summary = "Delete an approval policy",
      .call = {"DELETE", "/approval-policies/{0}", .text = "approval policy deleted: {0}"}},
 };

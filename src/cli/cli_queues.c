@@ -174,11 +174,14 @@ static const struct cli_command commands[] = {
      .options = CLI_CONFIRM, .confirm = "Delete all pending and scheduled jobs of queue {0}?",
      .call = {"POST", "/queues/{0}/clear", .text = "Queue {0} cleared"}},
     {.name = "drain", .args = "<queue>", .summary = "Pause a queue and let its active jobs finish",
-     .examples = "corvo drain emails.send --wait --wait-timeout 5m", CLI_FLAGS(drain_flags), .run = run_drain},
-    {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs", CLI_FLAGS(destroy_flags), .run = run_destroy},
+     .examples = "corvo drain emails.send --wait --wait-timeout 5m",
+     CLI_FLAGS(drain_flags), .run = run_drain},
+    {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs",
+     CLI_FLAGS(destroy_flags), .run = run_destroy},
     {.name = "concurrency", .args = "<queue> <max>", .summary = "Limit how many jobs of a queue are active; 0: no limit", .run = run_concurrency},
     {.name = "throttle", .args = "<queue> [rate/window]", .summary = "Limit how fast jobs of a queue are handed out",
-     .examples = "corvo throttle emails.send 100/1m\ncorvo throttle emails.send --remove", CLI_FLAGS(throttle_flags), .run = run_throttle},
+     .examples = "corvo throttle emails.send 100/1m\ncorvo throttle emails.send --remove",
+     CLI_FLAGS(throttle_flags), .run = run_throttle},
 };
 /* clang-format on */
 

@@ -170,9 +170,12 @@ static const struct cli_command commands[] = {
      .about = "\"corvo server --help\" lists the settings.", .options = CLI_LOCAL | CLI_RAW, .run = run_server},
     {.name = "version", .args = "", .summary = "Say which version this is",
      CLI_FLAGS(version_flags), .options = CLI_LOCAL, .run = run_version},
-    {.name = "help", .args = "[command...]", .summary = "Say how a command is used", .options = CLI_LOCAL, .run = run_help},
+    {.name = "help", .args = "[command...]", .summary = "Say how a command is used",
+     .options = CLI_LOCAL, .run = run_help},
     {.name = "completion", .args = "<shell>", .summary = "Print the completion script for bash, zsh or fish",
-     .examples = "source <(corvo completion bash)\ncorvo completion zsh > \"${fpath[1]}/_corvo\"\ncorvo completion fish > ~/.config/fish/completions/corvo.fish",
+     .examples = "source <(corvo completion bash)\n"
+                 "corvo completion zsh > \"${fpath[1]}/_corvo\"\n"
+                 "corvo completion fish > ~/.config/fish/completions/corvo.fish",
      .options = CLI_LOCAL, .run = run_completion},
     {.name = "man", .args = "[command...]", .summary = "Print a manual page",
      .examples = "corvo man search | man -l -\ncorvo man --dir /usr/local/share/man/man1",

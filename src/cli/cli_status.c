@@ -170,14 +170,8 @@ static int run_cluster_join(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        bool added = cli_member_true(answer.body, "added");
-        cli_print_pattern(cli, cli->out,
-                          added ? "Node {0} joined\n" : "Node {0} already a member\n", answer.body);
-    }
-    return CLI_OK;
+    bool added = cli_member_true(answer.body, "added");
+    return cli_show(cli, answer.body, added ? "Node {0} joined" : "Node {0} already a member");
 }
 
 /* clang-format off */
@@ -197,12 +191,15 @@ static const struct cli_flag cluster_join_flags[] = {
 
 static const struct cli_command commands[] = {
     {.name = "status", .args = "", .summary = "Show the server's state and its queues", .run = run_status},
-    {.name = "health", .args = "", .summary = "Ask whether the server is well; 1 when it is not", CLI_FLAGS(health_flags), .run = run_health},
+    {.name = "health", .args = "", .summary = "Ask whether the server is well; 1 when it is not",
+     CLI_FLAGS(health_flags), .run = run_health},
     {.name = "workers", .args = "", .summary = "List the workers",
      .call = {"GET", "/workers", CLI_COLUMNS(worker_columns), .empty = "No workers connected"}},
     {.name = "cluster status", .args = "", .summary = "Show the nodes and how far each is", .run = run_cluster_status},
-    {.name = "cluster events", .args = "", .summary = "List events of the replicated log", CLI_FLAGS(cluster_events_flags), .run = run_cluster_events},
-    {.name = "cluster join", .args = "<node-id> <raft-addr>", .summary = "Add a node to the cluster", CLI_FLAGS(cluster_join_flags), .run = run_cluster_join},
+    {.name = "cluster events", .args = "", .summary = "List events of the replicated log",
+     CLI_FLAGS(cluster_events_flags), .run = run_cluster_events},
+    {.name = "cluster join", .args = "<node-id> <raft-addr>", .summary = "Add a node to the cluster",
+     CLI_FLAGS(cluster_join_flags), .run = run_cluster_join},
 };
 /* clang-format on */
 
