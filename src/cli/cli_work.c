@@ -23,6 +23,7 @@ enum {
     POLL_IDLE_S = 1,
     POLL_SLACK_MS = 15000, /* how late an answer may be before the connection counts as lost */
     BEAT_MS_MIN = 500,     /* between heartbeats that a report asks for */
+    EMPTY_MS = 50,         /* after a fetch that found nothing */
     BACKOFF_MS_MIN = 500,
     BACKOFF_MS_MAX = 30000,
     ARENA_BYTES = 256 << 20,
@@ -122,7 +123,7 @@ static struct cli_slot *free_slot(struct worker *w)
             return &w->slots[i];
         }
     }
-    UNREACHABLE("no more jobs were asked for than there is room");
+    UNREACHABLE("fewer slots are busy than there are");
 }
 
 /* A refusal that will not pass: the key, the role, the request itself. */
@@ -151,12 +152,20 @@ static void take_jobs(struct worker *w)
         return;
     }
     w->backoff_ms = BACKOFF_MS_MIN;
+    size_t before = w->busy;
     size_t count = cli_elements(cli, cli_member(answer, "jobs").text, &jobs);
-    w->idle = count == 0;
-    for (size_t i = 0; i < count; i++) {
-        cli_slot_start(free_slot(w), w->command, jobs[i]);
-        w->busy++;
-        w->claimed++;
+    /* A server that hands out more than was asked for gets the rest back when the leases end. */
+    for (size_t i = 0; i < count && w->busy < w->slot_count; i++) {
+        if (cli_member_text(cli, jobs[i], "job_id").len > 0) {
+            cli_slot_start(free_slot(w), w->command, jobs[i]);
+            w->busy++;
+            w->claimed++;
+        }
+    }
+    w->idle = w->busy == before;
+    if (w->idle) {
+        w->fetch_at =
+            in_ms(EMPTY_MS); /* whatever the server does not park is not asked in a loop */
     }
 }
 
