@@ -49,37 +49,45 @@ static const struct cli_column audit_columns[] = {
 };
 
 static const struct cli_flag key_flags[] = {
-    CLI_FLAG("name", CLI_TEXT, "NAME", NULL, "what the key is for", .field = "name", .options = CLI_REQUIRED),
-    CLI_FLAG("namespace", CLI_TEXT, "NAME", "default", "the namespace it works in", .field = "namespace", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("role", CLI_TEXT, "ROLE", "readonly", "admin, operator, worker, readonly or a role of your own", .field = "role", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("queue-scope", CLI_TEXT, "PATTERN", NULL, "queues it may touch", .field = "queue_scope"),
-    CLI_FLAG("expires-at", CLI_TIME, "TIME", NULL, "when it ends", .field = "expires_at"),
+    CLI_FLAG("name",        CLI_TEXT, "NAME",    NULL,       "what the key is for",
+             .field = "name", .options = CLI_REQUIRED),
+    CLI_FLAG("namespace",   CLI_TEXT, "NAME",    "default",  "the namespace it works in",
+             .field = "namespace", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("role",        CLI_TEXT, "ROLE",    "readonly", "admin, operator, worker, readonly or a role of your own",
+             .field = "role", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("queue-scope", CLI_TEXT, "PATTERN", NULL,       "queues it may touch", .field = "queue_scope"),
+    CLI_FLAG("expires-at",  CLI_TIME, "TIME",    NULL,       "when it ends", .field = "expires_at"),
 };
 
 static const struct cli_flag rate_flags[] = {
-    CLI_FLAG("read-rps", CLI_REAL, "N", NULL, "reads per second", .field = "read_rps"),
-    CLI_FLAG("read-burst", CLI_REAL, "N", NULL, "reads at once", .field = "read_burst"),
-    CLI_FLAG("write-rps", CLI_REAL, "N", NULL, "writes per second", .field = "write_rps"),
-    CLI_FLAG("write-burst", CLI_REAL, "N", NULL, "writes at once", .field = "write_burst"),
-    CLI_FLAG("clear", CLI_BOOL, NULL, "false", "back to the defaults"),
+    CLI_FLAG("read-rps",    CLI_REAL, "N",  NULL,    "reads per second", .field = "read_rps"),
+    CLI_FLAG("read-burst",  CLI_REAL, "N",  NULL,    "reads at once", .field = "read_burst"),
+    CLI_FLAG("write-rps",   CLI_REAL, "N",  NULL,    "writes per second", .field = "write_rps"),
+    CLI_FLAG("write-burst", CLI_REAL, "N",  NULL,    "writes at once", .field = "write_burst"),
+    CLI_FLAG("clear",       CLI_BOOL, NULL, "false", "back to the defaults"),
 };
 
 static const struct cli_flag webhook_flags[] = {
-    CLI_FLAG("url", CLI_TEXT, "URL", NULL, "where to send events", .field = "url", .options = CLI_REQUIRED),
-    CLI_FLAG("events", CLI_LIST, "TYPES", NULL, "which events; all when not given", .field = "events"),
-    CLI_FLAG("secret", CLI_TEXT, "SECRET", NULL, "signs what is sent", .field = "secret"),
-    CLI_FLAG("retry-limit", CLI_INT, "N", "3", "attempts in all", .field = "retry_limit", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("disabled", CLI_BOOL, NULL, "false", "keep it without sending", .field = "enabled", .options = CLI_SEND_DEFAULT | CLI_INVERTED),
+    CLI_FLAG("url",         CLI_TEXT, "URL",    NULL,    "where to send events",
+             .field = "url", .options = CLI_REQUIRED),
+    CLI_FLAG("events",      CLI_LIST, "TYPES",  NULL,    "which events; all when not given", .field = "events"),
+    CLI_FLAG("secret",      CLI_TEXT, "SECRET", NULL,    "signs what is sent", .field = "secret"),
+    CLI_FLAG("retry-limit", CLI_INT,  "N",      "3",     "attempts in all",
+             .field = "retry_limit", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("disabled",    CLI_BOOL, NULL,     "false", "keep it without sending",
+             .field = "enabled", .options = CLI_SEND_DEFAULT | CLI_INVERTED),
 };
 
 static const struct cli_flag audit_flags[] = {
-    CLI_FLAG("principal", CLI_TEXT, "NAME", NULL, "done by", .field = "principal"),
-    CLI_FLAG("method", CLI_TEXT, "METHOD", NULL, "with this method", .field = "method"),
-    CLI_FLAG("path-prefix", CLI_TEXT, "PATH", NULL, "on paths that begin so", .field = "path_prefix"),
-    CLI_FLAG("since", CLI_TIME, "TIME", NULL, "not before", .field = "since"),
-    CLI_FLAG("until", CLI_TIME, "TIME", NULL, "not after", .field = "until"),
-    CLI_FLAG("limit", CLI_INT, "N", "100", "entries at most", .field = "limit", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("offset", CLI_INT, "N", "0", "entries to skip", .field = "offset", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("principal",   CLI_TEXT, "NAME",   NULL,  "done by", .field = "principal"),
+    CLI_FLAG("method",      CLI_TEXT, "METHOD", NULL,  "with this method", .field = "method"),
+    CLI_FLAG("path-prefix", CLI_TEXT, "PATH",   NULL,  "on paths that begin so", .field = "path_prefix"),
+    CLI_FLAG("since",       CLI_TIME, "TIME",   NULL,  "not before", .field = "since"),
+    CLI_FLAG("until",       CLI_TIME, "TIME",   NULL,  "not after", .field = "until"),
+    CLI_FLAG("limit",       CLI_INT,  "N",      "100", "entries at most",
+             .field = "limit", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("offset",      CLI_INT,  "N",      "0",   "entries to skip",
+             .field = "offset", .options = CLI_SEND_DEFAULT),
 };
 
 static const struct cli_command commands[] = {
@@ -99,12 +107,14 @@ static const struct cli_command commands[] = {
     {.name = "namespaces delete", .args = "<name>", .summary = "Delete a namespace; its jobs stay",
      .options = CLI_CONFIRM, .confirm = "Delete namespace {0}?",
      .call = {"DELETE", "/namespaces/{0}", .text = "Namespace deleted: {0}"}},
-    {.name = "namespaces rate-limit", .args = "<name>", .summary = "Show or set the request limits of a namespace", CLI_FLAGS(rate_flags), .run = run_rate_limit,
+    {.name = "namespaces rate-limit", .args = "<name>", .summary = "Show or set the request limits of a namespace",
+     CLI_FLAGS(rate_flags), .run = run_rate_limit,
      .call = {"PUT", "/namespaces/{0}/rate-limit", .text = "Rate limit of {0} {status}"}},
     {.name = "webhooks list", .args = "", .summary = "List the webhooks",
      .call = {"GET", "/webhooks", CLI_COLUMNS(webhook_columns), .empty = "No webhooks"}},
     {.name = "webhooks set", .args = "[id]", .summary = "Make a webhook, or change the one with this id",
-     .examples = "corvo webhooks set --url https://example.com/hook --events completed,dead --secret s3cret", CLI_FLAGS(webhook_flags),
+     .examples = "corvo webhooks set --url https://example.com/hook --events completed,dead --secret s3cret",
+     CLI_FLAGS(webhook_flags),
      .call = {"POST", "/webhooks", .arg_field = {"id"}, .text = "Webhook set: {id}"}},
     {.name = "webhooks delete", .args = "<id>", .summary = "Delete a webhook",
      .call = {"DELETE", "/webhooks/{0}", .text = "Webhook deleted: {0}"}},

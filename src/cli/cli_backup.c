@@ -50,7 +50,7 @@ static int download(struct saving *s)
 {
     struct cli *cli = s->cli;
     struct str namespace = cli_text(cli, "namespace");
-    const char *url = CLI_URL(cli, "/admin/backup", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/admin/backup");
     if (namespace.len > 0) {
         url = cli_url_query(cli, url, "namespace", namespace);
     }
@@ -261,21 +261,15 @@ static int run_restore(struct cli *cli)
         code = verify(cli, buf_str(&bytes), &v);
     }
     if (code == CLI_OK) {
-        code = cli_request(cli, "POST", CLI_URL(cli, "/admin/restore", STR_EMPTY), buf_str(&bytes),
-                           &answer);
+        code =
+            cli_request(cli, "POST", cli_url_to(cli, "/admin/restore"), buf_str(&bytes), &answer);
     }
     buf_deinit(&bytes);
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        cli_print_pattern(cli, cli->out, "Restored {restored_jobs} jobs into {namespace}\n",
-                          answer.body);
-        note_others(cli, answer.body);
-    }
-    return CLI_OK;
+    note_others(cli, answer.body);
+    return cli_show(cli, answer.body, "Restored {restored_jobs} jobs into {namespace}");
 }
 
 /* clang-format off */
@@ -285,10 +279,13 @@ static const struct cli_flag admin_backup_flags[] = {
 
 static const struct cli_command commands[] = {
     {.name = "backup create", .args = "<file>", .summary = "Write a backup of a namespace to a file; - is standard output",
-     .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json", .run = run_create},
+     .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
+     .run = run_create},
     {.name = "backup restore", .args = "<file>", .summary = "Give a backup back to the server; jobs that exist are left alone", .run = run_restore},
-    {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup", .options = CLI_LOCAL, .run = run_verify},
-    {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace", CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
+    {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
+     .options = CLI_LOCAL, .run = run_verify},
+    {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
+     CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
     {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server", .run = run_restore},
 };
 /* clang-format on */

@@ -160,7 +160,7 @@ static int count_ids(struct bulk *b, int64_t *out)
         size_t left = b->ids.count - from;
         piece.ids = (struct cli_ids){b->ids.id + from, left < PIECE ? left : PIECE};
         struct str list = cli_member(body_of(&piece), "job_ids").text;
-        int code = cli_request(cli, "POST", CLI_URL(cli, "/jobs/bulk-get", STR_EMPTY),
+        int code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/bulk-get"),
                                CLI_OBJECT(cli, CLI_SET_RAW("job_ids", list)), &answer);
         if (code != CLI_OK) {
             return code;
@@ -177,8 +177,7 @@ static int run_dry(struct bulk *b)
     int64_t count = 0;
     int code;
     if (b->filter.len > 0) {
-        code =
-            cli_request(cli, "POST", CLI_URL(cli, "/jobs/search", STR_EMPTY), b->filter, &answer);
+        code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/search"), b->filter, &answer);
         count = code == CLI_OK ? cli_member_int(answer.body, "total") : 0;
     } else {
         code = count_ids(b, &count);
@@ -333,7 +332,7 @@ static int run_bulk(struct cli *cli)
     if (!may_go_on(&b, &code)) {
         return code;
     }
-    code = cli_request(cli, "POST", CLI_URL(cli, "/jobs/bulk", STR_EMPTY), body_of(&b), &answer);
+    code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/bulk"), body_of(&b), &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -350,13 +349,13 @@ static int run_bulk(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("filter", CLI_TEXT, "JSON", NULL, "jobs that match, as in the search API; standard input is not read"),
-    CLI_FLAG("to", CLI_TEXT, "QUEUE", NULL, "target of move"),
-    CLI_FLAG("priority", CLI_TEXT, "WORD", NULL, "target of change_priority"),
-    CLI_FLAG("async", CLI_BOOL, NULL, "false", "work in the background"),
-    CLI_FLAG("wait", CLI_BOOL, NULL, "true", "follow work in the background to its end"),
-    CLI_FLAG("dry-run", CLI_BOOL, NULL, "false", "say how many jobs are meant, change nothing"),
-    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "do not ask", .letter = 'y'),
+    CLI_FLAG("filter",   CLI_TEXT, "JSON",  NULL,    "jobs that match, as in the search API; standard input is not read"),
+    CLI_FLAG("to",       CLI_TEXT, "QUEUE", NULL,    "target of move"),
+    CLI_FLAG("priority", CLI_TEXT, "WORD",  NULL,    "target of change_priority"),
+    CLI_FLAG("async",    CLI_BOOL, NULL,    "false", "work in the background"),
+    CLI_FLAG("wait",     CLI_BOOL, NULL,    "true",  "follow work in the background to its end"),
+    CLI_FLAG("dry-run",  CLI_BOOL, NULL,    "false", "say how many jobs are meant, change nothing"),
+    CLI_FLAG("yes",      CLI_BOOL, NULL,    "false", "do not ask", .letter = 'y'),
 };
 
 static const struct cli_command commands[] = {

@@ -8,7 +8,13 @@
 #include "json/json_scan.h"
 #include "os/os_clock.h"
 
-enum { COLUMNS_MAX = 12, CUT_CHARACTERS = 60, BODY_BYTES_MAX = 64 << 20 };
+enum {
+    COLUMNS_MAX = 12,
+    CUT_CHARACTERS = 60,
+    BODY_BYTES_MAX = 64 << 20,
+    STALE_S = 60,
+    OFFLINE_S = 300
+};
 
 /* Cells */
 
@@ -20,7 +26,8 @@ static const char *state_color(struct str state)
     } colors[] = {
         {"active", "\033[36m"},    {"completed", "\033[32m"}, {"dead", "\033[31m"},
         {"held", "\033[33m"},      {"retrying", "\033[35m"},  {"cancelled", "\033[90m"},
-        {"scheduled", "\033[34m"},
+        {"scheduled", "\033[34m"}, {"healthy", "\033[32m"},   {"stale", "\033[33m"},
+        {"offline", "\033[31m"},
     };
     for (size_t i = 0; i < COUNT_OF(colors); i++) {
         if (str_eq(state, str_from_z(colors[i].state))) {
@@ -61,6 +68,17 @@ static struct str time_cell(struct cli *cli, struct str text)
     }
     size_t len = cli_time_relative(at, os_clock_wall(), room);
     return arena_str(cli->arena, str_from(room, len));
+}
+
+static struct str alive_cell(struct str text)
+{
+    struct wall at;
+    struct err err;
+    if (timestamp_parse(text, &at, &err) != ERR_OK) {
+        return STR("unknown");
+    }
+    int64_t age_s = (os_clock_wall().ns - at.ns) / NS_PER_S;
+    return age_s > OFFLINE_S ? STR("offline") : age_s > STALE_S ? STR("stale") : STR("healthy");
 }
 
 static struct str list_cell(struct cli *cli, struct str text)
@@ -113,6 +131,9 @@ static struct str cell(struct cli *cli, struct str row, const struct cli_column 
         json_value_f64(value, &real)) {
         return cli_format(cli, "%.6f", real);
     }
+    if (column->show == CLI_SHOW_ALIVE) {
+        return alive_cell(text);
+    }
     if (text.len == 0) {
         return STR("-");
     }
@@ -158,7 +179,7 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
     cli_printf(cli, "\n");
     for (size_t i = 0; i < row_count * column_count; i++) {
         size_t c = i % column_count;
-        bool state = columns[c].show == CLI_SHOW_STATE;
+        bool state = columns[c].show == CLI_SHOW_STATE || columns[c].show == CLI_SHOW_ALIVE;
         print_cell(cli, cells[i], width[c], state ? state_color(cells[i]) : "");
         cli_printf(cli, "%s", c + 1 == column_count ? "\n" : "");
     }
@@ -236,14 +257,8 @@ int cli_call_run(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-        return CLI_OK;
-    }
-    if (call->text != NULL) {
-        cli_print_pattern(cli, cli->out, call->text, answer.body);
-        cli_printf(cli, "\n");
-        return CLI_OK;
+    if (call->text != NULL || cli_is_json(cli)) {
+        return cli_show(cli, answer.body, call->text);
     }
     struct str array = call->rows == NULL ? answer.body : cli_member(answer.body, call->rows).text;
     size_t count = cli_elements(cli, array, &rows);

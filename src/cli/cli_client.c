@@ -68,6 +68,11 @@ const char *cli_url(struct cli *cli, const char *pattern, const struct str *part
     return take(cli, &url);
 }
 
+const char *cli_url_to(struct cli *cli, const char *path)
+{
+    return cli_url(cli, path, NULL, 0);
+}
+
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value)
 {
     struct buf b;
@@ -106,12 +111,15 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
     if (cli->http == NULL) {
         cli->http = outgoing_wait_new();
     }
-    return (struct outgoing_wait_call){.method = method,
-                                       .url = url,
-                                       .headers = headers,
-                                       .body = body,
-                                       .timeout_ms = cli_int(cli, "timeout"),
-                                       .limit_bytes = CLI_ANSWER_BYTES};
+    struct str ca_file = cli_text(cli, "ca-file");
+    return (struct outgoing_wait_call){
+        .method = method,
+        .url = url,
+        .headers = headers,
+        .body = body,
+        .ca_file = ca_file.len == 0 ? NULL : arena_strz(cli->arena, ca_file),
+        .timeout_ms = cli_int(cli, "timeout"),
+        .limit_bytes = CLI_ANSWER_BYTES};
 }
 
 int cli_interrupted(struct cli *cli)
@@ -169,11 +177,12 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     }
     log_debug("request", LOG_Z("method", method), LOG_Z("url", url), LOG_I64("status", call.status),
               LOG_I64("took_us", (os_clock_mono().ns - from.ns) / NS_PER_US));
+    *out = (struct cli_answer){.status = call.status,
+                               .body = arena_str(cli->arena, buf_str(&call.answer))};
     if (call.err.code != ERR_OK) {
         code = cli_unreachable(cli, &call.err);
-    } else {
-        *out = (struct cli_answer){.status = call.status,
-                                   .body = arena_str(cli->arena, buf_str(&call.answer))};
+    } else if (out->body.len < call.answer.len) {
+        code = cli_fail(cli, "the server's answers are more than fits into memory");
     }
     outgoing_wait_clear(&call);
     return code;
@@ -183,7 +192,7 @@ int cli_request(struct cli *cli, const char *method, const char *url, struct str
                 struct cli_answer *out)
 {
     int code = cli_ask(cli, method, url, body, out);
-    if (code == CLI_OK && out->status >= 400) {
+    if (code == CLI_OK && (out->status < 200 || out->status >= 300)) {
         return cli_refused(cli, out->status, out->body);
     }
     return code;

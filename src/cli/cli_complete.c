@@ -141,6 +141,11 @@ static void command_words(int count, char **words, struct cli_parse_words *out)
 
 void cli_complete_words(struct cli *cli, int count, char **words)
 {
+    /* "help" and "man" are followed by a command's name as if they were not there. */
+    if (count > 1 && cli_table_is_word("help man", str_from_z(words[0]))) {
+        words++;
+        count--;
+    }
     struct cli_parse_words found = {.len = 0};
     command_words(count, words, &found);
     struct str group = str_from(found.text, found.len);

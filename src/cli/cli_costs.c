@@ -9,7 +9,7 @@
 static int get_usage(struct cli *cli, struct str period, struct str group_by,
                      struct cli_answer *out)
 {
-    const char *url = CLI_URL(cli, "/usage/summary", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/usage/summary");
     url = cli_url_query(cli, url, "period", period);
     if (group_by.len > 0) {
         url = cli_url_query(cli, url, "group_by", group_by);
@@ -122,17 +122,9 @@ static int run_policy_set(struct cli *cli)
         pairs[count++] = (struct cli_pair)CLI_SET_TEXT("tag_key", str_from(pair.ptr, at));
         pairs[count++] = (struct cli_pair)CLI_SET_TEXT("tag_value", str_from_offset(pair, at + 1));
     }
-    int code = cli_request(cli, "POST", CLI_URL(cli, "/approval-policies", STR_EMPTY),
+    int code = cli_request(cli, "POST", cli_url_to(cli, "/approval-policies"),
                            cli_object(cli, pairs, count), &answer);
-    if (code != CLI_OK) {
-        return code;
-    }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        cli_print_pattern(cli, cli->out, "approval policy set: {0}\n", answer.body);
-    }
-    return CLI_OK;
+    return code == CLI_OK ? cli_show(cli, answer.body, "approval policy set: {0}") : code;
 }
 
 /* "key=value" of two members is shown as one cell. */
@@ -145,8 +137,7 @@ static int run_policy_list(struct cli *cli)
     };
     struct cli_answer answer;
     struct str *rows = NULL;
-    int code =
-        cli_request(cli, "GET", CLI_URL(cli, "/approval-policies", STR_EMPTY), STR_EMPTY, &answer);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/approval-policies"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -184,21 +175,23 @@ static const struct cli_column budget_columns[] = {
 };
 
 static const struct cli_flag usage_flags[] = {
-    CLI_FLAG("period", CLI_TEXT, "DURATION", "24h", "how far back: 24h, 7d, 2w"),
-    CLI_FLAG("group-by", CLI_TEXT, "WORD", NULL, "queue, model or provider"),
+    CLI_FLAG("period",   CLI_TEXT, "DURATION", "24h", "how far back: 24h, 7d, 2w"),
+    CLI_FLAG("group-by", CLI_TEXT, "WORD",     NULL,  "queue, model or provider"),
 };
 
 static const struct cli_flag budget_flags[] = {
-    CLI_FLAG("daily", CLI_REAL, "USD", NULL, "limit per day", .field = "daily_usd"),
-    CLI_FLAG("per-job", CLI_REAL, "USD", NULL, "limit per job", .field = "per_job_usd"),
-    CLI_FLAG("on-exceed", CLI_TEXT, "WORD", "hold", "what happens above it", .field = "on_exceed", .words = "hold reject alert_only", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("daily",     CLI_REAL, "USD",  NULL,   "limit per day", .field = "daily_usd"),
+    CLI_FLAG("per-job",   CLI_REAL, "USD",  NULL,   "limit per job", .field = "per_job_usd"),
+    CLI_FLAG("on-exceed", CLI_TEXT, "WORD", "hold", "what happens above it",
+             .field = "on_exceed", .words = "hold reject alert_only", .options = CLI_SEND_DEFAULT),
 };
 
 static const struct cli_flag policy_flags[] = {
-    CLI_FLAG("mode", CLI_TEXT, "WORD", "any", "whether any or all conditions must hold", .words = "any all"),
-    CLI_FLAG("queue", CLI_TEXT, "QUEUE", NULL, "jobs of this queue"),
-    CLI_FLAG("tag", CLI_PAIRS, "KEY=VALUE", NULL, "jobs with this tag"),
-    CLI_FLAG("disabled", CLI_BOOL, NULL, "false", "keep it without applying it"),
+    CLI_FLAG("mode",     CLI_TEXT,  "WORD",      "any",   "whether any or all conditions must hold",
+             .words = "any all"),
+    CLI_FLAG("queue",    CLI_TEXT,  "QUEUE",     NULL,    "jobs of this queue"),
+    CLI_FLAG("tag",      CLI_PAIRS, "KEY=VALUE", NULL,    "jobs with this tag"),
+    CLI_FLAG("disabled", CLI_BOOL,  NULL,        "false", "keep it without applying it"),
 };
 
 static const struct cli_command commands[] = {
@@ -216,7 +209,8 @@ static const struct cli_command commands[] = {
      .call = {"DELETE", "/budgets/{0}/{1}", .text = "Budget deleted for {0}:{1}"}},
     {.name = "approval-policy list", .args = "", .summary = "List the approval policies", .run = run_policy_list},
     {.name = "approval-policy set", .args = "<name>", .summary = "Hold agent jobs that match until somebody approves",
-     .examples = "corvo approval-policy set big-mails --queue emails.send --tag size=big --mode all", CLI_FLAGS(policy_flags), .run = run_policy_set},
+     .examples = "corvo approval-policy set big-mails --queue emails.send --tag size=big --mode all",
+     CLI_FLAGS(policy_flags), .run = run_policy_set},
     {.name = "approval-policy delete", .args = "<id>", .summary = "Delete an approval policy",
      .call = {"DELETE", "/approval-policies/{0}", .text = "approval policy deleted: {0}"}},
 };

@@ -88,7 +88,7 @@ static const char *url_of(struct following *f)
         const char *name;
     } lists[] = {{"queues", "queues"}, {"job-ids", "job_ids"}, {"types", "types"}};
     struct cli *cli = f->cli;
-    const char *url = CLI_URL(cli, "/events", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/events");
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         struct buf b;
         const struct cli_value *v = cli_value(cli, lists[i].flag);
@@ -162,12 +162,12 @@ static int run_events(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("queues", CLI_LIST, "QUEUES", NULL, "only of these queues"),
-    CLI_FLAG("job-ids", CLI_LIST, "IDS", NULL, "only of these jobs"),
-    CLI_FLAG("types", CLI_LIST, "TYPES", NULL, "only of these types: enqueued, started, completed, failed, dead …"),
-    CLI_FLAG("after", CLI_INT, "SEQ", NULL, "begin after this number"),
-    CLI_FLAG("tail", CLI_INT, "N", "10", "without --after: begin with so many past events"),
-    CLI_FLAG("count", CLI_INT, "N", "0", "end after so many events; 0: never"),
+    CLI_FLAG("queues",  CLI_LIST, "QUEUES", NULL, "only of these queues"),
+    CLI_FLAG("job-ids", CLI_LIST, "IDS",    NULL, "only of these jobs"),
+    CLI_FLAG("types",   CLI_LIST, "TYPES",  NULL, "only of these types: enqueued, started, completed, failed, dead …"),
+    CLI_FLAG("after",   CLI_INT,  "SEQ",    NULL, "begin after this number"),
+    CLI_FLAG("tail",    CLI_INT,  "N",      "10", "without --after: begin with so many past events"),
+    CLI_FLAG("count",   CLI_INT,  "N",      "0",  "end after so many events; 0: never"),
 };
 
 static const struct cli_command commands[] = {

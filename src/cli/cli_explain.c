@@ -89,8 +89,7 @@ static int look_at_queue(struct explaining *e)
 {
     struct cli_answer answer;
     struct str *queues = NULL;
-    int code =
-        cli_request(e->cli, "GET", CLI_URL(e->cli, "/queues", STR_EMPTY), STR_EMPTY, &answer);
+    int code = cli_request(e->cli, "GET", cli_url_to(e->cli, "/queues"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -115,7 +114,7 @@ static int look_at_dependencies(struct explaining *e)
         return CLI_OK;
     }
     struct str body = CLI_OBJECT(cli, CLI_SET_RAW("job_ids", list));
-    int code = cli_request(cli, "POST", CLI_URL(cli, "/jobs/bulk-get", STR_EMPTY), body, &answer);
+    int code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/bulk-get"), body, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -153,7 +152,7 @@ static int look_at_workers(struct explaining *e)
     struct cli_answer answer;
     struct str *workers = NULL;
     size_t listening = 0;
-    int code = cli_request(cli, "GET", CLI_URL(cli, "/workers", STR_EMPTY), STR_EMPTY, &answer);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/workers"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }

@@ -78,7 +78,7 @@ static bool is_in_group(const struct cli_command *c, struct str group)
            (name.len == group.len || name.ptr[group.len] == ' ');
 }
 
-void cli_help_command(struct cli *cli, FILE *to, const struct cli_command *c)
+void cli_help_command(FILE *to, const struct cli_command *c)
 {
     (void)fprintf(to, "usage: ");
     cli_help_usage(to, c);
@@ -102,7 +102,6 @@ void cli_help_command(struct cli *cli, FILE *to, const struct cli_command *c)
         (void)fprintf(to, "\nExamples:\n");
         print_lines(to, c->examples);
     }
-    (void)cli;
 }
 
 static void print_family(FILE *to, const struct cli_family *family)
@@ -115,11 +114,10 @@ static void print_family(FILE *to, const struct cli_family *family)
     }
 }
 
-void cli_help_group(struct cli *cli, FILE *to, struct str group)
+void cli_help_group(FILE *to, struct str group)
 {
     const struct cli_command *c;
     size_t count = 0;
-    (void)cli;
     if (group.len > 0) {
         (void)fprintf(to, "usage: corvo " STR_FMT " <command> [flags]\n\nCommands:\n",
                       STR_ARG(group));

@@ -91,6 +91,10 @@ ATTR_NODISCARD struct str cli_format(struct cli *cli, const char *fmt, ...) ATTR
  * may move the cursor. */
 struct str cli_harmless(struct cli *cli, struct str text);
 
+/* What a command has to say at its end: the answer with --output json, else the pattern, filled
+ * from it as by cli_print_pattern, and a line feed. CLI_OK, for return. */
+int cli_show(struct cli *cli, struct str answer, const char *pattern);
+
 /* Print pattern with {0} as the first argument and {name} as that member of the object. */
 void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct str object);
 
@@ -106,6 +110,9 @@ const char *cli_url(struct cli *cli, const char *pattern, const struct str *part
     cli_url((cli), (pattern), (const struct str[]){__VA_ARGS__},                                   \
             sizeof((const struct str[]){__VA_ARGS__}) / sizeof(struct str))
 
+/* The same without parts. */
+const char *cli_url_to(struct cli *cli, const char *path);
+
 /* Add ?name=value, or &name=value, to the URL. */
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value);
 
@@ -117,7 +124,7 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
 ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url, struct str body,
                            struct cli_answer *out);
 
-/* The same, where a status of 400 or above has failed. */
+/* The same, where every status but the two hundreds has failed. */
 ATTR_NODISCARD int cli_request(struct cli *cli, const char *method, const char *url,
                                struct str body, struct cli_answer *out);
 
@@ -187,9 +194,9 @@ void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t co
                     const struct str *rows, size_t row_count);
 
 /* cli_help.c */
-void cli_help_command(struct cli *cli, FILE *to, const struct cli_command *c);
-void cli_help_group(struct cli *cli, FILE *to, struct str group); /* empty: everything */
-void cli_help_usage(FILE *to, const struct cli_command *c);       /* one line */
+void cli_help_command(FILE *to, const struct cli_command *c);
+void cli_help_group(FILE *to, struct str group);            /* empty: everything */
+void cli_help_usage(FILE *to, const struct cli_command *c); /* one line */
 
 /* cli_run.c */
 

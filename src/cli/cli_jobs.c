@@ -71,6 +71,9 @@ static int write_tags(struct cli *cli, struct json_write *w)
             }
         }
     }
+    if (!json_scan_done(&s)) {
+        return cli_fail(cli, "--tags has more than %d members", LIMIT_TAGS);
+    }
     struct buf merged;
     buf_init(&merged, BODY_BYTES_MAX);
     json_object_override(&merged, pairs, count, tag_object(cli));
@@ -114,17 +117,9 @@ static int run_enqueue(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
-    code = cli_request(cli, "POST", CLI_URL(cli, "/enqueue", STR_EMPTY), body, &answer);
-    if (code != CLI_OK) {
-        return code;
-    }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        cli_print_pattern(cli, cli->out, "Job enqueued: {job_id} (status: {status})\n",
-                          answer.body);
-    }
-    return CLI_OK;
+    code = cli_request(cli, "POST", cli_url_to(cli, "/enqueue"), body, &answer);
+    return code == CLI_OK ? cli_show(cli, answer.body, "Job enqueued: {job_id} (status: {status})")
+                          : code;
 }
 
 /* Others */
@@ -141,23 +136,7 @@ static int run_inspect(struct cli *cli)
 
 static int run_replay(struct cli *cli)
 {
-    if (cli_int(cli, "from") <= 0) {
-        return cli_fail(cli, "--from must be > 0");
-    }
-    struct cli_answer answer;
-    struct str body = CLI_OBJECT(cli, CLI_SET_INT("from", cli_int(cli, "from")));
-    int code =
-        cli_request(cli, "POST", CLI_URL(cli, "/jobs/{0}/replay", cli->args[0]), body, &answer);
-    if (code != CLI_OK) {
-        return code;
-    }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        cli_print_pattern(cli, cli->out, "Replay enqueued: {job_id} (status: {status})\n",
-                          answer.body);
-    }
-    return CLI_OK;
+    return cli_int(cli, "from") > 0 ? cli_call_run(cli) : cli_fail(cli, "--from must be > 0");
 }
 
 static int run_iterations(struct cli *cli)
@@ -194,7 +173,7 @@ static int run_held(struct cli *cli)
     struct str *rows = NULL;
     struct str body =
         STR("{\"state\":[\"held\"],\"limit\":100,\"sort\":\"created_at\",\"order\":\"desc\"}");
-    int code = cli_request(cli, "POST", CLI_URL(cli, "/jobs/search", STR_EMPTY), body, &answer);
+    int code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/search"), body, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -214,23 +193,36 @@ static int run_held(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag enqueue_flags[] = {
-    CLI_FLAG("priority", CLI_TEXT, "WORD", NULL, "critical, high or normal", .field = "priority"),
-    CLI_FLAG("unique-key", CLI_TEXT, "KEY", NULL, "no second job while one with this key exists", .field = "unique_key"),
-    CLI_FLAG("unique-period", CLI_INT, "SECONDS", NULL, "how long the key is locked", .field = "unique_period"),
-    CLI_FLAG("max-retries", CLI_INT, "N", "-1", "attempts in all; -1: the server's default", .field = "max_retries", .options = CLI_NOT_NEGATIVE),
-    CLI_FLAG("scheduled-at", CLI_TIME, "TIME", NULL, "not before this time", .field = "scheduled_at", .alias = "schedule"),
-    CLI_FLAG("tags", CLI_JSON, "JSON", NULL, "tags as a JSON object"),
-    CLI_FLAG("tag", CLI_PAIRS, "KEY=VALUE", NULL, "a tag; may be repeated"),
-    CLI_FLAG("expire-after", CLI_DURATION, "DURATION", NULL, "give up when it has not run by then", .field = "expire_after"),
-    CLI_FLAG("retry-backoff", CLI_TEXT, "WORD", NULL, "how the delay grows", .field = "retry_backoff", .words = "none fixed linear exponential"),
-    CLI_FLAG("retry-base-delay", CLI_DURATION, "DURATION", NULL, "first delay", .field = "retry_base_delay"),
-    CLI_FLAG("retry-max-delay", CLI_DURATION, "DURATION", NULL, "longest delay", .field = "retry_max_delay"),
-    CLI_FLAG("depends-on", CLI_LIST, "JOB-ID", NULL, "jobs that must be completed first", .field = "depends_on"),
-    CLI_FLAG("chain", CLI_JSON, "JSON", NULL, "further steps, as JSON or @file", .field = "chain"),
-    CLI_FLAG("parent-id", CLI_TEXT, "JOB-ID", NULL, "the job that this one belongs to", .field = "parent_id"),
-    CLI_FLAG("agent-max-iterations", CLI_INT, "N", "0", "agent job: hold after so many iterations", .field = "agent.max_iterations", .options = CLI_POSITIVE),
-    CLI_FLAG("agent-max-cost-usd", CLI_REAL, "USD", "0", "agent job: hold above this cost", .field = "agent.max_cost_usd", .options = CLI_POSITIVE),
-    CLI_FLAG("agent-iteration-timeout", CLI_TEXT, "DURATION", NULL, "agent job: limit for each iteration", .field = "agent.iteration_timeout"),
+    CLI_FLAG("priority",                CLI_TEXT,     "WORD",      NULL, "critical, high or normal",
+             .field = "priority"),
+    CLI_FLAG("unique-key",              CLI_TEXT,     "KEY",       NULL, "no second job while one with this key exists",
+             .field = "unique_key"),
+    CLI_FLAG("unique-period",           CLI_INT,      "SECONDS",   NULL, "how long the key is locked",
+             .field = "unique_period"),
+    CLI_FLAG("max-retries",             CLI_INT,      "N",         "-1", "attempts in all; -1: the server's default",
+             .field = "max_retries", .options = CLI_NOT_NEGATIVE),
+    CLI_FLAG("scheduled-at",            CLI_TIME,     "TIME",      NULL, "not before this time",
+             .field = "scheduled_at", .alias = "schedule"),
+    CLI_FLAG("tags",                    CLI_JSON,     "JSON",      NULL, "tags as a JSON object"),
+    CLI_FLAG("tag",                     CLI_PAIRS,    "KEY=VALUE", NULL, "a tag; may be repeated"),
+    CLI_FLAG("expire-after",            CLI_DURATION, "DURATION",  NULL, "give up when it has not run by then",
+             .field = "expire_after"),
+    CLI_FLAG("retry-backoff",           CLI_TEXT,     "WORD",      NULL, "how the delay grows",
+             .field = "retry_backoff", .words = "none fixed linear exponential"),
+    CLI_FLAG("retry-base-delay",        CLI_DURATION, "DURATION",  NULL, "first delay", .field = "retry_base_delay"),
+    CLI_FLAG("retry-max-delay",         CLI_DURATION, "DURATION",  NULL, "longest delay", .field = "retry_max_delay"),
+    CLI_FLAG("depends-on",              CLI_LIST,     "JOB-ID",    NULL, "jobs that must be completed first",
+             .field = "depends_on"),
+    CLI_FLAG("chain",                   CLI_JSON,     "JSON",      NULL, "further steps, as JSON or @file",
+             .field = "chain"),
+    CLI_FLAG("parent-id",               CLI_TEXT,     "JOB-ID",    NULL, "the job that this one belongs to",
+             .field = "parent_id"),
+    CLI_FLAG("agent-max-iterations",    CLI_INT,      "N",         "0",  "agent job: hold after so many iterations",
+             .field = "agent.max_iterations", .options = CLI_POSITIVE),
+    CLI_FLAG("agent-max-cost-usd",      CLI_REAL,     "USD",       "0",  "agent job: hold above this cost",
+             .field = "agent.max_cost_usd", .options = CLI_POSITIVE),
+    CLI_FLAG("agent-iteration-timeout", CLI_TEXT,     "DURATION",  NULL, "agent job: limit for each iteration",
+             .field = "agent.iteration_timeout"),
 };
 
 static const struct cli_flag reason_flags[] = {
@@ -238,12 +230,12 @@ static const struct cli_flag reason_flags[] = {
 };
 
 static const struct cli_flag replay_flags[] = {
-    CLI_FLAG("from", CLI_INT, "N", "0", "the iteration whose checkpoint to begin with"),
+    CLI_FLAG("from", CLI_INT, "N", "0", "the iteration whose checkpoint to begin with", .field = "from"),
 };
 
 static const struct cli_flag wait_flags[] = {
-    CLI_FLAG("state", CLI_LIST, "STATES", "completed", "wait until the job is in one of these"),
-    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL, "give up after this long"),
+    CLI_FLAG("state",        CLI_LIST,     "STATES",   "completed", "wait until the job is in one of these"),
+    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL,        "give up after this long"),
 };
 
 static const struct cli_command commands[] = {
@@ -267,14 +259,17 @@ static const struct cli_command commands[] = {
      .call = {"POST", "/jobs/{0}/move", .arg_field = {NULL, "queue"}, .text = "Job moved to {1}"}},
     {.name = "delete", .args = "<job-id>", .summary = "Delete a job",
      .call = {"DELETE", "/jobs/{0}", .text = "Job deleted"}},
-    {.name = "hold", .args = "<job-id>", .summary = "Hold a job until somebody approves or rejects it", CLI_FLAGS(reason_flags),
+    {.name = "hold", .args = "<job-id>", .summary = "Hold a job until somebody approves or rejects it",
+     CLI_FLAGS(reason_flags),
      .call = {"POST", "/jobs/{0}/hold", .text = "Job {0} held"}},
     {.name = "approve", .args = "<job-id>", .summary = "Let a held job run",
      .call = {"POST", "/jobs/{0}/approve", .text = "Job {0} approved"}},
     {.name = "reject", .args = "<job-id>", .summary = "Let a held job die", CLI_FLAGS(reason_flags),
      .call = {"POST", "/jobs/{0}/reject", .text = "Job {0} rejected"}},
     {.name = "held", .args = "", .summary = "List the jobs that wait for approval", .run = run_held},
-    {.name = "replay", .args = "<job-id>", .summary = "Run an agent job again from one of its iterations", CLI_FLAGS(replay_flags), .run = run_replay},
+    {.name = "replay", .args = "<job-id>", .summary = "Run an agent job again from one of its iterations",
+     CLI_FLAGS(replay_flags), .run = run_replay,
+     .call = {"POST", "/jobs/{0}/replay", .text = "Replay enqueued: {job_id} (status: {status})"}},
     {.name = "iterations", .args = "<job-id>", .summary = "List the iterations of an agent job", .run = run_iterations},
 };
 /* clang-format on */

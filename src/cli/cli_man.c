@@ -121,12 +121,10 @@ void cli_man_command(struct cli *cli, FILE *to, const struct cli_command *c)
                 to);
 }
 
-void cli_man_index(struct cli *cli, FILE *to)
+void cli_man_index(FILE *to)
 {
-    const struct cli_family *const *families;
     size_t count = 0;
-    (void)cli;
-    families = cli_table_families(&count);
+    const struct cli_family *const *families = cli_table_families(&count);
     put_head(to, "", "a background-job server, its client and its tools");
     (void)fputs(".SH SYNOPSIS\n\\fBcorvo\\fR \\fIcommand\\fR [\\fIarguments\\fR]"
                 " [\\fIflags\\fR]\n.SH COMMANDS\n",

@@ -6,7 +6,7 @@
 #include "cli/cli_int.h"
 
 /* corvo(1): what there is. */
-void cli_man_index(struct cli *cli, FILE *to);
+void cli_man_index(FILE *to);
 
 /* corvo-budget-set(1) for "budget set". */
 void cli_man_command(struct cli *cli, FILE *to, const struct cli_command *c);

@@ -177,12 +177,25 @@ static void add_item(struct cli *cli, struct cli_value *v, struct str item)
     v->items[v->item_count++] = item;
 }
 
+/* Where the first item of a list ends. A comma in a pair's value is told from one between pairs by
+ * whether another pair follows it. */
+static size_t item_end(enum cli_kind kind, struct str text)
+{
+    size_t end = text.len;
+    for (size_t i = text.len; i-- > 0;) {
+        if (text.ptr[i] == ',' &&
+            (kind != CLI_PAIRS || memchr(text.ptr + i, '=', end - i) != NULL)) {
+            end = i;
+        }
+    }
+    return end;
+}
+
 static enum err_code add_items(struct cli *cli, struct cli_value *v, struct str text,
                                struct err *err)
 {
     while (text.len > 0) {
-        const char *comma = memchr(text.ptr, ',', text.len);
-        size_t len = comma == NULL ? text.len : (size_t)(comma - text.ptr);
+        size_t len = item_end(v->flag->kind, text);
         struct str item = str_trim(str_from(text.ptr, len));
         const char *equals = item.len == 0 ? NULL : memchr(item.ptr, '=', item.len);
         if (v->flag->kind == CLI_PAIRS && item.len > 0 && (equals == NULL || equals == item.ptr)) {
@@ -192,7 +205,7 @@ static enum err_code add_items(struct cli *cli, struct cli_value *v, struct str 
         if (item.len > 0) {
             add_item(cli, v, item);
         }
-        text = str_from_offset(text, comma == NULL ? len : len + 1);
+        text = str_from_offset(text, len == text.len ? len : len + 1);
     }
     return ERR_OK;
 }

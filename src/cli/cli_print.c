@@ -120,3 +120,14 @@ void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct st
         p = close;
     }
 }
+
+int cli_show(struct cli *cli, struct str answer, const char *pattern)
+{
+    if (cli_is_json(cli)) {
+        cli_print_json(cli, answer);
+    } else {
+        cli_print_pattern(cli, cli->out, pattern, answer);
+        cli_printf(cli, "\n");
+    }
+    return CLI_OK;
+}

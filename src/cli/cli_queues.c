@@ -8,23 +8,13 @@
 
 enum { POLL_MS_MIN = 50, POLL_MS_MAX = 1000 };
 
-static int show_done(struct cli *cli, const char *text, struct str answer)
-{
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer);
-    } else {
-        cli_print_pattern(cli, cli->out, text, answer);
-    }
-    return CLI_OK;
-}
-
 /* Drain */
 
 static int active_jobs(struct cli *cli, int64_t *out)
 {
     struct cli_answer answer;
     struct str *queues = NULL;
-    int code = cli_request(cli, "GET", CLI_URL(cli, "/queues", STR_EMPTY), STR_EMPTY, &answer);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/queues"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -68,14 +58,14 @@ static int run_drain(struct cli *cli)
     int code = cli_request(cli, "POST", CLI_URL(cli, "/queues/{0}/drain", cli->args[0]), STR_EMPTY,
                            &answer);
     if (code != CLI_OK || !cli_bool(cli, "wait")) {
-        return code == CLI_OK ? show_done(cli, "Queue {0} draining\n", answer.body) : code;
+        return code == CLI_OK ? cli_show(cli, answer.body, "Queue {0} draining") : code;
     }
     if (!cli_is_json(cli)) {
         cli_printf(cli, "Queue " STR_FMT " draining\n", STR_ARG(cli->args[0]));
         (void)fflush(cli->out);
     }
     code = wait_drained(cli);
-    return code == CLI_OK ? show_done(cli, "Queue {0} drained\n", STR("{\"status\":\"drained\"}"))
+    return code == CLI_OK ? cli_show(cli, STR("{\"status\":\"drained\"}"), "Queue {0} drained")
                           : code;
 }
 
@@ -90,7 +80,7 @@ static int run_destroy(struct cli *cli)
     }
     const char *url = CLI_URL(cli, "/queues/{0}?confirm=true", cli->args[0]);
     int code = cli_request(cli, "DELETE", url, STR_EMPTY, &answer);
-    return code == CLI_OK ? show_done(cli, "Queue {0} destroyed\n", answer.body) : code;
+    return code == CLI_OK ? cli_show(cli, answer.body, "Queue {0} destroyed") : code;
 }
 
 /* Limits */
@@ -109,9 +99,8 @@ static int run_concurrency(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
-    return show_done(
-        cli, max == 0 ? "Queue {0} concurrency: unlimited\n" : "Queue {0} concurrency: {1}\n",
-        answer.body);
+    return cli_show(cli, answer.body,
+                    max == 0 ? "Queue {0} concurrency: unlimited" : "Queue {0} concurrency: {1}");
 }
 
 /* "100/1m" as its two numbers. */
@@ -141,7 +130,7 @@ static int run_throttle(struct cli *cli)
     int64_t window_ms = 0;
     if (cli_bool(cli, "remove")) {
         int code = cli_request(cli, "DELETE", url, STR_EMPTY, &answer);
-        return code == CLI_OK ? show_done(cli, "Queue {0} throttle: none\n", answer.body) : code;
+        return code == CLI_OK ? cli_show(cli, answer.body, "Queue {0} throttle: none") : code;
     }
     if (cli->arg_count < 2 || !read_rate(cli->args[1], &rate, &window_ms)) {
         return cli_fail(cli, "give a rate like 100/1m, or --remove");
@@ -149,7 +138,7 @@ static int run_throttle(struct cli *cli)
     struct str body =
         CLI_OBJECT(cli, CLI_SET_INT("rate", rate), CLI_SET_INT("window_ms", window_ms));
     int code = cli_request(cli, "POST", url, body, &answer);
-    return code == CLI_OK ? show_done(cli, "Queue {0} throttle: {1}\n", answer.body) : code;
+    return code == CLI_OK ? cli_show(cli, answer.body, "Queue {0} throttle: {1}") : code;
 }
 
 /* clang-format off */
@@ -161,13 +150,13 @@ static const struct cli_column queue_columns[] = {
 };
 
 static const struct cli_flag drain_flags[] = {
-    CLI_FLAG("wait", CLI_BOOL, NULL, "false", "wait until no job of the queue is active"),
-    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL, "give up after this long"),
+    CLI_FLAG("wait",         CLI_BOOL,     NULL,       "false", "wait until no job of the queue is active"),
+    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL,    "give up after this long"),
 };
 
 static const struct cli_flag destroy_flags[] = {
     CLI_FLAG("confirm", CLI_BOOL, NULL, "false", "yes, the queue and all its jobs"),
-    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "the same", .letter = 'y'),
+    CLI_FLAG("yes",     CLI_BOOL, NULL, "false", "the same", .letter = 'y'),
 };
 
 static const struct cli_flag throttle_flags[] = {
@@ -185,11 +174,14 @@ static const struct cli_command commands[] = {
      .options = CLI_CONFIRM, .confirm = "Delete all pending and scheduled jobs of queue {0}?",
      .call = {"POST", "/queues/{0}/clear", .text = "Queue {0} cleared"}},
     {.name = "drain", .args = "<queue>", .summary = "Pause a queue and let its active jobs finish",
-     .examples = "corvo drain emails.send --wait --wait-timeout 5m", CLI_FLAGS(drain_flags), .run = run_drain},
-    {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs", CLI_FLAGS(destroy_flags), .run = run_destroy},
+     .examples = "corvo drain emails.send --wait --wait-timeout 5m",
+     CLI_FLAGS(drain_flags), .run = run_drain},
+    {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs",
+     CLI_FLAGS(destroy_flags), .run = run_destroy},
     {.name = "concurrency", .args = "<queue> <max>", .summary = "Limit how many jobs of a queue are active; 0: no limit", .run = run_concurrency},
     {.name = "throttle", .args = "<queue> [rate/window]", .summary = "Limit how fast jobs of a queue are handed out",
-     .examples = "corvo throttle emails.send 100/1m\ncorvo throttle emails.send --remove", CLI_FLAGS(throttle_flags), .run = run_throttle},
+     .examples = "corvo throttle emails.send 100/1m\ncorvo throttle emails.send --remove",
+     CLI_FLAGS(throttle_flags), .run = run_throttle},
 };
 /* clang-format on */
 

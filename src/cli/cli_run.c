@@ -68,11 +68,11 @@ static int dispatch(struct cli *cli)
     const struct cli_command *c = cli->command;
     if (c == NULL) {
         bool asked = cli->help || cli->group.len == 0;
-        cli_help_group(cli, asked ? cli->out : cli->err, cli->group);
+        cli_help_group(asked ? cli->out : cli->err, cli->group);
         return asked ? CLI_OK : CLI_FAILED;
     }
     if (cli->help) {
-        cli_help_command(cli, cli->out, c);
+        cli_help_command(cli->out, c);
         return CLI_OK;
     }
     if ((c->options & CLI_RAW) == 0) {

@@ -16,21 +16,26 @@ static const struct cli_column columns[] = {
     CLI_FLAG("enabled", CLI_BOOL, NULL, NULL, "whether it fires; =false keeps it without firing", .field = "enabled")
 
 static const struct cli_flag create_flags[] = {
-    CLI_FLAG("queue", CLI_TEXT, "QUEUE", NULL, "where each run is enqueued", .field = "queue", .options = CLI_REQUIRED),
-    CLI_FLAG("cron", CLI_TEXT, "EXPR", NULL, "when: five fields, @daily, @every 5m", .field = "cron", .options = CLI_REQUIRED),
-    CLI_FLAG("timezone", CLI_TEXT, "ZONE", "UTC", "in which time zone", .field = "timezone", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("payload", CLI_JSON, "JSON", "{}", "payload of each run, as JSON or @file", .field = "payload", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("max-retries", CLI_INT, "N", "3", "attempts of each run", .field = "max_retries", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL,  "where each run is enqueued",
+             .field = "queue", .options = CLI_REQUIRED),
+    CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL,  "when: five fields, @daily, @every 5m",
+             .field = "cron", .options = CLI_REQUIRED),
+    CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  "UTC", "in which time zone",
+             .field = "timezone", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("payload",     CLI_JSON, "JSON",  "{}",  "payload of each run, as JSON or @file",
+             .field = "payload", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("max-retries", CLI_INT,  "N",     "3",   "attempts of each run",
+             .field = "max_retries", .options = CLI_SEND_DEFAULT),
     REST,
 };
 
 static const struct cli_flag update_flags[] = {
-    CLI_FLAG("name", CLI_TEXT, "NAME", NULL, "a new name", .field = "name"),
-    CLI_FLAG("queue", CLI_TEXT, "QUEUE", NULL, "where each run is enqueued", .field = "queue"),
-    CLI_FLAG("cron", CLI_TEXT, "EXPR", NULL, "when: five fields, @daily, @every 5m", .field = "cron"),
-    CLI_FLAG("timezone", CLI_TEXT, "ZONE", NULL, "in which time zone", .field = "timezone"),
-    CLI_FLAG("payload", CLI_JSON, "JSON", NULL, "payload of each run, as JSON or @file", .field = "payload"),
-    CLI_FLAG("max-retries", CLI_INT, "N", NULL, "attempts of each run", .field = "max_retries"),
+    CLI_FLAG("name",        CLI_TEXT, "NAME",  NULL, "a new name", .field = "name"),
+    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL, "where each run is enqueued", .field = "queue"),
+    CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL, "when: five fields, @daily, @every 5m", .field = "cron"),
+    CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  NULL, "in which time zone", .field = "timezone"),
+    CLI_FLAG("payload",     CLI_JSON, "JSON",  NULL, "payload of each run, as JSON or @file", .field = "payload"),
+    CLI_FLAG("max-retries", CLI_INT,  "N",     NULL, "attempts of each run", .field = "max_retries"),
     REST,
 };
 #undef REST
@@ -44,7 +49,8 @@ static const struct cli_command commands[] = {
      .examples = "corvo schedules create daily-report --queue reports --cron '0 9 * * *' --timezone Europe/Berlin",
      CLI_FLAGS(create_flags),
      .call = {"POST", "/schedules", .arg_field = {"name"}, .text = "Schedule created: {id}"}},
-    {.name = "schedules update", .args = "<id>", .summary = "Change a schedule; what is not given stays", CLI_FLAGS(update_flags),
+    {.name = "schedules update", .args = "<id>", .summary = "Change a schedule; what is not given stays",
+     CLI_FLAGS(update_flags),
      .call = {"PUT", "/schedules/{0}", .text = "Schedule updated: {id}"}},
     {.name = "schedules delete", .args = "<id>", .summary = "Delete a schedule; jobs of past runs stay",
      .call = {"DELETE", "/schedules/{0}", .text = "Schedule deleted: {0}"}},

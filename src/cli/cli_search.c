@@ -70,7 +70,7 @@ static int search(struct searching *s)
 {
     struct cli *cli = s->cli;
     struct str cursor = cli_text(cli, "cursor");
-    const char *url = CLI_URL(cli, "/jobs/search", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/jobs/search");
     for (;;) {
         struct cli_answer answer;
         struct str *rows = NULL;
@@ -168,34 +168,39 @@ static int run_search(struct cli *cli)
     CLI_FLAG(flag "-before", CLI_TIME, "TIME", NULL, what " before this time or date", .field = wire "_before")
 
 static const struct cli_flag flags[] = {
-    CLI_FLAG("queue", CLI_TEXT, "QUEUE", NULL, "in this queue", .field = "queue"),
-    CLI_FLAG("state", CLI_LIST, "STATES", NULL, "in one of these states", .field = "state"),
-    CLI_FLAG("priority", CLI_TEXT, "WORD", NULL, "of this priority", .field = "priority"),
-    CLI_FLAG("payload-contains", CLI_TEXT, "TEXT", NULL, "whose payload has this text", .field = "payload_contains"),
-    CLI_FLAG("payload-jq", CLI_TEXT, "EXPR", NULL, "whose payload fits, like .amount > 100", .field = "payload_jq"),
-    CLI_FLAG("error-contains", CLI_TEXT, "TEXT", NULL, "with this text in an error", .field = "error_contains"),
-    CLI_FLAG("tag", CLI_PAIRS, "KEY=VALUE", NULL, "with this tag; may be repeated", .field = "tags"),
+    CLI_FLAG("queue",            CLI_TEXT,  "QUEUE",     NULL, "in this queue", .field = "queue"),
+    CLI_FLAG("state",            CLI_LIST,  "STATES",    NULL, "in one of these states", .field = "state"),
+    CLI_FLAG("priority",         CLI_TEXT,  "WORD",      NULL, "of this priority", .field = "priority"),
+    CLI_FLAG("payload-contains", CLI_TEXT,  "TEXT",      NULL, "whose payload has this text",
+             .field = "payload_contains"),
+    CLI_FLAG("payload-jq",       CLI_TEXT,  "EXPR",      NULL, "whose payload fits, like .amount > 100",
+             .field = "payload_jq"),
+    CLI_FLAG("error-contains",   CLI_TEXT,  "TEXT",      NULL, "with this text in an error", .field = "error_contains"),
+    CLI_FLAG("tag",              CLI_PAIRS, "KEY=VALUE", NULL, "with this tag; may be repeated", .field = "tags"),
     WHEN("created", "created", "created"),
     WHEN("scheduled", "scheduled", "due"),
     WHEN("started", "started", "begun"),
     WHEN("completed", "completed", "completed"),
     WHEN("expire", "expire", "expiring"),
-    CLI_FLAG("worker-id", CLI_TEXT, "ID", NULL, "claimed by this worker", .field = "worker_id"),
-    CLI_FLAG("batch-id", CLI_TEXT, "ID", NULL, "of this batch", .field = "batch_id"),
-    CLI_FLAG("unique-key", CLI_TEXT, "KEY", NULL, "with this unique key", .field = "unique_key"),
-    CLI_FLAG("job-id-prefix", CLI_TEXT, "PREFIX", NULL, "whose id begins so", .field = "job_id_prefix"),
-    CLI_FLAG("parent-id", CLI_TEXT, "ID", NULL, "belonging to this job", .field = "parent_id"),
-    CLI_FLAG("chain-id", CLI_TEXT, "ID", NULL, "of this chain", .field = "chain_id"),
-    CLI_FLAG("has-errors", CLI_BOOL, NULL, NULL, "with errors; =false: without", .field = "has_errors"),
-    CLI_FLAG("attempt-min", CLI_INT, "N", NULL, "tried at least so often", .field = "attempt_min"),
-    CLI_FLAG("attempt-max", CLI_INT, "N", NULL, "tried at most so often", .field = "attempt_max"),
-    CLI_FLAG("limit", CLI_INT, "N", "50", "jobs at most; the server's limit is 1000"),
-    CLI_FLAG("sort", CLI_TEXT, "FIELD", "created_at", "what to sort by", .field = "sort", .words = "created_at priority started_at completed_at attempt", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("order", CLI_TEXT, "WORD", "desc", "direction", .field = "order", .words = "asc desc", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("cursor", CLI_TEXT, "CURSOR", NULL, "go on where a page ended"),
-    CLI_FLAG("all", CLI_BOOL, NULL, "false", "follow the cursors to the end"),
-    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print the result", .words = "text json ids table"),
-    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "one id per line (the older form for pipes)"),
+    CLI_FLAG("worker-id",     CLI_TEXT, "ID",     NULL,         "claimed by this worker", .field = "worker_id"),
+    CLI_FLAG("batch-id",      CLI_TEXT, "ID",     NULL,         "of this batch", .field = "batch_id"),
+    CLI_FLAG("unique-key",    CLI_TEXT, "KEY",    NULL,         "with this unique key", .field = "unique_key"),
+    CLI_FLAG("job-id-prefix", CLI_TEXT, "PREFIX", NULL,         "whose id begins so", .field = "job_id_prefix"),
+    CLI_FLAG("parent-id",     CLI_TEXT, "ID",     NULL,         "belonging to this job", .field = "parent_id"),
+    CLI_FLAG("chain-id",      CLI_TEXT, "ID",     NULL,         "of this chain", .field = "chain_id"),
+    CLI_FLAG("has-errors",    CLI_BOOL, NULL,     NULL,         "with errors; =false: without", .field = "has_errors"),
+    CLI_FLAG("attempt-min",   CLI_INT,  "N",      NULL,         "tried at least so often", .field = "attempt_min"),
+    CLI_FLAG("attempt-max",   CLI_INT,  "N",      NULL,         "tried at most so often", .field = "attempt_max"),
+    CLI_FLAG("limit",         CLI_INT,  "N",      "50",         "jobs at most; the server's limit is 1000"),
+    CLI_FLAG("sort",          CLI_TEXT, "FIELD",  "created_at", "what to sort by",
+             .field = "sort", .words = "created_at priority started_at completed_at attempt", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("order",         CLI_TEXT, "WORD",   "desc",       "direction",
+             .field = "order", .words = "asc desc", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("cursor",        CLI_TEXT, "CURSOR", NULL,         "go on where a page ended"),
+    CLI_FLAG("all",           CLI_BOOL, NULL,     "false",      "follow the cursors to the end"),
+    CLI_FLAG("output",        CLI_TEXT, "FORMAT", "text",       "how to print the result",
+             .words = "text json ids table"),
+    CLI_FLAG("output-json",   CLI_BOOL, NULL,     "false",      "one id per line (the older form for pipes)"),
 };
 #undef WHEN
 

@@ -26,7 +26,7 @@ static void remember(struct seeding *s, const char *what, struct str id)
 
 static int post(struct seeding *s, const char *path, struct str body, struct cli_answer *out)
 {
-    return cli_request(s->cli, "POST", CLI_URL(s->cli, path, STR_EMPTY), body, out);
+    return cli_request(s->cli, "POST", cli_url_to(s->cli, path), body, out);
 }
 
 /* A setting that an older server may not know. */
@@ -34,7 +34,7 @@ static int post_setting(struct seeding *s, const char *path, struct str body)
 {
     struct cli *cli = s->cli;
     struct cli_answer answer;
-    int code = cli_ask(cli, "POST", CLI_URL(cli, path, STR_EMPTY), body, &answer);
+    int code = cli_ask(cli, "POST", cli_url_to(cli, path), body, &answer);
     if (code != CLI_OK || answer.status < 400 || answer.status == 409) {
         return code;
     }
@@ -215,11 +215,14 @@ static int seed_chain(struct seeding *s)
 /* An agent job through all its iterations. */
 static int seed_agent(struct seeding *s)
 {
-    static const char *const steps[] = {
-        "{\"agent_status\":\"continue\",\"checkpoint\":{\"step\":1,\"found\":3}}",
-        "{\"agent_status\":\"continue\",\"checkpoint\":{\"step\":2,\"found\":9}}",
-        "{\"agent_status\":\"done\",\"result\":{\"summary\":\"nine sources agree\","
-        "\"scores\":{\"relevance\":0.92,\"coverage\":0.81}}}",
+    static const struct {
+        const char *status;
+        const char *checkpoint;
+        const char *result;
+    } steps[] = {
+        {"continue", "{\"step\":1,\"found\":3}", NULL},
+        {"continue", "{\"step\":2,\"found\":9}", NULL},
+        {"done", NULL, "{\"summary\":\"nine agree\",\"scores\":{\"relevance\":0.92}}"},
     };
     struct str id = STR_EMPTY;
     int code = enqueue(s,
@@ -228,15 +231,13 @@ static int seed_agent(struct seeding *s)
                            "\"agent\":{\"max_iterations\":8,\"max_cost_usd\":1}}"),
                        &id);
     for (size_t i = 0; code == CLI_OK && i < COUNT_OF(steps); i++) {
-        struct str step = str_from_z(steps[i]);
         code = claim(s, "agents.seed", id);
         if (code == CLI_OK) {
-            struct str body = CLI_OBJECT(
-                s->cli, CLI_SET_RAW("agent_status", cli_member(step, "agent_status").text),
-                CLI_SET_RAW("checkpoint", cli_member(step, "checkpoint").text),
-                CLI_SET_RAW("result", cli_member(step, "result").text),
-                CLI_SET_RAW("usage", usage(s, i)));
-            code = ack(s, id, body);
+            code = ack(s, id,
+                       CLI_OBJECT(s->cli, CLI_SET_TEXT("agent_status", str_from_z(steps[i].status)),
+                                  CLI_SET_RAW("checkpoint", str_from_z(steps[i].checkpoint)),
+                                  CLI_SET_RAW("result", str_from_z(steps[i].result)),
+                                  CLI_SET_RAW("usage", usage(s, i))));
         }
     }
     remember(s, "agent job", id);

@@ -61,13 +61,13 @@ static int run_help(struct cli *cli)
         return cli->host->server(1, argv, cli->environment);
     }
     if (c != NULL) {
-        cli_help_command(cli, cli->out, c);
+        cli_help_command(cli->out, c);
         return CLI_OK;
     }
     if (name.len > 0 && !cli_table_is_group(name)) {
         return cli_fail(cli, "unknown command '" STR_FMT "'", STR_ARG(name));
     }
-    cli_help_group(cli, cli->out, name);
+    cli_help_group(cli->out, name);
     return CLI_OK;
 }
 
@@ -106,7 +106,7 @@ static int write_page(struct cli *cli, const char *dir, const struct cli_command
     FILE *page = open_memstream(&text, &size);
     CHECK(page != NULL);
     if (c == NULL) {
-        cli_man_index(cli, page);
+        cli_man_index(page);
     } else {
         cli_man_command(cli, page, c);
     }
@@ -146,7 +146,7 @@ static int run_man(struct cli *cli)
         return write_pages(cli, cli_text(cli, "dir"));
     }
     if (name.len == 0) {
-        cli_man_index(cli, cli->out);
+        cli_man_index(cli->out);
         return CLI_OK;
     }
     if (c == NULL) {
@@ -170,9 +170,12 @@ static const struct cli_command commands[] = {
      .about = "\"corvo server --help\" lists the settings.", .options = CLI_LOCAL | CLI_RAW, .run = run_server},
     {.name = "version", .args = "", .summary = "Say which version this is",
      CLI_FLAGS(version_flags), .options = CLI_LOCAL, .run = run_version},
-    {.name = "help", .args = "[command...]", .summary = "Say how a command is used", .options = CLI_LOCAL, .run = run_help},
+    {.name = "help", .args = "[command...]", .summary = "Say how a command is used",
+     .options = CLI_LOCAL, .run = run_help},
     {.name = "completion", .args = "<shell>", .summary = "Print the completion script for bash, zsh or fish",
-     .examples = "source <(corvo completion bash)\ncorvo completion zsh > \"${fpath[1]}/_corvo\"\ncorvo completion fish > ~/.config/fish/completions/corvo.fish",
+     .examples = "source <(corvo completion bash)\n"
+                 "corvo completion zsh > \"${fpath[1]}/_corvo\"\n"
+                 "corvo completion fish > ~/.config/fish/completions/corvo.fish",
      .options = CLI_LOCAL, .run = run_completion},
     {.name = "man", .args = "[command...]", .summary = "Print a manual page",
      .examples = "corvo man search | man -l -\ncorvo man --dir /usr/local/share/man/man1",

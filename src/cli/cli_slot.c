@@ -19,6 +19,7 @@ enum {
     ENV_BYTES_MAX = 96 << 10,      /* of one variable: the system's limit is 128 KiB */
     ENV_ADDED = 10,
     CHUNK_BYTES = 8 * 1024,
+    CHUNKS_PER_TURN = 64, /* more than a pipe holds, so that nothing is left when a program ends */
     TRIES_MAX = 12,
     RETRY_MS_MIN = 250,
     RETRY_MS_MAX = 10000,
@@ -302,11 +303,12 @@ static void keep_reports(struct cli_slot *s, struct str piece)
     }
 }
 
-/* Read what is there; close the descriptor at its end. */
+/* Read what is there, within bounds: a program that never stops talking must not keep us from the
+ * others. Close the descriptor at its end. */
 static void listen(struct cli_slot *s, int *fd, void (*keep)(struct cli_slot *, struct str))
 {
     char room[CHUNK_BYTES];
-    while (*fd >= 0) {
+    for (int i = 0; *fd >= 0 && i < CHUNKS_PER_TURN; i++) {
         ssize_t n = read(*fd, room, sizeof room);
         if (n > 0) {
             keep(s, str_from(room, (size_t)n));

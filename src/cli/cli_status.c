@@ -13,7 +13,8 @@ static const struct cli_column status_columns[] = {
 
 static const struct cli_column worker_columns[] = {
     {"ID", "id", CLI_SHOW_TEXT},         {"HOSTNAME", "hostname", CLI_SHOW_TEXT},
-    {"LAST HEARTBEAT", "last_heartbeat", CLI_SHOW_TIME}, {"QUEUES", "queues", CLI_SHOW_LIST},
+    {"LAST HEARTBEAT", "last_heartbeat", CLI_SHOW_TIME}, {"STATUS", "last_heartbeat", CLI_SHOW_ALIVE},
+    {"QUEUES", "queues", CLI_SHOW_LIST},
 };
 
 static const struct cli_column node_columns[] = {
@@ -28,10 +29,9 @@ static int run_status(struct cli *cli)
     struct cli_answer cluster;
     struct cli_answer queues;
     struct str *rows = NULL;
-    int code =
-        cli_request(cli, "GET", CLI_URL(cli, "/cluster/status", STR_EMPTY), STR_EMPTY, &cluster);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/cluster/status"), STR_EMPTY, &cluster);
     if (code == CLI_OK) {
-        code = cli_request(cli, "GET", CLI_URL(cli, "/queues", STR_EMPTY), STR_EMPTY, &queues);
+        code = cli_request(cli, "GET", cli_url_to(cli, "/queues"), STR_EMPTY, &queues);
     }
     if (code != CLI_OK) {
         return code;
@@ -54,7 +54,7 @@ static int run_status(struct cli *cli)
 static int run_health(struct cli *cli)
 {
     struct cli_answer answer;
-    const char *url = CLI_URL(cli, "/healthz", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/healthz");
     if (cli_bool(cli, "ready")) {
         url = cli_url_query(cli, url, "ready", STR("1"));
     }
@@ -63,15 +63,8 @@ static int run_health(struct cli *cli)
         return code;
     }
     struct str role = cli_member_text(cli, answer.body, "raft_state");
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        cli_print_pattern(cli, cli->out,
-                          role.len > 0 ? "Status: {status}  Role: {raft_state}\n"
-                                       : "Status: {status}\n",
-                          answer.body);
-    }
-    return CLI_OK;
+    return cli_show(cli, answer.body,
+                    role.len > 0 ? "Status: {status}  Role: {raft_state}" : "Status: {status}");
 }
 
 /* Cluster */
@@ -80,6 +73,23 @@ static void print_line(struct cli *cli, struct str status, const char *label, co
 {
     struct str value = cli_member_text(cli, status, member);
     cli_printf(cli, "%-15s " STR_FMT "\n", label, STR_ARG(value.len > 0 ? value : STR("-")));
+}
+
+/* How far the node is behind, when the answering one knows: the leader. */
+static struct str with_lag(struct cli *cli, struct str status, struct str node)
+{
+    int64_t commit = 0;
+    int64_t match = 0;
+    if (cli_member(node, "lag").type != JSON_TYPE_COUNT ||
+        !str_to_i64(cli_member_text(cli, status, "commit_index"), &commit) ||
+        !str_to_i64(cli_member_text(cli, node, "match_index"), &match)) {
+        return node;
+    }
+    return CLI_OBJECT(cli, CLI_SET_RAW("id", cli_member(node, "id").text),
+                      CLI_SET_RAW("role", cli_member(node, "role").text),
+                      CLI_SET_RAW("voter", cli_member(node, "voter").text),
+                      CLI_SET_RAW("address", cli_member(node, "address").text),
+                      CLI_SET_INT("lag", commit > match ? commit - match : 0));
 }
 
 static int run_cluster_status(struct cli *cli)
@@ -100,8 +110,7 @@ static int run_cluster_status(struct cli *cli)
     };
     struct cli_answer answer;
     struct str *rows = NULL;
-    int code =
-        cli_request(cli, "GET", CLI_URL(cli, "/cluster/status", STR_EMPTY), STR_EMPTY, &answer);
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/cluster/status"), STR_EMPTY, &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -113,6 +122,9 @@ static int run_cluster_status(struct cli *cli)
         print_line(cli, answer.body, lines[i].label, lines[i].member);
     }
     size_t count = cli_elements(cli, cli_member(answer.body, "nodes").text, &rows);
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = with_lag(cli, answer.body, rows[i]);
+    }
     if (count > 0) {
         cli_printf(cli, "\n");
         cli_call_table(cli, node_columns, COUNT_OF(node_columns), rows, count);
@@ -124,7 +136,7 @@ static int run_cluster_events(struct cli *cli)
 {
     struct cli_answer answer;
     struct str *rows = NULL;
-    const char *url = CLI_URL(cli, "/cluster/events", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/cluster/events");
     url = cli_url_query(cli, url, "after_seq", cli_text(cli, "after"));
     url = cli_url_query(cli, url, "limit", cli_text(cli, "limit"));
     int code = cli_request(cli, "GET", url, STR_EMPTY, &answer);
@@ -154,19 +166,13 @@ static int run_cluster_join(struct cli *cli)
     if (cli_given(cli, "shard-count")) {
         pairs[count++] = (struct cli_pair)CLI_SET_INT("shard_count", cli_int(cli, "shard-count"));
     }
-    int code = cli_request(cli, "POST", CLI_URL(cli, "/cluster/join", STR_EMPTY),
+    int code = cli_request(cli, "POST", cli_url_to(cli, "/cluster/join"),
                            cli_object(cli, pairs, count), &answer);
     if (code != CLI_OK) {
         return code;
     }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-    } else {
-        bool added = cli_member_true(answer.body, "added");
-        cli_print_pattern(cli, cli->out,
-                          added ? "Node {0} joined\n" : "Node {0} already a member\n", answer.body);
-    }
-    return CLI_OK;
+    bool added = cli_member_true(answer.body, "added");
+    return cli_show(cli, answer.body, added ? "Node {0} joined" : "Node {0} already a member");
 }
 
 /* clang-format off */
@@ -175,23 +181,26 @@ static const struct cli_flag health_flags[] = {
 };
 
 static const struct cli_flag cluster_events_flags[] = {
-    CLI_FLAG("after", CLI_INT, "SEQ", "0", "only events after this number"),
-    CLI_FLAG("limit", CLI_INT, "N", "100", "events at most"),
+    CLI_FLAG("after", CLI_INT, "SEQ", "0",   "only events after this number"),
+    CLI_FLAG("limit", CLI_INT, "N",   "100", "events at most"),
 };
 
 static const struct cli_flag cluster_join_flags[] = {
-    CLI_FLAG("shard", CLI_INT, "N", NULL, "the shard to join"),
+    CLI_FLAG("shard",       CLI_INT, "N", NULL, "the shard to join"),
     CLI_FLAG("shard-count", CLI_INT, "N", NULL, "how many shards the node expects"),
 };
 
 static const struct cli_command commands[] = {
     {.name = "status", .args = "", .summary = "Show the server's state and its queues", .run = run_status},
-    {.name = "health", .args = "", .summary = "Ask whether the server is well; 1 when it is not", CLI_FLAGS(health_flags), .run = run_health},
+    {.name = "health", .args = "", .summary = "Ask whether the server is well; 1 when it is not",
+     CLI_FLAGS(health_flags), .run = run_health},
     {.name = "workers", .args = "", .summary = "List the workers",
      .call = {"GET", "/workers", CLI_COLUMNS(worker_columns), .empty = "No workers connected"}},
     {.name = "cluster status", .args = "", .summary = "Show the nodes and how far each is", .run = run_cluster_status},
-    {.name = "cluster events", .args = "", .summary = "List events of the replicated log", CLI_FLAGS(cluster_events_flags), .run = run_cluster_events},
-    {.name = "cluster join", .args = "<node-id> <raft-addr>", .summary = "Add a node to the cluster", CLI_FLAGS(cluster_join_flags), .run = run_cluster_join},
+    {.name = "cluster events", .args = "", .summary = "List events of the replicated log",
+     CLI_FLAGS(cluster_events_flags), .run = run_cluster_events},
+    {.name = "cluster join", .args = "<node-id> <raft-addr>", .summary = "Add a node to the cluster",
+     CLI_FLAGS(cluster_join_flags), .run = run_cluster_join},
 };
 /* clang-format on */
 

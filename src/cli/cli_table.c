@@ -12,12 +12,18 @@ static const struct cli_family *const families[] = {
 
 /* clang-format off */
 static const struct cli_flag client_flags[] = {
-    CLI_FLAG("server", CLI_TEXT, "URL", "http://localhost:8080", "base URL of the server", .env = "CORVO_URL"),
-    CLI_FLAG("api-key", CLI_TEXT, "KEY", NULL, "API key or admin password", .env = "CORVO_API_KEY"),
-    CLI_FLAG("namespace", CLI_TEXT, "NAME", NULL, "namespace to act in", .env = "CORVO_NAMESPACE"),
-    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print the result", .words = "text json"),
-    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json"),
-    CLI_FLAG("timeout", CLI_DURATION, "DURATION", NULL, "limit for each request"),
+    CLI_FLAG("server",      CLI_TEXT,     "URL",      "http://localhost:8080", "base URL of the server",
+             .env = "CORVO_URL"),
+    CLI_FLAG("api-key",     CLI_TEXT,     "KEY",      NULL,                    "API key or admin password",
+             .env = "CORVO_API_KEY"),
+    CLI_FLAG("namespace",   CLI_TEXT,     "NAME",     NULL,                    "namespace to act in",
+             .env = "CORVO_NAMESPACE"),
+    CLI_FLAG("output",      CLI_TEXT,     "FORMAT",   "text",                  "how to print the result",
+             .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL,     NULL,       "false",                 "the same as --output json"),
+    CLI_FLAG("ca-file",     CLI_TEXT,     "FILE",     NULL,                    "PEM file of who may vouch for the server",
+             .env = "SSL_CERT_FILE"),
+    CLI_FLAG("timeout",     CLI_DURATION, "DURATION", NULL,                    "limit for each request"),
 };
 
 static const struct cli_flag confirm_flags[] = {
@@ -25,8 +31,8 @@ static const struct cli_flag confirm_flags[] = {
 };
 
 static const struct cli_flag global_flags[] = {
-    CLI_FLAG("log-level", CLI_TEXT, "LEVEL", "info", "least level of what is logged to standard error"),
-    CLI_FLAG("help", CLI_BOOL, NULL, "false", "say how it is used", .letter = 'h'),
+    CLI_FLAG("log-level", CLI_TEXT, "LEVEL", "info",  "least level of what is logged to standard error"),
+    CLI_FLAG("help",      CLI_BOOL, NULL,    "false", "say how it is used", .letter = 'h'),
 };
 
 /* Other spellings, for those who look for a command where it is not. */

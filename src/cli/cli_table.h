@@ -59,6 +59,7 @@ enum cli_show {
     CLI_SHOW_TIME,  /* on a terminal how long ago or ahead, else as it came */
     CLI_SHOW_YES,   /* "yes" or nothing */
     CLI_SHOW_STATE, /* in the colour of the state */
+    CLI_SHOW_ALIVE, /* a time of a heartbeat as healthy, stale (a minute) or offline (five) */
     CLI_SHOW_MONEY, /* six decimals */
     CLI_SHOW_LIST,  /* elements with commas; also of a string that holds a JSON array */
     CLI_SHOW_CUT,   /* at most 60 characters */

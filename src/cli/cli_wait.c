@@ -40,7 +40,7 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
 static void open_stream(struct waiting *w)
 {
     struct cli *cli = w->cli;
-    const char *url = CLI_URL(cli, "/events", STR_EMPTY);
+    const char *url = cli_url_to(cli, "/events");
     url = cli_url_query(cli, url, "job_ids", cli->args[0]);
     url = cli_url_query(cli, url, "tail", STR("0"));
     outgoing_wait_clear(&w->stream);

@@ -23,6 +23,7 @@ enum {
     POLL_IDLE_S = 1,
     POLL_SLACK_MS = 15000, /* how late an answer may be before the connection counts as lost */
     BEAT_MS_MIN = 500,     /* between heartbeats that a report asks for */
+    EMPTY_MS = 50,         /* after a fetch that found nothing */
     BACKOFF_MS_MIN = 500,
     BACKOFF_MS_MAX = 30000,
     ARENA_BYTES = 256 << 20,
@@ -101,7 +102,7 @@ static void start_fetch(struct worker *w)
     struct arena *outer = cli->arena;
     arena_reset(w->fetch_arena);
     cli->arena = w->fetch_arena;
-    w->fetch = cli_call_to(cli, "POST", CLI_URL(cli, "/fetch/batch", STR_EMPTY), fetch_body(w));
+    w->fetch = cli_call_to(cli, "POST", cli_url_to(cli, "/fetch/batch"), fetch_body(w));
     w->fetch.timeout_ms = POLL_S * 1000 + POLL_SLACK_MS;
     cli->arena = outer;
     w->fetching = true;
@@ -122,7 +123,7 @@ static struct cli_slot *free_slot(struct worker *w)
             return &w->slots[i];
         }
     }
-    UNREACHABLE("no more jobs were asked for than there is room");
+    UNREACHABLE("fewer slots are busy than there are");
 }
 
 /* A refusal that will not pass: the key, the role, the request itself. */
@@ -151,16 +152,30 @@ static void take_jobs(struct worker *w)
         return;
     }
     w->backoff_ms = BACKOFF_MS_MIN;
+    size_t before = w->busy;
     size_t count = cli_elements(cli, cli_member(answer, "jobs").text, &jobs);
-    w->idle = count == 0;
-    for (size_t i = 0; i < count; i++) {
-        cli_slot_start(free_slot(w), w->command, jobs[i]);
-        w->busy++;
-        w->claimed++;
+    /* A server that hands out more than was asked for gets the rest back when the leases end. */
+    for (size_t i = 0; i < count && w->busy < w->slot_count; i++) {
+        if (cli_member_text(cli, jobs[i], "job_id").len > 0) {
+            cli_slot_start(free_slot(w), w->command, jobs[i]);
+            w->busy++;
+            w->claimed++;
+        }
+    }
+    w->idle = w->busy == before;
+    if (w->idle) {
+        w->fetch_at =
+            in_ms(EMPTY_MS); /* whatever the server does not park is not asked in a loop */
     }
 }
 
 /* Heartbeats */
+
+/* Is the job ours to keep? Also while its end is being reported, which may take several tries. */
+static bool is_held(const struct cli_slot *s)
+{
+    return s->state != CLI_SLOT_FREE && !s->cancelled;
+}
 
 static void start_beat(struct worker *w)
 {
@@ -173,14 +188,14 @@ static void start_beat(struct worker *w)
     struct json_write jobs = json_write_to(&b);
     json_write_object(&jobs);
     for (size_t i = 0; i < w->slot_count; i++) {
-        if (w->slots[i].state == CLI_SLOT_RUNNING && !w->slots[i].cancelled) {
+        if (is_held(&w->slots[i])) {
             cli_slot_write_beat(&w->slots[i], &jobs);
         }
     }
     json_write_end(&jobs);
     struct str body = CLI_OBJECT(cli, CLI_SET_RAW("jobs", arena_str(cli->arena, buf_str(&b))));
     buf_deinit(&b);
-    w->beat = cli_call_to(cli, "POST", CLI_URL(cli, "/heartbeat", STR_EMPTY), body);
+    w->beat = cli_call_to(cli, "POST", cli_url_to(cli, "/heartbeat"), body);
     w->beat.timeout_ms = POLL_SLACK_MS;
     cli->arena = outer;
     w->beating = true;
@@ -223,10 +238,10 @@ static struct mono beat_due(const struct worker *w)
     return w->beat_at;
 }
 
-static bool any_running(const struct worker *w)
+static bool any_held(const struct worker *w)
 {
     for (size_t i = 0; i < w->slot_count; i++) {
-        if (w->slots[i].state == CLI_SLOT_RUNNING && !w->slots[i].cancelled) {
+        if (is_held(&w->slots[i])) {
             return true;
         }
     }
@@ -280,7 +295,7 @@ static int wait_ms(const struct worker *w)
 {
     int64_t now = os_clock_mono().ns;
     int64_t at = now + 60 * NS_PER_S;
-    if (any_running(w) && !w->beating) {
+    if (any_held(w) && !w->beating) {
         at = sooner(at, beat_due(w));
     }
     if (!w->fetching && wants_more(w) && w->busy < w->slot_count) {
@@ -300,7 +315,7 @@ static void start_what_is_due(struct worker *w)
     if (!w->fetching && wants_more(w) && w->busy < w->slot_count && now >= w->fetch_at.ns) {
         start_fetch(w);
     }
-    if (!w->beating && any_running(w) && now >= beat_due(w).ns) {
+    if (!w->beating && any_held(w) && now >= beat_due(w).ns) {
         start_beat(w);
     }
     if (w->drain_until.ns != 0 && now >= w->drain_until.ns) {
@@ -324,11 +339,12 @@ static void turn(struct worker *w)
         count += cli_slot_fds(&w->slots[i], fds + count);
     }
     outgoing_wait_turn(w->cli->http, fds, count, wait_ms(w));
-    take_signal(w);
+    /* Jobs before signals: what was handed out is worked on, not left to its lease. */
     if (w->fetching && w->fetch.done) {
         take_jobs(w);
         outgoing_wait_clear(&w->fetch);
     }
+    take_signal(w);
     if (w->beating && w->beat.done) {
         take_beat(w);
         outgoing_wait_clear(&w->beat);
@@ -408,16 +424,18 @@ static int run_work(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("queue", CLI_LIST, "QUEUES", NULL, "queues to take jobs from, the first ones first", .options = CLI_REQUIRED),
-    CLI_FLAG("exec", CLI_TEXT, "COMMAND", NULL, "what to run for each job, by /bin/sh -c", .options = CLI_REQUIRED),
-    CLI_FLAG("concurrency", CLI_INT, "N", "1", "jobs at the same time"),
-    CLI_FLAG("worker-id", CLI_TEXT, "ID", NULL, "name of the worker; by default the host's and the process's"),
-    CLI_FLAG("lease", CLI_DURATION, "DURATION", "60s", "how long a claim holds without a heartbeat"),
-    CLI_FLAG("heartbeat", CLI_DURATION, "DURATION", "15s", "how often to say that a job is worked on"),
-    CLI_FLAG("kill-after", CLI_DURATION, "DURATION", "10s", "from SIGTERM to SIGKILL for a job that was cancelled"),
-    CLI_FLAG("drain-timeout", CLI_DURATION, "DURATION", "0s", "how long running jobs may take when the worker stops; 0s: as long as they need"),
-    CLI_FLAG("max-jobs", CLI_INT, "N", "0", "end after so many jobs; 0: never"),
-    CLI_FLAG("exit-when-idle", CLI_BOOL, NULL, "false", "end when there is nothing to do"),
+    CLI_FLAG("queue",          CLI_LIST,     "QUEUES",   NULL,    "queues to take jobs from, the first ones first",
+             .options = CLI_REQUIRED),
+    CLI_FLAG("exec",           CLI_TEXT,     "COMMAND",  NULL,    "what to run for each job, by /bin/sh -c",
+             .options = CLI_REQUIRED),
+    CLI_FLAG("concurrency",    CLI_INT,      "N",        "1",     "jobs at the same time"),
+    CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "name of the worker; by default the host's and the process's"),
+    CLI_FLAG("lease",          CLI_DURATION, "DURATION", "60s",   "how long a claim holds without a heartbeat"),
+    CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "how often to say that a job is worked on"),
+    CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "from SIGTERM to SIGKILL for a job that was cancelled"),
+    CLI_FLAG("drain-timeout",  CLI_DURATION, "DURATION", "0s",    "how long running jobs may take when the worker stops; 0s: as long as they need"),
+    CLI_FLAG("max-jobs",       CLI_INT,      "N",        "0",     "end after so many jobs; 0: never"),
+    CLI_FLAG("exit-when-idle", CLI_BOOL,     NULL,       "false", "end when there is nothing to do"),
 };
 
 static const struct cli_command commands[] = {

@@ -136,6 +136,9 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     if (is_loopback(call->url)) {
         SET(CURLOPT_PROXY, "");
     }
+    if (call->ca_file != NULL) {
+        SET(CURLOPT_CAINFO, call->ca_file);
+    }
     set_headers(easy, call);
     set_body(easy, call);
     CHECK(curl_multi_add_handle(w->multi, easy) == CURLM_OK);

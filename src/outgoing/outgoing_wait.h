@@ -31,6 +31,7 @@ struct outgoing_wait_call {
     const char *url;
     const char *const *headers; /* "Name: value", NULL ends them; may itself be NULL */
     struct str body;            /* an empty one is sent as such by POST and PUT */
+    const char *ca_file;        /* PEM file of who may vouch for the server; NULL: the system's */
     int64_t timeout_ms;         /* for all of it; 0: none */
     size_t limit_bytes;         /* of an answer that is kept; a longer one is a failure */
 
@@ -65,7 +66,7 @@ void outgoing_wait_cancel(struct outgoing_wait *w, struct outgoing_wait_call *ca
 /* Give back the answer's memory. The call may be started again. */
 void outgoing_wait_clear(struct outgoing_wait_call *call);
 
-/* Sleep until a request moves, a descriptor is ready (its revents say so) or timeout_ms have
+/* Sleep until a request moves, a descriptor is readable (its revents say so) or timeout_ms have
  * passed; -1 waits for ever. May return early with nothing to see. */
 void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t count, int timeout_ms);
 

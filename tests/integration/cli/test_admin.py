@@ -173,6 +173,20 @@ class Administration(FakeTest):
         self.ok(corvo.run("cluster", "join", "old", "10.0.0.3:9000"), "Node old already a member\n")
         self.ok(corvo.run("admin", "rebuild-sqlite"), "SQLite rebuilt in 12ms\n")
 
+    def test_cluster_status_shows_how_far_each_node_is_behind(self):
+        nodes = [{"id": "a", "role": "leader", "voter": True, "address": "h:1", "match_index": 90},
+                 {"id": "b", "role": "follower", "voter": True, "address": "h:2",
+                  "match_index": 83},
+                 {"id": "c", "role": "follower", "voter": False, "address": "h:3"}]
+        _, corvo = self.serve({"GET /cluster/status": {"mode": "cluster", "state": "Leader",
+                                                       "commit_index": "90", "nodes": nodes}})
+        table = self.ok(corvo.run("cluster", "status")).split("\n\n")[1]
+        self.assertEqual([line.split() for line in table.splitlines()],
+                         [["NODE", "ROLE", "VOTER", "ADDRESS", "LAG"],
+                          ["a", "leader", "true", "h:1", "0"],
+                          ["b", "follower", "true", "h:2", "7"],
+                          ["c", "follower", "false", "h:3", "-"]])
+
     def test_health_of_a_sick_server(self):
         _, corvo = self.serve({"GET /healthz": (503, {"error": "database unavailable",
                                                       "code": "UNHEALTHY"})})

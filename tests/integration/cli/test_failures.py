@@ -1,7 +1,10 @@
 """What goes wrong: servers that are away, keys that are missing, pipes that break, Ctrl-C."""
 import os
+import shutil
 import socket
 import subprocess
+import tempfile
+import threading
 import unittest
 
 from cli_harness import (PATIENCE_S, CliTest, Corvo, FakeTest, LiveTest, Server, binary,
@@ -147,6 +150,22 @@ class Unauthorised(CliTest):
         self.assertIn("acme::mine", self.ok(corvo.run("queues")))
 
 
+class Encrypted(CliTest):
+    def test_a_server_is_trusted_by_its_certificate(self):
+        folder = tempfile.mkdtemp(prefix="corvo-tls-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cert, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                        "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
+                        "-out", cert], check=True, capture_output=True)
+        with Server("--tls-cert", cert, "--tls-key", key) as server:
+            corvo = Corvo(f"https://127.0.0.1:{server.port}")
+            self.ok(corvo.run("queues", "--ca-file", cert), "No queues\n")
+            self.ok(corvo.run("queues", env={"SSL_CERT_FILE": cert}), "No queues\n")
+            self.failed(corvo.run("queues", env={"SSL_CERT_FILE": ""}), "Error: request failed: SSL")
+
+
 class Interrupted(FakeTest):
     def test_signals_end_a_request_with_their_exit_code(self):
         def never(_):
@@ -155,7 +174,6 @@ class Interrupted(FakeTest):
                 release.wait(PATIENCE_S)
             return 200, wait()
 
-        import threading
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             release = threading.Event()
             fake, corvo = self.serve({"GET /queues": never})
@@ -174,7 +192,6 @@ class Interrupted(FakeTest):
                 release.wait(PATIENCE_S)
             return 200, wait()
 
-        import threading
         release = threading.Event()
         _, corvo = self.serve({"GET /queues": slow})
         self.failed(corvo.run("queues", "--timeout", "50ms"), "Error: request failed: ")
@@ -183,6 +200,8 @@ class Interrupted(FakeTest):
     def test_an_error_that_is_not_the_standard_object_is_shown_raw(self):
         _, corvo = self.serve({"GET /queues": (502, b"<html>bad gateway</html>")})
         self.failed(corvo.run("queues"), "Error: <html>bad gateway</html>\n")
+        _, corvo = self.serve({"GET /queues": (301, b"")})
+        self.failed(corvo.run("queues"), "Error: the server answered with status 301\n")
         _, corvo = self.serve({"GET /queues": (500, b"")})
         self.failed(corvo.run("queues"), "Error: the server answered with status 500\n")
 

@@ -232,8 +232,8 @@ class Status(LiveTest):
         self.enqueue()
         self.api.fetch(self.queue, worker_id="alice", hostname="wonderland")
         lines = self.ok(self.corvo.run("workers")).splitlines()
-        self.assertRegex(lines[0], r"\AID +HOSTNAME +LAST HEARTBEAT +QUEUES\Z")
-        self.assertRegex(lines[1], rf"\Aalice +wonderland +\d{{4}}-\S+Z +{self.queue}\Z")
+        self.assertRegex(lines[0], r"\AID +HOSTNAME +LAST HEARTBEAT +STATUS +QUEUES\Z")
+        self.assertRegex(lines[1], rf"\Aalice +wonderland +\d{{4}}-\S+Z +healthy +{self.queue}\Z")
 
     def test_schedules(self):
         name = unique("nightly")

@@ -43,6 +43,20 @@ class Output(FakeTest):
         self.assertNotIn("\x07", text)
         self.assertNotIn("\u009b", text)
 
+    def test_workers_are_healthy_stale_or_offline(self):
+        def beat(seconds):
+            at = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=seconds)
+            return at.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+        workers = [{"id": f"w{age}", "queues": "[]", "last_heartbeat": beat(age)}
+                   for age in (0, 120, 3600)]
+        _, corvo = self.serve({"GET /workers": workers + [{"id": "wx"}]})
+        rows = [line.split() for line in self.ok(corvo.run("workers")).splitlines()[1:]]
+        self.assertEqual([(r[0], r[3]) for r in rows],
+                         [("w0", "healthy"), ("w120", "stale"), ("w3600", "offline"),
+                          ("wx", "unknown")])
+        self.assertIn(f"{RED}offline{RESET}", self.shown(corvo, "workers"))
+
     def test_json_is_json_on_a_terminal_too(self):
         _, corvo = self.serve({"GET /queues": []})
         self.assertEqual(self.shown(corvo, "queues", "--output", "json"), "[]\n")

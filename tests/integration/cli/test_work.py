@@ -4,7 +4,7 @@ import pathlib
 import shutil
 import tempfile
 
-from cli_harness import LiveTest, json, signal
+from cli_harness import FakeTest, LiveTest, json, signal
 from harness import wait_until
 
 
@@ -182,3 +182,36 @@ class WorkThroughARestart(LiveTest):
             self.server.start()
             self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.api.state(job_id), "completed")
+
+
+class WorkForAStrangeServer(FakeTest):
+    def job(self, number, **more):
+        return {"job_id": f"job_{number}", "queue": "q", "payload": {}, "attempt": 1,
+                "max_retries": 1, "lease_duration": 60, **more}
+
+    def test_more_jobs_than_asked_for_and_odd_ones_do_no_harm(self):
+        jobs = [self.job(n) for n in range(5)]
+        fake, corvo = self.serve({"POST /fetch/batch": {"jobs": jobs},
+                                  "POST /ack/job_0": {"status": "ok"}})
+        self.ok(corvo.run("work", "--queue", "q", "--exec", "true", "--max-jobs", "1"))
+        self.assertEqual(len(fake.asked("POST /ack/job_0")), 1)
+        for answer in (b"null", b'{"jobs":[7]}', b'{"jobs":{}}', b"garbage"):
+            fake, corvo = self.serve({"POST /fetch/batch": answer})
+            done = corvo.run("work", "--queue", "q", "--exec", "true", "--max-jobs", "1",
+                             "--exit-when-idle")
+            self.ok(done, "")
+            self.assertEqual([r.path for r in fake.requests], ["/api/v1/fetch/batch"])
+
+    def test_a_report_is_made_again_when_the_server_is_busy_and_not_when_it_refuses(self):
+        answers = [(429, {"error": "busy", "code": "OVERLOADED"}), (503, {"error": "no leader"}),
+                   {"status": "ok"}]
+        fake, corvo = self.serve({"POST /fetch/batch": {"jobs": [self.job(1)]},
+                                  "POST /ack/job_1": lambda _: answers.pop(0)})
+        self.ok(corvo.run("work", "--queue", "q", "--exec", "true", "--max-jobs", "1"))
+        self.assertEqual(len(fake.asked("POST /ack/job_1")), 3)
+        fake, corvo = self.serve({"POST /fetch/batch": {"jobs": [self.job(1, lease_token=9)]},
+                                  "POST /ack/job_1": (400, {"error": "job job_1 is not active"})})
+        done = corvo.run("work", "--queue", "q", "--exec", "true", "--max-jobs", "1")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("job job_1 is not active", done.stderr)
+        self.assertEqual([r.json for r in fake.asked("POST /ack/job_1")], [{"lease_token": 9}])

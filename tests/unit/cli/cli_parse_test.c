@@ -142,6 +142,9 @@ static void body__has_what_was_given_by_its_kind(void **state)
         {"search --state dead,held --tag a=1 --tag b=x=y --has-errors=false --attempt-min 2",
          "{\"state\":[\"dead\",\"held\"],\"tags\":{\"a\":\"1\",\"b\":\"x=y\"},"
          "\"has_errors\":false,\"attempt_min\":2,\"sort\":\"created_at\",\"order\":\"desc\"}"},
+        {"search --tag a=1,b=2,c --tag d=,",
+         "{\"tags\":{\"a\":\"1\",\"b\":\"2,c\",\"d\":\",\"},\"sort\":\"created_at\","
+         "\"order\":\"desc\"}"},
         {"search --created-after 2026-02-10",
          "{\"created_after\":\"2026-02-10\",\"sort\":\"created_at\",\"order\":\"desc\"}"},
         {"webhooks set --url http://x --disabled",
@@ -168,7 +171,7 @@ static void help__is_asked_for_whatever_else_is_wrong(void **state)
     cli_kit_open(&k);
     assert_int_equal(cli_kit_parse(&k, "enqueue --nonsense --help"), ERR_OK);
     assert_true(k.cli.help);
-    cli_help_command(&k.cli, k.cli.out, k.cli.command);
+    cli_help_command(k.cli.out, k.cli.command);
     assert_non_null(strstr(cli_kit_output(&k).ptr, "usage: corvo enqueue <queue> <payload>"));
     cli_kit_close(&k);
 }

@@ -120,6 +120,7 @@ static void complete__offers_what_fits(void **state)
         {"que", "queues\t", "enqueue"},
         {"budget .", "list\t", "enqueue"},
         {"budget s", "set\t", "list"},
+        {"help budget s", "set\t", "list"},
         {"search --ord", "--order\t", "--output"},
         {"search --order .", "asc\t", "--"},
         {"search --server .", "", "asc"},
