@@ -15,12 +15,17 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "view/view.h"
 #include "webhook/webhook.h"
 
 struct api;
+struct svc_bulk;
+struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
+    struct svc_bulk *bulk;                 /* what goes on in the background */
+    struct view *view;                     /* NULL: searches are refused */
     const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
     const char *version;                   /* what /api/v1/info says */
     const char *node_id;                   /* what cluster status says */
@@ -49,3 +54,6 @@ void api_on_loop_stop(void *data, struct http_loop *loop);
 
 /* Where to ask for connection counters, once the server is open. */
 void api_set_server(struct api *a, const struct http_server *server);
+
+/* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
+void api_bulk_filter_find(void *view, struct svc_bulk_page *page);

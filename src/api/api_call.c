@@ -164,6 +164,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     struct http_response response = {.status = status, .content_type = type, .body = body};
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
+    CHECK(!c->ask_busy);
     int64_t took = took_ns(c);
     common_headers(c, h, took);
     response.headers = h->rows;
@@ -172,7 +173,9 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
+    struct buf asked = c->asked;         /* the body may be in it */
     http_request_answer(req, &response); /* the call is gone after this */
+    buf_deinit(&asked);
 }
 
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body)
@@ -330,10 +333,12 @@ static void drop(struct api_call *c)
     struct http_request *req = c->req;
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
+    CHECK(!c->ask_busy);
     count_end(c, 499, took_ns(c));
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
+    buf_deinit(&c->asked);
     http_request_drop(req);
 }
 
@@ -343,7 +348,7 @@ static void watch_gone(struct http_request *req)
     c->gone = true;
     if (c->op_busy) {
         engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
-    } else if (!c->look_busy) {
+    } else if (!c->look_busy && !c->ask_busy) {
         drop(c);
     }
 }
@@ -425,6 +430,95 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
     if (!engine_run(c->api->config.engine, &c->look)) {
         c->look_busy = false;
         api_call__fail(c, ERR_STOPPING, "%s", err_text(ERR_STOPPING));
+    }
+}
+
+/* The view */
+
+static void run_ask(struct view_ask *ask, struct view_reader *r)
+{
+    struct api_call *c = ask->data;
+    c->on_ask(c, r);
+}
+
+static void asked(struct view_ask *ask)
+{
+    struct api_call *c = ask->data;
+    c->ask_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else if (ask->err.code != ERR_OK) {
+        api_call__fail_err(c, &ask->err);
+    } else if (c->ask_err.code != ERR_OK) {
+        api_call__fail_err(c, &c->ask_err);
+    } else {
+        c->on_asked(c);
+    }
+}
+
+static bool has_view(struct api_call *c)
+{
+    if (c->api->config.view == NULL) {
+        api_call__fail(c, ERR_UNSUPPORTED, "this server keeps no view to search in");
+        return false;
+    }
+    return true;
+}
+
+void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct view_reader *r),
+                   void (*then)(struct api_call *c))
+{
+    if (!has_view(c)) {
+        return;
+    }
+    bool text = c->ask.text;
+    c->on_ask = ask;
+    c->on_asked = then;
+    c->ask = (struct view_ask){.run = run_ask,
+                               .done = asked,
+                               .reply_to = http_loop_mailbox(c->req->loop),
+                               .data = c,
+                               .text = text};
+    api_call__buf(&c->asked);
+    c->ask_busy = true;
+    view_ask(c->api->config.view, &c->ask);
+}
+
+void api_call__reply_asked(struct api_call *c)
+{
+    char lag[24];
+    struct answer_headers h = {0};
+    if (c->asked.overflow) {
+        api_call__fail(c, ERR_TOO_LARGE, "the answer is too large; ask for fewer jobs");
+        return;
+    }
+    int n = snprintf(lag, sizeof lag, "%llu", (unsigned long long)c->ask.lag);
+    add_header(&h, STR("X-Corvo-View-Lag"), str_from(lag, (size_t)n));
+    buf_add_char(&c->asked, '\n');
+    answer(c, 200, STR("application/json"), buf_str(&c->asked), &h);
+}
+
+static void rebuilt(struct view_rebuild *r)
+{
+    struct api_call *c = r->data;
+    c->ask_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else if (r->err.code != ERR_OK) {
+        api_call__fail_err(c, &r->err);
+    } else {
+        c->on_asked(c);
+    }
+}
+
+void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c))
+{
+    if (has_view(c)) {
+        c->on_asked = then;
+        c->rebuild = (struct view_rebuild){
+            .done = rebuilt, .reply_to = http_loop_mailbox(c->req->loop), .data = c};
+        c->ask_busy = true;
+        view_rebuild(c->api->config.view, &c->rebuild);
     }
 }
 

@@ -203,8 +203,12 @@ static uint64_t state_number(const char *role)
     X("corvo_lifecycle_overload_total",       "counter", 0, "Frames refused.") \
     X("corvo_lifecycle_idle_fetch_total",     "counter", 0, "Waits of worker streams without a job.") \
     \
-    X("corvo_sqlite_mirror_lag_updates",      "gauge",   0, "Changes that the read mirror has not taken; there is no separate mirror.") \
-    X("corvo_sqlite_mirror_dropped_total",    "counter", 0, "Changes that the read mirror has lost; there is no separate mirror.") \
+    X("corvo_sqlite_mirror_lag_updates",      "gauge",   v->mirror.lag,           "Changed jobs that the view does not show yet.") \
+    X("corvo_sqlite_mirror_dropped_total",    "counter", 0,                       "Changes that the view has lost; it never does.") \
+    X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
+    X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
+    X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
+    X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
     \
     X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
     X("corvo_index_bytes",                "gauge",   v->engine.index_bytes,            "Memory that grows with them.") \

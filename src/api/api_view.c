@@ -165,6 +165,10 @@ void api_view__take(struct api_call *c, unsigned parts,
     v->then = then;
     v->node_id = c->api->config.node_id;
     v->settings = engine_settings(c->api->config.engine);
+    v->has_mirror = c->api->config.view != NULL;
+    if (v->has_mirror) {
+        view_status(c->api->config.view, &v->mirror);
+    }
     c->data = v;
     api_call__look(c, look, looked);
 }

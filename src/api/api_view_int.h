@@ -24,7 +24,9 @@ struct api_view {
     const struct engine_config *settings;
     struct engine_status engine;
     struct throughput throughput;
-    struct wall done_until; /* everything that was due before this moment has been done */
+    bool has_mirror;
+    struct view_status mirror; /* of the SQLite view; zeros without one */
+    struct wall done_until;    /* everything that was due before this moment has been done */
 
     /* API_VIEW_COUNTS */
     uint64_t worker_count;

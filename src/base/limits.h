@@ -37,6 +37,15 @@ enum {
     LIMIT_ACK_BATCH          = 512,          /* contract */
     LIMIT_HEARTBEAT_JOBS     = 10000,        /* contract */
     LIMIT_BULK_CHUNK         = 500,          /* contract: ids per bulk operation entry */
+    LIMIT_BULK_SYNC          = 10000,        /* contract: more than this goes on in the background */
+    LIMIT_BULK_IDS           = 1000000,      /* ids of one operation: more than a body can hold */
+    LIMIT_BULK_FILTER_BYTES  = 64 * 1024,    /* a filter is some lines of JSON */
+    LIMIT_BULK_OPEN          = 100,          /* operations in the background that are not over */
+    LIMIT_BULK_KEPT          = 1000,         /* and all that are remembered */
+    LIMIT_BULK_KEPT_MS       = 3600 * 1000,  /* contract: at least this long after their end */
+    LIMIT_RESTORE_ROWS       = 100000,       /* iterations or usage reports of one restored job */
+    LIMIT_RESTORE_CHUNK_BYTES = 4 << 20,     /* of a backup in one command */
+    LIMIT_RESTORE_CHUNK_ITEMS = 500,
     LIMIT_LEASE_S_MAX        = 86400,        /* contract */
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "backup/backup_verify.h"
 #include "base/check.h"
 #include "cli/cli_int.h"
 #include "json/json_scan.h"
@@ -186,6 +187,7 @@ static int verify(struct cli *cli, struct str text, struct verified *out)
 {
     struct json_value jobs;
     struct json_value queues;
+    struct backup_verify whole;
     struct str *rows = NULL;
     struct err err;
     if (json_scan_check(text, &err) != ERR_OK) {
@@ -198,6 +200,12 @@ static int verify(struct cli *cli, struct str text, struct verified *out)
     if (!has(text, "namespace", JSON_TYPE_STRING) || !json_scan_member(text, STR("jobs"), &jobs) ||
         jobs.type != JSON_TYPE_ARRAY) {
         return cli_fail(cli, "the backup has no namespace or no jobs");
+    }
+    if (backup_verify_text(text, &whole, &err) != ERR_OK) {
+        return cli_fail(cli, "the backup is damaged: %s", err.msg);
+    }
+    if (whole.has_checksum && !whole.checksum_fits) {
+        return cli_fail(cli, "the backup is damaged or was edited: its checksum does not fit");
     }
     out->queues =
         json_scan_member(text, STR("queues"), &queues) ? cli_elements(cli, queues.text, &rows) : 0;

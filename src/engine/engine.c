@@ -132,6 +132,7 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     if (open_machine(e, err) != ERR_OK) {
         return err->code;
     }
+    engine_feed__replaced(e);
     engine_watch__look(e);
     return ERR_OK;
 }

@@ -182,8 +182,11 @@ struct engine_take {
     /* result: lives until engine_take_deinit */
     struct engine_feed_item *items;
     uint32_t count;
-    uint64_t index;  /* with what was taken so far, the copy is complete up to here… */
-    uint64_t behind; /* …when nothing is left: ids still in the set */
+    uint64_t index;    /* with what was taken so far, the copy is complete up to here… */
+    uint64_t behind;   /* …when nothing is left: ids still in the set */
+    uint64_t complete; /* with what was taken so far, the copy is complete up to here in any case */
+    uint64_t state_hash; /* of the state at index */
+    bool replaced; /* the state was exchanged as a whole (a snapshot came): compare everything */
     /* private */
     struct msg msg;
     struct engine_feed *feed;
@@ -196,6 +199,15 @@ struct engine_take {
  * after the call is handled, which is before it returns. */
 struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
                                      void (*woken)(void *data), void *data);
+/* The last entry before the feed began, and the hash of the state then. */
+void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash);
+/* The last entry that changed a job, or the one before the feed began: a copy that is complete up
+ * to there shows everything that was answered before the call. Any thread. */
+uint64_t engine_feed_newest(const struct engine_feed *f);
+/* How many ids are in the set, or were taken and are not said to be in the copy. Any thread. */
+uint64_t engine_feed_waiting(const struct engine_feed *f);
+/* From the thread of reply_to: what was taken is in the copy. For the number above only. */
+void engine_feed_copied(struct engine_feed *f);
 /* From the thread of reply_to, told or not; one at a time. */
 void engine_feed_take(struct engine_feed *f, struct engine_take *t);
 void engine_take_deinit(struct engine_take *t);

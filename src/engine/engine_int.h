@@ -145,6 +145,7 @@ void engine_clockwork__stop(struct engine *e);
 
 /* engine_feed.c */
 void engine_feed__changed(struct engine *e, struct id id);
+void engine_feed__replaced(struct engine *e); /* the state is another one as a whole */
 void engine_feed__tell(struct engine *e);
 
 /* engine_watch.c */

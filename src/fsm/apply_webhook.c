@@ -170,6 +170,22 @@ void apply_webhook_mark(struct machine *m, const struct command *command, struct
     }
 }
 
+void apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec)
+{
+    if (find(m, id) != NULL || m->webhooks.count >= LIMIT_WEBHOOKS) {
+        return;
+    }
+    struct store_webhook fresh = *rec;
+    fresh.position = last_event(m); /* the numbers of another server mean nothing here */
+    fresh.last_status = 0;
+    fresh.last_error = STR_EMPTY;
+    fresh.last_delivery_at = WALL_NONE;
+    struct webhook *h = webhook_new(m, id);
+    set_record(h, &fresh);
+    write_record(m, h);
+    m->webhook_changes++;
+}
+
 static void load_webhook(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;

@@ -19,7 +19,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
-#include "fsm/command_records.h"
+#include "fsm/command_jobs.h"    /* IWYU pragma: export */
+#include "fsm/command_records.h" /* IWYU pragma: export */
+#include "fsm/command_restore.h" /* IWYU pragma: export */
 #include "store/store_rows.h"
 
 enum command_type {
@@ -41,7 +43,11 @@ enum command_type {
     COMMAND_WEBHOOK_PUT = 16,
     COMMAND_WEBHOOK_DELETE = 17,
     COMMAND_WEBHOOK_MARK = 18, /* how far deliveries have come */
-    COMMAND_TYPE_LAST = COMMAND_WEBHOOK_MARK
+    COMMAND_BULK_PUT = 20,     /* a bulk operation that goes on in the background */
+    COMMAND_BULK_STEP = 21,    /* a chunk of it, and how far it is */
+    COMMAND_BULK_END = 22,     /* cancelled, or it cannot go on */
+    COMMAND_RESTORE = 24,      /* a piece of a backup */
+    COMMAND_TYPE_LAST = COMMAND_RESTORE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -119,31 +125,6 @@ struct command_heartbeat {
     size_t count;
 };
 
-/* The numbers are on the wire. */
-enum command_job_action {
-    COMMAND_JOB_RETRY = 1,
-    COMMAND_JOB_REQUEUE,
-    COMMAND_JOB_CANCEL,
-    COMMAND_JOB_HOLD,
-    COMMAND_JOB_APPROVE,
-    COMMAND_JOB_REJECT,
-    COMMAND_JOB_MOVE,
-    COMMAND_JOB_CHANGE_PRIORITY,
-    COMMAND_JOB_DELETE,
-    COMMAND_JOB_ACTION_LAST = COMMAND_JOB_DELETE
-};
-
-struct command_jobs {
-    enum command_job_action action;
-    bool lenient; /* missing jobs and other states are passed over; otherwise there is one job */
-    bool reset_attempts;
-    uint8_t priority; /* for a change of it */
-    struct str queue; /* to move to */
-    struct str reason;
-    struct id *ids;
-    size_t count;
-};
-
 struct command_replay {
     struct id id;
     int64_t from; /* iteration */
@@ -206,6 +187,10 @@ struct command {
         struct command_webhook_put webhook_put;
         struct command_webhook_delete webhook_delete;
         struct command_webhook_mark webhook_mark;
+        struct command_bulk_put bulk_put;
+        struct command_bulk_step bulk_step;
+        struct command_bulk_end bulk_end;
+        struct command_restore restore;
     };
 };
 
@@ -218,6 +203,9 @@ ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, s
 
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);
+
+/* Whether there is a command of this number: they have gaps. */
+bool command_exists(unsigned type);
 
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {

@@ -22,6 +22,7 @@
 #include "fsm/result.h"
 #include "fsm/throughput.h"
 #include "store/store.h"
+#include "store/store_record.h"
 
 struct machine;
 
@@ -65,6 +66,14 @@ struct machine_due_schedule {
     struct str cron, timezone;
 };
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);
+
+/* The bulk operation that is not over and comes after this one, in turn: behind the last the first
+ * is next. False when there is none. The texts live until the next apply. */
+struct machine_bulk {
+    struct id id;
+    struct store_bulk rec;
+};
+bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out);
 
 /* Would a claim on this queue at this moment find a job? When only a throttle stands in the way,
  * *out_until is set to when it gives way; it is 0 otherwise. */

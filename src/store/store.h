@@ -67,6 +67,7 @@ enum {
     STORE_KIND_MACHINE = 'A',
     STORE_KIND_BATCH = 'b',
     STORE_KIND_WEBHOOK = 'h',
+    STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',
     STORE_KIND_QUEUE = 'q',
     STORE_KIND_REPLY = 'r',

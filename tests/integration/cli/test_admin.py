@@ -258,6 +258,8 @@ class Backup(FakeTest):
         for value, message in (("{", "the backup is damaged: invalid JSON at byte 1"),
                                ({}, "no backup of a format"),
                                ({**BACKUP, "meta": {"format": 3}}, "no backup of a format"),
+                               ({**BACKUP, "meta": {"format": 2, "checksum": "crc32c:00000000"}},
+                                "its checksum does not fit"),
                                ({**BACKUP, "jobs": {}}, "no namespace or no jobs"),
                                ({**BACKUP, "jobs": [JOB, {"id": "x"}]}, "jobs[1] is not a whole")):
             self.write(value)

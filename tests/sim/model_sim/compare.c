@@ -364,5 +364,6 @@ void compare_all(struct compare *c)
     compare_records_webhooks(c);
     compare_records_locks(c);
     compare_records_replies(c);
+    compare_bulk_records(c);
     compare_due(c);
 }

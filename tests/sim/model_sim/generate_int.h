@@ -78,5 +78,7 @@ void generate_manage_tick(struct generate *g, struct command *out);
 void generate_manage_purge(struct generate *g, struct command *out);
 void generate_manage_batch(struct generate *g, struct command *out);
 void generate_manage_schedule(struct generate *g, struct command *out);
+/* A bulk operation in the background: a new one, a step, or its end. */
+void generate_manage_bulk(struct generate *g, struct command *out);
 /* Something that makes jobs fewer. */
 void generate_manage_fewer(struct generate *g, struct command *out);

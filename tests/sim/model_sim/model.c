@@ -55,10 +55,10 @@ void model_free(struct model *m)
         struct model_queue *q = m->queues.at[i];
         free(q->claims);
     }
-    struct model_list *lists[] = {&m->jobs,     &m->queues,          &m->locks,
-                                  &m->batches,  &m->schedules,       &m->workers,
-                                  &m->webhooks, &m->replies,         &m->events,
-                                  &m->removed,  &m->touched_batches, &m->purged_batches};
+    struct model_list *lists[] = {
+        &m->jobs,    &m->queues, &m->locks,  &m->batches,  &m->schedules,       &m->workers,
+        &m->replies, &m->bulks,  &m->events, &m->webhooks, &m->touched_batches, &m->purged_batches,
+        &m->removed};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }
@@ -272,5 +272,16 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
     case COMMAND_WEBHOOK_MARK:
         model_webhook_mark(m, &c->webhook_mark);
         break;
+    case COMMAND_BULK_PUT:
+        model_bulk_put(m, &c->bulk_put, out);
+        break;
+    case COMMAND_BULK_STEP:
+        model_bulk_step(m, &c->bulk_step, out);
+        break;
+    case COMMAND_BULK_END:
+        model_bulk_end(m, &c->bulk_end, out);
+        break;
+    case COMMAND_RESTORE:
+        UNREACHABLE("pieces of backups are not generated");
     }
 }

@@ -88,6 +88,11 @@ struct model_webhook {
     struct store_webhook record;
 };
 
+struct model_bulk {
+    struct id id;
+    struct store_bulk record;
+};
+
 struct model_worker {
     struct str id;
     struct store_worker record;
@@ -116,6 +121,7 @@ struct model {
     struct model_list workers;   /* struct model_worker */
     struct model_list webhooks;  /* struct model_webhook */
     struct model_list replies;   /* struct model_reply */
+    struct model_list bulks;     /* struct model_bulk */
 
     struct wall now; /* of the entry; never runs backwards */
     uint64_t index;

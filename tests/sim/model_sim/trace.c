@@ -179,6 +179,26 @@ static void trace_webhook(FILE *out, const struct command *c)
     }
 }
 
+static void trace_bulk(FILE *out, const struct command *c)
+{
+    if (c->type == COMMAND_BULK_PUT) {
+        const struct command_bulk_put *p = &c->bulk_put;
+        (void)fprintf(out, " action=%d filter=" STR_FMT " ids=%zu", (int)p->action,
+                      STR_ARG(p->filter), p->count);
+    } else if (c->type == COMMAND_BULK_STEP) {
+        const struct command_bulk_step *s = &c->bulk_step;
+        trace_id(out, s->id);
+        (void)fprintf(out, " step=%u last=%d", s->step, s->last ? 1 : 0);
+        for (size_t i = 0; i < s->count; i++) {
+            (void)fputc(' ', out);
+            trace_id(out, s->ids[i]);
+        }
+    } else {
+        trace_id(out, c->bulk_end.id);
+        (void)fprintf(out, "%s", c->bulk_end.cancelled ? " cancelled" : " failed");
+    }
+}
+
 void trace_command(FILE *out, const struct command *c)
 {
     (void)fprintf(out, "%s ", command_word(c->type));
@@ -228,7 +248,13 @@ void trace_command(FILE *out, const struct command *c)
     case COMMAND_WEBHOOK_MARK:
         trace_webhook(out, c);
         break;
+    case COMMAND_BULK_PUT:
+    case COMMAND_BULK_STEP:
+    case COMMAND_BULK_END:
+        trace_bulk(out, c);
+        break;
     case COMMAND_TICK:
+    case COMMAND_RESTORE:
         break;
     }
 }
