@@ -187,6 +187,26 @@ struct id view_db__id(sqlite3_stmt *st, int column)
     return id;
 }
 
+static struct str name_bound(struct arena *a, struct str ns, char last)
+{
+    char *p = arena_alloc(a, ns.len + 2, 1);
+    CHECK(p != NULL);
+    memcpy(p, ns.ptr, ns.len);
+    p[ns.len] = ':';
+    p[ns.len + 1] = last;
+    return str_from(p, ns.len + 2);
+}
+
+struct view_names view_db__names_of(struct arena *a, struct str ns)
+{
+    struct view_names names = {STR_EMPTY, STR_EMPTY};
+    if (ns.len > 0) {
+        names.low = name_bound(a, ns, ':');
+        names.high = name_bound(a, ns, ';'); /* which follows ':' */
+    }
+    return names;
+}
+
 enum err_code view_db__create(sqlite3 *db, struct err *err)
 {
     for (size_t i = 0; i < COUNT_OF(tables); i++) {

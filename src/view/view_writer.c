@@ -24,7 +24,8 @@
 enum {
     TAKE_MAX = 1024,
     RETRY_MS = 1000,
-    DRAIN_TURNS = 64,    /* written before stopping, at most: about a second */
+    REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
+    DRAIN_TURNS = 64,         /* written before stopping, at most: about a second */
     TURNS_PER_WORDS = 8, /* while the feed does not get empty, the words get a turn now and then */
 };
 
@@ -77,14 +78,15 @@ static void publish(struct view_writer *w)
 static void set_timer(struct view_writer *w, uint64_t ms);
 
 /* Something failed: what may go away is tried again, a damaged file is made anew. */
-static void trouble(struct view_writer *w, const struct err *err, const char *doing)
+static void trouble(struct view_writer *w, const struct err *err, const char *doing, uint64_t ms)
 {
     log_error("view_failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
     if (err->code == ERR_CORRUPT) {
         w->build_next = true;
     }
     w->resting = true;
-    set_timer(w, err->code == ERR_CORRUPT && w->ready ? 1 : RETRY_MS);
+    w->lingering = false;
+    set_timer(w, ms);
 }
 
 /* The file */
@@ -205,54 +207,63 @@ static void rebuild(struct view_writer *w)
         w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
         w->build_next = !w->ready;
-        trouble(w, &err, "rebuild");
+        trouble(w, &err, "rebuild", REBUILD_RETRY_MS);
     }
     publish(w);
     tell_rebuilt(w, &err);
 }
 
-/* Is the file complete up to where the feed began? If it is only behind, what differs is found by
- * comparing; if it knows more than the engine, it is of another history. */
-static void look_at_file(struct view_writer *w)
+/* The file is behind: write what differs. */
+static enum err_code catch_up(struct view_writer *w, uint64_t index, struct err *err)
 {
     struct view *v = w->view;
+    struct view_mark mark = {.complete = index};
+    uint64_t changed = 0;
+    w->complete = w->rows.mark.complete;
+    view__reopen(v, true); /* it can be asked meanwhile, and says that it is late */
+    publish(w);
+    if (view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, err) != ERR_OK) {
+        return err->code;
+    }
+    log_info("view_compared", LOG_U64("changed", changed));
+    return ERR_OK;
+}
+
+/* Is the file what it should be where the feed began? The same index and the same state: go on.
+ * Behind: catch up. Ahead, or at the same place with another state: of another history. */
+static enum err_code use_file(struct view_writer *w, uint64_t index, uint64_t hash, struct err *err)
+{
+    if (open_file(w, err) != ERR_OK) {
+        return err->code;
+    }
+    const struct view_mark *mark = &w->rows.mark;
+    if (mark->complete == index && mark->hash == hash) {
+        return ERR_OK;
+    }
+    if (mark->complete > index || (mark->complete == index && mark->hash != 0)) {
+        return err_set(err, ERR_CORRUPT, "view: the file is of another history");
+    }
+    return catch_up(w, index, err);
+}
+
+static void look_at_file(struct view_writer *w)
+{
     struct err err;
     uint64_t index;
     uint64_t hash;
-    uint64_t changed = 0;
-    engine_feed_begin(v->feed, &index, &hash);
-    bool opened = open_file(w, &err) == ERR_OK;
-    if (!opened) {
-        log_info("view_not_usable", LOG_Z("reason", err.msg));
-    }
-    const struct view_mark *mark = &w->rows.mark;
-    bool same = opened && mark->complete == index && mark->hash == hash;
-    bool other =
-        opened && (mark->complete > index || (mark->complete == index && !same && mark->hash != 0));
-    if (!opened || other) {
-        w->complete = index;
-        w->build_next = true;
-        close_file(w);
+    engine_feed_begin(w->view->feed, &index, &hash);
+    enum err_code code = use_file(w, index, hash, &err);
+    w->complete = index;
+    if (code == ERR_OK) {
+        view__reopen(w->view, true);
+        publish(w);
         return;
     }
-    w->complete = w->rows.mark.complete;
-    view__reopen(v, true);
-    publish(w);
-    if (!same) {
-        struct view_mark reached = {.complete = index};
-        if (view_copy__compare(&w->rows, v->path.z, &reached, &v->stop, &changed, &err) != ERR_OK) {
-            close_file(w);
-            w->build_next = true;
-            if (err.code != ERR_STOPPING) {
-                log_info("view_not_usable", LOG_Z("reason", err.msg));
-            }
-            w->complete = index;
-            return;
-        }
-        log_info("view_compared", LOG_U64("changed", changed));
+    close_file(w);
+    w->build_next = true;
+    if (code != ERR_STOPPING) {
+        log_info("view_not_usable", LOG_Z("reason", err.msg));
     }
-    w->complete = index;
-    publish(w);
 }
 
 /* Turns */
@@ -287,7 +298,7 @@ static void start_over(struct view_writer *w, const struct err *err, const char 
     view_rows__close(&w->rows);
     w->ready =
         view_rows__open(&w->rows, w->db, engine_store(w->view->config.engine), &again) == ERR_OK;
-    trouble(w, err, doing);
+    trouble(w, err, doing, RETRY_MS);
     if (!w->ready) {
         close_file(w);
         w->build_next = true;
@@ -306,7 +317,6 @@ static void write_turn(struct view_writer *w)
     w->status.written += w->rows.written - before;
     w->complete = w->take.complete;
     w->look = w->take.behind > 0;
-    w->build_next = w->build_next || w->take.replaced;
     w->turns++;
     w->drain_turns--;
     let_go(w);
@@ -330,6 +340,12 @@ static void taken(struct engine_take *t)
     struct view_writer *w = t->data;
     w->taking = false;
     w->holding = true;
+    if (t->replaced) {
+        /* Another state as a whole, and another store: nothing of the old one may be used. */
+        close_file(w);
+        w->build_next = true;
+        let_go(w);
+    }
     go_on(w);
 }
 
@@ -398,6 +414,28 @@ static bool may_end(struct view_writer *w)
     return !can_write || (!w->look && !w->holding);
 }
 
+/* One thing at a time; true when there may be another. */
+static bool take_turn(struct view_writer *w)
+{
+    bool words = w->words_behind && !w->stopping && (!w->look || w->turns >= TURNS_PER_WORDS);
+    if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
+        rebuild(w);
+        return true;
+    }
+    if (w->ready && w->holding) {
+        write_turn(w);
+        return true;
+    }
+    if (w->ready && words && !w->lingering) {
+        words_turn(w);
+        return true;
+    }
+    if (w->ready && w->look && !w->lingering) {
+        start_take(w);
+    }
+    return false;
+}
+
 static void go_on(struct view_writer *w)
 {
     if (w->ended || w->taking || w->step_out || (w->resting && !w->stopping)) {
@@ -405,22 +443,9 @@ static void go_on(struct view_writer *w)
     }
     if (w->stopping && may_end(w)) {
         end(w);
-        return;
+    } else if (take_turn(w)) {
+        step_later(w);
     }
-    if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
-        rebuild(w);
-    } else if (w->holding) {
-        write_turn(w);
-    } else if (!w->stopping && w->words_behind && (!w->look || w->turns >= TURNS_PER_WORDS) &&
-               !w->lingering) {
-        words_turn(w);
-    } else if (w->look && !w->lingering) {
-        start_take(w);
-        return;
-    } else {
-        return;
-    }
-    step_later(w);
 }
 
 /* Messages */
