@@ -252,8 +252,8 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
         [VIEW_DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                           "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
                           "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
-        [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768;"
-                         "PRAGMA temp_store = MEMORY",
+        /* A sort that is larger than the cache goes to a temporary file. */
+        [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
         [VIEW_DB_BUILD] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                           "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072",
     };

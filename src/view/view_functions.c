@@ -31,7 +31,7 @@ struct str view_functions__lower(struct arena *a, struct str s)
 /* The part's letters are lower case already. */
 static bool contains(struct str s, struct str part)
 {
-    if (part.len == 0 || s.len < part.len) {
+    if (part.len == 0 || s.len < part.len || s.ptr == NULL) {
         return part.len == 0;
     }
     unsigned char first = (unsigned char)part.ptr[0];

@@ -25,7 +25,8 @@ enum {
     TAKE_MAX = 1024,
     RETRY_MS = 1000,
     REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
-    DRAIN_TURNS = 64,         /* written before stopping, at most: about a second */
+    TURNS_PER_LOG_LOOK = 32,
+    DRAIN_TURNS = 64,    /* written before stopping, at most: about a second */
     TURNS_PER_WORDS = 8, /* while the feed does not get empty, the words get a turn now and then */
 };
 
@@ -56,6 +57,7 @@ struct view_writer {
     bool stopping;
     bool words_behind;
     unsigned turns;
+    uint64_t turns_total;
     int drain_turns; /* left until it stops, written or not */
     bool ended;
     uint64_t complete, words_complete;
@@ -305,6 +307,24 @@ static void start_over(struct view_writer *w, const struct err *err, const char 
     }
 }
 
+/* SQLite can only begin its log anew at a moment when nobody reads. Where there is no such moment
+ * for long, one is made. */
+static void trim_log(struct view_writer *w)
+{
+    struct view *v = w->view;
+    struct os_file_path log = os_file_join(v->config.dir, "view.db-wal");
+    struct os_file_info info;
+    struct err err;
+    if (os_file_stat(log.z, &info, &err) != ERR_OK || info.size <= v->config.log_bytes) {
+        return;
+    }
+    view__shut(v);
+    if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
+        log_warn("view_log_not_trimmed", LOG_Z("error", err.msg));
+    }
+    view__reopen(v, true);
+}
+
 static void write_turn(struct view_writer *w)
 {
     struct err err;
@@ -321,6 +341,9 @@ static void write_turn(struct view_writer *w)
     w->drain_turns--;
     let_go(w);
     publish(w);
+    if (++w->turns_total % TURNS_PER_LOG_LOOK == 0) {
+        trim_log(w);
+    }
 }
 
 static void words_turn(struct view_writer *w)
@@ -402,6 +425,7 @@ static void end(struct view_writer *w)
         engine_take_deinit(&w->take);
     }
     engine_feed_close(w->view->feed);
+    view__shut(w->view); /* its own connection is the last to go, and takes the log along */
     close_file(w);
     uv_close((uv_handle_t *)&w->timer, NULL);
     mailbox_close(&w->box);
