@@ -217,7 +217,7 @@ void view_ask(struct view *v, struct view_ask *ask)
         uv_cond_signal(&v->moved);
     }
     if (hurry) {
-        view_writer__hurry(v); /* under the lock: the writer cannot end before */
+        view_writer__hurry(v, ask->text); /* under the lock: the writer cannot end before */
     }
     uv_mutex_unlock(&v->lock);
     if (err.code != ERR_OK) {

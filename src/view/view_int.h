@@ -151,6 +151,8 @@ void view_rows__rollback(struct view_rows *r);
 
 /* view_words.c: the full text behind the rows */
 
+enum { VIEW_WORDS_CHUNK = 4096 }; /* texts that are added at once */
+
 /* How many texts the words do not know yet, or still know and should not. */
 uint64_t view_words__lag(const struct view_rows *r);
 /* Add and remove some, in a transaction of its own. */
@@ -214,5 +216,5 @@ enum err_code view__asked(struct view_reader *r, enum err_code code, struct err 
 void view_writer__start(struct view *v); /* returns when the feed is open */
 void view_writer__stop(struct view *v);
 void view_writer__rebuild(struct view *v, struct view_rebuild *r);
-void view_writer__hurry(struct view *v);   /* somebody waits for the watermark */
-void view_writer__damaged(struct view *v); /* a reader found the file broken */
+void view_writer__hurry(struct view *v, bool words); /* somebody waits for a watermark */
+void view_writer__damaged(struct view *v);           /* a reader found the file broken */

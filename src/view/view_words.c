@@ -6,7 +6,7 @@
 /* Filling: in chunks by one INSERT … SELECT each, which costs two thirds of what single rows do and
  * a fifth of what triggers would. */
 
-enum { CHUNK_ROWS = 4096, CHUNK_BYTES = 8 << 20 };
+enum { CHUNK_BYTES = 8 << 20 };
 
 /* Up to which number the next chunk reaches: so many rows, or so many bytes, and one at least. */
 static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t after, int64_t *out,
@@ -21,7 +21,7 @@ static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t aft
     }
     (void)sqlite3_bind_int64(st, 1, after);
     enum err_code code = view_db__step(r->db, st, &row, err);
-    for (int n = 0; code == ERR_OK && row && n < CHUNK_ROWS && bytes < CHUNK_BYTES; n++) {
+    for (int n = 0; code == ERR_OK && row && n < VIEW_WORDS_CHUNK && bytes < CHUNK_BYTES; n++) {
         *out = sqlite3_column_int64(st, 0);
         bytes += sqlite3_column_int64(st, 1);
         code = view_db__step(r->db, st, &row, err);

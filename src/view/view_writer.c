@@ -26,8 +26,9 @@ enum {
     RETRY_MS = 1000,
     REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
     TURNS_PER_LOG_LOOK = 32,
-    DRAIN_TURNS = 64,    /* written before stopping, at most: about a second */
-    TURNS_PER_WORDS = 8, /* while the feed does not get empty, the words get a turn now and then */
+    DRAIN_TURNS = 64,     /* written before stopping, at most: about a second */
+    TURNS_PER_WORDS = 64, /* while the feed does not get empty, the words get a turn now and then */
+    WORDS_LINGER_MS = 500,
 };
 
 struct view_writer {
@@ -35,11 +36,13 @@ struct view_writer {
     uv_thread_t thread;
     uv_loop_t loop;
     struct mailbox box;
-    uv_timer_t timer; /* linger, or try again */
+    uv_timer_t timer;       /* linger, or try again */
+    uv_timer_t words_timer; /* the same for the words */
     uv_sem_t started;
     struct msg stop_msg;
     struct msg hurry_msg;
     atomic_bool hurry_out; /* the message is on its way */
+    atomic_bool hurry_words;
     struct msg damage_msg;
     atomic_bool damage_out;
     struct msg step_msg; /* to itself: go on after other messages had their turn */
@@ -55,7 +58,7 @@ struct view_writer {
     bool look;            /* the feed has something */
     bool lingering, resting;
     bool stopping;
-    bool words_behind;
+    bool words_behind, words_due;
     unsigned turns;
     uint64_t turns_total;
     int drain_turns; /* left until it stops, written or not */
@@ -67,12 +70,22 @@ struct view_writer {
 
 static void go_on(struct view_writer *w);
 
+static void on_words_timer(uv_timer_t *timer)
+{
+    struct view_writer *w = timer->data;
+    w->words_due = true;
+    go_on(w);
+}
+
 static void publish(struct view_writer *w)
 {
     if (w->ready) {
         w->status.text_lag = view_words__lag(&w->rows);
         w->words_behind = w->status.text_lag > 0;
         w->words_complete = w->words_behind ? w->words_complete : w->complete;
+    }
+    if (w->words_behind && !w->words_due && uv_is_active((uv_handle_t *)&w->words_timer) == 0) {
+        CHECK(uv_timer_start(&w->words_timer, on_words_timer, WORDS_LINGER_MS, 0) == 0);
     }
     view__publish(w->view, &w->status, w->complete, w->words_complete);
 }
@@ -352,8 +365,19 @@ static void words_turn(struct view_writer *w)
     w->turns = 0;
     if (view_words__advance(&w->rows, &err) != ERR_OK) {
         start_over(w, &err, "full text");
+    } else if (view_words__lag(&w->rows) == 0) {
+        w->words_due = false;
     }
     publish(w);
+}
+
+/* Words are cheapest in large pieces: they wait until there are many, or some time has passed, or
+ * somebody asks for them; and rows come first. */
+static bool words_are_due(const struct view_writer *w)
+{
+    return w->words_behind && !w->stopping && !w->lingering &&
+           (w->words_due || w->status.text_lag >= VIEW_WORDS_CHUNK) &&
+           (!w->look || w->turns >= TURNS_PER_WORDS);
 }
 
 /* What happens next */
@@ -428,6 +452,7 @@ static void end(struct view_writer *w)
     view__shut(w->view); /* its own connection is the last to go, and takes the log along */
     close_file(w);
     uv_close((uv_handle_t *)&w->timer, NULL);
+    uv_close((uv_handle_t *)&w->words_timer, NULL);
     mailbox_close(&w->box);
 }
 
@@ -441,7 +466,6 @@ static bool may_end(struct view_writer *w)
 /* One thing at a time; true when there may be another. */
 static bool take_turn(struct view_writer *w)
 {
-    bool words = w->words_behind && !w->stopping && (!w->look || w->turns >= TURNS_PER_WORDS);
     if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
         rebuild(w);
         return true;
@@ -450,7 +474,7 @@ static bool take_turn(struct view_writer *w)
         write_turn(w);
         return true;
     }
-    if (w->ready && words && !w->lingering) {
+    if (w->ready && words_are_due(w)) {
         words_turn(w);
         return true;
     }
@@ -489,6 +513,9 @@ static void deliver_hurry(struct msg *m)
 {
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, hurry_msg);
     atomic_store(&w->hurry_out, false);
+    if (atomic_exchange(&w->hurry_words, false)) {
+        w->words_due = true;
+    }
     if (w->lingering) {
         w->lingering = false;
         CHECK(uv_timer_stop(&w->timer) == 0);
@@ -497,9 +524,12 @@ static void deliver_hurry(struct msg *m)
     go_on(w);
 }
 
-void view_writer__hurry(struct view *v)
+void view_writer__hurry(struct view *v, bool words)
 {
     struct view_writer *w = v->writer;
+    if (words) {
+        atomic_store(&w->hurry_words, true);
+    }
     if (!atomic_exchange(&w->hurry_out, true)) {
         w->hurry_msg.deliver = deliver_hurry;
         bool posted = mailbox_post(&w->box, &w->hurry_msg);
@@ -568,7 +598,8 @@ static void writer_main(void *data)
     CHECK(uv_loop_init(&w->loop) == 0);
     mailbox_open(&w->box, &w->loop);
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
-    w->timer.data = w;
+    CHECK(uv_timer_init(&w->loop, &w->words_timer) == 0);
+    w->timer.data = w->words_timer.data = w;
     w->view->feed = engine_feed_open(w->view->config.engine, &w->box, woken, w);
     uv_sem_post(&w->started);
     look_at_file(w);
