@@ -337,14 +337,18 @@ static enum err_code read_queues(struct query *q, const char *sql, unsigned *out
 static enum err_code find_queues(struct query *q, struct err *err)
 {
     const struct view_filter *f = q->f;
+    struct view_names names = view_db__names_of(q->arena, f->ns);
     unsigned count = 0;
+    if (!str_starts_with(f->queue, f->queue.len > 0 ? names.low : STR_EMPTY)) {
+        q->nothing = true; /* a queue of somebody else */
+        return ERR_OK;
+    }
     if (f->queue.len > 0) {
         (void)add_text(q, f->queue);
         if (read_queues(q, "SELECT num FROM queues WHERE name = ?1", &count, err) != ERR_OK) {
             return err->code;
         }
     } else if (f->ns.len > 0) {
-        struct view_names names = view_db__names_of(q->arena, f->ns);
         (void)add_text(q, names.low);
         (void)add_text(q, names.high);
         if (read_queues(q, IN_NAMESPACE, &count, err) != ERR_OK) {
@@ -467,6 +471,9 @@ static enum err_code begin_query(struct query *q, struct view_reader *r,
     *q = (struct query){.r = r, .arena = a, .f = f};
     buf_init(&q->where, SQL_BYTES_MAX);
     buf_init(&q->sql, SQL_BYTES_MAX);
+    if (f->tag_count > LIMIT_TAGS) {
+        return err_set(err, ERR_VALIDATION, "tags: expected at most %d", LIMIT_TAGS);
+    }
     if (find_queues(q, err) != ERR_OK) {
         return err->code;
     }
@@ -504,7 +511,10 @@ static enum err_code read_page(struct query *q, uint32_t max, struct id **out_id
     bool row = false;
     char what[64];
     struct id *ids = ARENA_ARRAY(q->arena, struct id, max == 0 ? 1 : max);
-    CHECK(ids != NULL);
+    *out_count = 0;
+    if (ids == NULL) {
+        return err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", max);
+    }
     const char *way = q->ascending ? "" : " DESC";
     (void)snprintf(what, sizeof what, "j.id AS id, %s AS s", q->sort == NULL ? "0" : q->sort);
     buf_clear(&q->sql);
@@ -516,7 +526,6 @@ static enum err_code read_page(struct query *q, uint32_t max, struct id **out_id
         buf_printf(&q->sql, " OFFSET ?%d", q->offset);
     }
     *out_ids = ids;
-    *out_count = 0;
     if (prepare(q, &st, err) != ERR_OK) {
         (void)sqlite3_finalize(st);
         return err->code;
