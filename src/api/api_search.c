@@ -279,8 +279,12 @@ static void write_cursor(struct json_write *w, uint64_t offset)
         uint32_t bits = (uint32_t)(unsigned char)json[i] << 16 |
                         (uint32_t)(unsigned char)json[i + 1] << 8 | (unsigned char)json[i + 2];
         for (int shift = 18; shift >= 0; shift -= 6) {
-            int beyond = i + (18 - shift) / 8;
-            text[len++] = beyond < n || shift >= 12 ? digits[bits >> shift & 63] : '=';
+            bool pad = shift < 12 && i + (18 - shift) / 8 >= n;
+            if (pad) {
+                text[len++] = '=';
+            } else {
+                text[len++] = digits[bits >> shift & 63];
+            }
         }
     }
     api_document__text(w, "cursor", str_from(text, len));

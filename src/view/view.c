@@ -20,6 +20,7 @@ struct view_config view_config_default(void)
                                 .asks_max = 256,
                                 .wait_ms = 2000,
                                 .ask_ms = 5000,
+                                .log_bytes = 256 << 20,
                                 .linger_ms = 20};
 }
 
@@ -191,8 +192,7 @@ static void reader_main(void *data)
             (void)uv_cond_timedwait(&v->moved, &v->lock, (uint64_t)wait_ns);
         }
     }
-    uv_mutex_unlock(&v->lock);
-    close_reader(r);
+    uv_mutex_unlock(&v->lock); /* the writer closes the connection */
 }
 
 void view_ask(struct view *v, struct view_ask *ask)
@@ -217,7 +217,7 @@ void view_ask(struct view *v, struct view_ask *ask)
         uv_cond_signal(&v->moved);
     }
     if (hurry) {
-        view_writer__hurry(v); /* under the lock: the writer cannot end before */
+        view_writer__hurry(v, ask->text); /* under the lock: the writer cannot end before */
     }
     uv_mutex_unlock(&v->lock);
     if (err.code != ERR_OK) {

@@ -28,12 +28,13 @@ struct view_reader; /* a connection for reading, inside view_ask.run */
 
 struct view_config {
     struct engine *engine;
-    const char *dir;   /* where view.db lives; made when missing */
-    unsigned readers;  /* threads that answer questions */
-    uint32_t asks_max; /* waiting questions; more are refused with ERR_OVERLOADED */
-    int64_t wait_ms;   /* how long a question waits for the watermark, at most */
-    int64_t ask_ms;    /* how long one may run */
-    int64_t linger_ms; /* how long a change waits for others, unless a question waits for it */
+    const char *dir;    /* where view.db lives; made when missing */
+    unsigned readers;   /* threads that answer questions */
+    uint32_t asks_max;  /* waiting questions; more are refused with ERR_OVERLOADED */
+    int64_t wait_ms;    /* how long a question waits for the watermark, at most */
+    int64_t ask_ms;     /* how long one may run */
+    uint64_t log_bytes; /* size of SQLite's log above which questions make room for its end */
+    int64_t linger_ms;  /* how long a change waits for others, unless a question waits for it */
 };
 
 struct view_config view_config_default(void);

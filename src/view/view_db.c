@@ -187,6 +187,26 @@ struct id view_db__id(sqlite3_stmt *st, int column)
     return id;
 }
 
+static struct str name_bound(struct arena *a, struct str ns, char last)
+{
+    char *p = arena_alloc(a, ns.len + 2, 1);
+    CHECK(p != NULL);
+    memcpy(p, ns.ptr, ns.len);
+    p[ns.len] = ':';
+    p[ns.len + 1] = last;
+    return str_from(p, ns.len + 2);
+}
+
+struct view_names view_db__names_of(struct arena *a, struct str ns)
+{
+    struct view_names names = {STR_EMPTY, STR_EMPTY};
+    if (ns.len > 0) {
+        names.low = name_bound(a, ns, ':');
+        names.high = name_bound(a, ns, ';'); /* which follows ':' */
+    }
+    return names;
+}
+
 enum err_code view_db__create(sqlite3 *db, struct err *err)
 {
     for (size_t i = 0; i < COUNT_OF(tables); i++) {
@@ -232,8 +252,8 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
         [VIEW_DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                           "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
                           "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
-        [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768;"
-                         "PRAGMA temp_store = MEMORY",
+        /* A sort that is larger than the cache goes to a temporary file. */
+        [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
         [VIEW_DB_BUILD] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                           "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072",
     };

@@ -18,11 +18,21 @@ static unsigned char lower(unsigned char c)
     return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
 }
 
+struct str view_functions__lower(struct arena *a, struct str s)
+{
+    unsigned char *p = arena_alloc(a, s.len + 1, 1);
+    CHECK(p != NULL); /* what is searched for is small beside the arena of a question */
+    for (size_t i = 0; i < s.len; i++) {
+        p[i] = lower((unsigned char)s.ptr[i]);
+    }
+    return str_from(p, s.len);
+}
+
 /* The part's letters are lower case already. */
 static bool contains(struct str s, struct str part)
 {
-    if (part.len == 0) {
-        return true;
+    if (part.len == 0 || s.len < part.len || s.ptr == NULL) {
+        return part.len == 0;
     }
     unsigned char first = (unsigned char)part.ptr[0];
     for (size_t i = 0; i + part.len <= s.len; i++) {

@@ -17,6 +17,7 @@
 #include <sqlite3.h>
 #include <uv.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "core/job.h"
 #include "os/os_file.h"
@@ -56,6 +57,13 @@ void view_db__bind_id(sqlite3_stmt *st, int at, const struct id *id);  /* lives 
 struct str view_db__text(sqlite3_stmt *st, int column);                /* until the next step */
 struct id view_db__id(sqlite3_stmt *st, int column);
 
+/* The internal names of a namespace's queues are at or above low and below high. Both are empty for
+ * the default namespace, which sees all. */
+struct view_names {
+    struct str low, high;
+};
+struct view_names view_db__names_of(struct arena *a, struct str ns);
+
 /* Tables, without the indexes, of an empty file; and the indexes. */
 ATTR_NODISCARD enum err_code view_db__create(sqlite3 *db, struct err *err);
 ATTR_NODISCARD enum err_code view_db__create_indexes(sqlite3 *db, struct err *err);
@@ -65,6 +73,8 @@ ATTR_NODISCARD enum err_code view_db__check_version(sqlite3 *db, struct err *err
 /* view_functions.c: what SQL calls for substrings, tags and payload_jq */
 ATTR_NODISCARD enum err_code view_functions__add(sqlite3 *db, struct err *err);
 #define VIEW_JQ_POINTER "view_jq"
+/* A copy with ASCII letters in lower case, as view_contains wants what it looks for. */
+struct str view_functions__lower(struct arena *a, struct str s);
 
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
@@ -141,6 +151,8 @@ void view_rows__rollback(struct view_rows *r);
 
 /* view_words.c: the full text behind the rows */
 
+enum { VIEW_WORDS_CHUNK = 4096 }; /* texts that are added at once */
+
 /* How many texts the words do not know yet, or still know and should not. */
 uint64_t view_words__lag(const struct view_rows *r);
 /* Add and remove some, in a transaction of its own. */
@@ -204,5 +216,5 @@ enum err_code view__asked(struct view_reader *r, enum err_code code, struct err 
 void view_writer__start(struct view *v); /* returns when the feed is open */
 void view_writer__stop(struct view *v);
 void view_writer__rebuild(struct view *v, struct view_rebuild *r);
-void view_writer__hurry(struct view *v);   /* somebody waits for the watermark */
-void view_writer__damaged(struct view *v); /* a reader found the file broken */
+void view_writer__hurry(struct view *v, bool words); /* somebody waits for a watermark */
+void view_writer__damaged(struct view *v);           /* a reader found the file broken */

@@ -395,7 +395,11 @@ enum err_code view_rows__put(struct view_rows *r, const struct job *j, struct er
     if (old.found && old.version == (int64_t)j->version) {
         return ERR_OK; /* the entry that wrote the document is in the row already */
     }
-    if (queue_of(r, j->queue, &q, err) != ERR_OK || write_job(r, j, &old, q, err) != ERR_OK) {
+    if (queue_of(r, j->queue, &q, err) != ERR_OK) {
+        return err->code;
+    }
+    CHECK(q != NULL);
+    if (write_job(r, j, &old, q, err) != ERR_OK) {
         return err->code;
     }
     if (old.found) {

@@ -208,16 +208,6 @@ static void where_prefix(struct query *q, struct str prefix)
     where(q, "j.id <=", add_id(q, last));
 }
 
-static struct str lowered(struct query *q, struct str s)
-{
-    char *p = arena_alloc(q->arena, s.len == 0 ? 1 : s.len, 1);
-    CHECK(p != NULL); /* the filter is in the same arena, or one as large */
-    for (size_t i = 0; i < s.len; i++) {
-        p[i] = s.ptr[i] >= 'A' && s.ptr[i] <= 'Z' ? (char)(s.ptr[i] | 0x20) : s.ptr[i];
-    }
-    return str_from(p, s.len);
-}
-
 static void where_tags(struct query *q)
 {
     for (size_t i = 0; i < q->f->tag_count; i++) {
@@ -234,7 +224,7 @@ static enum err_code where_payload(struct query *q, struct err *err)
     const struct view_filter *f = q->f;
     if (f->payload_contains.len > 0) {
         buf_printf(&q->where, " AND view_contains(t.payload, ?%d)",
-                   add_text(q, lowered(q, f->payload_contains)));
+                   add_text(q, view_functions__lower(q->arena, f->payload_contains)));
         q->texts = true;
     }
     if (f->payload_jq.len > 0) {
@@ -262,7 +252,7 @@ static void where_errors(struct query *q)
         buf_printf(&q->where,
                    " AND j.errors > 0 AND EXISTS (SELECT 1 FROM errors e WHERE e.job = j.id"
                    " AND view_contains(e.error, ?%d))",
-                   add_text(q, lowered(q, f->error_contains)));
+                   add_text(q, view_functions__lower(q->arena, f->error_contains)));
         q->plain = false;
     }
 }
@@ -341,35 +331,26 @@ static enum err_code read_queues(struct query *q, const char *sql, unsigned *out
     return code;
 }
 
-/* The names of a namespace begin with "ns::"; ';' follows ':' in ASCII. Always the first two
- * parameters. */
-static void add_namespace(struct query *q)
-{
-    char *low = arena_alloc(q->arena, q->f->ns.len + 2, 1);
-    char *high = arena_alloc(q->arena, q->f->ns.len + 2, 1);
-    CHECK(low != NULL);
-    CHECK(high != NULL);
-    memcpy(low, q->f->ns.ptr, q->f->ns.len);
-    memcpy(low + q->f->ns.len, "::", 2);
-    memcpy(high, low, q->f->ns.len);
-    memcpy(high + q->f->ns.len, ":;", 2);
-    (void)add_text(q, str_from(low, q->f->ns.len + 2));
-    (void)add_text(q, str_from(high, q->f->ns.len + 2));
-}
-
+/* Its bounds are the first two parameters. */
 #define IN_NAMESPACE "SELECT num FROM queues WHERE name >= ?1 AND name < ?2"
 
 static enum err_code find_queues(struct query *q, struct err *err)
 {
     const struct view_filter *f = q->f;
+    struct view_names names = view_db__names_of(q->arena, f->ns);
     unsigned count = 0;
+    if (!str_starts_with(f->queue, f->queue.len > 0 ? names.low : STR_EMPTY)) {
+        q->nothing = true; /* a queue of somebody else */
+        return ERR_OK;
+    }
     if (f->queue.len > 0) {
         (void)add_text(q, f->queue);
         if (read_queues(q, "SELECT num FROM queues WHERE name = ?1", &count, err) != ERR_OK) {
             return err->code;
         }
     } else if (f->ns.len > 0) {
-        add_namespace(q);
+        (void)add_text(q, names.low);
+        (void)add_text(q, names.high);
         if (read_queues(q, IN_NAMESPACE, &count, err) != ERR_OK) {
             return err->code;
         }
@@ -490,6 +471,9 @@ static enum err_code begin_query(struct query *q, struct view_reader *r,
     *q = (struct query){.r = r, .arena = a, .f = f};
     buf_init(&q->where, SQL_BYTES_MAX);
     buf_init(&q->sql, SQL_BYTES_MAX);
+    if (f->tag_count > LIMIT_TAGS) {
+        return err_set(err, ERR_VALIDATION, "tags: expected at most %d", LIMIT_TAGS);
+    }
     if (find_queues(q, err) != ERR_OK) {
         return err->code;
     }
@@ -527,7 +511,10 @@ static enum err_code read_page(struct query *q, uint32_t max, struct id **out_id
     bool row = false;
     char what[64];
     struct id *ids = ARENA_ARRAY(q->arena, struct id, max == 0 ? 1 : max);
-    CHECK(ids != NULL);
+    *out_count = 0;
+    if (ids == NULL) {
+        return err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", max);
+    }
     const char *way = q->ascending ? "" : " DESC";
     (void)snprintf(what, sizeof what, "j.id AS id, %s AS s", q->sort == NULL ? "0" : q->sort);
     buf_clear(&q->sql);
@@ -539,7 +526,6 @@ static enum err_code read_page(struct query *q, uint32_t max, struct id **out_id
         buf_printf(&q->sql, " OFFSET ?%d", q->offset);
     }
     *out_ids = ids;
-    *out_count = 0;
     if (prepare(q, &st, err) != ERR_OK) {
         (void)sqlite3_finalize(st);
         return err->code;
@@ -596,7 +582,7 @@ enum err_code view_search_check(const struct view_filter *f, struct err *err)
     if (f->payload_jq.len == 0) {
         return ERR_OK;
     }
-    a = arena_new(VIEW_JQ_BYTES_MAX * 2);
+    a = arena_new((size_t)VIEW_JQ_BYTES_MAX * 2);
     enum err_code code = view_jq_parse(f->payload_jq, a, &jq, err);
     arena_free(a);
     return code;

@@ -37,16 +37,6 @@ static void read_row(sqlite3_stmt *st, struct view_usage_sum *out)
                                    .reports = sqlite3_column_int64(st, 6)};
 }
 
-/* Names of a namespace are from "ns::" to "ns:;". */
-static struct str bound(struct arena *a, struct str ns, const char *tail)
-{
-    char *p = arena_alloc(a, ns.len + 2, 1);
-    CHECK(p != NULL);
-    memcpy(p, ns.ptr == NULL ? "" : ns.ptr, ns.len);
-    memcpy(p + ns.len, tail, 2);
-    return ns.len == 0 ? STR_EMPTY : str_from(p, ns.len + 2);
-}
-
 static enum err_code keep(struct view_usage *u, const struct view_usage_sum *sum, struct arena *a,
                           struct err *err)
 {
@@ -62,6 +52,7 @@ static enum err_code keep(struct view_usage *u, const struct view_usage_sum *sum
 static enum err_code read_groups(struct view_reader *r, struct view_usage *u, enum view_usage_by by,
                                  struct arena *a, struct err *err)
 {
+    struct view_names names = view_db__names_of(a, u->ns);
     sqlite3_stmt *st = NULL;
     bool row = false;
     if (view_db__prepare(r->db, statements[by], &st, err) != ERR_OK) {
@@ -69,8 +60,8 @@ static enum err_code read_groups(struct view_reader *r, struct view_usage *u, en
     }
     (void)sqlite3_bind_int64(st, 1, u->from.ns);
     (void)sqlite3_bind_int64(st, 2, u->to.ns);
-    view_db__bind_text(st, 3, bound(a, u->ns, "::"));
-    view_db__bind_text(st, 4, bound(a, u->ns, ":;"));
+    view_db__bind_text(st, 3, names.low);
+    view_db__bind_text(st, 4, names.high);
     if (by != VIEW_USAGE_ALL) {
         (void)sqlite3_bind_int64(st, 5, VIEW_USAGE_GROUPS_MAX);
     }

@@ -6,7 +6,7 @@
 /* Filling: in chunks by one INSERT … SELECT each, which costs two thirds of what single rows do and
  * a fifth of what triggers would. */
 
-enum { CHUNK_ROWS = 4096, CHUNK_BYTES = 8 << 20 };
+enum { CHUNK_BYTES = 8 << 20 };
 
 /* Up to which number the next chunk reaches: so many rows, or so many bytes, and one at least. */
 static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t after, int64_t *out,
@@ -21,7 +21,7 @@ static enum err_code chunk_end(struct view_rows *r, const char *sql, int64_t aft
     }
     (void)sqlite3_bind_int64(st, 1, after);
     enum err_code code = view_db__step(r->db, st, &row, err);
-    for (int n = 0; code == ERR_OK && row && n < CHUNK_ROWS && bytes < CHUNK_BYTES; n++) {
+    for (int n = 0; code == ERR_OK && row && n < VIEW_WORDS_CHUNK && bytes < CHUNK_BYTES; n++) {
         *out = sqlite3_column_int64(st, 0);
         bytes += sqlite3_column_int64(st, 1);
         code = view_db__step(r->db, st, &row, err);
@@ -113,7 +113,7 @@ enum err_code view_words__advance(struct view_rows *r, struct err *err)
 struct finding {
     struct view_reader *r;
     struct view_words *w;
-    struct str low, high; /* names of the caller's queues are from here to there */
+    struct view_names names; /* of the caller's queues */
 };
 
 static bool is_known(const struct view_words *w, struct id id)
@@ -138,8 +138,8 @@ static enum err_code collect(struct finding *f, const char *sql, struct str text
         return err->code;
     }
     view_db__bind_text(st, 1, text);
-    view_db__bind_text(st, 2, f->low);
-    view_db__bind_text(st, 3, f->high);
+    view_db__bind_text(st, 2, f->names.low);
+    view_db__bind_text(st, 3, f->names.high);
     (void)sqlite3_bind_int64(st, 4, f->w->limit);
     if (sqlite3_bind_parameter_count(st) >= 5) {
         (void)sqlite3_bind_int64(st, 5, state);
@@ -193,7 +193,7 @@ static bool split_state(struct str query, struct arena *a, enum job_state *out_s
     for (size_t at = 0; at < query.len;) {
         size_t end = at;
         while (end < query.len && !is_blank(query.ptr[end])) {
-            if (memchr("\"*():^+-{}", query.ptr[end], 10) != NULL) {
+            if (query.ptr[end] == '\0' || strchr("\"*():^+-{}", query.ptr[end]) != NULL) {
                 return false;
             }
             end++;
@@ -213,42 +213,13 @@ static bool split_state(struct str query, struct arena *a, enum job_state *out_s
     return found;
 }
 
-static struct str lowered(struct arena *a, struct str s)
-{
-    char *p = arena_alloc(a, s.len + 1, 1);
-    CHECK(p != NULL);
-    for (size_t i = 0; i < s.len; i++) {
-        p[i] = s.ptr[i] >= 'A' && s.ptr[i] <= 'Z' ? (char)(s.ptr[i] | 0x20) : s.ptr[i];
-    }
-    return str_from(p, s.len);
-}
-
-static void set_namespace(struct finding *f, struct arena *a)
-{
-    size_t len = f->w->ns.len;
-    char *low = arena_alloc(a, len + 2, 1);
-    char *high = arena_alloc(a, len + 2, 1);
-    CHECK(low != NULL);
-    CHECK(high != NULL);
-    if (len == 0) {
-        return;
-    }
-    memcpy(low, f->w->ns.ptr, len);
-    memcpy(low + len, "::", 2);
-    memcpy(high, low, len);
-    memcpy(high + len, ":;", 2); /* ';' follows ':' */
-    f->low = str_from(low, len + 2);
-    f->high = str_from(high, len + 2);
-}
-
 enum err_code view_words_find(struct view_reader *r, struct view_words *w, struct arena *a,
                               struct err *err)
 {
-    struct finding f = {.r = r, .w = w};
+    struct finding f = {.r = r, .w = w, .names = view_db__names_of(a, w->ns)};
     struct str query = str_trim(w->query);
     enum job_state state = JOB_PENDING;
     struct str rest;
-    set_namespace(&f, a);
     w->count = 0;
     w->ids = ARENA_ARRAY(a, struct id, w->limit == 0 ? 1 : w->limit);
     CHECK(w->ids != NULL);
@@ -257,7 +228,7 @@ enum err_code view_words_find(struct view_reader *r, struct view_words *w, struc
         code = collect(&f, rest.len > 0 ? by_words_and_state : by_state, rest, (int)state, err);
     }
     if (code == ERR_OK && w->count == 0) {
-        code = collect(&f, by_part, lowered(a, query), 0, err);
+        code = collect(&f, by_part, view_functions__lower(a, query), 0, err);
     }
     return view__asked(r, code, err);
 }

@@ -24,8 +24,11 @@
 enum {
     TAKE_MAX = 1024,
     RETRY_MS = 1000,
-    DRAIN_TURNS = 64,    /* written before stopping, at most: about a second */
-    TURNS_PER_WORDS = 8, /* while the feed does not get empty, the words get a turn now and then */
+    REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
+    TURNS_PER_LOG_LOOK = 32,
+    DRAIN_TURNS = 64,     /* written before stopping, at most: about a second */
+    TURNS_PER_WORDS = 64, /* while the feed does not get empty, the words get a turn now and then */
+    WORDS_LINGER_MS = 500,
 };
 
 struct view_writer {
@@ -33,11 +36,13 @@ struct view_writer {
     uv_thread_t thread;
     uv_loop_t loop;
     struct mailbox box;
-    uv_timer_t timer; /* linger, or try again */
+    uv_timer_t timer;       /* linger, or try again */
+    uv_timer_t words_timer; /* the same for the words */
     uv_sem_t started;
     struct msg stop_msg;
     struct msg hurry_msg;
     atomic_bool hurry_out; /* the message is on its way */
+    atomic_bool hurry_words;
     struct msg damage_msg;
     atomic_bool damage_out;
     struct msg step_msg; /* to itself: go on after other messages had their turn */
@@ -53,8 +58,9 @@ struct view_writer {
     bool look;            /* the feed has something */
     bool lingering, resting;
     bool stopping;
-    bool words_behind;
+    bool words_behind, words_due;
     unsigned turns;
+    uint64_t turns_total;
     int drain_turns; /* left until it stops, written or not */
     bool ended;
     uint64_t complete, words_complete;
@@ -64,6 +70,13 @@ struct view_writer {
 
 static void go_on(struct view_writer *w);
 
+static void on_words_timer(uv_timer_t *timer)
+{
+    struct view_writer *w = timer->data;
+    w->words_due = true;
+    go_on(w);
+}
+
 static void publish(struct view_writer *w)
 {
     if (w->ready) {
@@ -71,20 +84,24 @@ static void publish(struct view_writer *w)
         w->words_behind = w->status.text_lag > 0;
         w->words_complete = w->words_behind ? w->words_complete : w->complete;
     }
+    if (w->words_behind && !w->words_due && uv_is_active((uv_handle_t *)&w->words_timer) == 0) {
+        CHECK(uv_timer_start(&w->words_timer, on_words_timer, WORDS_LINGER_MS, 0) == 0);
+    }
     view__publish(w->view, &w->status, w->complete, w->words_complete);
 }
 
 static void set_timer(struct view_writer *w, uint64_t ms);
 
 /* Something failed: what may go away is tried again, a damaged file is made anew. */
-static void trouble(struct view_writer *w, const struct err *err, const char *doing)
+static void trouble(struct view_writer *w, const struct err *err, const char *doing, uint64_t ms)
 {
     log_error("view_failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
     if (err->code == ERR_CORRUPT) {
         w->build_next = true;
     }
     w->resting = true;
-    set_timer(w, err->code == ERR_CORRUPT && w->ready ? 1 : RETRY_MS);
+    w->lingering = false;
+    set_timer(w, ms);
 }
 
 /* The file */
@@ -205,54 +222,63 @@ static void rebuild(struct view_writer *w)
         w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
         w->build_next = !w->ready;
-        trouble(w, &err, "rebuild");
+        trouble(w, &err, "rebuild", REBUILD_RETRY_MS);
     }
     publish(w);
     tell_rebuilt(w, &err);
 }
 
-/* Is the file complete up to where the feed began? If it is only behind, what differs is found by
- * comparing; if it knows more than the engine, it is of another history. */
-static void look_at_file(struct view_writer *w)
+/* The file is behind: write what differs. */
+static enum err_code catch_up(struct view_writer *w, uint64_t index, struct err *err)
 {
     struct view *v = w->view;
+    struct view_mark mark = {.complete = index};
+    uint64_t changed = 0;
+    w->complete = w->rows.mark.complete;
+    view__reopen(v, true); /* it can be asked meanwhile, and says that it is late */
+    publish(w);
+    if (view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, err) != ERR_OK) {
+        return err->code;
+    }
+    log_info("view_compared", LOG_U64("changed", changed));
+    return ERR_OK;
+}
+
+/* Is the file what it should be where the feed began? The same index and the same state: go on.
+ * Behind: catch up. Ahead, or at the same place with another state: of another history. */
+static enum err_code use_file(struct view_writer *w, uint64_t index, uint64_t hash, struct err *err)
+{
+    if (open_file(w, err) != ERR_OK) {
+        return err->code;
+    }
+    const struct view_mark *mark = &w->rows.mark;
+    if (mark->complete == index && mark->hash == hash) {
+        return ERR_OK;
+    }
+    if (mark->complete > index || (mark->complete == index && mark->hash != 0)) {
+        return err_set(err, ERR_CORRUPT, "view: the file is of another history");
+    }
+    return catch_up(w, index, err);
+}
+
+static void look_at_file(struct view_writer *w)
+{
     struct err err;
     uint64_t index;
     uint64_t hash;
-    uint64_t changed = 0;
-    engine_feed_begin(v->feed, &index, &hash);
-    bool opened = open_file(w, &err) == ERR_OK;
-    if (!opened) {
-        log_info("view_not_usable", LOG_Z("reason", err.msg));
-    }
-    const struct view_mark *mark = &w->rows.mark;
-    bool same = opened && mark->complete == index && mark->hash == hash;
-    bool other =
-        opened && (mark->complete > index || (mark->complete == index && !same && mark->hash != 0));
-    if (!opened || other) {
-        w->complete = index;
-        w->build_next = true;
-        close_file(w);
+    engine_feed_begin(w->view->feed, &index, &hash);
+    enum err_code code = use_file(w, index, hash, &err);
+    w->complete = index;
+    if (code == ERR_OK) {
+        view__reopen(w->view, true);
+        publish(w);
         return;
     }
-    w->complete = w->rows.mark.complete;
-    view__reopen(v, true);
-    publish(w);
-    if (!same) {
-        struct view_mark reached = {.complete = index};
-        if (view_copy__compare(&w->rows, v->path.z, &reached, &v->stop, &changed, &err) != ERR_OK) {
-            close_file(w);
-            w->build_next = true;
-            if (err.code != ERR_STOPPING) {
-                log_info("view_not_usable", LOG_Z("reason", err.msg));
-            }
-            w->complete = index;
-            return;
-        }
-        log_info("view_compared", LOG_U64("changed", changed));
+    close_file(w);
+    w->build_next = true;
+    if (code != ERR_STOPPING) {
+        log_info("view_not_usable", LOG_Z("reason", err.msg));
     }
-    w->complete = index;
-    publish(w);
 }
 
 /* Turns */
@@ -287,11 +313,29 @@ static void start_over(struct view_writer *w, const struct err *err, const char 
     view_rows__close(&w->rows);
     w->ready =
         view_rows__open(&w->rows, w->db, engine_store(w->view->config.engine), &again) == ERR_OK;
-    trouble(w, err, doing);
+    trouble(w, err, doing, RETRY_MS);
     if (!w->ready) {
         close_file(w);
         w->build_next = true;
     }
+}
+
+/* SQLite can only begin its log anew at a moment when nobody reads. Where there is no such moment
+ * for long, one is made. */
+static void trim_log(struct view_writer *w)
+{
+    struct view *v = w->view;
+    struct os_file_path log = os_file_join(v->config.dir, "view.db-wal");
+    struct os_file_info info;
+    struct err err;
+    if (os_file_stat(log.z, &info, &err) != ERR_OK || info.size <= v->config.log_bytes) {
+        return;
+    }
+    view__shut(v);
+    if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
+        log_warn("view_log_not_trimmed", LOG_Z("error", err.msg));
+    }
+    view__reopen(v, true);
 }
 
 static void write_turn(struct view_writer *w)
@@ -306,11 +350,13 @@ static void write_turn(struct view_writer *w)
     w->status.written += w->rows.written - before;
     w->complete = w->take.complete;
     w->look = w->take.behind > 0;
-    w->build_next = w->build_next || w->take.replaced;
     w->turns++;
     w->drain_turns--;
     let_go(w);
     publish(w);
+    if (++w->turns_total % TURNS_PER_LOG_LOOK == 0) {
+        trim_log(w);
+    }
 }
 
 static void words_turn(struct view_writer *w)
@@ -319,8 +365,19 @@ static void words_turn(struct view_writer *w)
     w->turns = 0;
     if (view_words__advance(&w->rows, &err) != ERR_OK) {
         start_over(w, &err, "full text");
+    } else if (view_words__lag(&w->rows) == 0) {
+        w->words_due = false;
     }
     publish(w);
+}
+
+/* Words are cheapest in large pieces: they wait until there are many, or some time has passed, or
+ * somebody asks for them; and rows come first. */
+static bool words_are_due(const struct view_writer *w)
+{
+    return w->words_behind && !w->stopping && !w->lingering &&
+           (w->words_due || w->status.text_lag >= VIEW_WORDS_CHUNK) &&
+           (!w->look || w->turns >= TURNS_PER_WORDS);
 }
 
 /* What happens next */
@@ -330,6 +387,12 @@ static void taken(struct engine_take *t)
     struct view_writer *w = t->data;
     w->taking = false;
     w->holding = true;
+    if (t->replaced) {
+        /* Another state as a whole, and another store: nothing of the old one may be used. */
+        close_file(w);
+        w->build_next = true;
+        let_go(w);
+    }
     go_on(w);
 }
 
@@ -386,8 +449,10 @@ static void end(struct view_writer *w)
         engine_take_deinit(&w->take);
     }
     engine_feed_close(w->view->feed);
+    view__shut(w->view); /* its own connection is the last to go, and takes the log along */
     close_file(w);
     uv_close((uv_handle_t *)&w->timer, NULL);
+    uv_close((uv_handle_t *)&w->words_timer, NULL);
     mailbox_close(&w->box);
 }
 
@@ -398,6 +463,27 @@ static bool may_end(struct view_writer *w)
     return !can_write || (!w->look && !w->holding);
 }
 
+/* One thing at a time; true when there may be another. */
+static bool take_turn(struct view_writer *w)
+{
+    if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
+        rebuild(w);
+        return true;
+    }
+    if (w->ready && w->holding) {
+        write_turn(w);
+        return true;
+    }
+    if (w->ready && words_are_due(w)) {
+        words_turn(w);
+        return true;
+    }
+    if (w->ready && w->look && !w->lingering) {
+        start_take(w);
+    }
+    return false;
+}
+
 static void go_on(struct view_writer *w)
 {
     if (w->ended || w->taking || w->step_out || (w->resting && !w->stopping)) {
@@ -405,22 +491,9 @@ static void go_on(struct view_writer *w)
     }
     if (w->stopping && may_end(w)) {
         end(w);
-        return;
+    } else if (take_turn(w)) {
+        step_later(w);
     }
-    if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
-        rebuild(w);
-    } else if (w->holding) {
-        write_turn(w);
-    } else if (!w->stopping && w->words_behind && (!w->look || w->turns >= TURNS_PER_WORDS) &&
-               !w->lingering) {
-        words_turn(w);
-    } else if (w->look && !w->lingering) {
-        start_take(w);
-        return;
-    } else {
-        return;
-    }
-    step_later(w);
 }
 
 /* Messages */
@@ -440,6 +513,9 @@ static void deliver_hurry(struct msg *m)
 {
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, hurry_msg);
     atomic_store(&w->hurry_out, false);
+    if (atomic_exchange(&w->hurry_words, false)) {
+        w->words_due = true;
+    }
     if (w->lingering) {
         w->lingering = false;
         CHECK(uv_timer_stop(&w->timer) == 0);
@@ -448,9 +524,12 @@ static void deliver_hurry(struct msg *m)
     go_on(w);
 }
 
-void view_writer__hurry(struct view *v)
+void view_writer__hurry(struct view *v, bool words)
 {
     struct view_writer *w = v->writer;
+    if (words) {
+        atomic_store(&w->hurry_words, true);
+    }
     if (!atomic_exchange(&w->hurry_out, true)) {
         w->hurry_msg.deliver = deliver_hurry;
         bool posted = mailbox_post(&w->box, &w->hurry_msg);
@@ -519,7 +598,8 @@ static void writer_main(void *data)
     CHECK(uv_loop_init(&w->loop) == 0);
     mailbox_open(&w->box, &w->loop);
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
-    w->timer.data = w;
+    CHECK(uv_timer_init(&w->loop, &w->words_timer) == 0);
+    w->timer.data = w->words_timer.data = w;
     w->view->feed = engine_feed_open(w->view->config.engine, &w->box, woken, w);
     uv_sem_post(&w->started);
     look_at_file(w);

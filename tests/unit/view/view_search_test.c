@@ -411,8 +411,9 @@ static void random_filter(const struct world *w, struct rng *rng, struct view_fi
     *f = (struct view_filter){0};
     if (one_in(rng, 3)) {
         f->queue = ANY(rng, queues);
-    } else if (one_in(rng, 3)) {
-        f->ns = one_in(rng, 2) ? STR("ns") : STR("n");
+    }
+    if (one_in(rng, 4)) {
+        f->ns = one_in(rng, 3) ? STR("n") : STR("ns");
     }
     if (one_in(rng, 2)) {
         f->states = (unsigned)rng_below(rng, 1U << (JOB_STATE_COUNT + 1));
