@@ -1,11 +1,12 @@
 #include "outgoing/outgoing.h"
 
-#include <curl/curl.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <curl/curl.h>
 
 #include "base/check.h"
 
