@@ -77,7 +77,7 @@ static const struct setting {
     {"lifecycle-events",       KIND_BOOL,     AT(lifecycle_events),       0, 0,       NULL, "true",           "keep the log of events"},
     {"webhook-deny",           KIND_TEXT,     AT(webhook_deny),           0, 0,       NULL, "",               "networks that webhooks may not call, besides link-local, multicast and reserved ones"},
     {"webhook-allow",          KIND_TEXT,     AT(webhook_allow),          0, 0,       NULL, "",               "networks that webhooks may call although they are refused otherwise"},
-    {"sqlite-mirror-async",    KIND_BOOL,     AT(sqlite_mirror_async),    0, 0,       NULL, "true",           "let changes wait some milliseconds for others before the view is written"},
+    {"sqlite-mirror-async",    KIND_BOOL,     AT(sqlite_mirror_async),    0, 0,       NULL, "true",           "let changes wait a tenth of a second for others before the view is written"},
     {"view-readers",           KIND_NUMBER,   AT(view_readers),           1, 64,      NULL, "2",              "threads that answer searches"},
     {"view-wait",              KIND_DURATION, AT(view_wait_ms),           0, 1e9,     NULL, "2s",             "how long a search waits for the view to be up to date, before it is answered late"},
     {"view-timeout",           KIND_DURATION, AT(view_timeout_ms),        1, 1e9,     NULL, "5s",             "how long a search may take"},
