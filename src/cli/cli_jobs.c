@@ -245,7 +245,7 @@ static const struct cli_command commands[] = {
                  "jq -c .order order.json | corvo enqueue orders.ship - --unique-key order-17",
      CLI_FLAGS(enqueue_flags), .run = run_enqueue},
     {.name = "inspect", .args = "<job-id>", .summary = "Show everything about a job", .run = run_inspect},
-    {.name = "explain", .args = "<job-id>", .summary = "Say why a job is where it is, and what would move it", .run = cli_explain_run},
+    {.name = "explain", .args = "<job-id|queue>", .summary = "Say why a job, or a queue's jobs, are not running", .run = cli_explain_run},
     {.name = "wait", .args = "<job-id>", .summary = "Wait until a job reaches a state",
      .about = "Ends with 0 when the job is in one of the states, with 1 when it ended in another one.\n"
               "Follows the server's events and asks again and again only where there are none.",
