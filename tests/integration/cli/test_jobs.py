@@ -134,7 +134,7 @@ class Explain(LiveTest):
 
     def test_a_job_that_nothing_holds_up(self):
         self.enqueue()
-        self.api.fetch(self.queue)
+        self.api.fetch(self.queue, worker_id=self.queue)  # one that has asked for no other
         out = self.ok(self.corvo.run("explain", self.enqueue()))
         self.assertIn("- nothing is in its way", out)
 
