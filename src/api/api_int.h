@@ -35,6 +35,7 @@ enum {
     ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
     ROUTE_BODY_EMPTY = 8, /* an empty body is as good as {} */
     ROUTE_READ = 16,      /* counts as a read although it is a POST */
+    ROUTE_TAIL = 256,     /* the last parameter is the whole rest of the path, or nothing */
 };
 
 struct api_call;
@@ -64,6 +65,7 @@ extern const struct api_routes api_jobs_routes;
 extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
 extern const struct api_routes api_system_routes;
+extern const struct api_routes api_ui_routes;
 
 enum { API_PARAMS_MAX = 2 };
 
@@ -132,9 +134,12 @@ struct api {
 void api_call__reply(struct api_call *c, int status, struct str json);
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body);
 /* The same with headers of its own, at most API_HEADERS_MAX. */
-enum { API_HEADERS_MAX = 6 };
+enum { API_HEADERS_MAX = 8 };
 void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
                              const struct http_header *headers, size_t count);
+/* The same with a body whose bytes live as long as the process: it is not copied. */
+void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
+                            const struct http_header *headers, size_t count);
 /* {"status":"…"} */
 void api_call__reply_status(struct api_call *c, const char *word);
 /* Without a body. */
