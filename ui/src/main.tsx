@@ -15,11 +15,14 @@ import { Live } from "./live/live";
 // A part that is not there any more belongs to a version that is not there any more.
 window.addEventListener("vite:preloadError", () => window.location.reload());
 
+// Filters live in the address: an update of it that waits would hold back what one types.
+const FUTURE = { v7_startTransition: false, v7_relativeSplatPath: true };
+
 const root = document.getElementById("root");
 if (root !== null) {
   createRoot(root).render(
     <QueryClientProvider client={newQueryClient()}>
-      <BrowserRouter basename="/ui">
+      <BrowserRouter basename="/ui" future={FUTURE}>
         <SignInGate>
           <Live>
             <App />

@@ -3,6 +3,7 @@ import {
   keepPreviousData,
   QueryClient,
   useInfiniteQuery,
+  useQueries,
   useQuery,
   type UseQueryResult,
 } from "@tanstack/react-query";
@@ -67,7 +68,8 @@ function usePolled<T>(key: readonly unknown[], address: string, everyMs: number)
   return useQuery<T>({
     queryKey: key,
     queryFn: () => get<T>(address),
-    refetchInterval: everyMs,
+    // What a server does not have it will not have in three seconds either.
+    refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 404 ? false : everyMs),
     placeholderData: keepPreviousData,
   });
 }
@@ -84,6 +86,24 @@ export const useBudgets = () => usePolled<Budget[]>([KEY.budgets], "/budgets", 1
 export function useUsage(period: string, groupBy = ""): UseQueryResult<UsageSummary> {
   const group = groupBy === "" ? "" : `&group_by=${groupBy}`;
   return usePolled([KEY.usage, period, groupBy], `/usage/summary?period=${period}${group}`, 10_000);
+}
+
+/** Spend in equal steps of time up to now, the oldest first. The API sums up to now only, so a step
+ * is the difference of two sums. */
+export function useSpend(stepHours: number, steps: number): { total: number[]; ready: boolean } {
+  const sums = useQueries({
+    queries: Array.from({ length: steps }, (_, i) => {
+      const period = `${stepHours * (i + 1)}h`;
+      return {
+        queryKey: [KEY.usage, period, ""],
+        queryFn: () => get<UsageSummary>(`/usage/summary?period=${period}`),
+        staleTime: 60_000,
+        refetchInterval: 60_000,
+      };
+    }),
+  }).map((query) => query.data?.totals.cost_usd);
+  const total = sums.map((sum, i) => Math.max(0, (sum ?? 0) - (i === 0 ? 0 : (sums[i - 1] ?? 0)))).reverse();
+  return { total, ready: sums.every((sum) => sum !== undefined) };
 }
 
 /** No placeholder here: another job's data must not be shown under this one's name. */

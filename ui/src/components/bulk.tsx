@@ -6,12 +6,12 @@ import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf, path } from "../api/client";
 import { PRIORITIES, type BulkAction, type BulkStarted, type BulkTask, type JobSummary, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
-import { capitalise, latency, percent, preview, shortId } from "../lib/format";
+import { capitalise, latency, percent, preview } from "../lib/format";
 import { useNow } from "../lib/hooks";
 import { toast } from "../lib/toasts";
 import { Dialog, FormDialog } from "./dialog";
 import { QueueSuggestions } from "./job-dialogs";
-import { Bar, Button, Field } from "./parts";
+import { Bar, Button, Field, ShortId } from "./parts";
 
 /** Which jobs: those ticked, or everything that the page's filter finds. */
 export type Scope = { kind: "ids"; ids: readonly string[] } | { kind: "filter"; filter: SearchFilter; total: number };
@@ -187,7 +187,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
         <ul className="preview" aria-label="Preview">
           {shown.slice(0, PREVIEWED).map((job) => (
             <li key={job.id}>
-              <span className="mono">{shortId(job.id)}</span>
+              <ShortId id={job.id} />
               <span className="mono muted clip">{preview(job.payload)}</span>
             </li>
           ))}

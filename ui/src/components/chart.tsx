@@ -98,12 +98,16 @@ export function Chart({ label, series, times, format, stacked = false, height = 
               </text>
             ) : null,
           )}
-          {series.map((s, i) => (
-            <g key={s.name}>
-              {stacked && <path d={area(lines[i] ?? [], lines[i - 1])} fill={s.colour} fillOpacity={0.3} />}
-              <path d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
-            </g>
-          ))}
+          {stacked &&
+            series.map((s, i) => (
+              <path key={s.name} d={area(lines[i] ?? [], lines[i - 1])} fill={s.colour} fillOpacity={0.35} />
+            ))}
+          {series
+            // The first on top: where the others add nothing, its line is the one to see.
+            .map((s, i) => (
+              <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
+            ))
+            .reverse()}
           {at !== null && <line className="rule" x1={x(at)} x2={x(at)} y1={PAD.top} y2={height - PAD.bottom} />}
         </svg>
         {at !== null && count > 0 && (

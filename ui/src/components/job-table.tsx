@@ -2,9 +2,9 @@ import { useEffect, useMemo, useState } from "react";
 import { Link, useNavigate } from "react-router-dom";
 
 import type { JobSummary } from "../api/types";
-import { attempts, countdown, fullTime, preview, shortId } from "../lib/format";
+import { attempts, countdown, fullTime, preview } from "../lib/format";
 import { useHotkeys, useNow } from "../lib/hooks";
-import { Ago, PriorityBadge, StateBadge } from "./parts";
+import { Ago, PriorityBadge, ShortId, StateBadge } from "./parts";
 import { Table, type Column } from "./table";
 
 export const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
@@ -87,8 +87,8 @@ export function JobTable({ jobs, error, selected, onSelect, runsIn = false, show
         id: "id",
         header: "Job ID",
         cell: (j) => (
-          <Link to={jobPath(j.id)} className="mono" title={j.id}>
-            {shortId(j.id)}
+          <Link to={jobPath(j.id)}>
+            <ShortId id={j.id} />
           </Link>
         ),
       },

@@ -2,7 +2,7 @@
 import { useId, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
 
 import { messageOf } from "../api/client";
-import { capitalise, fullTime, priorityName, relativeTime } from "../lib/format";
+import { capitalise, fullTime, priorityName, relativeTime, shortId } from "../lib/format";
 import { copyText } from "../lib/copy";
 import { useNow } from "../lib/hooks";
 import { Icon, type IconName } from "./icons";
@@ -98,6 +98,17 @@ export function Ago({ at }: { at: string }) {
     <time dateTime={at} title={fullTime(at)}>
       {relativeTime(at, now)}
     </time>
+  );
+}
+
+const TAIL = 8;
+
+/** The beginning of an id, as text; its end is shown too, because ids of one moment begin alike. */
+export function ShortId({ id }: { id: string }) {
+  return (
+    <span className="mono short-id" title={id} data-end={id.length > 12 + TAIL ? id.slice(-TAIL) : undefined}>
+      {shortId(id)}
+    </span>
   );
 }
 

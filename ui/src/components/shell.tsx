@@ -100,7 +100,7 @@ export function Shell() {
       <Sidebar open={menu} />
       {menu && <button type="button" className="drawer-shade" aria-label="Close menu" onClick={() => setMenu(false)} />}
       <Header onMenu={() => setMenu(!menu)} menuOpen={menu} onHelp={() => setHelp(true)} />
-      <main className="content" id="content" tabIndex={-1}>
+      <main className="content" id="content" tabIndex={0}>
         <div className="page">
           <Reconnect />
           <Crash key={pathname}>

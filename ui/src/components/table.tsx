@@ -113,7 +113,7 @@ export function Table<T>(props: TableProps<T>) {
     message = error === null || error === undefined ? "Loading..." : messageOf(error);
   }
   return (
-    <div className="table-wrap">
+    <div className="table-wrap" role="group" aria-label={label} tabIndex={0}>
       <table aria-label={label} {...(rows.length >= VIRTUAL_FROM ? { "aria-rowcount": rows.length } : {})}>
         <thead>
           <tr>

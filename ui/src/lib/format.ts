@@ -72,9 +72,9 @@ export function span(ms: number): string {
     return `${Math.max(0, Math.round(ms * 1000))} µs`;
   }
   if (ms < SECOND) {
-    return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+    return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
   }
-  return ms < MINUTE ? `${(ms / SECOND).toFixed(1)} s` : latency(ms);
+  return ms < MINUTE ? `${Number((ms / SECOND).toFixed(1))} s` : latency(ms).replace(/ 0[smh]$/, "");
 }
 
 export function countdown(at: string | undefined, now: number): string {

@@ -122,15 +122,19 @@ export class LiveStream {
 
   private flush(): void {
     this.flushTimer = undefined;
-    const events = this.raw.map(parseEvent).filter((e) => e !== null && e.seq > this.lastSeq) as LiveEvent[];
+    const events: LiveEvent[] = [];
+    for (const event of this.raw.map(parseEvent)) {
+      if (event !== null && event.seq > this.lastSeq) {
+        this.lastSeq = event.seq;
+        events.push(event);
+      }
+    }
     const batch = { events, overflow: this.overflow };
     this.raw = [];
     this.overflow = false;
-    const last = events.at(-1);
-    if (last === undefined) {
+    if (events.length === 0) {
       return;
     }
-    this.lastSeq = last.seq;
     this.kept = [...this.kept, ...events].slice(-KEPT_EVENTS);
     this.batchListeners.forEach((listener) => listener(batch));
     this.changed();

@@ -1,17 +1,21 @@
 import { useState } from "react";
 
-import { useBudgets, useUsage } from "../api/queries";
+import { useBudgets, useSpend, useUsage } from "../api/queries";
 import type { UsageSummary, UsageTotals } from "../api/types";
+import { Chart } from "../components/chart";
 import { Bar, Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
 import { Table, type Column } from "../components/table";
 import { count, moment, money, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
+/** Each with how its chart is cut. */
 const PERIODS = [
-  ["24h", "24 hours"],
-  ["7d", "7 days"],
-  ["30d", "30 days"],
+  { value: "24h", label: "24 hours", stepHours: 2, steps: 12 },
+  { value: "7d", label: "7 days", stepHours: 24, steps: 7 },
+  { value: "30d", label: "30 days", stepHours: 48, steps: 15 },
 ] as const;
+
+type Period = (typeof PERIODS)[number];
 
 type Group = UsageTotals & { key: string };
 
@@ -44,16 +48,39 @@ function BudgetCard() {
   );
 }
 
-/** The API has no spend by day; the total with its limits in time is what there is. */
-function Spend({ usage }: { usage: UsageSummary }) {
+function SpendChart({ period, to }: { period: Period; to: string }) {
+  const spend = useSpend(period.stepHours, period.steps);
+  if (!spend.ready) {
+    return null;
+  }
+  const times = spend.total.map((_, i) => {
+    const end = Date.parse(to) - (period.steps - 1 - i) * period.stepHours * 3_600_000;
+    return period.stepHours < 24 ? moment(end).slice(11, 16) : moment(end).slice(5, 10);
+  });
+  const step = period.stepHours < 24 ? `${period.stepHours} hours` : period.stepHours === 24 ? "day" : "2 days";
+  return (
+    <Chart
+      stacked
+      label={`Spend per ${step}`}
+      times={times}
+      format={(usd) => money(usd, 2)}
+      series={[{ name: `Spend per ${step}`, colour: "var(--chart-enqueued)", values: spend.total }]}
+    />
+  );
+}
+
+function Spend({ usage, period }: { usage: UsageSummary; period: Period }) {
   if (usage.totals.count === 0) {
     return <Notice>No cost data available</Notice>;
   }
   return (
-    <p>
-      {money(usage.totals.cost_usd)} in {count(usage.totals.count)} reports between {moment(usage.from)} and{" "}
+    <div className="stack">
+      <SpendChart key={period.value} period={period} to={usage.to} />
+      <p className="muted">
+        {money(usage.totals.cost_usd)} in {count(usage.totals.count)} reports between {moment(usage.from)} and{" "}
       {moment(usage.to)}: {count(usage.totals.input_tokens)} input and {count(usage.totals.output_tokens)} output tokens.
-    </p>
+      </p>
+    </div>
   );
 }
 
@@ -107,16 +134,20 @@ function GroupCard({ title, period, by, columns, empty }: { title: string; perio
 
 export default function Cost() {
   useTitle("AI Cost Dashboard");
-  const [period, setPeriod] = useState("7d");
-  const usage = useUsage(period);
+  const [period, setPeriod] = useState<Period>(PERIODS[1]);
+  const usage = useUsage(period.value);
   const totals = usage.data?.totals;
   return (
     <>
       <PageHead title="AI Cost Dashboard">
         <Field label="Period">
           {(id) => (
-            <select id={id} value={period} onChange={(e) => setPeriod(e.target.value)}>
-              {PERIODS.map(([value, label]) => (
+            <select
+              id={id}
+              value={period.value}
+              onChange={(e) => setPeriod(PERIODS.find((p) => p.value === e.target.value) ?? PERIODS[1])}
+            >
+              {PERIODS.map(({ value, label }) => (
                 <option key={value} value={value}>
                   {label}
                 </option>
@@ -132,12 +163,12 @@ export default function Cost() {
       </div>
       <Card title="Spend over time">
         <div className="card-body">
-          {usage.data === undefined ? <Pending error={usage.error} /> : <Spend usage={usage.data} />}
+          {usage.data === undefined ? <Pending error={usage.error} /> : <Spend usage={usage.data} period={period} />}
         </div>
       </Card>
       <div className="grid-2">
-        <GroupCard title="By queue" period={period} by="queue" columns={BY_QUEUE} empty="No cost data by queue" />
-        <GroupCard title="By model" period={period} by="model" columns={BY_MODEL} empty="No cost data by model" />
+        <GroupCard title="By queue" period={period.value} by="queue" columns={BY_QUEUE} empty="No cost data by queue" />
+        <GroupCard title="By model" period={period.value} by="model" columns={BY_MODEL} empty="No cost data by model" />
       </div>
     </>
   );

@@ -7,10 +7,10 @@ import { Chart } from "../components/chart";
 import { ClusterPanel } from "../components/cluster-panel";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { jobPath } from "../components/job-table";
-import { Ago, Button, Card, Notice, PageHead, Pending, Stat, StateBadge } from "../components/parts";
+import { Ago, Button, Card, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
 import { QueueTable, waitingMs } from "../components/queue-table";
 import { WorkerTable } from "../components/worker-table";
-import { attempts, count, latency, shortId, span } from "../lib/format";
+import { attempts, count, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { latencies } from "../lib/latency";
 import { rates } from "../lib/rates";
@@ -110,8 +110,8 @@ function RecentFailures() {
         <li key={job.id} className="stack-tight">
           <div className="card-row">
             <StateBadge state={job.state} />
-            <Link to={jobPath(job.id)} className="mono" title={job.id}>
-              {shortId(job.id)}
+            <Link to={jobPath(job.id)}>
+              <ShortId id={job.id} />
             </Link>
             <span>{job.queue}</span>
             <span className="muted small">

@@ -3,9 +3,9 @@ import { Link } from "react-router-dom";
 
 import { EVENT_TYPES, type LiveEvent } from "../api/types";
 import { jobPath } from "../components/job-table";
-import { Badge, Button, Card, PageHead } from "../components/parts";
+import { Badge, Button, Card, PageHead, ShortId } from "../components/parts";
 import { stream, useLiveEvents, useStreamState } from "../live/live";
-import { clock, fullTime, shortId } from "../lib/format";
+import { clock, fullTime } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { bareType } from "../lib/timeline";
 
@@ -23,8 +23,8 @@ function Line({ event }: { event: LiveEvent }) {
       {event.job_id === undefined ? (
         <span className="muted">-</span>
       ) : (
-        <Link className="mono" to={jobPath(event.job_id)} title={event.job_id}>
-          {shortId(event.job_id)}
+        <Link to={jobPath(event.job_id)}>
+          <ShortId id={event.job_id} />
         </Link>
       )}
       <span className="clip">{event.queue}</span>

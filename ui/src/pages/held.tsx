@@ -4,8 +4,8 @@ import { useApprove, useReject } from "../api/actions";
 import { useSearch } from "../api/queries";
 import type { JobSummary, SearchRequest } from "../api/types";
 import { jobPath } from "../components/job-table";
-import { Ago, Button, Notice, PageHead, Pending, StateBadge } from "../components/parts";
-import { preview, shortId } from "../lib/format";
+import { Ago, Button, Notice, PageHead, Pending, ShortId, StateBadge } from "../components/parts";
+import { preview } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
 const NEWEST_HELD: SearchRequest = { state: ["held"], sort: "created_at", order: "desc", limit: 50 };
@@ -23,9 +23,7 @@ function HeldCard({ job }: { job: JobSummary }) {
   return (
     <article className="card card-body stack" data-testid="held-card">
       <div className="card-row">
-        <span className="mono" title={job.id}>
-          {shortId(job.id)}
-        </span>
+        <ShortId id={job.id} />
         <StateBadge state={job.state} />
         <span className="muted small">
           <Ago at={job.created_at} />

@@ -61,7 +61,7 @@ function Numbers({ queue }: { queue: Queue }) {
   const rate = rates.perMinute(queue.name);
   const waits = waitingMs(queue, now);
   const limits = [
-    `${rate === null ? "-" : `${count(rate)}/min`} completed`,
+    `throughput ${rate === null ? "-" : `${count(rate)}/min`}`,
     `oldest pending ${waits === null ? "-" : latency(waits)}`,
     `concurrency ${queue.max_concurrency === undefined ? "unlimited" : `${queue.active} of ${queue.max_concurrency}`}`,
     `rate limit ${

@@ -17,7 +17,7 @@ import { useNow, useTitle } from "../lib/hooks";
 function InZones({ at, zone }: { at: string; zone: string }) {
   const zones = [...new Set([zone, localZone(), "UTC"])];
   return (
-    <div className="stack-tight small zones">
+    <div className="stack-tight small">
       {zones.map((name) => (
         <span key={name}>
           {safeMoment(at, name)} <span className="muted">{name === localZone() ? `${name} (here)` : name}</span>
@@ -144,7 +144,7 @@ function RowActions({ schedule, onEdit, onDelete }: { schedule: Schedule; onEdit
   const enabled = schedule.enabled !== false;
   return (
     <span className="card-row nowrap">
-      <Button compact disabled={run.isPending} aria-label={`Run ${schedule.name} now`} onClick={() => run.mutate(schedule.id)}>
+      <Button compact disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
         Run Now
       </Button>
       <Button
@@ -186,14 +186,29 @@ export default function Schedules() {
       ),
     },
     { id: "queue", header: "Queue", sort: (s) => s.queue, cell: (s) => <Link to={queuePath(s.queue)}>{s.queue}</Link> },
-    { id: "cron", header: "Cron", cell: (s) => <code>{s.cron}</code> },
-    { id: "timezone", header: "Time zone", cell: (s) => s.timezone },
-    { id: "in", header: "Runs In", cell: (s) => countdown(s.next_run, now) },
+    {
+      id: "cron",
+      header: "Cron, time zone",
+      cell: (s) => (
+        <div className="stack-tight">
+          <code>{s.cron}</code>
+          <span className="muted small">{s.timezone}</span>
+        </div>
+      ),
+    },
     {
       id: "next",
       header: "Next run",
       sort: (s) => s.next_run ?? "",
-      cell: (s) => (s.next_run === undefined ? "-" : <InZones at={s.next_run} zone={s.timezone} />),
+      cell: (s) =>
+        s.next_run === undefined ? (
+          "-"
+        ) : (
+          <div className="stack-tight zones">
+            {countdown(s.next_run, now)}
+            <InZones at={s.next_run} zone={s.timezone} />
+          </div>
+        ),
     },
     { id: "last", header: "Last run", cell: (s) => (s.last_run === undefined ? "-" : <Ago at={s.last_run} />) },
     {

@@ -7,4 +7,5 @@ if (typeof HTMLDialogElement !== "undefined") {
     this.removeAttribute("open");
   };
 }
+Element.prototype.scrollIntoView = () => undefined;
 export {};

@@ -3,8 +3,7 @@ import { Link } from "react-router-dom";
 import { useSearch } from "../../api/queries";
 import type { Job, JobSummary } from "../../api/types";
 import { jobPath } from "../../components/job-table";
-import { Card, Pending, StateBadge } from "../../components/parts";
-import { shortId } from "../../lib/format";
+import { Card, Pending, ShortId, StateBadge } from "../../components/parts";
 
 function stepName(job: JobSummary): string {
   const step = job.chain_step ?? 0;
@@ -31,8 +30,8 @@ export function Chain({ job, chainId }: { job: Job; chainId: string }) {
         {others?.map((other) => (
           <div key={other.id} className="card-row">
             <span>{stepName(other)}</span>
-            <Link className="mono" to={jobPath(other.id)} title={other.id}>
-              {shortId(other.id)}
+            <Link to={jobPath(other.id)}>
+              <ShortId id={other.id} />
             </Link>
             <span>{other.queue}</span>
             <StateBadge state={other.state} />

@@ -73,7 +73,7 @@ function Tags({ tags }: { tags: NonNullable<Job["tags"]> }) {
 /** Label and value; a value that is not there leaves no gap. */
 function rowsOf(job: Job, now: number): [string, ReactNode][] {
   const waited =
-    job.started_at !== undefined && job.attempt <= 1
+    job.started_at !== undefined && job.attempt <= 1 && job.agent === undefined
       ? `${span(Date.parse(job.started_at) - Date.parse(job.created_at))} in the queue`
       : undefined;
   const step = job.chain_step ?? 0;
