@@ -113,7 +113,8 @@ export interface Explanation {
   state: JobState;
   runnable: boolean;
   reasons: ExplainReason[];
-  position?: number;
+  /** How many stand before it in its queue; at_least: they were not all counted. */
+  position?: { ahead: number; at_least: boolean };
 }
 
 export interface SearchFilter {

@@ -114,12 +114,17 @@ function Explain({ job }: { job: Job }) {
   return (
     <Card title={data.runnable ? "Ready to run" : "Why it is not running"}>
       <ul className="card-body stack">
-        {data.position !== undefined && <li>Position in its queue: {data.position}</li>}
         {data.reasons.map((reason) => (
           <li key={reason.code}>
             {reason.message} <code className="muted">{reason.code}</code>
           </li>
         ))}
+        {data.position !== undefined && (
+          <li className="muted">
+            {data.position.at_least ? "At least " : ""}
+            {data.position.ahead} {data.position.ahead === 1 ? "job" : "jobs"} before it in its queue
+          </li>
+        )}
         {data.reasons.length === 0 && data.runnable && <li>A worker that asks its queue gets it.</li>}
       </ul>
     </Card>
