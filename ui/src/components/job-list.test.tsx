@@ -27,7 +27,7 @@ const bulks: unknown[] = [];
 
 /** A server that pages through its jobs as the contract says. */
 function answer(url: string, init: RequestInit): Response {
-  const body = JSON.parse(String(init.body)) as SearchRequest;
+  const body = JSON.parse(init.body as string) as SearchRequest;
   if (url.endsWith("/jobs/bulk")) {
     bulks.push(body);
     return Response.json({ affected: 2, errors: 0, duration_ms: 3 });
