@@ -8,7 +8,7 @@ import { fixture } from "./fixture.mjs";
 import { accessibility, eventually, settled, toast, visible, visit } from "./harness.mjs";
 
 describe("jobs", () => {
-  const f = fixture();
+  const f = fixture("--rate-limit-enabled=false");
   const button = (page, name) => page.getByRole("button", { name, exact: true });
   const dialog = (page) => page.getByRole("dialog");
 
@@ -225,6 +225,25 @@ describe("jobs", () => {
       await toast(page, "Bulk action: 58 affected");
       await eventually("58 cancelled jobs", async () => (await f.server.queue("act.bulk")).pending === 0);
       assert.equal((await f.server.job(ids[0])).state, "cancelled");
+    }));
+
+  it("are changed in the background when they are very many, with progress", () =>
+    f.withPage(async (page) => {
+      const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.masses", payload: { n } }));
+      for (let i = 0; i < 5; i++) {
+        await f.server.post("/enqueue/batch", { jobs });
+      }
+      await visit(page, "/ui/queues/act.masses");
+      await visible(page.getByText("Jobs (10500 total)"));
+      await page.getByRole("checkbox").first().check();
+      await page.getByRole("button", { name: "Select all 10500 matching" }).click();
+      await page.locator(".sticky.bottom-0").getByRole("button", { name: "Delete" }).click();
+      await dialog(page).getByRole("button", { name: "Delete 10500 jobs" }).click();
+      await visible(dialog(page).getByText("10,500 / 10,500 processed"));
+      await visible(dialog(page).getByText("Completed: 10,500 jobs changed."));
+      await toast(page, "Bulk action: 10500 affected, 0 errors");
+      await dialog(page).getByRole("button", { name: "Close" }).click();
+      await visible(page.getByText("No jobs found"));
     }));
 
   it("say why they do not run", () =>

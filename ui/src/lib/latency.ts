@@ -1,4 +1,4 @@
-// How long writes took, sampled while the page is open: ten minutes of percentiles.
+// How long entries took to be committed and applied, sampled while the page is open: ten minutes of percentiles.
 import type { ClusterStatus, Histogram } from "../api/types";
 import { between, type Percentiles } from "./histogram";
 
@@ -14,7 +14,7 @@ export class Latencies {
   private list: readonly LatencySample[] = [];
 
   add(status: ClusterStatus, now: number): void {
-    const hist = status.queue_time_hist;
+    const hist = status.apply_time_hist;
     if (hist === undefined || now === this.lastAt) {
       return;
     }

@@ -69,7 +69,7 @@ describe("histograms", () => {
 
   it("become samples of ten minutes", () => {
     const latencies = new Latencies();
-    const status = (n: number): ClusterStatus => ({ queue_time_hist: hist([n, 0, 0, 0]) });
+    const status = (n: number): ClusterStatus => ({ apply_time_hist: hist([n, 0, 0, 0]) });
     latencies.add(status(0), 1);
     latencies.add(status(10), 5_001);
     latencies.add(status(10), 10_001);

@@ -62,10 +62,10 @@ function Group({ group }: { group: ClusterGroup }) {
   const title = group.shard === undefined ? "Nodes" : `Shard ${group.shard}`;
   const times: Times[] = [];
   if (group.queue_time_hist !== undefined) {
-    times.push({ name: "Request to replicated", ...group.queue_time_hist });
+    times.push({ name: "Waiting for a place in an entry", ...group.queue_time_hist });
   }
   if (group.apply_time_hist !== undefined) {
-    times.push({ name: "Applying an entry", ...group.apply_time_hist });
+    times.push({ name: "Committing and applying an entry", ...group.apply_time_hist });
   }
   return (
     <>

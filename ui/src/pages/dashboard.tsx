@@ -155,7 +155,7 @@ export function Dashboard() {
             )}
           </div>
         </Card>
-        <Card title="Write latency" aside={<span className="muted small">request to replicated, last 10 minutes</span>}>
+        <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>
           <div className="card-body">
             <WriteLatency status={cluster.data} at={cluster.dataUpdatedAt} />
           </div>

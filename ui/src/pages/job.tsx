@@ -102,7 +102,7 @@ function ProgressCard({ job }: { job: Job }) {
   );
 }
 
-const EXPLAINED: JobState[] = ["pending", "scheduled", "retrying", "held", "active"];
+const EXPLAINED: JobState[] = ["pending", "scheduled", "retrying", "held"];
 
 /** Why it does not run, where the server can say so. */
 function Explain({ job }: { job: Job }) {

@@ -143,7 +143,7 @@ function RowActions({ schedule, onEdit, onDelete }: { schedule: Schedule; onEdit
   const enable = useEnableSchedule();
   const enabled = schedule.enabled !== false;
   return (
-    <span className="card-row nowrap">
+    <span className="card-row row-actions">
       <Button compact disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
         Run Now
       </Button>
