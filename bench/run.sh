@@ -19,5 +19,8 @@ echo
 echo "== engine: all of it, without a network"
 "$bin/engine_bench" --dir "$work/engine"
 echo
+echo "== view: filling and asking the copy in SQLite"
+"$bin/view_bench" --dir "$work/view"
+echo
 echo "== a claim, with few and with many jobs waiting"
 "$here/claim_flat.sh" "$bin/machine_bench" 1000000

@@ -15,14 +15,21 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
+#include "view/view.h"
+#include "webhook/webhook.h"
 
 struct api;
+struct svc_bulk;
+struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
-    const char *version;       /* what /api/v1/info says */
-    const char *node_id;       /* what cluster status says */
-    struct str admin_password; /* empty: none */
+    struct svc_bulk *bulk;                 /* what goes on in the background */
+    struct view *view;                     /* NULL: searches are refused */
+    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
+    const char *version;                   /* what /api/v1/info says */
+    const char *node_id;                   /* what cluster status says */
+    struct str admin_password;             /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
     bool rate_limit_enabled;
@@ -38,5 +45,12 @@ void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine
 /* The server's on_request, with the api as data. */
 void api_on_request(void *data, struct http_request *req);
 
+/* The server's on_loop_start and on_loop_stop, with the api as data. */
+void api_on_loop_start(void *data, struct http_loop *loop);
+void api_on_loop_stop(void *data, struct http_loop *loop);
+
 /* Where to ask for connection counters, once the server is open. */
 void api_set_server(struct api *a, const struct http_server *server);
+
+/* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
+void api_bulk_filter_find(void *view, struct svc_bulk_page *page);

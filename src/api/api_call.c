@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/api_int.h"
+#include "api/api_hub_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "json/json_scan.h"
@@ -42,6 +42,8 @@ struct api *api_new(const struct api_config *config)
     a->router = api_router__new();
     a->limiter = api_limiter__new(config);
     a->metrics = api_metrics__new();
+    a->hub_counts = calloc(1, sizeof *a->hub_counts);
+    CHECK(a->hub_counts != NULL);
     buf_init(&a->openapi, OPENAPI_BYTES_MAX);
     api_openapi__write(config->version, &a->openapi);
     CHECK(!a->openapi.overflow);
@@ -55,6 +57,7 @@ void api_free(struct api *a)
         api_router__free(a->router);
         api_limiter__free(a->limiter);
         api_metrics__free(a->metrics);
+        free(a->hub_counts);
         buf_deinit(&a->openapi);
         free(a);
     }
@@ -63,6 +66,21 @@ void api_free(struct api *a)
 void api_set_server(struct api *a, const struct http_server *server)
 {
     a->server = server;
+}
+
+void api_on_loop_start(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    unsigned i = http_loop_index(loop);
+    CHECK(i < API_LOOPS_MAX);
+    a->hubs[i] =
+        api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
+}
+
+void api_on_loop_stop(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    api_hub__close(a->hubs[http_loop_index(loop)]);
 }
 
 void *api_call__alloc(struct api_call *c, size_t size)
@@ -127,6 +145,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     response.body_static = h->body_static;
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
+    CHECK(!c->ask_busy);
     common_headers(c, h);
     response.headers = h->rows;
     response.header_count = h->count;
@@ -134,7 +153,9 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
+    struct buf asked = c->asked;         /* the body may be in it */
     http_request_answer(req, &response); /* the call is gone after this */
+    buf_deinit(&asked);
 }
 
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body)
@@ -256,6 +277,45 @@ bool api_call__refused(struct api_call *c, const struct result *r)
     return true;
 }
 
+/* A streamed answer */
+
+void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
+                            size_t count, const struct http_watch *watch)
+{
+    struct answer_headers h = {0};
+    CHECK(count <= API_HEADERS_MAX);
+    CHECK(!c->op_busy);
+    CHECK(!c->look_busy);
+    for (size_t i = 0; i < count; i++) {
+        add_header(&h, headers[i].name, headers[i].value);
+    }
+    common_headers(c, &h);
+    struct http_response response = {
+        .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
+    c->req->on = watch;
+    http_request_begin(c->req, &response);
+}
+
+static void stream_over(struct api_call *c)
+{
+    count_end(c, 200);
+    if (c->op_used) {
+        engine_op_deinit(&c->op);
+    }
+}
+
+void api_call__stream_end(struct api_call *c)
+{
+    stream_over(c);
+    http_request_end(c->req, NULL, 0);
+}
+
+void api_call__stream_drop(struct api_call *c)
+{
+    stream_over(c);
+    http_request_drop(c->req);
+}
+
 /* The client goes while something is under way */
 
 static void drop(struct api_call *c)
@@ -263,10 +323,12 @@ static void drop(struct api_call *c)
     struct http_request *req = c->req;
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
+    CHECK(!c->ask_busy);
     count_end(c, 499);
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
+    buf_deinit(&c->asked);
     http_request_drop(req);
 }
 
@@ -276,7 +338,7 @@ static void watch_gone(struct http_request *req)
     c->gone = true;
     if (c->op_busy) {
         engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
-    } else if (!c->look_busy) {
+    } else if (!c->look_busy && !c->ask_busy) {
         drop(c);
     }
 }
@@ -358,6 +420,95 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
     if (!engine_run(c->api->config.engine, &c->look)) {
         c->look_busy = false;
         api_call__fail(c, ERR_STOPPING, "%s", err_text(ERR_STOPPING));
+    }
+}
+
+/* The view */
+
+static void run_ask(struct view_ask *ask, struct view_reader *r)
+{
+    struct api_call *c = ask->data;
+    c->on_ask(c, r);
+}
+
+static void asked(struct view_ask *ask)
+{
+    struct api_call *c = ask->data;
+    c->ask_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else if (ask->err.code != ERR_OK) {
+        api_call__fail_err(c, &ask->err);
+    } else if (c->ask_err.code != ERR_OK) {
+        api_call__fail_err(c, &c->ask_err);
+    } else {
+        c->on_asked(c);
+    }
+}
+
+static bool has_view(struct api_call *c)
+{
+    if (c->api->config.view == NULL) {
+        api_call__fail(c, ERR_UNSUPPORTED, "this server keeps no view to search in");
+        return false;
+    }
+    return true;
+}
+
+void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct view_reader *r),
+                   void (*then)(struct api_call *c))
+{
+    if (!has_view(c)) {
+        return;
+    }
+    bool text = c->ask.text;
+    c->on_ask = ask;
+    c->on_asked = then;
+    c->ask = (struct view_ask){.run = run_ask,
+                               .done = asked,
+                               .reply_to = http_loop_mailbox(c->req->loop),
+                               .data = c,
+                               .text = text};
+    api_call__buf(&c->asked);
+    c->ask_busy = true;
+    view_ask(c->api->config.view, &c->ask);
+}
+
+void api_call__reply_asked(struct api_call *c)
+{
+    char lag[24];
+    struct answer_headers h = {0};
+    if (c->asked.overflow) {
+        api_call__fail(c, ERR_TOO_LARGE, "the answer is too large; ask for fewer jobs");
+        return;
+    }
+    int n = snprintf(lag, sizeof lag, "%llu", (unsigned long long)c->ask.lag);
+    add_header(&h, STR("X-Corvo-View-Lag"), str_from(lag, (size_t)n));
+    buf_add_char(&c->asked, '\n');
+    answer(c, 200, STR("application/json"), buf_str(&c->asked), &h);
+}
+
+static void rebuilt(struct view_rebuild *r)
+{
+    struct api_call *c = r->data;
+    c->ask_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else if (r->err.code != ERR_OK) {
+        api_call__fail_err(c, &r->err);
+    } else {
+        c->on_asked(c);
+    }
+}
+
+void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c))
+{
+    if (has_view(c)) {
+        c->on_asked = then;
+        c->rebuild = (struct view_rebuild){
+            .done = rebuilt, .reply_to = http_loop_mailbox(c->req->loop), .data = c};
+        c->ask_busy = true;
+        view_rebuild(c->api->config.view, &c->rebuild);
     }
 }
 

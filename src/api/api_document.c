@@ -160,10 +160,8 @@ static void write_times(struct json_write *w, const struct job *j)
     api_document__time(w, "cancelled_at", j->cancelled_at);
 }
 
-void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
-                       struct store *store)
+void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j)
 {
-    json_write_object(w);
     api_document__id(w, "id", j->id, ID_JOB);
     api_document__text(w, "queue", api_names__visible(c, j->queue));
     api_document__text(w, "state", str_from_z(job_state_name(j->state)));
@@ -182,9 +180,67 @@ void api_document__job(struct json_write *w, const struct api_call *c, const str
     api_document__raw(w, "checkpoint", j->checkpoint);
     api_document__raw(w, "result", j->result);
     write_times(w, j);
-    write_errors(w, j, store);
     write_agent(w, j);
     api_document__text(w, "hold_reason", j->hold_reason);
+}
+
+void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
+                       struct store *store)
+{
+    json_write_object(w);
+    api_document__job_members(w, c, j);
+    write_errors(w, j, store);
+    json_write_end(w);
+}
+
+static void keep_newest(void *data, const struct store_error *e)
+{
+    struct buf *newest = data;
+    buf_clear(newest);
+    buf_add_str(newest, e->error);
+}
+
+static void write_last_error(struct json_write *w, const struct job *j, struct store *store)
+{
+    struct buf newest;
+    if (j->error_count > 0) {
+        buf_init(&newest, SIZE_MAX);
+        store_rows_each_error(store, j->id, keep_newest, &newest);
+        api_document__text(w, "last_error", buf_str(&newest));
+        buf_deinit(&newest);
+    }
+}
+
+void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
+                           struct store *store)
+{
+    json_write_object(w);
+    api_document__id(w, "id", j->id, ID_JOB);
+    api_document__text(w, "queue", api_names__visible(c, j->queue));
+    api_document__text(w, "state", str_from_z(job_state_name(j->state)));
+    api_document__raw(w, "payload", j->payload);
+    api_document__i64(w, "priority", j->priority);
+    api_document__i64(w, "attempt", j->attempt);
+    api_document__i64(w, "max_retries", j->max_retries);
+    api_document__text(w, "unique_key", j->unique_key);
+    api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
+    api_document__text(w, "worker_id", j->worker_id);
+    api_document__raw(w, "tags", j->tags);
+    api_document__text(w, "parent_id", j->parent_id);
+    api_document__text(w, "chain_id", j->chain_id);
+    if (j->has_chain_step) {
+        api_document__i64(w, "chain_step", j->chain_step);
+    }
+    api_document__time(w, "scheduled_at", j->scheduled_at);
+    api_document__time(w, "expire_at", j->expire_at);
+    api_document__time(w, "created_at", j->created_at);
+    api_document__time(w, "started_at", j->started_at);
+    api_document__time(w, "completed_at", j->completed_at);
+    api_document__time(w, "failed_at", j->failed_at);
+    api_document__raw(w, "progress", j->progress);
+    api_document__text(w, "hold_reason", j->hold_reason);
+    write_agent(w, j);
+    write_last_error(w, j, store);
     json_write_end(w);
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/api_limiter_int.h" /* IWYU pragma: export */
 #include "base/clock.h"
 #include "core/job.h"
 #include "fsm/result.h"
@@ -64,7 +65,15 @@ extern const struct api_routes api_work_routes;
 extern const struct api_routes api_jobs_routes;
 extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
+extern const struct api_routes api_events_routes;
+extern const struct api_routes api_explain_routes;
+extern const struct api_routes api_bulk_routes;
+extern const struct api_routes api_backup_routes;
+extern const struct api_routes api_restore_routes;
+extern const struct api_routes api_search_routes;
+extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_system_routes;
+extern const struct api_routes api_usage_routes;
 extern const struct api_routes api_ui_routes;
 
 enum { API_PARAMS_MAX = 2 };
@@ -113,10 +122,19 @@ struct api_call {
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
 
-    /* a stream */
-    bool streaming;
-    const struct http_watch *stream_watch;
+    /* a question to the view, or its being made anew, under way */
+    struct view_ask ask;
+    struct view_rebuild rebuild;
+    bool ask_busy;
+    struct buf asked; /* the answer, written by the view's thread */
+    struct err ask_err;
+    void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
+    void (*on_asked)(struct api_call *c);
 };
+
+struct api_hub;
+struct api_hub_counts;
+enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
 
 struct api {
     struct api_config config;
@@ -126,6 +144,8 @@ struct api {
     struct api_metrics *metrics;
     struct buf openapi; /* the description of the routes, which does not change */
     struct mono started;
+    struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
+    struct api_hub_counts *hub_counts;
 };
 
 /* api_call.c: the ends of a call */
@@ -149,6 +169,14 @@ void api_call__fail_err(struct api_call *c, const struct err *err);
 /* The result's refusal, when it is one: true. */
 bool api_call__refused(struct api_call *c, const struct result *r);
 
+/* api_call.c: a streamed answer, status 200. From begin on the watch is told of the request, and
+ * its req->data is the call, which end (the answer is whole) or drop (it is not, or nobody hears
+ * it) ends. What is written in between goes to http_request_write. */
+void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
+                            size_t count, const struct http_watch *watch);
+void api_call__stream_end(struct api_call *c);
+void api_call__stream_drop(struct api_call *c);
+
 /* api_call.c: ways to the engine */
 
 /* Check, encode and submit; on_result is called with an answer that is not a refusal of the engine
@@ -159,6 +187,15 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
 /* Look at the machine between two entries, on the core thread; then go on here. */
 void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
                     void (*then)(struct api_call *c));
+
+/* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
+ * answer into c->asked, or set c->ask_err; then go on here. Errors end the call. */
+void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct view_reader *r),
+                   void (*then)(struct api_call *c));
+/* 200 with c->asked, and a header that says what the answer did not see. */
+void api_call__reply_asked(struct api_call *c);
+/* Make the view anew, and go on when that is done. */
+void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c));
 
 void *api_call__alloc(struct api_call *c, size_t size);
 #define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
@@ -192,6 +229,10 @@ ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struc
 /* api_document.c: documents as JSON */
 void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
                        struct store *store);
+/* The members of a job's document but for its errors, inside an object. */
+void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j);
+void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
+                           struct store *store);
 void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
 void api_document__time(struct json_write *w, const char *key, struct wall at);  /* left out at 0 */
 void api_document__text(struct json_write *w, const char *key, struct str text); /* … when empty */
@@ -201,24 +242,6 @@ void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);
-
-/* api_credential.c: the key, password or token that the caller shows; empty when it shows none. A
- * view of the request, or in its arena. */
-struct str api_credential__of(const struct http_request *req);
-/* The token of an Authorization header; empty when its scheme is not Bearer. */
-struct str api_credential__bearer(struct str authorization);
-
-/* api_limiter.c: any thread */
-struct api_limiter *api_limiter__new(const struct api_config *config);
-void api_limiter__free(struct api_limiter *l);
-/* Take cost tokens from the client's bucket; false, and nothing taken, when there are too few. */
-ATTR_NODISCARD bool api_limiter__take(struct api_limiter *l, const struct http_request *req,
-                                      bool read, uint64_t cost);
-/* The same in pieces: who the client is, and its bucket at a moment. */
-struct str api_limiter__key(struct api_limiter *l, const struct http_request *req);
-ATTR_NODISCARD bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read,
-                                         uint64_t cost, struct mono now);
-size_t api_limiter__clients(struct api_limiter *l);
 
 /* api_metrics.c */
 struct api_metrics *api_metrics__new(void);

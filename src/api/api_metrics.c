@@ -203,8 +203,12 @@ static uint64_t state_number(const char *role)
     X("corvo_lifecycle_overload_total",       "counter", 0, "Frames refused.") \
     X("corvo_lifecycle_idle_fetch_total",     "counter", 0, "Waits of worker streams without a job.") \
     \
-    X("corvo_sqlite_mirror_lag_updates",      "gauge",   0, "Changes that the read mirror has not taken; there is no separate mirror.") \
-    X("corvo_sqlite_mirror_dropped_total",    "counter", 0, "Changes that the read mirror has lost; there is no separate mirror.") \
+    X("corvo_sqlite_mirror_lag_updates",      "gauge",   v->mirror.lag,           "Changed jobs that the view does not show yet.") \
+    X("corvo_sqlite_mirror_dropped_total",    "counter", 0,                       "Changes that the view has lost; it never does.") \
+    X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
+    X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
+    X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
+    X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
     \
     X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
     X("corvo_index_bytes",                "gauge",   v->engine.index_bytes,            "Memory that grows with them.") \
@@ -232,6 +236,20 @@ static uint64_t state_number(const char *role)
     X("corvo_scheduler_purge_jobs_total",      "counter", SUM(PURGED),            "Jobs that they removed.") \
     X("corvo_scheduler_purge_errors_total",    "counter", v->engine.purge_errors, "Runs that did not happen.") \
     X("corvo_scheduler_last_purge_seconds",    "gauge",   SECONDS(v->throughput.of[THROUGHPUT_PURGED].last), "Unix time of the last purge that removed jobs.") \
+    \
+    X("corvo_events_last_seq",                 "gauge",   v->engine.next_event - 1,   "Number of the newest event; 0 before the first.") \
+    X("corvo_events_kept",                     "gauge",   v->engine.next_event - v->engine.oldest_event, "Events in the log.") \
+    X("corvo_event_streams_open",              "gauge",   v->streams_total - v->streams_ended, "Readers of the event stream.") \
+    X("corvo_event_streams_total",             "counter", v->streams_total,           "Event streams begun.") \
+    X("corvo_event_streams_cut_total",         "counter", v->streams_cut,             "Event streams ended because their reader took too little.") \
+    X("corvo_event_stream_events_total",       "counter", v->stream_events,           "Events given to readers of streams.") \
+    \
+    X("corvo_webhook_attempts_total",          "counter", v->webhooks.attempts,        "Requests to webhooks.") \
+    X("corvo_webhook_delivered_total",         "counter", v->webhooks.delivered,       "Events that a webhook has taken.") \
+    X("corvo_webhook_failed_total",            "counter", v->webhooks.failed,          "Events given up after the last attempt.") \
+    X("corvo_webhook_skipped_total",           "counter", v->webhooks.skipped,         "Events that were gone from the log before a webhook came to them.") \
+    X("corvo_webhook_in_flight",               "gauge",   v->webhooks.in_flight,       "Requests to webhooks under way.") \
+    X("corvo_webhook_waiting",                 "gauge",   v->webhooks.waiting,         "Events that were read for webhooks and are not done with.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \

@@ -7,6 +7,7 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "store/store_job.h"
 
 #define NAMESPACE_MARK STR("::")
@@ -43,16 +44,12 @@ bool api_names__internal(struct api_call *c, struct str visible, struct str *out
 
 bool api_names__is_visible(const struct api_call *c, struct str internal)
 {
-    return c->ns.len == 0 ||
-           (str_starts_with(internal, c->ns) &&
-            str_starts_with(str_from_offset(internal, c->ns.len), NAMESPACE_MARK));
+    return queue_name_is_visible(c->ns, internal);
 }
 
 struct str api_names__visible(const struct api_call *c, struct str internal)
 {
-    return c->ns.len == 0 || !api_names__is_visible(c, internal)
-               ? internal
-               : str_from_offset(internal, c->ns.len + NAMESPACE_MARK.len);
+    return queue_name_visible(c->ns, internal);
 }
 
 bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc, struct job *out)

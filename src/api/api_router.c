@@ -10,10 +10,25 @@
 #include "api/api_int.h"
 #include "base/check.h"
 
+/* clang-format off */
 static const struct api_routes *const tables[] = {
-    &api_enqueue_routes,   &api_work_routes,   &api_jobs_routes, &api_queues_routes,
-    &api_schedules_routes, &api_system_routes, &api_ui_routes,
+    &api_enqueue_routes,
+    &api_work_routes,
+    &api_jobs_routes,
+    &api_queues_routes,
+    &api_schedules_routes,
+    &api_system_routes,
+    &api_events_routes,
+    &api_explain_routes,
+    &api_bulk_routes,
+    &api_backup_routes,
+    &api_restore_routes,
+    &api_search_routes,
+    &api_usage_routes,
+    &api_webhooks_routes,
+    &api_ui_routes,
 };
+/* clang-format on */
 
 size_t api_router__count(void)
 {

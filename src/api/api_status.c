@@ -88,7 +88,7 @@ static void write_raft(struct json_write *w, const struct api_view *v)
     api_document__bool(w, "raft_nosync", !n->durable);
     /* The state is made again from the log, so it need not be flushed for itself. */
     api_document__bool(w, "pebble_nosync", true);
-    api_document__bool(w, "sqlite_mirror_async", false);
+    api_document__bool(w, "sqlite_mirror_async", v->has_mirror);
     api_document__bool(w, "lifecycle_events", v->settings->lifecycle_events);
 }
 
@@ -126,21 +126,32 @@ static void write_snapshot(struct json_write *w, const struct node_status *n)
     json_write_end(w);
 }
 
-/* Clients look for both objects; reads come from the state itself here. */
-static void write_mirror(struct json_write *w)
+/* Clients look for both objects. Nothing is ever dropped and there is no queue of updates: what
+ * waits is a set of jobs, each once, however often it changed. */
+static void write_mirror(struct json_write *w, const struct api_view *v)
 {
-    static const char *const zeros[] = {"queued", "applied",     "dropped",
-                                        "lag",    "queue_depth", "queue_capacity"};
+    const struct view_status *m = &v->mirror;
     json_write_key(w, STR("sqlite_mirror"));
     json_write_object(w);
-    api_document__bool(w, "async", false);
-    for (unsigned i = 0; i < COUNT_OF(zeros); i++) {
-        number(w, zeros[i], 0);
-    }
+    api_document__bool(w, "async", v->has_mirror);
+    number(w, "queued", m->written + m->lag);
+    number(w, "applied", m->written);
+    number(w, "dropped", 0);
+    number(w, "lag", m->lag);
+    number(w, "queue_depth", m->lag);
+    number(w, "queue_capacity", 0);
     json_write_end(w);
     json_write_key(w, STR("sqlite_rebuild"));
     json_write_object(w);
-    api_document__bool(w, "ran", false);
+    api_document__bool(w, "ran", m->rebuilt);
+    api_document__bool(w, "running", m->rebuilding);
+    if (m->rebuilt) {
+        api_document__time(w, "last_started_at",
+                           wall_add_ms((struct wall){0}, m->rebuild_started_ms));
+        api_document__i64(w, "last_duration_ms", m->rebuild_took_ms);
+        api_document__bool(w, "last_success", m->rebuild_ok);
+        api_document__text(w, "last_error", str_from_z(m->rebuild_error));
+    }
     json_write_end(w);
 }
 
@@ -188,7 +199,7 @@ void api_status__write(struct json_write *w, const struct api_view *v)
     write_raft(w, v);
     write_pipeline(w, v);
     write_snapshot(w, &v->engine.node);
-    write_mirror(w);
+    write_mirror(w, v);
     write_nodes(w, v);
     write_groups(w, v);
     json_write_end(w);

@@ -1,5 +1,6 @@
 #include <stdlib.h>
 
+#include "api/api_hub_int.h"
 #include "api/api_view_int.h"
 #include "base/check.h"
 #include "os/os_clock.h"
@@ -126,6 +127,15 @@ static void sum_http(const struct api *a, struct http_stats *out)
     }
 }
 
+/* Ends before beginnings, so that there are never more of them. */
+static void look_at_streams(const struct api *a, struct api_view *v)
+{
+    v->streams_ended = atomic_load(&a->hub_counts->ended);
+    v->streams_total = atomic_load(&a->hub_counts->streams);
+    v->streams_cut = atomic_load(&a->hub_counts->cut);
+    v->stream_events = atomic_load(&a->hub_counts->events);
+}
+
 static void looked(struct api_call *c)
 {
     struct api_view *v = c->data;
@@ -138,6 +148,10 @@ static void looked(struct api_call *c)
     if ((v->parts & API_VIEW_COUNTS) != 0) {
         os_process_usage(&v->process);
         sum_http(c->api, &v->http);
+        look_at_streams(c->api, v);
+        if (c->api->config.webhooks != NULL) {
+            webhook_stats(c->api->config.webhooks, &v->webhooks);
+        }
     }
     v->then(c, v);
 }
@@ -151,6 +165,10 @@ void api_view__take(struct api_call *c, unsigned parts,
     v->then = then;
     v->node_id = c->api->config.node_id;
     v->settings = engine_settings(c->api->config.engine);
+    v->has_mirror = c->api->config.view != NULL;
+    if (v->has_mirror) {
+        view_status(c->api->config.view, &v->mirror);
+    }
     c->data = v;
     api_call__look(c, look, looked);
 }

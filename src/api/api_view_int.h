@@ -24,12 +24,16 @@ struct api_view {
     const struct engine_config *settings;
     struct engine_status engine;
     struct throughput throughput;
-    struct wall done_until; /* everything that was due before this moment has been done */
+    bool has_mirror;
+    struct view_status mirror; /* of the SQLite view; zeros without one */
+    struct wall done_until;    /* everything that was due before this moment has been done */
 
     /* API_VIEW_COUNTS */
     uint64_t worker_count;
     uint64_t worker_active_count;
     struct os_process_usage process;
+    uint64_t streams_total, streams_ended, streams_cut, stream_events; /* of events */
+    struct webhook_stats webhooks;
     struct http_stats http; /* of all network threads together; zeros when there is no server */
 
     /* API_VIEW_QUEUES and API_VIEW_WORKERS; queues that the caller's namespace may see */

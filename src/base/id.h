@@ -35,6 +35,8 @@ struct id {
 #define ID_BATCH    STR("batch_")
 #define ID_CHAIN    STR("chn_")
 #define ID_SCHEDULE STR("sched_")
+#define ID_WEBHOOK  STR("wh_")
+#define ID_BULK     STR("bulk_")
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number);
 

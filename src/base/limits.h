@@ -37,9 +37,24 @@ enum {
     LIMIT_ACK_BATCH          = 512,          /* contract */
     LIMIT_HEARTBEAT_JOBS     = 10000,        /* contract */
     LIMIT_BULK_CHUNK         = 500,          /* contract: ids per bulk operation entry */
+    LIMIT_BULK_SYNC          = 10000,        /* contract: more than this goes on in the background */
+    LIMIT_BULK_IDS           = 1000000,      /* ids of one operation: more than a body can hold */
+    LIMIT_BULK_FILTER_BYTES  = 64 * 1024,    /* a filter is some lines of JSON */
+    LIMIT_BULK_OPEN          = 100,          /* operations in the background that are not over */
+    LIMIT_BULK_KEPT          = 1000,         /* and all that are remembered */
+    LIMIT_BULK_KEPT_MS       = 3600 * 1000,  /* contract: at least this long after their end */
+    LIMIT_RESTORE_ROWS       = 100000,       /* iterations or usage reports of one restored job */
+    LIMIT_RESTORE_CHUNK_BYTES = 4 << 20,     /* of a backup in one command */
+    LIMIT_RESTORE_CHUNK_ITEMS = 500,
     LIMIT_LEASE_S_MAX        = 86400,        /* contract */
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
+    LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
+    LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */
+    LIMIT_WEBHOOK_EVENTS     = 64,           /* patterns of one webhook; there are fewer types */
+    LIMIT_WEBHOOK_SECRET_BYTES = 1024,       /* keys of HMAC-SHA256 gain nothing past 64 */
+    LIMIT_WEBHOOK_ERROR_BYTES  = 256,        /* what went wrong last: one line */
+    LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
 
     /* the pipeline */
@@ -54,6 +69,7 @@ enum {
     /* what is kept */
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
     LIMIT_EVENTS_KEPT_MS     = 24 * 3600 * 1000,
+    LIMIT_STREAM_BEHIND      = 50000,        /* events that pass a reader which takes nothing: half of the log */
     LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
 };

@@ -55,6 +55,7 @@ static void fsm_apply(void *data, uint64_t index, struct str entry)
     machine_apply(e->machine, index, entry);
     engine_pipe__applied(e, index);
     engine_feed__tell(e);
+    engine_watch__look(e);
 }
 
 static uint64_t fsm_applied_index(void *data)
@@ -128,7 +129,12 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
         return err_wrap(err, "restore");
     }
     os_file_discard(e->old_dir.z);
-    return open_machine(e, err);
+    if (open_machine(e, err) != ERR_OK) {
+        return err->code;
+    }
+    engine_feed__replaced(e);
+    engine_watch__look(e);
+    return ERR_OK;
 }
 
 static void answer_open(struct engine *e)
@@ -156,6 +162,7 @@ static void fsm_leads_changed(void *data, bool leads)
         engine_pipe__refuse_all(e, ERR_LEADER_UNAVAILABLE);
         engine_park__release_all(e, ERR_LEADER_UNAVAILABLE);
     }
+    engine_watch__leads(e);
 }
 
 /* The core thread */
@@ -389,6 +396,8 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .purge_errors = e->clockwork.purge_errors,
         .queue_times = e->queue_times,
         .apply_times = e->apply_times,
+        .next_event = machine_store(e->machine)->meta.next_event,
+        .oldest_event = machine_store(e->machine)->meta.oldest_event,
         .live_jobs = machine_live_count(m),
         .index_bytes = machine_index_bytes(m),
         .state_hash = machine_state_hash(m),

@@ -144,6 +144,8 @@ struct engine_status {
     uint64_t purge_errors;           /* steps of a purge */
     struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
     struct engine_times apply_times; /* of an entry: until it is committed and applied */
+    uint64_t next_event;             /* the number that the next event will get */
+    uint64_t oldest_event;           /* of the oldest one kept; next_event when there is none */
     uint64_t live_jobs;
     uint64_t index_bytes;
     uint64_t state_hash;
@@ -180,8 +182,11 @@ struct engine_take {
     /* result: lives until engine_take_deinit */
     struct engine_feed_item *items;
     uint32_t count;
-    uint64_t index;  /* with what was taken so far, the copy is complete up to here… */
-    uint64_t behind; /* …when nothing is left: ids still in the set */
+    uint64_t index;    /* with what was taken so far, the copy is complete up to here… */
+    uint64_t behind;   /* …when nothing is left: ids still in the set */
+    uint64_t complete; /* with what was taken so far, the copy is complete up to here in any case */
+    uint64_t state_hash; /* of the state at index */
+    bool replaced; /* the state was exchanged as a whole (a snapshot came): compare everything */
     /* private */
     struct msg msg;
     struct engine_feed *feed;
@@ -194,9 +199,40 @@ struct engine_take {
  * after the call is handled, which is before it returns. */
 struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
                                      void (*woken)(void *data), void *data);
+/* The last entry before the feed began, and the hash of the state then. */
+void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash);
+/* The last entry that changed a job, or the one before the feed began: a copy that is complete up
+ * to there shows everything that was answered before the call. Any thread. */
+uint64_t engine_feed_newest(const struct engine_feed *f);
+/* How many ids are in the set, or were taken and are not said to be in the copy. Any thread. */
+uint64_t engine_feed_waiting(const struct engine_feed *f);
+/* From the thread of reply_to: what was taken is in the copy. For the number above only. */
+void engine_feed_copied(struct engine_feed *f);
 /* From the thread of reply_to, told or not; one at a time. */
 void engine_feed_take(struct engine_feed *f, struct engine_take *t);
 void engine_take_deinit(struct engine_take *t);
 /* From the thread of reply_to, with no take under way. Waits for the core thread; woken does not
  * come after it returned. */
 void engine_feed_close(struct engine_feed *f);
+
+/* Word of new events, for whoever reads the event log (store_event.h).
+ *
+ * However many entries were applied meanwhile, a subscriber hears once: what it is told is where
+ * the log ends now, and it reads from where it stopped. */
+struct engine_watch;
+
+/* told is called on reply_to's loop when webhooks were changed, when this node has begun or ceased
+ * to lead and, while it listens, when there are new events. At first it does not. From any thread.
+ */
+struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
+                                       void (*told)(void *data), void *data);
+/* From the thread of reply_to: whether to be told of new events. A thread that has nobody to give
+ * them to is not woken for every entry. What is there already is the caller's to look at. */
+void engine_watch_listen(struct engine_watch *w, bool on);
+/* The number that the next event will get; never smaller than at an earlier call. Everything below
+ * it can be read, as far as the log still has it. Any thread. */
+uint64_t engine_watch_next(const struct engine_watch *w);
+/* As machine_webhook_changes. Any thread. */
+uint64_t engine_watch_webhook_changes(const struct engine_watch *w);
+/* From the thread of reply_to. Waits for the core thread; told does not come after it returned. */
+void engine_watch_close(struct engine_watch *w);

@@ -1,6 +1,7 @@
 /*
  * Feeds: sets of ids whose documents changed, for whoever keeps a copy.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -12,6 +13,7 @@ enum { SET_FIRST_SLOTS = 1024, TAKE_BYTES_MAX = 1 << 30 };
 /* Ids in the order in which they came, each once: a ring, and a table of places in it. */
 struct id_set {
     struct id *ring;
+    uint64_t *since; /* the entry that put the id into the ring, at the same place */
     uint32_t *slots; /* place in the ring plus one; 0: empty */
     uint32_t cap;    /* of the ring, a power of two; the table has twice as many */
     uint64_t first;  /* number of the oldest; places are numbers modulo cap */
@@ -25,10 +27,16 @@ struct engine_feed {
     void (*woken)(void *data);
     void *data;
     struct id_set set;
+    bool replaced; /* the state was exchanged as a whole since the last take */
+    uint64_t begin_index, begin_hash;
     struct msg wake_msg;
     bool wake_out;        /* the subscriber has been told, or takes by itself */
     uint64_t wakes_sent;  /* the message is on its way while these differ… */
     uint64_t wakes_heard; /* …this one of the subscriber's thread */
+    /* read by any thread */
+    atomic_uint_fast64_t newest;
+    atomic_uint_fast64_t waiting;
+    atomic_uint_fast64_t handed; /* taken, and not yet in the copy */
     /* opening and closing */
     struct msg msg;
     uv_sem_t handled;
@@ -48,21 +56,25 @@ static void set_grow(struct id_set *s)
 {
     struct id_set bigger = {.cap = s->cap == 0 ? SET_FIRST_SLOTS : s->cap * 2};
     bigger.ring = malloc(bigger.cap * sizeof(struct id));
+    bigger.since = malloc(bigger.cap * sizeof(uint64_t));
     bigger.slots = calloc((size_t)bigger.cap * 2, sizeof(uint32_t));
     CHECK(bigger.ring != NULL);
+    CHECK(bigger.since != NULL);
     CHECK(bigger.slots != NULL);
     for (uint64_t n = s->first; n < s->next; n++) {
         uint32_t place = (uint32_t)(bigger.next & (bigger.cap - 1));
         bigger.ring[place] = s->ring[n & (s->cap - 1)];
+        bigger.since[place] = s->since[n & (s->cap - 1)];
         *slot_for(&bigger, bigger.ring[place]) = place + 1;
         bigger.next++;
     }
     free(s->ring);
+    free(s->since);
     free(s->slots);
     *s = bigger;
 }
 
-static void set_add(struct id_set *s, struct id id)
+static void set_add(struct id_set *s, struct id id, uint64_t index)
 {
     if (s->next - s->first == s->cap) {
         set_grow(s);
@@ -71,6 +83,7 @@ static void set_add(struct id_set *s, struct id id)
     if (*slot == 0) {
         uint32_t place = (uint32_t)(s->next & (s->cap - 1));
         s->ring[place] = id;
+        s->since[place] = index;
         *slot = place + 1;
         s->next++;
     }
@@ -110,17 +123,35 @@ static void deliver_wake(struct msg *m)
     f->woken(f->data);
 }
 
+static void publish(struct engine_feed *f, uint64_t newest)
+{
+    atomic_store(&f->waiting, f->set.next - f->set.first);
+    atomic_store(&f->newest, newest);
+}
+
 void engine_feed__changed(struct engine *e, struct id id)
 {
+    uint64_t index = machine_applied_index(e->machine);
     for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
-        set_add(&f->set, id);
+        set_add(&f->set, id, index);
+        publish(f, index);
     }
+}
+
+void engine_feed__replaced(struct engine *e)
+{
+    uint64_t index = machine_applied_index(e->machine);
+    for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
+        f->replaced = true;
+        publish(f, index);
+    }
+    engine_feed__tell(e);
 }
 
 void engine_feed__tell(struct engine *e)
 {
     for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
-        if (!f->wake_out && f->set.first != f->set.next) {
+        if (!f->wake_out && (f->replaced || f->set.first != f->set.next)) {
             f->wake_out = true;
             f->wakes_sent++;
             f->wake_msg.deliver = deliver_wake;
@@ -168,6 +199,12 @@ static void deliver_take(struct msg *m)
     }
     t->index = machine_applied_index(e->machine);
     t->behind = f->set.next - f->set.first;
+    t->state_hash = machine_state_hash(e->machine);
+    t->complete = t->behind == 0 ? t->index : f->set.since[f->set.first & (f->set.cap - 1)] - 1;
+    t->replaced = f->replaced;
+    f->replaced = false;
+    atomic_store(&f->handed, t->count);
+    atomic_store(&f->waiting, t->behind);
     /* With some left it takes again without being told; and when it took without being told, the
      * message may still be on its way. */
     f->wake_out = t->behind > 0 || t->wakes_heard != f->wakes_sent;
@@ -200,6 +237,9 @@ static void deliver_open(struct msg *m)
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
     f->next = f->engine->feeds;
     f->engine->feeds = f;
+    f->begin_index = machine_applied_index(f->engine->machine);
+    f->begin_hash = machine_state_hash(f->engine->machine);
+    publish(f, f->begin_index);
     uv_sem_post(&f->handled);
 }
 
@@ -237,6 +277,27 @@ struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
     return f;
 }
 
+void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash)
+{
+    *out_index = f->begin_index;
+    *out_hash = f->begin_hash;
+}
+
+uint64_t engine_feed_newest(const struct engine_feed *f)
+{
+    return atomic_load(&f->newest);
+}
+
+uint64_t engine_feed_waiting(const struct engine_feed *f)
+{
+    return atomic_load(&f->waiting) + atomic_load(&f->handed);
+}
+
+void engine_feed_copied(struct engine_feed *f)
+{
+    atomic_store(&f->handed, 0);
+}
+
 /* The core thread knows the feed no more; a wake-up may still be in the subscriber's mailbox. The
  * memory goes behind it, by the same way. */
 static void deliver_free(struct msg *m)
@@ -244,6 +305,7 @@ static void deliver_free(struct msg *m)
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
     uv_sem_destroy(&f->handled);
     free(f->set.ring);
+    free(f->set.since);
     free(f->set.slots);
     free(f);
 }

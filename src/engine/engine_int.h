@@ -87,6 +87,7 @@ struct engine {
     struct engine_park park;
     struct engine_clockwork clockwork;
     struct engine_feed *feeds;
+    struct engine_watch *watches;
     struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
     struct engine_times queue_times, apply_times;
@@ -144,4 +145,9 @@ void engine_clockwork__stop(struct engine *e);
 
 /* engine_feed.c */
 void engine_feed__changed(struct engine *e, struct id id);
+void engine_feed__replaced(struct engine *e); /* the state is another one as a whole */
 void engine_feed__tell(struct engine *e);
+
+/* engine_watch.c */
+void engine_watch__look(struct engine *e);  /* an entry was applied: tell of its events */
+void engine_watch__leads(struct engine *e); /* leadership came or went */

@@ -26,6 +26,13 @@ void apply_batch_seal(struct machine *m, const struct command *c, struct result 
 void apply_schedule_put(struct machine *m, const struct command *c, struct result *r);
 void apply_schedule_delete(struct machine *m, const struct command *c, struct result *r);
 void apply_schedule_fire(struct machine *m, const struct command *c, struct result *r);
+void apply_webhook_put(struct machine *m, const struct command *c, struct result *r);
+void apply_webhook_delete(struct machine *m, const struct command *c, struct result *r);
+void apply_webhook_mark(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
+void apply_restore(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -111,6 +118,8 @@ void queues__touch(struct machine *m, struct queue *q);         /* write its rec
 struct live_line *queues__line(struct queue *q, uint8_t priority);
 /* May something be claimed now? until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
+/* When the throttle lets the next claim through; 0 when it does now. */
+struct wall queues__throttled_until(const struct queue *q, struct wall now);
 /* How many claims its limits let through now. */
 uint32_t queues__places(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);
@@ -126,6 +135,8 @@ void locks__take(struct machine *m, const struct job *j, int64_t period_s);
 void locks__release(struct machine *m, const struct job *j);
 /* The lock of j, if it holds one, goes along to another queue. */
 void locks__move(struct machine *m, const struct job *j, struct str to_queue);
+/* From a backup: unless another job holds the key. */
+void locks__restore(struct machine *m, const struct job *j, struct wall until);
 unsigned locks__expire(struct machine *m, unsigned limit);
 void locks__load(struct machine *m);
 void locks__close(struct machine *m);
@@ -145,6 +156,8 @@ void batches__join(struct machine *m, struct batch *b);
 void batches__seal(struct machine *m, struct batch *b);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
+/* From a backup, unless there is one of this id. */
+void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);
 void batches__close(struct machine *m);
@@ -172,7 +185,23 @@ unsigned workers__prune(struct machine *m, unsigned limit);
 void workers__load(struct machine *m);
 void workers__close(struct machine *m);
 
+/* apply_jobs.c: the action on each of the jobs that are visible in the namespace. */
+void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct str ns,
+                      struct result *r);
+
+/* apply_bulk.c */
+void apply_bulk__load(struct machine *m);
+void apply_bulk__close(struct machine *m);
+
 /* apply_schedule.c */
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
+/* From a backup, unless there is one of this id or name. */
+void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
 void apply_schedule__load(struct machine *m);
 void apply_schedule__close(struct machine *m);
+
+/* apply_webhook.c */
+/* From a backup, unless there is one of this id or there are too many. */
+void apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec);
+void apply_webhook__load(struct machine *m);
+void apply_webhook__close(struct machine *m);

@@ -5,6 +5,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply_int.h"
 
 /* Change j as the action says. False when it is refused; r then says why. */
@@ -172,14 +173,15 @@ static const action_fn actions[] = {
     [COMMAND_JOB_DELETE] = do_delete,
 };
 
-void apply_jobs(struct machine *m, const struct command *c, struct result *r)
+void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct str ns,
+                      struct result *r)
 {
-    const struct command_jobs *cj = &c->jobs;
     CHECK(cj->action < COUNT_OF(actions));
     for (size_t i = 0; i < cj->count; i++) {
         struct job j;
         enum store_family family;
-        bool found = jobs__need(m, cj->ids[i], &j, &family, r);
+        bool found =
+            jobs__need(m, cj->ids[i], &j, &family, r) && queue_name_is_visible(ns, j.queue);
         enum job_state before = found ? j.state : JOB_SCHEDULED;
         if (found && actions[cj->action](m, cj, &j, family, r)) {
             r->affected++;
@@ -191,4 +193,9 @@ void apply_jobs(struct machine *m, const struct command *c, struct result *r)
             r->code = ERR_OK; /* passed over */
         }
     }
+}
+
+void apply_jobs(struct machine *m, const struct command *c, struct result *r)
+{
+    apply_jobs__each(m, &c->jobs, STR_EMPTY, r);
 }

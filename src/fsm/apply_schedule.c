@@ -230,6 +230,13 @@ bool apply_schedule__first(const struct machine *m, struct machine_due_schedule 
     return true;
 }
 
+void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec)
+{
+    if (find(m, id) == NULL && find_by_name(m, rec->name) == NULL) {
+        write_record(m, schedule_new(m, id, rec));
+    }
+}
+
 static void load_schedule(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;

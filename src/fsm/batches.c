@@ -91,9 +91,10 @@ void batches__count(struct machine *m, struct job *j, bool succeeded)
     if (b == NULL) {
         return;
     }
-    CHECK(b->rec.pending > 0);
     j->batch_counted = true;
-    b->rec.pending--;
+    if (b->rec.pending > 0) { /* a batch from a backup may not know of all its members */
+        b->rec.pending--;
+    }
     *(succeeded ? &b->rec.succeeded : &b->rec.failed) += 1;
     touch(m, b);
 }
@@ -166,6 +167,24 @@ void batches__write_dirty(struct machine *m)
         if (over) {
             batch_free(m, b);
         }
+    }
+}
+
+void batches__restore(struct machine *m, struct id id, const struct store_batch *rec)
+{
+    struct buf unused;
+    buf_init(&unused, LIMIT_OP_BYTES);
+    bool known = batches__find(m, id) != NULL ||
+                 store_get(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), &unused);
+    buf_deinit(&unused);
+    if (known) {
+        return;
+    }
+    buf_clear(&m->store.scratch);
+    store_record_encode_batch(rec, &m->store.scratch);
+    store_put(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), buf_str(&m->store.scratch));
+    if (rec->finished_at.ns == 0) {
+        (void)batch_new(m, id, rec);
     }
 }
 

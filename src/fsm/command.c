@@ -32,12 +32,23 @@ static const char *const words[] = {
     [COMMAND_SCHEDULE_PUT] = "schedule_put",
     [COMMAND_SCHEDULE_DELETE] = "schedule_delete",
     [COMMAND_SCHEDULE_FIRE] = "schedule_fire",
+    [COMMAND_WEBHOOK_PUT] = "webhook_put",
+    [COMMAND_WEBHOOK_DELETE] = "webhook_delete",
+    [COMMAND_WEBHOOK_MARK] = "webhook_mark",
+    [COMMAND_BULK_PUT] = "bulk_put",
+    [COMMAND_BULK_STEP] = "bulk_step",
+    [COMMAND_BULK_END] = "bulk_end",
+    [COMMAND_RESTORE] = "restore",
 };
+
+bool command_exists(unsigned type)
+{
+    return type < COUNT_OF(words) && words[type] != NULL;
+}
 
 const char *command_word(enum command_type type)
 {
-    CHECK(type >= COMMAND_ENQUEUE);
-    CHECK(type <= COMMAND_TYPE_LAST);
+    CHECK(command_exists(type));
     return words[type];
 }
 
@@ -301,6 +312,24 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
     }
 }
 
+static void pack_ids(struct buf *out, const struct id *ids, size_t count)
+{
+    pack_varint(out, count);
+    for (size_t i = 0; i < count; i++) {
+        pack_id(out, ids[i]);
+    }
+}
+
+static struct id *unpack_ids(struct unpack *u, struct arena *a, size_t *out_count)
+{
+    *out_count = unpack_count(u, ID_BYTES);
+    struct id *ids = take_array(u, a, *out_count, sizeof *ids);
+    for (size_t i = 0; i < *out_count && !u->bad; i++) {
+        ids[i] = unpack_id(u);
+    }
+    return ids;
+}
+
 static void encode_jobs(const struct command *c, struct buf *out)
 {
     const struct command_jobs *j = &c->jobs;
@@ -311,10 +340,7 @@ static void encode_jobs(const struct command *c, struct buf *out)
     pack_u8(out, j->priority);
     pack_text(out, j->queue);
     pack_text(out, j->reason);
-    pack_varint(out, j->count);
-    for (size_t i = 0; i < j->count; i++) {
-        pack_id(out, j->ids[i]);
-    }
+    pack_ids(out, j->ids, j->count);
 }
 
 static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
@@ -326,11 +352,7 @@ static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
     j->priority = unpack_u8(u);
     j->queue = unpack_text(u);
     j->reason = unpack_text(u);
-    j->count = unpack_count(u, ID_BYTES);
-    j->ids = take_array(u, a, j->count, sizeof *j->ids);
-    for (size_t i = 0; i < j->count && !u->bad; i++) {
-        j->ids[i] = unpack_id(u);
-    }
+    j->ids = unpack_ids(u, a, &j->count);
     if (j->action < COMMAND_JOB_RETRY || (!j->lenient && j->count != 1)) {
         u->bad = true;
     }
@@ -474,6 +496,149 @@ static void decode_schedule_fire(struct unpack *u, struct arena *a, struct comma
     c->schedule_fire.next.ns = unpack_i64(u);
 }
 
+/* A webhook travels as its record, behind its id. */
+static void encode_webhook_put(const struct command *c, struct buf *out)
+{
+    pack_text(out, c->webhook_put.id);
+    pack_bool(out, c->webhook_put.keep_secret);
+    store_record_encode_webhook(&c->webhook_put.webhook, out);
+}
+
+static void decode_webhook_put(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->webhook_put.id = unpack_text(u);
+    c->webhook_put.keep_secret = unpack_bool(u);
+    struct str record = unpack_bytes(u, unpack_left(u));
+    if (!store_record_decode_webhook(record, &c->webhook_put.webhook)) {
+        u->bad = true;
+    }
+}
+
+static void encode_webhook_delete(const struct command *c, struct buf *out)
+{
+    pack_text(out, c->webhook_delete.id);
+}
+
+static void decode_webhook_delete(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->webhook_delete.id = unpack_text(u);
+}
+
+static void encode_webhook_mark(const struct command *c, struct buf *out)
+{
+    pack_varint(out, c->webhook_mark.count);
+    for (size_t i = 0; i < c->webhook_mark.count; i++) {
+        const struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
+        pack_text(out, it->id);
+        pack_i64(out, it->created_at.ns);
+        pack_u64(out, it->position);
+        pack_bool(out, it->attempted);
+        if (it->attempted) {
+            pack_u32(out, it->status);
+            pack_i64(out, it->at.ns);
+            pack_text(out, it->error);
+        }
+    }
+}
+
+static void decode_webhook_mark(struct unpack *u, struct arena *a, struct command *c)
+{
+    c->webhook_mark.count = unpack_count(u, 18);
+    c->webhook_mark.items = take_array(u, a, c->webhook_mark.count, sizeof *c->webhook_mark.items);
+    for (size_t i = 0; i < c->webhook_mark.count && !u->bad; i++) {
+        struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
+        it->id = unpack_text(u);
+        it->created_at.ns = unpack_i64(u);
+        it->position = unpack_u64(u);
+        it->attempted = unpack_bool(u);
+        if (it->attempted) {
+            it->status = unpack_u32(u);
+            it->at.ns = unpack_i64(u);
+            it->error = unpack_text(u);
+        }
+    }
+}
+
+static void encode_bulk_put(const struct command *c, struct buf *out)
+{
+    const struct command_bulk_put *b = &c->bulk_put;
+    pack_u8(out, (uint8_t)b->action);
+    pack_bool(out, b->reset_attempts);
+    pack_u8(out, b->priority);
+    pack_text(out, b->queue);
+    pack_text(out, b->reason);
+    pack_text(out, b->ns);
+    pack_text(out, b->filter);
+    pack_u64(out, b->total);
+    pack_u64(out, b->errors);
+    pack_ids(out, b->ids, b->count);
+}
+
+static void decode_bulk_put(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_bulk_put *b = &c->bulk_put;
+    b->action = (enum command_job_action)unpack_choice(u, COMMAND_JOB_ACTION_LAST);
+    b->reset_attempts = unpack_bool(u);
+    b->priority = unpack_u8(u);
+    b->queue = unpack_text(u);
+    b->reason = unpack_text(u);
+    b->ns = unpack_text(u);
+    b->filter = unpack_text(u);
+    b->total = unpack_u64(u);
+    b->errors = unpack_u64(u);
+    b->ids = unpack_ids(u, a, &b->count);
+    if (b->action < COMMAND_JOB_RETRY) {
+        u->bad = true;
+    }
+}
+
+static void encode_bulk_step(const struct command *c, struct buf *out)
+{
+    const struct command_bulk_step *b = &c->bulk_step;
+    pack_id(out, b->id);
+    pack_u32(out, b->step);
+    pack_bool(out, b->last);
+    pack_id(out, b->cursor);
+    pack_ids(out, b->ids, b->count);
+}
+
+static void decode_bulk_step(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_bulk_step *b = &c->bulk_step;
+    b->id = unpack_id(u);
+    b->step = unpack_u32(u);
+    b->last = unpack_bool(u);
+    b->cursor = unpack_id(u);
+    b->ids = unpack_ids(u, a, &b->count);
+}
+
+static void encode_bulk_end(const struct command *c, struct buf *out)
+{
+    pack_id(out, c->bulk_end.id);
+    pack_bool(out, c->bulk_end.cancelled);
+    pack_text(out, c->bulk_end.error);
+}
+
+static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c)
+{
+    (void)a;
+    c->bulk_end.id = unpack_id(u);
+    c->bulk_end.cancelled = unpack_bool(u);
+    c->bulk_end.error = unpack_text(u);
+}
+
+static void encode_restore(const struct command *c, struct buf *out)
+{
+    command_restore__encode(&c->restore, out);
+}
+
+static void decode_restore(struct unpack *u, struct arena *a, struct command *c)
+{
+    command_restore__decode(u, a, &c->restore);
+}
+
 static const struct {
     void (*encode)(const struct command *c, struct buf *out);
     void (*decode)(struct unpack *u, struct arena *a, struct command *c);
@@ -493,13 +658,19 @@ static const struct {
     [COMMAND_SCHEDULE_PUT] = {encode_schedule_put, decode_schedule_put},
     [COMMAND_SCHEDULE_DELETE] = {encode_schedule_delete, decode_schedule_delete},
     [COMMAND_SCHEDULE_FIRE] = {encode_schedule_fire, decode_schedule_fire},
+    [COMMAND_WEBHOOK_PUT] = {encode_webhook_put, decode_webhook_put},
+    [COMMAND_WEBHOOK_DELETE] = {encode_webhook_delete, decode_webhook_delete},
+    [COMMAND_WEBHOOK_MARK] = {encode_webhook_mark, decode_webhook_mark},
+    [COMMAND_BULK_PUT] = {encode_bulk_put, decode_bulk_put},
+    [COMMAND_BULK_STEP] = {encode_bulk_step, decode_bulk_step},
+    [COMMAND_BULK_END] = {encode_bulk_end, decode_bulk_end},
+    [COMMAND_RESTORE] = {encode_restore, decode_restore},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
 void command_encode(const struct command *c, struct buf *out)
 {
-    CHECK(c->type >= COMMAND_ENQUEUE);
-    CHECK(c->type <= COMMAND_TYPE_LAST);
+    CHECK(command_exists(c->type));
     pack_u8(out, (uint8_t)c->type);
     pack_u8(out, COMMAND_VERSION);
     codecs[c->type].encode(c, out);
@@ -511,7 +682,7 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
     struct unpack u = unpack_from(bytes);
     uint8_t type = unpack_u8(&u);
     uint8_t version = unpack_u8(&u);
-    if (u.bad || type < COMMAND_ENQUEUE || type > COMMAND_TYPE_LAST) {
+    if (u.bad || !command_exists(type)) {
         return err_set(err, ERR_CORRUPT, "command number %u is not known to this version", type);
     }
     if (version != COMMAND_VERSION) {

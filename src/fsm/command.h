@@ -19,7 +19,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
-#include "store/store_record.h"
+#include "fsm/command_jobs.h"    /* IWYU pragma: export */
+#include "fsm/command_records.h" /* IWYU pragma: export */
+#include "fsm/command_restore.h" /* IWYU pragma: export */
 #include "store/store_rows.h"
 
 enum command_type {
@@ -38,7 +40,14 @@ enum command_type {
     COMMAND_SCHEDULE_PUT = 13,
     COMMAND_SCHEDULE_DELETE = 14,
     COMMAND_SCHEDULE_FIRE = 15,
-    COMMAND_TYPE_LAST = COMMAND_SCHEDULE_FIRE
+    COMMAND_WEBHOOK_PUT = 16,
+    COMMAND_WEBHOOK_DELETE = 17,
+    COMMAND_WEBHOOK_MARK = 18, /* how far deliveries have come */
+    COMMAND_BULK_PUT = 20,     /* a bulk operation that goes on in the background */
+    COMMAND_BULK_STEP = 21,    /* a chunk of it, and how far it is */
+    COMMAND_BULK_END = 22,     /* cancelled, or it cannot go on */
+    COMMAND_RESTORE = 24,      /* a piece of a backup */
+    COMMAND_TYPE_LAST = COMMAND_RESTORE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -116,31 +125,6 @@ struct command_heartbeat {
     size_t count;
 };
 
-/* The numbers are on the wire. */
-enum command_job_action {
-    COMMAND_JOB_RETRY = 1,
-    COMMAND_JOB_REQUEUE,
-    COMMAND_JOB_CANCEL,
-    COMMAND_JOB_HOLD,
-    COMMAND_JOB_APPROVE,
-    COMMAND_JOB_REJECT,
-    COMMAND_JOB_MOVE,
-    COMMAND_JOB_CHANGE_PRIORITY,
-    COMMAND_JOB_DELETE,
-    COMMAND_JOB_ACTION_LAST = COMMAND_JOB_DELETE
-};
-
-struct command_jobs {
-    enum command_job_action action;
-    bool lenient; /* missing jobs and other states are passed over; otherwise there is one job */
-    bool reset_attempts;
-    uint8_t priority; /* for a change of it */
-    struct str queue; /* to move to */
-    struct str reason;
-    struct id *ids;
-    size_t count;
-};
-
 struct command_replay {
     struct id id;
     int64_t from; /* iteration */
@@ -183,23 +167,6 @@ struct command_batch_seal {
     struct id id;
 };
 
-struct command_schedule_put {
-    struct id id;                    /* none: create */
-    struct wall expected_updated_at; /* the record that the change was made from; 0 on create */
-    struct store_schedule schedule;  /* created_at, updated_at and last_run are the machine's */
-};
-
-struct command_schedule_delete {
-    struct id id;
-};
-
-struct command_schedule_fire {
-    struct id id;
-    bool manual;               /* run once now; nothing moves */
-    struct wall expected_next; /* the due time that is being fired */
-    struct wall next;          /* the one after, computed by the leader */
-};
-
 struct command {
     enum command_type type;
     union {
@@ -217,6 +184,13 @@ struct command {
         struct command_schedule_put schedule_put;
         struct command_schedule_delete schedule_delete;
         struct command_schedule_fire schedule_fire;
+        struct command_webhook_put webhook_put;
+        struct command_webhook_delete webhook_delete;
+        struct command_webhook_mark webhook_mark;
+        struct command_bulk_put bulk_put;
+        struct command_bulk_step bulk_step;
+        struct command_bulk_end bulk_end;
+        struct command_restore restore;
     };
 };
 
@@ -229,6 +203,9 @@ ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, s
 
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);
+
+/* Whether there is a command of this number: they have gaps. */
+bool command_exists(unsigned type);
 
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {

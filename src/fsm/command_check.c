@@ -503,6 +503,183 @@ static enum err_code check_schedule_put(const struct command *c,
     return check_tags(&top, s->tags, err);
 }
 
+static bool starts_http(struct str url)
+{
+    return str_starts_with(url, STR("http://")) || str_starts_with(url, STR("https://"));
+}
+
+static enum err_code check_webhook_put(const struct command *c, const struct command_limits *limits,
+                                       struct err *err)
+{
+    const struct store_webhook *h = &c->webhook_put.webhook;
+    (void)limits;
+    if (!starts_http(h->url) || str_has_control(h->url) || memchr(h->url.ptr, ' ', h->url.len)) {
+        return err_set(err, ERR_WEBHOOK, "url must start with http:// or https://");
+    }
+    if (h->retry_limit == 0 || h->retry_limit > LIMIT_WEBHOOK_ATTEMPTS) {
+        return err_set(err, ERR_WEBHOOK, "retry_limit must be at most %d", LIMIT_WEBHOOK_ATTEMPTS);
+    }
+    if (check_text(&top, "id", c->webhook_put.id, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "namespace", h->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "url", h->url, LIMIT_WEBHOOK_URL_BYTES, err) != ERR_OK ||
+        check_text(&top, "secret", h->secret, LIMIT_WEBHOOK_SECRET_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_bulk_put(const struct command *c, const struct command_limits *limits,
+                                    struct err *err)
+{
+    const struct command_bulk_put *b = &c->bulk_put;
+    (void)limits;
+    if (b->count > LIMIT_BULK_IDS) {
+        return err_set(err, ERR_BULK, "job_ids has more than %d ids", LIMIT_BULK_IDS);
+    }
+    if (b->filter.len > 0 && b->count > 0) {
+        return err_set(err, ERR_BULK, "an operation is by filter or by job_ids");
+    }
+    if (b->action == COMMAND_JOB_MOVE &&
+        check_queue_name(&top, "move_to_queue", b->queue, err) != ERR_OK) {
+        return err->code;
+    }
+    if (check_json(&top, "filter", b->filter, LIMIT_BULK_FILTER_BYTES, err) != ERR_OK ||
+        check_text(&top, "namespace", b->ns, LIMIT_NAME_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_text(&top, "reason", b->reason, LIMIT_REASON_BYTES, err);
+}
+
+static enum err_code check_bulk_step(const struct command *c, const struct command_limits *limits,
+                                     struct err *err)
+{
+    (void)limits;
+    return c->bulk_step.count > LIMIT_BULK_CHUNK
+               ? err_set(err, ERR_BULK, "one step has at most %d ids", LIMIT_BULK_CHUNK)
+               : ERR_OK;
+}
+
+static enum err_code check_bulk_end(const struct command *c, const struct command_limits *limits,
+                                    struct err *err)
+{
+    (void)limits;
+    return check_text(&top, "error", c->bulk_end.error, LIMIT_REASON_BYTES, err);
+}
+
+/* What makes a job of some state one that the machine can go on with. */
+static enum err_code check_restored_state(const struct place *at, const struct job *j,
+                                          struct err *err)
+{
+    if (j->created_at.ns <= 0) {
+        return bad(at, "created_at", "is required", err);
+    }
+    if ((j->state == JOB_SCHEDULED || j->state == JOB_RETRYING) && j->scheduled_at.ns <= 0) {
+        return bad(at, "scheduled_at", "is required in this state", err);
+    }
+    if (j->state == JOB_ACTIVE && (j->lease_expires_at.ns <= 0 || j->started_at.ns <= 0)) {
+        return bad(at, "lease_expires_at", "and started_at are required in state active", err);
+    }
+    if (j->expire_at.ns < 0 || j->started_at.ns < 0 || j->completed_at.ns < 0 ||
+        j->failed_at.ns < 0 || j->cancelled_at.ns < 0 || j->lease_expires_at.ns < 0) {
+        return bad(at, "times", "must not be before 1970", err);
+    }
+    if (j->error_count > LIMIT_JOB_ERRORS || j->iteration_count > LIMIT_RESTORE_ROWS ||
+        j->usage_count > LIMIT_RESTORE_ROWS) {
+        return bad(at, "errors, iterations and usage", "are too many", err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_restored_job(const struct place *at,
+                                        const struct command_restore_item *i, struct err *err)
+{
+    static const struct command_limits any_payload = {0};
+    const struct job *j = &i->job;
+    if (id_is_none(i->id)) {
+        return bad(at, "id", "is required", err);
+    }
+    if (check_new(at, &(struct command_new){.job = *j}, &any_payload, err) != ERR_OK ||
+        check_restored_state(at, j, err) != ERR_OK ||
+        check_json(at, "progress", j->progress, LIMIT_PROGRESS_BYTES, err) != ERR_OK ||
+        check_json(at, "result", j->result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        check_text(at, "worker_id", j->worker_id, LIMIT_WORKER_ID_BYTES, err) != ERR_OK ||
+        check_text(at, "hostname", j->hostname, LIMIT_WORKER_ID_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return check_text(at, "hold_reason", j->hold_reason, LIMIT_REASON_BYTES, err);
+}
+
+static enum err_code check_restored_queue(const struct place *at,
+                                          const struct command_restore_item *i, struct err *err)
+{
+    const struct store_queue *q = &i->queue;
+    if (check_queue_name(at, "name", i->name, err) != ERR_OK) {
+        return err->code;
+    }
+    if ((q->throttle_rate == 0) != (q->throttle_window_ms == 0) || q->throttle_window_ms < 0 ||
+        q->throttle_rate > LIMIT_THROTTLE_RATE) {
+        return bad(at, "rate_limit", "and rate_window_ms must be positive or left out", err);
+    }
+    return q->created_at.ns < 0 ? bad(at, "created_at", "must not be before 1970", err) : ERR_OK;
+}
+
+static enum err_code check_restored_row(const struct place *at,
+                                        const struct command_restore_item *i, struct err *err)
+{
+    if (i->kind == COMMAND_RESTORE_ERROR) {
+        return check_text(at, "error", i->error.error, LIMIT_ERROR_BYTES, err) != ERR_OK
+                   ? err->code
+                   : check_text(at, "backtrace", i->error.backtrace, LIMIT_BACKTRACE_BYTES, err);
+    }
+    if (i->kind == COMMAND_RESTORE_USAGE) {
+        return check_usage(at, &i->usage.tokens, err);
+    }
+    if (check_json(at, "checkpoint", i->iteration.checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        check_json(at, "result", i->iteration.result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        check_text(at, "hold_reason", i->iteration.hold_reason, LIMIT_REASON_BYTES, err) !=
+            ERR_OK) {
+        return err->code;
+    }
+    return check_usage(at, &i->iteration.tokens, err);
+}
+
+static enum err_code check_restore(const struct command *c, const struct command_limits *limits,
+                                   struct err *err)
+{
+    struct place at = {.in_list = true, .list = "items"};
+    for (at.index = 0; at.index < c->restore.count; at.index++) {
+        const struct command_restore_item *i = &c->restore.items[at.index];
+        struct command put = {0};
+        enum err_code code;
+        switch ((int)i->kind) {
+        case COMMAND_RESTORE_QUEUE:
+            code = check_restored_queue(&at, i, err);
+            break;
+        case COMMAND_RESTORE_SCHEDULE:
+            put.schedule_put.schedule = i->schedule;
+            code = check_schedule_put(&put, limits, err);
+            break;
+        case COMMAND_RESTORE_BATCH:
+            code = check_callback(i->batch.callback_queue, i->batch.callback_payload, limits, err);
+            break;
+        case COMMAND_RESTORE_JOB:
+            code = check_restored_job(&at, i, err);
+            break;
+        case COMMAND_RESTORE_WEBHOOK:
+            put.webhook_put = (struct command_webhook_put){.id = i->name, .webhook = i->webhook};
+            code = i->name.len == 0 ? bad(&at, "id", "is required", err)
+                                    : check_webhook_put(&put, limits, err);
+            break;
+        default:
+            code = check_restored_row(&at, i, err);
+        }
+        if (code != ERR_OK) {
+            return code;
+        }
+    }
+    return ERR_OK;
+}
+
 static enum err_code (*const checks[])(const struct command *c, const struct command_limits *limits,
                                        struct err *err) = {
     [COMMAND_ENQUEUE] = check_enqueue,
@@ -520,13 +697,19 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_SCHEDULE_PUT] = check_schedule_put,
     [COMMAND_SCHEDULE_DELETE] = check_nothing,
     [COMMAND_SCHEDULE_FIRE] = check_nothing,
+    [COMMAND_WEBHOOK_PUT] = check_webhook_put,
+    [COMMAND_WEBHOOK_DELETE] = check_nothing,
+    [COMMAND_WEBHOOK_MARK] = check_nothing,
+    [COMMAND_BULK_PUT] = check_bulk_put,
+    [COMMAND_BULK_STEP] = check_bulk_step,
+    [COMMAND_BULK_END] = check_bulk_end,
+    [COMMAND_RESTORE] = check_restore,
 };
 _Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
 
 enum err_code command_check(const struct command *c, const struct command_limits *limits,
                             struct err *err)
 {
-    CHECK(c->type >= COMMAND_ENQUEUE);
-    CHECK(c->type <= COMMAND_TYPE_LAST);
+    CHECK(command_exists(c->type));
     return checks[c->type](c, limits, err);
 }

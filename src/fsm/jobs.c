@@ -103,6 +103,12 @@ static uint64_t *done_count(struct queue *q, enum job_state state)
     }
 }
 
+/* The line that a job of this state stands in. */
+static struct live_line *line_of(struct queue *q, const struct live *l)
+{
+    return l->state == JOB_ACTIVE ? &q->active : queues__line(q, l->priority);
+}
+
 /* Out of line, heaps and counters, as the record says it is in them. */
 static void unindex_live(struct machine *m, struct live *l)
 {
@@ -111,7 +117,7 @@ static void unindex_live(struct machine *m, struct live *l)
     CHECK(q->live_count[l->state] > 0);
     q->live_count[l->state]--;
     if (l->in_line) {
-        live_line_remove(&m->live, queues__line(q, l->priority), l);
+        live_line_remove(&m->live, line_of(q, l), l);
     }
     heap_remove(&m->due, &l->due);
     heap_remove(&m->expiry, &l->expiry);
@@ -169,7 +175,9 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
         heap_set(&m->expiry, &l->expiry, j->expire_at.ns);
     }
-    if (j->order != 0) {
+    if (j->state == JOB_ACTIVE) {
+        live_line_add(&m->live, &q->active, l);
+    } else if (j->order != 0) {
         live_line_add(&m->live, queues__line(q, j->priority), l);
         queues__ready(m, q);
     }

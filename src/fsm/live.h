@@ -19,10 +19,10 @@
 struct live {
     struct id id;
     uint32_t queue;      /* number of its queue */
-    uint32_t next, prev; /* in line, LIVE_NONE at the ends */
+    uint32_t next, prev; /* in its line, LIVE_NONE at the ends */
     uint8_t state;       /* enum job_state */
     uint8_t priority;
-    bool in_line;            /* claimable, as far as the job itself goes */
+    bool in_line; /* of those that wait to be claimed, or of the active ones: see its state */
     struct heap_node due;    /* when it is promoted, reclaimed or timed out */
     struct heap_node expiry; /* when it expires */
 };
@@ -60,7 +60,7 @@ uint64_t live_bytes(const struct live_table *t);
 bool live_due_before(const struct heap_node *a, const struct heap_node *b);
 bool live_expiry_before(const struct heap_node *a, const struct heap_node *b);
 
-/* Jobs in line: first come, first served. */
+/* Jobs in line: first come, first served, where order counts. */
 struct live_line {
     uint32_t first, last;
     uint32_t count;

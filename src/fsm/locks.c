@@ -119,6 +119,14 @@ void locks__move(struct machine *m, const struct job *j, struct str to_queue)
     }
 }
 
+void locks__restore(struct machine *m, const struct job *j, struct wall until)
+{
+    const struct lock *l = locks__find(m, j->queue, j->unique_key);
+    if (l == NULL || l->expiry.key <= m->now.ns) {
+        take(m, j->queue, j, until);
+    }
+}
+
 unsigned locks__expire(struct machine *m, unsigned limit)
 {
     unsigned done = 0;

@@ -25,6 +25,13 @@ static const apply_fn appliers[] = {
     [COMMAND_SCHEDULE_PUT] = apply_schedule_put,
     [COMMAND_SCHEDULE_DELETE] = apply_schedule_delete,
     [COMMAND_SCHEDULE_FIRE] = apply_schedule_fire,
+    [COMMAND_WEBHOOK_PUT] = apply_webhook_put,
+    [COMMAND_WEBHOOK_DELETE] = apply_webhook_delete,
+    [COMMAND_WEBHOOK_MARK] = apply_webhook_mark,
+    [COMMAND_BULK_PUT] = apply_bulk_put,
+    [COMMAND_BULK_STEP] = apply_bulk_step,
+    [COMMAND_BULK_END] = apply_bulk_end,
+    [COMMAND_RESTORE] = apply_restore,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 
@@ -149,6 +156,8 @@ static enum err_code load(struct machine *m, struct err *err)
     batches__load(m);
     workers__load(m);
     apply_schedule__load(m);
+    apply_bulk__load(m);
+    apply_webhook__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     return load_jobs(m, err);
@@ -183,7 +192,9 @@ void machine_close(struct machine *m)
     if (m == NULL) {
         return;
     }
+    apply_bulk__close(m);
     apply_schedule__close(m);
+    apply_webhook__close(m);
     workers__close(m);
     batches__close(m);
     replies__close(m);
@@ -311,6 +322,33 @@ struct wall machine_next_tick(const struct machine *m)
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
 {
     return apply_schedule__first(m, out);
+}
+
+bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out)
+{
+    const struct bulk *found = NULL;
+    for (uint32_t i = 0; i < m->bulk_count; i++) {
+        const struct bulk *b = m->bulks[i];
+        if (store_bulk_is_over(&b->rec)) {
+            continue;
+        }
+        if (found == NULL) {
+            found = b; /* the first one of all, unless there is one behind */
+        }
+        if (id_cmp(b->id, after) > 0) {
+            found = b;
+            break;
+        }
+    }
+    if (found != NULL) {
+        *out = (struct machine_bulk){.id = found->id, .rec = found->rec};
+    }
+    return found != NULL;
+}
+
+uint64_t machine_webhook_changes(const struct machine *m)
+{
+    return m->webhook_changes;
 }
 
 static uint32_t in_line(const struct queue *q)

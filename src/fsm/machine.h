@@ -22,6 +22,7 @@
 #include "fsm/result.h"
 #include "fsm/throughput.h"
 #include "store/store.h"
+#include "store/store_record.h"
 
 struct machine;
 
@@ -65,6 +66,14 @@ struct machine_due_schedule {
     struct str cron, timezone;
 };
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);
+
+/* The bulk operation that is not over and comes after this one, in turn: behind the last the first
+ * is next. False when there is none. The texts live until the next apply. */
+struct machine_bulk {
+    struct id id;
+    struct store_bulk rec;
+};
+bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out);
 
 /* Would a claim on this queue at this moment find a job? When only a throttle stands in the way,
  * *out_until is set to when it gives way; it is 0 otherwise. */
@@ -115,6 +124,10 @@ void machine_each_worker(struct machine *m, void (*fn)(void *data, const struct 
 
 /* What happened since the machine was opened; changes with the next apply. */
 const struct throughput *machine_throughput(const struct machine *m);
+
+/* How often webhooks were put or deleted since the machine was opened: whoever keeps a copy of them
+ * reads it again when this has changed. Deliveries do not count. */
+uint64_t machine_webhook_changes(const struct machine *m);
 
 /* Memory that grows with the number of live jobs. */
 uint64_t machine_index_bytes(const struct machine *m);

@@ -31,6 +31,7 @@ struct queue {
     uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
     struct lane *lanes;                   /* by priority; a lane stays once it was needed */
     unsigned lane_count;
+    struct live_line active; /* jobs that are being worked on; in no order that counts */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */
@@ -82,6 +83,20 @@ struct schedule {
     char *texts;
 };
 
+struct webhook {
+    struct map_node node;     /* by id, its internal name */
+    struct store_webhook rec; /* texts point into own memory */
+    char *texts;
+    char id[];
+};
+
+/* A bulk operation that goes on in the background, or is over and remembered. */
+struct bulk {
+    struct id id;
+    struct store_bulk rec; /* texts point into own memory */
+    char *texts;
+};
+
 /* Jobs that wait for one job to complete. */
 struct dependency {
     struct map_node node; /* by the id that is waited for */
@@ -111,7 +126,11 @@ struct machine {
     struct map schedules;
     struct map schedule_names;
     struct heap schedule_due;
+    struct map webhooks;
+    uint64_t webhook_changes; /* webhooks put and deleted since the machine was opened */
     struct map dependencies;
+    struct bulk **bulks; /* by id, that is in the order of their creation */
+    uint32_t bulk_count;
     struct throughput throughput;
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 

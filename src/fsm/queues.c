@@ -20,6 +20,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
     CHECK(name.len > 0);
     memcpy(q->name, name.ptr, name.len);
     q->node.key = str_from(q->name, name.len);
+    q->active = live_line_empty();
     map_add(&m->queue_names, &q->node);
     /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
     q->number = m->queue_count++;
@@ -71,8 +72,7 @@ struct live_line *queues__line(struct queue *q, uint8_t priority)
     return &q->lanes[at].line;
 }
 
-/* When the throttle lets the next claim through; 0 when it does now. */
-static struct wall throttle_until(const struct queue *q, struct wall now)
+struct wall queues__throttled_until(const struct queue *q, struct wall now)
 {
     if (q->rec.throttle_rate == 0 || q->rec.throttle_claims < q->rec.throttle_rate) {
         return WALL_NONE;
@@ -92,7 +92,7 @@ bool queues__open(const struct queue *q, struct wall now, struct wall *out_until
     if (q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency) {
         return false;
     }
-    *out_until = throttle_until(q, now);
+    *out_until = queues__throttled_until(q, now);
     return out_until->ns == 0;
 }
 

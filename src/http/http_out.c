@@ -7,6 +7,9 @@
 
 enum { BLOCK_BYTES = 8 * 1024 - (int)sizeof(struct http_block) };
 
+/* Pieces up to this may have a whole block each, which is quicker. */
+enum { PIECES_BYTES = 64 * 1024 };
+
 /* AddressSanitizer shall see every block end its life. */
 #if defined(__SANITIZE_ADDRESS__)
 enum { CACHE_BLOCKS = 0 };
@@ -30,6 +33,16 @@ static struct http_block *block_new(struct http_block_cache *cache, size_t cap)
     b->from = b->data;
     b->len = 0;
     b->room = b->cap;
+    return b;
+}
+
+/* For len bytes and no more, which nobody uses again. */
+static struct http_block *block_exact(size_t len)
+{
+    struct http_block *b = malloc(sizeof *b + len);
+    CHECK(b != NULL);
+    *b = (struct http_block){.cap = len};
+    b->from = b->data;
     return b;
 }
 
@@ -132,7 +145,9 @@ void http_out_add_piece(struct http_out *out, struct str bytes)
     if (bytes.len == 0) {
         return;
     }
-    struct http_block *b = block_new(out->cache, bytes.len);
+    /* A reader that is slow has thousands of small pieces waiting; they may cost what they hold. */
+    bool is_slow = out->bytes > PIECES_BYTES && bytes.len < BLOCK_BYTES;
+    struct http_block *b = is_slow ? block_exact(bytes.len) : block_new(out->cache, bytes.len);
     append(out, b);
     memcpy(b->data, bytes.ptr, bytes.len);
     b->len = bytes.len;

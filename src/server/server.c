@@ -12,7 +12,11 @@
 #include "engine/engine.h"
 #include "http/http_server.h"
 #include "log/log.h"
+#include "outgoing/outgoing_guard.h"
 #include "server/settings.h"
+#include "svc/svc_bulk.h"
+#include "view/view.h"
+#include "webhook/webhook.h"
 
 #define CORVO_VERSION "0.3.0"
 
@@ -22,6 +26,10 @@ struct server {
     struct settings settings;
     struct arena *arena;
     struct engine *engine;
+    struct svc_bulk *bulk;
+    struct view *view;
+    struct outgoing_guard *webhook_guard;
+    struct webhook_sender *webhooks;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -69,13 +77,52 @@ static enum err_code open_engine(struct server *s, struct err *err)
     return engine_open(&config, &s->engine, err);
 }
 
+static void open_services(struct server *s)
+{
+    struct svc_bulk_config bulk = svc_bulk_config_default();
+    bulk.engine = s->engine;
+    bulk.find = api_bulk_filter_find;
+    bulk.find_data = s->view;
+    s->bulk = svc_bulk_open(&bulk);
+}
+
+static enum err_code open_view(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    struct view_config config = view_config_default();
+    config.engine = s->engine;
+    config.dir = zero_terminated(s, set->data_dir);
+    config.readers = (unsigned)set->view_readers;
+    config.wait_ms = set->view_wait_ms;
+    config.ask_ms = set->view_timeout_ms;
+    config.linger_ms = set->sqlite_mirror_async ? config.linger_ms : 0;
+    return view_open(&config, &s->view, err);
+}
+
+static enum err_code open_webhooks(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    if (outgoing_guard_new(set->webhook_deny, set->webhook_allow, &s->webhook_guard, err) !=
+        ERR_OK) {
+        return err_wrap(err, "webhook-deny or webhook-allow");
+    }
+    struct webhook_config config = {
+        .engine = s->engine, .guard = s->webhook_guard, .user_agent = "corvo/" CORVO_VERSION};
+    s->webhooks = webhook_open(&config);
+    return ERR_OK;
+}
+
 static enum err_code open_http(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
     struct api_config api = api_config_default();
     bool tls = set->tls_cert.len > 0;
     struct http_listen listen = {.address = zero_terminated(s, set->bind), .tls = tls};
+    open_services(s);
     api.engine = s->engine;
+    api.bulk = s->bulk;
+    api.view = s->view;
+    api.webhooks = s->webhooks;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
     api.admin_password = set->admin_password;
@@ -96,6 +143,8 @@ static enum err_code open_http(struct server *s, struct err *err)
         .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
         .data = s->api,
         .on_request = api_on_request,
+        .on_loop_start = api_on_loop_start,
+        .on_loop_stop = api_on_loop_stop,
     };
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
@@ -162,7 +211,11 @@ static void stop(struct server *s)
         http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);
         http_server_free(s->http);
     }
+    webhook_close(s->webhooks);
+    outgoing_guard_free(s->webhook_guard);
     api_free(s->api);
+    svc_bulk_close(s->bulk);
+    view_close(s->view);
     engine_close(s->engine);
     arena_free(s->arena);
 }
@@ -170,7 +223,8 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
-    if (open_engine(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
+    if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
+        open_webhooks(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
         log_error("not_started", LOG_Z("error", err.msg));
         stop(s);
         return 1;

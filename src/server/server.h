@@ -1,7 +1,8 @@
 /*
  * Server: the composition root: settings in, a running server out.
  *
- * Start order: settings, log, engine (which replays and waits until it may take writes), API, HTTP.
+ * Start order: settings, log, engine (which replays and waits until it may take writes), view, API,
+ * HTTP.
  * Stop order, on SIGTERM or SIGINT, is the reverse: stop accepting, let requests finish for
  * shutdown-timeout, stop the engine, exit 0. A second signal ends the process at once; SIGHUP reads
  * the TLS files again.

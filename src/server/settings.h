@@ -40,6 +40,12 @@ struct settings {
     struct str admin_password;
     bool docs_enabled;
     bool lifecycle_events;
+    struct str webhook_deny;
+    struct str webhook_allow;
+    bool sqlite_mirror_async;
+    int64_t view_readers;
+    int64_t view_wait_ms;
+    int64_t view_timeout_ms;
     struct str tls_cert;
     struct str tls_key;
     int64_t http_threads;

@@ -159,3 +159,98 @@ bool store_record_decode_worker(struct str value, struct store_worker *out)
     out->queues = unpack_text(&u);
     return unpack_done(&u);
 }
+
+void store_record_encode_webhook(const struct store_webhook *h, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, h->enabled ? 1 : 0);
+    pack_u32(out, h->retry_limit);
+    pack_i64(out, h->created_at.ns);
+    pack_u64(out, h->position);
+    pack_u32(out, h->last_status);
+    pack_i64(out, h->last_delivery_at.ns);
+    pack_text(out, h->ns);
+    pack_text(out, h->url);
+    pack_text(out, h->events);
+    pack_text(out, h->secret);
+    pack_text(out, h->last_error);
+}
+
+bool store_record_decode_webhook(struct str value, struct store_webhook *out)
+{
+    struct unpack u = begin(value);
+    out->enabled = unpack_bool(&u);
+    out->retry_limit = unpack_u32(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->position = unpack_u64(&u);
+    out->last_status = unpack_u32(&u);
+    out->last_delivery_at.ns = unpack_i64(&u);
+    out->ns = unpack_text(&u);
+    out->url = unpack_text(&u);
+    out->events = unpack_text(&u);
+    out->secret = unpack_text(&u);
+    out->last_error = unpack_text(&u);
+    return unpack_done(&u);
+}
+
+void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, (uint8_t)b->status);
+    pack_u8(out, b->action);
+    pack_u8(out, b->reset_attempts ? 1 : 0);
+    pack_u8(out, b->priority);
+    pack_u32(out, b->lists);
+    pack_u32(out, b->steps);
+    pack_u64(out, b->total);
+    pack_u64(out, b->processed);
+    pack_u64(out, b->affected);
+    pack_u64(out, b->errors);
+    buf_add(out, b->cursor.b, ID_BYTES);
+    pack_i64(out, b->created_at.ns);
+    pack_i64(out, b->updated_at.ns);
+    pack_i64(out, b->finished_at.ns);
+    pack_text(out, b->ns);
+    pack_text(out, b->queue);
+    pack_text(out, b->reason);
+    pack_text(out, b->filter);
+    pack_text(out, b->error);
+}
+
+bool store_record_decode_bulk(struct str value, struct store_bulk *out)
+{
+    struct unpack u = begin(value);
+    uint8_t status = unpack_u8(&u);
+    out->status = (enum store_bulk_status)status;
+    out->action = unpack_u8(&u);
+    out->reset_attempts = unpack_bool(&u);
+    out->priority = unpack_u8(&u);
+    out->lists = unpack_u32(&u);
+    out->steps = unpack_u32(&u);
+    out->total = unpack_u64(&u);
+    out->processed = unpack_u64(&u);
+    out->affected = unpack_u64(&u);
+    out->errors = unpack_u64(&u);
+    struct str cursor = unpack_bytes(&u, ID_BYTES);
+    out->created_at.ns = unpack_i64(&u);
+    out->updated_at.ns = unpack_i64(&u);
+    out->finished_at.ns = unpack_i64(&u);
+    out->ns = unpack_text(&u);
+    out->queue = unpack_text(&u);
+    out->reason = unpack_text(&u);
+    out->filter = unpack_text(&u);
+    out->error = unpack_text(&u);
+    if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED) {
+        return false;
+    }
+    memcpy(out->cursor.b, cursor.ptr, ID_BYTES);
+    return true;
+}
+
+void store_record_bulk_key(struct id id, uint32_t part, char out[STORE_BULK_KEY_BYTES])
+{
+    memcpy(out, id.b, ID_BYTES);
+    for (unsigned i = 0; i < 4; i++) {
+        out[ID_BYTES + i] = (char)(uint8_t)(part >> (24 - 8 * i));
+    }
+}

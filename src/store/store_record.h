@@ -1,6 +1,6 @@
 /*
  * Store_record: the small records of the machine as bytes: queues, unique locks, batches,
- * schedules and workers (docs/formats/documents.md).
+ * schedules, workers, webhooks and bulk operations (docs/formats/documents.md).
  *
  * The state machine keeps them in memory and writes a record whole when it has changed. Decoding
  * gives views of the bytes; false means that they are not a record that we know.
@@ -59,14 +59,74 @@ struct store_worker {
     struct wall last_heartbeat;
 };
 
+struct store_webhook {
+    struct str ns; /* whose events it gets, and whose names of queues it sees; empty: default */
+    struct str url;
+    struct str events; /* patterns of types (event_match.h), one per line */
+    struct str secret; /* empty: deliveries are not signed */
+    uint32_t retry_limit;
+    bool enabled;
+    struct wall created_at;
+    uint64_t position;     /* events up to this number are delivered, given up or not wanted */
+    uint32_t last_status;  /* of the last attempt: HTTP status, 0 when there was no answer */
+    struct str last_error; /* empty when it went well */
+    struct wall last_delivery_at; /* 0: there was no attempt yet */
+};
+
+/* The numbers are on disk. */
+enum store_bulk_status {
+    STORE_BULK_QUEUED = 1,
+    STORE_BULK_RUNNING = 2,
+    STORE_BULK_COMPLETED = 3,
+    STORE_BULK_FAILED = 4,
+    STORE_BULK_CANCELLED = 5
+};
+
+/* A bulk operation that goes on in the background. What it is about is a filter, or lists of ids,
+ * which stand behind the record (docs/formats/documents.md). */
+struct store_bulk {
+    enum store_bulk_status status;
+    uint8_t action; /* enum command_job_action */
+    bool reset_attempts;
+    uint8_t priority;
+    uint32_t lists; /* of ids; 0: by filter */
+    uint32_t steps; /* done so far; with lists, each step was one of them */
+    uint64_t total; /* jobs; of a filter an estimate until the end */
+    uint64_t processed;
+    uint64_t affected;
+    uint64_t errors;  /* ids that are no job's, or not one that the caller may touch */
+    struct id cursor; /* by filter: jobs up to this one are done */
+    struct wall created_at;
+    struct wall updated_at;
+    struct wall finished_at;
+    struct str ns;
+    struct str queue; /* to move to */
+    struct str reason;
+    struct str filter; /* a JSON object, as the caller wrote it */
+    struct str error;
+};
+
+static inline bool store_bulk_is_over(const struct store_bulk *b)
+{
+    return b->status > STORE_BULK_RUNNING;
+}
+
 void store_record_encode_queue(const struct store_queue *q, struct buf *out);
 void store_record_encode_lock(const struct store_lock *l, struct buf *out);
 void store_record_encode_batch(const struct store_batch *b, struct buf *out);
 void store_record_encode_schedule(const struct store_schedule *s, struct buf *out);
 void store_record_encode_worker(const struct store_worker *w, struct buf *out);
+void store_record_encode_webhook(const struct store_webhook *h, struct buf *out);
+void store_record_encode_bulk(const struct store_bulk *b, struct buf *out);
 
 ATTR_NODISCARD bool store_record_decode_queue(struct str value, struct store_queue *out);
 ATTR_NODISCARD bool store_record_decode_lock(struct str value, struct store_lock *out);
 ATTR_NODISCARD bool store_record_decode_batch(struct str value, struct store_batch *out);
 ATTR_NODISCARD bool store_record_decode_schedule(struct str value, struct store_schedule *out);
 ATTR_NODISCARD bool store_record_decode_worker(struct str value, struct store_worker *out);
+ATTR_NODISCARD bool store_record_decode_webhook(struct str value, struct store_webhook *out);
+ATTR_NODISCARD bool store_record_decode_bulk(struct str value, struct store_bulk *out);
+
+/* The key of a part of a bulk operation, behind its kind: 0 is the record, the others are lists. */
+enum { STORE_BULK_KEY_BYTES = ID_BYTES + 4 };
+void store_record_bulk_key(struct id id, uint32_t part, char out[STORE_BULK_KEY_BYTES]);

@@ -6,9 +6,6 @@
 
 enum { ROW_VERSION = 1 };
 
-/* The byte behind the job's id in a row's key; it is on disk. */
-enum { ROW_ERROR = 'e', ROW_ITERATION = 'i', ROW_USAGE = 'u' };
-
 enum { ROW_PREFIX_LEN = ID_BYTES + 1, ROW_KEY_LEN = ROW_PREFIX_LEN + 4 };
 
 struct row_key {
@@ -99,10 +96,10 @@ void store_rows_add_error(struct store *s, struct job *j, struct store_error *e)
     e->row = s->meta.next_row++;
     buf_clear(&s->scratch);
     store_rows_encode_error(e, &s->scratch);
-    put_row(s, j->id, ROW_ERROR, j->error_count);
+    put_row(s, j->id, STORE_ROW_ERROR, j->error_count);
     j->error_count++;
     if (j->error_count > LIMIT_JOB_ERRORS) {
-        delete_row(s, j->id, ROW_ERROR, j->error_count - LIMIT_JOB_ERRORS - 1);
+        delete_row(s, j->id, STORE_ROW_ERROR, j->error_count - LIMIT_JOB_ERRORS - 1);
     }
 }
 
@@ -111,7 +108,7 @@ void store_rows_add_usage(struct store *s, struct job *j, struct store_usage *u)
     u->row = s->meta.next_row++;
     buf_clear(&s->scratch);
     store_rows_encode_usage(u, &s->scratch);
-    put_row(s, j->id, ROW_USAGE, j->usage_count);
+    put_row(s, j->id, STORE_ROW_USAGE, j->usage_count);
     j->usage_count++;
 }
 
@@ -120,7 +117,7 @@ void store_rows_add_iteration(struct store *s, struct job *j, struct store_itera
     it->row = s->meta.next_row++;
     buf_clear(&s->scratch);
     store_rows_encode_iteration(it, &s->scratch);
-    put_row(s, j->id, ROW_ITERATION, j->iteration_count);
+    put_row(s, j->id, STORE_ROW_ITERATION, j->iteration_count);
     j->iteration_count++;
 }
 
@@ -129,13 +126,13 @@ void store_rows_remove(struct store *s, const struct job *j)
     uint32_t first_error =
         j->error_count > LIMIT_JOB_ERRORS ? j->error_count - LIMIT_JOB_ERRORS : 0;
     for (uint32_t i = first_error; i < j->error_count; i++) {
-        delete_row(s, j->id, ROW_ERROR, i);
+        delete_row(s, j->id, STORE_ROW_ERROR, i);
     }
     for (uint32_t i = 0; i < j->iteration_count; i++) {
-        delete_row(s, j->id, ROW_ITERATION, i);
+        delete_row(s, j->id, STORE_ROW_ITERATION, i);
     }
     for (uint32_t i = 0; i < j->usage_count; i++) {
-        delete_row(s, j->id, ROW_USAGE, i);
+        delete_row(s, j->id, STORE_ROW_USAGE, i);
     }
 }
 
@@ -248,19 +245,87 @@ void store_rows_each_error(struct store *s, struct id job,
                            void (*fn)(void *data, const struct store_error *e), void *data)
 {
     struct walk w = {.error = fn, .data = data};
-    each_row(s, job, ROW_ERROR, walk_error, &w);
+    each_row(s, job, STORE_ROW_ERROR, walk_error, &w);
 }
 
 void store_rows_each_usage(struct store *s, struct id job,
                            void (*fn)(void *data, const struct store_usage *u), void *data)
 {
     struct walk w = {.usage = fn, .data = data};
-    each_row(s, job, ROW_USAGE, walk_usage, &w);
+    each_row(s, job, STORE_ROW_USAGE, walk_usage, &w);
 }
 
 void store_rows_each_iteration(struct store *s, struct id job,
                                void (*fn)(void *data, const struct store_iteration *it), void *data)
 {
     struct walk w = {.iteration = fn, .data = data};
-    each_row(s, job, ROW_ITERATION, walk_iteration, &w);
+    each_row(s, job, STORE_ROW_ITERATION, walk_iteration, &w);
+}
+
+void store_rows_visit(struct str key, struct str value, const struct store_rows_visitor *visitor)
+{
+    struct store_error e;
+    struct store_iteration it;
+    struct store_usage u;
+    int kind = key.len == ROW_KEY_LEN ? key.ptr[ID_BYTES] : 0;
+    if (kind == STORE_ROW_ERROR && store_rows_decode_error(value, &e)) {
+        if (visitor->error != NULL) {
+            visitor->error(visitor->data, &e);
+        }
+    } else if (kind == STORE_ROW_ITERATION && store_rows_decode_iteration(value, &it)) {
+        if (visitor->iteration != NULL) {
+            visitor->iteration(visitor->data, &it);
+        }
+    } else if (kind == STORE_ROW_USAGE && store_rows_decode_usage(value, &u)) {
+        if (visitor->usage != NULL) {
+            visitor->usage(visitor->data, &u);
+        }
+    } else {
+        check_fatal("a row of a job cannot be read");
+    }
+}
+
+/* Whether the row is there, as far as it is committed. */
+static bool has_row(struct store *s, struct id job, char kind, uint32_t place)
+{
+    struct row_key k = key_of(job, kind, place);
+    struct err err;
+    bool found;
+    buf_clear(&s->scratch);
+    if (kv_get(s->kv, NULL, STORE_ROWS, str_from(k.bytes, ROW_KEY_LEN), &s->scratch, &found,
+               &err) != ERR_OK) {
+        check_fatal("the store cannot be read: %s", err.msg);
+    }
+    return found;
+}
+
+void store_rows_restore_error(struct store *s, struct id job, uint32_t place, struct store_error *e)
+{
+    if (!has_row(s, job, STORE_ROW_ERROR, place)) {
+        e->row = s->meta.next_row++;
+        buf_clear(&s->scratch);
+        store_rows_encode_error(e, &s->scratch);
+        put_row(s, job, STORE_ROW_ERROR, place);
+    }
+}
+
+void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place,
+                                  struct store_iteration *it)
+{
+    if (!has_row(s, job, STORE_ROW_ITERATION, place)) {
+        it->row = s->meta.next_row++;
+        buf_clear(&s->scratch);
+        store_rows_encode_iteration(it, &s->scratch);
+        put_row(s, job, STORE_ROW_ITERATION, place);
+    }
+}
+
+void store_rows_restore_usage(struct store *s, struct id job, uint32_t place, struct store_usage *u)
+{
+    if (!has_row(s, job, STORE_ROW_USAGE, place)) {
+        u->row = s->meta.next_row++;
+        buf_clear(&s->scratch);
+        store_rows_encode_usage(u, &s->scratch);
+        put_row(s, job, STORE_ROW_USAGE, place);
+    }
 }

@@ -72,6 +72,27 @@ void store_rows_each_iteration(struct store *s, struct id job,
                                void (*fn)(void *data, const struct store_iteration *it),
                                void *data);
 
+/* Hand a row to the function of its kind; NULL functions are not called. A row that cannot be
+ * decoded stops the process. */
+struct store_rows_visitor {
+    void *data;
+    void (*error)(void *data, const struct store_error *e);
+    void (*iteration)(void *data, const struct store_iteration *it);
+    void (*usage)(void *data, const struct store_usage *u);
+};
+void store_rows_visit(struct str key, struct str value, const struct store_rows_visitor *visitor);
+
+/* The bytes of a row's kind in its key. They are on disk. */
+enum { STORE_ROW_ERROR = 'e', STORE_ROW_ITERATION = 'i', STORE_ROW_USAGE = 'u' };
+
+/* Put a row of another server at its place under a job, unless there is one. Its number is new. */
+void store_rows_restore_error(struct store *s, struct id job, uint32_t place,
+                              struct store_error *e);
+void store_rows_restore_iteration(struct store *s, struct id job, uint32_t place,
+                                  struct store_iteration *it);
+void store_rows_restore_usage(struct store *s, struct id job, uint32_t place,
+                              struct store_usage *u);
+
 /* One row's bytes (docs/formats/documents.md). */
 void store_rows_encode_error(const struct store_error *e, struct buf *out);
 void store_rows_encode_usage(const struct store_usage *u, struct buf *out);

@@ -33,6 +33,7 @@ struct view_config {
     uint32_t asks_max; /* waiting questions; more are refused with ERR_OVERLOADED */
     int64_t wait_ms;   /* how long a question waits for the watermark, at most */
     int64_t ask_ms;    /* how long one may run */
+    int64_t linger_ms; /* how long a change waits for others, unless a question waits for it */
 };
 
 struct view_config view_config_default(void);
@@ -52,9 +53,11 @@ struct view_ask {
     void (*done)(struct view_ask *ask);
     struct mailbox *reply_to;
     void *data;
+    bool text; /* wait for the full text too, which is filled behind the rows */
     /* result */
-    struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_TIMEOUT…: run was not called,
-                       or was cut short */
+    struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (there is no file yet):
+                       run was not called. What goes wrong inside run is run's to tell: its
+                       functions say ERR_SEARCH when ask_ms were over */
     uint64_t index; /* the watermark that run saw */
     uint64_t lag;   /* changed jobs that it did not see */
     /* private */

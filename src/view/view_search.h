@@ -30,7 +30,7 @@ struct view_span {
 struct view_filter {
     struct str ns;    /* namespace of the caller; empty: the default one */
     struct str queue; /* internal name; empty: any */
-    unsigned states;  /* bit 1 << enum job_state; 0: any */
+    unsigned states;  /* bit 1 << enum job_state; 0: any; only bits of no state: none */
     bool has_priority;
     uint8_t priority;
     const struct view_tag *tags;

@@ -2,7 +2,7 @@
  * Everything that is stored, on any bytes: the first one says as what the others are taken.
  *
  *   0 job document   1 queue   2 lock   3 batch   4 schedule   5 worker
- *   6 error   7 usage   8 iteration   9 block of events
+ *   6 error   7 usage   8 iteration   9 block of events   10 webhook   11 bulk operation
  *
  * What decodes encodes to the very bytes that it came from. A document's head says the same when it
  * is read alone.
@@ -66,6 +66,8 @@ AGAIN(lock, store_record)
 AGAIN(batch, store_record)
 AGAIN(schedule, store_record)
 AGAIN(worker, store_record)
+AGAIN(webhook, store_record)
+AGAIN(bulk, store_record)
 AGAIN(error, store_rows)
 AGAIN(usage, store_rows)
 AGAIN(iteration, store_rows)
@@ -100,8 +102,8 @@ static bool events_again(struct str bytes, struct buf *out)
 }
 
 static bool (*const kinds[])(struct str bytes, struct buf *out) = {
-    document_again, queue_again, lock_again,  batch_again,     schedule_again,
-    worker_again,   error_again, usage_again, iteration_again, events_again,
+    document_again, queue_again, lock_again,      batch_again,  schedule_again, worker_again,
+    error_again,    usage_again, iteration_again, events_again, webhook_again,  bulk_again,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

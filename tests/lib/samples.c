@@ -131,12 +131,50 @@ struct store_schedule samples_schedule(void)
                                    .next_run = at(1700000000403)};
 }
 
+struct store_webhook samples_webhook(void)
+{
+    return (struct store_webhook){.ns = STR("acme"),
+                                  .url = STR("https://example.com/hook?x=1"),
+                                  .events = STR("completed\njob.dead\nqueue.*"),
+                                  .secret = STR("s3cret"),
+                                  .retry_limit = 5,
+                                  .enabled = true,
+                                  .created_at = at(1700000000600),
+                                  .position = 123456,
+                                  .last_status = 503,
+                                  .last_error = STR("http 503"),
+                                  .last_delivery_at = at(1700000000601)};
+}
+
 struct store_worker samples_worker(void)
 {
     return (struct store_worker){.hostname = STR("host.example"),
                                  .queues = STR("[\"a\",\"b\"]"),
                                  .started_at = at(1700000000500),
                                  .last_heartbeat = at(1700000000501)};
+}
+
+struct store_bulk samples_bulk(void)
+{
+    return (struct store_bulk){.status = STORE_BULK_CANCELLED,
+                               .action = COMMAND_JOB_MOVE,
+                               .reset_attempts = true,
+                               .priority = JOB_PRIORITY_HIGH,
+                               .lists = 61,
+                               .steps = 62,
+                               .total = 63,
+                               .processed = 64,
+                               .affected = 65,
+                               .errors = 66,
+                               .cursor = samples_id(67),
+                               .created_at = at(1700000000510),
+                               .updated_at = at(1700000000511),
+                               .finished_at = at(1700000000512),
+                               .ns = STR("acme"),
+                               .queue = STR("mail.in"),
+                               .reason = STR("by hand"),
+                               .filter = STR("{\"state\":[\"dead\"]}"),
+                               .error = STR("it broke")};
 }
 
 static struct store_tokens tokens(void)
@@ -265,6 +303,20 @@ static struct command heartbeat(void)
     return (struct command){.heartbeat = {.items = items, .count = COUNT_OF(items)}};
 }
 
+static struct command webhook_mark(void)
+{
+    static struct command_webhook_mark_item items[2];
+    items[0] = (struct command_webhook_mark_item){.id = STR("wh_1"),
+                                                  .created_at = at(1700000000600),
+                                                  .position = 123457,
+                                                  .attempted = true,
+                                                  .status = 200,
+                                                  .error = STR("none"),
+                                                  .at = at(1700000000602)};
+    items[1] = (struct command_webhook_mark_item){.id = STR("acme::wh_2"), .position = 7};
+    return (struct command){.webhook_mark = {.items = items, .count = COUNT_OF(items)}};
+}
+
 static struct command jobs(void)
 {
     static struct id ids[3];
@@ -291,6 +343,64 @@ static struct command queue(void)
                                       .cursor = samples_id(13),
                                       .until = samples_id(14),
                                       .in_done = true}};
+}
+
+static struct command bulk_put(void)
+{
+    static struct id ids[2];
+    ids[0] = samples_id(21);
+    ids[1] = samples_id(22);
+    return (struct command){.bulk_put = {.action = COMMAND_JOB_MOVE,
+                                         .reset_attempts = true,
+                                         .priority = JOB_PRIORITY_HIGH,
+                                         .queue = STR("mail.in"),
+                                         .reason = STR("by hand"),
+                                         .ns = STR("acme"),
+                                         .total = 3,
+                                         .errors = 1,
+                                         .ids = ids,
+                                         .count = COUNT_OF(ids)}};
+}
+
+static struct command bulk_step(void)
+{
+    static struct id ids[2];
+    ids[0] = samples_id(23);
+    ids[1] = samples_id(24);
+    return (struct command){.bulk_step = {.id = samples_id(25),
+                                          .step = 7,
+                                          .last = true,
+                                          .cursor = samples_id(24),
+                                          .ids = ids,
+                                          .count = COUNT_OF(ids)}};
+}
+
+static struct command restore(void)
+{
+    static struct command_restore_item items[COMMAND_RESTORE_KIND_LAST];
+    struct job job = samples_job_full();
+    job.id = samples_id(30);
+    items[0] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_QUEUE, .name = STR("mail.out"), .queue = samples_queue()};
+    items[1] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_SCHEDULE, .id = samples_id(28), .schedule = samples_schedule()};
+    items[2] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_BATCH, .id = samples_id(29), .batch = samples_batch()};
+    items[3] = (struct command_restore_item){.kind = COMMAND_RESTORE_JOB,
+                                             .id = samples_id(30),
+                                             .unique_until = at(1700000001000),
+                                             .job = job};
+    items[4] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_ERROR, .id = samples_id(30), .place = 3, .error = samples_error()};
+    items[5] = (struct command_restore_item){.kind = COMMAND_RESTORE_ITERATION,
+                                             .id = samples_id(30),
+                                             .place = 4,
+                                             .iteration = samples_iteration()};
+    items[6] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_USAGE, .id = samples_id(30), .place = 5, .usage = samples_usage()};
+    items[7] = (struct command_restore_item){
+        .kind = COMMAND_RESTORE_WEBHOOK, .name = STR("acme::wh_1"), .webhook = samples_webhook()};
+    return (struct command){.restore = {.items = items, .count = COUNT_OF(items)}};
 }
 
 static struct command content_of(enum command_type type)
@@ -335,6 +445,23 @@ static struct command content_of(enum command_type type)
                                                   .manual = true,
                                                   .expected_next = at(1700000000900),
                                                   .next = at(1700000000901)}};
+    case COMMAND_WEBHOOK_PUT:
+        return (struct command){.webhook_put = {.id = STR("acme::wh_1"),
+                                                .keep_secret = true,
+                                                .webhook = samples_webhook()}};
+    case COMMAND_WEBHOOK_DELETE:
+        return (struct command){.webhook_delete = {.id = STR("acme::wh_1")}};
+    case COMMAND_WEBHOOK_MARK:
+        return webhook_mark();
+    case COMMAND_BULK_PUT:
+        return bulk_put();
+    case COMMAND_BULK_STEP:
+        return bulk_step();
+    case COMMAND_BULK_END:
+        return (struct command){
+            .bulk_end = {.id = samples_id(26), .cancelled = true, .error = STR("enough")}};
+    case COMMAND_RESTORE:
+        return restore();
     default:
         UNREACHABLE("every command has a sample");
     }

@@ -23,7 +23,9 @@ struct store_queue samples_queue(void);
 struct store_lock samples_lock(void);
 struct store_batch samples_batch(void);
 struct store_schedule samples_schedule(void);
+struct store_webhook samples_webhook(void);
 struct store_worker samples_worker(void);
+struct store_bulk samples_bulk(void);
 
 struct store_error samples_error(void);
 struct store_usage samples_usage(void);
@@ -41,7 +43,9 @@ void samples_same_queue(const struct store_queue *got, const struct store_queue 
 void samples_same_lock(const struct store_lock *got, const struct store_lock *want);
 void samples_same_batch(const struct store_batch *got, const struct store_batch *want);
 void samples_same_schedule(const struct store_schedule *got, const struct store_schedule *want);
+void samples_same_webhook(const struct store_webhook *got, const struct store_webhook *want);
 void samples_same_worker(const struct store_worker *got, const struct store_worker *want);
+void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *want);
 void samples_same_error(const struct store_error *got, const struct store_error *want);
 void samples_same_usage(const struct store_usage *got, const struct store_usage *want);
 void samples_same_iteration(const struct store_iteration *got, const struct store_iteration *want);

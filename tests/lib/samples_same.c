@@ -131,12 +131,50 @@ void samples_same_schedule(const struct store_schedule *got, const struct store_
     assert_int_equal(got->next_run.ns, want->next_run.ns);
 }
 
+void samples_same_webhook(const struct store_webhook *got, const struct store_webhook *want)
+{
+    expect_str(got->ns, want->ns);
+    expect_str(got->url, want->url);
+    expect_str(got->events, want->events);
+    expect_str(got->secret, want->secret);
+    expect_str(got->last_error, want->last_error);
+    assert_int_equal(got->retry_limit, want->retry_limit);
+    assert_int_equal(got->enabled, want->enabled);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->position, want->position);
+    assert_int_equal(got->last_status, want->last_status);
+    assert_int_equal(got->last_delivery_at.ns, want->last_delivery_at.ns);
+}
+
 void samples_same_worker(const struct store_worker *got, const struct store_worker *want)
 {
     expect_str(got->hostname, want->hostname);
     expect_str(got->queues, want->queues);
     assert_int_equal(got->started_at.ns, want->started_at.ns);
     assert_int_equal(got->last_heartbeat.ns, want->last_heartbeat.ns);
+}
+
+void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *want)
+{
+    assert_int_equal(got->status, want->status);
+    assert_int_equal(got->action, want->action);
+    assert_int_equal(got->reset_attempts, want->reset_attempts);
+    assert_int_equal(got->priority, want->priority);
+    assert_int_equal(got->lists, want->lists);
+    assert_int_equal(got->steps, want->steps);
+    assert_int_equal(got->total, want->total);
+    assert_int_equal(got->processed, want->processed);
+    assert_int_equal(got->affected, want->affected);
+    assert_int_equal(got->errors, want->errors);
+    same_id(got->cursor, want->cursor);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+    assert_int_equal(got->updated_at.ns, want->updated_at.ns);
+    assert_int_equal(got->finished_at.ns, want->finished_at.ns);
+    expect_str(got->ns, want->ns);
+    expect_str(got->queue, want->queue);
+    expect_str(got->reason, want->reason);
+    expect_str(got->filter, want->filter);
+    expect_str(got->error, want->error);
 }
 
 void samples_same_error(const struct store_error *got, const struct store_error *want)
@@ -330,6 +368,119 @@ static void same_schedule_fire(const struct command *got, const struct command *
     assert_int_equal(got->schedule_fire.next.ns, want->schedule_fire.next.ns);
 }
 
+static void same_webhook_put(const struct command *got, const struct command *want)
+{
+    expect_str(got->webhook_put.id, want->webhook_put.id);
+    assert_int_equal(got->webhook_put.keep_secret, want->webhook_put.keep_secret);
+    samples_same_webhook(&got->webhook_put.webhook, &want->webhook_put.webhook);
+}
+
+static void same_webhook_delete(const struct command *got, const struct command *want)
+{
+    expect_str(got->webhook_delete.id, want->webhook_delete.id);
+}
+
+static void same_webhook_mark(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->webhook_mark.count, want->webhook_mark.count);
+    for (size_t i = 0; i < want->webhook_mark.count; i++) {
+        const struct command_webhook_mark_item *a = &got->webhook_mark.items[i];
+        const struct command_webhook_mark_item *b = &want->webhook_mark.items[i];
+        expect_str(a->id, b->id);
+        assert_int_equal(a->created_at.ns, b->created_at.ns);
+        assert_int_equal(a->position, b->position);
+        assert_int_equal(a->attempted, b->attempted);
+        assert_int_equal(a->status, b->status);
+        expect_str(a->error, b->error);
+        assert_int_equal(a->at.ns, b->at.ns);
+    }
+}
+
+static void same_ids(const struct id *got, size_t got_count, const struct id *want, size_t count)
+{
+    assert_int_equal(got_count, count);
+    for (size_t i = 0; i < count; i++) {
+        same_id(got[i], want[i]);
+    }
+}
+
+static void same_bulk_put(const struct command *got, const struct command *want)
+{
+    const struct command_bulk_put *g = &got->bulk_put;
+    const struct command_bulk_put *w = &want->bulk_put;
+    assert_int_equal(g->action, w->action);
+    assert_int_equal(g->reset_attempts, w->reset_attempts);
+    assert_int_equal(g->priority, w->priority);
+    expect_str(g->queue, w->queue);
+    expect_str(g->reason, w->reason);
+    expect_str(g->ns, w->ns);
+    expect_str(g->filter, w->filter);
+    assert_int_equal(g->total, w->total);
+    assert_int_equal(g->errors, w->errors);
+    same_ids(g->ids, g->count, w->ids, w->count);
+}
+
+static void same_bulk_step(const struct command *got, const struct command *want)
+{
+    const struct command_bulk_step *g = &got->bulk_step;
+    const struct command_bulk_step *w = &want->bulk_step;
+    same_id(g->id, w->id);
+    assert_int_equal(g->step, w->step);
+    assert_int_equal(g->last, w->last);
+    same_id(g->cursor, w->cursor);
+    same_ids(g->ids, g->count, w->ids, w->count);
+}
+
+static void same_bulk_end(const struct command *got, const struct command *want)
+{
+    same_id(got->bulk_end.id, want->bulk_end.id);
+    assert_int_equal(got->bulk_end.cancelled, want->bulk_end.cancelled);
+    expect_str(got->bulk_end.error, want->bulk_end.error);
+}
+
+static void same_restored(const struct command_restore_item *got,
+                          const struct command_restore_item *want)
+{
+    assert_int_equal(got->kind, want->kind);
+    same_id(got->id, want->id);
+    expect_str(got->name, want->name);
+    assert_int_equal(got->place, want->place);
+    assert_int_equal(got->unique_until.ns, want->unique_until.ns);
+    switch ((int)want->kind) {
+    case COMMAND_RESTORE_QUEUE:
+        samples_same_queue(&got->queue, &want->queue);
+        break;
+    case COMMAND_RESTORE_SCHEDULE:
+        samples_same_schedule(&got->schedule, &want->schedule);
+        break;
+    case COMMAND_RESTORE_BATCH:
+        samples_same_batch(&got->batch, &want->batch);
+        break;
+    case COMMAND_RESTORE_JOB:
+        samples_same_job(&got->job, &want->job);
+        break;
+    case COMMAND_RESTORE_ERROR:
+        samples_same_error(&got->error, &want->error);
+        break;
+    case COMMAND_RESTORE_ITERATION:
+        samples_same_iteration(&got->iteration, &want->iteration);
+        break;
+    case COMMAND_RESTORE_WEBHOOK:
+        samples_same_webhook(&got->webhook, &want->webhook);
+        break;
+    default:
+        samples_same_usage(&got->usage, &want->usage);
+    }
+}
+
+static void same_restore(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->restore.count, want->restore.count);
+    for (size_t i = 0; i < want->restore.count; i++) {
+        same_restored(&got->restore.items[i], &want->restore.items[i]);
+    }
+}
+
 void samples_same_command(const struct command *got, const struct command *want)
 {
     static void (*const same[])(const struct command *got, const struct command *want) = {
@@ -348,6 +499,13 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_SCHEDULE_PUT] = same_schedule_put,
         [COMMAND_SCHEDULE_DELETE] = same_schedule_delete,
         [COMMAND_SCHEDULE_FIRE] = same_schedule_fire,
+        [COMMAND_WEBHOOK_PUT] = same_webhook_put,
+        [COMMAND_WEBHOOK_DELETE] = same_webhook_delete,
+        [COMMAND_WEBHOOK_MARK] = same_webhook_mark,
+        [COMMAND_BULK_PUT] = same_bulk_put,
+        [COMMAND_BULK_STEP] = same_bulk_step,
+        [COMMAND_BULK_END] = same_bulk_end,
+        [COMMAND_RESTORE] = same_restore,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

@@ -70,6 +70,14 @@ def wait_until(condition, what="the condition", patience_s=PATIENCE_S):
         time.sleep(0.01)
 
 
+def metric(api, name):
+    """The value of a metric without labels."""
+    for line in api.get("/metrics").body.decode().splitlines():
+        if line.startswith(name + " "):
+            return int(line.split()[1])
+    raise AssertionError(f"no metric {name}")
+
+
 class Server:
     """One process. Without a data_dir of the caller's it gets a folder, and removes it again."""
 

@@ -46,6 +46,11 @@ POST   /api/v1/schedules/{}/run
 POST   /api/v1/batch
 POST   /api/v1/batch/{}/seal
 GET    /api/v1/batch/{}
+POST   /api/v1/jobs/search
+GET    /api/v1/dead
+GET    /api/v1/search/fulltext
+GET    /api/v1/usage/summary
+POST   /api/v1/admin/rebuild-sqlite
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
 GET    /api/v1/metrics

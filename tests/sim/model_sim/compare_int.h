@@ -43,5 +43,9 @@ void compare_records_queues(struct compare *c);
 void compare_records_batches(struct compare *c);
 void compare_records_schedules(struct compare *c);
 void compare_records_workers(struct compare *c);
+void compare_records_webhooks(struct compare *c);
 void compare_records_locks(struct compare *c);
 void compare_records_replies(struct compare *c);
+
+/* compare_bulk.c */
+void compare_bulk_records(struct compare *c);

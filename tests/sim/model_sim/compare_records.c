@@ -1,5 +1,5 @@
 /*
- * Queues, batches, schedules, workers and locks.
+ * Queues, batches, schedules, workers, webhooks and locks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,6 +39,14 @@ static const struct compare_field schedule_fields[] = {
 #define FIELD(kind, member) {#member, COMPARE_##kind, offsetof(struct store_worker, member)}
 static const struct compare_field worker_fields[] = {
     FIELD(STR, hostname), FIELD(STR, queues), FIELD(WALL, started_at), FIELD(WALL, last_heartbeat),
+};
+#undef FIELD
+
+#define FIELD(kind, member) {#member, COMPARE_##kind, offsetof(struct store_webhook, member)}
+static const struct compare_field webhook_fields[] = {
+    FIELD(STR, ns), FIELD(STR, url), FIELD(STR, events), FIELD(STR, secret),
+    FIELD(U32, retry_limit), FIELD(BOOL, enabled), FIELD(WALL, created_at), FIELD(U64, position),
+    FIELD(U32, last_status), FIELD(STR, last_error), FIELD(WALL, last_delivery_at),
 };
 #undef FIELD
 /* clang-format on */
@@ -234,6 +242,28 @@ void compare_records_workers(struct compare *c)
     struct records_walk walk = {.c = c};
     store_each(machine_store(c->machine), STORE_KIND_WORKER, compare_worker, &walk);
     compare_number(c, "workers", c->model->workers.count, walk.count);
+}
+
+static void compare_webhook(void *data, struct str rest, struct str value)
+{
+    struct records_walk *walk = data;
+    const struct model_webhook *want = model_find_webhook(walk->c->model, rest);
+    struct store_webhook got;
+    char name[COMPARE_NAME_MAX];
+    (void)snprintf(name, sizeof name, "webhook " STR_FMT, STR_ARG(rest));
+    walk->count++;
+    if (want == NULL || !store_record_decode_webhook(value, &got)) {
+        compare_miss(walk->c, "%s: the model has none, or it is unreadable", name);
+        return;
+    }
+    compare_fields(walk->c, name, webhook_fields, COUNT_OF(webhook_fields), &want->record, &got);
+}
+
+void compare_records_webhooks(struct compare *c)
+{
+    struct records_walk walk = {.c = c};
+    store_each(machine_store(c->machine), STORE_KIND_WEBHOOK, compare_webhook, &walk);
+    compare_number(c, "webhooks", c->model->webhooks.count, walk.count);
 }
 
 static void compare_lock(void *data, struct str rest, struct str value)

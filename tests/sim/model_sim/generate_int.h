@@ -20,6 +20,7 @@ enum generate_kind {
     GENERATE_PURGE,
     GENERATE_BATCH,
     GENERATE_SCHEDULE,
+    GENERATE_WEBHOOK,
     GENERATE_KIND_COUNT
 };
 
@@ -65,6 +66,9 @@ void generate_work_ack(struct generate *g, struct command *out);
 void generate_work_fail(struct generate *g, struct command *out);
 void generate_work_heartbeat(struct generate *g, struct command *out);
 
+/* generate_webhook.c */
+void generate_webhook_any(struct generate *g, struct command *out);
+
 /* generate_manage.c */
 void generate_manage_action(struct generate *g, struct command *out);
 void generate_manage_replay(struct generate *g, struct command *out);
@@ -74,5 +78,7 @@ void generate_manage_tick(struct generate *g, struct command *out);
 void generate_manage_purge(struct generate *g, struct command *out);
 void generate_manage_batch(struct generate *g, struct command *out);
 void generate_manage_schedule(struct generate *g, struct command *out);
+/* A bulk operation in the background: a new one, a step, or its end. */
+void generate_manage_bulk(struct generate *g, struct command *out);
 /* Something that makes jobs fewer. */
 void generate_manage_fewer(struct generate *g, struct command *out);

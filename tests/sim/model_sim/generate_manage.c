@@ -33,14 +33,54 @@ static unsigned fitting(enum command_job_action action)
 
 static void fill_ids(struct generate *g, struct command_jobs *c, unsigned states)
 {
-    c->ids = generate_pick_alloc(g, c->count * sizeof *c->ids);
+    c->ids = generate_pick_alloc(g, (c->count + 1) * sizeof *c->ids);
     for (size_t i = 0; i < c->count; i++) {
         c->ids[i] = generate_pick_id(g, states);
     }
 }
 
+void generate_manage_bulk(struct generate *g, struct command *out)
+{
+    const struct model_list *all = &g->model->bulks;
+    const struct model_bulk *b =
+        all->count == 0 ? NULL : all->at[all->count - 1 - generate_pick_below(g, all->count) / 4];
+    if (b == NULL || generate_pick_chance(g, 20)) {
+        out->type = COMMAND_BULK_PUT;
+        struct command_bulk_put *c = &out->bulk_put;
+        c->action = (enum command_job_action)(1 + generate_pick_below(g, COMMAND_JOB_ACTION_LAST));
+        c->priority = (uint8_t)generate_pick_below(g, 3);
+        c->queue = generate_pick_queue(g);
+        c->filter = GENERATE_TEXT(g, STR_EMPTY, STR("{}"));
+        c->count = c->filter.len > 0 ? 0 : generate_pick_below(g, 1200);
+        c->ids = generate_pick_alloc(g, (c->count + 1) * sizeof *c->ids);
+        c->total = c->count;
+        return;
+    }
+    if (generate_pick_chance(g, 5)) {
+        out->type = COMMAND_BULK_END;
+        out->bulk_end = (struct command_bulk_end){
+            .id = b->id, .cancelled = generate_pick_chance(g, 50), .error = STR("enough")};
+        return;
+    }
+    /* What is in the lists does not matter to the machine: a step brings its ids. */
+    struct command_jobs jobs = {.count = generate_pick_below(g, 1 + g->profile->items_max)};
+    fill_ids(g, &jobs, fitting((enum command_job_action)b->record.action));
+    out->type = COMMAND_BULK_STEP;
+    out->bulk_step = (struct command_bulk_step){
+        .id = generate_pick_chance(g, 3) ? generate_pick_id(g, GENERATE_ANY) : b->id,
+        .step = b->record.steps - (generate_pick_chance(g, 10) ? 1 : 0),
+        .last = generate_pick_chance(g, 20),
+        .cursor = generate_pick_id(g, GENERATE_ANY),
+        .ids = jobs.ids,
+        .count = jobs.count};
+}
+
 void generate_manage_action(struct generate *g, struct command *out)
 {
+    if (generate_pick_chance(g, 20)) {
+        generate_manage_bulk(g, out);
+        return;
+    }
     out->type = COMMAND_JOBS;
     struct command_jobs *c = &out->jobs;
     c->action = (enum command_job_action)(1 + generate_pick_below(g, COMMAND_JOB_ACTION_LAST));

@@ -56,8 +56,9 @@ void model_free(struct model *m)
         free(q->claims);
     }
     struct model_list *lists[] = {
-        &m->jobs,    &m->queues, &m->locks,   &m->batches,         &m->schedules,     &m->workers,
-        &m->replies, &m->events, &m->removed, &m->touched_batches, &m->purged_batches};
+        &m->jobs,    &m->queues, &m->locks,  &m->batches,  &m->schedules,       &m->workers,
+        &m->replies, &m->bulks,  &m->events, &m->webhooks, &m->touched_batches, &m->purged_batches,
+        &m->removed};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }
@@ -262,5 +263,25 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
     case COMMAND_SCHEDULE_FIRE:
         model_schedule_fire(m, &c->schedule_fire, out);
         break;
+    case COMMAND_WEBHOOK_PUT:
+        model_webhook_put(m, &c->webhook_put, out);
+        break;
+    case COMMAND_WEBHOOK_DELETE:
+        model_webhook_delete(m, &c->webhook_delete, out);
+        break;
+    case COMMAND_WEBHOOK_MARK:
+        model_webhook_mark(m, &c->webhook_mark);
+        break;
+    case COMMAND_BULK_PUT:
+        model_bulk_put(m, &c->bulk_put, out);
+        break;
+    case COMMAND_BULK_STEP:
+        model_bulk_step(m, &c->bulk_step, out);
+        break;
+    case COMMAND_BULK_END:
+        model_bulk_end(m, &c->bulk_end, out);
+        break;
+    case COMMAND_RESTORE:
+        UNREACHABLE("pieces of backups are not generated");
     }
 }

@@ -83,6 +83,16 @@ struct model_schedule {
     struct store_schedule record;
 };
 
+struct model_webhook {
+    struct str id;
+    struct store_webhook record;
+};
+
+struct model_bulk {
+    struct id id;
+    struct store_bulk record;
+};
+
 struct model_worker {
     struct str id;
     struct store_worker record;
@@ -109,7 +119,9 @@ struct model {
     struct model_list batches;   /* struct model_batch */
     struct model_list schedules; /* struct model_schedule */
     struct model_list workers;   /* struct model_worker */
+    struct model_list webhooks;  /* struct model_webhook */
     struct model_list replies;   /* struct model_reply */
+    struct model_list bulks;     /* struct model_bulk */
 
     struct wall now; /* of the entry; never runs backwards */
     uint64_t index;
@@ -145,6 +157,7 @@ struct model_job *model_find_job(const struct model *m, struct id id);
 struct model_queue *model_find_queue(const struct model *m, struct str name);
 struct model_batch *model_find_batch(const struct model *m, struct id id);
 struct model_schedule *model_find_schedule(const struct model *m, struct id id);
+struct model_webhook *model_find_webhook(const struct model *m, struct str id);
 
 static inline struct model_job *model_job_at(const struct model *m, size_t i)
 {

@@ -81,6 +81,13 @@ void model_schedule_delete(struct model *m, const struct command_schedule_delete
                            struct result *out);
 void model_schedule_fire(struct model *m, const struct command_schedule_fire *c,
                          struct result *out);
+void model_webhook_put(struct model *m, const struct command_webhook_put *c, struct result *out);
+void model_webhook_delete(struct model *m, const struct command_webhook_delete *c,
+                          struct result *out);
+void model_webhook_mark(struct model *m, const struct command_webhook_mark *c);
+void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct result *out);
+void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct result *out);
+void model_bulk_end(struct model *m, const struct command_bulk_end *c, struct result *out);
 
 /* model_worker.c */
 void model_worker_seen(struct model *m, const struct command_claim *claim);

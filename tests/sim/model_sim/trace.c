@@ -161,6 +161,44 @@ static void trace_schedule(FILE *out, const struct command *c)
     }
 }
 
+static void trace_webhook(FILE *out, const struct command *c)
+{
+    if (c->type == COMMAND_WEBHOOK_PUT) {
+        const struct command_webhook_put *p = &c->webhook_put;
+        (void)fprintf(out, "'" STR_FMT "' ns='" STR_FMT "' keep_secret=%d enabled=%d",
+                      STR_ARG(p->id), STR_ARG(p->webhook.ns), p->keep_secret ? 1 : 0,
+                      p->webhook.enabled ? 1 : 0);
+    } else if (c->type == COMMAND_WEBHOOK_DELETE) {
+        (void)fprintf(out, "'" STR_FMT "'", STR_ARG(c->webhook_delete.id));
+    } else {
+        for (size_t i = 0; i < c->webhook_mark.count; i++) {
+            const struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
+            (void)fprintf(out, "'" STR_FMT "' created=%" PRId64 " position=%" PRIu64 " status=%u ",
+                          STR_ARG(it->id), it->created_at.ns, it->position, it->status);
+        }
+    }
+}
+
+static void trace_bulk(FILE *out, const struct command *c)
+{
+    if (c->type == COMMAND_BULK_PUT) {
+        const struct command_bulk_put *p = &c->bulk_put;
+        (void)fprintf(out, " action=%d filter=" STR_FMT " ids=%zu", (int)p->action,
+                      STR_ARG(p->filter), p->count);
+    } else if (c->type == COMMAND_BULK_STEP) {
+        const struct command_bulk_step *s = &c->bulk_step;
+        trace_id(out, s->id);
+        (void)fprintf(out, " step=%u last=%d", s->step, s->last ? 1 : 0);
+        for (size_t i = 0; i < s->count; i++) {
+            (void)fputc(' ', out);
+            trace_id(out, s->ids[i]);
+        }
+    } else {
+        trace_id(out, c->bulk_end.id);
+        (void)fprintf(out, "%s", c->bulk_end.cancelled ? " cancelled" : " failed");
+    }
+}
+
 void trace_command(FILE *out, const struct command *c)
 {
     (void)fprintf(out, "%s ", command_word(c->type));
@@ -205,7 +243,18 @@ void trace_command(FILE *out, const struct command *c)
     case COMMAND_SCHEDULE_FIRE:
         trace_schedule(out, c);
         break;
+    case COMMAND_WEBHOOK_PUT:
+    case COMMAND_WEBHOOK_DELETE:
+    case COMMAND_WEBHOOK_MARK:
+        trace_webhook(out, c);
+        break;
+    case COMMAND_BULK_PUT:
+    case COMMAND_BULK_STEP:
+    case COMMAND_BULK_END:
+        trace_bulk(out, c);
+        break;
     case COMMAND_TICK:
+    case COMMAND_RESTORE:
         break;
     }
 }

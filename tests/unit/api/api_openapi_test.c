@@ -61,12 +61,33 @@ static struct str follow(struct str object)
     return at;
 }
 
+/* Names of parameters aside, is it the same path? */
+static bool is_same_path(const char *a, const char *b)
+{
+    while (*a != '\0' && *a == *b) {
+        bool param = *a == '{';
+        a += param ? strcspn(a, "}") : 1;
+        b += param ? strcspn(b, "}") : 1;
+    }
+    return *a == *b;
+}
+
+/* One path may have parameters of several names; it stands under the first. */
+static struct str path_of(const struct api_route *r)
+{
+    size_t i = 0;
+    while (!is_same_path(api_router__route(i)->pattern, r->pattern)) {
+        i++;
+    }
+    return str_from_z(api_router__route(i)->pattern);
+}
+
 static struct str operation_of(const struct api_route *r)
 {
     static const char *const methods[HTTP_METHOD_COUNT] = {
         [HTTP_GET] = "get", [HTTP_POST] = "post", [HTTP_PUT] = "put", [HTTP_DELETE] = "delete"};
     struct str paths = member(buf_str(&description), STR("paths")).text;
-    struct str path = member(paths, str_from_z(r->pattern)).text;
+    struct str path = member(paths, path_of(r)).text;
     return member(path, str_from_z(methods[r->method])).text;
 }
 

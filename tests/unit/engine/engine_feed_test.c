@@ -169,6 +169,43 @@ static void engine_feed__is_taken_in_pieces(void **state)
     unsubscribe(&s);
 }
 
+static void engine_feed__says_up_to_where_a_copy_is_complete(void **state)
+{
+    struct engine_kit *k = *state;
+    struct subscriber s;
+    struct id ids[3];
+    uint64_t made_at[3];
+    uint64_t begin;
+    uint64_t hash;
+    subscribe(&s, k);
+    engine_feed_begin(s.feed, &begin, &hash);
+    assert_int_equal(engine_feed_newest(s.feed), begin);
+    assert_int_equal(engine_feed_waiting(s.feed), 0);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = engine_kit_enqueue(k, "q");
+        made_at[i] = engine_feed_newest(s.feed);
+        assert_true(made_at[i] > (i == 0 ? begin : made_at[i - 1]));
+    }
+    const struct engine_take *t = take(&s, 1);
+    assert_int_equal(t->complete, made_at[1] - 1); /* the second change is still to come */
+    assert_int_equal(engine_feed_waiting(s.feed), 3);
+    engine_feed_copied(s.feed);
+    assert_int_equal(engine_feed_waiting(s.feed), 2);
+    engine_kit_job(k, COMMAND_JOB_CANCEL, ids[2]);
+    assert_true(engine_feed_newest(s.feed) > made_at[2]);
+    t = take(&s, 1);
+    assert_int_equal(t->complete, made_at[2] - 1); /* since its first change, not its last */
+    t = take(&s, 100);
+    assert_int_equal(t->behind, 0);
+    assert_int_equal(t->complete, t->index);
+    assert_int_equal(t->state_hash, engine_kit_status(k).state_hash);
+    assert_false(t->replaced);
+    engine_kit_queue(k, COMMAND_QUEUE_PAUSE, "q", 0); /* changes no job */
+    assert_true(engine_feed_newest(s.feed) <= t->index);
+    engine_take_deinit(&s.take);
+    unsubscribe(&s);
+}
+
 static void engine_feed__tells_once_until_something_is_taken(void **state)
 {
     struct engine_kit *k = *state;
@@ -422,6 +459,8 @@ TEST_GROUP(engine_feed,
            cmocka_unit_test_setup_teardown(
                engine_feed__gives_each_job_once_with_its_newest_document, setup, teardown),
            cmocka_unit_test_setup_teardown(engine_feed__is_taken_in_pieces, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__says_up_to_where_a_copy_is_complete, setup,
+                                           teardown),
            cmocka_unit_test_setup_teardown(engine_feed__tells_once_until_something_is_taken, setup,
                                            teardown),
            cmocka_unit_test_setup_teardown(engine_feed__begins_when_it_is_opened, setup, teardown),

@@ -60,6 +60,9 @@ static void samples__are_fine(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_CLAIM; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command c = samples_command((enum command_type)type);
         expect_fine(&c);
     }
@@ -439,7 +442,76 @@ static void schedule__has_its_rules(void **state)
     expect_bad(&c, &no_limits, ERR_VALIDATION, "tags must be an object");
 }
 
+static void bulk__is_by_filter_or_by_ids(void **state)
+{
+    (void)state;
+    struct command c = samples_command(COMMAND_BULK_PUT);
+    c.bulk_put.filter = STR("{}");
+    expect_bad(&c, &no_limits, ERR_BULK, "an operation is by filter or by job_ids");
+    c.bulk_put.count = 0;
+    expect_fine(&c);
+    c.bulk_put.filter = long_json(LIMIT_BULK_FILTER_BYTES + 1);
+    expect_bad(&c, &no_limits, ERR_TOO_LARGE, "filter too large: 65537 bytes (max 65536)");
+    c = samples_command(COMMAND_BULK_PUT);
+    c.bulk_put.queue = STR_EMPTY;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "move_to_queue is required");
+    c.bulk_put.action = COMMAND_JOB_RETRY;
+    expect_fine(&c);
+    c.bulk_put.count = LIMIT_BULK_IDS + 1;
+    expect_bad(&c, &no_limits, ERR_BULK, "job_ids has more than 1000000 ids");
+    c = samples_command(COMMAND_BULK_STEP);
+    c.bulk_step.count = LIMIT_BULK_CHUNK + 1;
+    expect_bad(&c, &no_limits, ERR_BULK, "one step has at most 500 ids");
+    c = samples_command(COMMAND_BULK_END);
+    c.bulk_end.error = long_text(LIMIT_REASON_BYTES + 1);
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "error too large: 4097 bytes (max 4096)");
+}
+
+/* What would leave the machine with a job that it cannot go on with. */
+static void restore__takes_only_jobs_that_can_go_on(void **state)
+{
+    (void)state;
+    struct command_restore_item *it;
+    struct command c;
+    c = samples_command(COMMAND_RESTORE);
+    it = &c.restore.items[3];
+    it->id = ID_NONE;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[3].id is required");
+    c = samples_command(COMMAND_RESTORE);
+    it->job.created_at.ns = 0;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[3].created_at is required");
+    c = samples_command(COMMAND_RESTORE);
+    it->job.lease_expires_at.ns = 0; /* the sample is active */
+    expect_bad(&c, &no_limits, ERR_VALIDATION,
+               "items[3].lease_expires_at and started_at are required in state active");
+    it->job.state = JOB_COMPLETED;
+    expect_fine(&c);
+    it->job.state = JOB_RETRYING;
+    it->job.scheduled_at.ns = 0;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[3].scheduled_at is required in this state");
+    c = samples_command(COMMAND_RESTORE);
+    it->job.failed_at.ns = -1;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[3].times must not be before 1970");
+    c = samples_command(COMMAND_RESTORE);
+    it->job.usage_count = LIMIT_RESTORE_ROWS + 1;
+    expect_bad(&c, &no_limits, ERR_VALIDATION,
+               "items[3].errors, iterations and usage are too many");
+    c = samples_command(COMMAND_RESTORE);
+    it->job.result = long_json(LIMIT_RESULT_BYTES + 1);
+    expect_bad(&c, &no_limits, ERR_TOO_LARGE,
+               "items[3].result too large: 1048577 bytes (max 1048576)");
+    c = samples_command(COMMAND_RESTORE);
+    c.restore.items[0].queue.throttle_window_ms = 0;
+    expect_bad(&c, &no_limits, ERR_VALIDATION,
+               "items[0].rate_limit and rate_window_ms must be positive or left out");
+    c = samples_command(COMMAND_RESTORE);
+    c.restore.items[6].usage.tokens.input = -1;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "items[6].usage must not be negative");
+}
+
 TEST_GROUP(command_check, cmocka_unit_test(samples__are_fine),
+           cmocka_unit_test(bulk__is_by_filter_or_by_ids),
+           cmocka_unit_test(restore__takes_only_jobs_that_can_go_on),
            cmocka_unit_test(enqueue__names_the_member_that_is_wrong),
            cmocka_unit_test(enqueue__refuses_negative_numbers),
            cmocka_unit_test(payload__has_a_limit_that_is_set),

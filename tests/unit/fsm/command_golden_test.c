@@ -12,6 +12,9 @@ static void commands__decode(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_ENQUEUE; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command want = samples_command((enum command_type)type);
         struct arena *a = arena_new(1 << 20);
         struct command got;

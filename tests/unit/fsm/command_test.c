@@ -54,20 +54,46 @@ static void words__name_every_command(void **state)
 {
     (void)state;
     static const char *const words[] = {
-        "enqueue",      "claim",           "ack",           "fail",  "heartbeat",  "jobs",
-        "replay",       "queue",           "tick",          "purge", "batch_open", "batch_seal",
-        "schedule_put", "schedule_delete", "schedule_fire",
+        [COMMAND_ENQUEUE] = "enqueue",
+        [COMMAND_CLAIM] = "claim",
+        [COMMAND_ACK] = "ack",
+        [COMMAND_FAIL] = "fail",
+        [COMMAND_HEARTBEAT] = "heartbeat",
+        [COMMAND_JOBS] = "jobs",
+        [COMMAND_REPLAY] = "replay",
+        [COMMAND_QUEUE] = "queue",
+        [COMMAND_TICK] = "tick",
+        [COMMAND_PURGE] = "purge",
+        [COMMAND_BATCH_OPEN] = "batch_open",
+        [COMMAND_BATCH_SEAL] = "batch_seal",
+        [COMMAND_SCHEDULE_PUT] = "schedule_put",
+        [COMMAND_SCHEDULE_DELETE] = "schedule_delete",
+        [COMMAND_SCHEDULE_FIRE] = "schedule_fire",
+        [COMMAND_WEBHOOK_PUT] = "webhook_put",
+        [COMMAND_WEBHOOK_DELETE] = "webhook_delete",
+        [COMMAND_WEBHOOK_MARK] = "webhook_mark",
+        [COMMAND_BULK_PUT] = "bulk_put",
+        [COMMAND_BULK_STEP] = "bulk_step",
+        [COMMAND_BULK_END] = "bulk_end",
+        [COMMAND_RESTORE] = "restore",
     };
-    assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST);
+    assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST + 1);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
-        assert_string_equal(command_word((enum command_type)(i + 1)), words[i]);
+        assert_int_equal(command_exists(i), words[i] != NULL);
+        if (words[i] != NULL) {
+            assert_string_equal(command_word((enum command_type)i), words[i]);
+        }
     }
+    assert_false(command_exists(COMMAND_TYPE_LAST + 1));
 }
 
 static void command__keeps_every_field(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_ENQUEUE; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command c = samples_command((enum command_type)type);
         ROW(command_word(c.type));
         expect_round_trip(&c);
@@ -79,6 +105,9 @@ static void command__may_be_empty(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_ENQUEUE; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command c = {.type = (enum command_type)type};
         struct command_ack_item item = {.id = samples_id(1)};
         struct id id = samples_id(2);
@@ -89,6 +118,8 @@ static void command__may_be_empty(void **state)
             c.jobs = (struct command_jobs){.action = COMMAND_JOB_RETRY, .ids = &id, .count = 1};
         } else if (type == COMMAND_QUEUE) {
             c.queue.action = COMMAND_QUEUE_PAUSE;
+        } else if (type == COMMAND_BULK_PUT) {
+            c.bulk_put.action = COMMAND_JOB_RETRY;
         }
         expect_round_trip(&c);
     }
@@ -123,6 +154,9 @@ static void truncation__is_always_found(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_ENQUEUE; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command c = samples_command((enum command_type)type);
         struct buf bytes;
         struct err err;
@@ -147,6 +181,9 @@ static void corruption__is_found_or_makes_another_command(void **state)
     (void)state;
     struct rng rng = rng_from(43);
     for (unsigned type = COMMAND_ENQUEUE; type <= COMMAND_TYPE_LAST; type++) {
+        if (!command_exists(type)) {
+            continue;
+        }
         struct command c = samples_command((enum command_type)type);
         struct buf bytes;
         struct err err;
@@ -174,7 +211,7 @@ static void unknown__numbers_and_versions_are_named(void **state)
         const char *message;
     } rows[] = {
         {{"\x00\x01", 2}, "command number 0 is not known to this version"},
-        {{"\x10\x01", 2}, "command number 16 is not known to this version"},
+        {{"\xc8\x01", 2}, "command number 200 is not known to this version"},
         {{"\xff\x01", 2}, "command number 255 is not known to this version"},
         {{"\x09\x02", 2}, "version 2 of command tick is not known to this version"},
         {{"\x02\x00", 2}, "version 0 of command claim is not known to this version"},
@@ -223,13 +260,23 @@ static void lying__counts_are_found(void **state)
 
 /* Entries */
 
+/* One type after the other, from the beginning again behind the last. */
+static enum command_type type_at(unsigned i)
+{
+    unsigned type = 0;
+    for (unsigned seen = 0; seen <= i; seen += command_exists(type) ? 1 : 0) {
+        type = type % COMMAND_TYPE_LAST + 1;
+    }
+    return (enum command_type)type;
+}
+
 static void build_entry(struct buf *out, unsigned count)
 {
     struct buf bytes;
     buf_init(out, 1 << 20);
     command_entry_begin(out, (struct wall){.ns = 77}, true);
     for (unsigned i = 0; i < count; i++) {
-        struct command c = samples_command((enum command_type)(1 + i % COMMAND_TYPE_LAST));
+        struct command c = samples_command(type_at(i));
         encode(&c, &bytes);
         command_entry_add(out, buf_str(&bytes));
         buf_deinit(&bytes);
@@ -253,7 +300,7 @@ static void entry__keeps_its_commands_and_is_padded(void **state)
         assert_int_equal(e.count, count);
         for (unsigned i = 0; i < count; i++) {
             assert_true(command_entry_next(&e, &command));
-            assert_int_equal(command.ptr[0], 1 + i % COMMAND_TYPE_LAST);
+            assert_int_equal(command.ptr[0], type_at(i));
             assert_true(encodes_again(command, &err));
         }
         assert_false(command_entry_next(&e, &command));

@@ -69,6 +69,26 @@ static void http_out__gives_back_what_was_put_in(void **state)
     http_out_cache_clear(&cache);
 }
 
+/* A slow reader of small pieces costs about what they hold. */
+static void http_out_add_piece__does_not_waste_blocks(void **state)
+{
+    (void)state;
+    static const char bytes[200];
+    struct http_block_cache cache = {0};
+    struct http_out out;
+    size_t held = 0;
+    http_out_init(&out, &cache);
+    while (out.bytes < 1 << 20) {
+        http_out_add_piece(&out, str_from(bytes, sizeof bytes));
+    }
+    for (const struct http_block *b = out.first; b != NULL; b = b->next) {
+        held += b->cap;
+    }
+    assert_in_range(held, 1 << 20, 4 << 20);
+    http_out_clear(&out);
+    http_out_cache_clear(&cache);
+}
+
 static void http_out_add_piece__keeps_pieces_apart(void **state)
 {
     (void)state;
@@ -88,4 +108,5 @@ static void http_out_add_piece__keeps_pieces_apart(void **state)
 }
 
 TEST_GROUP(http_out, cmocka_unit_test(http_out__gives_back_what_was_put_in),
-           cmocka_unit_test(http_out_add_piece__keeps_pieces_apart));
+           cmocka_unit_test(http_out_add_piece__keeps_pieces_apart),
+           cmocka_unit_test(http_out_add_piece__does_not_waste_blocks));

@@ -56,6 +56,8 @@ GOLDEN(lock, store_record, "record-lock-1.bin")
 GOLDEN(batch, store_record, "record-batch-1.bin")
 GOLDEN(schedule, store_record, "record-schedule-1.bin")
 GOLDEN(worker, store_record, "record-worker-1.bin")
+GOLDEN(webhook, store_record, "record-webhook-1.bin")
+GOLDEN(bulk, store_record, "record-bulk-1.bin")
 GOLDEN(error, store_rows, "row-error-1.bin")
 GOLDEN(usage, store_rows, "row-usage-1.bin")
 GOLDEN(iteration, store_rows, "row-iteration-1.bin")
@@ -139,6 +141,7 @@ static void machine_record__decodes(void **state)
 TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(queue__decodes),
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
+           cmocka_unit_test(bulk__decodes), cmocka_unit_test(webhook__decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
            cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),
            STORE_TEST(machine_record__decodes));

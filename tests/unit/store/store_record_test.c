@@ -37,6 +37,7 @@ KIND(lock)
 KIND(batch)
 KIND(schedule)
 KIND(worker)
+KIND(webhook)
 #undef KIND
 
 static const struct kind kinds[] = {
@@ -44,7 +45,7 @@ static const struct kind kinds[] = {
     {                                                                                              \
 #name, name##_encode, name##_again                                                         \
     }
-    KIND(queue), KIND(lock), KIND(batch), KIND(schedule), KIND(worker),
+    KIND(queue), KIND(lock), KIND(batch), KIND(schedule), KIND(worker), KIND(webhook),
 #undef KIND
 };
 
@@ -109,6 +110,8 @@ static void empty__records_are_records_too(void **state)
     struct store_batch b = {0};
     struct store_schedule s = {0};
     struct store_worker w = {0};
+    struct store_webhook h = {0};
+    struct store_webhook h2 = samples_webhook();
     struct store_queue q2 = samples_queue();
     struct store_batch b2 = samples_batch();
     struct store_schedule s2 = samples_schedule();
@@ -130,6 +133,10 @@ static void empty__records_are_records_too(void **state)
     store_record_encode_worker(&w, &bytes);
     assert_true(store_record_decode_worker(buf_str(&bytes), &w2));
     samples_same_worker(&w2, &w);
+    buf_clear(&bytes);
+    store_record_encode_webhook(&h, &bytes);
+    assert_true(store_record_decode_webhook(buf_str(&bytes), &h2));
+    samples_same_webhook(&h2, &h);
     buf_deinit(&bytes);
 }
 

@@ -1,0 +1,54 @@
+/*
+ * What backup and restore share (http-api.md 20.4): a job with everything that hangs on it, as
+ * JSON.
+ *
+ * A job is written as its document, plus `iterations` and `usage`, plus `restore`: what the
+ * document does not say and a restored job must have.
+ */
+#pragma once
+
+#include "api/api_int.h"
+#include "fsm/command_restore.h"
+#include "store/store_snapshot.h"
+
+/* The namespace that a backup or a restore is about: named in the query or in a text, else the
+ * caller's. False, and the call has ended, when the caller may not. Sets c->ns. */
+ATTR_NODISCARD bool api_backup__set_namespace(struct api_call *c, struct str named);
+/* Whether a queue belongs to the call's namespace: to the default one those without a prefix. */
+bool api_backup__is_own(const struct api_call *c, struct str queue);
+
+/* api_backup_job.c: writing */
+void api_backup_job__write(struct json_write *w, const struct api_call *c, const struct job *j,
+                           struct store_snapshot *sn);
+void api_backup_job__write_queue(struct json_write *w, const struct api_call *c, struct str name,
+                                 const struct store_queue *q);
+void api_backup_job__write_schedule(struct json_write *w, const struct api_call *c, struct id id,
+                                    const struct store_schedule *s);
+void api_backup_job__write_webhook(struct json_write *w, const struct api_call *c, struct str id,
+                                   const struct store_webhook *h);
+void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,
+                                 const struct store_batch *b);
+
+/* api_restore_job.c: reading. Items are put behind those that are there. Texts are views of the
+ * JSON or in the call's arena. */
+struct api_restore_list {
+    struct command_restore_item *items; /* from malloc; whoever has the list frees it */
+    size_t count, cap;
+    size_t bytes; /* about what they take in a command */
+};
+
+enum api_restore_what {
+    API_RESTORE_QUEUE,
+    API_RESTORE_SCHEDULE,
+    API_RESTORE_BATCH,
+    API_RESTORE_WEBHOOK,
+    API_RESTORE_JOB,
+    API_RESTORE_WHAT_COUNT
+};
+
+ATTR_NODISCARD bool api_restore_job__read(struct api_call *c, enum api_restore_what what,
+                                          struct str json, struct api_restore_list *list,
+                                          struct err *err);
+/* A job of the first format, or of any when it is to be enqueued anew. */
+ATTR_NODISCARD bool api_restore_job__read_new(struct api_call *c, struct str json,
+                                              struct command_new *out, struct err *err);

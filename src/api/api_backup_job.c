@@ -1,0 +1,238 @@
+#include "api/api_backup_int.h"
+#include "base/check.h"
+#include "store/store_rows.h"
+
+/* Rows: each kind is an array that begins with its first row. */
+
+struct rows {
+    struct json_write *w;
+    struct id job;
+    char open; /* the kind of the array that is open */
+};
+
+static void open_rows(struct rows *r, char kind, const char *key)
+{
+    if (r->open == kind) {
+        return;
+    }
+    if (r->open != '\0') {
+        json_write_end(r->w);
+    }
+    r->open = kind;
+    json_write_key(r->w, str_from_z(key));
+    json_write_array(r->w);
+}
+
+static void write_tokens(struct json_write *w, const struct store_tokens *t)
+{
+    api_document__tokens(w, t);
+    if (t->cost_nusd != 0) {
+        api_document__i64(w, "cost_nusd", t->cost_nusd); /* exactly */
+    }
+}
+
+static void write_error(void *data, const struct store_error *e)
+{
+    struct rows *r = data;
+    open_rows(r, STORE_ROW_ERROR, "errors");
+    json_write_object(r->w);
+    api_document__i64(r->w, "id", (int64_t)e->row);
+    api_document__id(r->w, "job_id", r->job, ID_JOB);
+    api_document__i64(r->w, "attempt", e->attempt);
+    json_write_key(r->w, STR("error"));
+    json_write_str(r->w, e->error);
+    api_document__text(r->w, "backtrace", e->backtrace);
+    api_document__time(r->w, "created_at", e->created_at);
+    json_write_end(r->w);
+}
+
+static void write_iteration(void *data, const struct store_iteration *it)
+{
+    static const char *const words[] = {[STORE_ITERATION_CONTINUE] = "continue",
+                                        [STORE_ITERATION_DONE] = "done",
+                                        [STORE_ITERATION_HOLD] = "hold"};
+    struct rows *r = data;
+    open_rows(r, STORE_ROW_ITERATION, "iterations");
+    json_write_object(r->w);
+    api_document__i64(r->w, "id", (int64_t)it->row);
+    api_document__i64(r->w, "iteration", it->iteration);
+    api_document__text(r->w, "status", str_from_z(words[it->status]));
+    api_document__raw(r->w, "checkpoint", it->checkpoint);
+    api_document__text(r->w, "hold_reason", it->hold_reason);
+    api_document__raw(r->w, "result", it->result);
+    write_tokens(r->w, &it->tokens);
+    api_document__time(r->w, "created_at", it->created_at);
+    json_write_end(r->w);
+}
+
+static void write_usage(void *data, const struct store_usage *u)
+{
+    struct rows *r = data;
+    open_rows(r, STORE_ROW_USAGE, "usage");
+    json_write_object(r->w);
+    api_document__i64(r->w, "id", (int64_t)u->row);
+    api_document__i64(r->w, "attempt", u->attempt);
+    api_document__text(r->w, "phase", u->phase == STORE_PHASE_ACK ? STR("ack") : STR("heartbeat"));
+    write_tokens(r->w, &u->tokens);
+    api_document__time(r->w, "created_at", u->created_at);
+    json_write_end(r->w);
+}
+
+/* Until when j holds its unique key; 0 when it does not. */
+static struct wall unique_until(const struct job *j, struct store_snapshot *sn)
+{
+    struct store_lock lock;
+    struct str value;
+    struct buf key;
+    if (j->unique_key.len == 0) {
+        return WALL_NONE;
+    }
+    buf_init(&key, SIZE_MAX);
+    buf_add_str(&key, j->queue);
+    buf_add_char(&key, '\0');
+    buf_add_str(&key, j->unique_key);
+    bool holds = store_snapshot_record(sn, STORE_KIND_LOCK, buf_str(&key), &value) &&
+                 store_record_decode_lock(value, &lock) && id_eq(lock.job, j->id);
+    buf_deinit(&key);
+    return holds ? lock.expires_at : WALL_NONE;
+}
+
+static void write_waits(struct json_write *w, struct str ids)
+{
+    char text[ID_TEXT_MAX];
+    if (ids.len == 0) {
+        return;
+    }
+    json_write_key(w, STR("waits_for"));
+    json_write_array(w);
+    for (size_t i = 0; i < ids.len / ID_BYTES; i++) {
+        struct id id;
+        memcpy(id.b, ids.ptr + i * ID_BYTES, ID_BYTES);
+        size_t len = id_format(id, ID_JOB, text);
+        json_write_str(w, str_from(text, len));
+    }
+    json_write_end(w);
+}
+
+/* What the document does not say. */
+static void write_rest(struct json_write *w, const struct job *j, struct store_snapshot *sn)
+{
+    json_write_key(w, STR("restore"));
+    json_write_object(w);
+    if (j->lease_token != 0) {
+        api_document__i64(w, "lease_token", (int64_t)j->lease_token);
+    }
+    if (j->batch_counted) {
+        api_document__bool(w, "batch_counted", true);
+    }
+    api_document__time(w, "unique_until", unique_until(j, sn));
+    if (j->agent.max_cost_nusd != 0) {
+        api_document__i64(w, "max_cost_nusd", j->agent.max_cost_nusd);
+    }
+    if (j->agent.total_cost_nusd != 0) {
+        api_document__i64(w, "total_cost_nusd", j->agent.total_cost_nusd);
+    }
+    write_waits(w, j->waits_for);
+    json_write_end(w);
+}
+
+void api_backup_job__write(struct json_write *w, const struct api_call *c, const struct job *j,
+                           struct store_snapshot *sn)
+{
+    struct rows rows = {.w = w, .job = j->id};
+    struct store_rows_visitor visitor = {
+        .data = &rows, .error = write_error, .iteration = write_iteration, .usage = write_usage};
+    json_write_object(w);
+    api_document__job_members(w, c, j);
+    if (j->error_count > 0 || j->iteration_count > 0 || j->usage_count > 0) {
+        store_snapshot_each_row(sn, j->id, &visitor);
+    }
+    if (rows.open != '\0') {
+        json_write_end(w);
+    }
+    write_rest(w, j, sn);
+    json_write_end(w);
+}
+
+void api_backup_job__write_queue(struct json_write *w, const struct api_call *c, struct str name,
+                                 const struct store_queue *q)
+{
+    json_write_object(w);
+    api_document__text(w, "name", api_names__visible(c, name));
+    api_document__bool(w, "paused", q->paused);
+    if (q->max_concurrency > 0) {
+        api_document__i64(w, "max_concurrency", q->max_concurrency);
+    }
+    if (q->throttle_rate > 0) {
+        api_document__i64(w, "rate_limit", q->throttle_rate);
+        api_document__i64(w, "rate_window_ms", q->throttle_window_ms);
+    }
+    api_document__time(w, "created_at", q->created_at);
+    if (q->failures > 0) {
+        api_document__i64(w, "failed", (int64_t)q->failures);
+    }
+    json_write_end(w);
+}
+
+void api_backup_job__write_schedule(struct json_write *w, const struct api_call *c, struct id id,
+                                    const struct store_schedule *s)
+{
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_SCHEDULE);
+    api_document__text(w, "name", api_names__visible(c, s->name));
+    api_document__text(w, "queue", api_names__visible(c, s->queue));
+    api_document__text(w, "cron", s->cron);
+    api_document__text(w, "timezone", s->timezone);
+    api_document__raw(w, "payload", s->payload);
+    api_document__text(w, "unique_key", s->unique_key);
+    api_document__raw(w, "tags", s->tags);
+    api_document__i64(w, "max_retries", s->max_retries);
+    api_document__i64(w, "priority", s->priority);
+    api_document__bool(w, "enabled", s->enabled);
+    api_document__time(w, "last_run", s->last_run);
+    api_document__time(w, "next_run", s->next_run);
+    api_document__time(w, "created_at", s->created_at);
+    api_document__time(w, "updated_at", s->updated_at);
+    json_write_end(w);
+}
+
+/* With its secret, because a restored one must sign as before. */
+void api_backup_job__write_webhook(struct json_write *w, const struct api_call *c, struct str id,
+                                   const struct store_webhook *h)
+{
+    struct str patterns = h->events;
+    json_write_object(w);
+    api_document__text(w, "id", api_names__visible(c, id));
+    api_document__text(w, "url", h->url);
+    json_write_key(w, STR("events"));
+    json_write_array(w);
+    while (patterns.len > 0) {
+        const char *end = memchr(patterns.ptr, '\n', patterns.len);
+        size_t len = end == NULL ? patterns.len : (size_t)(end - patterns.ptr);
+        json_write_str(w, str_from(patterns.ptr, len));
+        patterns = str_from_offset(patterns, end == NULL ? len : len + 1);
+    }
+    json_write_end(w);
+    api_document__text(w, "secret", h->secret);
+    api_document__bool(w, "enabled", h->enabled);
+    api_document__i64(w, "retry_limit", h->retry_limit);
+    api_document__time(w, "created_at", h->created_at);
+    json_write_end(w);
+}
+
+void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,
+                                 const struct store_batch *b)
+{
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_BATCH);
+    api_document__i64(w, "total", (int64_t)b->total);
+    api_document__i64(w, "pending", (int64_t)b->pending);
+    api_document__i64(w, "succeeded", (int64_t)b->succeeded);
+    api_document__i64(w, "failed", (int64_t)b->failed);
+    api_document__bool(w, "sealed", b->sealed);
+    api_document__text(w, "callback_queue", api_names__visible(c, b->callback_queue));
+    api_document__raw(w, "callback_payload", b->callback_payload);
+    api_document__time(w, "created_at", b->created_at);
+    api_document__time(w, "finished_at", b->finished_at);
+    json_write_end(w);
+}

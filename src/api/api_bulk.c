@@ -1,0 +1,495 @@
+/*
+ * Bulk operations (http-api.md 11): one action on many jobs, now or in the background.
+ */
+#include <stdlib.h>
+
+#include "api/api_bulk_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/job_move.h"
+#include "json/json_scan.h"
+#include "os/os_clock.h"
+#include "store/store_job.h"
+#include "svc/svc_bulk.h"
+
+enum { SET_JOB_IDS = 1, SET_FILTER = 2 };
+
+static const struct json_field bulk_rows[] = {
+    JSON_STR(struct api_bulk_in, action, 0, LIMIT_NAME_BYTES, 0,
+             "retry, delete, cancel, move, requeue, change_priority, hold, approve or reject."),
+    [SET_JOB_IDS] = JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS,
+                              LIMIT_NAME_BYTES, 0, "The jobs; wins over filter."),
+    [SET_FILTER] = JSON_RAW(struct api_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
+                            "All jobs that a search for this finds."),
+    JSON_STR(struct api_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
+             "For move."),
+    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, 0,
+             "For change_priority: critical, high or normal."),
+    JSON_STR(struct api_bulk_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT,
+             "For hold and reject: shown with the job."),
+    JSON_BOOL(struct api_bulk_in, reset_attempts, 0, "For move: count attempts anew."),
+    JSON_BOOL(struct api_bulk_in, async, 0, "Go on in the background, however few they are."),
+    JSON_BOOL(struct api_bulk_in, dry_run, 0, "Say how many jobs it would be and do nothing."),
+};
+static const struct json_schema bulk_schema =
+    JSON_SCHEMA(struct api_bulk_in, bulk_rows, JSON_SET(struct api_bulk_in, set));
+
+/* The actions, and what each does to a job in a state (http-api.md 5.2). */
+static const struct {
+    const char *word;
+    bool moves_state;
+    enum job_move move;
+    unsigned states; /* when it does not move the state */
+} actions[] = {
+    [COMMAND_JOB_RETRY] = {"retry", true, JOB_MOVE_RETRY, 0},
+    [COMMAND_JOB_REQUEUE] = {"requeue", true, JOB_MOVE_REQUEUE, 0},
+    [COMMAND_JOB_CANCEL] = {"cancel", true, JOB_MOVE_CANCEL, 0},
+    [COMMAND_JOB_HOLD] = {"hold", true, JOB_MOVE_HOLD, 0},
+    [COMMAND_JOB_APPROVE] = {"approve", true, JOB_MOVE_APPROVE, 0},
+    [COMMAND_JOB_REJECT] = {"reject", true, JOB_MOVE_REJECT, 0},
+    [COMMAND_JOB_MOVE] = {"move", false, 0, (1U << JOB_STATE_COUNT) - 1},
+    [COMMAND_JOB_CHANGE_PRIORITY] = {"change_priority", false, 0,
+                                     1U << JOB_SCHEDULED | 1U << JOB_PENDING},
+    [COMMAND_JOB_DELETE] = {"delete", false, 0, (1U << JOB_STATE_COUNT) - 1},
+};
+_Static_assert(COUNT_OF(actions) == COMMAND_JOB_ACTION_LAST + 1, "every action has a word");
+
+unsigned api_bulk__states(enum command_job_action action)
+{
+    unsigned states = actions[action].states;
+    for (unsigned s = 0; s < JOB_STATE_COUNT && actions[action].moves_state; s++) {
+        enum job_state to;
+        states |= job_move_target((enum job_state)s, actions[action].move, &to) ? 1U << s : 0;
+    }
+    return states;
+}
+
+/* Reading the request */
+
+static bool find_action(struct str word, enum command_job_action *out)
+{
+    for (unsigned i = COMMAND_JOB_RETRY; i <= COMMAND_JOB_ACTION_LAST; i++) {
+        if (str_eq(word, str_from_z(actions[i].word))) {
+            *out = (enum command_job_action)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A word or a number; any other word is normal. */
+static bool read_priority(struct api_call *c, struct str json, uint8_t *out, struct err *err)
+{
+    struct json_scan scan = json_scan_from(json);
+    struct json_value v;
+    struct str word;
+    int64_t number;
+    if (json.len == 0 || !json_scan_value(&scan, &v)) {
+        (void)err_set(err, ERR_BULK, "priority is required for change_priority");
+        return false;
+    }
+    if (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, &word, err) == ERR_OK) {
+        *out = job_priority_parse(word);
+        return true;
+    }
+    if (json_value_i64(v, &number) && number >= JOB_PRIORITY_CRITICAL &&
+        number <= JOB_PRIORITY_NORMAL) {
+        *out = (uint8_t)number;
+        return true;
+    }
+    (void)err_set(err, ERR_BULK, "priority: expected critical, high or normal");
+    return false;
+}
+
+static bool read_request(struct api_call *c, const struct api_bulk_in *in, struct api_bulk *b,
+                         struct err *err)
+{
+    if (in->action.len == 0) {
+        (void)err_set(err, ERR_VALIDATION, "action is required");
+        return false;
+    }
+    if (!find_action(in->action, &b->action)) {
+        (void)err_set(err, ERR_BULK, "action: '" STR_FMT "' is not known", STR_ARG(in->action));
+        return false;
+    }
+    if (b->action == COMMAND_JOB_MOVE && in->move_to_queue.len == 0) {
+        (void)err_set(err, ERR_BULK, "move_to_queue is required for move");
+        return false;
+    }
+    if (b->action == COMMAND_JOB_CHANGE_PRIORITY &&
+        !read_priority(c, in->priority, &b->priority, err)) {
+        return false;
+    }
+    b->reason = in->reason;
+    b->reset_attempts = in->reset_attempts;
+    b->filter = in->filter;
+    b->async = in->async;
+    b->dry_run = in->dry_run;
+    return api_names__internal(c, in->move_to_queue, &b->queue, err);
+}
+
+/* An id and where it stood. */
+struct ranked {
+    struct id id;
+    size_t rank;
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct ranked *x = a;
+    const struct ranked *y = b;
+    int order = id_cmp(x->id, y->id);
+    return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+    const struct ranked *x = a;
+    const struct ranked *y = b;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* Each id once, in the order in which they came; what is no id is counted as an error. */
+static void read_ids(const struct api_bulk_in *in, struct api_bulk *b)
+{
+    struct ranked *all = calloc(in->job_ids_count + 1, sizeof *all);
+    size_t count = 0;
+    size_t kept = 0;
+    CHECK(all != NULL);
+    for (size_t i = 0; i < in->job_ids_count; i++) {
+        if (id_parse(in->job_ids[i], ID_JOB, &all[count].id)) {
+            all[count++].rank = i;
+        } else {
+            b->errors++;
+        }
+    }
+    qsort(all, count, sizeof *all, compare_ids);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || !id_eq(all[i].id, all[i - 1].id)) {
+            all[kept++] = all[i];
+        }
+    }
+    qsort(all, kept, sizeof *all, compare_ranks);
+    b->count = kept;
+    for (size_t i = 0; i < kept; i++) {
+        b->ids[i] = all[i].id;
+    }
+    free(all);
+}
+
+/* Ends */
+
+static void reply_counts(struct api_call *c, const struct api_bulk *b)
+{
+    struct buf json;
+    buf_init(&json, 256);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__i64(&w, "affected", (int64_t)b->affected);
+    api_document__i64(&w, "errors", (int64_t)b->errors);
+    api_document__i64(&w, "duration_ms", (os_clock_mono().ns - c->started.ns) / NS_PER_MS);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable)
+{
+    const struct api_bulk *b = c->data;
+    struct buf json;
+    buf_init(&json, 256);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__i64(&w, "affected", 0);
+    api_document__i64(&w, "matched", (int64_t)matched);
+    api_document__i64(&w, "applicable", (int64_t)applicable);
+    api_document__i64(&w, "errors", (int64_t)b->errors);
+    api_document__bool(&w, "dry_run", true);
+    api_document__i64(&w, "duration_ms", (os_clock_mono().ns - c->started.ns) / NS_PER_MS);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+/* Now, a chunk after the other */
+
+static void chunk_done(struct api_call *c, const struct result *r);
+
+static void next_chunk(struct api_call *c)
+{
+    struct api_bulk *b = c->data;
+    size_t left = b->count - b->at;
+    if (left == 0) {
+        reply_counts(c, b);
+        return;
+    }
+    struct command command = {.type = COMMAND_JOBS,
+                              .jobs = {.action = b->action,
+                                       .lenient = true,
+                                       .reset_attempts = b->reset_attempts,
+                                       .priority = b->priority,
+                                       .queue = b->queue,
+                                       .reason = b->reason,
+                                       .ids = b->ids + b->at,
+                                       .count = left < LIMIT_BULK_CHUNK ? left : LIMIT_BULK_CHUNK}};
+    b->at += command.jobs.count;
+    api_call__submit(c, &command, 0, chunk_done);
+}
+
+static void chunk_done(struct api_call *c, const struct result *r)
+{
+    struct api_bulk *b = c->data;
+    if (!api_call__refused(c, r)) {
+        b->affected += r->affected;
+        b->errors += r->missing;
+        next_chunk(c);
+    }
+}
+
+/* The state of a job that exists and is the caller's to touch. */
+static bool state_of(const struct api_call *c, struct id id, struct buf *doc, enum job_state *out)
+{
+    struct job j;
+    struct err err;
+    buf_clear(doc);
+    if (!engine_read_job(c->api->config.engine, id, doc) ||
+        store_job_decode_head(id, buf_str(doc), &j, &err) != ERR_OK ||
+        !api_names__is_visible(c, j.queue)) {
+        return false;
+    }
+    *out = j.state;
+    return true;
+}
+
+/* Leave out what the caller may not touch. In the default namespace that is nothing. */
+static void drop_invisible(const struct api_call *c, struct api_bulk *b)
+{
+    struct buf doc;
+    size_t kept = 0;
+    if (c->ns.len == 0) {
+        return;
+    }
+    buf_init(&doc, SIZE_MAX);
+    for (size_t i = 0; i < b->count; i++) {
+        enum job_state state;
+        if (state_of(c, b->ids[i], &doc, &state)) {
+            b->ids[kept++] = b->ids[i];
+        } else {
+            b->errors++;
+        }
+    }
+    b->count = kept;
+    buf_deinit(&doc);
+}
+
+void api_bulk__run(struct api_call *c)
+{
+    struct api_bulk *b = c->data;
+    drop_invisible(c, b);
+    next_chunk(c);
+}
+
+/* In the background */
+
+static void was_put(struct api_call *c, const struct result *r)
+{
+    const uint64_t *total = c->data;
+    struct buf json;
+    char id[ID_TEXT_MAX];
+    if (api_call__refused(c, r)) {
+        return;
+    }
+    svc_bulk_wake(c->api->config.bulk);
+    size_t len = id_format(r->id, ID_BULK, id);
+    buf_init(&json, 512);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__text(&w, "bulk_operation_id", str_from(id, len));
+    api_document__text(&w, "status", STR("queued"));
+    api_document__i64(&w, "estimated_total", (int64_t)*total);
+    struct buf url;
+    buf_init(&url, 128);
+    buf_printf(&url, "/api/v1/bulk/%.*s/progress", (int)len, id);
+    api_document__text(&w, "progress_url", buf_str(&url));
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 202, buf_str(&json));
+    buf_deinit(&url);
+    buf_deinit(&json);
+}
+
+void api_bulk__put(struct api_call *c, uint64_t total)
+{
+    const struct api_bulk *b = c->data;
+    struct command command = {.type = COMMAND_BULK_PUT,
+                              .bulk_put = {.action = b->action,
+                                           .reset_attempts = b->reset_attempts,
+                                           .priority = b->priority,
+                                           .queue = b->queue,
+                                           .reason = b->reason,
+                                           .ns = c->ns,
+                                           .filter = b->filter,
+                                           .total = total,
+                                           .errors = b->errors,
+                                           .ids = b->ids,
+                                           .count = b->count}};
+    uint64_t *kept = API_NEW(c, uint64_t);
+    *kept = total;
+    c->data = kept;
+    api_call__submit(c, &command, 0, was_put);
+}
+
+/* By ids */
+
+static void dry_run(struct api_call *c)
+{
+    struct api_bulk *b = c->data;
+    unsigned states = api_bulk__states(b->action);
+    uint64_t matched = 0;
+    uint64_t applicable = 0;
+    struct buf doc;
+    if (b->count > LIMIT_BULK_SYNC) {
+        api_call__fail(c, ERR_BULK, "dry_run takes at most %d job_ids", LIMIT_BULK_SYNC);
+        return;
+    }
+    buf_init(&doc, SIZE_MAX);
+    for (size_t i = 0; i < b->count; i++) {
+        enum job_state state;
+        if (state_of(c, b->ids[i], &doc, &state)) {
+            matched++;
+            applicable += (states >> state & 1U) != 0 ? 1 : 0;
+        } else {
+            b->errors++;
+        }
+    }
+    buf_deinit(&doc);
+    api_bulk__reply_dry(c, matched, applicable);
+}
+
+static void begin_ids(struct api_call *c, const struct api_bulk_in *in)
+{
+    struct api_bulk *b = c->data;
+    b->filter = STR_EMPTY;
+    b->ids = API_ARRAY(c, struct id, in->job_ids_count);
+    read_ids(in, b);
+    if (b->dry_run) {
+        dry_run(c);
+    } else if (b->async || b->count > LIMIT_BULK_SYNC) {
+        api_bulk__put(c, b->count + b->errors);
+    } else {
+        api_bulk__run(c);
+    }
+}
+
+static void handle_bulk(struct api_call *c)
+{
+    const struct api_bulk_in *in = c->in;
+    struct api_bulk *b = API_NEW(c, struct api_bulk);
+    struct err err;
+    c->data = b;
+    if (!read_request(c, in, b, &err)) {
+        api_call__fail_err(c, &err);
+    } else if ((in->set >> SET_JOB_IDS & 1U) != 0) {
+        begin_ids(c, in);
+    } else if ((in->set >> SET_FILTER & 1U) != 0) {
+        api_bulk_filter__begin(c);
+    } else if (b->dry_run) {
+        api_bulk__reply_dry(c, 0, 0);
+    } else {
+        reply_counts(c, b); /* neither: nothing is meant */
+    }
+}
+
+/* Looking at one, and stopping it */
+
+const char *api_bulk__status_word(enum store_bulk_status status)
+{
+    static const char *const words[] = {
+        [STORE_BULK_QUEUED] = "queued",       [STORE_BULK_RUNNING] = "running",
+        [STORE_BULK_COMPLETED] = "completed", [STORE_BULK_FAILED] = "failed",
+        [STORE_BULK_CANCELLED] = "cancelled",
+    };
+    return words[status];
+}
+
+bool api_bulk__record(struct api_call *c, struct id *out_id, struct buf *value,
+                      struct store_bulk *out)
+{
+    if (id_parse(c->param[0], ID_BULK, out_id) &&
+        svc_bulk_read(c->api->config.engine, *out_id, value, out) &&
+        (c->ns.len == 0 || str_eq(c->ns, out->ns))) {
+        return true;
+    }
+    api_call__fail(c, ERR_NOT_FOUND, "bulk operation not found");
+    return false;
+}
+
+static void write_record(struct json_write *w, struct id id, const struct store_bulk *rec)
+{
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_BULK);
+    api_document__text(w, "status", str_from_z(api_bulk__status_word(rec->status)));
+    api_document__text(w, "action", str_from_z(actions[rec->action].word));
+    api_document__i64(w, "total", (int64_t)rec->total);
+    api_document__i64(w, "processed", (int64_t)rec->processed);
+    api_document__i64(w, "affected", (int64_t)rec->affected);
+    api_document__i64(w, "errors", (int64_t)rec->errors);
+    api_document__text(w, "error", rec->error);
+    api_document__time(w, "created_at", rec->created_at);
+    api_document__time(w, "updated_at", rec->updated_at);
+    api_document__time(w, "finished_at", rec->finished_at);
+    json_write_end(w);
+}
+
+static void handle_get(struct api_call *c)
+{
+    struct store_bulk rec;
+    struct id id;
+    struct buf value;
+    struct buf json;
+    api_call__buf(&value);
+    if (api_bulk__record(c, &id, &value, &rec)) {
+        api_call__buf(&json);
+        struct json_write w = json_write_to(&json);
+        write_record(&w, id, &rec);
+        json_write_finish(&w);
+        api_call__reply(c, 200, buf_str(&json));
+        buf_deinit(&json);
+    }
+    buf_deinit(&value);
+}
+
+static void was_cancelled(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        svc_bulk_changed(c->api->config.bulk, r->id);
+        api_call__reply_status(c, "cancelled");
+    }
+}
+
+static void handle_cancel(struct api_call *c)
+{
+    struct store_bulk rec;
+    struct command command = {.type = COMMAND_BULK_END,
+                              .bulk_end = {.cancelled = true, .error = STR("cancelled")}};
+    struct buf value;
+    api_call__buf(&value);
+    if (api_bulk__record(c, &command.bulk_end.id, &value, &rec)) {
+        api_call__submit(c, &command, 0, was_cancelled);
+    }
+    buf_deinit(&value);
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method      pattern                          roles      flags                      in            handler                    cost  answer                                                                       doc */
+    {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "One action on many jobs, by ids or by filter."},
+    {HTTP_GET,    "/api/v1/bulk/{id}",              ROLES_AOR, ROUTE_LEADER,              NULL,         handle_get,                NULL, "200 {id, status, total, processed, affected}",                               "How far a bulk operation is."},
+    {HTTP_GET,    "/api/v1/bulk/{id}/progress",     ROLES_AOR, ROUTE_LEADER,              NULL,         api_bulk_progress__handle, NULL, "200 events",                                                                 "The same as it happens, as server-sent events."},
+    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}",                                                               "Stop it behind the chunk that is under way."},
+};
+/* clang-format on */
+
+const struct api_routes api_bulk_routes = {.rows = rows, .count = COUNT_OF(rows)};

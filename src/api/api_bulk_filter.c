@@ -1,0 +1,165 @@
+/*
+ * Bulk operations by filter: which jobs are meant is a question to the view (http-api.md 11, 10.1).
+ *
+ * All that match are meant, so an answer of a view that is behind is no answer: it is asked again.
+ * A request does so for a while and then goes on in the background, which can wait.
+ */
+#include <stdlib.h>
+
+#include "api/api_bulk_int.h"
+#include "api/api_search_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "svc/svc_bulk.h"
+
+enum { LATE_MAX = 4 }; /* each time it waits for the view as a search does */
+
+/* A filter takes a few times its own size. */
+enum { FIND_ARENA_BYTES = 16 * LIMIT_BULK_FILTER_BYTES };
+
+/* The filter that a JSON object means to the caller. */
+static bool read_filter(struct api_call *c, struct str json, struct view_filter *out,
+                        struct err *err)
+{
+    struct api_search_in in;
+    return json_schema_decode(&api_search__schema, json, c->arena, &in, err) == ERR_OK &&
+           api_search__filter(c, &in, out, err) && view_search_check(out, err) == ERR_OK;
+}
+
+/* A request */
+
+struct found {
+    struct view_filter filter;
+    uint64_t matched, applicable;
+    struct view_page page;
+    unsigned late; /* how often the view was behind */
+};
+
+/* How many there are, and how many of them the action would change. */
+static enum err_code count_both(const struct api_call *c, struct view_reader *r, struct found *f,
+                                struct err *err)
+{
+    const struct api_bulk *b = c->data;
+    struct view_filter narrow = f->filter;
+    narrow.states = api_bulk__states(b->action);
+    narrow.states &= f->filter.states == 0 ? narrow.states : f->filter.states;
+    if (view_search_count(r, &f->filter, c->arena, &f->matched, err) != ERR_OK) {
+        return err->code;
+    }
+    return narrow.states == 0 ? ERR_OK
+                              : view_search_count(r, &narrow, c->arena, &f->applicable, err);
+}
+
+/* On the view's thread: all of them when they are few, else how many they are. */
+static void look(struct api_call *c, struct view_reader *r)
+{
+    const struct api_bulk *b = c->data;
+    struct found *f = b->found;
+    enum err_code code = ERR_OK;
+    f->matched = f->applicable = 0;
+    if (b->dry_run) {
+        code = count_both(c, r, f, &c->ask_err);
+    } else if (!b->async) {
+        f->page = (struct view_page){.filter = &f->filter, .max = LIMIT_BULK_SYNC + 1};
+        code = view_search_page(r, &f->page, c->arena, &c->ask_err);
+    }
+    if (code == ERR_OK && !b->dry_run && (b->async || f->page.count > LIMIT_BULK_SYNC)) {
+        code = view_search_count(r, &f->filter, c->arena, &f->matched, &c->ask_err);
+    }
+    c->ask_err.code = code;
+}
+
+static void looked(struct api_call *c)
+{
+    struct api_bulk *b = c->data;
+    struct found *f = b->found;
+    bool late = c->ask.lag > 0;
+    if (late && ++f->late <= LATE_MAX) {
+        buf_deinit(&c->asked);
+        api_call__ask(c, look, looked);
+    } else if (late && b->dry_run) {
+        api_call__fail(c, ERR_UNHEALTHY, "the view is behind by %llu jobs; try again later",
+                       (unsigned long long)c->ask.lag);
+    } else if (late) {
+        api_bulk__put(c, f->matched > f->page.count ? f->matched : f->page.count);
+    } else if (b->dry_run) {
+        api_bulk__reply_dry(c, f->matched, f->applicable);
+    } else if (b->async || f->page.count > LIMIT_BULK_SYNC) {
+        api_bulk__put(c, f->matched);
+    } else {
+        b->ids = f->page.ids;
+        b->count = f->page.count;
+        api_bulk__run(c);
+    }
+}
+
+void api_bulk_filter__begin(struct api_call *c)
+{
+    struct api_bulk *b = c->data;
+    struct found *f = API_NEW(c, struct found);
+    struct err err;
+    b->found = f;
+    if (!read_filter(c, b->filter, &f->filter, &err)) {
+        api_call__fail(c, ERR_BULK, "filter: %s", err.msg);
+        return;
+    }
+    api_call__ask(c, look, looked);
+}
+
+/* In the background */
+
+struct finder {
+    struct view_ask ask;
+    struct svc_bulk_page *page;
+    struct api_call call; /* of nobody: a namespace and an arena */
+    struct view_filter filter;
+};
+
+static void run_find(struct view_ask *ask, struct view_reader *r)
+{
+    struct finder *f = ask->data;
+    struct svc_bulk_page *p = f->page;
+    struct view_page page = {
+        .filter = &f->filter, .after = p->after, .until = p->until, .max = LIMIT_BULK_CHUNK};
+    if (view_search_page(r, &page, f->call.arena, &p->err) != ERR_OK) {
+        return;
+    }
+    CHECK(page.count <= LIMIT_BULK_CHUNK);
+    p->err.code = ERR_OK;
+    p->count = page.count;
+    if (page.count > 0) {
+        memcpy(p->ids, page.ids, page.count * sizeof *page.ids);
+    }
+}
+
+static void find_done(struct view_ask *ask)
+{
+    struct finder *f = ask->data;
+    struct svc_bulk_page *p = f->page;
+    if (ask->err.code != ERR_OK) {
+        p->err = ask->err;
+    } else if (p->err.code == ERR_OK && ask->lag > 0) {
+        (void)err_set(&p->err, ERR_OVERLOADED, "the view is behind"); /* asked again */
+    }
+    arena_free(f->call.arena);
+    free(f);
+    svc_bulk_found(p);
+}
+
+void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
+{
+    struct finder *f = calloc(1, sizeof *f);
+    CHECK(f != NULL);
+    f->page = page;
+    f->call.arena = arena_new(FIND_ARENA_BYTES);
+    f->call.ns = page->ns;
+    if (!read_filter(&f->call, page->filter, &f->filter, &page->err)) {
+        arena_free(f->call.arena);
+        free(f);
+        svc_bulk_found(page);
+        return;
+    }
+    f->ask = (struct view_ask){
+        .run = run_find, .done = find_done, .reply_to = page->reply_to, .data = f};
+    view_ask(view, &f->ask);
+}

@@ -1,0 +1,60 @@
+/*
+ * What the files of the bulk operations share (http-api.md 11): a request on its way, and its ends.
+ */
+#pragma once
+
+#include "api/api_int.h"
+
+struct api_bulk_in {
+    uint64_t set; /* which members were given: bit n for row n of the schema */
+    struct str action;
+    struct str *job_ids;
+    size_t job_ids_count;
+    struct str filter;
+    struct str move_to_queue;
+    struct str priority; /* any JSON */
+    struct str reason;
+    bool reset_attempts;
+    bool async;
+    bool dry_run;
+};
+
+/* One request. */
+struct api_bulk {
+    enum command_job_action action;
+    bool reset_attempts;
+    uint8_t priority;
+    struct str queue; /* internal name */
+    struct str reason;
+    struct str filter;
+    void *found; /* of a filter: api_bulk_filter.c's own */
+    bool async;
+    bool dry_run;
+    struct id *ids; /* what is to be done, each once */
+    size_t count;
+    size_t at; /* how many of them are done */
+    uint64_t affected;
+    uint64_t errors;
+};
+
+/* api_bulk.c */
+
+/* Do it now, a chunk after the other, and answer 200. */
+void api_bulk__run(struct api_call *c);
+/* Let it go on in the background, with so many jobs in all, and answer 202. */
+void api_bulk__put(struct api_call *c, uint64_t total);
+/* Answer what would be done. */
+void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable);
+/* States, as bits, in which a job is changed by the action. */
+unsigned api_bulk__states(enum command_job_action action);
+
+/* api_bulk_filter.c: the call goes on with the jobs that the filter means. */
+void api_bulk_filter__begin(struct api_call *c);
+
+/* api_bulk_progress.c: how an operation goes on, as it happens. */
+void api_bulk_progress__handle(struct api_call *c);
+/* The record of the operation that the path names, when the caller may see it; the call has ended
+ * otherwise. value is the caller's, and what out points into. */
+ATTR_NODISCARD bool api_bulk__record(struct api_call *c, struct id *out_id, struct buf *value,
+                                     struct store_bulk *out);
+const char *api_bulk__status_word(enum store_bulk_status status);

@@ -1,0 +1,165 @@
+/*
+ * How a bulk operation goes on, as server-sent events (http-api.md 11.3).
+ *
+ * A stream watches the operation. What comes while the reader is slow is left out but for the last;
+ * the end always arrives. The call is over when the watch has ended and nothing waits any more.
+ */
+#include "api/api_bulk_int.h"
+#include "base/check.h"
+#include "svc/svc_bulk.h"
+
+enum { FRAME_BYTES_MAX = 2048 };
+
+struct progress {
+    struct svc_bulk_watch watch;
+    struct api_call *call;
+    struct buf waiting; /* the newest frame that the reader had no room for */
+    bool over;          /* the last frame was made */
+    bool leaving;       /* unwatched */
+    bool gone;          /* the client is */
+};
+
+static struct progress *progress_of(struct http_request *req)
+{
+    struct api_call *c = req->data;
+    return c->data;
+}
+
+static void leave(struct progress *p)
+{
+    if (!p->leaving) {
+        p->leaving = true;
+        svc_bulk_unwatch(&p->watch);
+    }
+}
+
+static const char *type_word(const struct svc_bulk_news *n)
+{
+    if (n->type == SVC_BULK_OVER) {
+        return n->status == STORE_BULK_COMPLETED ? "bulk.async.completed" : "bulk.async.failed";
+    }
+    return n->type == SVC_BULK_STARTED ? "bulk.async.started" : "bulk.async.progress";
+}
+
+static void number_if_set(struct json_write *w, const char *key, uint64_t v)
+{
+    if (v != 0) {
+        api_document__i64(w, key, (int64_t)v);
+    }
+}
+
+static void write_frame(const struct progress *p, const struct svc_bulk_news *n, struct buf *out)
+{
+    const char *type = type_word(n);
+    if (n->type == SVC_BULK_KEEPALIVE) {
+        buf_add_str(out, STR(":keepalive\n\n"));
+        return;
+    }
+    buf_printf(out, "event: %s\ndata: ", type);
+    struct json_write w = json_write_to(out);
+    json_write_object(&w);
+    api_document__text(&w, "type", str_from_z(type));
+    api_document__id(&w, "task_id", p->watch.task, ID_BULK);
+    api_document__text(&w, "status", str_from_z(api_bulk__status_word(n->status)));
+    number_if_set(&w, "affected", n->affected);
+    number_if_set(&w, "total", n->total);
+    number_if_set(&w, "processed", n->processed);
+    number_if_set(&w, "percent", n->total == 0 ? 0 : n->processed * 100 / n->total);
+    number_if_set(&w, "errors", n->errors);
+    api_document__text(&w, "error", str_from_z(n->error));
+    api_document__i64(&w, "created_at_ns", n->at.ns);
+    json_write_end(&w);
+    json_write_finish(&w);
+    buf_add_str(out, STR("\n\n"));
+    CHECK(!out->overflow);
+}
+
+/* Send what waits, if there is room. */
+static void flush(struct progress *p)
+{
+    if (p->waiting.len > 0) {
+        enum http_write written = http_request_write(p->call->req, buf_str(&p->waiting));
+        if (written == HTTP_WRITE_FULL) {
+            return; /* writable will come */
+        }
+        buf_clear(&p->waiting);
+    }
+    if (p->over) {
+        leave(p);
+    }
+}
+
+static void told(struct svc_bulk_watch *watch, const struct svc_bulk_news *n)
+{
+    struct progress *p = CONTAINER_OF(watch, struct progress, watch);
+    if (p->gone || p->leaving || p->over || (n->type == SVC_BULK_KEEPALIVE && p->waiting.len > 0)) {
+        return;
+    }
+    buf_clear(&p->waiting);
+    write_frame(p, n, &p->waiting);
+    p->over = n->type == SVC_BULK_OVER;
+    flush(p);
+}
+
+static void ended(struct svc_bulk_watch *watch)
+{
+    struct progress *p = CONTAINER_OF(watch, struct progress, watch);
+    buf_deinit(&p->waiting);
+    if (p->gone) {
+        api_call__stream_drop(p->call);
+    } else {
+        api_call__stream_end(p->call);
+    }
+}
+
+static void watch_gone(struct http_request *req)
+{
+    struct progress *p = progress_of(req);
+    p->gone = true;
+    leave(p);
+}
+
+static void watch_stopping(struct http_request *req)
+{
+    leave(progress_of(req));
+}
+
+static void watch_writable(struct http_request *req)
+{
+    struct progress *p = progress_of(req);
+    if (!p->leaving) {
+        flush(p);
+    }
+}
+
+static const struct http_watch stream_watch = {
+    .gone = watch_gone, .stopping = watch_stopping, .writable = watch_writable};
+
+void api_bulk_progress__handle(struct api_call *c)
+{
+    const struct http_header headers[] = {
+        {STR("Cache-Control"), STR("no-cache")},
+        {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
+    };
+    struct progress *p = API_NEW(c, struct progress);
+    struct store_bulk rec;
+    struct buf value;
+    api_call__buf(&value);
+    bool found = api_bulk__record(c, &p->watch.task, &value, &rec);
+    buf_deinit(&value);
+    if (!found) {
+        return;
+    }
+    p->call = c;
+    c->data = p;
+    buf_init(&p->waiting, FRAME_BYTES_MAX);
+    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), &stream_watch);
+    if (c->req->head || http_loop_stopping(c->req->loop)) {
+        api_call__stream_end(c);
+        return;
+    }
+    p->watch.reply_to = http_loop_mailbox(c->req->loop);
+    p->watch.told = told;
+    p->watch.ended = ended;
+    svc_bulk_watch(c->api->config.bulk, &p->watch);
+}

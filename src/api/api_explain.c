@@ -1,0 +1,471 @@
+/*
+ * Explain: why a job, or the jobs of a queue, are not running.
+ *
+ * Every reason is an object with a code for programs, a message for people, and its details. What
+ * the machine's memory knows is copied out on the core thread (fsm/explain.h); the documents that
+ * the answer names are read here.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "api/api_int.h"
+#include "api/api_view_int.h"
+#include "base/check.h"
+#include "core/timestamp.h"
+#include "fsm/explain.h"
+#include "os/os_clock.h"
+#include "store/store_job.h"
+
+enum { DEPENDENCIES_MAX = 20, MESSAGE_BYTES_MAX = 8192 };
+
+struct explanation {
+    struct id id;
+    struct str queue; /* internal name */
+    struct wall now;
+    struct explain_job job; /* for a queue only its queue */
+    struct json_write *w;
+    bool blocked; /* a reason stands in the way of the next claim */
+};
+
+/* A moment as text, for messages. */
+struct moment {
+    char text[TIMESTAMP_TEXT_MAX];
+    size_t len;
+};
+
+static struct moment moment_of(struct wall at)
+{
+    struct moment m;
+    m.len = timestamp_format(at, m.text);
+    return m;
+}
+
+#define MOMENT_ARG(m) (int)(m).len, (m).text
+
+/* Begin a reason; the caller writes details and ends it. */
+static void begin_reason(struct json_write *w, const char *code, const char *fmt, ...)
+    ATTR_PRINTF(3, 4);
+static void begin_reason(struct json_write *w, const char *code, const char *fmt, ...)
+{
+    char text[MESSAGE_BYTES_MAX];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    CHECK(n >= 0);
+    json_write_object(w);
+    api_document__text(w, "code", str_from_z(code));
+    api_document__text(w, "message",
+                       str_from(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
+}
+
+/* The queue's reasons */
+
+static void write_holder(struct json_write *w, struct api_call *c, struct id id)
+{
+    struct job j;
+    struct err err;
+    struct buf doc;
+    buf_init(&doc, SIZE_MAX);
+    json_write_object(w);
+    api_document__id(w, "job_id", id, ID_JOB);
+    if (engine_read_job(c->api->config.engine, id, &doc) &&
+        store_job_decode(id, buf_str(&doc), &j, &err) == ERR_OK) {
+        api_document__text(w, "worker_id", j.worker_id);
+        api_document__text(w, "hostname", j.hostname);
+        api_document__time(w, "started_at", j.started_at);
+        api_document__time(w, "lease_expires_at", j.lease_expires_at);
+    }
+    json_write_end(w);
+    buf_deinit(&doc);
+}
+
+static void explain_limit(struct api_call *c, const struct explanation *e, struct str name)
+{
+    const struct explain_queue *q = &e->job.queue;
+    uint64_t active = q->settings.count[JOB_ACTIVE];
+    begin_reason(e->w, "concurrency_limit",
+                 "queue \"" STR_FMT "\" has %" PRIu64 " active jobs; its limit is %" PRIu32,
+                 STR_ARG(name), active, q->settings.max_concurrency);
+    api_document__i64(e->w, "max_concurrency", q->settings.max_concurrency);
+    api_document__i64(e->w, "active", (int64_t)active);
+    json_write_key(e->w, STR("held_by"));
+    json_write_array(e->w);
+    for (uint32_t i = 0; i < q->holder_count; i++) {
+        write_holder(e->w, c, q->holders[i]);
+    }
+    json_write_end(e->w);
+    api_document__bool(e->w, "held_by_more", active > q->holder_count);
+    json_write_end(e->w);
+}
+
+static void explain_throttle(const struct explanation *e, struct str name)
+{
+    const struct explain_queue *q = &e->job.queue;
+    struct moment until = moment_of(q->throttled_until);
+    begin_reason(e->w, "throttled",
+                 "queue \"" STR_FMT "\" may begin %" PRIu32 " jobs in %lld ms; the next at %.*s",
+                 STR_ARG(name), q->settings.throttle_rate,
+                 (long long)q->settings.throttle_window_ms, MOMENT_ARG(until));
+    api_document__i64(e->w, "rate_limit", q->settings.throttle_rate);
+    api_document__i64(e->w, "rate_window_ms", q->settings.throttle_window_ms);
+    api_document__time(e->w, "until", q->throttled_until);
+    json_write_end(e->w);
+}
+
+static void explain_pause(const struct explanation *e, struct str name)
+{
+    begin_reason(e->w, "queue_paused", "queue \"" STR_FMT "\" is paused", STR_ARG(name));
+    json_write_end(e->w);
+}
+
+/* No worker asks for the queue, or none has lately. */
+static void explain_workers(const struct explanation *e, struct str name)
+{
+    const struct explain_queue *q = &e->job.queue;
+    if (q->worker_count == 0) {
+        begin_reason(e->w, "no_worker",
+                     "no worker has asked for queue \"" STR_FMT "\" within a day", STR_ARG(name));
+        json_write_end(e->w);
+        return;
+    }
+    struct wall last = q->workers[0].last_heartbeat;
+    if (wall_add_ms(last, API_VIEW_ACTIVE_MS).ns <= e->now.ns) {
+        struct moment at = moment_of(last);
+        begin_reason(e->w, "no_worker", "no worker has asked for queue \"" STR_FMT "\" since %.*s",
+                     STR_ARG(name), MOMENT_ARG(at));
+        api_document__time(e->w, "last_heartbeat", last);
+        json_write_end(e->w);
+    }
+}
+
+/* What keeps every job of the queue from being handed out now. */
+static void explain_rules(struct api_call *c, struct explanation *e)
+{
+    const struct explain_queue *q = &e->job.queue;
+    struct str name = api_names__visible(c, e->queue);
+    if (q->settings.paused) {
+        explain_pause(e, name);
+    }
+    if (q->at_limit) {
+        explain_limit(c, e, name);
+    }
+    if (q->throttled_until.ns != 0) {
+        explain_throttle(e, name);
+    }
+    e->blocked = e->blocked || q->settings.paused || q->at_limit || q->throttled_until.ns != 0;
+    explain_workers(e, name);
+}
+
+static void write_workers(struct json_write *w, const struct explain_queue *q)
+{
+    json_write_key(w, STR("workers"));
+    json_write_array(w);
+    for (uint32_t i = 0; i < q->worker_count; i++) {
+        json_write_object(w);
+        api_document__text(w, "id", q->workers[i].id);
+        api_document__text(w, "hostname", q->workers[i].hostname);
+        api_document__time(w, "last_heartbeat", q->workers[i].last_heartbeat);
+        json_write_end(w);
+    }
+    json_write_end(w);
+    api_document__i64(w, "workers_total", (int64_t)q->workers_total);
+}
+
+/* The job's own reasons */
+
+/* The word for a job that is waited for. */
+static const char *state_of(struct api_call *c, struct id id)
+{
+    struct job j;
+    struct err err;
+    struct buf doc;
+    buf_init(&doc, SIZE_MAX);
+    bool found = engine_read_job(c->api->config.engine, id, &doc) &&
+                 store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK &&
+                 api_names__is_visible(c, j.queue);
+    const char *word = found ? job_state_name(j.state) : "missing";
+    buf_deinit(&doc);
+    return word;
+}
+
+static void explain_dependencies(struct api_call *c, struct explanation *e)
+{
+    struct str ids = e->job.job.waits_for;
+    size_t count = ids.len / ID_BYTES;
+    begin_reason(e->w, "dependencies", "waits for %zu %s to complete", count,
+                 count == 1 ? "job" : "jobs");
+    json_write_key(e->w, STR("waits_for"));
+    json_write_array(e->w);
+    for (size_t i = 0; i < count && i < DEPENDENCIES_MAX; i++) {
+        struct id id;
+        memcpy(id.b, ids.ptr + i * ID_BYTES, ID_BYTES);
+        json_write_object(e->w);
+        api_document__id(e->w, "job_id", id, ID_JOB);
+        api_document__text(e->w, "state", str_from_z(state_of(c, id)));
+        json_write_end(e->w);
+    }
+    json_write_end(e->w);
+    api_document__i64(e->w, "count", (int64_t)count);
+    json_write_end(e->w);
+    e->blocked = true;
+}
+
+static void explain_line(struct explanation *e)
+{
+    const struct explain_job *x = &e->job;
+    if (!x->in_line || x->ahead == 0) {
+        return;
+    }
+    begin_reason(e->w, "behind_others", "%s%" PRIu64 " %s ahead of it in line",
+                 x->ahead_is_least ? "at least " : "", x->ahead,
+                 x->ahead == 1 ? "job is" : "jobs are");
+    json_write_end(e->w);
+}
+
+static void explain_pending(struct api_call *c, struct explanation *e)
+{
+    if (e->job.job.waits_for.len > 0) {
+        explain_dependencies(c, e);
+    }
+    explain_rules(c, e);
+    explain_line(e);
+}
+
+/* A job that waits for a moment or for a person. The queue may hold it up after that. */
+static void explain_waiting(struct api_call *c, struct explanation *e)
+{
+    const struct job *j = &e->job.job;
+    struct moment due = moment_of(j->scheduled_at);
+    if (j->state == JOB_SCHEDULED) {
+        begin_reason(e->w, "not_due", "is due at %.*s", MOMENT_ARG(due));
+        api_document__time(e->w, "until", j->scheduled_at);
+    } else if (j->state == JOB_RETRYING) {
+        begin_reason(e->w, "retrying",
+                     "attempt %" PRIu32 " of %" PRIu32 " failed; the next at %.*s", j->attempt,
+                     j->max_retries, MOMENT_ARG(due));
+        api_document__time(e->w, "until", j->scheduled_at);
+        api_document__i64(e->w, "attempt", j->attempt);
+        api_document__i64(e->w, "max_retries", j->max_retries);
+    } else {
+        begin_reason(e->w, "held",
+                     j->hold_reason.len > 0
+                         ? "is held until somebody approves or rejects it: " STR_FMT
+                         : "is held until somebody approves or rejects it" STR_FMT,
+                     STR_ARG(j->hold_reason));
+        api_document__text(e->w, "hold_reason", j->hold_reason);
+    }
+    json_write_end(e->w);
+    e->blocked = true;
+    if (e->job.queue.settings.paused) {
+        explain_pause(e, api_names__visible(c, e->queue));
+    }
+}
+
+static void explain_active(struct explanation *e)
+{
+    const struct job *j = &e->job.job;
+    struct moment until = moment_of(j->lease_expires_at);
+    begin_reason(e->w, "leased", "worker \"" STR_FMT "\" has it until %.*s", STR_ARG(j->worker_id),
+                 MOMENT_ARG(until));
+    api_document__text(e->w, "worker_id", j->worker_id);
+    api_document__text(e->w, "hostname", j->hostname);
+    api_document__time(e->w, "started_at", j->started_at);
+    api_document__time(e->w, "until", j->lease_expires_at);
+    json_write_end(e->w);
+    e->blocked = true;
+}
+
+static void keep_last(void *data, const struct store_error *error)
+{
+    struct buf *text = data;
+    buf_clear(text);
+    buf_add_str(text, error->error);
+}
+
+static void explain_finished(struct api_call *c, struct explanation *e)
+{
+    const struct job *j = &e->job.job;
+    struct wall at = j->state == JOB_COMPLETED ? j->completed_at
+                     : j->state == JOB_DEAD    ? j->failed_at
+                                               : j->cancelled_at;
+    struct moment when = moment_of(at);
+    struct buf error;
+    buf_init(&error, SIZE_MAX);
+    if (j->state == JOB_DEAD) {
+        store_rows_each_error(engine_store(c->api->config.engine), j->id, keep_last, &error);
+    }
+    begin_reason(e->w, "finished", "is over: %s%s%.*s%s" STR_FMT, job_state_name(j->state),
+                 at.ns != 0 ? " at " : "", at.ns != 0 ? (int)when.len : 0, when.text,
+                 error.len > 0 ? ": " : "", STR_ARG(buf_str(&error)));
+    api_document__time(e->w, "at", at);
+    api_document__text(e->w, "last_error", buf_str(&error));
+    json_write_end(e->w);
+    buf_deinit(&error);
+    e->blocked = true;
+}
+
+static void explain_state(struct api_call *c, struct explanation *e)
+{
+    switch ((int)e->job.job.state) {
+    case JOB_PENDING:
+        explain_pending(c, e);
+        break;
+    case JOB_ACTIVE:
+        explain_active(e);
+        break;
+    case JOB_SCHEDULED:
+    case JOB_RETRYING:
+    case JOB_HELD:
+        explain_waiting(c, e);
+        break;
+    default:
+        explain_finished(c, e);
+    }
+}
+
+/* Answers */
+
+static void write_position(struct json_write *w, const struct explain_job *x)
+{
+    if (x->in_line) {
+        json_write_key(w, STR("position"));
+        json_write_object(w);
+        api_document__i64(w, "ahead", (int64_t)x->ahead);
+        api_document__bool(w, "at_least", x->ahead_is_least);
+        json_write_end(w);
+    }
+}
+
+static void answer_job(struct api_call *c)
+{
+    struct explanation *e = c->data;
+    struct buf json;
+    if (!e->job.found || !api_names__is_visible(c, e->job.job.queue)) {
+        api_call__fail(c, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
+        return;
+    }
+    e->queue = e->job.job.queue;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    e->w = &w;
+    json_write_object(&w);
+    api_document__id(&w, "job_id", e->id, ID_JOB);
+    api_document__text(&w, "queue", api_names__visible(c, e->queue));
+    api_document__text(&w, "state", str_from_z(job_state_name(e->job.job.state)));
+    json_write_key(&w, STR("reasons"));
+    json_write_array(&w);
+    explain_state(c, e);
+    json_write_end(&w);
+    api_document__bool(&w, "runnable", !e->blocked);
+    write_position(&w, &e->job);
+    api_document__time(&w, "expire_at", e->job.job.expire_at);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void look_at_job(struct api_call *c, struct machine *m)
+{
+    struct explanation *e = c->data;
+    explain_job(m, e->id, e->now, c->arena, &e->job);
+}
+
+static void handle_job(struct api_call *c)
+{
+    struct explanation *e = API_NEW(c, struct explanation);
+    c->data = e;
+    e->now = os_clock_wall();
+    if (!id_parse(c->param[0], ID_JOB, &e->id)) {
+        api_call__fail(c, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
+        return;
+    }
+    api_call__look(c, look_at_job, answer_job);
+}
+
+static void write_counts(struct json_write *w, const struct explain_queue *q)
+{
+    static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE, JOB_SCHEDULED, JOB_RETRYING,
+                                           JOB_HELD};
+    for (size_t i = 0; i < COUNT_OF(shown); i++) {
+        api_document__i64(w, job_state_name(shown[i]), (int64_t)q->settings.count[shown[i]]);
+    }
+    api_document__i64(w, "in_line", (int64_t)q->waiting);
+}
+
+/* Pending jobs that are not in line wait for others. */
+static void explain_waiting_jobs(struct explanation *e)
+{
+    const struct explain_queue *q = &e->job.queue;
+    uint64_t waiting = q->settings.count[JOB_PENDING] - q->waiting;
+    if (waiting > 0) {
+        begin_reason(e->w, "dependencies", "%" PRIu64 " pending %s for other jobs to complete",
+                     waiting, waiting == 1 ? "job waits" : "jobs wait");
+        api_document__i64(e->w, "count", (int64_t)waiting);
+        json_write_end(e->w);
+    }
+    if (q->waiting == 0) {
+        begin_reason(e->w, "empty", "no job is waiting to be handed out");
+        json_write_end(e->w);
+        e->blocked = true;
+    }
+}
+
+static void answer_queue(struct api_call *c)
+{
+    struct explanation *e = c->data;
+    struct buf json;
+    if (!e->job.queue.known) {
+        api_call__fail(c, ERR_NOT_FOUND, "queue \"" STR_FMT "\" not found",
+                       STR_ARG(api_names__visible(c, e->queue)));
+        return;
+    }
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    e->w = &w;
+    json_write_object(&w);
+    api_document__text(&w, "queue", api_names__visible(c, e->queue));
+    json_write_key(&w, STR("reasons"));
+    json_write_array(&w);
+    explain_rules(c, e);
+    explain_waiting_jobs(e);
+    json_write_end(&w);
+    api_document__bool(&w, "runnable", !e->blocked);
+    write_counts(&w, &e->job.queue);
+    write_workers(&w, &e->job.queue);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void look_at_queue(struct api_call *c, struct machine *m)
+{
+    struct explanation *e = c->data;
+    explain_queue(m, e->queue, e->now, c->arena, &e->job.queue);
+}
+
+static void handle_queue(struct api_call *c)
+{
+    struct explanation *e = API_NEW(c, struct explanation);
+    struct err err;
+    c->data = e;
+    e->now = os_clock_wall();
+    if (!api_names__internal(c, c->param[0], &e->queue, &err)) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    api_call__look(c, look_at_queue, answer_queue);
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method   pattern                          roles      flags in    handler       cost  answer                                     doc */
+    {HTTP_GET, "/api/v1/jobs/{id}/explain",      ROLES_ALL, 0,    NULL, handle_job,   NULL, "200 {job_id, state, runnable, reasons}",  "Why a job is not running."},
+    {HTTP_GET, "/api/v1/queues/{name}/explain",  ROLES_AOR, 0,    NULL, handle_queue, NULL, "200 {queue, runnable, reasons}",          "Why no job of a queue is handed out."},
+};
+/* clang-format on */
+
+const struct api_routes api_explain_routes = {.rows = rows, .count = COUNT_OF(rows)};

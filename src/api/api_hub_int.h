@@ -1,0 +1,64 @@
+/*
+ * Api_hub: the readers of the event log on one network thread.
+ *
+ * Each network thread has one. It is told once per turn that the log has grown, however much, and
+ * then gives every reader what is new: pages of the log and their frames are made once for all of
+ * them (event_pages.h). A reader is a position; nothing is queued for it beyond what its connection
+ * takes. One that does not take it stays where it is and goes on when there is room; one that takes
+ * nothing while the log grows by LIMIT_STREAM_BEHIND, or whose next event is no longer kept, is cut
+ * off: it comes back with its position, and nobody else waits for it.
+ *
+ * A reader that is far behind gets a slice per turn, so that it does not hold up the others.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include <uv.h>
+
+#include "api/api_int.h"
+#include "engine/engine.h"
+#include "event/event_match.h"
+
+struct api_hub;
+
+struct api_hub_reader {
+    /* set by the caller */
+    struct event_match match;
+    bool named, message; /* the frames it wants of an event, in this order; at least one */
+    uint64_t next;       /* the first event that it has not been given, or has passed over */
+    /* A whole frame, or a comment. FULL: nothing was taken, and api_hub__writable comes. */
+    enum http_write (*write)(struct api_hub_reader *r, struct str frame);
+    /* It is behind for good; it has left the hub. */
+    void (*cut)(struct api_hub_reader *r);
+    /* private */
+    struct api_hub_reader *newer, *older;
+    bool blocked;          /* a write said FULL */
+    uint64_t blocked_next; /* where the log ended then */
+    bool named_sent;       /* of the event at next */
+};
+
+/* Of all hubs together; any thread reads. */
+struct api_hub_counts {
+    atomic_uint_fast64_t streams; /* begun */
+    atomic_uint_fast64_t ended;
+    atomic_uint_fast64_t cut;
+    atomic_uint_fast64_t events; /* given to a reader */
+};
+
+/* On the thread of the loop, which mailbox belongs to. */
+struct api_hub *api_hub__open(struct engine *e, uv_loop_t *loop, struct mailbox *mailbox,
+                              struct api_hub_counts *counts);
+/* Without readers. The memory goes when the loop has run closed handles. */
+void api_hub__close(struct api_hub *h);
+
+/* The number that the next event will get. */
+uint64_t api_hub__end(const struct api_hub *h);
+/* The oldest event at or after seq that is kept; seq when there is none. */
+uint64_t api_hub__oldest(struct api_hub *h, uint64_t seq);
+
+/* What is there already is given from the loop, not from inside this call. */
+void api_hub__join(struct api_hub *h, struct api_hub_reader *r);
+void api_hub__leave(struct api_hub *h, struct api_hub_reader *r);
+/* There is room again; may cut r. */
+void api_hub__writable(struct api_hub *h, struct api_hub_reader *r);

@@ -1,0 +1,566 @@
+/*
+ * Search (http-api.md 10): by what jobs are, and by words.
+ *
+ * The view says which jobs, in which order; the documents themselves are read from the engine, so
+ * that what is shown is never older than what the view knows. Both happen on a thread of the view.
+ */
+#include "api/api_search_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/timestamp.h"
+#include "json/json_scan.h"
+#include "os/os_clock.h"
+#include "store/store_job.h"
+#include "view/view_words.h"
+
+enum {
+    PAGE_DEFAULT = 50,
+    PAGE_MAX = 1000,
+    WORDS_MAX = 500,
+    CURSOR_MAX = 128, /* bytes of one that we could have made, and more */
+    ANSWER_BYTES_MAX = 256 << 20,
+};
+
+/* An empty text is as good as none. */
+static enum err_code parse_time(struct str text, struct wall *out, struct err *err)
+{
+    if (text.len == 0) {
+        *out = WALL_NONE;
+        return ERR_OK;
+    }
+    return timestamp_parse(text, out, err);
+}
+
+/* Rows whose presence matters come first. */
+enum { ROW_ATTEMPT_MIN, ROW_ATTEMPT_MAX, ROW_CHAIN_STEP, ROW_HAS_ERRORS };
+
+/* clang-format off */
+#define TEXT(member, doc) JSON_STR(struct api_search_in, member, 0, API_SEARCH_TEXT_MAX, 0, doc)
+#define TIME(member, doc) JSON_TIME(struct api_search_in, member, parse_time, 0, doc)
+static const struct json_field search_rows[] = {
+    JSON_I64(struct api_search_in, attempt_min, INT64_MIN, INT64_MAX, 0, "Attempts, at least."),
+    JSON_I64(struct api_search_in, attempt_max, INT64_MIN, INT64_MAX, 0, "Attempts, at most."),
+    JSON_I64(struct api_search_in, chain_step, INT64_MIN, INT64_MAX, 0, "Step of a chain."),
+    JSON_BOOL(struct api_search_in, has_errors, 0, "With or without error entries."),
+    JSON_STR(struct api_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
+    JSON_RAW(struct api_search_in, state, API_SEARCH_TEXT_MAX, 0, "States, any of: an array, or a text with commas."),
+    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, 0, "critical, high or normal."),
+    JSON_RAW(struct api_search_in, tags, 0, JSON_ONLY_OBJECT, "Tags that must all be there."),
+    TEXT(payload_contains, "A part of the payload's JSON, without case."),
+    TEXT(payload_jq, "A question about the payload, such as .user.id == 7."),
+    TEXT(error_contains, "A part of any error, without case."),
+    TIME(created_after, "Created after."),      TIME(created_before, "Created before."),
+    TIME(scheduled_after, "Due after."),        TIME(scheduled_before, "Due before."),
+    TIME(started_after, "Claimed after."),      TIME(started_before, "Claimed before."),
+    TIME(completed_after, "Completed after."),  TIME(completed_before, "Completed before."),
+    TIME(expire_after, "Expires after."),       TIME(expire_before, "Expires before."),
+    TEXT(unique_key, "Unique key."),
+    TEXT(batch_id, "Batch."),
+    TEXT(worker_id, "Worker that has it."),
+    TEXT(parent_id, "Parent."),
+    TEXT(chain_id, "Chain."),
+    TEXT(job_id_prefix, "Beginning of the id."),
+    TEXT(sort, "created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at."),
+    TEXT(order, "asc or desc."),
+    TEXT(cursor, "From the answer before."),
+    JSON_I64(struct api_search_in, limit, INT64_MIN, INT64_MAX, 0, "Jobs in an answer, 50 unless said, at most 1000."),
+};
+#undef TIME
+#undef TEXT
+/* clang-format on */
+
+const struct json_schema api_search__schema =
+    JSON_SCHEMA(struct api_search_in, search_rows, JSON_SET(struct api_search_in, set));
+
+/* The filter */
+
+static bool is_present(const struct api_search_in *in, unsigned row)
+{
+    return (in->set & 1ULL << row) != 0;
+}
+
+/* A bit that is no state: what is asked for does not exist. */
+#define NO_STATE (1U << JOB_STATE_COUNT)
+
+static unsigned state_bits(struct str words)
+{
+    unsigned bits = 0;
+    while (words.len > 0) {
+        const char *comma = memchr(words.ptr, ',', words.len);
+        size_t len = comma == NULL ? words.len : (size_t)(comma - words.ptr);
+        struct str word = str_trim(str_from(words.ptr, len));
+        enum job_state state;
+        if (word.len > 0) {
+            bits |= job_state_parse(word, &state) ? 1U << state : NO_STATE;
+        }
+        words = str_from_offset(words, comma == NULL ? len : len + 1);
+    }
+    return bits;
+}
+
+static bool parse_states(struct api_call *c, struct str json, unsigned *out, struct err *err)
+{
+    struct json_scan scan = json_scan_from(json);
+    struct json_value v;
+    struct str text;
+    *out = 0;
+    if (json.len == 0) {
+        return true;
+    }
+    if (json_scan_peek(&scan) == JSON_TYPE_STRING && json_scan_value(&scan, &v)) {
+        if (json_value_text(v, c->arena, &text, err) == ERR_OK) {
+            *out = state_bits(text);
+            return true;
+        }
+        return false;
+    }
+    if (json_scan_peek(&scan) == JSON_TYPE_ARRAY && json_scan_enter_array(&scan)) {
+        while (json_scan_next_element(&scan) && json_scan_value(&scan, &v)) {
+            if (v.type != JSON_TYPE_STRING) {
+                (void)err_set(err, ERR_PARSE, "state: expected strings");
+                return false;
+            }
+            if (json_value_text(v, c->arena, &text, err) != ERR_OK) {
+                return false;
+            }
+            *out |= state_bits(text);
+        }
+        return true;
+    }
+    (void)err_set(err, ERR_PARSE, "state: expected a string or an array of strings");
+    return false;
+}
+
+static bool parse_priority(struct api_call *c, struct str json, struct view_filter *out,
+                           struct err *err)
+{
+    struct json_value v;
+    struct str word;
+    int64_t number;
+    if (json.len == 0) {
+        return true;
+    }
+    if (json_scan_first(json, &v, err) != ERR_OK) {
+        return false;
+    }
+    if (v.type == JSON_TYPE_STRING) {
+        if (json_value_text(v, c->arena, &word, err) != ERR_OK) {
+            return false;
+        }
+        out->has_priority = word.len > 0;
+        out->priority = job_priority_parse(word);
+        return true;
+    }
+    if (json_value_i64(v, &number)) {
+        out->has_priority = true;
+        out->priority =
+            number >= 0 && number < JOB_PRIORITY_NORMAL ? (uint8_t)number : JOB_PRIORITY_NORMAL;
+        return true;
+    }
+    (void)err_set(err, ERR_PARSE, "priority: expected a string");
+    return false;
+}
+
+static bool parse_tags(struct api_call *c, struct str json, struct view_filter *out,
+                       struct err *err)
+{
+    struct json_scan scan = json_scan_from(json);
+    struct json_value key;
+    struct json_value v;
+    if (json.len == 0) {
+        return true;
+    }
+    struct view_tag *tags = API_ARRAY(c, struct view_tag, LIMIT_TAGS);
+    out->tags = tags;
+    if (!json_scan_enter_object(&scan)) {
+        return json_scan_err(&scan, err) == ERR_OK;
+    }
+    while (json_scan_next_key(&scan, &key) && json_scan_value(&scan, &v)) {
+        if (out->tag_count == LIMIT_TAGS) {
+            (void)err_set(err, ERR_VALIDATION, "tags: expected at most %d", LIMIT_TAGS);
+            return false;
+        }
+        struct view_tag *tag = &tags[out->tag_count++];
+        tag->value = v.text;
+        if (json_value_text(key, c->arena, &tag->key, err) != ERR_OK ||
+            (v.type == JSON_TYPE_STRING &&
+             json_value_text(v, c->arena, &tag->value, err) != ERR_OK)) {
+            (void)err_set(err, ERR_VALIDATION, "tags: not text");
+            return false;
+        }
+    }
+    return true;
+}
+
+bool api_search__filter(struct api_call *c, const struct api_search_in *in, struct view_filter *out,
+                        struct err *err)
+{
+    *out = (struct view_filter){
+        .ns = c->ns,
+        .payload_contains = in->payload_contains,
+        .payload_jq = in->payload_jq,
+        .created = {in->created_after, in->created_before},
+        .scheduled = {in->scheduled_after, in->scheduled_before},
+        .started = {in->started_after, in->started_before},
+        .completed = {in->completed_after, in->completed_before},
+        .expire = {in->expire_after, in->expire_before},
+        .has_attempt_min = is_present(in, ROW_ATTEMPT_MIN),
+        .attempt_min = in->attempt_min,
+        .has_attempt_max = is_present(in, ROW_ATTEMPT_MAX),
+        .attempt_max = in->attempt_max,
+        .has_chain_step = is_present(in, ROW_CHAIN_STEP),
+        .chain_step = in->chain_step,
+        .has_errors_set = is_present(in, ROW_HAS_ERRORS),
+        .has_errors = in->has_errors,
+        .unique_key = in->unique_key,
+        .worker_id = in->worker_id,
+        .batch_id = in->batch_id,
+        .parent_id = in->parent_id,
+        .chain_id = in->chain_id,
+        .error_contains = in->error_contains,
+        .job_id_prefix = in->job_id_prefix,
+    };
+    return api_names__internal(c, in->queue, &out->queue, err) &&
+           parse_states(c, in->state, &out->states, err) &&
+           parse_priority(c, in->priority, out, err) && parse_tags(c, in->tags, out, err) &&
+           view_search_check(out, err) == ERR_OK;
+}
+
+/* Cursors: base64 of {"offset":N} */
+
+static int base64_digit(char ch)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *at = ch == '\0' ? NULL : strchr(digits, ch);
+    return at == NULL ? -1 : (int)(at - digits);
+}
+
+/* 0 for everything that is not a cursor. */
+static uint64_t read_cursor(struct str cursor)
+{
+    char json[CURSOR_MAX];
+    size_t len = 0;
+    uint32_t bits = 0;
+    struct json_value v;
+    int64_t offset;
+    if (cursor.len > CURSOR_MAX || cursor.len % 4 != 0) {
+        return 0;
+    }
+    for (size_t i = 0; i < cursor.len; i++) {
+        bool pad = cursor.ptr[i] == '=' && i + 2 >= cursor.len;
+        int digit = pad ? 0 : base64_digit(cursor.ptr[i]);
+        if (digit < 0) {
+            return 0;
+        }
+        bits = bits << 6 | (uint32_t)digit;
+        if (i % 4 == 3) {
+            json[len++] = (char)(bits >> 16);
+            json[len++] = (char)(bits >> 8);
+            json[len++] = (char)bits;
+        }
+    }
+    while (len > 0 && json[len - 1] == '\0') {
+        len--;
+    }
+    return json_scan_member(str_from(json, len), STR("offset"), &v) && json_value_i64(v, &offset) &&
+                   offset > 0
+               ? (uint64_t)offset
+               : 0;
+}
+
+static void write_cursor(struct json_write *w, uint64_t offset)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char json[CURSOR_MAX] = {0};
+    char text[CURSOR_MAX * 2];
+    size_t len = 0;
+    int n = snprintf(json, sizeof json, "{\"offset\":%llu}", (unsigned long long)offset);
+    for (int i = 0; i < n; i += 3) {
+        uint32_t bits = (uint32_t)(unsigned char)json[i] << 16 |
+                        (uint32_t)(unsigned char)json[i + 1] << 8 | (unsigned char)json[i + 2];
+        for (int shift = 18; shift >= 0; shift -= 6) {
+            int beyond = i + (18 - shift) / 8;
+            text[len++] = beyond < n || shift >= 12 ? digits[bits >> shift & 63] : '=';
+        }
+    }
+    api_document__text(w, "cursor", str_from(text, len));
+}
+
+/* Answers */
+
+/* The document of a job that is still there and visible, as a summary. */
+static void write_summary(struct api_call *c, struct json_write *w, struct id id, struct buf *doc)
+{
+    struct engine *engine = c->api->config.engine;
+    struct job j;
+    struct err err;
+    buf_clear(doc);
+    if (engine_read_job(engine, id, doc) &&
+        store_job_decode(id, buf_str(doc), &j, &err) == ERR_OK &&
+        api_names__is_visible(c, j.queue)) {
+        api_document__summary(w, c, &j, engine_store(engine));
+    }
+}
+
+struct search_call {
+    struct view_filter filter;
+    struct view_search search;
+};
+
+static void run_search(struct api_call *c, struct view_reader *r)
+{
+    struct search_call *s = c->data;
+    struct view_search *search = &s->search;
+    struct buf doc;
+    if (view_search_run(r, search, c->arena, &c->ask_err) != ERR_OK) {
+        return;
+    }
+    uint64_t seen = search->offset + search->count;
+    bool more = search->count > 0 && seen < search->total;
+    c->asked.limit_bytes = ANSWER_BYTES_MAX;
+    struct json_write w = json_write_to(&c->asked);
+    buf_init(&doc, SIZE_MAX);
+    json_write_object(&w);
+    json_write_key(&w, STR("jobs"));
+    json_write_array(&w);
+    for (size_t i = 0; i < search->count && !c->asked.overflow; i++) {
+        write_summary(c, &w, search->ids[i], &doc);
+    }
+    json_write_end(&w);
+    api_document__i64(&w, "total", (int64_t)search->total);
+    if (more) {
+        write_cursor(&w, seen);
+    }
+    api_document__bool(&w, "has_more", more);
+    api_document__i64(&w, "duration_ms", (os_clock_mono().ns - c->started.ns) / NS_PER_MS);
+    json_write_end(&w);
+    json_write_finish(&w);
+    buf_deinit(&doc);
+}
+
+static enum view_sort sort_of(struct str word)
+{
+    static const char *const words[] = {
+        [VIEW_SORT_CREATED_AT] = "created_at", [VIEW_SORT_PRIORITY] = "priority",
+        [VIEW_SORT_STARTED_AT] = "started_at", [VIEW_SORT_COMPLETED_AT] = "completed_at",
+        [VIEW_SORT_ATTEMPT] = "attempt",       [VIEW_SORT_SCHEDULED_AT] = "scheduled_at",
+        [VIEW_SORT_FAILED_AT] = "failed_at",
+    };
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (str_eq(word, str_from_z(words[i]))) {
+            return (enum view_sort)i;
+        }
+    }
+    return VIEW_SORT_CREATED_AT;
+}
+
+static void search(struct api_call *c, const struct api_search_in *in)
+{
+    struct search_call *s = API_NEW(c, struct search_call);
+    struct err err;
+    if (!api_search__filter(c, in, &s->filter, &err)) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    s->search = (struct view_search){
+        .filter = &s->filter,
+        .sort = sort_of(in->sort),
+        .ascending = str_eq(in->order, STR("asc")),
+        .offset = read_cursor(in->cursor),
+        .limit = in->limit <= 0         ? PAGE_DEFAULT
+                 : in->limit > PAGE_MAX ? PAGE_MAX
+                                        : (uint32_t)in->limit,
+    };
+    c->data = s;
+    api_call__ask(c, run_search, api_call__reply_asked);
+}
+
+static void handle_search(struct api_call *c)
+{
+    search(c, c->in);
+}
+
+/* Dead jobs, asked for by query parameters */
+
+static struct str param(struct api_call *c, const char *name)
+{
+    struct str value;
+    return http_request_param(c->req, str_from_z(name), &value) ? value : STR_EMPTY;
+}
+
+static bool time_param(struct api_call *c, const char *name, struct wall *out)
+{
+    struct err err;
+    if (parse_time(param(c, name), out, &err) == ERR_OK) {
+        return true;
+    }
+    api_call__fail(c, ERR_VALIDATION, "%s: %s", name, err.msg);
+    return false;
+}
+
+/* tag=k:v, any number of them, as the object that a search has. */
+static bool tag_params(struct api_call *c, struct str *out)
+{
+    size_t count;
+    const struct http_param *params = http_request_params(c->req, &count);
+    struct buf json;
+    bool any = false;
+    bool ok = true;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    for (size_t i = 0; i < count && ok; i++) {
+        if (!str_eq(params[i].name, STR("tag")) || params[i].value.len == 0) {
+            continue;
+        }
+        struct str text = params[i].value;
+        const char *colon = memchr(text.ptr, ':', text.len);
+        ok = colon != NULL && str_is_utf8(text);
+        if (ok) {
+            size_t key = (size_t)(colon - text.ptr);
+            json_write_key(&w, str_from(text.ptr, key));
+            json_write_str(&w, str_from_offset(text, key + 1));
+            any = true;
+        }
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    *out = any ? arena_str(c->arena, buf_str(&json)) : STR_EMPTY;
+    buf_deinit(&json);
+    if (!ok) {
+        api_call__fail(c, ERR_VALIDATION, "tag: expected key:value");
+    }
+    return ok;
+}
+
+static void handle_dead(struct api_call *c)
+{
+    struct api_search_in *in = API_NEW(c, struct api_search_in);
+    struct str limit = param(c, "limit");
+    in->queue = param(c, "queue");
+    in->state = STR("\"dead\"");
+    in->cursor = param(c, "cursor");
+    in->sort = param(c, "sort");
+    in->order = param(c, "order");
+    in->error_contains = param(c, "error_contains");
+    in->payload_contains = param(c, "payload_contains");
+    in->payload_jq = param(c, "payload_jq");
+    if (in->sort.len == 0) {
+        in->sort = STR("failed_at");
+    }
+    if (limit.len > 0 && !str_to_i64(limit, &in->limit)) {
+        api_call__fail(c, ERR_VALIDATION, "limit: expected a number");
+        return;
+    }
+    if (time_param(c, "created_after", &in->created_after) &&
+        time_param(c, "created_before", &in->created_before) && tag_params(c, &in->tags)) {
+        search(c, in);
+    }
+}
+
+/* Words */
+
+static void write_found(struct api_call *c, struct json_write *w, struct id id, struct buf *doc)
+{
+    struct job j;
+    struct err err;
+    buf_clear(doc);
+    if (!engine_read_job(c->api->config.engine, id, doc) ||
+        store_job_decode(id, buf_str(doc), &j, &err) != ERR_OK ||
+        !api_names__is_visible(c, j.queue)) {
+        return;
+    }
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_JOB);
+    api_document__text(w, "queue", api_names__visible(c, j.queue));
+    api_document__text(w, "state", str_from_z(job_state_name(j.state)));
+    json_write_key(w, STR("payload")); /* JSON in a text: clients parse it */
+    json_write_str(w, j.payload);
+    json_write_key(w, STR("tags"));
+    json_write_str(w, j.tags);
+    api_document__time(w, "created_at", j.created_at);
+    json_write_end(w);
+}
+
+static void run_words(struct api_call *c, struct view_reader *r)
+{
+    struct view_words *words = c->data;
+    struct buf doc;
+    if (view_words_find(r, words, c->arena, &c->ask_err) != ERR_OK) {
+        return;
+    }
+    c->asked.limit_bytes = ANSWER_BYTES_MAX;
+    struct json_write w = json_write_to(&c->asked);
+    buf_init(&doc, SIZE_MAX);
+    json_write_object(&w);
+    json_write_key(&w, STR("q"));
+    json_write_str(&w, words->query);
+    json_write_key(&w, STR("results"));
+    json_write_array(&w);
+    for (size_t i = 0; i < words->count && !c->asked.overflow; i++) {
+        write_found(c, &w, words->ids[i], &doc);
+    }
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    buf_deinit(&doc);
+}
+
+static void handle_words(struct api_call *c)
+{
+    struct str query = param(c, "q");
+    int64_t limit = 0;
+    if (str_trim(query).len == 0) {
+        api_call__fail(c, ERR_VALIDATION, "q is required");
+        return;
+    }
+    if (query.len > API_SEARCH_TEXT_MAX || !str_is_utf8(query)) {
+        api_call__fail(c, ERR_VALIDATION, "q: expected at most %d bytes of UTF-8",
+                       API_SEARCH_TEXT_MAX);
+        return;
+    }
+    if (!str_to_i64(param(c, "limit"), &limit) || limit < 1 || limit > WORDS_MAX) {
+        limit = PAGE_DEFAULT;
+    }
+    struct view_words *words = API_NEW(c, struct view_words);
+    *words = (struct view_words){.ns = c->ns, .query = query, .limit = (uint32_t)limit};
+    c->data = words;
+    c->ask.text = true;
+    api_call__ask(c, run_words, api_call__reply_asked);
+}
+
+/* Made anew */
+
+static void rebuilt(struct api_call *c)
+{
+    struct buf json;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__text(&w, "status", STR("ok"));
+    api_document__bool(&w, "rebuilt", true);
+    api_document__i64(&w, "duration_ms", c->rebuild.took_ms);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void handle_rebuild(struct api_call *c)
+{
+    api_call__rebuild(c, rebuilt);
+}
+
+/* clang-format off */
+enum { SEARCH_BODY = ROUTE_BODY | ROUTE_BODY_EMPTY | ROUTE_READ };
+
+static const struct api_route rows[] = {
+    /* method    pattern                          roles       flags         in                   handler         cost  answer                                                doc */
+    {HTTP_POST, "/api/v1/jobs/search",            ROLES_AOR,  SEARCH_BODY,  &api_search__schema, handle_search,  NULL, "200 {jobs, total, cursor, has_more, duration_ms}",   "Jobs by what they are: all conditions must hold."},
+    {HTTP_GET,  "/api/v1/dead",                   ROLES_AOR,  0,            NULL,                handle_dead,    NULL, "200 {jobs, total, cursor, has_more, duration_ms}",   "Dead jobs, the last failure first."},
+    {HTTP_GET,  "/api/v1/search/fulltext",        ROLES_AOR,  0,            NULL,                handle_words,   NULL, "200 {q, results}",                                   "Jobs by words in payload, tags, queue and state."},
+    {HTTP_POST, "/api/v1/admin/rebuild-sqlite",   ROLE_ADMIN, ROUTE_LEADER, NULL,                handle_rebuild, NULL, "200 {status, rebuilt, duration_ms}",                 "Make the view that searches read anew, from all documents."},
+};
+/* clang-format on */
+
+const struct api_routes api_search_routes = {.rows = rows, .count = COUNT_OF(rows)};

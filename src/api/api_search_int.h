@@ -1,0 +1,34 @@
+/*
+ * A search as clients say it: the members of its JSON body, and the filter that they become. For
+ * every endpoint that takes a filter.
+ */
+#pragma once
+
+#include "api/api_int.h"
+#include "view/view_search.h"
+
+enum { API_SEARCH_TEXT_MAX = 4096 }; /* of a text that is looked for */
+
+struct api_search_in {
+    int64_t attempt_min, attempt_max, chain_step;
+    bool has_errors;
+    struct str queue;
+    struct str state;    /* JSON: a text, with commas or not, or an array */
+    struct str priority; /* JSON: a word or a number */
+    struct str tags;     /* JSON: an object */
+    struct str payload_contains, payload_jq, error_contains;
+    struct wall created_after, created_before, scheduled_after, scheduled_before;
+    struct wall started_after, started_before, completed_after, completed_before;
+    struct wall expire_after, expire_before;
+    struct str unique_key, batch_id, worker_id, parent_id, chain_id, job_id_prefix;
+    struct str sort, order, cursor;
+    int64_t limit;
+    uint64_t set; /* which were present: bits of the first rows */
+};
+
+extern const struct json_schema api_search__schema;
+
+/* Fill the filter, for the caller's namespace; everything is in the call's arena. False, with err,
+ * when a member makes no sense or the caller may not name the queue. */
+ATTR_NODISCARD bool api_search__filter(struct api_call *c, const struct api_search_in *in,
+                                       struct view_filter *out, struct err *err);

@@ -1,0 +1,129 @@
+/*
+ * Usage (http-api.md 17.1): what workers reported of the models they used, summed up.
+ */
+#include "api/api_int.h"
+#include "base/check.h"
+#include "core/duration.h"
+#include "os/os_clock.h"
+#include "view/view_usage.h"
+
+#define PERIOD_DEFAULT STR("24h")
+#define TAG_PREFIX     STR("tag:")
+
+struct summary {
+    struct str period;
+    struct view_usage usage;
+};
+
+static void write_sum(struct json_write *w, const struct view_usage_sum *s)
+{
+    api_document__i64(w, "input_tokens", s->input);
+    api_document__i64(w, "output_tokens", s->output);
+    api_document__i64(w, "cache_creation_tokens", s->cache_creation);
+    api_document__i64(w, "cache_read_tokens", s->cache_read);
+    json_write_key(w, STR("cost_usd"));
+    json_write_f64(w, (double)s->cost_nusd / (double)JOB_NUSD_PER_USD);
+    api_document__i64(w, "count", s->reports);
+}
+
+static void write_groups(struct json_write *w, const struct api_call *c, const struct view_usage *u)
+{
+    if (u->group_count == 0) {
+        return;
+    }
+    json_write_key(w, STR("groups"));
+    json_write_array(w);
+    for (size_t i = 0; i < u->group_count; i++) {
+        struct str key = u->groups[i].key;
+        json_write_object(w);
+        json_write_key(w, STR("key"));
+        json_write_str(w, u->by == VIEW_USAGE_BY_QUEUE ? api_names__visible(c, key) : key);
+        write_sum(w, &u->groups[i]);
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
+static void run_summary(struct api_call *c, struct view_reader *r)
+{
+    struct summary *s = c->data;
+    if (view_usage_sum(r, &s->usage, c->arena, &c->ask_err) != ERR_OK) {
+        return;
+    }
+    struct json_write w = json_write_to(&c->asked);
+    json_write_object(&w);
+    api_document__text(&w, "period", s->period);
+    api_document__time(&w, "from", s->usage.from);
+    api_document__time(&w, "to", s->usage.to);
+    json_write_key(&w, STR("totals"));
+    json_write_object(&w);
+    write_sum(&w, &s->usage.total);
+    json_write_end(&w);
+    write_groups(&w, c, &s->usage);
+    json_write_end(&w);
+    json_write_finish(&w);
+}
+
+static bool parse_group(struct str word, struct view_usage *out)
+{
+    static const struct {
+        const char *word;
+        enum view_usage_by by;
+    } words[] = {
+        {"", VIEW_USAGE_ALL},
+        {"none", VIEW_USAGE_ALL},
+        {"queue", VIEW_USAGE_BY_QUEUE},
+        {"model", VIEW_USAGE_BY_MODEL},
+        {"provider", VIEW_USAGE_BY_PROVIDER},
+    };
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (str_eq(word, str_from_z(words[i].word))) {
+            out->by = words[i].by;
+            return true;
+        }
+    }
+    out->by = VIEW_USAGE_BY_TAG;
+    out->tag =
+        str_starts_with(word, TAG_PREFIX) ? str_from_offset(word, TAG_PREFIX.len) : STR_EMPTY;
+    return out->tag.len > 0 && str_is_utf8(out->tag);
+}
+
+static void handle_summary(struct api_call *c)
+{
+    struct summary *s = API_NEW(c, struct summary);
+    struct str group;
+    struct err err;
+    int64_t ms = 0;
+    if (!http_request_param(c->req, STR("period"), &s->period) || s->period.len == 0) {
+        s->period = PERIOD_DEFAULT;
+    }
+    if (duration_parse(s->period, &ms, &err) != ERR_OK || ms <= 0) {
+        api_call__fail(c, ERR_USAGE_SUMMARY, "invalid period: \"" STR_FMT "\"", STR_ARG(s->period));
+        return;
+    }
+    if (!http_request_param(c->req, STR("group_by"), &group)) {
+        group = STR_EMPTY;
+    }
+    if (!parse_group(group, &s->usage)) {
+        api_call__fail(c, ERR_USAGE_SUMMARY, "unsupported group_by: \"" STR_FMT "\"",
+                       STR_ARG(group));
+        return;
+    }
+    s->usage.ns = c->ns;
+    s->usage.to = os_clock_wall();
+    s->usage.from = wall_add_ms(s->usage.to, -ms);
+    if (s->usage.from.ns <= 0) {
+        s->usage.from.ns = 1; /* 0 is no time */
+    }
+    c->data = s;
+    api_call__ask(c, run_summary, api_call__reply_asked);
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method   pattern                  roles      flags in    handler         cost  answer                                 doc */
+    {HTTP_GET, "/api/v1/usage/summary",  ROLES_AOR, 0,    NULL, handle_summary, NULL, "200 {period, from, to, totals, groups}", "Tokens and cost of a period, by queue, model, provider or tag."},
+};
+/* clang-format on */
+
+const struct api_routes api_usage_routes = {.rows = rows, .count = COUNT_OF(rows)};

@@ -1,0 +1,253 @@
+/*
+ * Outgoing webhooks (http-api.md 16.1): who is told of events. Telling them is the business of
+ * webhook/; job ingestion, POST /webhooks/{queue}, is in api_enqueue.c.
+ */
+#include <stdlib.h>
+
+#include "api/api_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "store/store_record.h"
+
+enum { RETRY_LIMIT = 3 };
+
+#define MASKED STR("***")
+
+struct webhook_in {
+    struct str id;
+    struct str url;
+    struct str *events;
+    size_t event_count;
+    struct str secret;
+    bool enabled;
+    int64_t retry_limit;
+};
+
+static const struct json_field webhook_rows[] = {
+    JSON_STR(struct webhook_in, id, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
+             "Its name; made when it is left out. One that exists is replaced."),
+    JSON_STR(struct webhook_in, url, 0, LIMIT_WEBHOOK_URL_BYTES, 0,
+             "Where events are posted to: http or https."),
+    JSON_STRS(struct webhook_in, events, event_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
+              "Types of events, also with job. in front, * and ?; all of them by default."),
+    JSON_STR(struct webhook_in, secret, 0, LIMIT_WEBHOOK_SECRET_BYTES, 0,
+             "Key of the signature; *** keeps the one that is there."),
+    JSON_BOOL(struct webhook_in, enabled, 0, "Whether events are delivered."),
+    JSON_I64(struct webhook_in, retry_limit, INT32_MIN, INT32_MAX, 0, "Attempts per event."),
+};
+static const struct webhook_in webhook_init = {.enabled = true, .retry_limit = RETRY_LIMIT};
+static const struct json_schema webhook_schema =
+    JSON_SCHEMA(struct webhook_in, webhook_rows, .init = &webhook_init);
+
+/* ---- the list ---- */
+
+struct row {
+    struct str id; /* internal name */
+    struct store_webhook rec;
+};
+
+struct listing {
+    struct api_call *call;
+    struct row rows[LIMIT_WEBHOOKS];
+    size_t count;
+};
+
+static void list_one(void *data, struct str id, struct str value)
+{
+    struct listing *l = data;
+    if (!api_names__is_visible(l->call, id)) {
+        return;
+    }
+    CHECK(l->count < LIMIT_WEBHOOKS); /* the machine takes no more */
+    struct row *row = &l->rows[l->count];
+    row->id = arena_str(l->call->arena, id);
+    struct str kept = arena_str(l->call->arena, value);
+    if (kept.len == value.len && store_record_decode_webhook(kept, &row->rec)) {
+        l->count++;
+    }
+}
+
+static int compare_created(const void *a, const void *b)
+{
+    const struct row *x = a;
+    const struct row *y = b;
+    int later = (x->rec.created_at.ns > y->rec.created_at.ns) -
+                (x->rec.created_at.ns < y->rec.created_at.ns);
+    return later != 0 ? later : str_cmp(x->id, y->id);
+}
+
+static void write_events(struct json_write *w, struct str patterns)
+{
+    json_write_key(w, STR("events"));
+    json_write_array(w);
+    while (patterns.len > 0) {
+        const char *end = memchr(patterns.ptr, '\n', patterns.len);
+        size_t len = end == NULL ? patterns.len : (size_t)(end - patterns.ptr);
+        json_write_str(w, str_from(patterns.ptr, len));
+        patterns = str_from_offset(patterns, end == NULL ? len : len + 1);
+    }
+    json_write_end(w);
+}
+
+static void write_webhook(struct json_write *w, const struct api_call *c, const struct row *row)
+{
+    const struct store_webhook *rec = &row->rec;
+    json_write_object(w);
+    api_document__text(w, "id", api_names__visible(c, row->id));
+    api_document__text(w, "url", rec->url);
+    write_events(w, rec->events);
+    if (rec->secret.len > 0) {
+        api_document__text(w, "secret", MASKED);
+    }
+    api_document__bool(w, "enabled", rec->enabled);
+    api_document__i64(w, "retry_limit", rec->retry_limit);
+    api_document__time(w, "created_at", rec->created_at);
+    api_document__i64(w, "position", (int64_t)rec->position);
+    if (rec->last_delivery_at.ns != 0) {
+        api_document__i64(w, "last_status_code", rec->last_status);
+        api_document__text(w, "last_error", rec->last_error);
+        api_document__time(w, "last_delivery_at", rec->last_delivery_at);
+    }
+    json_write_end(w);
+}
+
+static void handle_list(struct api_call *c)
+{
+    struct listing *l = API_NEW(c, struct listing);
+    struct buf json;
+    l->call = c;
+    store_each(engine_store(c->api->config.engine), STORE_KIND_WEBHOOK, list_one, l);
+    qsort(l->rows, l->count, sizeof *l->rows, compare_created);
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_array(&w);
+    for (size_t i = 0; i < l->count; i++) {
+        write_webhook(&w, c, &l->rows[i]);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+/* ---- changes ---- */
+
+static void reply_done(struct api_call *c, struct str status, struct str id)
+{
+    struct buf json;
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_object(&w);
+    api_document__text(&w, "status", status);
+    api_document__text(&w, "id", id);
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+static void put_done(struct api_call *c, const struct result *r)
+{
+    const struct webhook_in *in = c->in;
+    char made[ID_TEXT_MAX];
+    if (!api_call__refused(c, r)) {
+        reply_done(c, STR("ok"),
+                   in->id.len > 0 ? in->id : str_from(made, id_format(r->id, ID_WEBHOOK, made)));
+    }
+}
+
+/* The patterns as they are stored, one per line. */
+static bool join_events(struct api_call *c, const struct webhook_in *in, struct str *out)
+{
+    struct buf lines;
+    buf_init(&lines, (size_t)LIMIT_WEBHOOK_EVENTS * (LIMIT_NAME_BYTES + 1));
+    bool ok = true;
+    for (size_t i = 0; i < in->event_count && ok; i++) {
+        struct str pattern = str_trim(in->events[i]);
+        ok = pattern.len > 0 && !str_has_control(pattern);
+        if (i > 0) {
+            buf_add_char(&lines, '\n');
+        }
+        buf_add_str(&lines, pattern);
+    }
+    *out = in->event_count == 0 ? STR("*") : arena_str(c->arena, buf_str(&lines));
+    buf_deinit(&lines);
+    return ok && out->len > 0;
+}
+
+static bool has_mark(struct str id)
+{
+    for (size_t i = 0; i + 1 < id.len; i++) {
+        if (id.ptr[i] == ':' && id.ptr[i + 1] == ':') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A name that would be taken for one of another namespace may not be made; one that is there may be
+ * changed by whoever sees all of them. */
+static bool may_put(struct api_call *c, struct str id)
+{
+    struct buf value;
+    if (!has_mark(id)) {
+        return true;
+    }
+    buf_init(&value, LIMIT_OP_BYTES);
+    bool known = store_get(engine_store(c->api->config.engine), STORE_KIND_WEBHOOK, id, &value);
+    buf_deinit(&value);
+    return known;
+}
+
+static void handle_put(struct api_call *c)
+{
+    const struct webhook_in *in = c->in;
+    struct command command = {.type = COMMAND_WEBHOOK_PUT};
+    struct command_webhook_put *put = &command.webhook_put;
+    struct err err;
+    put->webhook = (struct store_webhook){
+        .ns = c->ns,
+        .url = in->url,
+        .secret = in->secret,
+        .retry_limit = in->retry_limit > 0 ? (uint32_t)in->retry_limit : RETRY_LIMIT,
+        .enabled = in->enabled};
+    put->keep_secret = str_eq(in->secret, MASKED);
+    if (!join_events(c, in, &put->webhook.events)) {
+        api_call__fail(c, ERR_WEBHOOK, "events: a type is empty or has control characters");
+    } else if (!api_names__internal(c, in->id, &put->id, &err)) {
+        api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' names another namespace", STR_ARG(in->id));
+    } else if (c->ns.len == 0 && !may_put(c, put->id)) {
+        api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not have '::'", STR_ARG(in->id));
+    } else {
+        api_call__submit(c, &command, 0, put_done);
+    }
+}
+
+static void delete_done(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        reply_done(c, STR("deleted"), c->param[0]);
+    }
+}
+
+static void handle_delete(struct api_call *c)
+{
+    struct command command = {.type = COMMAND_WEBHOOK_DELETE};
+    struct err err;
+    if (!api_names__internal(c, c->param[0], &command.webhook_delete.id, &err)) {
+        api_call__fail(c, ERR_NOT_FOUND, "webhook \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
+    } else {
+        api_call__submit(c, &command, 0, delete_done);
+    }
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method      pattern                  roles      flags                      in               handler        cost  answer                doc */
+    {HTTP_GET,    "/api/v1/webhooks",       ROLES_AOR, 0,                         NULL,            handle_list,   NULL, "200 [webhook]",      "All webhooks, the oldest first."},
+    {HTTP_POST,   "/api/v1/webhooks",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &webhook_schema, handle_put,    NULL, "200 {status, id}",   "Create or replace a webhook."},
+    {HTTP_DELETE, "/api/v1/webhooks/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,            handle_delete, NULL, "200 {status, id}",   "Remove a webhook; what is under way is broken off."},
+};
+/* clang-format on */
+
+const struct api_routes api_webhooks_routes = {.rows = rows, .count = COUNT_OF(rows)};

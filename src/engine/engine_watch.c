@@ -1,0 +1,158 @@
+/*
+ * Watches: word that the event log has grown, at most one message per watch under way.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "engine/engine_int.h"
+
+struct engine_watch {
+    struct engine_watch *next;
+    struct engine *engine;
+    struct mailbox *reply_to;
+    void (*told)(void *data);
+    void *data;
+    atomic_uint_fast64_t next_event;
+    atomic_uint_fast64_t webhook_changes;
+    atomic_bool listens;
+    atomic_bool wake_out; /* wake_msg is on its way; put back before the subscriber looks */
+    struct msg wake_msg;
+    /* opening and closing */
+    struct msg msg;
+    uv_sem_t handled;
+};
+
+static void deliver_wake(struct msg *m)
+{
+    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, wake_msg);
+    atomic_store(&w->wake_out, false);
+    w->told(w->data);
+}
+
+static void wake(struct engine_watch *w)
+{
+    if (!atomic_exchange(&w->wake_out, true)) {
+        w->wake_msg.deliver = deliver_wake;
+        bool posted = mailbox_post(w->reply_to, &w->wake_msg);
+        CHECK(posted);
+    }
+}
+
+static uint64_t next_event(struct engine *e)
+{
+    return machine_store(e->machine)->meta.next_event;
+}
+
+static void look(struct engine_watch *w, uint64_t next, uint64_t changes)
+{
+    bool more = next > atomic_load(&w->next_event);
+    bool changed = changes != atomic_load(&w->webhook_changes);
+    if (more) {
+        atomic_store(&w->next_event, next);
+    }
+    if (changed) {
+        atomic_store(&w->webhook_changes, changes);
+    }
+    if (changed || (more && atomic_load(&w->listens))) {
+        wake(w);
+    }
+}
+
+void engine_watch__look(struct engine *e)
+{
+    for (struct engine_watch *w = e->watches; w != NULL; w = w->next) {
+        look(w, next_event(e), machine_webhook_changes(e->machine));
+    }
+}
+
+void engine_watch__leads(struct engine *e)
+{
+    for (struct engine_watch *w = e->watches; w != NULL; w = w->next) {
+        wake(w);
+    }
+}
+
+/* Whoever looks at the number after this has seen it, or will be told. */
+void engine_watch_listen(struct engine_watch *w, bool on)
+{
+    atomic_store(&w->listens, on);
+}
+
+uint64_t engine_watch_next(const struct engine_watch *w)
+{
+    return atomic_load(&w->next_event);
+}
+
+uint64_t engine_watch_webhook_changes(const struct engine_watch *w)
+{
+    return atomic_load(&w->webhook_changes);
+}
+
+/* Opening and closing: the caller waits for the core thread. */
+
+static void deliver_open(struct msg *m)
+{
+    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
+    atomic_store(&w->next_event, next_event(w->engine));
+    atomic_store(&w->webhook_changes, machine_webhook_changes(w->engine->machine));
+    w->next = w->engine->watches;
+    w->engine->watches = w;
+    uv_sem_post(&w->handled);
+}
+
+static void deliver_close(struct msg *m)
+{
+    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
+    struct engine_watch **at = &w->engine->watches;
+    while (*at != w) {
+        CHECK(*at != NULL);
+        at = &(*at)->next;
+    }
+    *at = w->next;
+    uv_sem_post(&w->handled);
+}
+
+static void send_and_wait(struct engine_watch *w, void (*deliver)(struct msg *m))
+{
+    w->msg.deliver = deliver;
+    bool posted = mailbox_post(&w->engine->box, &w->msg);
+    CHECK(posted); /* watches are closed before the engine */
+    uv_sem_wait(&w->handled);
+}
+
+struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
+                                       void (*told)(void *data), void *data)
+{
+    struct engine_watch *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    w->engine = e;
+    w->reply_to = reply_to;
+    w->told = told;
+    w->data = data;
+    CHECK(uv_sem_init(&w->handled, 0) == 0);
+    send_and_wait(w, deliver_open);
+    return w;
+}
+
+/* The core thread knows the watch no more; a wake-up may still be in the subscriber's mailbox. The
+ * memory goes behind it, by the same way. */
+static void deliver_free(struct msg *m)
+{
+    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
+    uv_sem_destroy(&w->handled);
+    free(w);
+}
+
+static void told_no_more(void *data)
+{
+    (void)data;
+}
+
+void engine_watch_close(struct engine_watch *w)
+{
+    send_and_wait(w, deliver_close);
+    w->told = told_no_more;
+    w->msg.deliver = deliver_free;
+    bool posted = mailbox_post(w->reply_to, &w->msg);
+    CHECK(posted);
+}

@@ -1,0 +1,133 @@
+/*
+ * Restore: what a backup holds comes into the state, with its ids, states, counters and times.
+ *
+ * What exists is left as it is. A job that was in line goes to the end of the line; a backup lists
+ * those in the order in which they stood. Ids that lie in the future are passed over, because one
+ * of them could be made here once more.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "fsm/apply_int.h"
+
+static bool is_future(const struct machine *m, struct id id)
+{
+    return id_cmp(id, id_make(m->now, m->index, 0)) >= 0;
+}
+
+static void restore_queue(struct machine *m, const struct command_restore_item *it)
+{
+    const struct store_queue *given = &it->queue;
+    struct queue *q = queues__need(m, it->name);
+    if (given->created_at.ns != 0 && given->created_at.ns < q->rec.created_at.ns) {
+        q->rec.created_at = given->created_at;
+    }
+    q->rec.failures = given->failures > q->rec.failures ? given->failures : q->rec.failures;
+    q->rec.paused = given->paused;
+    q->rec.max_concurrency = given->max_concurrency;
+    if (q->rec.throttle_rate != given->throttle_rate ||
+        q->rec.throttle_window_ms != given->throttle_window_ms) {
+        queues__drop_throttle(m, q);
+        q->rec.throttle_rate = given->throttle_rate;
+        q->rec.throttle_window_ms = given->throttle_window_ms;
+        q->claims =
+            given->throttle_rate == 0 ? NULL : calloc(given->throttle_rate, sizeof(int64_t));
+        CHECK(given->throttle_rate == 0 || q->claims != NULL);
+    }
+    queues__touch(m, q);
+    queues__ready(m, q);
+}
+
+static void restore_job(struct machine *m, const struct command_restore_item *it, struct result *r)
+{
+    struct job j = it->job;
+    struct job existing;
+    enum store_family family;
+    struct id missing;
+    if (is_future(m, it->id) || jobs__get(m, it->id, &existing, &family)) {
+        r->missing++;
+        return;
+    }
+    bool over = job_state_is_terminal(j.state);
+    j.version = 0;
+    if (!over && j.waits_for.len > 0) {
+        (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */
+    }
+    if (j.lease_token > m->store.meta.lease_token) {
+        m->store.meta.lease_token = j.lease_token;
+    }
+    jobs__write(m, &j, STORE_FAMILY_COUNT);
+    if (!over && j.waits_for.len > 0) {
+        dependencies__add(m, &j);
+    }
+    if (j.unique_key.len > 0 && it->unique_until.ns > m->now.ns) {
+        locks__restore(m, &j, it->unique_until);
+    }
+    r->affected++;
+}
+
+/* May a row stand at this place under the job? */
+static bool has_place(struct machine *m, const struct command_restore_item *it)
+{
+    struct job j;
+    enum store_family family;
+    if (!jobs__get(m, it->id, &j, &family)) {
+        return false;
+    }
+    switch ((int)it->kind) {
+    case COMMAND_RESTORE_ERROR:
+        return it->place < j.error_count && j.error_count - it->place <= LIMIT_JOB_ERRORS;
+    case COMMAND_RESTORE_ITERATION:
+        return it->place < j.iteration_count;
+    default:
+        return it->place < j.usage_count;
+    }
+}
+
+static void restore_row(struct machine *m, struct command_restore_item *it)
+{
+    if (!has_place(m, it)) {
+        return;
+    }
+    if (it->kind == COMMAND_RESTORE_ERROR) {
+        store_rows_restore_error(&m->store, it->id, it->place, &it->error);
+    } else if (it->kind == COMMAND_RESTORE_ITERATION) {
+        store_rows_restore_iteration(&m->store, it->id, it->place, &it->iteration);
+    } else {
+        store_rows_restore_usage(&m->store, it->id, it->place, &it->usage);
+    }
+}
+
+void apply_restore(struct machine *m, const struct command *c, struct result *r)
+{
+    for (size_t i = 0; i < c->restore.count; i++) {
+        struct command_restore_item *it = &c->restore.items[i];
+        switch (it->kind) {
+        case COMMAND_RESTORE_QUEUE:
+            restore_queue(m, it);
+            break;
+        case COMMAND_RESTORE_SCHEDULE:
+            if (!is_future(m, it->id)) {
+                apply_schedule__restore(m, it->id, &it->schedule);
+            }
+            break;
+        case COMMAND_RESTORE_BATCH:
+            if (!is_future(m, it->id)) {
+                batches__restore(m, it->id, &it->batch);
+            }
+            break;
+        case COMMAND_RESTORE_JOB:
+            restore_job(m, it, r);
+            break;
+        case COMMAND_RESTORE_ERROR:
+        case COMMAND_RESTORE_ITERATION:
+        case COMMAND_RESTORE_USAGE:
+            restore_row(m, it);
+            break;
+        case COMMAND_RESTORE_WEBHOOK:
+            apply_webhook__restore(m, it->name, &it->webhook);
+            break;
+        }
+    }
+}

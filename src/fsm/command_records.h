@@ -1,0 +1,57 @@
+/*
+ * Command_records: the commands that change records which clients make: schedules and webhooks. A
+ * part of command.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "store/store_record.h"
+
+struct command_schedule_put {
+    struct id id;                    /* none: create */
+    struct wall expected_updated_at; /* the record that the change was made from; 0 on create */
+    struct store_schedule schedule;  /* created_at, updated_at and last_run are the machine's */
+};
+
+struct command_schedule_delete {
+    struct id id;
+};
+
+struct command_schedule_fire {
+    struct id id;
+    bool manual;               /* run once now; nothing moves */
+    struct wall expected_next; /* the due time that is being fired */
+    struct wall next;          /* the one after, computed by the leader */
+};
+
+/* Create or replace. */
+struct command_webhook_put {
+    struct str id;    /* internal name; empty: one is made, in the webhook's namespace */
+    bool keep_secret; /* of the one that is replaced, instead of the one here */
+    /* When it was created, its position and how its last delivery ended are the machine's. */
+    struct store_webhook webhook;
+};
+
+struct command_webhook_delete {
+    struct str id;
+};
+
+struct command_webhook_mark_item {
+    struct str id;
+    struct wall
+        created_at;    /* of the webhook that was meant; another one of this id is left alone */
+    uint64_t position; /* never goes back */
+    bool attempted;    /* the next three are set */
+    uint32_t status;
+    struct str error;
+    struct wall at;
+};
+
+struct command_webhook_mark {
+    struct command_webhook_mark_item *items;
+    size_t count;
+};

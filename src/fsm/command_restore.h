@@ -1,0 +1,60 @@
+/*
+ * Command_restore: a piece of a backup on its way into the state (http-api.md 20.4).
+ *
+ * Things keep their ids, states, counters and times. What exists already is left as it is, so the
+ * same piece may come twice. A job goes before its rows.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/unpack.h"
+#include "core/job.h"
+#include "store/store_record.h"
+#include "store/store_rows.h"
+
+/* The numbers are on the wire. */
+enum command_restore_kind {
+    COMMAND_RESTORE_QUEUE = 1,
+    COMMAND_RESTORE_SCHEDULE,
+    COMMAND_RESTORE_BATCH,
+    COMMAND_RESTORE_JOB,
+    COMMAND_RESTORE_ERROR,
+    COMMAND_RESTORE_ITERATION,
+    COMMAND_RESTORE_USAGE,
+    COMMAND_RESTORE_WEBHOOK,
+    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_WEBHOOK
+};
+
+struct command_restore_item {
+    enum command_restore_kind kind;
+    struct id id;             /* of the schedule, batch or job; rows: of their job */
+    struct str name;          /* of the queue; of the webhook its id */
+    uint32_t place;           /* of a row among those of its kind, from 0 */
+    struct wall unique_until; /* job: it holds its unique key so long; 0: it does not */
+    union {
+        struct store_queue queue; /* settings, creation and failures; the rest is counted */
+        struct store_schedule schedule;
+        struct store_batch batch;
+        struct job
+            job; /* its counts of rows are those that follow; order and version are not kept */
+        struct store_error error;
+        struct store_iteration iteration;
+        struct store_usage usage;
+        struct store_webhook webhook; /* begins behind the newest event */
+    };
+};
+
+struct command_restore {
+    struct command_restore_item *items;
+    size_t count;
+};
+
+/* For command.c. */
+void command_restore__encode(const struct command_restore *r, struct buf *out);
+void command_restore__decode(struct unpack *u, struct arena *a, struct command_restore *r);

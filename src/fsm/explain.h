@@ -1,0 +1,45 @@
+/*
+ * Explain: what stands between a job and a worker.
+ *
+ * A short look at the machine's memory, between two entries: which limits of the queue hold, who
+ * uses them up, how many jobs are ahead, which workers ask for the queue. Everything that is copied
+ * out is bounded, and so is the walk along a line: past EXPLAIN_STEPS_MAX the answer is "at least".
+ *
+ * On the machine's thread. Texts are copied into the caller's arena and shortened to nothing when
+ * it is full.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "fsm/machine.h"
+
+enum { EXPLAIN_HOLDERS_MAX = 10, EXPLAIN_WORKERS_MAX = 10, EXPLAIN_STEPS_MAX = 4096 };
+
+struct explain_queue {
+    bool known;                    /* there is such a queue; nothing else is set otherwise */
+    struct machine_queue settings; /* without its name */
+    bool at_limit;                 /* of jobs that are active at once */
+    struct wall throttled_until;   /* 0: a claim would be let through */
+    uint64_t waiting;              /* jobs in line */
+    struct id holders[EXPLAIN_HOLDERS_MAX]; /* some of the active jobs */
+    uint32_t holder_count;
+    /* those that ask for the queue, the one heard of last first */
+    struct machine_worker workers[EXPLAIN_WORKERS_MAX];
+    uint32_t worker_count;
+    uint64_t workers_total;
+};
+
+struct explain_job {
+    bool found;
+    struct job job; /* id, state, numbers, times, and the texts below; no documents */
+    /* queue, worker_id, hostname, hold_reason, waits_for */
+    bool in_line;
+    uint64_t ahead; /* jobs that would be handed out first */
+    bool ahead_is_least;
+    struct explain_queue queue;
+};
+
+void explain_queue(struct machine *m, struct str name, struct wall now, struct arena *a,
+                   struct explain_queue *out);
+void explain_job(struct machine *m, struct id id, struct wall now, struct arena *a,
+                 struct explain_job *out);

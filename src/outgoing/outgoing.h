@@ -1,0 +1,79 @@
+/*
+ * Outgoing: HTTP requests that the server itself makes, on a libuv loop.
+ *
+ * The home of libcurl. Nothing here waits: a request is started and its end is told from the loop.
+ * Connections are kept and used again; names are resolved beside the loop. A request ends with an
+ * answer or an error, within its time, and holds bounded memory whatever the other side sends. A
+ * redirect is an answer and is never followed; proxies that the environment names are not used; an
+ * address that the guard refuses is not connected to.
+ *
+ * Belongs to the thread of its loop.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "outgoing/outgoing_guard.h"
+
+struct outgoing;
+
+struct outgoing_config {
+    const struct outgoing_guard *guard; /* NULL: every address passes. Outlives the requests */
+    uint32_t connections_max;           /* open at once; requests beyond wait within their time */
+    const char *user_agent;
+};
+
+struct outgoing *outgoing_open(uv_loop_t *loop, const struct outgoing_config *config);
+
+/* Without requests under way. The memory goes when the loop has run closed handles. */
+void outgoing_close(struct outgoing *o);
+
+struct outgoing_header {
+    const char *name;
+    struct str value; /* control characters become blanks */
+};
+
+enum { OUTGOING_HEADERS_MAX = 8 };
+
+/* One request. The caller embeds it and keeps it, and what it points to, until done. */
+struct outgoing_request {
+    /* set by the caller */
+    const char *method;
+    const char *url; /* http or https */
+    struct outgoing_header headers[OUTGOING_HEADERS_MAX];
+    size_t header_count;
+    struct str body;
+    uint32_t timeout_ms; /* for everything, from the lookup of the name to the last byte */
+    size_t answer_limit; /* bytes of the answer's body; more is ERR_TOO_LARGE */
+    void (*done)(struct outgoing_request *r); /* from the loop, once; r may be gone after it */
+    void *data;
+    /* result */
+    struct err err; /* ERR_OK: there is an answer, whatever its status. ERR_FORBIDDEN: the guard
+                       refused the address. ERR_TOO_LARGE: status and the bytes so far are there.
+                       ERR_IO: everything else, time included */
+    int status;     /* 0 when none came */
+    struct buf answer;
+    /* private */
+    struct outgoing *client;
+    void *easy;
+    void *header_list;
+    struct outgoing_request *next_broken;
+    bool refused; /* the guard has */
+    char refused_address[64];
+    char error_text[256];
+};
+
+/* Never calls done from inside. */
+void outgoing_start(struct outgoing *o, struct outgoing_request *r);
+
+/* The answer is not wanted any more: done does not come. Not from inside done of the same r. */
+void outgoing_cancel(struct outgoing_request *r);
+
+/* After done, or after a cancellation: release the answer. */
+void outgoing_request_deinit(struct outgoing_request *r);

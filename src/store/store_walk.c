@@ -1,0 +1,62 @@
+#include "store/store_walk.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+enum { FAMILIES = 2 };
+
+struct store_walk {
+    struct kv_view *view;
+    struct kv_iter *its[FAMILIES];
+    struct kv_iter *given; /* the one whose document was handed out */
+};
+
+struct store_walk *store_walk_new(struct store *s)
+{
+    static const enum store_family families[FAMILIES] = {STORE_LIVE, STORE_DONE};
+    struct store_walk *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    w->view = kv_view_new(s->kv);
+    for (size_t i = 0; i < FAMILIES; i++) {
+        w->its[i] = kv_iter_new(s->kv, w->view, families[i], STR_EMPTY);
+    }
+    return w;
+}
+
+void store_walk_free(struct store_walk *w)
+{
+    if (w != NULL) {
+        for (size_t i = 0; i < FAMILIES; i++) {
+            store_end_walk(w->its[i]);
+        }
+        kv_view_free(w->view);
+        free(w);
+    }
+}
+
+static struct kv_iter *lower(struct kv_iter *a, struct kv_iter *b)
+{
+    if (!kv_iter_valid(a) || !kv_iter_valid(b)) {
+        return kv_iter_valid(a) ? a : b;
+    }
+    return str_cmp(kv_iter_key(a), kv_iter_key(b)) <= 0 ? a : b;
+}
+
+bool store_walk_next(struct store_walk *w, struct id *out_id, struct str *out_doc)
+{
+    if (w->given != NULL) {
+        kv_iter_next(w->given);
+    }
+    struct kv_iter *it = lower(w->its[0], w->its[1]);
+    w->given = NULL;
+    if (!kv_iter_valid(it)) {
+        return false;
+    }
+    struct str key = kv_iter_key(it);
+    CHECK(key.len == ID_BYTES);
+    memcpy(out_id->b, key.ptr, ID_BYTES);
+    *out_doc = kv_iter_value(it);
+    w->given = it;
+    return true;
+}

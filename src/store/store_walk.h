@@ -1,0 +1,23 @@
+/*
+ * Store_walk: every committed document as it was at one moment, in the order of ids.
+ *
+ * Live and finished jobs are two families of keys; the walk merges them, so that a copy kept
+ * elsewhere can be compared with it in one pass. Any thread, while entries are applied; the store
+ * must stay open.
+ */
+#pragma once
+
+#include "base/attr.h"
+#include "base/id.h"
+#include "base/str.h"
+#include "store/store.h"
+
+struct store_walk;
+
+/* Begins at the first document. */
+struct store_walk *store_walk_new(struct store *s);
+void store_walk_free(struct store_walk *w); /* NULL is fine */
+
+/* The next document; the bytes live until the next call. False at the end. A store that cannot be
+ * read stops the process. */
+ATTR_NODISCARD bool store_walk_next(struct store_walk *w, struct id *out_id, struct str *out_doc);

@@ -1,0 +1,112 @@
+/*
+ * Svc_bulk: bulk operations that go on in the background (http-api.md 11).
+ *
+ * What is to be done and how far it is stands in the replicated state (fsm/apply_bulk.c). Here is
+ * the thread that moves it on while this node leads: it takes the operations in turn, finds the
+ * next chunk of ids, submits it as one command and waits for the answer before it goes on. One
+ * chunk is under way at a time, so that other traffic is held up by no more than that; after a
+ * crash or a change of leader it goes on where the state says.
+ *
+ *   state --look--> next operation --(list | find)--> ids --step--> state; news to who watches
+ *
+ * Which jobs a filter means is not known here: the finder is given from outside.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/limits.h"
+#include "engine/engine.h"
+#include "loop/mailbox.h"
+#include "store/store_record.h"
+
+struct svc_bulk;
+
+/* The next ids that a filter means, in order. The finder answers once, by svc_bulk_found, from any
+ * thread; the texts live until then. */
+struct svc_bulk_page {
+    struct str filter, ns;
+    struct id after, until;   /* between, neither of them included */
+    struct mailbox *reply_to; /* of the thread that asks, should the finder need one */
+    /* result */
+    struct err err; /* the caller's fault: the operation fails; ERR_OVERLOADED: asked again until it
+                       passes; others: asked again for a while */
+    struct id ids[LIMIT_BULK_CHUNK];
+    size_t count; /* less than there is room for: there are no more */
+    void *finder; /* the finder's own */
+    /* private */
+    struct msg msg;
+    struct svc_bulk *bulk;
+};
+
+typedef void (*svc_bulk_find_fn)(void *data, struct svc_bulk_page *page);
+
+struct svc_bulk_config {
+    struct engine *engine;
+    svc_bulk_find_fn find; /* NULL: operations by filter fail */
+    void *find_data;
+    int64_t look_ms;      /* how often to look for operations of an earlier leader */
+    int64_t keepalive_ms; /* how often those who watch hear that they are still heard */
+};
+
+struct svc_bulk_config svc_bulk_config_default(void);
+
+/* Starts the thread. */
+struct svc_bulk *svc_bulk_open(const struct svc_bulk_config *config);
+/* When nobody watches any more, before the engine and the finder are closed. Waits for the step
+ * under way. NULL is fine. */
+void svc_bulk_close(struct svc_bulk *b);
+
+/* From any thread: there is a new operation. */
+void svc_bulk_wake(struct svc_bulk *b);
+
+/* From any thread: an operation was cancelled; those who watch it are told. */
+void svc_bulk_changed(struct svc_bulk *b, struct id id);
+
+/* From any thread, by the finder. */
+void svc_bulk_found(struct svc_bulk_page *page);
+
+/* The newest committed record, decoded as a view of value; false when there is none. Any thread. */
+ATTR_NODISCARD bool svc_bulk_read(struct engine *e, struct id id, struct buf *value,
+                                  struct store_bulk *out);
+
+enum svc_bulk_news_type {
+    SVC_BULK_STARTED,
+    SVC_BULK_PROGRESS,
+    SVC_BULK_OVER, /* see the status; there will be no more */
+    SVC_BULK_KEEPALIVE
+};
+
+struct svc_bulk_watch;
+
+struct svc_bulk_news {
+    enum svc_bulk_news_type type;
+    enum store_bulk_status status;
+    uint64_t total, processed, affected, errors;
+    struct wall at;
+    char error[160]; /* cut */
+    /* private */
+    struct msg msg;
+    struct svc_bulk_watch *watch;
+};
+
+/* Somebody who wants to hear of an operation. The caller embeds it and keeps it until ended. */
+struct svc_bulk_watch {
+    /* set by the caller */
+    struct id task;
+    struct mailbox *reply_to;
+    void (*told)(struct svc_bulk_watch *w, const struct svc_bulk_news *n); /* on its loop */
+    void (*ended)(struct svc_bulk_watch *w);                               /* likewise, the last */
+    /* private */
+    struct svc_bulk *bulk;
+    struct svc_bulk_watch *next;
+    struct msg join_msg, leave_msg;
+    atomic_uint under_way; /* news posted and not delivered */
+};
+
+/* From reply_to's thread. The first news is how far the operation is, or that it is over. */
+void svc_bulk_watch(struct svc_bulk *b, struct svc_bulk_watch *w);
+/* From reply_to's thread, once; ended follows. */
+void svc_bulk_unwatch(struct svc_bulk_watch *w);

@@ -1,0 +1,331 @@
+/*
+ * Questions: the line in which they wait, and the threads that answer them.
+ *
+ * One lock guards the line and what the writer has published; it is held for a few instructions and
+ * never while SQLite is called.
+ */
+#include "view/view.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "view/view_int.h"
+
+struct view_config view_config_default(void)
+{
+    return (struct view_config){.dir = "data",
+                                .readers = 2,
+                                .asks_max = 256,
+                                .wait_ms = 2000,
+                                .ask_ms = 5000,
+                                .linger_ms = 20};
+}
+
+/* Readers */
+
+/* Every so many steps of SQLite's machine, which is some tens of microseconds. */
+enum { STEPS_BETWEEN_LOOKS = 4000 };
+
+static int out_of_time(void *data)
+{
+    const struct view_reader *r = data;
+    return os_clock_mono().ns > r->deadline_ns;
+}
+
+static void close_reader(struct view_reader *r)
+{
+    view_db__close(r->db);
+    r->db = NULL;
+}
+
+static enum err_code open_reader(struct view_reader *r, struct err *err)
+{
+    if (r->db != NULL) {
+        return ERR_OK;
+    }
+    if (view_db__open(r->view->path.z, VIEW_DB_READ, &r->db, err) != ERR_OK) {
+        return err->code;
+    }
+    sqlite3_progress_handler(r->db, STEPS_BETWEEN_LOOKS, out_of_time, r);
+    return ERR_OK;
+}
+
+enum err_code view__asked(struct view_reader *r, enum err_code code, struct err *err)
+{
+    if (code == ERR_CORRUPT) {
+        log_error("view_damaged", LOG_Z("error", err->msg));
+        view_writer__damaged(r->view);
+        return err_set(err, ERR_SEARCH, "the view is damaged and is being made anew");
+    }
+    return code == ERR_IO || code == ERR_NO_SPACE ? err_set(err, ERR_SEARCH, "the search failed")
+                                                  : code;
+}
+
+/* All that run asks is of one moment. */
+static enum err_code run_ask(struct view_reader *r, struct view_ask *ask, struct err *err)
+{
+    int64_t index = 0;
+    r->deadline_ns = os_clock_mono().ns + r->view->config.ask_ms * NS_PER_MS;
+    if (open_reader(r, err) != ERR_OK || view_db__exec(r->db, "BEGIN", err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = view_db__number(r->db, "SELECT complete FROM mark", &index, err);
+    if (code == ERR_OK) {
+        ask->index = (uint64_t)index;
+        ask->run(ask, r);
+    }
+    struct err ended;
+    r->deadline_ns = INT64_MAX;
+    if (sqlite3_get_autocommit(r->db) == 0 && view_db__exec(r->db, "COMMIT", &ended) != ERR_OK) {
+        close_reader(r);
+    }
+    return code;
+}
+
+static void deliver_done(struct msg *m)
+{
+    struct view_ask *ask = CONTAINER_OF(m, struct view_ask, msg);
+    ask->done(ask);
+}
+
+static void answer(struct view_ask *ask)
+{
+    ask->msg.deliver = deliver_done;
+    bool posted = mailbox_post(ask->reply_to, &ask->msg); /* ask may be gone after this */
+    CHECK(posted);
+}
+
+/* With the lock held: may it run now, or end? */
+static bool is_due(const struct view *v, const struct view_ask *ask, int64_t now_ns)
+{
+    if (v->stopping) {
+        return true;
+    }
+    if (v->swapping) {
+        return false;
+    }
+    bool fresh = v->usable && v->complete >= ask->wait_index &&
+                 (!ask->text || v->words_complete >= ask->wait_index);
+    return fresh || now_ns >= ask->deadline_ns;
+}
+
+/* The first question that is due, out of the line; NULL when there is none, and *out_wait_ns says
+ * how long it is until time makes one due. */
+static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
+{
+    int64_t now = os_clock_mono().ns;
+    int64_t first = INT64_MAX;
+    for (struct view_ask **at = &v->first; *at != NULL; at = &(*at)->next) {
+        struct view_ask *ask = *at;
+        if (is_due(v, ask, now)) {
+            *at = ask->next;
+            if (ask->next == NULL) {
+                v->last = at;
+            }
+            v->ask_count--;
+            return ask;
+        }
+        first = ask->deadline_ns < first ? ask->deadline_ns : first;
+    }
+    *out_wait_ns = first == INT64_MAX || first <= now ? INT64_MAX : first - now;
+    return NULL;
+}
+
+static void note_lag(struct view *v, struct view_ask *ask)
+{
+    ask->lag = 0;
+    if (ask->index < ask->wait_index) {
+        uint64_t lag = engine_feed_waiting(v->feed);
+        ask->lag = lag == 0 ? 1 : lag; /* something was missing in any case */
+    }
+}
+
+/* With the lock held; it is released meanwhile. */
+static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
+{
+    struct err err = {.code = ERR_OK};
+    if (v->stopping) {
+        (void)err_set_default(&err, ERR_STOPPING);
+    } else if (!v->usable) {
+        (void)err_set(&err, ERR_UNHEALTHY, "the view is being made; try again");
+    }
+    if (err.code != ERR_OK) {
+        ask->err = err;
+        uv_mutex_unlock(&v->lock);
+        answer(ask);
+        uv_mutex_lock(&v->lock);
+        return;
+    }
+    v->running++;
+    uv_mutex_unlock(&v->lock);
+    ask->err = err;
+    if (view__asked(r, run_ask(r, ask, &err), &err) != ERR_OK) {
+        ask->err = err;
+    }
+    uv_mutex_lock(&v->lock);
+    v->running--;
+    note_lag(v, ask);
+    uv_cond_broadcast(&v->moved);
+    uv_mutex_unlock(&v->lock);
+    answer(ask);
+    uv_mutex_lock(&v->lock);
+}
+
+static void reader_main(void *data)
+{
+    struct view_reader *r = data;
+    struct view *v = r->view;
+    uv_mutex_lock(&v->lock);
+    for (;;) {
+        int64_t wait_ns = INT64_MAX;
+        struct view_ask *ask = next_due(v, &wait_ns);
+        if (ask != NULL) {
+            serve(v, r, ask);
+        } else if (v->stopping) {
+            break;
+        } else if (wait_ns == INT64_MAX) {
+            uv_cond_wait(&v->moved, &v->lock);
+        } else {
+            (void)uv_cond_timedwait(&v->moved, &v->lock, (uint64_t)wait_ns);
+        }
+    }
+    uv_mutex_unlock(&v->lock);
+    close_reader(r);
+}
+
+void view_ask(struct view *v, struct view_ask *ask)
+{
+    struct err err = {.code = ERR_OK};
+    bool hurry = false;
+    ask->view = v;
+    ask->next = NULL;
+    ask->index = ask->lag = 0;
+    ask->deadline_ns = os_clock_mono().ns + v->config.wait_ms * NS_PER_MS;
+    uv_mutex_lock(&v->lock);
+    if (v->stopping) {
+        (void)err_set_default(&err, ERR_STOPPING);
+    } else if (v->ask_count >= v->config.asks_max) {
+        (void)err_set(&err, ERR_OVERLOADED, "too many searches are waiting");
+    } else {
+        ask->wait_index = engine_feed_newest(v->feed);
+        hurry = v->complete < ask->wait_index || (ask->text && v->words_complete < ask->wait_index);
+        *v->last = ask;
+        v->last = &ask->next;
+        v->ask_count++;
+        uv_cond_signal(&v->moved);
+    }
+    if (hurry) {
+        view_writer__hurry(v); /* under the lock: the writer cannot end before */
+    }
+    uv_mutex_unlock(&v->lock);
+    if (err.code != ERR_OK) {
+        ask->err = err;
+        answer(ask);
+    }
+}
+
+/* For the writer */
+
+void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
+                   uint64_t words_complete)
+{
+    uv_mutex_lock(&v->lock);
+    v->status = *status;
+    v->complete = complete;
+    v->words_complete = words_complete;
+    uv_cond_broadcast(&v->moved);
+    uv_mutex_unlock(&v->lock);
+}
+
+void view__shut(struct view *v)
+{
+    uv_mutex_lock(&v->lock);
+    v->swapping = true;
+    while (v->running > 0) {
+        uv_cond_wait(&v->moved, &v->lock);
+    }
+    uv_mutex_unlock(&v->lock);
+    for (unsigned i = 0; i < v->config.readers; i++) {
+        close_reader(&v->readers[i]);
+    }
+}
+
+void view__reopen(struct view *v, bool usable)
+{
+    uv_mutex_lock(&v->lock);
+    v->swapping = false;
+    v->usable = usable;
+    uv_cond_broadcast(&v->moved);
+    uv_mutex_unlock(&v->lock);
+}
+
+/* The whole */
+
+static void view_free(struct view *v)
+{
+    uv_mutex_destroy(&v->lock);
+    uv_cond_destroy(&v->moved);
+    free(v->readers);
+    free(v);
+}
+
+enum err_code view_open(const struct view_config *config, struct view **out_view, struct err *err)
+{
+    CHECK(config->readers > 0);
+    /* SQLite counts its memory under a lock that all its threads want. Refused, without harm, when
+     * it is in use already. */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    if (os_file_make_dirs(config->dir, err) != ERR_OK) {
+        return err_wrap(err, "view");
+    }
+    struct view *v = calloc(1, sizeof *v);
+    CHECK(v != NULL);
+    v->config = *config;
+    v->last = &v->first;
+    v->path = os_file_join(config->dir, "view.db");
+    v->new_path = os_file_join(config->dir, "view.db.new");
+    CHECK(uv_mutex_init(&v->lock) == 0);
+    CHECK(uv_cond_init(&v->moved) == 0);
+    v->readers = calloc(config->readers, sizeof *v->readers);
+    CHECK(v->readers != NULL);
+    view_writer__start(v);
+    for (unsigned i = 0; i < config->readers; i++) {
+        v->readers[i].view = v;
+        CHECK(uv_thread_create(&v->readers[i].thread, reader_main, &v->readers[i]) == 0);
+    }
+    *out_view = v;
+    return ERR_OK;
+}
+
+void view_close(struct view *v)
+{
+    if (v == NULL) {
+        return;
+    }
+    atomic_store(&v->stop, true);
+    uv_mutex_lock(&v->lock);
+    v->stopping = true;
+    uv_cond_broadcast(&v->moved);
+    uv_mutex_unlock(&v->lock);
+    for (unsigned i = 0; i < v->config.readers; i++) {
+        CHECK(uv_thread_join(&v->readers[i].thread) == 0);
+    }
+    view_writer__stop(v);
+    view_free(v);
+}
+
+void view_status(struct view *v, struct view_status *out)
+{
+    uv_mutex_lock(&v->lock);
+    *out = v->status;
+    out->index = v->complete;
+    out->lag = engine_feed_waiting(v->feed);
+    uv_mutex_unlock(&v->lock);
+}
+
+void view_rebuild(struct view *v, struct view_rebuild *r)
+{
+    view_writer__rebuild(v, r);
+}

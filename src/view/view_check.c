@@ -1,0 +1,232 @@
+#include "view/view_check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "store/store_job.h"
+#include "store/store_rows.h"
+#include "store/store_walk.h"
+#include "view/view_int.h"
+
+struct checking {
+    sqlite3 *db;
+    struct store *store;
+    struct view_check *out;
+    sqlite3_stmt *row, *text, *errors, *usage;
+    uint64_t errors_seen, usages_seen;
+    struct id id; /* of the job at hand */
+};
+
+static void ATTR_PRINTF(3, 4) differs(struct checking *c, const struct id *id, const char *fmt, ...)
+{
+    char text[ID_TEXT_MAX + 1] = "";
+    char what[120];
+    va_list args;
+    if (c->out->differences++ > 0) {
+        return;
+    }
+    va_start(args, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    if (id != NULL) {
+        text[id_format(*id, ID_JOB, text)] = '\0';
+    }
+    (void)snprintf(c->out->first, sizeof c->out->first, "%s: %s", text, what);
+}
+
+/* One job */
+
+static bool same_step(sqlite3_stmt *st, int at, const struct job *j)
+{
+    bool null = sqlite3_column_type(st, at) == SQLITE_NULL;
+    return j->has_chain_step ? !null && sqlite3_column_int64(st, at) == j->chain_step : null;
+}
+
+static bool same_id(sqlite3_stmt *st, int at, struct id id)
+{
+    return id_is_none(id) ? sqlite3_column_type(st, at) == SQLITE_NULL
+                          : id_eq(view_db__id(st, at), id);
+}
+
+static bool same_text(sqlite3_stmt *st, int at, struct str text)
+{
+    return (text.len == 0) == (sqlite3_column_type(st, at) == SQLITE_NULL) &&
+           str_eq(view_db__text(st, at), text);
+}
+
+static void compare_columns(struct checking *c, const struct job *j)
+{
+    sqlite3_stmt *st = c->row;
+    int at = 0;
+    /* The two that the view itself makes are looked at elsewhere. */
+    const struct {
+        int64_t num, queue;
+    } own = {.num = sqlite3_column_int64(st, 1), .queue = sqlite3_column_int64(st, 3)}, *r = &own;
+#define SAME_INT(value)  (sqlite3_column_int64(st, at) == (value))
+#define SAME_TEXT(value) same_text(st, at, (value))
+#define SAME_ID(value)   same_id(st, at, (value))
+#define SAME_STEP(value) same_step(st, at, (value))
+#define COMPARE(name, kind, value)                                                                 \
+    at++;                                                                                          \
+    if (!SAME_##kind(value)) {                                                                     \
+        differs(c, &j->id, "%s is not what it should be", #name);                                  \
+    }
+    VIEW_COLUMNS(COMPARE)
+#undef COMPARE
+#undef SAME_STEP
+#undef SAME_ID
+#undef SAME_TEXT
+#undef SAME_INT
+}
+
+static enum err_code compare_text(struct checking *c, const struct job *j, struct err *err)
+{
+    sqlite3_stmt *st = c->text;
+    bool row = false;
+    (void)sqlite3_bind_int64(st, 1, sqlite3_column_int64(c->row, 1));
+    (void)sqlite3_bind_int64(st, 2, sqlite3_column_int64(c->row, 3));
+    enum err_code code = view_db__step(c->db, st, &row, err);
+    if (code == ERR_OK && !row) {
+        differs(c, &j->id, "it has no texts, or its queue has no name");
+    } else if (code == ERR_OK &&
+               !(id_eq(view_db__id(st, 0), j->id) && str_eq(view_db__text(st, 1), j->queue) &&
+                 str_eq(view_db__text(st, 2), j->payload) &&
+                 str_eq(view_db__text(st, 3), j->tags) && str_eq(view_db__text(st, 4), j->queue))) {
+        differs(c, &j->id, "its texts are not what they should be");
+    }
+    (void)sqlite3_reset(st);
+    return code;
+}
+
+static void compare_error(void *data, const struct store_error *e)
+{
+    struct checking *c = data;
+    c->errors_seen++;
+    if (sqlite3_step(c->errors) != SQLITE_ROW ||
+        sqlite3_column_int64(c->errors, 0) != (int64_t)e->row ||
+        !str_eq(view_db__text(c->errors, 1), e->error)) {
+        differs(c, &c->id, "error %llu", (unsigned long long)e->row);
+    }
+}
+
+static void compare_usage(void *data, const struct store_usage *u)
+{
+    struct checking *c = data;
+    const struct store_tokens *t = &u->tokens;
+    sqlite3_stmt *st = c->usage;
+    c->usages_seen++;
+    if (sqlite3_step(st) != SQLITE_ROW || sqlite3_column_int64(st, 0) != (int64_t)u->row ||
+        sqlite3_column_int64(st, 1) != u->created_at.ns ||
+        sqlite3_column_int64(st, 2) != t->input || sqlite3_column_int64(st, 3) != t->output ||
+        sqlite3_column_int64(st, 4) != t->cache_creation ||
+        sqlite3_column_int64(st, 5) != t->cache_read ||
+        sqlite3_column_int64(st, 6) != t->cost_nusd || !str_eq(view_db__text(st, 7), t->model) ||
+        !str_eq(view_db__text(st, 8), t->provider)) {
+        differs(c, &c->id, "usage %llu", (unsigned long long)u->row);
+    }
+}
+
+static enum err_code compare_job(struct checking *c, const struct job *j, struct err *err)
+{
+    bool row = false;
+    c->id = j->id;
+    view_db__bind_id(c->row, 1, &c->id);
+    view_db__bind_id(c->errors, 1, &c->id);
+    view_db__bind_id(c->usage, 1, &c->id);
+    enum err_code code = view_db__step(c->db, c->row, &row, err);
+    if (code == ERR_OK && !row) {
+        differs(c, &j->id, "it has no row");
+    } else if (code == ERR_OK) {
+        compare_columns(c, j);
+        code = compare_text(c, j, err);
+    }
+    (void)sqlite3_reset(c->row);
+    store_rows_each_error(c->store, j->id, compare_error, c);
+    store_rows_each_usage(c->store, j->id, compare_usage, c);
+    (void)sqlite3_reset(c->errors);
+    (void)sqlite3_reset(c->usage);
+    return code;
+}
+
+/* The whole */
+
+static enum err_code compare_total(struct checking *c, const char *sql, uint64_t wanted,
+                                   struct err *err)
+{
+    int64_t got = 0;
+    if (view_db__number(c->db, sql, &got, err) != ERR_OK) {
+        return err->code;
+    }
+    if ((uint64_t)got != wanted) {
+        differs(c, NULL, "%s: %lld, not %llu", sql, (long long)got, (unsigned long long)wanted);
+    }
+    return ERR_OK;
+}
+
+static enum err_code compare_totals(struct checking *c, struct err *err)
+{
+    static const char counters[] =
+        "SELECT count(*) FROM (SELECT queue, state, n FROM counts WHERE n <> 0"
+        " EXCEPT SELECT queue, state, count(*) FROM jobs GROUP BY queue, state)";
+    if (compare_total(c, "SELECT count(*) FROM jobs", c->out->jobs, err) != ERR_OK ||
+        compare_total(c, "SELECT sum(n) FROM counts", c->out->jobs, err) != ERR_OK ||
+        compare_total(c, "SELECT count(*) - (SELECT count(*) FROM gone) FROM texts", c->out->jobs,
+                      err) != ERR_OK ||
+        compare_total(c, "SELECT count(*) FROM errors", c->errors_seen, err) != ERR_OK ||
+        compare_total(c, "SELECT count(*) FROM usage", c->usages_seen, err) != ERR_OK) {
+        return err->code;
+    }
+    return compare_total(c, counters, 0, err);
+}
+
+static enum err_code compare_all(struct checking *c, struct err *err)
+{
+    struct store_walk *walk = store_walk_new(c->store);
+    enum err_code code = ERR_OK;
+    struct str doc;
+    struct id id;
+    struct job j;
+    while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
+        c->out->jobs++;
+        code = store_job_decode(id, doc, &j, err);
+        if (code == ERR_OK) {
+            code = compare_job(c, &j, err);
+        }
+    }
+    store_walk_free(walk);
+    return code == ERR_OK ? compare_totals(c, err) : code;
+}
+
+enum err_code view_check_run(struct view_reader *r, struct store *store, struct view_check *out,
+                             struct err *err)
+{
+    struct checking c = {.db = r->db, .store = store, .out = out};
+    *out = (struct view_check){0};
+#define NAME(name, kind, value) ", " #name
+    const struct {
+        const char *sql;
+        sqlite3_stmt **st;
+    } statements[] = {
+        {"SELECT id" VIEW_COLUMNS(NAME) " FROM jobs WHERE id = ?", &c.row},
+        {"SELECT t.id, t.queue, t.payload, t.tags, q.name FROM texts t, queues q"
+         " WHERE t.num = ? AND q.num = ?",
+         &c.text},
+        {"SELECT row_num, error FROM errors WHERE job = ? ORDER BY row_num", &c.errors},
+        {"SELECT row_num, at, input, output, cache_creation, cache_read, cost, model, provider"
+         " FROM usage WHERE job = ? ORDER BY row_num",
+         &c.usage},
+    };
+#undef NAME
+    enum err_code code = ERR_OK;
+    for (size_t i = 0; i < COUNT_OF(statements) && code == ERR_OK; i++) {
+        code = view_db__prepare(c.db, statements[i].sql, statements[i].st, err);
+    }
+    if (code == ERR_OK) {
+        code = compare_all(&c, err);
+    }
+    for (size_t i = 0; i < COUNT_OF(statements); i++) {
+        (void)sqlite3_finalize(*statements[i].st);
+    }
+    return code;
+}

@@ -1,0 +1,19 @@
+/*
+ * View_check: is the view what it should be? Every column, text, error, usage report and counter is
+ * compared with the documents. For tests, and for whoever doubts.
+ */
+#pragma once
+
+#include "base/err.h"
+#include "store/store.h"
+#include "view/view.h"
+
+struct view_check {
+    uint64_t jobs;        /* documents */
+    uint64_t differences; /* found */
+    char first[200];      /* the first of them, in words; empty when there is none */
+};
+
+/* Inside view_ask.run, while nothing changes. */
+ATTR_NODISCARD enum err_code view_check_run(struct view_reader *r, struct store *store,
+                                            struct view_check *out, struct err *err);

@@ -1,0 +1,214 @@
+/*
+ * The whole copy: made anew, or compared with its source.
+ *
+ * Both walk all documents in the order of ids. A new file is filled without indexes and without a
+ * journal, and the indexes are made when all rows are there. A comparison walks the rows beside the
+ * documents: a document says which log entry wrote it, and a row with the same entry is up to date.
+ */
+#include "base/check.h"
+#include "log/log.h"
+#include "store/store_job.h"
+#include "store/store_walk.h"
+#include "view/view_int.h"
+
+enum { LOOK_EVERY = 1024 }; /* documents between two looks at the stop flag */
+
+static enum err_code stopped(struct err *err)
+{
+    return err_set_default(err, ERR_STOPPING);
+}
+
+/* A document that cannot be decoded stops the process, as everywhere. */
+static void decode(struct id id, struct str doc, struct job *out)
+{
+    struct err err;
+    if (store_job_decode(id, doc, out, &err) != ERR_OK) {
+        check_fatal("a document cannot be read: %s", err.msg);
+    }
+}
+
+static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct err *err)
+{
+    struct store_walk *walk = store_walk_new(r->store);
+    struct id id;
+    struct str doc;
+    struct job j;
+    enum err_code code = ERR_OK;
+    uint64_t n = 0;
+    while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
+        if (++n % LOOK_EVERY == 0 && atomic_load(stop)) {
+            code = stopped(err);
+            break;
+        }
+        decode(id, doc, &j);
+        code = view_rows__put(r, &j, err);
+    }
+    store_walk_free(walk);
+    return code;
+}
+
+static enum err_code build(sqlite3 *db, struct store *store, const struct view_mark *mark,
+                           const atomic_bool *stop, struct err *err)
+{
+    struct view_rows r = {0};
+    enum err_code code = view_db__create(db, err);
+    if (code == ERR_OK) {
+        code = view_rows__open(&r, db, store, err);
+    }
+    r.fresh = true;
+    if (code == ERR_OK) {
+        code = view_rows__begin(&r, err);
+    }
+    if (code == ERR_OK) {
+        code = fill(&r, stop, err);
+    }
+    if (code == ERR_OK) {
+        code = view_rows__commit(&r, mark, err);
+    }
+    if (r.st != NULL) {
+        view_rows__rollback(&r);
+    }
+    view_rows__close(&r);
+    return code == ERR_OK ? view_db__create_indexes(db, err) : code;
+}
+
+enum err_code view_copy__build(const char *path, struct store *store, const struct view_mark *mark,
+                               const atomic_bool *stop, struct err *err)
+{
+    sqlite3 *db = NULL;
+    int fd = -1;
+    if (view_db__open(path, VIEW_DB_BUILD, &db, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = build(db, store, mark, stop, err);
+    view_db__close(db);
+    /* Nothing was flushed so far. */
+    if (code == ERR_OK) {
+        code = os_file_open(path, 0, &fd, err);
+    }
+    if (code == ERR_OK) {
+        code = os_file_flush(fd, err);
+        os_file_close(fd);
+    }
+    return code;
+}
+
+/* Comparing */
+
+struct comparison {
+    struct view_rows *r;
+    sqlite3 *db; /* reads the rows as they were at the start */
+    sqlite3_stmt *st;
+    bool has_row;
+    struct id row_id;
+    int64_t row_version;
+    uint64_t in_transaction;
+    uint64_t changed;
+};
+
+enum { TRANSACTION_ROWS = 1024 };
+
+static enum err_code next_row(struct comparison *c, struct err *err)
+{
+    if (view_db__step(c->db, c->st, &c->has_row, err) != ERR_OK) {
+        return err->code;
+    }
+    if (c->has_row) {
+        c->row_id = view_db__id(c->st, 0);
+        c->row_version = sqlite3_column_int64(c->st, 1);
+    }
+    return ERR_OK;
+}
+
+/* Before a change: a transaction, of not too many. */
+static enum err_code prepare_change(struct comparison *c, struct err *err)
+{
+    c->changed++;
+    if (c->in_transaction == TRANSACTION_ROWS) {
+        c->in_transaction = 0;
+        if (view_rows__commit(c->r, &c->r->mark, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return c->in_transaction++ == 0 ? view_rows__begin(c->r, err) : ERR_OK;
+}
+
+/* Rows below the document's id have no document. */
+static enum err_code remove_below(struct comparison *c, const struct id *id, struct err *err)
+{
+    enum err_code code = ERR_OK;
+    while (code == ERR_OK && c->has_row && (id == NULL || id_cmp(c->row_id, *id) < 0)) {
+        code = prepare_change(c, err);
+        if (code == ERR_OK) {
+            code = view_rows__remove(c->r, c->row_id, err);
+        }
+        if (code == ERR_OK) {
+            code = next_row(c, err);
+        }
+    }
+    return code;
+}
+
+static enum err_code compare_one(struct comparison *c, struct id id, struct str doc,
+                                 struct err *err)
+{
+    struct job j;
+    enum err_code code = remove_below(c, &id, err);
+    if (code != ERR_OK) {
+        return code;
+    }
+    bool there = c->has_row && id_eq(c->row_id, id);
+    decode(id, doc, &j);
+    if (!there || c->row_version != (int64_t)j.version) {
+        code = prepare_change(c, err);
+        if (code == ERR_OK) {
+            code = view_rows__put(c->r, &j, err);
+        }
+    }
+    return code == ERR_OK && there ? next_row(c, err) : code;
+}
+
+static enum err_code compare_all(struct comparison *c, const atomic_bool *stop, struct err *err)
+{
+    struct store_walk *walk = store_walk_new(c->r->store);
+    struct id id;
+    struct str doc;
+    uint64_t n = 0;
+    enum err_code code = next_row(c, err);
+    while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
+        code = ++n % LOOK_EVERY == 0 && atomic_load(stop) ? stopped(err)
+                                                          : compare_one(c, id, doc, err);
+    }
+    store_walk_free(walk);
+    return code == ERR_OK ? remove_below(c, NULL, err) : code;
+}
+
+enum err_code view_copy__compare(struct view_rows *r, const char *path,
+                                 const struct view_mark *mark, const atomic_bool *stop,
+                                 uint64_t *out_changed, struct err *err)
+{
+    struct comparison c = {.r = r};
+    struct view_mark reached = *mark;
+    enum err_code code = view_db__open(path, VIEW_DB_READ, &c.db, err);
+    if (code == ERR_OK) {
+        code = view_db__prepare(c.db, "SELECT id, version FROM jobs ORDER BY id", &c.st, err);
+    }
+    if (code == ERR_OK) {
+        code = compare_all(&c, stop, err);
+    }
+    (void)sqlite3_finalize(c.st);
+    view_db__close(c.db);
+    if (code == ERR_OK && c.in_transaction == 0) {
+        code = view_rows__begin(r, err);
+    }
+    if (code == ERR_OK) {
+        reached.words = r->mark.words;
+        code = view_rows__commit(r, &reached, err);
+    }
+    if (code != ERR_OK) {
+        view_rows__rollback(r);
+        return code;
+    }
+    *out_changed = c.changed;
+    return ERR_OK;
+}

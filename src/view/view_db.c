@@ -1,0 +1,254 @@
+/*
+ * The file: how it is opened, what is in it, what its errors mean.
+ *
+ * WAL, so that questions and writing do not wait for each other. synchronous=NORMAL: the view can
+ * be made anew, but after a power cut a file written without any flush may be damaged in a way that
+ * nobody notices, and would answer wrongly; NORMAL flushes at checkpoints only, off every path that
+ * somebody waits for. A lost tail is found by the watermark.
+ *
+ * jobs has the id as its key (WITHOUT ROWID): ids are in the order of creation, so the default
+ * sort, ranges of created_at and prefixes of ids are ranges of the table. Every other index ends
+ * with the id, so ties are in order too.
+ */
+#include <assert.h>
+
+#include "base/check.h"
+#include "view/view_int.h"
+
+enum { APPLICATION_ID = 0x636f7276 /* "corv" */ };
+
+static const char *const tables[] = {
+    "CREATE TABLE mark (one INTEGER PRIMARY KEY, complete INTEGER NOT NULL, hash INTEGER NOT NULL,"
+    " words INTEGER NOT NULL)",
+    "INSERT INTO mark VALUES (1, 0, 0, 0)",
+    "CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " PRIMARY KEY (queue, state)) WITHOUT ROWID",
+    "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
+#define INT_TYPE                  " INTEGER NOT NULL"
+#define STEP_TYPE                 " INTEGER"
+#define TEXT_TYPE                 " TEXT"
+#define ID_TYPE                   " BLOB"
+#define COLUMN(name, kind, value) ", " #name kind##_TYPE
+    VIEW_COLUMNS(COLUMN)
+#undef COLUMN
+        ") WITHOUT ROWID",
+    "CREATE TABLE texts (num INTEGER PRIMARY KEY, id BLOB NOT NULL, bytes INTEGER NOT NULL,"
+    " queue TEXT NOT NULL, payload TEXT NOT NULL, tags TEXT NOT NULL)",
+    "CREATE TABLE gone (num INTEGER PRIMARY KEY)",
+    "CREATE TABLE errors (job BLOB NOT NULL, row_num INTEGER NOT NULL, error TEXT NOT NULL,"
+    " PRIMARY KEY (job, row_num)) WITHOUT ROWID",
+    "CREATE TABLE usage (row_num INTEGER PRIMARY KEY, job BLOB NOT NULL, at INTEGER NOT NULL,"
+    " input INTEGER NOT NULL, output INTEGER NOT NULL, cache_creation INTEGER NOT NULL,"
+    " cache_read INTEGER NOT NULL, cost INTEGER NOT NULL, model TEXT NOT NULL,"
+    " provider TEXT NOT NULL)",
+    "CREATE VIRTUAL TABLE words USING fts5(queue, payload, tags, content='texts',"
+    " content_rowid='num')",
+};
+
+static const char *const indexes[] = {
+    /* by queue and state, newest first; num leads to the texts without a look at the row */
+    "CREATE INDEX jobs_line ON jobs (queue, state, id, num)",
+    /* by state over all queues */
+    "CREATE INDEX jobs_state ON jobs (state, id, num, queue)",
+    /* the default order of /dead */
+    "CREATE INDEX jobs_dead ON jobs (failed_at, id, queue) WHERE state = 6",
+    "CREATE INDEX jobs_completed ON jobs (completed_at, id) WHERE completed_at > 0",
+    /* these cost nothing for jobs that do not have them */
+    "CREATE INDEX jobs_scheduled ON jobs (scheduled_at, id) WHERE scheduled_at > 0",
+    "CREATE INDEX jobs_expire ON jobs (expire_at, id) WHERE expire_at > 0",
+    "CREATE INDEX jobs_failing ON jobs (id) WHERE errors > 0",
+    "CREATE INDEX jobs_unique ON jobs (unique_key, id) WHERE unique_key IS NOT NULL",
+    "CREATE INDEX jobs_worker ON jobs (worker_id, id) WHERE worker_id IS NOT NULL",
+    "CREATE INDEX jobs_parent ON jobs (parent_id, id) WHERE parent_id IS NOT NULL",
+    "CREATE INDEX jobs_chain ON jobs (chain_id, id) WHERE chain_id IS NOT NULL",
+    "CREATE INDEX jobs_batch ON jobs (batch_id, id) WHERE batch_id IS NOT NULL",
+    "CREATE INDEX usage_job ON usage (job)",
+    "CREATE INDEX usage_at ON usage (at)",
+};
+static_assert(JOB_DEAD == 6, "jobs_dead names the state by its number");
+
+enum err_code view_db__err(sqlite3 *db, const char *doing, struct err *err)
+{
+    int rc = db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(db);
+    enum err_code code = ERR_IO;
+    switch (rc & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_SCHEMA:
+    case SQLITE_ERROR:    /* a table that is not there: the file is not what it should be */
+    case SQLITE_CANTOPEN: /* taken away under us */
+    case SQLITE_READONLY: /* so does a file that was exchanged or taken away look to a writer */
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH:
+        code = ERR_CORRUPT;
+        break;
+    case SQLITE_FULL:
+        code = ERR_NO_SPACE;
+        break;
+    case SQLITE_INTERRUPT:
+        return err_set(err, ERR_SEARCH, "search took too long");
+    default:
+        break;
+    }
+    (void)err_set(err, code, "view: %s: %s", doing, db == NULL ? "no memory" : sqlite3_errmsg(db));
+    err->sys = rc;
+    return code;
+}
+
+void view_db__close(sqlite3 *db)
+{
+    if (db != NULL) {
+        int rc = sqlite3_close(db);
+        CHECK(rc == SQLITE_OK);
+    }
+}
+
+enum err_code view_db__exec(sqlite3 *db, const char *sql, struct err *err)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? ERR_OK
+                                                                : view_db__err(db, sql, err);
+}
+
+enum err_code view_db__prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out, struct err *err)
+{
+    return sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, out, NULL) == SQLITE_OK
+               ? ERR_OK
+               : view_db__err(db, "prepare", err);
+}
+
+enum err_code view_db__step(sqlite3 *db, sqlite3_stmt *st, bool *out_row, struct err *err)
+{
+    int rc = sqlite3_step(st);
+    *out_row = rc == SQLITE_ROW;
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? ERR_OK : view_db__err(db, "read", err);
+}
+
+enum err_code view_db__run(sqlite3 *db, sqlite3_stmt *st, struct err *err)
+{
+    int rc = sqlite3_step(st);
+    enum err_code code =
+        rc == SQLITE_DONE || rc == SQLITE_ROW ? ERR_OK : view_db__err(db, "write", err);
+    (void)sqlite3_reset(st); /* says again what step said */
+    return code;
+}
+
+enum err_code view_db__number(sqlite3 *db, const char *sql, int64_t *out, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    bool row = false;
+    if (view_db__prepare(db, sql, &st, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = view_db__step(db, st, &row, err);
+    if (code == ERR_OK) {
+        *out = row ? sqlite3_column_int64(st, 0) : 0;
+    }
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
+void view_db__bind_text(sqlite3_stmt *st, int at, struct str text)
+{
+    int rc = sqlite3_bind_text64(st, at, text.len == 0 ? "" : text.ptr, text.len, SQLITE_STATIC,
+                                 SQLITE_UTF8);
+    CHECK(rc == SQLITE_OK);
+}
+
+void view_db__bind_or_null(sqlite3_stmt *st, int at, struct str text)
+{
+    if (text.len > 0) {
+        view_db__bind_text(st, at, text);
+    } else {
+        int rc = sqlite3_bind_null(st, at);
+        CHECK(rc == SQLITE_OK);
+    }
+}
+
+void view_db__bind_id(sqlite3_stmt *st, int at, const struct id *id)
+{
+    int rc = sqlite3_bind_blob(st, at, id->b, ID_BYTES, SQLITE_STATIC);
+    CHECK(rc == SQLITE_OK);
+}
+
+struct str view_db__text(sqlite3_stmt *st, int column)
+{
+    const unsigned char *text = sqlite3_column_text(st, column);
+    return text == NULL ? STR_EMPTY : str_from(text, (size_t)sqlite3_column_bytes(st, column));
+}
+
+struct id view_db__id(sqlite3_stmt *st, int column)
+{
+    struct id id = ID_NONE;
+    const void *bytes = sqlite3_column_blob(st, column);
+    if (bytes != NULL && sqlite3_column_bytes(st, column) == ID_BYTES) {
+        memcpy(id.b, bytes, ID_BYTES);
+    }
+    return id;
+}
+
+enum err_code view_db__create(sqlite3 *db, struct err *err)
+{
+    for (size_t i = 0; i < COUNT_OF(tables); i++) {
+        if (view_db__exec(db, tables[i], err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
+enum err_code view_db__create_indexes(sqlite3 *db, struct err *err)
+{
+    char sql[96];
+    for (size_t i = 0; i < COUNT_OF(indexes); i++) {
+        if (view_db__exec(db, indexes[i], err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    /* Said last: a file that was not finished has no version. */
+    (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
+                   APPLICATION_ID, VIEW_DB_VERSION);
+    return view_db__exec(db, sql, err);
+}
+
+enum err_code view_db__check_version(sqlite3 *db, struct err *err)
+{
+    int64_t version = 0;
+    int64_t application = 0;
+    if (view_db__number(db, "PRAGMA user_version", &version, err) != ERR_OK ||
+        view_db__number(db, "PRAGMA application_id", &application, err) != ERR_OK) {
+        return err->code;
+    }
+    if (version != VIEW_DB_VERSION || application != APPLICATION_ID) {
+        return err_set(err, ERR_CORRUPT, "view: the file has version %lld, not %d",
+                       (long long)version, VIEW_DB_VERSION);
+    }
+    return ERR_OK;
+}
+
+enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **out, struct err *err)
+{
+    static const char *const pragmas[] = {
+        [VIEW_DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                          "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
+                          "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
+        [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768;"
+                         "PRAGMA temp_store = MEMORY",
+        [VIEW_DB_BUILD] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072",
+    };
+    enum { BUSY_MS = 5000 };
+    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
+                (use == VIEW_DB_BUILD ? SQLITE_OPEN_CREATE : 0);
+    sqlite3 *db = NULL;
+    if (sqlite3_open_v2(path, &db, flags, NULL) != SQLITE_OK ||
+        sqlite3_busy_timeout(db, BUSY_MS) != SQLITE_OK) {
+        (void)view_db__err(db, "open", err);
+    } else if (view_db__exec(db, pragmas[use], err) == ERR_OK &&
+               view_functions__add(db, err) == ERR_OK) {
+        *out = db;
+        return ERR_OK;
+    }
+    (void)sqlite3_close(db);
+    return err->code;
+}

@@ -1,0 +1,110 @@
+/*
+ * Functions for SQL: parts of texts, tags, and payload_jq, by the rules of the contract. They see
+ * values of rows and bound parameters only.
+ */
+#include "base/check.h"
+#include "json/json_scan.h"
+#include "view/view_int.h"
+#include "view/view_jq.h"
+
+static struct str text_of(sqlite3_value *v)
+{
+    const unsigned char *text = sqlite3_value_text(v);
+    return text == NULL ? STR_EMPTY : str_from(text, (size_t)sqlite3_value_bytes(v));
+}
+
+static unsigned char lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
+}
+
+/* The part's letters are lower case already. */
+static bool contains(struct str s, struct str part)
+{
+    if (part.len == 0) {
+        return true;
+    }
+    unsigned char first = (unsigned char)part.ptr[0];
+    for (size_t i = 0; i + part.len <= s.len; i++) {
+        if (lower((unsigned char)s.ptr[i]) != first) {
+            continue;
+        }
+        size_t n = 1;
+        while (n < part.len && lower((unsigned char)s.ptr[i + n]) == (unsigned char)part.ptr[n]) {
+            n++;
+        }
+        if (n == part.len) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* view_contains(text, part): ASCII letters without case, everything else as it is. */
+static void sql_contains(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    CHECK(count == 2);
+    sqlite3_result_int(ctx, contains(text_of(values[0]), text_of(values[1])));
+}
+
+/* view_tag(tags, key, value): the member of that name is the text, or has that JSON. */
+static void sql_tag(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    struct json_value v;
+    struct str wanted = text_of(values[2]);
+    CHECK(count == 3);
+    bool there = json_scan_member(text_of(values[0]), text_of(values[1]), &v);
+    bool equal = there && (v.type == JSON_TYPE_STRING ? json_value_text_eq(v, wanted)
+                                                      : str_eq(v.text, wanted));
+    sqlite3_result_int(ctx, equal);
+}
+
+/* view_tag_text(tags, key): what the tag is, as text; empty when there is none. */
+static void sql_tag_text(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    struct json_value v;
+    struct buf text;
+    CHECK(count == 2);
+    if (!json_scan_member(text_of(values[0]), text_of(values[1]), &v)) {
+        sqlite3_result_text(ctx, "", 0, SQLITE_STATIC);
+        return;
+    }
+    buf_init(&text, SIZE_MAX);
+    if (v.type != JSON_TYPE_STRING || !json_value_text_buf(v, &text)) {
+        buf_clear(&text);
+        buf_add_str(&text, v.text);
+    }
+    sqlite3_result_text64(ctx, text.len == 0 ? "" : text.ptr, text.len, SQLITE_TRANSIENT,
+                          SQLITE_UTF8);
+    buf_deinit(&text);
+}
+
+/* view_jq(payload, expression) */
+static void sql_jq(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    CHECK(count == 2);
+    const struct view_jq *jq = sqlite3_value_pointer(values[1], VIEW_JQ_POINTER);
+    sqlite3_result_int(ctx, jq != NULL && view_jq_matches(jq, text_of(values[0])));
+}
+
+enum err_code view_functions__add(sqlite3 *db, struct err *err)
+{
+    static const struct {
+        const char *name;
+        int arguments;
+        void (*fn)(sqlite3_context *ctx, int count, sqlite3_value **values);
+    } rows[] = {
+        {"view_contains", 2, sql_contains},
+        {"view_tag", 3, sql_tag},
+        {"view_tag_text", 2, sql_tag_text},
+        {"view_jq", 2, sql_jq},
+    };
+    const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (sqlite3_create_function_v2(db, rows[i].name, rows[i].arguments, flags, NULL, rows[i].fn,
+                                       NULL, NULL, NULL) != SQLITE_OK) {
+            return view_db__err(db, "functions", err);
+        }
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,208 @@
+/*
+ * What the files of the view share.
+ *
+ * view.db has a small row per job (jobs), what is searched for words and parts of words apart from
+ * it (texts, errors), usage reports, counters per queue and state, and one row that says up to
+ * where all of that is complete (mark). The schema and why each index exists are in view_db.c.
+ *
+ * A job's texts never change except when it moves to another queue. It then gets new texts under a
+ * new number, so that a number stands for the same words for ever: the full text (words) is filled
+ * behind the rows, in order of numbers, up to a watermark of its own, and numbers whose job is gone
+ * wait in a table until the words have forgotten them too.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include <sqlite3.h>
+#include <uv.h>
+
+#include "base/map.h"
+#include "core/job.h"
+#include "os/os_file.h"
+#include "store/store.h"
+#include "view/view.h"
+
+/* view_db.c: connections */
+
+enum view_db_use {
+    VIEW_DB_WRITE, /* WAL, made when missing */
+    VIEW_DB_READ,
+    VIEW_DB_BUILD, /* a new file that nobody sees: no journal, no flushes */
+};
+
+ATTR_NODISCARD enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **out,
+                                           struct err *err);
+void view_db__close(sqlite3 *db); /* NULL is fine; statements must be gone */
+
+/* The failure of the last call on db. ERR_CORRUPT: the file is of no use; ERR_SEARCH: the time was
+ * over; ERR_NO_SPACE and ERR_IO: may go away. */
+enum err_code view_db__err(sqlite3 *db, const char *doing, struct err *err);
+ATTR_NODISCARD enum err_code view_db__exec(sqlite3 *db, const char *sql, struct err *err);
+ATTR_NODISCARD enum err_code view_db__prepare(sqlite3 *db, const char *sql, sqlite3_stmt **out,
+                                              struct err *err);
+/* Step a statement that gives no rows, and reset it. */
+ATTR_NODISCARD enum err_code view_db__run(sqlite3 *db, sqlite3_stmt *st, struct err *err);
+/* The next row: *out_row says whether there is one. */
+ATTR_NODISCARD enum err_code view_db__step(sqlite3 *db, sqlite3_stmt *st, bool *out_row,
+                                           struct err *err);
+/* One number; 0 when there is no row. */
+ATTR_NODISCARD enum err_code view_db__number(sqlite3 *db, const char *sql, int64_t *out,
+                                             struct err *err);
+
+void view_db__bind_text(sqlite3_stmt *st, int at, struct str text);    /* lives until reset */
+void view_db__bind_or_null(sqlite3_stmt *st, int at, struct str text); /* NULL when empty */
+void view_db__bind_id(sqlite3_stmt *st, int at, const struct id *id);  /* lives until reset */
+struct str view_db__text(sqlite3_stmt *st, int column);                /* until the next step */
+struct id view_db__id(sqlite3_stmt *st, int column);
+
+/* Tables, without the indexes, of an empty file; and the indexes. */
+ATTR_NODISCARD enum err_code view_db__create(sqlite3 *db, struct err *err);
+ATTR_NODISCARD enum err_code view_db__create_indexes(sqlite3 *db, struct err *err);
+/* Is it a file of this version that has been finished? */
+ATTR_NODISCARD enum err_code view_db__check_version(sqlite3 *db, struct err *err);
+
+/* view_functions.c: what SQL calls for substrings, tags and payload_jq */
+ATTR_NODISCARD enum err_code view_functions__add(sqlite3 *db, struct err *err);
+#define VIEW_JQ_POINTER "view_jq"
+
+/* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
+ * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
+ * set; optional texts are NULL. num must stay first. */
+enum { VIEW_DB_VERSION = 1 };
+/* clang-format off */
+#define VIEW_COLUMNS(X) \
+    /* name          kind  value */ \
+    X(num,           INT,  r->num) \
+    VIEW_REST(X)
+
+/* The same without num. */
+#define VIEW_REST(X) \
+    X(version,       INT,  (int64_t)j->version) \
+    X(queue,         INT,  r->queue) \
+    X(state,         INT,  (int64_t)j->state) \
+    X(priority,      INT,  j->priority) \
+    X(attempt,       INT,  j->attempt) \
+    X(errors,        INT,  j->error_count) \
+    X(usages,        INT,  j->usage_count) \
+    X(created_at,    INT,  j->created_at.ns) \
+    X(scheduled_at,  INT,  j->scheduled_at.ns) \
+    X(expire_at,     INT,  j->expire_at.ns) \
+    X(started_at,    INT,  j->started_at.ns) \
+    X(completed_at,  INT,  j->completed_at.ns) \
+    X(failed_at,     INT,  j->failed_at.ns) \
+    X(chain_step,    STEP, j) \
+    X(unique_key,    TEXT, j->unique_key) \
+    X(worker_id,     TEXT, j->worker_id) \
+    X(parent_id,     TEXT, j->parent_id) \
+    X(chain_id,      TEXT, j->chain_id) \
+    X(batch_id,      ID,   j->batch_id)
+/* clang-format on */
+
+/* Up to where the copy is complete. */
+struct view_mark {
+    uint64_t complete; /* log index */
+    uint64_t hash;     /* of the state at exactly that entry; 0: the rows may be newer than it */
+    int64_t words;     /* texts up to this number are in the full text */
+};
+
+/* view_rows.c: writing jobs through one connection */
+
+struct view_rows {
+    sqlite3 *db;
+    struct store *store;
+    struct sqlite3_stmt **st;
+    struct map queues; /* struct view_queue, by name */
+    struct view_queue **by_num;
+    int64_t by_num_cap;
+    struct view_queue *changed;
+    int64_t next_queue;
+    int64_t next_num;
+    int64_t gone_count;    /* texts that wait for the words to forget them */
+    struct view_mark mark; /* as committed */
+    uint64_t written;
+    bool fresh; /* nothing in the file has been there before: no look for old rows */
+};
+
+/* The connection stays the caller's. */
+ATTR_NODISCARD enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *store,
+                                             struct err *err);
+void view_rows__close(struct view_rows *r); /* fine on zeros, and on one that failed to open */
+
+/* A transaction: begin, any number of put and remove, then commit or rollback. After a rollback the
+ * rows must be closed and opened again. */
+ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
+ATTR_NODISCARD enum err_code view_rows__put(struct view_rows *r, const struct job *j,
+                                            struct err *err);
+ATTR_NODISCARD enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *err);
+ATTR_NODISCARD enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark,
+                                               struct err *err);
+void view_rows__rollback(struct view_rows *r);
+
+/* view_words.c: the full text behind the rows */
+
+/* How many texts the words do not know yet, or still know and should not. */
+uint64_t view_words__lag(const struct view_rows *r);
+/* Add and remove some, in a transaction of its own. */
+ATTR_NODISCARD enum err_code view_words__advance(struct view_rows *r, struct err *err);
+
+/* view_copy.c: the whole copy */
+
+/* Make a new file at path from all documents. mark: a watermark that the store has passed. */
+ATTR_NODISCARD enum err_code view_copy__build(const char *path, struct store *store,
+                                              const struct view_mark *mark, const atomic_bool *stop,
+                                              struct err *err);
+/* Make the rows equal to the documents; path is the file that r writes. *out_changed: rows. */
+ATTR_NODISCARD enum err_code view_copy__compare(struct view_rows *r, const char *path,
+                                                const struct view_mark *mark,
+                                                const atomic_bool *stop, uint64_t *out_changed,
+                                                struct err *err);
+
+/* A connection for reading; see view_ask. */
+struct view_reader {
+    struct view *view;
+    sqlite3 *db; /* NULL: to be opened. Closed by the writer while nobody runs */
+    uv_thread_t thread;
+    int64_t deadline_ns;
+};
+
+struct view_writer;
+
+struct view {
+    struct view_config config;
+    struct os_file_path path, new_path;
+    struct view_writer *writer;
+    struct engine_feed *feed; /* of the writer's thread, but for its counters */
+    struct view_reader *readers;
+    atomic_bool stop;
+
+    uv_mutex_t lock; /* guards what follows */
+    uv_cond_t moved; /* something in it changed */
+    struct view_ask *first, **last;
+    uint32_t ask_count;
+    uint32_t running; /* questions that use the file */
+    bool swapping;    /* none may begin */
+    bool stopping;
+    bool usable; /* there is a file that can be asked */
+    uint64_t complete, words_complete;
+    struct view_status status;
+};
+
+/* view.c: for the writer. What is complete, and the numbers of the status. */
+void view__publish(struct view *v, const struct view_status *status, uint64_t complete,
+                   uint64_t words_complete);
+/* Wait until no question is under way, close the readers' connections, and keep new ones out. */
+void view__shut(struct view *v);
+/* The file is there again; it can be asked if usable. */
+void view__reopen(struct view *v, bool usable);
+
+/* view.c: the end of what a question asked. When the file was found damaged the writer is told, and
+ * the asker hears ERR_SEARCH. */
+enum err_code view__asked(struct view_reader *r, enum err_code code, struct err *err);
+
+/* view_writer.c: the thread that writes */
+void view_writer__start(struct view *v); /* returns when the feed is open */
+void view_writer__stop(struct view *v);
+void view_writer__rebuild(struct view *v, struct view_rebuild *r);
+void view_writer__hurry(struct view *v);   /* somebody waits for the watermark */
+void view_writer__damaged(struct view *v); /* a reader found the file broken */

@@ -1,0 +1,57 @@
+/*
+ * View_jq: the small language of `payload_jq` (http-api.md 10.4).
+ *
+ * An expression is one path into the payload and one question about the value there. It is parsed
+ * once into a struct and then asked of many payloads; nothing of it becomes part of an SQL text.
+ * Values are compared as the contract says: numbers with numbers, text by bytes, booleans with
+ * booleans; a value of another type answers "no" unless the question is "!=".
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "json/json_value.h"
+
+enum { VIEW_JQ_BYTES_MAX = 4096 }; /* of an expression */
+
+enum view_jq_kind {
+    VIEW_JQ_NULL,   /* path op null */
+    VIEW_JQ_BOOL,   /* path op true */
+    VIEW_JQ_NUMBER, /* path op 12.5 */
+    VIEW_JQ_TEXT,   /* path op "text" */
+    VIEW_JQ_STARTS, /* path | startswith("text") */
+    VIEW_JQ_HAS,    /* path | contains("text") */
+    VIEW_JQ_LENGTH, /* path | length op 3 */
+};
+
+enum view_jq_op {
+    VIEW_JQ_EQ,
+    VIEW_JQ_NE,
+    VIEW_JQ_GE,
+    VIEW_JQ_LE,
+    VIEW_JQ_GT,
+    VIEW_JQ_LT,
+};
+
+/* A parsed expression: views of its text, and of the arena. */
+struct view_jq {
+    struct str path; /* without the leading dot: words with dots between */
+    enum view_jq_kind kind;
+    enum view_jq_op op;
+    struct str text;
+    struct json_value number;
+    bool truth;
+    int64_t length;
+};
+
+/* ERR_VALIDATION, "unsupported payload_jq expression", when text is anything else. */
+ATTR_NODISCARD enum err_code view_jq_parse(struct str text, struct arena *a, struct view_jq *out,
+                                           struct err *err);
+
+/* The answer for one payload, which is JSON. Any thread. */
+bool view_jq_matches(const struct view_jq *jq, struct str payload);

@@ -1,0 +1,45 @@
+/*
+ * View_usage: sums over what workers reported of the models they used (http-api.md 17.1).
+ *
+ * A report belongs to its job: it is there as long as the job is, goes with it, and counts for the
+ * queue that the job is in now.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "view/view.h"
+
+enum view_usage_by {
+    VIEW_USAGE_ALL,
+    VIEW_USAGE_BY_QUEUE, /* internal names */
+    VIEW_USAGE_BY_MODEL,
+    VIEW_USAGE_BY_PROVIDER,
+    VIEW_USAGE_BY_TAG
+};
+
+struct view_usage_sum {
+    struct str key; /* empty: unknown */
+    int64_t input, output, cache_creation, cache_read;
+    int64_t cost_nusd;
+    int64_t reports;
+};
+
+struct view_usage {
+    struct str ns;        /* namespace of the caller; empty: the default one, which sees all */
+    struct wall from, to; /* both inclusive */
+    enum view_usage_by by;
+    struct str tag;
+    /* result */
+    struct view_usage_sum total;
+    struct view_usage_sum *groups; /* in the arena, dearest first */
+    size_t group_count;
+};
+
+enum { VIEW_USAGE_GROUPS_MAX = 10000 }; /* of an answer; the total has all */
+
+/* Inside view_ask.run. ERR_TOO_LARGE when the arena has no room for the groups. */
+ATTR_NODISCARD enum err_code view_usage_sum(struct view_reader *r, struct view_usage *u,
+                                            struct arena *a, struct err *err);

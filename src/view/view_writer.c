@@ -1,0 +1,553 @@
+/*
+ * The writer: a thread with a loop, subscribed to the engine's feed.
+ *
+ *   start --> file as it should be? --> [ take --> write --> … --> words --> idle ]
+ *                  | behind: compare        | damaged, or asked for
+ *                  | of no use: build  <----+
+ *
+ * A turn takes up to TAKE_MAX ids and writes them in one transaction with the watermark. When the
+ * feed is empty the full text catches up, in chunks, between which the feed is looked at again. A
+ * change is not written at once but after linger_ms, unless somebody waits for it: a job that is
+ * put in, claimed and done within that time costs one row and not three.
+ *
+ * What was taken from the feed is kept until it is written: on a full disk the same transaction is
+ * tried again and again, and nothing is lost.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "store/store_job.h"
+#include "view/view_int.h"
+
+enum {
+    TAKE_MAX = 1024,
+    RETRY_MS = 1000,
+    DRAIN_TURNS = 64,    /* written before stopping, at most: about a second */
+    TURNS_PER_WORDS = 8, /* while the feed does not get empty, the words get a turn now and then */
+};
+
+struct view_writer {
+    struct view *view;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    struct mailbox box;
+    uv_timer_t timer; /* linger, or try again */
+    uv_sem_t started;
+    struct msg stop_msg;
+    struct msg hurry_msg;
+    atomic_bool hurry_out; /* the message is on its way */
+    struct msg damage_msg;
+    atomic_bool damage_out;
+    struct msg step_msg; /* to itself: go on after other messages had their turn */
+    bool step_out;
+
+    sqlite3 *db;
+    struct view_rows rows;
+    bool ready;      /* db and rows can be used */
+    bool build_next; /* the file is of no use */
+
+    struct engine_take take;
+    bool taking, holding; /* a take is under way; its items are not written yet */
+    bool look;            /* the feed has something */
+    bool lingering, resting;
+    bool stopping;
+    bool words_behind;
+    unsigned turns;
+    int drain_turns; /* left until it stops, written or not */
+    bool ended;
+    uint64_t complete, words_complete;
+    struct view_rebuild *rebuilds;
+    struct view_status status;
+};
+
+static void go_on(struct view_writer *w);
+
+static void publish(struct view_writer *w)
+{
+    if (w->ready) {
+        w->status.text_lag = view_words__lag(&w->rows);
+        w->words_behind = w->status.text_lag > 0;
+        w->words_complete = w->words_behind ? w->words_complete : w->complete;
+    }
+    view__publish(w->view, &w->status, w->complete, w->words_complete);
+}
+
+static void set_timer(struct view_writer *w, uint64_t ms);
+
+/* Something failed: what may go away is tried again, a damaged file is made anew. */
+static void trouble(struct view_writer *w, const struct err *err, const char *doing)
+{
+    log_error("view_failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
+    if (err->code == ERR_CORRUPT) {
+        w->build_next = true;
+    }
+    w->resting = true;
+    set_timer(w, err->code == ERR_CORRUPT && w->ready ? 1 : RETRY_MS);
+}
+
+/* The file */
+
+static void close_file(struct view_writer *w)
+{
+    view_rows__close(&w->rows);
+    view_db__close(w->db);
+    w->db = NULL;
+    w->ready = false;
+}
+
+static enum err_code open_file(struct view_writer *w, struct err *err)
+{
+    struct view *v = w->view;
+    struct store *store = engine_store(v->config.engine);
+    if (view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
+        view_db__check_version(w->db, err) == ERR_OK &&
+        view_rows__open(&w->rows, w->db, store, err) == ERR_OK) {
+        w->ready = true;
+        return ERR_OK;
+    }
+    close_file(w);
+    return err->code;
+}
+
+static void remove_file(const struct os_file_path *path)
+{
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+    char z[OS_FILE_PATH_MAX + 16];
+    for (size_t i = 0; i < COUNT_OF(tails); i++) {
+        (void)snprintf(z, sizeof z, "%s%s", path->z, tails[i]);
+        os_file_discard(z);
+    }
+}
+
+/* Put the new file where the old one was, with nobody looking. */
+static enum err_code swap(struct view_writer *w, struct err *err)
+{
+    struct view *v = w->view;
+    view__shut(v);
+    close_file(w);
+    remove_file(&v->path);
+    enum err_code code = os_file_rename(v->new_path.z, v->path.z, err);
+    if (code == ERR_OK) {
+        code = open_file(w, err);
+    }
+    view__reopen(v, code == ERR_OK);
+    return code;
+}
+
+/* What was taken is in the file. */
+static void let_go(struct view_writer *w)
+{
+    w->holding = false;
+    engine_take_deinit(&w->take);
+    engine_feed_copied(w->view->feed);
+}
+
+static enum err_code build(struct view_writer *w, struct err *err)
+{
+    struct view *v = w->view;
+    struct view_mark mark = {.complete = w->complete};
+    remove_file(&v->new_path);
+    enum err_code code =
+        view_copy__build(v->new_path.z, engine_store(v->config.engine), &mark, &v->stop, err);
+    if (code != ERR_OK) {
+        remove_file(&v->new_path);
+        return code;
+    }
+    code = swap(w, err);
+    if (code == ERR_OK && w->holding) {
+        /* The documents that were walked are at least as new as what was taken. */
+        let_go(w);
+    }
+    return code;
+}
+
+static void deliver_rebuilt(struct msg *m)
+{
+    struct view_rebuild *r = CONTAINER_OF(m, struct view_rebuild, msg);
+    r->done(r);
+}
+
+static void tell_rebuilt(struct view_writer *w, const struct err *err)
+{
+    while (w->rebuilds != NULL) {
+        struct view_rebuild *r = w->rebuilds;
+        w->rebuilds =
+            r->msg.next == NULL ? NULL : CONTAINER_OF(r->msg.next, struct view_rebuild, msg);
+        r->err = *err;
+        r->took_ms = w->status.rebuild_took_ms;
+        r->msg.deliver = deliver_rebuilt;
+        bool posted = mailbox_post(r->reply_to, &r->msg); /* r may be gone after this */
+        CHECK(posted);
+    }
+}
+
+static void rebuild(struct view_writer *w)
+{
+    struct err err = {.code = ERR_OK};
+    struct mono start = os_clock_mono();
+    w->status.rebuilding = true;
+    w->status.rebuild_started_ms = os_clock_wall().ns / NS_PER_MS;
+    publish(w);
+    log_info("view_rebuild_started");
+    enum err_code code = build(w, &err);
+    w->status.rebuilding = false;
+    w->status.rebuilt = true;
+    w->status.rebuild_took_ms = (os_clock_mono().ns - start.ns) / NS_PER_MS;
+    w->status.rebuild_ok = code == ERR_OK;
+    (void)snprintf(w->status.rebuild_error, sizeof w->status.rebuild_error, "%.*s",
+                   (int)sizeof w->status.rebuild_error - 1, code == ERR_OK ? "" : err.msg);
+    w->build_next = false;
+    if (code == ERR_OK) {
+        log_info("view_rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
+        w->look = true; /* a take says how far the engine is */
+        w->words_complete = 0;
+    } else if (code != ERR_STOPPING) {
+        w->build_next = !w->ready;
+        trouble(w, &err, "rebuild");
+    }
+    publish(w);
+    tell_rebuilt(w, &err);
+}
+
+/* Is the file complete up to where the feed began? If it is only behind, what differs is found by
+ * comparing; if it knows more than the engine, it is of another history. */
+static void look_at_file(struct view_writer *w)
+{
+    struct view *v = w->view;
+    struct err err;
+    uint64_t index;
+    uint64_t hash;
+    uint64_t changed = 0;
+    engine_feed_begin(v->feed, &index, &hash);
+    bool opened = open_file(w, &err) == ERR_OK;
+    if (!opened) {
+        log_info("view_not_usable", LOG_Z("reason", err.msg));
+    }
+    const struct view_mark *mark = &w->rows.mark;
+    bool same = opened && mark->complete == index && mark->hash == hash;
+    bool other =
+        opened && (mark->complete > index || (mark->complete == index && !same && mark->hash != 0));
+    if (!opened || other) {
+        w->complete = index;
+        w->build_next = true;
+        close_file(w);
+        return;
+    }
+    w->complete = w->rows.mark.complete;
+    view__reopen(v, true);
+    publish(w);
+    if (!same) {
+        struct view_mark reached = {.complete = index};
+        if (view_copy__compare(&w->rows, v->path.z, &reached, &v->stop, &changed, &err) != ERR_OK) {
+            close_file(w);
+            w->build_next = true;
+            if (err.code != ERR_STOPPING) {
+                log_info("view_not_usable", LOG_Z("reason", err.msg));
+            }
+            w->complete = index;
+            return;
+        }
+        log_info("view_compared", LOG_U64("changed", changed));
+    }
+    w->complete = index;
+    publish(w);
+}
+
+/* Turns */
+
+static enum err_code write_items(struct view_writer *w, struct err *err)
+{
+    struct job j;
+    if (view_rows__begin(&w->rows, err) != ERR_OK) {
+        return err->code;
+    }
+    for (uint32_t i = 0; i < w->take.count; i++) {
+        const struct engine_feed_item *item = &w->take.items[i];
+        if (item->doc.len > 0 && store_job_decode(item->id, item->doc, &j, err) != ERR_OK) {
+            check_fatal("a document cannot be read: %s", err->msg);
+        }
+        if ((item->doc.len > 0 ? view_rows__put(&w->rows, &j, err)
+                               : view_rows__remove(&w->rows, item->id, err)) != ERR_OK) {
+            return err->code;
+        }
+    }
+    struct view_mark mark = {.complete = w->take.complete,
+                             .hash = w->take.behind == 0 ? w->take.state_hash : 0,
+                             .words = w->rows.mark.words};
+    return view_rows__commit(&w->rows, &mark, err);
+}
+
+/* Statements and memory may be half-way: begin again with the connection. */
+static void start_over(struct view_writer *w, const struct err *err, const char *doing)
+{
+    struct err again;
+    view_rows__rollback(&w->rows);
+    view_rows__close(&w->rows);
+    w->ready =
+        view_rows__open(&w->rows, w->db, engine_store(w->view->config.engine), &again) == ERR_OK;
+    trouble(w, err, doing);
+    if (!w->ready) {
+        close_file(w);
+        w->build_next = true;
+    }
+}
+
+static void write_turn(struct view_writer *w)
+{
+    struct err err;
+    uint64_t before = w->rows.written;
+    if (write_items(w, &err) != ERR_OK) {
+        start_over(w, &err, "write");
+        publish(w);
+        return;
+    }
+    w->status.written += w->rows.written - before;
+    w->complete = w->take.complete;
+    w->look = w->take.behind > 0;
+    w->build_next = w->build_next || w->take.replaced;
+    w->turns++;
+    w->drain_turns--;
+    let_go(w);
+    publish(w);
+}
+
+static void words_turn(struct view_writer *w)
+{
+    struct err err;
+    w->turns = 0;
+    if (view_words__advance(&w->rows, &err) != ERR_OK) {
+        start_over(w, &err, "full text");
+    }
+    publish(w);
+}
+
+/* What happens next */
+
+static void taken(struct engine_take *t)
+{
+    struct view_writer *w = t->data;
+    w->taking = false;
+    w->holding = true;
+    go_on(w);
+}
+
+static void start_take(struct view_writer *w)
+{
+    w->look = false;
+    w->taking = true;
+    w->take = (struct engine_take){.max = TAKE_MAX, .done = taken, .data = w};
+    engine_feed_take(w->view->feed, &w->take);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct view_writer *w = timer->data;
+    w->lingering = w->resting = false;
+    go_on(w);
+}
+
+static void set_timer(struct view_writer *w, uint64_t ms)
+{
+    CHECK(uv_timer_start(&w->timer, on_timer, ms, 0) == 0);
+}
+
+static void deliver_step(struct msg *m)
+{
+    struct view_writer *w = CONTAINER_OF(m, struct view_writer, step_msg);
+    w->step_out = false;
+    go_on(w);
+}
+
+/* Go on, but let messages that are waiting come first. */
+static void step_later(struct view_writer *w)
+{
+    if (!w->step_out) {
+        w->step_out = true;
+        w->step_msg.deliver = deliver_step;
+        bool posted = mailbox_post(&w->box, &w->step_msg);
+        CHECK(posted);
+    }
+}
+
+static void refuse_rebuilds(struct view_writer *w)
+{
+    struct err err;
+    (void)err_set_default(&err, ERR_STOPPING);
+    tell_rebuilt(w, &err);
+}
+
+static void end(struct view_writer *w)
+{
+    w->ended = true;
+    refuse_rebuilds(w);
+    if (w->holding) {
+        engine_take_deinit(&w->take);
+    }
+    engine_feed_close(w->view->feed);
+    close_file(w);
+    uv_close((uv_handle_t *)&w->timer, NULL);
+    mailbox_close(&w->box);
+}
+
+/* Stopping: what is in the feed is written, so that the next start finds the file complete. */
+static bool may_end(struct view_writer *w)
+{
+    bool can_write = w->ready && !w->build_next && !w->resting && w->drain_turns > 0;
+    return !can_write || (!w->look && !w->holding);
+}
+
+static void go_on(struct view_writer *w)
+{
+    if (w->ended || w->taking || w->step_out || (w->resting && !w->stopping)) {
+        return;
+    }
+    if (w->stopping && may_end(w)) {
+        end(w);
+        return;
+    }
+    if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
+        rebuild(w);
+    } else if (w->holding) {
+        write_turn(w);
+    } else if (!w->stopping && w->words_behind && (!w->look || w->turns >= TURNS_PER_WORDS) &&
+               !w->lingering) {
+        words_turn(w);
+    } else if (w->look && !w->lingering) {
+        start_take(w);
+        return;
+    } else {
+        return;
+    }
+    step_later(w);
+}
+
+/* Messages */
+
+static void woken(void *data)
+{
+    struct view_writer *w = data;
+    if (!w->look && !w->taking && !w->holding && !w->lingering && !w->resting) {
+        w->lingering = w->view->config.linger_ms > 0;
+        set_timer(w, (uint64_t)w->view->config.linger_ms);
+    }
+    w->look = true;
+    go_on(w);
+}
+
+static void deliver_hurry(struct msg *m)
+{
+    struct view_writer *w = CONTAINER_OF(m, struct view_writer, hurry_msg);
+    atomic_store(&w->hurry_out, false);
+    if (w->lingering) {
+        w->lingering = false;
+        CHECK(uv_timer_stop(&w->timer) == 0);
+    }
+    w->look = true;
+    go_on(w);
+}
+
+void view_writer__hurry(struct view *v)
+{
+    struct view_writer *w = v->writer;
+    if (!atomic_exchange(&w->hurry_out, true)) {
+        w->hurry_msg.deliver = deliver_hurry;
+        bool posted = mailbox_post(&w->box, &w->hurry_msg);
+        CHECK(posted);
+    }
+}
+
+static void deliver_damage(struct msg *m)
+{
+    struct view_writer *w = CONTAINER_OF(m, struct view_writer, damage_msg);
+    atomic_store(&w->damage_out, false);
+    w->build_next = true;
+    go_on(w);
+}
+
+void view_writer__damaged(struct view *v)
+{
+    struct view_writer *w = v->writer;
+    if (!atomic_exchange(&w->damage_out, true)) {
+        w->damage_msg.deliver = deliver_damage;
+        bool posted = mailbox_post(&w->box, &w->damage_msg);
+        CHECK(posted);
+    }
+}
+
+static void deliver_rebuild(struct msg *m)
+{
+    struct view_rebuild *r = CONTAINER_OF(m, struct view_rebuild, msg);
+    struct view_writer *w = r->view->writer;
+    r->msg.next = w->rebuilds == NULL ? NULL : &w->rebuilds->msg;
+    w->rebuilds = r;
+    if (w->ended) {
+        refuse_rebuilds(w);
+    }
+    go_on(w);
+}
+
+void view_writer__rebuild(struct view *v, struct view_rebuild *r)
+{
+    r->view = v;
+    r->msg.deliver = deliver_rebuild;
+    if (!mailbox_post(&v->writer->box, &r->msg)) {
+        (void)err_set_default(&r->err, ERR_STOPPING);
+        r->took_ms = 0;
+        r->msg.deliver = deliver_rebuilt;
+        bool posted = mailbox_post(r->reply_to, &r->msg);
+        CHECK(posted);
+    }
+}
+
+static void deliver_stop(struct msg *m)
+{
+    struct view_writer *w = CONTAINER_OF(m, struct view_writer, stop_msg);
+    w->stopping = true;
+    w->drain_turns = DRAIN_TURNS;
+    w->lingering = false;
+    w->look = true;
+    go_on(w);
+}
+
+/* The thread */
+
+static void writer_main(void *data)
+{
+    struct view_writer *w = data;
+    CHECK(uv_loop_init(&w->loop) == 0);
+    mailbox_open(&w->box, &w->loop);
+    CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
+    w->timer.data = w;
+    w->view->feed = engine_feed_open(w->view->config.engine, &w->box, woken, w);
+    uv_sem_post(&w->started);
+    look_at_file(w);
+    w->look = true;
+    go_on(w);
+    CHECK(uv_run(&w->loop, UV_RUN_DEFAULT) == 0);
+    mailbox_deinit(&w->box);
+    CHECK(uv_loop_close(&w->loop) == 0);
+}
+
+void view_writer__start(struct view *v)
+{
+    struct view_writer *w = calloc(1, sizeof *w);
+    CHECK(w != NULL);
+    w->view = v;
+    v->writer = w;
+    CHECK(uv_sem_init(&w->started, 0) == 0);
+    CHECK(uv_thread_create(&w->thread, writer_main, w) == 0);
+    uv_sem_wait(&w->started);
+}
+
+void view_writer__stop(struct view *v)
+{
+    struct view_writer *w = v->writer;
+    w->stop_msg.deliver = deliver_stop;
+    bool posted = mailbox_post(&w->box, &w->stop_msg);
+    CHECK(posted);
+    CHECK(uv_thread_join(&w->thread) == 0);
+    uv_sem_destroy(&w->started);
+    free(w);
+}

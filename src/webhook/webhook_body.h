@@ -1,0 +1,16 @@
+/*
+ * Webhook_body: what a delivery says, and how it is signed.
+ */
+#pragma once
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/str.h"
+
+/* {"event": …, "sent_at": …, "webhook_id": …}; event is JSON. */
+void webhook_body_write(struct buf *out, struct str event, struct wall sent_at, struct str id);
+
+enum { WEBHOOK_BODY_SIGNATURE_MAX = 80 };
+
+/* "sha256=" and the HMAC-SHA256 of the body in lower-case hex, with a NUL behind it. */
+void webhook_body_sign(struct str secret, struct str body, char out[WEBHOOK_BODY_SIGNATURE_MAX]);

@@ -1,0 +1,122 @@
+/*
+ * What the files of the sender share. Everything belongs to its thread, except the counters.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include <uv.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "event/event_match.h"
+#include "event/event_pages.h"
+#include "outgoing/outgoing.h"
+#include "webhook/webhook.h"
+#include "webhook/webhook_body.h"
+
+struct webhook_counters {
+#define WEBHOOK_COUNTERS_MEMBER(name) atomic_uint_fast64_t name;
+    WEBHOOK_STATS_LIST(WEBHOOK_COUNTERS_MEMBER)
+#undef WEBHOOK_COUNTERS_MEMBER
+};
+
+enum webhook_delivery_state {
+    WEBHOOK_WAITING, /* for its turn */
+    WEBHOOK_SENT,    /* a request is under way */
+    WEBHOOK_PAUSED,  /* after a failed attempt, until due_ms */
+    WEBHOOK_SETTLED, /* answered or given up; leaves the line with those before it */
+};
+
+/* One event for one webhook. */
+struct webhook_delivery {
+    struct webhook_delivery *next; /* in the order of the log */
+    struct webhook_line *line;
+    enum webhook_delivery_state state;
+    uint64_t seq;
+    enum store_event_type type;
+    struct id job;
+    struct buf event; /* JSON */
+    uint32_t attempt; /* made so far */
+    uint64_t due_ms;
+    struct outgoing_request request;
+    struct buf body;
+    char signature[WEBHOOK_BODY_SIGNATURE_MAX];
+};
+
+/* One webhook. */
+struct webhook_line {
+    struct webhook_line *next;
+    struct webhook_sender *sender;
+    bool listed; /* while the list is read again: it is still there */
+
+    /* its record; the texts are in arena */
+    struct arena *arena;
+    struct str id;    /* internal name */
+    struct str shown; /* the id as its namespace knows it */
+    const char *url;
+    struct str secret;
+    struct event_match match;
+    uint32_t retry_limit;
+    struct wall created_at;
+
+    uint64_t read; /* the first event that it has not looked at */
+    struct webhook_delivery *first, **last;
+    size_t count;
+    size_t bytes;
+    unsigned sent;   /* deliveries in that state */
+    uint64_t due_ms; /* of the first pause to end; UINT64_MAX: none */
+    bool failing;    /* the last event was given up: said once in the log */
+
+    /* what the machine is told */
+    uint64_t marked;                       /* position that it has */
+    uint64_t mark_sent;                    /* and that is on its way to it */
+    uint64_t results;                      /* attempts that ended */
+    uint64_t results_marked, results_sent; /* how many of them were told of */
+    uint32_t last_status;
+    char last_error[256];
+    struct wall last_at;
+};
+
+struct webhook_sender {
+    struct webhook_config config;
+    uv_thread_t thread;
+    uv_sem_t opened;
+    uv_loop_t loop;
+    struct mailbox box;
+    struct engine_watch *watch;
+    struct outgoing *outgoing;
+    struct event_pages *pages;
+    uv_timer_t timer; /* pauses and reports */
+    uv_idle_t more;   /* active while a line has events to look at */
+    struct webhook_line *lines;
+    bool leads;
+    uint64_t changes; /* of webhooks, when the list was read */
+    struct engine_op mark_op;
+    bool mark_busy;
+    uint64_t mark_due_ms; /* not before */
+    bool stopping, last_report, closing;
+    struct msg stop_msg;
+    struct webhook_counters counters;
+};
+
+/* webhook.c: an attempt of the line has ended */
+void webhook__moved(struct webhook_line *l);
+
+/* webhook_line.c */
+
+/* A line that goes on from where the record says. */
+struct webhook_line *webhook_line__new(struct webhook_sender *s, struct str id,
+                                       const struct store_webhook *rec);
+/* The record may have changed. */
+void webhook_line__update(struct webhook_line *l, struct str id, const struct store_webhook *rec);
+/* Breaks off what is under way. */
+void webhook_line__free(struct webhook_line *l);
+/* The same, and keep the line: nothing of it is under way afterwards. */
+void webhook_line__break_off(struct webhook_line *l);
+/* Read on in the log and send what may be sent. True when there is more to read at once. */
+bool webhook_line__step(struct webhook_line *l);
+/* Everything up to this number is done with. */
+uint64_t webhook_line__position(const struct webhook_line *l);
+/* Is there something to tell the machine? */
+bool webhook_line__is_dirty(const struct webhook_line *l);

@@ -1,0 +1,99 @@
+"""A receiver of webhooks: an HTTP server on a thread that remembers what it was told.
+
+What it answers is decided per request by a function, which may also wait, so that a test can hold a
+delivery back.
+"""
+import hashlib
+import hmac
+import http.server
+import json
+import threading
+
+from harness import wait_until
+
+
+class Delivery:
+    """One request, as it came."""
+
+    def __init__(self, path, headers, body):
+        self.path, self.body = path, body
+        self.headers = {name.lower(): value for name, value in headers.items()}
+        self.json = json.loads(body) if body else None
+
+    @property
+    def event(self):
+        return self.json["event"]
+
+    def is_signed_with(self, secret):
+        mac = hmac.new(secret.encode(), self.body, hashlib.sha256).hexdigest()
+        return self.headers.get("x-corvo-signature") == "sha256=" + mac
+
+
+class Receiver:
+    """answer(delivery) gives the status, or the status and headers."""
+
+    def __init__(self, answer=lambda delivery: 200):
+        self.answer, self.deliveries, self.lock = answer, [], threading.Lock()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                delivery = Delivery(self.path, self.headers, body)
+                with outer.lock:
+                    outer.deliveries.append(delivery)
+                status = outer.answer(delivery)
+                status, headers = status if isinstance(status, tuple) else (status, {})
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        class Quiet(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+            def handle_error(self, *_):
+                pass  # a sender that was killed
+
+        self.server = Quiet(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,))
+        self.thread.start()
+
+    def url(self, path="/hook"):
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def taken(self, path=None):
+        with self.lock:
+            return [d for d in self.deliveries if path in (None, d.path)]
+
+    def wait_for(self, count, path=None):
+        """The deliveries, once there are so many."""
+        wait_until(lambda: len(self.taken(path)) >= count,
+                   f"{count} deliveries; there are {len(self.taken(path))}")
+        return self.taken(path)
+
+    def wait_for_events(self, seqs, path=None):
+        """The deliveries, once each of these events has come at least once."""
+        wanted = set(seqs)
+        wait_until(lambda: wanted <= {d.event["seq"] for d in self.taken(path)},
+                   f"all of {len(wanted)} events")
+        return self.taken(path)
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -1,0 +1,389 @@
+"""Backup and restore (contract 20.4): what was backed up comes back as it was."""
+import http.client
+import json
+import unittest
+
+from harness import PATIENCE_S, ApiTest, Server, unique, wait_until
+
+PATH = "/api/v1/admin/backup"
+RESTORE = "/api/v1/admin/restore"
+
+
+def comparable(backup):
+    """A backup without what a restored server has of its own: the moment and numbers of rows."""
+    backup = {k: v for k, v in backup.items() if k not in ("created_at", "meta")}
+    for job in backup["jobs"]:
+        for rows in ("errors", "iterations", "usage"):
+            for row in job.get(rows, ()):
+                row.pop("id", None)
+    return backup
+
+
+def checksum_free(backup):
+    """The backup as somebody would send it who wrote it by hand."""
+    return {**backup, "meta": {"format": backup["meta"]["format"]}}
+
+
+class BackupTest(ApiTest):
+    def backup(self, client=None, query=""):
+        client = client or self.api
+        return client.must(client.get(PATH + query))
+
+    def restore(self, backup, client=None, query=""):
+        client = client or self.api
+        return client.must(client.post(RESTORE + query, backup))
+
+    def fill(self, api):
+        """One of everything that a server can hold; the ids by name."""
+        ids = {}
+        ids["pending"] = api.enqueue("b.line", {"n": 12345678901234567890}, tags={"a": "b"})
+        ids["second"] = api.enqueue("b.line", None, unique_key="k", unique_period=7200)
+        ids["urgent"] = api.enqueue("b.line", [1, 2], priority="critical")
+        ids["scheduled"] = api.enqueue("b.later", scheduled_at="2099-01-02T03:04:05.678901234Z")
+        ids["expiring"] = api.enqueue("b.later", expire_after="5000h")
+        ids["held"] = api.enqueue("b.held")
+        api.act(ids["held"], "hold", reason="ask")
+        ids["active"] = api.enqueue("b.active", checkpoint={"at": 1})
+        api.fetch("b.active", lease_duration=3000, hostname="h")
+        api.heartbeat({ids["active"]: {"progress": {"current": 1}}})
+        ids["retrying"] = api.enqueue("b.fail", retry_base_delay="9h", max_retries=4)
+        api.fetch("b.fail")
+        api.fail(ids["retrying"], error="first", backtrace="at 1")
+        ids["dead"] = api.enqueue("b.fail", max_retries=0)
+        api.fetch("b.fail")
+        api.fail(ids["dead"], error="the end")
+        ids["done"] = api.enqueue("b.done")
+        api.fetch("b.done")
+        api.ack(ids["done"], result=None, usage={"input_tokens": 5, "cost_usd": 0.123456789,
+                                                 "model": "m"})
+        ids["cancelled"] = api.enqueue("b.done")
+        api.act(ids["cancelled"], "cancel")
+        ids["child"] = api.enqueue("b.child", depends_on=[ids["pending"], ids["done"]])
+        ids["agent"] = api.enqueue("b.agent", {"task": 1}, agent={
+            "max_iterations": 5, "max_cost_usd": 1.1, "iteration_timeout": "1h"})
+        api.fetch("b.agent")
+        api.ack(ids["agent"], agent_status="continue", checkpoint={"s": 1},
+                usage={"output_tokens": 7, "cost_usd": 0.1})
+        ids["chain"] = api.enqueue("b.chain", chain={
+            "steps": [{"queue": "b.chain"}, {"queue": "b.chain2", "payload": {"x": 1}}],
+            "on_failure": {"queue": "b.oops"}})
+        batch = api.enqueue_batch([{"queue": "b.batch", "payload": {"i": i}} for i in range(3)],
+                                  batch={"callback_queue": "b.back", "callback_payload": {"p": 1}})
+        ids["batch"], ids["members"] = batch["batch_id"], batch["job_ids"]
+        api.ack(api.fetch("b.batch")["job_id"])
+        api.must(api.post("/api/v1/queues/b.held/pause"))
+        api.must(api.post("/api/v1/queues/b.line/concurrency", {"max": 7}))
+        api.must(api.post("/api/v1/queues/b.done/throttle", {"rate": 9, "window_ms": 60000}))
+        api.must(api.post("/api/v1/schedules", {
+            "name": "nightly", "queue": "b.cron", "cron": "0 3 * * *", "timezone": "Europe/Madrid",
+            "payload": {"k": 1}, "tags": {"t": "v"}, "max_retries": 2}), 200, 201)
+        api.must(api.post("/api/v1/webhooks", {
+            "id": "hook", "url": "http://127.0.0.1:9/x", "events": ["completed", "job.dead"],
+            "secret": "s3cret", "enabled": False, "retry_limit": 2}), 200, 201)
+        return ids
+
+
+class RoundTrip(BackupTest):
+    def test_an_empty_server_becomes_the_same_and_goes_on(self):
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            ids = self.fill(api)
+            backup = self.backup(api)
+            self.assertEqual(backup["namespace"], "default")
+            self.assert_time(backup["created_at"])
+            self.assertEqual(backup["meta"]["format"], 2)
+            self.assertEqual(backup["meta"]["jobs"], len(backup["jobs"]))
+            for key in ("jobs", "queues", "schedules", "batches", "budgets", "webhooks",
+                        "approval_policies"):
+                self.assertIsInstance(backup[key], list)
+
+            answer = self.restore(json.loads(json.dumps(checksum_free(backup))), copy)
+            self.assertEqual(answer, {"status": "ok", "restored_jobs": len(backup["jobs"]),
+                                      "namespace": "default"})
+            self.assertEqual(comparable(self.backup(copy)), comparable(backup))
+            for name, job_id in ids.items():
+                if isinstance(job_id, str) and job_id.startswith("job_"):
+                    with self.subTest(job=name):
+                        one, other = api.job(job_id), copy.job(job_id)
+                        for job in (one, other):
+                            for error in job.get("errors", ()):
+                                error.pop("id")
+                        self.assertEqual(one, other)
+            drop = lambda queues: [{k: v for k, v in q.items() if k != "oldest_pending_at"}
+                                   for q in queues]
+            self.assertEqual(drop(api.must(api.get("/api/v1/queues"))),
+                             drop(copy.must(copy.get("/api/v1/queues"))))
+            for one in (api, copy):
+                hooks = one.must(one.get("/api/v1/webhooks"))
+                self.assertEqual([(h["id"], h["retry_limit"], h["enabled"]) for h in hooks],
+                                 [("hook", 2, False)])
+            iterations = f"/api/v1/jobs/{ids['agent']}/iterations"
+            strip = lambda answer: [{**i, "id": 0} for i in answer["iterations"]]
+            self.assertEqual(strip(api.must(api.get(iterations))),
+                             strip(copy.must(copy.get(iterations))))
+            self.go_on(copy, ids)
+            second.kill()
+            second.start()
+            self.assertEqual(second.client().state(ids["child"]), "active")
+
+    def go_on(self, copy, ids):
+        """The copy works: lines, leases, keys, dependencies, batches and chains."""
+        self.assertEqual([copy.fetch("b.line")["job_id"] for _ in range(3)],
+                         [ids["urgent"], ids["pending"], ids["second"]])
+        duplicate = copy.must(copy.post("/api/v1/enqueue", {"queue": "b.line", "unique_key": "k"}))
+        self.assertEqual(duplicate["job_id"], ids["second"])
+        copy.ack(ids["active"])
+        self.assertFalse(copy.is_claimable("b.child"))
+        copy.ack(ids["pending"])
+        self.assertEqual(copy.fetch("b.child")["job_id"], ids["child"])
+        self.assertEqual(copy.state(ids["child"]), "active")
+        for _ in range(2):
+            copy.ack(copy.fetch("b.batch")["job_id"])
+        self.assertEqual(copy.fetch("b.back")["payload"]["batch"],
+                         {"batch_id": ids["batch"], "total": 3, "succeeded": 3, "failed": 0})
+        copy.ack(copy.fetch("b.chain")["job_id"])
+        self.assertEqual(copy.fetch("b.chain2")["payload"]["x"], 1)
+        agent = copy.fetch("b.agent")
+        self.assertEqual((agent["job_id"], agent["agent"]["iteration"]), (ids["agent"], 2))
+
+    def test_the_very_bytes_are_accepted_and_a_second_time_nothing_is_new(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            for i in range(5):
+                api.enqueue("q", i)
+            raw = api.get(PATH).body
+            for i in range(5):
+                api.ack(api.fetch("q")["job_id"])
+            self.assertEqual(api.must(api.post(RESTORE, raw)),
+                             {"status": "ok", "restored_jobs": 0, "namespace": "default",
+                              "skipped_jobs": 5})
+            self.assertEqual(api.queue("q")["completed"], 5)
+            for job in json.loads(raw)["jobs"][:2]:
+                api.must(api.delete("/api/v1/jobs/" + job["id"]))
+            answer = api.must(api.post(RESTORE, raw))
+            self.assertEqual((answer["restored_jobs"], answer["skipped_jobs"]), (2, 3))
+            self.assertEqual(api.fetch("q")["payload"], 0)
+
+    def test_many_jobs_keep_their_order(self):
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            ids = []
+            for i in range(4):
+                ids += api.enqueue_batch([{"queue": "q", "payload": {"text": "x" * 200}}] * 3000)[
+                    "job_ids"]
+            # Retried they stand behind the others, though their ids are lower.
+            api.must(api.post("/api/v1/jobs/bulk", {"action": "cancel", "job_ids": ids[:600]}))
+            api.must(api.post("/api/v1/jobs/bulk", {"action": "retry", "job_ids": ids[:600]}))
+            raw = api.get(PATH).body
+            self.assertEqual(copy.must(copy.post(RESTORE, raw))["restored_jobs"], 12000)
+            self.assertEqual(comparable(json.loads(copy.get(PATH).body)),
+                             comparable(json.loads(raw)))
+            found = copy.must(copy.post("/api/v1/jobs/search", {"queue": "q", "limit": 1}))
+            self.assertEqual(found["total"], 12000)
+            order = ids[600:] + ids[:600]
+            fetched = []
+            while len(fetched) < 12000:
+                fetched += [j["job_id"] for j in copy.fetch_batch("q", count=512)]
+            self.assertEqual(fetched, order)
+
+    def test_a_backup_is_one_moment(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            ids = []
+            for _ in range(4):
+                ids += api.enqueue_batch([{"queue": "q", "payload": {"t": "y" * 500}}] * 5000)[
+                    "job_ids"]
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+            connection.request("GET", PATH)
+            response = connection.getresponse()
+            head = response.read(100)
+            # Meanwhile everything changes; the client reads on only now.
+            api.must(api.post("/api/v1/queues/q/clear"))
+            after = api.enqueue("q")
+            backup = json.loads(head + response.read())
+            connection.close()
+            self.assertEqual([j["id"] for j in backup["jobs"]], ids)
+            self.assertNotIn(after, [j["id"] for j in backup["jobs"]])
+            self.assertEqual(backup["meta"]["jobs"], 20000)
+
+    def test_a_reader_that_goes_is_forgotten(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            for _ in range(4):
+                api.enqueue_batch([{"queue": "q", "payload": {"t": "y" * 2000}}] * 2000)
+            for _ in range(3):
+                connection = http.client.HTTPConnection("127.0.0.1", server.port)
+                connection.request("GET", PATH)
+                connection.getresponse().read(10)
+                connection.close()
+            self.assertEqual(len(self.backup(api)["jobs"]), 8000)
+
+
+class Namespaces(BackupTest):
+    def test_each_has_its_own(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            acme = api.with_headers(X_Corvo_Namespace="acme")
+            mine, theirs = api.enqueue("q"), acme.enqueue("q", chain={
+                "steps": [{"queue": "q"}, {"queue": "r"}]})
+            self.assertEqual([j["id"] for j in self.backup(api)["jobs"]], [mine])
+            backup = self.backup(acme)
+            self.assertEqual(backup["namespace"], "acme")
+            self.assertEqual([(j["id"], j["queue"]) for j in backup["jobs"]], [(theirs, "q")])
+            self.assertEqual([q["name"] for q in backup["queues"]], ["q"])
+            self.assertEqual(self.backup(api, "?namespace=acme")["jobs"], backup["jobs"])
+            self.assertEqual(self.backup(acme, "?namespace=acme")["jobs"], backup["jobs"])
+            self.refused(acme.get(PATH + "?namespace=default"), 403, "FORBIDDEN")
+            self.refused(acme.get(PATH + "?namespace=other"), 403, "FORBIDDEN")
+            other = api.with_headers(X_Corvo_Namespace="other")
+            self.refused(other.post(RESTORE, checksum_free(backup)), 403, "FORBIDDEN")
+            acme.must(acme.delete(f"/api/v1/jobs/{theirs}"))
+            # An admin of the default namespace may.
+            self.assertEqual(self.restore(checksum_free(backup), api)["namespace"], "acme")
+            self.assertEqual(acme.job(theirs)["chain_config"]["steps"][1]["queue"], "r")
+            self.assertEqual(api.job(theirs)["queue"], "acme::q")
+            acme.ack(acme.fetch("q")["job_id"])
+            self.assertEqual(acme.fetch("r")["queue"], "r")
+
+
+class AsNewJobs(BackupTest):
+    def test_the_first_format_and_the_mode_enqueue_anew(self):
+        jobs = [{"queue": self.queue, "payload": {"i": i}, "priority": i % 3, "id": "old",
+                 "state": "dead", "tags": {"a": "b"}, "checkpoint": {"c": i}} for i in range(3)]
+        for body, query in (({"jobs": jobs}, ""), ({"jobs": jobs, "meta": {"format": 1}}, ""),
+                            ({"jobs": jobs, "meta": {"format": 2}}, "?mode=enqueue")):
+            with self.subTest(query=query):
+                answer = self.restore(body, query=query)
+                self.assertEqual(answer, {"status": "ok", "restored_jobs": 3,
+                                          "namespace": "default"})
+                fetched = [self.api.fetch(self.queue) for _ in range(3)]
+                self.assertEqual([j["payload"]["i"] for j in fetched], [0, 1, 2])
+                self.assertEqual(fetched[1]["checkpoint"], {"c": 1})
+                self.assertEqual(fetched[2]["tags"], {"a": "b"})
+                for job in fetched:
+                    self.assert_id(job["job_id"], "job_")
+                    self.api.ack(job["job_id"])
+
+    def test_more_than_one_piece(self):
+        jobs = [{"queue": self.queue, "payload": i, "priority": 2} for i in range(1203)]
+        self.assertEqual(self.restore({"jobs": jobs})["restored_jobs"], 1203)
+        self.assertEqual(self.api.queue(self.queue)["pending"], 1203)
+
+
+class Hostile(BackupTest):
+    def job(self, **fields):
+        return {"id": "job_" + "0" * 24 + "11", "queue": self.queue, "payload": {}, "priority": 2,
+                "state": "pending", "created_at": "2026-01-01T00:00:00Z", **fields}
+
+    def test_what_cannot_be_restored_changes_nothing(self):
+        good = self.job()
+        rows = [
+            (b"", "PARSE_ERROR", None), (b"{", "PARSE_ERROR", None), (b"[]", "VALIDATION_ERROR", None),
+            (b"\xff\xfe", "PARSE_ERROR", None), (b'{"jobs":[{}', "PARSE_ERROR", None),
+            ({}, "VALIDATION_ERROR", "jobs is required"),
+            ({"jobs": {}}, "VALIDATION_ERROR", "jobs"),
+            ({"jobs": [], "queues": 1}, "VALIDATION_ERROR", "queues"),
+            ({"jobs": [good, 7], "meta": {"format": 2}}, "PARSE_ERROR", "jobs[1]"),
+            ({"jobs": [good], "meta": {"format": 3}}, "VALIDATION_ERROR", "meta.format"),
+            ({"jobs": [good], "meta": {"format": "x"}}, "VALIDATION_ERROR", "meta.format"),
+            ({"jobs": [good], "meta": 1}, "VALIDATION_ERROR", "meta"),
+            ({"jobs": [good], "meta": {"format": 2, "checksum": "crc32c:00000000"}},
+             "VALIDATION_ERROR", "checksum"),
+            ({"jobs": [good], "namespace": "No Name"}, "VALIDATION_ERROR", "namespace"),
+            ({"jobs": [good], "namespace": "a::b"}, "VALIDATION_ERROR", "namespace"),
+        ]
+        bad_jobs = [
+            {"queue": ""}, {"queue": "a\nb"}, {"queue": "x" * 300}, {"queue": 7}, {"priority": 9},
+            {"priority": "high"}, {"id": "job_short"}, {"id": ""}, {"state": "flying"},
+            {"state": ""}, {"state": "scheduled"}, {"state": "retrying"}, {"state": "active"},
+            {"created_at": "yesterday"}, {"created_at": None}, {"attempt": -1},
+            {"max_retries": -1}, {"max_retries": 2**40}, {"retry_base_delay_ms": -5},
+            {"tags": [1]}, {"tags": {"a": 1}}, {"unique_key": "k" * 600}, {"batch_id": "batch_1"},
+            {"schedule_id": "x"}, {"progress": "p" * 40000}, {"chain_config": 7},
+            {"errors": [{"error": "x"}] * 101}, {"errors": [7]}, {"errors": {}},
+            {"iterations": [{"input_tokens": -1}]}, {"usage": [{"cost_usd": -1}]},
+            {"restore": {"lease_token": -1}}, {"restore": {"waits_for": ["nobody"]}},
+            {"restore": {"waits_for": ["job_" + "0" * 26] * 1001}}, {"restore": 1},
+            {"hold_reason": "r" * 5000}, {"worker_id": "w" * 300}, {"chain_step": 2**40},
+        ]
+        rows += [({"jobs": [good, {**good, **bad}], "meta": {"format": 2}}, None, None)
+                 for bad in bad_jobs]
+        rows += [({"jobs": [good], "queues": [q], "meta": {"format": 2}}, None, None)
+                 for q in ({}, {"name": ""}, {"name": "q", "rate_limit": 5},
+                           {"name": "q", "rate_window_ms": 5}, {"name": "q", "rate_limit": -1},
+                           {"name": "q", "paused": "yes"}, {"name": "q", "rate_limit": 10**9,
+                                                            "rate_window_ms": 1})]
+        rows += [({"jobs": [good], "schedules": [s], "meta": {"format": 2}}, None, None)
+                 for s in ({}, {"id": "sched_1"}, {"id": "sched_" + "0" * 25 + "1"})]
+        rows += [({"jobs": [good], "webhooks": [h], "meta": {"format": 2}}, None, None)
+                 for h in ({}, {"id": "h"}, {"id": "h", "url": "ftp://x", "retry_limit": 1},
+                           {"url": "http://x", "retry_limit": 1},
+                           {"id": "h", "url": "http://x", "retry_limit": 0},
+                           {"id": "a\nb", "url": "http://x", "retry_limit": 1},
+                           {"id": "h", "url": "http://x", "retry_limit": 1, "events": ["a\nb"]})]
+        rows += [({"jobs": [good], "batches": [b], "meta": {"format": 2}}, None, None)
+                 for b in ({}, {"id": "batch_" + "0" * 25 + "1", "total": -1})]
+        for body, code, part in rows:
+            with self.subTest(body=body):
+                answer = self.api.post(RESTORE, body)
+                self.assertIn(answer.status, (400, 413), answer)
+                if code is not None:
+                    self.refused(answer, 400, code, part)
+                self.assertEqual(self.api.get("/api/v1/jobs/" + good["id"]).status, 404)
+        self.assertEqual(self.restore({"jobs": [good], "meta": {"format": 2}})["restored_jobs"], 1)
+        self.api.must(self.api.delete("/api/v1/jobs/" + good["id"]))
+
+    def test_a_damaged_file_is_told_from_a_whole_one(self):
+        job_id = self.api.enqueue(self.queue, {"text": "abcdef"})
+        raw = self.api.get(PATH).body
+        self.api.must(self.api.delete(f"/api/v1/jobs/{job_id}"))
+        damaged = raw.replace(b"abcdef", b"abcdeg")
+        self.assertNotEqual(raw, damaged)
+        self.refused(self.api.post(RESTORE, damaged), 400, "VALIDATION_ERROR", "checksum")
+        self.refused(self.api.post(RESTORE, raw[:-2]), 400, "PARSE_ERROR")
+        self.assertEqual(self.api.get(f"/api/v1/jobs/{job_id}").status, 404)
+        self.api.must(self.api.post(RESTORE + "?verify=false", damaged))
+        self.assertEqual(self.api.job(job_id)["payload"], {"text": "abcdeg"})
+
+    def test_ids_of_the_future_are_left_out(self):
+        future = "job_" + "7" + "z" * 25
+        answer = self.restore({"jobs": [self.job(id=future, errors=[{"error": "x"}]), self.job()],
+                               "meta": {"format": 2}})
+        self.assertEqual((answer["restored_jobs"], answer["failed_jobs"]), (1, 1))
+        self.assertEqual(self.api.get(f"/api/v1/jobs/{future}").status, 404)
+        self.api.must(self.api.delete("/api/v1/jobs/" + self.job()["id"]))
+
+    def test_members_of_a_batch_that_counts_wrong_end_without_harm(self):
+        batch = "batch_" + "0" * 24 + "15"
+        members = ["job_" + "0" * 24 + "1" + c for c in "abc"]
+        body = {"jobs": [self.job(id=i, batch_id=batch) for i in members],
+                "batches": [{"id": batch, "total": 1, "pending": 1, "sealed": True,
+                             "created_at": "2026-01-01T00:00:00Z"}], "meta": {"format": 2}}
+        self.assertEqual(self.restore(body)["restored_jobs"], 3)
+        for _ in members:
+            self.api.ack(self.api.fetch(self.queue)["job_id"])
+        self.server.check_alive()
+
+    def test_a_job_with_very_many_rows_goes_in_several_pieces(self):
+        iterations = [{"iteration": i + 1, "status": "continue", "checkpoint": "c" * 20000,
+                       "created_at": "2026-01-01T00:00:00Z"} for i in range(700)]
+        job = self.job(id="job_" + "0" * 24 + "19", agent={"iteration": 701},
+                       iterations=iterations)
+        self.assertEqual(self.restore({"jobs": [job], "meta": {"format": 2}})["restored_jobs"], 1)
+        stored = self.api.must(self.api.get(f"/api/v1/jobs/{job['id']}/iterations"))["iterations"]
+        self.assertEqual([i["iteration"] for i in stored], list(range(1, 701)))
+        self.api.must(self.api.delete(f"/api/v1/jobs/{job['id']}"))
+
+    def test_a_client_that_goes_half_way_harms_nobody(self):
+        for length, sent in ((1000, 10), (10**9, 100000)):
+            connection = http.client.HTTPConnection("127.0.0.1", self.server.port)
+            connection.putrequest("POST", RESTORE)
+            connection.putheader("Content-Length", str(length))
+            connection.endheaders()
+            connection.send(b'{"jobs":[' + b" " * (sent - 9))
+            connection.close()
+        wait_until(lambda: self.api.get("/healthz").status == 200)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,94 @@
+"""Usage summaries (contract 17.1)."""
+import unittest
+
+from harness import ApiTest, unique
+
+SUMS = ("input_tokens", "output_tokens", "cache_creation_tokens", "cache_read_tokens", "cost_usd",
+        "count")
+
+
+class Summary(ApiTest):
+    def setUp(self):
+        super().setUp()
+        self.ns = unique("usage").replace(".", "-")
+        self.api = type(self).server.client().with_headers(X_Corvo_Namespace=self.ns)
+
+    def report(self, queue=None, tags=None, **usage):
+        job = self.active(queue, tags=tags) if tags else self.active(queue)
+        self.api.ack(job, usage=usage)
+        return job
+
+    def summary(self, query=""):
+        return self.api.must(self.api.get("/api/v1/usage/summary" + query))
+
+    def test_nothing_reported(self):
+        """All sums are there; groups are not."""
+        found = self.summary()
+        self.assertEqual(found["totals"], dict.fromkeys(SUMS, 0))
+        self.assertEqual(found["period"], "24h")
+        self.assert_time(found["from"])
+        self.assert_time(found["to"])
+        self.assertNotIn("groups", found)
+        self.assertNotIn("groups", self.summary("?group_by=queue"))
+
+    def test_totals(self):
+        self.report(input_tokens=10, output_tokens=5, cost_usd=0.25)
+        self.report(input_tokens=1, cache_creation_tokens=2, cache_read_tokens=3, cost_usd=0.5)
+        self.assertEqual(self.summary()["totals"],
+                         {"input_tokens": 11, "output_tokens": 5, "cache_creation_tokens": 2,
+                          "cache_read_tokens": 3, "cost_usd": 0.75, "count": 2})
+
+    def test_heartbeats_count(self):
+        job = self.active()
+        self.api.heartbeat({job: {"usage": {"input_tokens": 4}}})
+        self.api.heartbeat({job: {"usage": {"input_tokens": 5}}})
+        self.assertEqual(self.summary()["totals"]["input_tokens"], 9)
+        self.assertEqual(self.summary()["totals"]["count"], 2)
+
+    def test_groups(self):
+        """By cost, the dearest first; keys are visible names, empty when unknown."""
+        a, b = self.queue, self.queue + ".b"
+        self.report(a, tags={"team": "red"}, model="small", provider="p", cost_usd=0.1)
+        self.report(b, tags={"team": "blue"}, model="large", provider="p", cost_usd=0.5)
+        self.report(b, input_tokens=1)
+        for group, wanted in (("queue", [b, a]), ("model", ["large", "small", ""]),
+                              ("provider", ["p", ""]), ("tag:team", ["blue", "red", ""])):
+            groups = self.summary(f"?group_by={group}")["groups"]
+            self.assertEqual([g["key"] for g in groups], wanted, group)
+            self.assertEqual(sum(g["count"] for g in groups), 3)
+            self.assertEqual(set(groups[0]), {"key", *SUMS})
+        for query in ("?group_by=", "?group_by=none"):
+            self.assertNotIn("groups", self.summary(query))
+
+    def test_periods(self):
+        self.report(input_tokens=1)
+        for period in ("7d", "30d", "1h30m", "24h", "100000h"):
+            found = self.summary(f"?period={period}")
+            self.assertEqual((found["period"], found["totals"]["count"]), (period, 1))
+        self.assertEqual(self.summary("?period=")["period"], "24h")
+        for period in ("x", "0", "-1h", "5", "0s"):
+            self.refused(self.api.get(f"/api/v1/usage/summary?period={period}"), 400,
+                         "USAGE_SUMMARY_ERROR", f'invalid period: "{period}"')
+
+    def test_unknown_groups(self):
+        for group in ("worker", "tag:", "queue,model", "tag"):
+            self.refused(self.api.get(f"/api/v1/usage/summary?group_by={group}"), 400,
+                         "USAGE_SUMMARY_ERROR", f'unsupported group_by: "{group}"')
+
+    def test_namespaces_see_their_own(self):
+        self.report(input_tokens=7)
+        other = type(self).server.client().with_headers(X_Corvo_Namespace=self.ns + "x")
+        self.assertEqual(other.must(other.get("/api/v1/usage/summary"))["totals"]["count"], 0)
+        everybody = type(self).server.client()
+        found = everybody.must(everybody.get("/api/v1/usage/summary?group_by=queue"))
+        self.assertIn(f"{self.ns}::{self.queue}", [g["key"] for g in found["groups"]])
+
+    def test_usage_goes_with_its_job(self):
+        """A report is a part of its job and is removed with it."""
+        job = self.report(input_tokens=7)
+        self.api.must(self.api.delete(f"/api/v1/jobs/{job}"))
+        self.assertEqual(self.summary()["totals"]["count"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+/*
+ * Word of new events: one for however many, never none, and none after the end.
+ */
+#include "base/check.h"
+#include "lib/engine_kit.h"
+#include "lib/test.h"
+
+struct subscriber {
+    struct engine_kit *kit;
+    struct engine_watch *watch;
+    uint64_t wakes;
+    uint64_t seen; /* the number it read when it was told */
+    uv_sem_t heard;
+    uv_sem_t go_on;
+};
+
+static void told(void *data)
+{
+    struct subscriber *s = data;
+    s->wakes++;
+    s->seen = engine_watch_next(s->watch);
+    uv_sem_post(&s->heard);
+}
+
+static void open_watch(void *data)
+{
+    struct subscriber *s = data;
+    s->watch = engine_watch_open(s->kit->engine, &s->kit->box, told, s);
+    engine_watch_listen(s->watch, true);
+}
+
+static void stop_listening(void *data)
+{
+    struct subscriber *s = data;
+    engine_watch_listen(s->watch, false);
+}
+
+static void close_watch(void *data)
+{
+    struct subscriber *s = data;
+    engine_watch_close(s->watch);
+}
+
+static struct subscriber subscribe(struct engine_kit *k)
+{
+    struct subscriber s = {.kit = k};
+    CHECK(uv_sem_init(&s.heard, 0) == 0);
+    CHECK(uv_sem_init(&s.go_on, 0) == 0);
+    return s;
+}
+
+static int setup(void **state)
+{
+    *state = engine_kit_open(NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    engine_kit_close(*state);
+    return 0;
+}
+
+static void watch__tells_where_the_log_ends(void **state)
+{
+    struct engine_kit *k = *state;
+    struct subscriber s = subscribe(k);
+    (void)engine_kit_enqueue(k, "q");
+    engine_kit_on_client(k, open_watch, &s);
+    assert_int_equal(engine_watch_next(s.watch), 2);
+    for (uint64_t i = 0; i < 20; i++) {
+        (void)engine_kit_enqueue(k, "q");
+        do {
+            uv_sem_wait(&s.heard);
+        } while (s.seen < 3 + i);
+        assert_int_equal(engine_watch_next(s.watch), 3 + i);
+    }
+    engine_kit_on_client(k, stop_listening, &s);
+    uint64_t before = s.wakes;
+    (void)engine_kit_enqueue(k, "q");
+    assert_int_equal(engine_watch_next(s.watch), 23);
+    engine_kit_on_client(k, close_watch, &s);
+    assert_int_equal(s.wakes, before);
+    uint64_t wakes = s.wakes;
+    (void)engine_kit_enqueue(k, "q");
+    assert_int_equal(s.wakes, wakes);
+    uv_sem_destroy(&s.heard);
+    uv_sem_destroy(&s.go_on);
+}
+
+/* The subscriber's thread is busy while entries are applied: one message waits for it. */
+static void block_until_free(void *data)
+{
+    struct subscriber *s = data;
+    uv_sem_post(&s->heard);
+    uv_sem_wait(&s->go_on);
+}
+
+static void block_main(void *data)
+{
+    struct subscriber *s = data;
+    engine_kit_on_client(s->kit, block_until_free, s);
+}
+
+static void count_op(struct engine_op *op)
+{
+    uv_sem_post(op->data);
+}
+
+/* Without the client's thread. */
+static void enqueue_and_wait(struct engine_kit *k, uv_sem_t *done)
+{
+    struct engine_op op;
+    struct command_new job = engine_kit_new_job("q");
+    struct command c = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &job, .count = 1}};
+    struct err err;
+    engine_op_init(&op);
+    op.done = count_op;
+    op.data = done;
+    assert_int_equal(engine_op_prepare(k->engine, &op, &c, &err), ERR_OK);
+    engine_submit(k->engine, &op);
+    uv_sem_wait(done);
+    engine_op_deinit(&op);
+}
+
+static void watch__tells_once_of_many(void **state)
+{
+    struct engine_kit *k = *state;
+    struct subscriber s = subscribe(k);
+    uv_sem_t done;
+    uv_thread_t blocker;
+    CHECK(uv_sem_init(&done, 0) == 0);
+    engine_kit_on_client(k, open_watch, &s);
+    CHECK(uv_thread_create(&blocker, block_main, &s) == 0);
+    uv_sem_wait(&s.heard);
+    for (unsigned i = 0; i < 50; i++) {
+        enqueue_and_wait(k, &done);
+    }
+    uv_sem_post(&s.go_on);
+    CHECK(uv_thread_join(&blocker) == 0);
+    uv_sem_wait(&s.heard);
+    engine_kit_on_client(k, close_watch, &s);
+    assert_int_equal(s.wakes, 1);
+    assert_int_equal(s.seen, 51);
+    uv_sem_destroy(&done);
+    uv_sem_destroy(&s.heard);
+    uv_sem_destroy(&s.go_on);
+}
+
+TEST_GROUP(engine_watch,
+           cmocka_unit_test_setup_teardown(watch__tells_where_the_log_ends, setup, teardown),
+           cmocka_unit_test_setup_teardown(watch__tells_once_of_many, setup, teardown));

@@ -1,0 +1,260 @@
+/*
+ * Bulk operations in the background (http-api.md 11): steps that come once, in order, and what is
+ * remembered.
+ */
+#include "base/limits.h"
+#include "lib/machine_kit.h"
+#include "store/store_record.h"
+
+static struct store_bulk bulk(struct kit *k, struct id id)
+{
+    char key[STORE_BULK_KEY_BYTES];
+    struct store_bulk rec;
+    struct buf value;
+    store_record_bulk_key(id, 0, key);
+    buf_init(&value, 1 << 20);
+    assert_true(
+        store_get(machine_store(k->machine), STORE_KIND_BULK, str_from(key, sizeof key), &value));
+    struct str kept = arena_str(k->arena, buf_str(&value));
+    buf_deinit(&value);
+    assert_true(store_record_decode_bulk(kept, &rec));
+    return rec;
+}
+
+/* The ids of a list, or -1 when there is no such list. */
+static int list_len(struct kit *k, struct id id, uint32_t part)
+{
+    char key[STORE_BULK_KEY_BYTES];
+    struct buf value;
+    store_record_bulk_key(id, part, key);
+    buf_init(&value, 1 << 20);
+    bool found =
+        store_get(machine_store(k->machine), STORE_KIND_BULK, str_from(key, sizeof key), &value);
+    int len = found ? (int)(value.len / ID_BYTES) : -1;
+    buf_deinit(&value);
+    return len;
+}
+
+static struct id put(struct kit *k, const struct command_bulk_put *c)
+{
+    const struct result *r =
+        kit_apply(k, &(struct command){.type = COMMAND_BULK_PUT, .bulk_put = *c});
+    assert_int_equal(r->code, ERR_OK);
+    return r->id;
+}
+
+static struct command step(struct id id, uint32_t number, struct id *ids, size_t count)
+{
+    return (struct command){.type = COMMAND_BULK_STEP,
+                            .bulk_step = {.id = id, .step = number, .ids = ids, .count = count}};
+}
+
+static void ids__go_in_lists_that_leave_with_their_steps(void **state)
+{
+    struct kit *k = *state;
+    static struct id ids[LIMIT_BULK_CHUNK + 2];
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = id_make(k->now, 900000, (uint32_t)i);
+    }
+    ids[0] = kit_job_in(k, JOB_PENDING);
+    ids[LIMIT_BULK_CHUNK] = kit_job_in(k, JOB_SCHEDULED);
+    ids[LIMIT_BULK_CHUNK + 1] = kit_job_in(k, JOB_DEAD);
+    struct id id = put(k, &(struct command_bulk_put){.action = COMMAND_JOB_CANCEL,
+                                                     .total = COUNT_OF(ids) + 3,
+                                                     .errors = 3,
+                                                     .ids = ids,
+                                                     .count = COUNT_OF(ids)});
+    assert_int_equal(bulk(k, id).status, STORE_BULK_QUEUED);
+    assert_int_equal(bulk(k, id).lists, 2);
+    assert_int_equal(bulk(k, id).processed, 3);
+    assert_int_equal(list_len(k, id, 1), LIMIT_BULK_CHUNK);
+    assert_int_equal(list_len(k, id, 2), 2);
+    kit_reopen(k);
+
+    struct command c = step(id, 0, ids, LIMIT_BULK_CHUNK);
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->affected, 1);
+    assert_int_equal(r->missing, LIMIT_BULK_CHUNK - 1);
+    assert_true(r->more);
+    assert_int_equal(bulk(k, id).status, STORE_BULK_RUNNING);
+    assert_int_equal(list_len(k, id, 1), -1);
+    kit_expect_state(k, ids[0], JOB_CANCELLED);
+    kit_expect_state(k, ids[LIMIT_BULK_CHUNK], JOB_SCHEDULED);
+    kit_reopen(k);
+
+    c = step(id, 1, ids + LIMIT_BULK_CHUNK, 2);
+    r = kit_apply(k, &c);
+    assert_int_equal(r->affected, 1); /* the dead one is passed over */
+    assert_int_equal(r->missing, 0);
+    assert_false(r->more);
+    assert_int_equal(list_len(k, id, 2), -1);
+    struct store_bulk rec = bulk(k, id);
+    assert_int_equal(rec.status, STORE_BULK_COMPLETED);
+    assert_int_equal(rec.affected, 2);
+    assert_int_equal(rec.errors, LIMIT_BULK_CHUNK - 1 + 3);
+    assert_int_equal(rec.processed, COUNT_OF(ids) + 3);
+    assert_int_equal(rec.total, rec.processed);
+    assert_int_equal(rec.finished_at.ns, k->now.ns);
+}
+
+static void step__that_is_not_the_next_changes_nothing(void **state)
+{
+    struct kit *k = *state;
+    struct id job = kit_job_in(k, JOB_PENDING);
+    struct id id =
+        put(k, &(struct command_bulk_put){.action = COMMAND_JOB_CANCEL, .filter = STR("{}")});
+    struct command early = step(id, 1, &job, 1);
+    kit_refuses(k, &early, ERR_CONFLICT,
+                kit_text(k, "bulk operation " STR_FMT " is at step 0, not 1",
+                         STR_ARG(kit_id_text(k, id, ID_BULK)))
+                    .ptr,
+                id);
+    struct command first = step(id, 0, &job, 1);
+    assert_int_equal(kit_apply(k, &first)->affected, 1);
+    /* The same once more, as after a change of leader. */
+    struct command again = step(id, 0, &job, 1);
+    kit_refuses(k, &again, ERR_CONFLICT,
+                kit_text(k, "bulk operation " STR_FMT " is at step 1, not 0",
+                         STR_ARG(kit_id_text(k, id, ID_BULK)))
+                    .ptr,
+                id);
+    assert_int_equal(bulk(k, id).processed, 1);
+}
+
+static void filter__goes_on_to_the_last_step(void **state)
+{
+    struct kit *k = *state;
+    struct id jobs[] = {kit_job_in(k, JOB_DEAD), kit_job_in(k, JOB_DEAD)};
+    struct id id = put(k, &(struct command_bulk_put){.action = COMMAND_JOB_RETRY,
+                                                     .filter = STR("{\"state\":[\"dead\"]}"),
+                                                     .total = 7});
+    assert_true(id_cmp(jobs[1], id) < 0); /* whatever came later is not meant */
+    struct command c = step(id, 0, jobs, 2);
+    c.bulk_step.cursor = jobs[1];
+    assert_true(kit_apply(k, &c)->more);
+    kit_reopen(k);
+    struct machine_bulk next;
+    assert_true(machine_next_bulk(k->machine, ID_NONE, &next));
+    struct store_bulk rec = bulk(k, id);
+    assert_true(id_eq(rec.cursor, jobs[1]));
+    expect_str(rec.filter, STR("{\"state\":[\"dead\"]}"));
+    assert_int_equal(rec.total, 7);
+    c = step(id, 1, NULL, 0);
+    c.bulk_step.last = true;
+    assert_false(kit_apply(k, &c)->more);
+    assert_int_equal(bulk(k, id).status, STORE_BULK_COMPLETED);
+    assert_int_equal(bulk(k, id).total, 2);
+    assert_int_equal(bulk(k, id).affected, 2);
+}
+
+static void namespace__keeps_others_out(void **state)
+{
+    struct kit *k = *state;
+    struct id own = kit_enqueue(k, "acme::q", "{}");
+    struct id other = kit_enqueue(k, "acmes::q", "{}");
+    struct id ids[] = {own, other};
+    struct id id = put(
+        k,
+        &(struct command_bulk_put){
+            .action = COMMAND_JOB_DELETE, .ns = STR("acme"), .ids = ids, .count = 2, .total = 2});
+    struct command c = step(id, 0, ids, 2);
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->affected, 1);
+    assert_int_equal(r->missing, 1);
+    assert_false(kit_has(k, own));
+    assert_true(kit_has(k, other));
+}
+
+static void end__stops_it_and_takes_its_lists(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned cancelled = 0; cancelled < 2; cancelled++) {
+        struct id job = kit_job_in(k, JOB_PENDING);
+        struct id id = put(k, &(struct command_bulk_put){
+                                  .action = COMMAND_JOB_HOLD, .ids = &job, .count = 1, .total = 1});
+        struct command end = {
+            .type = COMMAND_BULK_END,
+            .bulk_end = {.id = id, .cancelled = cancelled == 1, .error = STR("no more")}};
+        assert_int_equal(kit_apply(k, &end)->code, ERR_OK);
+        assert_int_equal(bulk(k, id).status,
+                         cancelled == 1 ? STORE_BULK_CANCELLED : STORE_BULK_FAILED);
+        expect_str(bulk(k, id).error, STR("no more"));
+        assert_int_equal(list_len(k, id, 1), -1);
+        assert_int_equal(bulk(k, id).total, 1);
+        struct command late = step(id, 0, &job, 1);
+        kit_refuses(
+            k, &late, ERR_CONFLICT,
+            kit_text(k, "bulk operation " STR_FMT " is over", STR_ARG(kit_id_text(k, id, ID_BULK)))
+                .ptr,
+            id);
+        kit_expect_state(k, job, JOB_PENDING);
+    }
+    struct command unknown = step(id_make(k->now, 7777777, 9), 0, NULL, 0);
+    kit_refuses(k, &unknown, ERR_NOT_FOUND, "bulk operation not found", ID_NONE);
+}
+
+static void nothing__is_over_at_once(void **state)
+{
+    struct kit *k = *state;
+    struct id id =
+        put(k, &(struct command_bulk_put){.action = COMMAND_JOB_RETRY, .total = 2, .errors = 2});
+    assert_int_equal(bulk(k, id).status, STORE_BULK_COMPLETED);
+    assert_int_equal(bulk(k, id).errors, 2);
+    assert_int_equal(bulk(k, id).processed, 2);
+}
+
+static void turn__goes_round(void **state)
+{
+    struct kit *k = *state;
+    struct machine_bulk next;
+    /* What other tests have left is ended first. */
+    while (machine_next_bulk(k->machine, ID_NONE, &next)) {
+        (void)kit_apply(k,
+                        &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
+    }
+    struct command_bulk_put c = {.action = COMMAND_JOB_RETRY, .filter = STR("{}")};
+    struct id first = put(k, &c);
+    struct id second = put(k, &c);
+    assert_true(machine_next_bulk(k->machine, ID_NONE, &next) && id_eq(next.id, first));
+    assert_true(machine_next_bulk(k->machine, first, &next) && id_eq(next.id, second));
+    assert_true(machine_next_bulk(k->machine, second, &next) && id_eq(next.id, first));
+}
+
+static void count__is_bounded_and_old_ones_are_forgotten(void **state)
+{
+    struct kit *k = *state;
+    struct command_bulk_put c = {.action = COMMAND_JOB_RETRY, .filter = STR("{}")};
+    struct command full = {.type = COMMAND_BULK_PUT, .bulk_put = c};
+    struct machine_bulk next;
+    while (machine_next_bulk(k->machine, ID_NONE, &next)) {
+        (void)kit_apply(k,
+                        &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
+    }
+    struct id first = put(k, &c);
+    for (unsigned i = 1; i < LIMIT_BULK_OPEN; i++) {
+        (void)put(k, &c);
+    }
+    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are under way or remembered",
+                ID_NONE);
+    struct command end = {.type = COMMAND_BULK_END, .bulk_end = {.id = first, .cancelled = true}};
+    (void)kit_apply(k, &end);
+    kit_pass_ms(k, LIMIT_BULK_KEPT_MS);
+    (void)put(k, &c);
+    assert_int_equal(bulk(k, first).status, STORE_BULK_CANCELLED); /* an hour is not over */
+    kit_refuses(k, &full, ERR_BULK, "too many bulk operations are under way or remembered",
+                ID_NONE);
+    assert_true(machine_next_bulk(k->machine, ID_NONE, &next));
+    (void)kit_apply(k, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = next.id}});
+    kit_pass_ms(k, 1);
+    (void)put(k, &c);
+    assert_int_equal(list_len(k, first, 0), -1);
+}
+
+TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
+                   cmocka_unit_test(ids__go_in_lists_that_leave_with_their_steps),
+                   cmocka_unit_test(step__that_is_not_the_next_changes_nothing),
+                   cmocka_unit_test(filter__goes_on_to_the_last_step),
+                   cmocka_unit_test(namespace__keeps_others_out),
+                   cmocka_unit_test(end__stops_it_and_takes_its_lists),
+                   cmocka_unit_test(nothing__is_over_at_once), cmocka_unit_test(turn__goes_round),
+                   cmocka_unit_test(count__is_bounded_and_old_ones_are_forgotten));

@@ -1,0 +1,154 @@
+#include "outgoing/outgoing_guard.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "lib/expect.h"
+#include "lib/test.h"
+
+static struct outgoing_guard *guard(const char *deny, const char *allow)
+{
+    struct outgoing_guard *g = NULL;
+    struct err err;
+    if (outgoing_guard_new(str_from_z(deny), str_from_z(allow), &g, &err) != ERR_OK) {
+        fail_msg("%s", err.msg);
+    }
+    return g;
+}
+
+static bool allows(const struct outgoing_guard *g, const char *text)
+{
+    struct sockaddr_storage at = {0};
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&at;
+    if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+        at.ss_family = AF_INET;
+    } else {
+        assert_int_equal(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
+        at.ss_family = AF_INET6;
+    }
+    return outgoing_guard_allows(g, (const struct sockaddr *)&at);
+}
+
+static void guard__refuses_what_is_no_receiver(void **state)
+{
+    static const struct {
+        const char *address;
+        bool allowed;
+    } rows[] = {
+        {"127.0.0.1", true},
+        {"10.1.2.3", true},
+        {"172.16.0.1", true},
+        {"192.168.1.1", true},
+        {"93.184.216.34", true},
+        {"::1", true},
+        {"fd00::1", true},
+        {"2606:4700::1", true},
+        {"169.253.255.255", true},
+        {"169.254.0.0", false},
+        {"169.254.169.254", false},
+        {"169.254.255.255", false},
+        {"169.255.0.0", true},
+        {"0.0.0.0", false},
+        {"0.1.2.3", false},
+        {"1.0.0.0", true},
+        {"100.100.100.200", false},
+        {"100.100.100.201", true},
+        {"192.0.0.192", false},
+        {"223.255.255.255", true},
+        {"224.0.0.1", false},
+        {"239.255.255.255", false},
+        {"240.0.0.1", false},
+        {"255.255.255.255", false},
+        {"::", false},
+        {"fe80::1", false},
+        {"febf::1", false},
+        {"fec0::1", true},
+        {"ff02::1", false},
+        {"fd00:ec2::254", false},
+        {"fd00:ec2::255", true},
+        /* the same by other ways */
+        {"::ffff:169.254.169.254", false},
+        {"::ffff:127.0.0.1", true},
+        {"::169.254.169.254", false},
+        {"64:ff9b::a9fe:a9fe", false},
+        {"64:ff9b::0808:0808", true},
+        {"2002:a9fe:a9fe::1", false},
+        {"2002:0808:0808::1", true},
+        {"::ffff:0.0.0.0", false},
+    };
+    struct outgoing_guard *g = guard("", "");
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].address);
+        assert_int_equal(allows(g, rows[i].address), rows[i].allowed);
+    }
+    outgoing_guard_free(g);
+}
+
+static void guard__obeys_its_lists(void **state)
+{
+    static const struct {
+        const char *deny, *allow, *address;
+        bool allowed;
+    } rows[] = {
+        {"127.0.0.0/8,::1", "", "127.0.0.1", false},
+        {"127.0.0.0/8,::1", "", "::1", false},
+        {"127.0.0.0/8", "", "::1", true},
+        {"127.0.0.0/8", "", "::ffff:127.0.0.1", false},
+        {"127.0.0.0/8", "", "64:ff9b::7f00:1", false},
+        {"0.0.0.0/0 ::/0", "10.1.0.0/16", "10.1.2.3", true},
+        {"0.0.0.0/0 ::/0", "10.1.0.0/16", "10.2.2.3", false},
+        {"0.0.0.0/0 ::/0", "10.1.0.0/16", "2606::1", false},
+        {"::/0", "", "10.1.2.3", true}, /* no IPv6, IPv4 as ever */
+        {"::/0", "", "::ffff:10.1.2.3", false},
+        {"0.0.0.0/0 ::/0", "10.1.0.0/16", "::ffff:10.1.2.3", true},
+        {"", "169.254.169.254", "169.254.169.254", true},
+        {"", "169.254.169.254", "169.254.169.253", false},
+        {"10.0.0.1/31", "", "10.0.0.0", false},
+        {"10.0.0.1/31", "", "10.0.0.2", true},
+        {"fd00::/9", "", "fd7f::1", false},
+        {"fd00::/9", "", "fd80::1", true},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct outgoing_guard *g = guard(rows[i].deny, rows[i].allow);
+        ROW(rows[i].address);
+        assert_int_equal(allows(g, rows[i].address), rows[i].allowed);
+        outgoing_guard_free(g);
+    }
+}
+
+static void guard__knows_internet_addresses_only(void **state)
+{
+    struct outgoing_guard *g = guard("", "");
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    (void)state;
+    assert_false(outgoing_guard_allows(g, (const struct sockaddr *)&local));
+    outgoing_guard_free(g);
+}
+
+static void guard__names_what_is_no_network(void **state)
+{
+    static const char *const rows[] = {"x",      "10.0.0.0/33", "10.0.0/8",
+                                       "::/129", "10.0.0.0/-1", "10.0.0.0/",
+                                       "/8",     "::g",         "1.2.3.4/8/8"};
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct outgoing_guard *g;
+        struct err err;
+        char list[64];
+        ROW(rows[i]);
+        (void)snprintf(list, sizeof list, "10.0.0.0/8, %s", rows[i]);
+        assert_int_equal(outgoing_guard_new(str_from_z(list), STR_EMPTY, &g, &err), ERR_VALIDATION);
+        assert_non_null(strstr(err.msg, rows[i]));
+        assert_int_equal(outgoing_guard_new(STR_EMPTY, str_from_z(list), &g, &err), ERR_VALIDATION);
+    }
+}
+
+TEST_GROUP(outgoing_guard, cmocka_unit_test(guard__refuses_what_is_no_receiver),
+           cmocka_unit_test(guard__obeys_its_lists),
+           cmocka_unit_test(guard__knows_internet_addresses_only),
+           cmocka_unit_test(guard__names_what_is_no_network));

@@ -1,0 +1,294 @@
+/*
+ * Requests to a server of the test's own, on a thread: every way in which one can end.
+ */
+#include "outgoing/outgoing.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "lib/expect.h"
+#include "lib/test.h"
+
+enum { REQUEST_MAX = 1 << 16 };
+
+/* Takes one connection and answers with the same bytes for each request on it; without bytes it
+ * says nothing until the client goes. */
+struct fixture {
+    uv_loop_t loop;
+    struct outgoing *client;
+    int listener;
+    unsigned port;
+    uv_thread_t thread;
+    bool serving;
+    const char *reply;
+    unsigned requests;      /* that were served */
+    char seen[REQUEST_MAX]; /* of the next one */
+    char last[REQUEST_MAX]; /* the last whole one */
+    char url[128];
+    unsigned done;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof at;
+    CHECK(f != NULL);
+    CHECK(uv_loop_init(&f->loop) == 0);
+    f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(f->listener, (struct sockaddr *)&at, sizeof at) == 0);
+    CHECK(listen(f->listener, 8) == 0);
+    CHECK(getsockname(f->listener, (struct sockaddr *)&at, &len) == 0);
+    f->port = ntohs(at.sin_port);
+    (void)snprintf(f->url, sizeof f->url, "http://127.0.0.1:%u/path?q=1", f->port);
+    struct outgoing_config config = {.connections_max = 4, .user_agent = "test/1"};
+    f->client = outgoing_open(&f->loop, &config);
+    *state = f;
+    return 0;
+}
+
+/* The client goes, and with its connection the server; what it saw may be looked at. */
+static void finish(struct fixture *f)
+{
+    if (f->client != NULL) {
+        outgoing_close(TAKE(f->client));
+        CHECK(uv_run(&f->loop, UV_RUN_DEFAULT) == 0);
+    }
+    if (f->serving) {
+        CHECK(uv_thread_join(&f->thread) == 0);
+        f->serving = false;
+    }
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    finish(f);
+    CHECK(uv_loop_close(&f->loop) == 0);
+    (void)close(f->listener);
+    free(f);
+    return 0;
+}
+
+/* Read until the blank line and the body that Content-Length says. False at the end. */
+static bool read_request(struct fixture *f, int fd)
+{
+    size_t have = 0;
+    for (;;) {
+        f->seen[have] = '\0';
+        const char *end = strstr(f->seen, "\r\n\r\n");
+        const char *length = strstr(f->seen, "Content-Length: ");
+        int64_t body = 0;
+        if (end != NULL && length != NULL && length < end) {
+            length += strlen("Content-Length: ");
+            CHECK(str_to_i64(str_from(length, strcspn(length, "\r")), &body));
+        }
+        if (end != NULL && have >= (size_t)(end + 4 - f->seen) + (size_t)body) {
+            return true;
+        }
+        ssize_t n = read(fd, f->seen + have, sizeof f->seen - 1 - have);
+        if (n <= 0) {
+            return false;
+        }
+        have += (size_t)n;
+    }
+}
+
+static void serve(void *data)
+{
+    struct fixture *f = data;
+    int fd = accept(f->listener, NULL, NULL);
+    CHECK(fd >= 0);
+    while (read_request(f, fd)) {
+        f->requests++;
+        memcpy(f->last, f->seen, sizeof f->last);
+        if (f->reply != NULL) {
+            ssize_t n = write(fd, f->reply, strlen(f->reply));
+            CHECK(n > 0);
+        }
+    }
+    (void)close(fd);
+}
+
+static void start_server(struct fixture *f, const char *reply)
+{
+    f->reply = reply;
+    f->serving = true;
+    CHECK(uv_thread_create(&f->thread, serve, f) == 0);
+}
+
+static void done(struct outgoing_request *r)
+{
+    struct fixture *f = r->data;
+    f->done++;
+}
+
+static struct outgoing_request request(struct fixture *f, const char *url)
+{
+    return (struct outgoing_request){.method = "POST",
+                                     .url = url,
+                                     .body = STR("{\"a\":1}"),
+                                     .timeout_ms = 20000,
+                                     .answer_limit = 1000,
+                                     .done = done,
+                                     .data = f};
+}
+
+/* Run it to its end. */
+static void run(struct fixture *f, struct outgoing_request *r)
+{
+    unsigned before = f->done;
+    outgoing_start(f->client, r);
+    assert_int_equal(f->done, before); /* never from inside */
+    while (f->done == before) {
+        (void)uv_run(&f->loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(f->done, before + 1);
+}
+
+static void request__brings_an_answer_and_keeps_the_connection(void **state)
+{
+    struct fixture *f = *state;
+    start_server(f, "HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\nhello");
+    for (unsigned i = 0; i < 3; i++) {
+        struct outgoing_request r = request(f, f->url);
+        r.headers[0] = (struct outgoing_header){"X-One", STR("1\r\nX-Two: 2")};
+        r.header_count = 1;
+        run(f, &r);
+        assert_int_equal(r.err.code, ERR_OK);
+        assert_int_equal(r.status, 201);
+        expect_str(buf_str(&r.answer), STR("hello"));
+        outgoing_request_deinit(&r);
+    }
+    finish(f);
+    assert_int_equal(f->requests, 3); /* all by the one connection that it takes */
+    assert_non_null(strstr(f->last, "POST /path?q=1 HTTP/1.1\r\n"));
+    assert_non_null(strstr(f->last, "User-Agent: test/1\r\n"));
+    assert_non_null(strstr(f->last, "X-One: 1  X-Two: 2\r\n"));
+    assert_non_null(strstr(f->last, "\r\n\r\n{\"a\":1}"));
+    assert_null(strstr(f->last, "Expect"));
+}
+
+static void request__does_not_follow_a_redirect(void **state)
+{
+    struct fixture *f = *state;
+    start_server(f,
+                 "HTTP/1.1 307 Away\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n");
+    struct outgoing_request r = request(f, f->url);
+    run(f, &r);
+    assert_int_equal(r.err.code, ERR_OK);
+    assert_int_equal(r.status, 307);
+    outgoing_request_deinit(&r);
+}
+
+static void request__stops_at_the_limit_of_the_answer(void **state)
+{
+    struct fixture *f = *state;
+    start_server(f, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+    struct outgoing_request r = request(f, f->url);
+    r.answer_limit = 4;
+    run(f, &r);
+    assert_int_equal(r.err.code, ERR_TOO_LARGE);
+    assert_int_equal(r.status, 200);
+    outgoing_request_deinit(&r);
+}
+
+static void request__ends_in_time(void **state)
+{
+    struct fixture *f = *state;
+    start_server(f, NULL);
+    struct outgoing_request r = request(f, f->url);
+    r.timeout_ms = 30;
+    run(f, &r);
+    assert_int_equal(r.err.code, ERR_IO);
+    assert_int_equal(r.status, 0);
+    assert_non_null(strstr(r.err.msg, "timed out"));
+    outgoing_request_deinit(&r);
+}
+
+static void request__may_be_cancelled(void **state)
+{
+    struct fixture *f = *state;
+    start_server(f, NULL);
+    struct outgoing_request sent = request(f, f->url);
+    struct outgoing_request fresh = request(f, f->url);
+    struct outgoing_request broken = request(f, "http://127.0.0.1:1/");
+    broken.headers[0] = (struct outgoing_header){"X-Long", str_from(f->seen, REQUEST_MAX)};
+    broken.header_count = 1;
+    outgoing_start(f->client, &sent);
+    for (unsigned i = 0; i < 5; i++) {
+        (void)uv_run(&f->loop, UV_RUN_NOWAIT);
+    }
+    outgoing_start(f->client, &fresh);
+    outgoing_start(f->client, &broken);
+    struct outgoing_request *all[] = {&sent, &fresh, &broken};
+    for (unsigned i = 0; i < COUNT_OF(all); i++) {
+        outgoing_cancel(all[i]);
+        outgoing_request_deinit(all[i]);
+    }
+    (void)uv_run(&f->loop, UV_RUN_NOWAIT);
+    assert_int_equal(f->done, 0);
+}
+
+static void request__says_why_it_could_not(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const urls[] = {"http://127.0.0.1:1/", "ftp://127.0.0.1/",
+                                       "file:///etc/passwd",  "http://",
+                                       "nonsense://x",        "http://no.such.name.invalid/"};
+    for (unsigned i = 0; i < COUNT_OF(urls); i++) {
+        struct outgoing_request r = request(f, urls[i]);
+        ROW(urls[i]);
+        run(f, &r);
+        assert_int_equal(r.err.code, ERR_IO);
+        assert_int_equal(r.status, 0);
+        assert_true(r.err.msg[0] != '\0');
+        outgoing_request_deinit(&r);
+    }
+    struct outgoing_request r = request(f, f->url);
+    memset(f->seen, 'x', sizeof f->seen);
+    r.headers[0] = (struct outgoing_header){"X-Long", str_from(f->seen, REQUEST_MAX)};
+    r.header_count = 1;
+    run(f, &r);
+    assert_int_equal(r.err.code, ERR_IO);
+    outgoing_request_deinit(&r);
+}
+
+static void request__asks_the_guard_for_every_address(void **state)
+{
+    struct fixture *f = *state;
+    struct outgoing_guard *guard;
+    struct err err;
+    assert_int_equal(outgoing_guard_new(STR("127.0.0.0/8, ::1"), STR_EMPTY, &guard, &err), ERR_OK);
+    outgoing_close(f->client);
+    struct outgoing_config config = {.guard = guard, .connections_max = 4, .user_agent = "test/1"};
+    f->client = outgoing_open(&f->loop, &config);
+    char by_name[128];
+    (void)snprintf(by_name, sizeof by_name, "http://localhost:%u/", f->port);
+    const char *const urls[] = {f->url, by_name, "http://169.254.169.254/"};
+    for (unsigned i = 0; i < COUNT_OF(urls); i++) {
+        struct outgoing_request r = request(f, urls[i]);
+        ROW(urls[i]);
+        run(f, &r);
+        assert_int_equal(r.err.code, ERR_FORBIDDEN);
+        assert_non_null(strstr(r.err.msg, "is not allowed"));
+        outgoing_request_deinit(&r);
+    }
+    outgoing_close(f->client);
+    struct outgoing_config open = {.connections_max = 4, .user_agent = "test/1"};
+    f->client = outgoing_open(&f->loop, &open);
+    outgoing_guard_free(guard);
+}
+
+#define OUTGOING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+TEST_GROUP(outgoing, OUTGOING_TEST(request__brings_an_answer_and_keeps_the_connection),
+           OUTGOING_TEST(request__does_not_follow_a_redirect),
+           OUTGOING_TEST(request__stops_at_the_limit_of_the_answer),
+           OUTGOING_TEST(request__ends_in_time), OUTGOING_TEST(request__may_be_cancelled),
+           OUTGOING_TEST(request__says_why_it_could_not),
+           OUTGOING_TEST(request__asks_the_guard_for_every_address));

@@ -1,0 +1,289 @@
+/*
+ * The thread that moves bulk operations on: by lists and by a finder, with failures that pass and
+ * failures that do not, watched and cancelled.
+ */
+#include "svc/svc_bulk.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "lib/engine_kit.h"
+#include "lib/expect.h"
+#include "lib/test.h"
+
+enum { JOBS = 1203 };
+
+struct fixture {
+    struct engine_kit *kit;
+    struct svc_bulk *bulk;
+    struct id ids[JOBS];
+    /* the finder */
+    atomic_uint asked;
+    unsigned failures_left;
+    enum err_code failure;
+    /* the watch, of the client's thread */
+    struct svc_bulk_watch watch;
+    uv_sem_t over, ended, kept_alive;
+    unsigned told;
+    struct svc_bulk_news last;
+};
+
+/* The jobs of the fixture in order, as a search would find them. Called on the bulk's thread. */
+static void find(void *data, struct svc_bulk_page *p)
+{
+    struct fixture *f = data;
+    atomic_fetch_add(&f->asked, 1);
+    if (f->failures_left > 0) {
+        f->failures_left--;
+        (void)err_set(&p->err, f->failure, "the finder cannot");
+        svc_bulk_found(p);
+        return;
+    }
+    assert_true(str_eq(p->filter, STR("{\"all\":true}")));
+    for (size_t i = 0; i < JOBS && p->count < LIMIT_BULK_CHUNK; i++) {
+        if (id_cmp(f->ids[i], p->after) > 0 && id_cmp(f->ids[i], p->until) < 0) {
+            p->ids[p->count++] = f->ids[i];
+        }
+    }
+    svc_bulk_found(p);
+}
+
+static void told(struct svc_bulk_watch *w, const struct svc_bulk_news *n)
+{
+    struct fixture *f = CONTAINER_OF(w, struct fixture, watch);
+    if (n->type == SVC_BULK_KEEPALIVE) {
+        uv_sem_post(&f->kept_alive);
+        return;
+    }
+    assert_true(n->processed >= f->last.processed);
+    f->told++;
+    f->last = *n;
+    if (n->type == SVC_BULK_OVER) {
+        uv_sem_post(&f->over);
+    }
+}
+
+static void ended(struct svc_bulk_watch *w)
+{
+    uv_sem_post(&CONTAINER_OF(w, struct fixture, watch)->ended);
+}
+
+static void join(void *data)
+{
+    struct fixture *f = data;
+    svc_bulk_watch(f->bulk, &f->watch);
+}
+
+static void leave(void *data)
+{
+    struct fixture *f = data;
+    svc_bulk_unwatch(&f->watch);
+}
+
+static void begin_watch(struct fixture *f, struct id id)
+{
+    f->watch =
+        (struct svc_bulk_watch){.task = id, .reply_to = &f->kit->box, .told = told, .ended = ended};
+    f->told = 0;
+    f->last = (struct svc_bulk_news){0};
+    engine_kit_on_client(f->kit, join, f);
+}
+
+static void end_watch(struct fixture *f)
+{
+    engine_kit_on_client(f->kit, leave, f);
+    uv_sem_wait(&f->ended);
+}
+
+/* Watch the operation until it is over. */
+static void wait_over(struct fixture *f, struct id id)
+{
+    begin_watch(f, id);
+    uv_sem_wait(&f->over);
+    end_watch(f);
+}
+
+static const struct result *run(struct fixture *f, const struct command *c)
+{
+    const struct result *r = engine_kit_do(f->kit, c);
+    assert_int_equal(r->code, ERR_OK);
+    return r;
+}
+
+static void open_bulk(struct fixture *f, int64_t keepalive_ms)
+{
+    struct svc_bulk_config config = svc_bulk_config_default();
+    config.look_ms = keepalive_ms < config.look_ms ? keepalive_ms : config.look_ms;
+    config.keepalive_ms = keepalive_ms;
+    config.engine = f->kit->engine;
+    config.find = find;
+    config.find_data = f;
+    f->bulk = svc_bulk_open(&config);
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    static struct command_new jobs[JOBS];
+    f->kit = engine_kit_open(NULL);
+    for (size_t i = 0; i < JOBS; i++) {
+        jobs[i].job = (struct job){.queue = STR("q"), .payload = STR("{}")};
+    }
+    const struct result *r = run(
+        f, &(struct command){.type = COMMAND_ENQUEUE, .enqueue = {.jobs = jobs, .count = JOBS}});
+    for (size_t i = 0; i < JOBS; i++) {
+        f->ids[i] = r->items[i].id;
+    }
+    assert_int_equal(uv_sem_init(&f->over, 0), 0);
+    assert_int_equal(uv_sem_init(&f->ended, 0), 0);
+    assert_int_equal(uv_sem_init(&f->kept_alive, 0), 0);
+    open_bulk(f, 15000);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    svc_bulk_close(f->bulk);
+    engine_kit_close(f->kit);
+    uv_sem_destroy(&f->over);
+    uv_sem_destroy(&f->ended);
+    uv_sem_destroy(&f->kept_alive);
+    free(f);
+    return 0;
+}
+
+static struct id put_filter(struct fixture *f, enum command_job_action action)
+{
+    struct id id = run(f, &(struct command){.type = COMMAND_BULK_PUT,
+                                            .bulk_put = {.action = action,
+                                                         .filter = STR("{\"all\":true}"),
+                                                         .total = JOBS}})
+                       ->id;
+    svc_bulk_wake(f->bulk);
+    return id;
+}
+
+static struct store_bulk record(struct fixture *f, struct id id)
+{
+    struct store_bulk rec;
+    struct buf value;
+    buf_init(&value, 1 << 16);
+    assert_true(svc_bulk_read(f->kit->engine, id, &value, &rec));
+    buf_deinit(&value);
+    rec.filter = rec.error = rec.ns = rec.queue = rec.reason = STR_EMPTY;
+    return rec;
+}
+
+static void filter__is_followed_page_by_page(void **state)
+{
+    struct fixture *f = *state;
+    struct id id = put_filter(f, COMMAND_JOB_HOLD);
+    wait_over(f, id);
+    assert_int_equal(f->last.status, STORE_BULK_COMPLETED);
+    assert_int_equal(f->last.affected, JOBS);
+    assert_int_equal(record(f, id).steps, 3);
+    assert_int_equal(atomic_load(&f->asked), 3);
+}
+
+static void lists__are_worked_off(void **state)
+{
+    struct fixture *f = *state;
+    struct id id = run(f, &(struct command){.type = COMMAND_BULK_PUT,
+                                            .bulk_put = {.action = COMMAND_JOB_CANCEL,
+                                                         .ids = f->ids,
+                                                         .count = JOBS,
+                                                         .total = JOBS}})
+                       ->id;
+    svc_bulk_wake(f->bulk);
+    wait_over(f, id);
+    assert_int_equal(f->last.affected, JOBS);
+    assert_int_equal(atomic_load(&f->asked), 0);
+}
+
+static void failures__that_pass_are_passed(void **state)
+{
+    struct fixture *f = *state;
+    f->failures_left = 3;
+    f->failure = ERR_OVERLOADED;
+    wait_over(f, put_filter(f, COMMAND_JOB_HOLD));
+    assert_int_equal(f->last.status, STORE_BULK_COMPLETED);
+    assert_int_equal(f->last.affected, JOBS);
+    assert_int_equal(atomic_load(&f->asked), 6);
+}
+
+static void failures__of_the_caller_end_it(void **state)
+{
+    struct fixture *f = *state;
+    f->failures_left = 1;
+    f->failure = ERR_VALIDATION;
+    struct id id = put_filter(f, COMMAND_JOB_HOLD);
+    wait_over(f, id);
+    assert_int_equal(f->last.status, STORE_BULK_FAILED);
+    assert_string_equal(f->last.error, "the finder cannot");
+    assert_int_equal(record(f, id).affected, 0);
+}
+
+static void over__is_told_to_the_late_once(void **state)
+{
+    struct fixture *f = *state;
+    struct id id = put_filter(f, COMMAND_JOB_HOLD);
+    wait_over(f, id);
+    wait_over(f, id);
+    assert_int_equal(f->told, 1);
+    assert_int_equal(f->last.type, SVC_BULK_OVER);
+    assert_int_equal(f->last.processed, JOBS);
+}
+
+static void restart__goes_on_without_a_word(void **state)
+{
+    struct fixture *f = *state;
+    svc_bulk_close(f->bulk);
+    struct id id = run(f, &(struct command){.type = COMMAND_BULK_PUT,
+                                            .bulk_put = {.action = COMMAND_JOB_HOLD,
+                                                         .filter = STR("{\"all\":true}")}})
+                       ->id;
+    engine_kit_stop_engine(f->kit);
+    engine_kit_start_engine(f->kit);
+    open_bulk(f, 15000); /* nobody wakes it */
+    wait_over(f, id);
+    assert_int_equal(f->last.affected, JOBS);
+}
+
+static void cancel__is_told_to_those_who_watch(void **state)
+{
+    struct fixture *f = *state;
+    f->failures_left = UINT_MAX;
+    f->failure = ERR_OVERLOADED; /* it does not get anywhere */
+    struct id id = put_filter(f, COMMAND_JOB_HOLD);
+    (void)run(
+        f, &(struct command){.type = COMMAND_BULK_END, .bulk_end = {.id = id, .cancelled = true}});
+    svc_bulk_changed(f->bulk, id);
+    wait_over(f, id);
+    assert_int_equal(f->last.status, STORE_BULK_CANCELLED);
+    assert_int_equal(record(f, id).processed, 0);
+}
+
+static void silence__is_broken_now_and_then(void **state)
+{
+    struct fixture *f = *state;
+    svc_bulk_close(f->bulk);
+    open_bulk(f, 5);
+    f->failures_left = UINT_MAX;
+    f->failure = ERR_OVERLOADED;
+    struct id id = put_filter(f, COMMAND_JOB_HOLD);
+    begin_watch(f, id);
+    for (unsigned i = 0; i < 3; i++) {
+        uv_sem_wait(&f->kept_alive);
+    }
+    end_watch(f);
+    assert_int_equal(f->last.processed, 0);
+}
+
+#define SVC_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+TEST_GROUP(svc_bulk, SVC_TEST(filter__is_followed_page_by_page), SVC_TEST(lists__are_worked_off),
+           SVC_TEST(failures__that_pass_are_passed), SVC_TEST(failures__of_the_caller_end_it),
+           SVC_TEST(over__is_told_to_the_late_once), SVC_TEST(restart__goes_on_without_a_word),
+           SVC_TEST(cancel__is_told_to_those_who_watch), SVC_TEST(silence__is_broken_now_and_then));

@@ -1,0 +1,222 @@
+/*
+ * Finding jobs by words, and sums of usage.
+ */
+#include "view/view_words.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "lib/expect.h"
+#include "lib/test.h"
+#include "view/view_usage.h"
+#include "view_kit.h"
+
+static int setup(void **state)
+{
+    *state = view_kit_open(NULL);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    view_kit_close(*state);
+    return 0;
+}
+
+static struct id put(struct view_kit *k, const char *queue, const char *payload, const char *tags)
+{
+    struct command_new job = engine_kit_new_job(queue);
+    job.job.payload = str_from_z(payload);
+    job.job.tags = str_from_z(tags);
+    return engine_kit_put(k->engine, job);
+}
+
+static void expect_found(struct view_kit *k, const char *ns, const char *query,
+                         const struct id *ids, size_t count)
+{
+    struct view_words w = {.ns = str_from_z(ns), .query = str_from_z(query), .limit = 10};
+    ROW(query);
+    view_kit_words(k, &w);
+    assert_int_equal(w.count, count);
+    for (size_t i = 0; i < count; i++) {
+        bool found = false;
+        for (size_t n = 0; n < w.count; n++) {
+            found = found || id_eq(w.ids[n], ids[i]);
+        }
+        assert_true(found);
+    }
+    view_kit_forget(k);
+}
+
+static void finds_words_wherever_they_stand(void **state)
+{
+    struct view_kit *k = *state;
+    struct id a = put(k, "mail.fast", "{\"text\":\"the quick fox\"}", "");
+    struct id b = put(k, "billing", "{\"text\":\"a slow fox\"}", "{\"env\":\"production\"}");
+    struct id both[] = {a, b};
+    expect_found(k, "", "fox", both, 2);
+    expect_found(k, "", "FOX", both, 2);
+    expect_found(k, "", "quick", &a, 1);
+    expect_found(k, "", "quick fox", &a, 1);
+    expect_found(k, "", "\"slow fox\"", &b, 1);
+    expect_found(k, "", "\"fox slow\"", NULL, 0);
+    expect_found(k, "", "quick OR slow", both, 2);
+    expect_found(k, "", "qui*", &a, 1);
+    expect_found(k, "", "production", &b, 1);
+    expect_found(k, "", "billing", &b, 1);
+    expect_found(k, "", "nothing", NULL, 0);
+}
+
+static void finds_words_of_states(void **state)
+{
+    struct view_kit *k = *state;
+    struct id a = put(k, "q", "{\"text\":\"fox\"}", "");
+    struct id b = put(k, "q", "{\"text\":\"active fox\"}", "");
+    struct id both[] = {a, b};
+    expect_found(k, "", "pending", both, 2);
+    expect_found(k, "", "fox pending", both, 2);
+    assert_true(id_eq(engine_kit_claim(k->engine, "q"), a));
+    expect_found(k, "", "active", both, 2); /* one is, the other says so */
+    expect_found(k, "", "pending", &b, 1);
+    expect_found(k, "", "fox dead", NULL, 0);
+}
+
+static void falls_back_to_parts_of_texts(void **state)
+{
+    struct view_kit *k = *state;
+    struct id a = put(k, "mail", "{\"address\":\"someone@example.org\"}", "");
+    expect_found(k, "", "meone@EXAM", &a, 1);
+    expect_found(k, "", "example.org\"}", &a, 1);
+    expect_found(k, "", "AND", NULL, 0);
+    expect_found(k, "", "\"", &a, 1);
+    expect_found(k, "", "((", NULL, 0);
+    expect_found(k, "", "nocolumn:x", NULL, 0);
+    expect_found(k, "", "' OR 1=1 --", NULL, 0);
+    expect_found(k, "", "dress", &a, 1);
+}
+
+static void shows_only_the_callers_namespace(void **state)
+{
+    struct view_kit *k = *state;
+    struct id a = put(k, "one::q", "{\"text\":\"fox hound\"}", "");
+    struct id b = put(k, "two::q", "{\"text\":\"fox\"}", "");
+    struct id both[] = {a, b};
+    expect_found(k, "", "fox", both, 2);
+    expect_found(k, "one", "fox", &a, 1);
+    expect_found(k, "two", "fox", &b, 1);
+    expect_found(k, "two", "ox", &b, 1);
+    expect_found(k, "two", "pending", &b, 1);
+    expect_found(k, "three", "fox", NULL, 0);
+}
+
+static void forgets_what_is_gone_and_follows_what_moves(void **state)
+{
+    struct view_kit *k = *state;
+    struct id a = put(k, "first", "{\"text\":\"fox\"}", "");
+    struct id b = put(k, "first", "{\"text\":\"fox\"}", "");
+    expect_found(k, "", "first", (struct id[]){a, b}, 2);
+    struct command move = {
+        .type = COMMAND_JOBS,
+        .jobs = {.action = COMMAND_JOB_MOVE, .ids = &a, .count = 1, .queue = STR("second")}};
+    (void)engine_kit_do(k->engine, &move);
+    expect_found(k, "", "first", &b, 1);
+    expect_found(k, "", "second", &a, 1);
+    engine_kit_job(k->engine, COMMAND_JOB_DELETE, b);
+    expect_found(k, "", "fox", &a, 1);
+    expect_found(k, "", "first", NULL, 0);
+    assert_int_equal(view_kit_rebuild(k), ERR_OK);
+    expect_found(k, "", "fox", &a, 1);
+    view_kit_check(k);
+}
+
+static void the_best_match_comes_first(void **state)
+{
+    struct view_kit *k = *state;
+    (void)put(k, "q", "{\"text\":\"fox and a lot of other words that say nothing of it\"}", "");
+    struct id best = put(k, "q", "{\"text\":\"fox fox fox\"}", "");
+    (void)put(k, "q", "{\"text\":\"one fox among the many animals of a forest\"}", "");
+    struct view_words w = {.query = STR("fox"), .limit = 1};
+    view_kit_words(k, &w);
+    assert_int_equal(w.count, 1);
+    assert_true(id_eq(w.ids[0], best));
+}
+
+/* Usage */
+
+static void report(struct view_kit *k, const char *queue, const char *tags,
+                   struct store_tokens tokens)
+{
+    struct id id = put(k, queue, "{}", tags);
+    assert_true(id_eq(engine_kit_claim(k->engine, queue), id));
+    struct command_ack_item item = {.id = id, .usage = tokens};
+    struct command ack = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
+    (void)engine_kit_do(k->engine, &ack);
+}
+
+static void run_sum(struct view_kit *k, struct view_reader *r, void *data)
+{
+    (void)(view_usage_sum(r, data, k->arena, &k->err) == ERR_OK);
+}
+
+static struct view_usage sum(struct view_kit *k, const char *ns, enum view_usage_by by)
+{
+    struct view_usage u = {.ns = str_from_z(ns),
+                           .from = {.ns = 1},
+                           .to = {.ns = INT64_MAX},
+                           .by = by,
+                           .tag = STR("team")};
+    view_kit_ask(k, false, run_sum, &u);
+    assert_int_equal(k->err.code, ERR_OK);
+    return u;
+}
+
+static void sums_usage_by_what_is_asked(void **state)
+{
+    struct view_kit *k = *state;
+    report(k, "one::q", "{\"team\":\"red\"}",
+           (struct store_tokens){.input = 10, .output = 1, .cost_nusd = 5, .model = STR("big")});
+    report(
+        k, "two::q", "{\"team\":\"red\"}",
+        (struct store_tokens){.input = 20, .cache_read = 2, .cost_nusd = 7, .model = STR("big")});
+    report(k, "two::r", "",
+           (struct store_tokens){.input = 1, .cache_creation = 3, .provider = STR("p")});
+    struct view_usage u = sum(k, "", VIEW_USAGE_ALL);
+    assert_int_equal(u.total.input, 31);
+    assert_int_equal(u.total.output, 1);
+    assert_int_equal(u.total.cache_creation, 3);
+    assert_int_equal(u.total.cache_read, 2);
+    assert_int_equal(u.total.cost_nusd, 12);
+    assert_int_equal(u.total.reports, 3);
+    assert_int_equal(u.group_count, 0);
+    u = sum(k, "two", VIEW_USAGE_BY_QUEUE);
+    assert_int_equal(u.total.input, 21);
+    assert_int_equal(u.group_count, 2);
+    expect_str(u.groups[0].key, STR("two::q")); /* the dearest */
+    u = sum(k, "", VIEW_USAGE_BY_MODEL);
+    expect_str(u.groups[0].key, STR("big"));
+    assert_int_equal(u.groups[0].reports, 2);
+    expect_str(u.groups[1].key, STR(""));
+    u = sum(k, "", VIEW_USAGE_BY_TAG);
+    expect_str(u.groups[0].key, STR("red"));
+    assert_int_equal(u.groups[0].cost_nusd, 12);
+    assert_int_equal(u.group_count, 2);
+    u = sum(k, "three", VIEW_USAGE_BY_PROVIDER);
+    assert_int_equal(u.total.reports, 0);
+    assert_int_equal(u.group_count, 0);
+}
+
+static void sums_that_do_not_fit_are_held_at_the_end(void **state)
+{
+    struct view_kit *k = *state;
+    report(k, "q", "", (struct store_tokens){.input = INT64_MAX});
+    report(k, "q", "", (struct store_tokens){.input = INT64_MAX});
+    assert_true(sum(k, "", VIEW_USAGE_ALL).total.input == INT64_MAX);
+}
+
+#define WITH_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+TEST_GROUP(view_words, WITH_KIT(finds_words_wherever_they_stand), WITH_KIT(finds_words_of_states),
+           WITH_KIT(falls_back_to_parts_of_texts), WITH_KIT(shows_only_the_callers_namespace),
+           WITH_KIT(forgets_what_is_gone_and_follows_what_moves),
+           WITH_KIT(the_best_match_comes_first), WITH_KIT(sums_usage_by_what_is_asked),
+           WITH_KIT(sums_that_do_not_fit_are_held_at_the_end));
