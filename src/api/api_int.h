@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/api_limiter_int.h" /* IWYU pragma: export */
+#include "api/api_metrics_int.h" /* IWYU pragma: export */
 #include "base/clock.h"
 #include "core/job.h"
 #include "fsm/result.h"
@@ -242,14 +243,6 @@ void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);
-
-/* api_metrics.c */
-struct api_metrics *api_metrics__new(void);
-void api_metrics__free(struct api_metrics *m);
-void api_metrics__begin(struct api_metrics *m);
-void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum http_method method,
-                      int status, int64_t took_ns);
-void api_metrics__throttled(struct api_metrics *m, const struct api_route *route);
 
 /* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
 void api_openapi__write(const char *version, struct buf *out);
