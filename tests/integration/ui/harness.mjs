@@ -63,10 +63,16 @@ export class Server {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  async call(method, path, body, headers = {}) {
+  /** What the server was started with, for its API; the browser has to be told. */
+  get password() {
+    return this.args.find((arg) => arg.startsWith("--admin-password="))?.split("=")[1];
+  }
+
+  async call(method, path, body) {
+    const key = this.password === undefined ? {} : { "X-API-Key": this.password };
     const response = await fetch(this.url + path, {
       method,
-      headers: { "Content-Type": "application/json", ...headers },
+      headers: { "Content-Type": "application/json", ...key },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

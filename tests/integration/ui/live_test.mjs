@@ -83,16 +83,10 @@ describe("an open page", () => {
 });
 
 describe("a server with a password", () => {
-  const f = fixture();
+  const f = fixture("--admin-password=right");
 
   it("asks for it, takes it, and keeps it for the next time", () =>
     f.withPage(async (page) => {
-      // The server of this test is open; the browser is answered as a closed one would.
-      await page.context().route("**/api/v1/**", (route) =>
-        route.request().headers()["x-api-key"] === "right"
-          ? route.continue()
-          : route.fulfill({ status: 401, json: { error: "missing API key", code: "UNAUTHORIZED" } }),
-      );
       await page.goto("/ui/queues");
       const key = page.getByLabel("API Key");
       const signIn = page.getByRole("button", { name: "Sign In" });
@@ -110,5 +104,7 @@ describe("a server with a password", () => {
       assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", "right", "Strict"]]);
       await page.reload();
       await visible(page.getByText("emails.send"));
+      await page.getByRole("link", { name: "Live Tail" }).click();
+      await visible(page.locator(".tail li").filter({ hasText: "emails.send" }));
     }));
 });

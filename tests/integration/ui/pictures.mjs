@@ -41,7 +41,7 @@ const PAGES = {
   scheduled: ["/ui/scheduled"],
   schedules: ["/ui/schedules"],
   held: ["/ui/held"],
-  events: ["/ui/events"],
+  events: ["/ui/events", (page) => visible(page.locator(".tail li"))],
   cost: ["/ui/cost", (page) => visible(page.getByText("Spend per day"))],
   workers: ["/ui/workers"],
   cluster: ["/ui/cluster"],

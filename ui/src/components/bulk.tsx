@@ -32,13 +32,14 @@ const BUTTONS: BulkButton[] = [
   { action: "requeue", label: "Requeue" },
 ];
 
-const MEANING: Record<BulkAction, string> = {
-  retry: "puts them back into their queue, with the attempt counter at zero",
-  cancel: "cancels them; workers that have one are told so",
-  move: "moves them to another queue; they keep their state",
-  delete: "deletes them for good",
-  change_priority: "changes the priority of those that wait",
-  requeue: "puts dead ones back into their queue; the attempt counter stays",
+/** What happens to so many jobs. */
+const MEANING: Record<BulkAction, (jobs: string) => string> = {
+  retry: (jobs) => `Puts ${jobs} back into their queue, with the attempt counter at zero.`,
+  cancel: (jobs) => `Cancels ${jobs}. Workers that have one are told so.`,
+  move: (jobs) => `Moves ${jobs} to another queue. They keep their state.`,
+  delete: (jobs) => `Deletes ${jobs} for good.`,
+  change_priority: (jobs) => `Changes the priority of ${jobs}.`,
+  requeue: (jobs) => `Puts ${jobs} back into their queue. The attempt counter stays.`,
 };
 
 interface BulkBarProps {
@@ -127,6 +128,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
   const size = sizeOf(scope);
   const { action } = button;
   const label = button.label.replace("…", "");
+  const matching = scope.kind === "filter" ? ` (${describeFilter(scope.filter) || "all there are"})` : "";
   const ready = action === "move" ? queue.trim() !== "" : action !== "change_priority" || priority !== "";
   const send = () =>
     bulk.mutate(
@@ -149,9 +151,8 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       danger={action === "delete"}
     >
       <p>
-        This {MEANING[action]}: {size} {size === 1 ? "job" : "jobs"}
-        {scope.kind === "filter" ? ` matching ${describeFilter(scope.filter) || "everything"}` : ""}. Jobs whose state
-        does not allow it are left as they are. This cannot be undone.
+        {MEANING[action](`${size.toLocaleString()} ${size === 1 ? "job" : "jobs"}${matching}`)} Those whose state does not
+        allow it are left as they are. This cannot be undone.
       </p>
       {action === "move" && (
         <Field label="Destination queue">

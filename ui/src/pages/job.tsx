@@ -10,7 +10,7 @@ import { MoveDialog } from "../components/job-dialogs";
 import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
-import { percent } from "../lib/format";
+import { capitalise, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
 import { Chain } from "./job-parts/chain";
@@ -116,7 +116,7 @@ function Explain({ job }: { job: Job }) {
       <ul className="card-body stack">
         {data.reasons.map((reason) => (
           <li key={reason.code}>
-            {reason.message} <code className="muted">{reason.code}</code>
+            {capitalise(reason.message)} <code className="muted">{reason.code}</code>
           </li>
         ))}
         {data.position !== undefined && (

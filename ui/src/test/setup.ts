@@ -1,3 +1,7 @@
+import { configure } from "@testing-library/react";
+
+configure({ asyncUtilTimeout: 30_000 });
+
 // What jsdom does not have.
 if (typeof HTMLDialogElement !== "undefined") {
   HTMLDialogElement.prototype.showModal = function showModal() {
@@ -8,4 +12,3 @@ if (typeof HTMLDialogElement !== "undefined") {
   };
 }
 Element.prototype.scrollIntoView = () => undefined;
-export {};
