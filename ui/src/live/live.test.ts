@@ -110,6 +110,26 @@ describe("the stream", () => {
     expect(parseEvent("null")).toBeNull();
   });
 
+  it("begins with what is new after a pause, and shows nothing twice", () => {
+    const { stream, last } = openStream();
+    last().send(41);
+    vi.advanceTimersByTime(250);
+    stream.stop();
+    stream.start();
+    expect(last().url).toContain("tail=0");
+    stream.wantHistory();
+    last().send(41);
+    last().send(42);
+    vi.advanceTimersByTime(250);
+    stream.stop();
+    stream.start();
+    expect(last().url).toContain("tail=500");
+    last().send(42);
+    last().send(43);
+    vi.advanceTimersByTime(250);
+    expect(stream.events().map((e) => e.seq)).toEqual([41, 42, 43]);
+  });
+
   it("stays closed when it is stopped", () => {
     const { stream, sources, last } = openStream();
     last().onerror?.();

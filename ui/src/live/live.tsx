@@ -25,8 +25,12 @@ export function Live({ children }: { children: ReactNode }) {
       );
       coalescer.mark(keys);
     });
-    stream.start();
+    // A browser has few connections per server: a tab that nobody sees does without.
+    const onVisible = () => (document.visibilityState === "visible" ? stream.start() : stream.stop());
+    onVisible();
+    document.addEventListener("visibilitychange", onVisible);
     return () => {
+      document.removeEventListener("visibilitychange", onVisible);
       off();
       coalescer.stop();
       stream.stop();

@@ -37,14 +37,18 @@ export class LiveStream {
   private kept: readonly LiveEvent[] = [];
   private hasHistory = false;
   private running = false;
+  /** After a break, as against a start: go on where it was. */
+  private resuming = false;
   private state_: StreamState = "closed";
   private readonly batchListeners = new Set<(batch: Batch) => void>();
   private readonly changeListeners = new Set<() => void>();
 
   constructor(private readonly open: (url: string) => Source) {}
 
+  /** From now on; what happened since a stop is not made up for, except in the live tail. */
   start(): void {
     this.running = true;
+    this.resuming = false;
     this.connect();
   }
 
@@ -58,6 +62,7 @@ export class LiveStream {
   wantHistory(): void {
     if (!this.hasHistory) {
       this.hasHistory = true;
+      this.resuming = false;
       this.lastSeq = 0;
       this.kept = [];
       this.raw = [];
@@ -81,7 +86,7 @@ export class LiveStream {
   readonly state = (): StreamState => this.state_;
 
   private url(): string {
-    const from = this.lastSeq > 0 ? `last_event_id=${this.lastSeq}` : `tail=${this.hasHistory ? KEPT_EVENTS : 0}`;
+    const from = this.resuming && this.lastSeq > 0 ? `last_event_id=${this.lastSeq}` : `tail=${this.hasHistory ? KEPT_EVENTS : 0}`;
     return `/api/v1/events?format=message&${from}`;
   }
 
@@ -100,6 +105,7 @@ export class LiveStream {
     source.onerror = () => {
       this.disconnect();
       this.setState("closed");
+      this.resuming = true;
       this.retryTimer = setTimeout(() => this.connect(), this.retryMs);
       this.retryMs = Math.min(this.retryMs * 2, RETRY_MAX_MS);
     };
