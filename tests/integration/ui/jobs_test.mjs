@@ -140,6 +140,17 @@ describe("jobs", () => {
       await visible(page.getByText("Jobs (6 total)"));
     }));
 
+  it("of several queues are narrowed to one", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.dead("act.narrow");
+      await visit(page, "/ui/dead-letter");
+      await page.getByRole("button", { name: "Advanced filters" }).click();
+      await page.getByLabel("Queue", { exact: true }).fill("act.narrow");
+      await visible(page.getByText("Dead Jobs (1 total)"));
+      await visible(page.locator(`tbody .short-id[title=${id}]`));
+      assert.equal(new URL(page.url()).search, "?queue=act.narrow");
+    }));
+
   it("are walked through and opened by keys", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/dead-letter");

@@ -7,14 +7,25 @@ import { openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
 import { seed } from "./seed.mjs";
 
 const folder = process.argv[2];
-const server = await Server.start();
+const server = await Server.start("--rate-limit-enabled=false");
 const ids = await seed(server);
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
 const browser = await openBrowser();
 
+/** Jobs that are done while the page looks on, so that its charts have something to show. */
+async function work(page) {
+  for (let done = false; !done; done = await page.getByText("p99").isVisible()) {
+    const ids = (await server.post("/enqueue/batch", { jobs: Array(20).fill({ queue: "reports.generate" }) })).job_ids;
+    await server.fetch("reports.generate");
+    await server.post("/fetch/batch", { queues: ["reports.generate"], count: 19, timeout: 1 });
+    await server.post("/ack/batch", { acks: ids.map((job_id) => ({ job_id })) });
+  }
+  await page.mouse.move(0, 0);
+}
+
 const dialog = (page) => page.getByRole("dialog");
 const PAGES = {
-  dashboard: ["/ui/", (page) => visible(page.getByText("p99"))],
+  dashboard: ["/ui/", work],
   queues: ["/ui/queues"],
   queue: ["/ui/queues/emails.send"],
   search: ["/ui/queues/emails.send?state=dead,pending&tag=tenant%3Dacme&payload_jq=.amount+%3E+100"],

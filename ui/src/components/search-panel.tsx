@@ -137,6 +137,7 @@ export function SearchPanel(props: SearchPanelProps) {
       </div>
       {open && (
         <div className="form-grid">
+          {defaults.queue === "" && <Field label="Queue">{(id) => <input id={id} {...text("queue")} />}</Field>}
           <Field label="Priority">
             {(id) => (
               <select id={id} {...text("priority")}>

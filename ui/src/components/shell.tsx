@@ -61,7 +61,8 @@ function Header({ onMenu, onHelp, menuOpen }: { onMenu: () => void; onHelp: () =
   const cluster = useCluster();
   const reachable = useReachable();
   const dark = useDark();
-  const status = cluster.isError || !reachable ? undefined : cluster.data;
+  // One refusal, such as of the rate limiter, says nothing about its health.
+  const status = reachable ? cluster.data : undefined;
   const health = healthOf(status);
   const nodes = status?.nodes?.length ?? 0;
   return (

@@ -59,8 +59,8 @@ describe("filters as the server takes them", () => {
 });
 
 it("counts what is behind the toggle", () => {
-  expect(advancedCount({ ...DEAD, queue: "q", sort: "attempt" }, DEAD)).toBe(0);
-  expect(advancedCount({ ...DEAD, priority: "high", tag: ["a=b"] }, DEAD)).toBe(2);
+  expect(advancedCount({ ...DEAD, state: [], sort: "attempt" }, DEAD)).toBe(0);
+  expect(advancedCount({ ...DEAD, queue: "q", priority: "high", tag: ["a=b"] }, DEAD)).toBe(3);
 });
 
 it("says in words what a filter means", () =>

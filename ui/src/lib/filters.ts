@@ -153,7 +153,7 @@ export const toRequest = (filters: Filters, limit: number): SearchRequest => ({
 
 /** How many filters behind the "Advanced filters" toggle are in use. */
 export function advancedCount(filters: Filters, defaults: Filters): number {
-  const hidden = TEXTS.filter((name) => name !== "queue" && name !== "sort" && name !== "order");
+  const hidden = TEXTS.filter((name) => name !== "sort" && name !== "order");
   return (
     hidden.filter((name) => filters[name] !== defaults[name]).length +
     (same(filters.tag, defaults.tag) ? 0 : 1)
