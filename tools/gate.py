@@ -28,6 +28,7 @@ STEPS = [
     ("layers", [["python3", "tools/check_layers.py"]]),
     ("source", [["python3", "tools/check_source.py"]]),
     ("format", [["tools/format.sh", "--check"]]),
+    ("ui", [["python3", "tools/ui.py", "check", "build/ui"]]),
     ("dev build", build("dev")),
     ("symbols", [["python3", "tools/check_symbols.py", "build/dev"]]),
     ("dev tests", ctest("dev")),

@@ -99,12 +99,13 @@ void api_call__buf(struct buf *b)
 
 /* Ends */
 
-enum { HEADERS_MAX = 12 };
+enum { HEADERS_MAX = 14 };
 
 struct answer_headers {
     struct http_header rows[HEADERS_MAX];
     size_t count;
     char timing[48];
+    bool body_static;
 };
 
 static void add_header(struct answer_headers *h, struct str name, struct str value)
@@ -162,6 +163,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
 {
     struct http_request *req = c->req;
     struct http_response response = {.status = status, .content_type = type, .body = body};
+    response.body_static = h->body_static;
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
@@ -184,14 +186,28 @@ void api_call__reply_type(struct api_call *c, int status, struct str type, struc
     answer(c, status, type, body, &h);
 }
 
-void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
-                             const struct http_header *headers, size_t count)
+static struct answer_headers own_headers(const struct http_header *headers, size_t count)
 {
     struct answer_headers h = {.count = 0};
     CHECK(count <= API_HEADERS_MAX);
     for (size_t i = 0; i < count; i++) {
         add_header(&h, headers[i].name, headers[i].value);
     }
+    return h;
+}
+
+void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
+                             const struct http_header *headers, size_t count)
+{
+    struct answer_headers h = own_headers(headers, count);
+    answer(c, status, type, body, &h);
+}
+
+void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
+                            const struct http_header *headers, size_t count)
+{
+    struct answer_headers h = own_headers(headers, count);
+    h.body_static = true;
     answer(c, status, type, body, &h);
 }
 

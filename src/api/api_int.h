@@ -10,6 +10,7 @@
 
 #include "api/api.h"
 #include "api/api_limiter_int.h" /* IWYU pragma: export */
+#include "api/api_metrics_int.h" /* IWYU pragma: export */
 #include "base/clock.h"
 #include "core/job.h"
 #include "fsm/result.h"
@@ -36,6 +37,7 @@ enum {
     ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
     ROUTE_BODY_EMPTY = 8, /* an empty body is as good as {} */
     ROUTE_READ = 16,      /* counts as a read although it is a POST */
+    ROUTE_TAIL = 256,     /* the last parameter is the whole rest of the path, or nothing */
 };
 
 struct api_call;
@@ -73,6 +75,7 @@ extern const struct api_routes api_search_routes;
 extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_system_routes;
 extern const struct api_routes api_usage_routes;
+extern const struct api_routes api_ui_routes;
 
 enum { API_PARAMS_MAX = 2 };
 
@@ -152,9 +155,12 @@ struct api {
 void api_call__reply(struct api_call *c, int status, struct str json);
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body);
 /* The same with headers of its own, at most API_HEADERS_MAX. */
-enum { API_HEADERS_MAX = 6 };
+enum { API_HEADERS_MAX = 8 };
 void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
                              const struct http_header *headers, size_t count);
+/* The same with a body whose bytes live as long as the process: it is not copied. */
+void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
+                            const struct http_header *headers, size_t count);
 /* {"status":"…"} */
 void api_call__reply_status(struct api_call *c, const char *word);
 /* Without a body. */
@@ -237,14 +243,6 @@ void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);
-
-/* api_metrics.c */
-struct api_metrics *api_metrics__new(void);
-void api_metrics__free(struct api_metrics *m);
-void api_metrics__begin(struct api_metrics *m);
-void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum http_method method,
-                      int status, int64_t took_ns);
-void api_metrics__throttled(struct api_metrics *m, const struct api_route *route);
 
 /* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
 void api_openapi__write(const char *version, struct buf *out);

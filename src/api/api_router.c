@@ -27,6 +27,7 @@ static const struct api_routes *const tables[] = {
     &api_search_routes,
     &api_usage_routes,
     &api_webhooks_routes,
+    &api_ui_routes,
 };
 /* clang-format on */
 
@@ -181,12 +182,18 @@ void api_router__free(struct api_router *r)
     }
 }
 
+static bool is_tail(const struct compiled *c, unsigned segment)
+{
+    return (c->route->flags & ROUTE_TAIL) != 0 && segment == c->segments.count - 1;
+}
+
 static bool fits(const struct compiled *c, const struct segments *path)
 {
-    if (c->segments.count != path->count) {
+    bool tail = (c->route->flags & ROUTE_TAIL) != 0;
+    if (tail ? path->count < c->segments.count : path->count != c->segments.count) {
         return false;
     }
-    for (unsigned i = 0; i < path->count; i++) {
+    for (unsigned i = 0; i < c->segments.count && !is_tail(c, i); i++) {
         bool param = (c->params >> i & 1U) != 0;
         if (param ? path->at[i].len == 0 : !str_eq(c->segments.at[i], path->at[i])) {
             return false;
@@ -275,9 +282,12 @@ void api_router__match(const struct api_router *r, enum http_method method, stru
     }
     out->route = best->route;
     unsigned n = 0;
-    for (unsigned i = 0; i < segments.count; i++) {
+    for (unsigned i = 0; i < best->segments.count; i++) {
         if ((best->params >> i & 1U) != 0) {
-            out->param[n++] = decoded(segments.at[i], arena);
+            struct str segment = segments.at[i];
+            segment.len =
+                is_tail(best, i) ? path.len - (size_t)(segment.ptr - path.ptr) : segment.len;
+            out->param[n++] = decoded(segment, arena);
         }
     }
 }

@@ -260,15 +260,6 @@ static void handle_docs(struct api_call *c)
     }
 }
 
-/* There is no UI in this binary; the reference is what a person may want to see first. */
-static void handle_root(struct api_call *c)
-{
-    const struct http_header location = {STR("Location"), STR("/docs")};
-    if (docs_are_on(c)) {
-        api_call__reply_headers(c, 302, STR_EMPTY, STR_EMPTY, &location, 1);
-    }
-}
-
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                       roles      flags       in    handler                cost  answer                                            doc */
@@ -284,7 +275,6 @@ static const struct api_route rows[] = {
     {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "Workers that were heard of within a day, the last one first."},
     {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "This description."},
     {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "This description as a page for people."},
-    {HTTP_GET, "/",                           ROLES_ALL, ROUTE_OPEN, NULL, handle_root,           NULL, "302 to /docs",                                   "Where a browser begins."},
 };
 /* clang-format on */
 

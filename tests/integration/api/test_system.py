@@ -60,6 +60,9 @@ GET    /api/v1/info
 GET    /healthz
 GET    /openapi.json
 GET    /docs
+GET    /
+GET    /ui
+GET    /ui/{}
 """
 
 # Name, type: the families of contract 20.5, except those of the streaming protocol, which come

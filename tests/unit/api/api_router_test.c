@@ -47,6 +47,10 @@ static void router__finds_the_row(void **state)
         {HTTP_POST, "/api/v1/queues/a/pause", "/api/v1/queues/{name}/pause", "a"},
         {HTTP_GET, "/", "/", ""},
         {HTTP_GET, "/healthz", "/healthz", ""},
+        {HTTP_GET, "/ui", "/ui", ""},
+        {HTTP_GET, "/ui/", "/ui/{path}", ""}, /* the rest of the path, or nothing */
+        {HTTP_GET, "/ui/queues/a%2Fb", "/ui/{path}", "queues/a/b"},
+        {HTTP_GET, "/ui/a/b/c/d/e/f/g/h/i/j/", "/ui/{path}", "a/b/c/d/e/f/g/h/i/j/"},
     };
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
         ROW(rows[i].path);
@@ -94,6 +98,7 @@ static void router__knows_no_other_paths(void **state)
         "/api/v1/jobs/a/b/c/d/e/f/g/h/i/j",
         "/api%2Fv1%2Fenqueue",
         "/healthz/x",
+        "/uix",
     };
     for (unsigned i = 0; i < COUNT_OF(paths); i++) {
         ROW(paths[i]);

@@ -1,0 +1,71 @@
+/*
+ * The web interface at /ui (http-api.md 20.7): files from inside the program, for everybody; what
+ * it shows comes from the API like anybody else's.
+ */
+#include "api/api_int.h"
+#include "ui/ui.h"
+
+static void redirect(struct api_call *c, int status, struct str to)
+{
+    const struct http_header location = {STR("Location"), to};
+    api_call__reply_headers(c, status, STR_EMPTY, STR_EMPTY, &location, 1);
+}
+
+static void handle_root(struct api_call *c)
+{
+    redirect(c, 302, STR("/ui/"));
+}
+
+static void handle_ui(struct api_call *c)
+{
+    redirect(c, 301, STR("/ui/"));
+}
+
+static void send_asset(struct api_call *c, const struct ui_asset *asset)
+{
+    struct str accept = STR_EMPTY;
+    struct str known = STR_EMPTY;
+    (void)!http_request_header(c->req, STR("Accept-Encoding"), &accept);
+    (void)!http_request_header(c->req, STR("If-None-Match"), &known);
+    struct ui_body body = ui_encode(asset, accept);
+    struct http_header headers[API_HEADERS_MAX] = {
+        {STR("Cache-Control"),
+         ui_is_immutable(asset) ? STR("public, max-age=31536000, immutable") : STR("no-cache")},
+        {STR("ETag"), asset->etag},
+        {STR("Vary"), STR("Accept-Encoding")},
+        {STR("Content-Security-Policy"), str_from_z(ui_policy)},
+        {STR("X-Content-Type-Options"), STR("nosniff")},
+        {STR("Referrer-Policy"), STR("no-referrer")},
+    };
+    size_t count = 6;
+    if (ui_is_known(asset, known)) {
+        api_call__reply_headers(c, 304, STR_EMPTY, STR_EMPTY, headers, count);
+        return;
+    }
+    if (body.encoding.len > 0) {
+        headers[count++] = (struct http_header){STR("Content-Encoding"), body.encoding};
+    }
+    /* A page that stands in for the interface is not the interface. */
+    api_call__reply_static(c, ui_is_built() ? 200 : 404, asset->type, body.bytes, headers, count);
+}
+
+static void handle_page(struct api_call *c)
+{
+    const struct ui_asset *asset = ui_find(c->param[0]);
+    if (asset == NULL) {
+        api_call__fail(c, ERR_NOT_FOUND, "not found");
+    } else {
+        send_asset(c, asset);
+    }
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method   pattern       roles      flags                    in    handler      cost  answer             doc */
+    {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Where a browser begins."},
+    {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "The web interface."},
+    {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 text/html, 304 not modified", "A file or a page of the web interface; the path may have several parts."},
+};
+/* clang-format on */
+
+const struct api_routes api_ui_routes = {.rows = rows, .count = COUNT_OF(rows)};

@@ -1,0 +1,188 @@
+// What the browser tests stand on: a server, its API, and a browser that looks at it.
+//
+// The server is the real binary with a temporary folder and a port that the system chose. The
+// browser is Debian's Chromium, driven by playwright-core from the packages of the interface's
+// build (CORVO_UI_MODULES). Nothing waits for time to pass: everything waits for what it expects.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export const PATIENCE_MS = 30_000;
+
+const need = (name) => {
+  const value = process.env[name];
+  assert.ok(value, `${name} is not set`);
+  return value;
+};
+
+const require = createRequire(join(need("CORVO_UI_MODULES"), "package.json"));
+const { chromium } = require("playwright-core");
+export const AXE_PATH = require.resolve("axe-core/axe.min.js");
+
+export class Server {
+  static async start(...args) {
+    const server = new Server();
+    server.args = args;
+    server.folder = await mkdtemp(join(tmpdir(), "corvo-ui-"));
+    await server.run("127.0.0.1:0");
+    return server;
+  }
+
+  async run(bind) {
+    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0", ...this.args];
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CORVO_")));
+    this.process = spawn(need("CORVO_BINARY"), command, { env, stdio: ["ignore", "ignore", "pipe"] });
+    this.exited = new Promise((done) => this.process.once("exit", done));
+    this.port = await new Promise((done, failed) => {
+      createInterface(this.process.stderr).on("line", (line) => {
+        if (line.includes('"event":"ready"')) {
+          done(JSON.parse(line).port);
+        }
+      });
+      this.process.once("exit", (code) => failed(new Error(`the server ended with ${code}`)));
+    });
+    this.url = `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Stop, and start again on the same port with the same data. */
+  async stop() {
+    this.process.kill("SIGTERM");
+    assert.equal(await this.exited, 0, "the exit code of the server");
+  }
+
+  async restart() {
+    await this.run(`127.0.0.1:${this.port}`);
+  }
+
+  async close() {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** What the server was started with, for its API; the browser has to be told. */
+  get password() {
+    return this.args.find((arg) => arg.startsWith("--admin-password="))?.split("=")[1];
+  }
+
+  async call(method, path, body) {
+    const key = this.password === undefined ? {} : { "X-API-Key": this.password };
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { "Content-Type": "application/json", ...key },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: text === "" ? null : JSON.parse(text) };
+  }
+
+  /** The answer's body; anything but success is a failure of the test. */
+  async must(method, path, body) {
+    const answer = await this.call(method, "/api/v1" + path, body);
+    assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  get = (path) => this.must("GET", path);
+  post = (path, body) => this.must("POST", path, body ?? {});
+  job = (id) => this.get(`/jobs/${id}`);
+  queue = async (name) => (await this.get("/queues")).find((q) => q.name === name);
+
+  async enqueue(queue, more = {}) {
+    return (await this.post("/enqueue", { queue, ...more })).job_id;
+  }
+
+  /** Claim the next job of a queue. */
+  fetch = (queue, more = {}) =>
+    this.post("/fetch", { queues: [queue], worker_id: "worker-a1", hostname: "pod-1", timeout: 1, ...more });
+
+  /** A job that failed for good. */
+  async dead(queue, more = {}, error = "SMTP connection timeout") {
+    const id = await this.enqueue(queue, { max_retries: 1, priority: "critical", ...more });
+    const claimed = await this.fetch(queue);
+    assert.equal(claimed.job_id, id);
+    await this.post(`/fail/${id}`, { error, backtrace: "at send (mail.js:42)\nat run (worker.js:18)" });
+    return id;
+  }
+}
+
+export async function eventually(what, condition) {
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const value = await condition();
+    if (value) {
+      return value;
+    }
+    assert.ok(Date.now() < deadline, `${what} did not come`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+export const openBrowser = () =>
+  chromium.launch({
+    executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+  });
+
+/** A page that fails the test when it logs an error, breaks its policy or asks another host. */
+export async function openPage(browser, server, options = {}) {
+  const context = await browser.newContext({
+    baseURL: server.url,
+    viewport: { width: 1280, height: 800 },
+    timezoneId: "Europe/Berlin",
+    locale: "en-GB",
+    ...options,
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(String(error)));
+  page.on("console", (message) => {
+    // A refused request is logged by the browser itself; pages show it, and tests look for that.
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
+      page.problems.push(message.text());
+    }
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(server.url) && !request.url().startsWith("blob:")) {
+      page.problems.push(`asked ${request.url()}`);
+    }
+  });
+  return page;
+}
+
+export async function closePage(page) {
+  const { problems } = page;
+  await page.context().close();
+  assert.deepEqual(problems, []);
+}
+
+/** Loaded, and nothing says "Loading..." any more. */
+export async function visit(page, path) {
+  await page.goto(path);
+  await settled(page);
+}
+
+export async function settled(page) {
+  await page.locator("h1").first().waitFor();
+  await page.getByText("Loading...").first().waitFor({ state: "detached" });
+}
+
+export async function visible(locator) {
+  await locator.first().waitFor({ state: "visible" });
+}
+
+export const toast = (page, text) => visible(page.locator(".toast").filter({ hasText: text }));
+
+/** Serious and critical findings of axe; none is what is wanted. */
+export async function accessibility(page) {
+  const { readFile } = await import("node:fs/promises");
+  await page.evaluate(await readFile(AXE_PATH, "utf8"));
+  const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  return found.violations
+    .filter((v) => v.impact === "serious" || v.impact === "critical")
+    .map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).slice(0, 4).join("; ")}`);
+}

@@ -1,0 +1,267 @@
+// What one does to jobs: by the page of one, by the table, by many at once. The effect is looked up
+// in the API.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { describe, it } from "node:test";
+
+import { fixture } from "./fixture.mjs";
+import { accessibility, eventually, settled, toast, visible, visit } from "./harness.mjs";
+
+describe("jobs", () => {
+  const f = fixture("--rate-limit-enabled=false");
+  const button = (page, name) => page.getByRole("button", { name, exact: true });
+  const dialog = (page) => page.getByRole("dialog");
+
+  it("are enqueued from a dialog that starts empty each time", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      await button(page, "Enqueue Job").click();
+      await visible(dialog(page).getByText("Enqueue Job"));
+      assert.deepEqual(await accessibility(page), []);
+      const submit = dialog(page).getByRole("button", { name: "Enqueue", exact: true });
+      assert.ok(await submit.isDisabled());
+      await dialog(page).getByPlaceholder("e.g. emails").fill("ui.enqueued");
+      assert.ok(await submit.isEnabled());
+      await dialog(page).getByLabel("Payload JSON").fill('{"id": 12345678901234567890, "a": 1');
+      await visible(dialog(page).getByText("Invalid JSON"));
+      assert.ok(await submit.isDisabled());
+      await dialog(page).getByLabel("Payload JSON").fill('{"id": 12345678901234567890, "a": 1}');
+      await dialog(page).getByLabel("Tags").fill("tenant=acme");
+      await dialog(page).getByLabel("Priority").selectOption("high");
+      await submit.click();
+      await toast(page, "Job enqueued");
+      await dialog(page).waitFor({ state: "detached" });
+      const claimed = await fetch(`${f.server.url}/api/v1/fetch`, {
+        method: "POST",
+        body: JSON.stringify({ queues: ["ui.enqueued"], timeout: 1 }),
+      });
+      const text = await claimed.text();
+      assert.match(text, /"id":12345678901234567890/, "a number keeps its digits");
+      assert.deepEqual(JSON.parse(text).tags, { tenant: "acme" });
+
+      await button(page, "Enqueue Job").click();
+      await dialog(page).getByPlaceholder("e.g. emails").fill("forgotten");
+      await dialog(page).getByRole("button", { name: "Cancel" }).click();
+      await button(page, "Enqueue Job").click();
+      assert.equal(await dialog(page).getByPlaceholder("e.g. emails").inputValue(), "");
+      await page.keyboard.press("Escape");
+      await dialog(page).waitFor({ state: "detached" });
+    }));
+
+  it("are retried, cancelled, held, approved, rejected and deleted", () =>
+    f.withPage(async (page) => {
+      const steps = [
+        [await f.server.dead("act.retry"), "Retry", "Job retried", "pending"],
+        [await f.server.enqueue("act.cancel"), "Cancel", "Job cancelled", "cancelled"],
+        [await f.server.enqueue("act.hold"), "Hold", "Job held", "held"],
+        [f.ids.scheduled[0], "Run Now", "Job retried", "pending"],
+      ];
+      for (const [id, name, text, state] of steps) {
+        await visit(page, `/ui/jobs/${id}`);
+        await button(page, name).click();
+        await toast(page, text);
+        assert.equal((await f.server.job(id)).state, state, name);
+        await visible(page.locator(".page-title .badge").filter({ hasText: state[0].toUpperCase() + state.slice(1) }));
+      }
+      const doomed = await f.server.enqueue("act.delete");
+      await visit(page, "/ui/queues/act.delete");
+      await page.locator("tbody tr").first().locator("td.wide").click();
+      await page.waitForURL(`**/ui/jobs/${doomed}`);
+      await button(page, "Delete").click();
+      await toast(page, "Job deleted");
+      await page.waitForURL("**/ui/queues/act.delete");
+      assert.equal((await f.server.call("GET", `/api/v1/jobs/${doomed}`)).status, 404);
+    }));
+
+  it("are decided on the page of held ones", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/held");
+      const card = (text) => page.getByTestId("held-card").filter({ hasText: text });
+      await card("amount over the limit").getByRole("button", { name: "Approve" }).click();
+      await toast(page, "Job approved");
+      await card("amount over the limit").waitFor({ state: "detached" });
+      assert.equal((await f.server.job(f.ids.held[1])).state, "pending");
+      await card("second pair").getByRole("button", { name: "View" }).click();
+      await page.waitForURL(`**/ui/jobs/${f.ids.held[0]}`);
+      await visible(button(page, "Reject"));
+      await visit(page, "/ui/held");
+      await card("second pair").getByRole("button", { name: "Reject" }).click();
+      await toast(page, "Job rejected");
+      assert.equal((await f.server.job(f.ids.held[0])).state, "dead");
+    }));
+
+  it("are cloned and moved", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.enqueue("act.clone", { payload: { big: 1, note: "copy me" }, unique_key: "only" });
+      await visit(page, `/ui/jobs/${id}`);
+      await button(page, "Clone").click();
+      assert.equal(await dialog(page).getByPlaceholder("e.g. emails").inputValue(), "act.clone");
+      assert.match(await dialog(page).getByLabel("Payload JSON").inputValue(), /copy me/);
+      assert.equal(await dialog(page).getByLabel("Unique key").inputValue(), "only");
+      await dialog(page).getByLabel("Unique key").fill("");
+      await dialog(page).getByRole("button", { name: "Clone", exact: true }).click();
+      await toast(page, "Job enqueued");
+      assert.equal((await f.server.queue("act.clone")).pending, 2);
+
+      await button(page, "Move").click();
+      const move = dialog(page).getByRole("button", { name: "Move", exact: true });
+      assert.ok(await move.isDisabled());
+      await dialog(page).getByPlaceholder(/queue name/i).fill("act.moved");
+      await move.click();
+      await toast(page, "Job moved");
+      assert.equal((await f.server.job(id)).queue, "act.moved");
+    }));
+
+  it("are filtered in the address, which survives a reload", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/emails.send");
+      await button(page, "Dead").click();
+      await visible(page.getByText("Jobs (6 total)"));
+      await page.keyboard.press("/");
+      await page.getByLabel("Payload contains").fill("user3");
+      await visible(page.getByText("Jobs (1 total)"));
+      assert.equal(new URL(page.url()).search, "?payload_contains=user3&state=dead");
+      await page.reload();
+      await settled(page);
+      await visible(page.getByText("Jobs (1 total)"));
+      assert.equal(await page.getByLabel("Payload contains").inputValue(), "user3");
+      assert.equal(await button(page, "Dead").getAttribute("aria-pressed"), "true");
+      await page.getByRole("button", { name: "Reset" }).click();
+      await visible(page.getByText("Jobs (18 total)"));
+      assert.equal(new URL(page.url()).search, "");
+
+      await page.getByLabel("jq filter").fill(".amount > 100");
+      await visible(page.getByText("Jobs (7 total)"));
+      await page.getByLabel("jq filter").fill("nonsense");
+      await visible(page.locator(".field .error"));
+      await page.getByLabel("jq filter").fill("");
+      await page.getByLabel(/^Tag/).fill("tenant=acme");
+      await page.getByLabel(/^Tag/).press("Enter");
+      await visible(page.getByText("Jobs (6 total)"));
+    }));
+
+  it("of several queues are narrowed to one", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.dead("act.narrow");
+      await visit(page, "/ui/dead-letter");
+      await page.getByRole("button", { name: "Advanced filters" }).click();
+      await page.getByLabel("Queue", { exact: true }).fill("act.narrow");
+      await visible(page.getByText("Dead Jobs (1 total)"));
+      await visible(page.locator(`tbody .short-id[title=${id}]`));
+      assert.equal(new URL(page.url()).search, "?queue=act.narrow");
+    }));
+
+  it("are walked through and opened by keys", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/dead-letter");
+      const rows = page.locator("tbody tr");
+      await page.keyboard.press("j");
+      await page.keyboard.press("j");
+      await page.keyboard.press("k");
+      await page.keyboard.press("j");
+      assert.match(await rows.nth(1).getAttribute("class"), /focused/);
+      const title = await rows.nth(1).locator(".short-id").getAttribute("title");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`**/ui/jobs/${title}`);
+    }));
+
+  it("are exported as they are shown", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/reports.generate");
+      const download = async (name) => {
+        const [file] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
+        return [file.suggestedFilename(), await readFile(await file.path(), "utf8")];
+      };
+      const [csvName, csv] = await download("CSV");
+      assert.equal(csvName, "reports.generate-jobs.csv");
+      const lines = csv.trim().split("\r\n");
+      assert.equal(lines[0], "id,queue,state,priority,attempt,max_retries,created_at,started_at,completed_at,failed_at");
+      const [jsonName, json] = await download("JSON");
+      assert.equal(jsonName, "reports.generate-jobs.json");
+      assert.equal(JSON.parse(json).length, lines.length - 1);
+    }));
+
+  it("come in pages that are added to one another", () =>
+    f.withPage(async (page) => {
+      await f.server.post("/enqueue/batch", {
+        jobs: Array.from({ length: 230 }, (_, n) => ({ queue: "act.many", payload: { n } })),
+      });
+      await visit(page, "/ui/queues/act.many");
+      const shown = page.getByText(/^\d+ of 230$/);
+      await visible(shown.filter({ hasText: "50 of 230" }));
+      for (const count of [100, 150, 200]) {
+        await page.getByRole("button", { name: "Load More" }).click();
+        await visible(shown.filter({ hasText: `${count} of 230` }));
+      }
+      await page.getByRole("button", { name: "Load More" }).click();
+      await page.getByRole("button", { name: "Load More" }).waitFor({ state: "detached" });
+      const rows = await page.locator("tbody tr:not(.space)").count();
+      assert.ok(rows < 230, `of 230 rows only those in view are in the document, not ${rows}`);
+      await page.locator("#content").evaluate((content) => content.scrollTo(0, content.scrollHeight));
+      await visible(page.getByText('{"n":0}', { exact: true }));
+    }));
+
+  it("are changed many at a time, by ticks and by filter", () =>
+    f.withPage(async (page) => {
+      const ids = (
+        await f.server.post("/enqueue/batch", {
+          jobs: Array.from({ length: 60 }, (_, n) => ({ queue: "act.bulk", payload: { n } })),
+        })
+      ).job_ids;
+      await visit(page, "/ui/queues/act.bulk");
+      const bar = page.locator(".sticky.bottom-0");
+      assert.equal(await bar.count(), 0);
+      await page.getByRole("checkbox").nth(1).check();
+      await page.getByRole("checkbox").nth(2).check();
+      await visible(bar.getByText("2 selected"));
+      await bar.getByRole("button", { name: "Move" }).click();
+      await visible(dialog(page).getByText("Bulk Move"));
+      assert.equal(await dialog(page).getByRole("listitem").count(), 2);
+      const confirm = dialog(page).getByRole("button", { name: /move 2 jobs/i });
+      assert.ok(await confirm.isDisabled());
+      await dialog(page).getByPlaceholder(/queue name/i).fill("act.elsewhere");
+      await confirm.click();
+      await toast(page, "Bulk action: 2 affected, 0 errors");
+      await dialog(page).waitFor({ state: "detached" });
+      await bar.waitFor({ state: "detached" });
+      assert.equal((await f.server.queue("act.elsewhere")).pending, 2);
+
+      await page.getByRole("checkbox").first().check();
+      await visible(bar.getByText("50 selected"));
+      await bar.getByRole("button", { name: "Select all 58 matching" }).click();
+      await visible(bar.getByText("58 selected"));
+      await bar.getByRole("button", { name: "Cancel", exact: true }).click();
+      await visible(dialog(page).getByText("and 53 more"));
+      await dialog(page).getByRole("button", { name: "Cancel 58 jobs" }).click();
+      await toast(page, "Bulk action: 58 affected");
+      await eventually("58 cancelled jobs", async () => (await f.server.queue("act.bulk")).pending === 0);
+      assert.equal((await f.server.job(ids[0])).state, "cancelled");
+    }));
+
+  it("are changed in the background when they are very many, with progress", () =>
+    f.withPage(async (page) => {
+      const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.masses", payload: { n } }));
+      for (let i = 0; i < 5; i++) {
+        await f.server.post("/enqueue/batch", { jobs });
+      }
+      await visit(page, "/ui/queues/act.masses");
+      await visible(page.getByText("Jobs (10500 total)"));
+      await page.getByRole("checkbox").first().check();
+      await page.getByRole("button", { name: "Select all 10500 matching" }).click();
+      await page.locator(".sticky.bottom-0").getByRole("button", { name: "Delete" }).click();
+      await dialog(page).getByRole("button", { name: "Delete 10500 jobs" }).click();
+      await visible(dialog(page).getByText("10,500 / 10,500 processed"));
+      await visible(dialog(page).getByText("Completed: 10,500 jobs changed."));
+      await toast(page, "Bulk action: 10500 affected, 0 errors");
+      await dialog(page).getByRole("button", { name: "Close" }).click();
+      await visible(page.getByText("No jobs found"));
+    }));
+
+  it("say why they do not run", () =>
+    f.withPage(async (page) => {
+      const id = await f.server.enqueue("maintenance");
+      await visit(page, `/ui/jobs/${id}`);
+      await visible(page.getByRole("heading", { name: "Why it is not running" }));
+      await visible(page.locator("main").getByText(/paused/));
+    }));
+});

@@ -1,0 +1,110 @@
+// What changes while a page is open: events, a server that goes and comes back, a key that is needed.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { fixture } from "./fixture.mjs";
+import { eventually, toast, visible, visit } from "./harness.mjs";
+
+describe("an open page", () => {
+  const f = fixture("--rate-limit-enabled=false");
+
+  it("shows what happens as it happens", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/live.now");
+      await visible(page.getByText("No jobs found"));
+      await f.server.enqueue("live.now", { payload: { hello: "world" } });
+      await visible(page.getByText('{"hello":"world"}'));
+      await visible(page.getByRole("button", { name: "Pause", exact: true }));
+    }));
+
+  it("is one stream, whatever is looked at", () =>
+    f.withPage(async (page) => {
+      const streams = new Set();
+      page.on("request", (r) => r.resourceType() === "eventsource" && streams.add(r));
+      page.on("requestfailed", (r) => streams.delete(r));
+      page.on("requestfinished", (r) => streams.delete(r));
+      await visit(page, "/ui/");
+      for (const name of ["Queues", "Live Tail", "Held Jobs", "Live Tail"]) {
+        await page.getByRole("link", { name, exact: true }).click();
+      }
+      await visible(page.getByText("connected"));
+      await eventually("one stream", () => streams.size === 1);
+    }));
+
+  it("tails events, holds still while paused, and can be cleared and narrowed", () =>
+    f.withPage(async (page) => {
+      const lines = page.locator(".tail li");
+      await visit(page, "/ui/events");
+      await visible(lines.filter({ hasText: "live.now" }));
+      const id = await f.server.enqueue("live.tail");
+      await visible(lines.filter({ hasText: "live.tail" }));
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      const before = await lines.count();
+      await f.server.post(`/jobs/${id}/cancel`);
+      await f.server.enqueue("live.later");
+      assert.equal(await lines.count(), before);
+      await page.getByRole("button", { name: "Resume", exact: true }).click();
+      await visible(lines.filter({ hasText: "live.later" }));
+      await page.getByRole("group", { name: "Event types" }).getByRole("button", { name: "cancelled" }).click();
+      await visible(page.getByText("Events (1 shown)"));
+      await page.getByRole("button", { name: "Clear", exact: true }).click();
+      await visible(page.getByText("Waiting for events..."));
+    }));
+
+  it("does not freeze under a flood of events", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/events");
+      await visible(page.getByText("connected"));
+      const jobs = Array.from({ length: 2_000 }, (_, n) => ({ queue: "live.flood", payload: { n } }));
+      for (let i = 0; i < 10; i++) {
+        await f.server.post("/enqueue/batch", { jobs });
+      }
+      await visible(page.getByText("Events (500 shown)"));
+      await page.getByRole("button", { name: "Pause", exact: true }).click();
+      await visible(page.getByRole("button", { name: "Resume", exact: true }));
+      assert.equal(await page.locator(".tail li").count(), 500);
+    }));
+
+  it("survives a restart of its server", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/live.now");
+      await visible(page.getByText("Jobs (1 total)"));
+      await f.server.stop();
+      await visible(page.getByText(/Connection lost/));
+      await visible(page.locator("header .badge").filter({ hasText: "unknown" }));
+      await visible(page.getByText('{"hello":"world"}'));
+      await f.server.restart();
+      await page.getByText(/Connection lost/).waitFor({ state: "detached" });
+      await visible(page.locator("header .badge").filter({ hasText: "healthy" }));
+      await f.server.enqueue("live.now", { payload: { back: "again" } });
+      await visible(page.getByText('{"back":"again"}'));
+      page.problems = page.problems.filter((text) => !/ERR_CONNECTION|ERR_INCOMPLETE|EventSource/.test(text));
+    }));
+});
+
+describe("a server with a password", () => {
+  const f = fixture("--admin-password=right");
+
+  it("asks for it, takes it, and keeps it for the next time", () =>
+    f.withPage(async (page) => {
+      await page.goto("/ui/queues");
+      const key = page.getByLabel("API Key");
+      const signIn = page.getByRole("button", { name: "Sign In" });
+      await visible(key);
+      assert.equal(await key.getAttribute("type"), "password");
+      assert.ok(await signIn.isDisabled());
+      await key.fill("wrong");
+      await signIn.click();
+      await visible(page.getByText("The server does not accept this key."));
+      await key.fill("right");
+      await signIn.click();
+      await toast(page, "API key saved");
+      await visible(page.getByText("emails.send"));
+      const cookies = await page.context().cookies();
+      assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", "right", "Strict"]]);
+      await page.reload();
+      await visible(page.getByText("emails.send"));
+      await page.getByRole("link", { name: "Live Tail" }).click();
+      await visible(page.locator(".tail li").filter({ hasText: "emails.send" }));
+    }));
+});

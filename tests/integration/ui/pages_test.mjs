@@ -1,0 +1,108 @@
+// Every page with data: what it shows, in light and dark, on a desk and on a phone, and what a
+// screen reader would stumble over.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { fixture } from "./fixture.mjs";
+import { accessibility, visible, visit } from "./harness.mjs";
+
+describe("pages", () => {
+  const f = fixture();
+
+  const PAGES = [
+    ["/ui/", "Dashboard", ["Total Pending", "Max Latency", "emails.send", "Throughput", "Recent failures"]],
+    ["/ui/queues", "Queues", ["All Queues (8)", "agents.research", "Paused"]],
+    ["/ui/queues/emails.send", "emails.send", ["Jobs (18 total)", "rate limit 200 per 1m", "Concurrency"]],
+    ["/ui/dead-letter", "Dead Letter Queue", ["Dead Jobs (6 total)"]],
+    ["/ui/scheduled", "Scheduled Jobs", ["Runs In", "in 6h 59m"]],
+    ["/ui/schedules", "Schedules", ["daily-report", "America/New_York", "09:00:00", "Europe/Berlin (here)", "UTC"]],
+    ["/ui/held", "Held Jobs", ["amount over the limit", "Approve", "Reject", "View"]],
+    ["/ui/events", "Live Events Tail", ["queue.paused", "connected"]],
+    ["/ui/cost", "AI Cost Dashboard", ["$0.6300", "77%", "model-a", "Cost per job"]],
+    ["/ui/workers", "Workers", ["Active Workers (2)", "worker-a1", "pod-2", "Healthy"]],
+    ["/ui/cluster", "Cluster Status", ["leader", "node-1", "Write pipeline", "p99"]],
+    ["/ui/webhooks", "Webhooks", ["No webhooks found"]],
+    ["/ui/nowhere", "Page not found", []],
+  ];
+  const jobPages = () => [
+    [`/ui/jobs/${f.ids.active}`, f.ids.active, ["450/1000 (45%)", "Encoding segment 45", "worker-b2 on pod-2", "Started: by worker-b2"]],
+    [`/ui/jobs/${f.ids.dead[0]}`, f.ids.dead[0], ["SMTP connection timeout", "at send (mail.js:42)", "user0@example.com", "Failed: attempt 1"]],
+    [`/ui/jobs/${f.ids.agent}`, f.ids.agent, ["Agent iterations", "3 of 5", "$0.6300 of $2.0000", "model-a / house", "Replay"]],
+    [`/ui/jobs/${f.ids.chain}`, f.ids.chain, ["Chain", "Step 2", "ai.summarize", "1 of 2"]],
+  ];
+
+  const LOOKS = {
+    "light on a desk": {},
+    "dark on a desk": { colorScheme: "dark" },
+    "light on a phone": { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+  };
+  for (const [look, options] of Object.entries(LOOKS)) {
+    it(`show what there is, ${look}, without anything to stumble over`, () =>
+      f.withPage(async (page) => {
+        for (const [path, heading, texts] of [...PAGES, ...jobPages()]) {
+          await visit(page, path);
+          assert.equal(await page.locator("h1").first().textContent(), heading, path);
+          for (const text of texts) {
+            await visible(page.locator("main").getByText(text));
+          }
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+          assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`);
+          assert.deepEqual(await accessibility(page), [], path);
+        }
+      }, options));
+  }
+
+  it("say so when there is no such job or queue", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/jobs/job_00000000000000000000000000");
+      await visible(page.getByText("Job not found"));
+      await visit(page, "/ui/queues/no.such.queue");
+      await visible(page.getByText("No jobs found"));
+      assert.equal(await page.getByRole("button", { name: "Pause" }).count(), 0);
+    }));
+
+  it("are reached by the sidebar, which closes after navigation on a phone", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      const menu = page.getByRole("button", { name: "Menu" });
+      await menu.click();
+      await page.getByRole("link", { name: "Dead Letter" }).click();
+      await page.waitForURL("**/ui/dead-letter");
+      await page.locator("nav.sidebar").waitFor({ state: "hidden" });
+    }, LOOKS["light on a phone"]));
+
+  it("open a row by a click on it", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues");
+      await page.locator("tbody tr").filter({ hasText: "emails.send" }).locator("td").nth(1).click();
+      await page.waitForURL("**/ui/queues/emails.send");
+      await visit(page, "/ui/dead-letter");
+      await page.locator("tbody tr").first().locator("td.wide").click();
+      await page.waitForURL("**/ui/jobs/job_*");
+    }));
+
+  it("keep the chosen theme, and follow the system without one", () =>
+    f.withPage(async (page) => {
+      const dark = () => page.evaluate(() => document.documentElement.classList.contains("dark"));
+      await visit(page, "/ui/");
+      assert.equal(await dark(), false);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await page.locator("html.dark").waitFor();
+      await page.getByRole("button", { name: "Light theme" }).click();
+      assert.equal(await dark(), false);
+      await page.reload();
+      assert.equal(await dark(), false);
+      assert.equal(await page.evaluate(() => localStorage.getItem("theme")), "light");
+    }));
+
+  it("have a help that keys open and close", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      await page.keyboard.press("?");
+      const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+      await visible(help);
+      assert.deepEqual(await accessibility(page), []);
+      await page.keyboard.press("Escape");
+      await help.waitFor({ state: "detached" });
+    }));
+});

@@ -1,0 +1,77 @@
+// Make the pictures of docs/ui: every page, light and dark, on a desk and on a phone.
+//
+//   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER
+import { join } from "node:path";
+
+import { openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
+import { seed } from "./seed.mjs";
+
+const folder = process.argv[2];
+const server = await Server.start("--rate-limit-enabled=false");
+const ids = await seed(server);
+await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
+const browser = await openBrowser();
+
+/** Jobs that are done while the page looks on, so that its charts have something to show. */
+async function work(page) {
+  for (let done = false; !done; done = await page.getByText("p99").isVisible()) {
+    const ids = (await server.post("/enqueue/batch", { jobs: Array(20).fill({ queue: "reports.generate" }) })).job_ids;
+    await server.fetch("reports.generate");
+    await server.post("/fetch/batch", { queues: ["reports.generate"], count: 19, timeout: 1 });
+    await server.post("/ack/batch", { acks: ids.map((job_id) => ({ job_id })) });
+  }
+  await page.mouse.move(0, 0);
+}
+
+const dialog = (page) => page.getByRole("dialog");
+const PAGES = {
+  dashboard: ["/ui/", work],
+  queues: ["/ui/queues"],
+  queue: ["/ui/queues/emails.send"],
+  search: ["/ui/queues/emails.send?state=dead,pending&tag=tenant%3Dacme&payload_jq=.amount+%3E+100"],
+  bulk: [
+    "/ui/queues/emails.send?state=dead",
+    async (page) => {
+      await page.getByRole("checkbox").first().check();
+      await page.locator(".sticky.bottom-0").getByRole("button", { name: "Retry" }).click();
+      await visible(dialog(page));
+    },
+  ],
+  enqueue: [
+    "/ui/",
+    async (page) => {
+      await page.getByRole("button", { name: "Enqueue Job" }).click();
+      await dialog(page).getByPlaceholder("e.g. emails").fill("emails.send");
+    },
+  ],
+  "job-active": [`/ui/jobs/${ids.active}`],
+  "job-dead": [`/ui/jobs/${ids.dead[0]}`],
+  "job-agent": [`/ui/jobs/${ids.agent}`],
+  "job-scheduled": [`/ui/jobs/${ids.scheduled[0]}`],
+  "dead-letter": ["/ui/dead-letter"],
+  scheduled: ["/ui/scheduled"],
+  schedules: ["/ui/schedules"],
+  held: ["/ui/held"],
+  events: ["/ui/events", (page) => visible(page.locator(".tail li"))],
+  cost: ["/ui/cost", (page) => visible(page.getByText("Spend per day"))],
+  workers: ["/ui/workers"],
+  cluster: ["/ui/cluster"],
+  webhooks: ["/ui/webhooks"],
+};
+const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+for (const [size, viewport] of Object.entries(SIZES)) {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await openPage(browser, server, { viewport, colorScheme, reducedMotion: "reduce" });
+    for (const [name, [path, prepare]] of Object.entries(PAGES)) {
+      await page.goto(path);
+      await settled(page);
+      await prepare?.(page);
+      await page.waitForLoadState("load");
+      await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) });
+    }
+    await page.context().close();
+  }
+}
+await browser.close();
+await server.close();

@@ -1,0 +1,142 @@
+// What one does to queues, schedules and webhooks, and its effect in the API.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { fixture } from "./fixture.mjs";
+import { accessibility, eventually, toast, visible, visit } from "./harness.mjs";
+
+describe("queues", () => {
+  const f = fixture();
+  const button = (page, name) => page.getByRole("button", { name, exact: true });
+  const dialog = (page) => page.getByRole("dialog");
+
+  it("are paused, resumed, drained and cleared by one click", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/emails.send");
+      const badge = (text) => visible(page.locator(".page-title .badge").filter({ hasText: text }));
+      await button(page, "Pause").click();
+      await toast(page, "Queue paused");
+      await badge("Paused");
+      assert.equal((await f.server.queue("emails.send")).paused, true);
+      await button(page, "Resume").click();
+      await toast(page, "Queue resumed");
+      await badge("Active");
+      await button(page, "Drain").click();
+      await toast(page, "Queue draining");
+      await badge("Paused");
+      await button(page, "Clear").click();
+      await toast(page, "Queue cleared");
+      await eventually("an empty queue", async () => (await f.server.queue("emails.send")).pending === 0);
+      await visible(page.getByText("Jobs (6 total)"));
+    }));
+
+  it("have limits", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/video.encode");
+      await button(page, "Concurrency").click();
+      const number = dialog(page).getByRole("spinbutton");
+      assert.equal(await number.count(), 1);
+      await number.fill("7");
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await toast(page, "Concurrency updated");
+      await dialog(page).waitFor({ state: "detached" });
+      assert.equal((await f.server.queue("video.encode")).max_concurrency, 7);
+      await visible(page.getByText("concurrency 1 of 7"));
+
+      await button(page, "Throttle").click();
+      await dialog(page).getByRole("button", { name: "Cancel" }).click();
+      await dialog(page).waitFor({ state: "detached" });
+      await button(page, "Throttle").click();
+      await dialog(page).getByLabel("Jobs").fill("5");
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await toast(page, "Throttle updated");
+      const { rate_limit, rate_window_ms } = await f.server.queue("video.encode");
+      assert.deepEqual([rate_limit, rate_window_ms], [5, 1000]);
+      await visible(page.getByText("rate limit 5 per 1 s"));
+      await button(page, "Throttle").click();
+      await dialog(page).getByRole("button", { name: "Remove" }).click();
+      await eventually("no limit", async () => (await f.server.queue("video.encode")).rate_limit === undefined);
+    }));
+
+  it("are paused from the table without opening the row", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues");
+      await button(page, "Pause ai.extract").click();
+      await toast(page, "Queue paused");
+      await visible(button(page, "Resume ai.extract"));
+      assert.ok(page.url().endsWith("/ui/queues"));
+      await page.getByLabel("Filter by name").fill("AI.");
+      await visible(page.getByText("All Queues (2)"));
+    }));
+
+  it("are deleted after a question", () =>
+    f.withPage(async (page) => {
+      await f.server.enqueue("act.doomed");
+      await visit(page, "/ui/queues/act.doomed");
+      await button(page, "Delete queue").click();
+      await visible(dialog(page).getByText("all its 1 jobs"));
+      await dialog(page).getByRole("button", { name: "Delete queue" }).click();
+      await toast(page, "Queue deleted");
+      await page.waitForURL("**/ui/queues");
+      assert.equal(await f.server.queue("act.doomed"), undefined);
+    }));
+
+  it("get jobs from schedules that are made, changed and deleted", () =>
+    f.withPage(async (page) => {
+      const find = async (name) => (await f.server.get("/schedules")).find((s) => s.name === name);
+      await visit(page, "/ui/schedules");
+      await button(page, "Create Schedule").click();
+      assert.deepEqual(await accessibility(page), []);
+      await dialog(page).getByLabel("Name *", { exact: true }).fill("nightly");
+      await dialog(page).getByLabel("Queue name *").fill("act.nightly");
+      await dialog(page).getByLabel("Cron *").fill("61 * * * *");
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await visible(dialog(page).getByRole("alert"));
+      await dialog(page).getByLabel("Cron *").fill("30 2 * * *");
+      await dialog(page).getByLabel("Time zone *").fill("Asia/Tokyo");
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await toast(page, "Schedule saved");
+      assert.equal((await find("nightly")).timezone, "Asia/Tokyo");
+      const row = page.locator("tbody tr").filter({ hasText: "nightly" });
+      await visible(row.getByText("02:30:00"));
+
+      await button(page, "Run Now nightly").click();
+      await toast(page, "Job enqueued");
+      await eventually("a job", async () => (await f.server.queue("act.nightly"))?.pending === 1);
+      await button(page, "Disable nightly").click();
+      await visible(row.getByText("Disabled"));
+      assert.equal((await find("nightly")).enabled, false);
+      await button(page, "Edit nightly").click();
+      await dialog(page).getByLabel("Queue name *").fill("act.daily");
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await eventually("the change", async () => (await find("nightly")).queue === "act.daily");
+      await button(page, "Delete nightly").click();
+      await dialog(page).getByRole("button", { name: "Delete schedule" }).click();
+      await toast(page, "Schedule deleted");
+      assert.equal(await find("nightly"), undefined);
+    }));
+
+  it("send webhooks that are made, changed and deleted", () =>
+    f.withPage(async (page) => {
+      const hooks = () => f.server.get("/webhooks");
+      await visit(page, "/ui/webhooks");
+      await button(page, "Create Webhook").click();
+      const save = dialog(page).getByRole("button", { name: "Save" });
+      await dialog(page).getByLabel("URL *").fill("ftp://example.test");
+      assert.ok(await save.isDisabled());
+      await dialog(page).getByLabel("URL *").fill("http://hooks.example.test/corvo");
+      await dialog(page).getByRole("button", { name: "dead", exact: true }).click();
+      await dialog(page).getByLabel("Secret").fill("s3cret");
+      await save.click();
+      await toast(page, "Webhook saved");
+      assert.deepEqual((await hooks()).map((h) => [h.url, h.events]), [["http://hooks.example.test/corvo", ["dead"]]]);
+      await button(page, "Edit http://hooks.example.test/corvo").click();
+      await dialog(page).getByLabel("Enabled").uncheck();
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await eventually("a disabled webhook", async () => (await hooks())[0].enabled === false);
+      await button(page, "Delete http://hooks.example.test/corvo").click();
+      await dialog(page).getByRole("button", { name: "Delete webhook" }).click();
+      await toast(page, "Webhook deleted");
+      assert.deepEqual(await hooks(), []);
+    }));
+});

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Put the built web interface into one C file.
+
+    embed_assets.py DIST ABSENT.html OUT.gen.c
+
+DIST is the folder that the interface was built into; beside a file may stand its compressed forms,
+FILE.gz and FILE.br. When there is no DIST/index.html, ABSENT.html is what the program has instead.
+"""
+import hashlib
+import pathlib
+import sys
+
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".ico": "image/x-icon",
+    ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+    ".woff2": "font/woff2",
+}
+COMPRESSED = (".gz", ".br")
+BYTES_PER_LINE = 32
+
+
+def literal(data):
+    """A C string; every byte in octal, so that no byte needs a thought."""
+    lines = []
+    for at in range(0, len(data), BYTES_PER_LINE):
+        lines.append('    "' + "".join(f"\\{b:03o}" for b in data[at:at + BYTES_PER_LINE]) + '"')
+    return "\n".join(lines) or '    ""'
+
+
+def forms(path):
+    """The file as it is and in its compressed forms, those that are smaller; else nothing."""
+    plain = path.read_bytes()
+    out = [plain]
+    for suffix in COMPRESSED:
+        other = path.with_name(path.name + suffix)
+        data = other.read_bytes() if other.exists() else b""
+        out.append(data if len(data) < len(plain) else b"")
+    return out
+
+
+def assets(dist, absent):
+    index = dist / "index.html"
+    if not index.exists():
+        return [("index.html", absent)]
+    found = [p for p in dist.rglob("*") if p.is_file() and p.suffix not in COMPRESSED]
+    return sorted(((p.relative_to(dist).as_posix(), p) for p in found),
+                  key=lambda item: item[0].encode())
+
+
+def main():
+    dist, absent, out = (pathlib.Path(a) for a in sys.argv[1:])
+    strings, rows = [], []
+    found = assets(dist, absent)
+    for number, (name, path) in enumerate(found):
+        if path.suffix not in TYPES:
+            sys.exit(f"embed_assets.py: {name}: no media type is known for it")
+        parts = forms(path)
+        views = []
+        for form, data in zip(("plain", "gzip", "brotli"), parts):
+            if data or form == "plain":
+                strings.append(f"static const char {form}_{number}[] =\n{literal(data)};\n")
+                views.append(f".{form} = {{{form}_{number}, sizeof {form}_{number} - 1}}")
+        etag = hashlib.sha256(parts[0]).hexdigest()[:20]
+        rows.append("    {" + ",\n     ".join(
+            [f'.path = {{"{name}", {len(name)}}}',
+             f'.type = {{"{TYPES[path.suffix]}", {len(TYPES[path.suffix])}}}',
+             f'.etag = {{"W/\\"{etag}\\"", {len(etag) + 4}}}', *views]) + "},")
+    built = "true" if (dist / "index.html").exists() else "false"
+    text = "\n".join(["/* Made by tools/embed_assets.py. */", '#include "ui/ui_table_int.h"', "",
+                      *strings, "const struct ui_asset ui_table_rows[] = {", *rows, "};",
+                      f"const size_t ui_table_count = {len(rows)};",
+                      f"const bool ui_table_built = {built};", ""])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(text, encoding="ascii")
+
+
+main()

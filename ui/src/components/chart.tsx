@@ -1,0 +1,133 @@
+// Two charts drawn as SVG: stacked areas and lines, with a tip under the pointer.
+import { useLayoutEffect, useRef, useState, type CSSProperties, type PointerEvent } from "react";
+
+export interface Series {
+  name: string;
+  colour: string;
+  values: readonly number[];
+}
+
+interface ChartProps {
+  label: string;
+  series: readonly Series[];
+  /** A label for each point of the x axis. */
+  times: readonly string[];
+  format: (value: number) => string;
+  stacked?: boolean;
+  height?: number;
+}
+
+const PAD = { left: 46, right: 8, top: 8, bottom: 22 };
+
+/** A round number at or above the value: 1, 2 or 5 times a power of ten. */
+export function roundUp(value: number): number {
+  if (value <= 0) {
+    return 1;
+  }
+  const power = 10 ** Math.floor(Math.log10(value));
+  const step = [1, 2, 5, 10].find((n) => n * power >= value) ?? 10;
+  return step * power;
+}
+
+/** The tops of each series: added up when stacked. */
+export function tops(series: readonly Series[], stacked: boolean): number[][] {
+  const base: number[] = [];
+  return series.map((s) =>
+    s.values.map((value, i) => {
+      base[i] = (stacked ? (base[i] ?? 0) : 0) + value;
+      return base[i] ?? 0;
+    }),
+  );
+}
+
+function useWidth() {
+  const ref = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(600);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (element === null) {
+      return;
+    }
+    setWidth(element.clientWidth);
+    if (typeof ResizeObserver === "undefined") {
+      return;
+    }
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, width };
+}
+
+export function Chart({ label, series, times, format, stacked = false, height = 190 }: ChartProps) {
+  const { ref, width } = useWidth();
+  const [at, setAt] = useState<number | null>(null);
+  const count = times.length;
+  const lines = tops(series, stacked);
+  const high = roundUp(Math.max(0, ...lines.flat()));
+  const inner = { width: Math.max(1, width - PAD.left - PAD.right), height: height - PAD.top - PAD.bottom };
+  const x = (i: number) => PAD.left + (count > 1 ? (i / (count - 1)) * inner.width : inner.width);
+  const y = (value: number) => PAD.top + inner.height * (1 - value / high);
+  const path = (line: readonly number[]) => line.map((v, i) => `${i === 0 ? "M" : "L"}${x(i).toFixed(1)},${y(v).toFixed(1)}`).join("");
+  const area = (line: readonly number[], below: readonly number[] | undefined) => {
+    const back = line.map((_, i) => count - 1 - i).map((i) => `L${x(i).toFixed(1)},${y(below?.[i] ?? 0).toFixed(1)}`);
+    return `${path(line)}${back.join("")}Z`;
+  };
+  const onMove = (event: PointerEvent) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const part = (event.clientX - box.left - PAD.left) / inner.width;
+    setAt(Math.min(count - 1, Math.max(0, Math.round(part * (count - 1)))));
+  };
+  const every = Math.max(1, Math.ceil(count / Math.max(2, Math.floor(width / 110))));
+  return (
+    <div className="stack">
+      <div className="chart" ref={ref} onPointerMove={onMove} onPointerLeave={() => setAt(null)}>
+        <svg height={height} role="img" aria-label={label}>
+          {[0, 0.5, 1].map((part) => (
+            <g key={part}>
+              <line className="rule" x1={PAD.left} x2={width - PAD.right} y1={y(high * part)} y2={y(high * part)} />
+              <text className="axis" x={PAD.left - 7} y={y(high * part) + 4} textAnchor="end">
+                {format(high * part)}
+              </text>
+            </g>
+          ))}
+          {times.map((time, i) =>
+            (count - 1 - i) % every === 0 ? (
+              <text key={i} className="axis" x={x(i)} y={height - 5} textAnchor={i === count - 1 ? "end" : "middle"}>
+                {time}
+              </text>
+            ) : null,
+          )}
+          {stacked &&
+            series.map((s, i) => (
+              <path key={s.name} d={area(lines[i] ?? [], lines[i - 1])} fill={s.colour} fillOpacity={0.35} />
+            ))}
+          {series
+            // The first on top: where the others add nothing, its line is the one to see.
+            .map((s, i) => (
+              <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
+            ))
+            .reverse()}
+          {at !== null && <line className="rule" x1={x(at)} x2={x(at)} y1={PAD.top} y2={height - PAD.bottom} />}
+        </svg>
+        {at !== null && count > 0 && (
+          <div className="chart-tip" style={x(at) > width / 2 ? { right: width - x(at) + 10 } : { left: x(at) + 10 }}>
+            <strong>{times[at]}</strong>
+            {series.map((s) => (
+              <div key={s.name}>
+                {s.name}: {format(s.values[at] ?? 0)}
+              </div>
+            ))}
+          </div>
+        )}
+      </div>
+      <div className="legend">
+        {series.map((s) => (
+          <span key={s.name} style={{ "--swatch": s.colour } as CSSProperties}>
+            {s.name}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,89 @@
+// Modal dialogs on the browser's own element: it keeps the focus inside and the rest of the page
+// out of reach.
+import { useEffect, useId, useRef, type SyntheticEvent, type MouseEvent, type ReactNode } from "react";
+
+import { Button } from "./parts";
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export function Dialog({ title, onClose, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    const before = document.activeElement;
+    if (dialog !== null && !dialog.open) {
+      dialog.showModal();
+    }
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement) {
+        before.focus();
+      }
+    };
+  }, []);
+  const onBackdrop = (event: MouseEvent) => {
+    if (event.target === ref.current) {
+      onClose();
+    }
+  };
+  return (
+    <dialog
+      ref={ref}
+      role="dialog"
+      aria-modal="true"
+      aria-labelledby={titleId}
+      className="dialog"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={onClose}
+      onMouseDown={onBackdrop}
+    >
+      <div className="dialog-body">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
+  submit: string;
+  ready: boolean;
+  busy: boolean;
+  onSubmit: () => void;
+  danger?: boolean;
+  /** Another button, left of the others. */
+  left?: ReactNode;
+}
+
+/** A dialog with fields: Enter sends, Cancel and Escape leave. */
+export function FormDialog(props: FormDialogProps) {
+  const { title, onClose, children, submit, ready, busy, onSubmit, danger = false, left } = props;
+  const send = (event: SyntheticEvent) => {
+    event.preventDefault();
+    if (ready && !busy) {
+      onSubmit();
+    }
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="stack" onSubmit={send}>
+        {children}
+        <div className="dialog-foot">
+          {left !== undefined && <div className="left">{left}</div>}
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={danger ? "danger-solid" : "primary"} disabled={!ready || busy}>
+            {submit}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

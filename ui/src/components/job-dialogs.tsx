@@ -1,0 +1,131 @@
+// Dialogs about one job or one queue.
+import { useState } from "react";
+
+import { useConcurrency, useMove, useThrottle } from "../api/actions";
+import { useQueues } from "../api/queries";
+import type { Job, Queue } from "../api/types";
+import { FormDialog } from "./dialog";
+import { Button, Field } from "./parts";
+
+export function QueueSuggestions({ id }: { id: string }) {
+  const queues = useQueues();
+  return (
+    <datalist id={id}>
+      {(queues.data ?? []).slice(0, 200).map((queue) => (
+        <option key={queue.name} value={queue.name} />
+      ))}
+    </datalist>
+  );
+}
+
+export function MoveDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const [queue, setQueue] = useState("");
+  const [reset, setReset] = useState(false);
+  const move = useMove();
+  return (
+    <FormDialog
+      title="Move Job"
+      submit="Move"
+      ready={queue.trim() !== ""}
+      busy={move.isPending}
+      onSubmit={() => move.mutate({ id: job.id, queue: queue.trim(), resetAttempts: reset }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <p>
+        Current queue: <strong className="break">{job.queue}</strong>
+      </p>
+      <Field label="Destination queue" error={move.error?.message}>
+        {(id) => (
+          <>
+            <input
+              id={id}
+              list={`${id}-known`}
+              placeholder="Destination queue name..."
+              value={queue}
+              onChange={(e) => setQueue(e.target.value)}
+              autoFocus
+            />
+            <QueueSuggestions id={`${id}-known`} />
+          </>
+        )}
+      </Field>
+      <label className="check-line">
+        <input type="checkbox" checked={reset} onChange={(e) => setReset(e.target.checked)} />
+        Reset attempt counter
+      </label>
+      <p className="muted small">The job keeps its state and its priority.</p>
+    </FormDialog>
+  );
+}
+
+const toNumber = (text: string): number | null => (/^\d+$/.test(text.trim()) ? Number(text) : null);
+
+export function ConcurrencyDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) {
+  const [text, setText] = useState(String(queue.max_concurrency ?? 0));
+  const save = useConcurrency();
+  const max = toNumber(text);
+  return (
+    <FormDialog
+      title="Set Concurrency"
+      submit="Save"
+      ready={max !== null}
+      busy={save.isPending}
+      onSubmit={() => save.mutate({ name: queue.name, max: max ?? 0 }, { onSuccess: onClose })}
+      onClose={onClose}
+    >
+      <Field label="Jobs at once (0 = unlimited)" error={save.error?.message}>
+        {(id) => <input id={id} type="number" min={0} value={text} onChange={(e) => setText(e.target.value)} autoFocus />}
+      </Field>
+    </FormDialog>
+  );
+}
+
+export function ThrottleDialog({ queue, onClose }: { queue: Queue; onClose: () => void }) {
+  const [rate, setRate] = useState(String(queue.rate_limit ?? ""));
+  const [window, setWindow] = useState(String(queue.rate_window_ms ?? 1000));
+  const save = useThrottle();
+  const limit = { rate: toNumber(rate) ?? 0, window_ms: toNumber(window) ?? 0 };
+  const send = (value: typeof limit | null) => save.mutate({ name: queue.name, limit: value }, { onSuccess: onClose });
+  return (
+    <FormDialog
+      title="Set Rate Limit"
+      submit="Save"
+      ready={limit.rate > 0 && limit.window_ms > 0}
+      busy={save.isPending}
+      onSubmit={() => send(limit)}
+      onClose={onClose}
+      left={
+        queue.rate_limit === undefined ? undefined : (
+          <Button kind="danger" disabled={save.isPending} onClick={() => send(null)}>
+            Remove
+          </Button>
+        )
+      }
+    >
+      <Field label="Jobs" error={save.error?.message}>
+        {(id) => <input id={id} type="number" min={1} value={rate} onChange={(e) => setRate(e.target.value)} autoFocus />}
+      </Field>
+      <Field label="Within (milliseconds)">
+        {(id) => <input id={id} type="number" min={1} value={window} onChange={(e) => setWindow(e.target.value)} />}
+      </Field>
+    </FormDialog>
+  );
+}
+
+interface ConfirmProps {
+  title: string;
+  text: string;
+  action: string;
+  busy: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+export function ConfirmDialog({ title, text, action, busy, onConfirm, onClose }: ConfirmProps) {
+  return (
+    <FormDialog title={title} submit={action} ready busy={busy} onSubmit={onConfirm} onClose={onClose} danger>
+      <p>{text}</p>
+      <p className="muted">This cannot be undone.</p>
+    </FormDialog>
+  );
+}

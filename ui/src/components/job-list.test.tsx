@@ -1,0 +1,136 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
+import { MemoryRouter, useLocation } from "react-router-dom";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+
+import { newQueryClient } from "../api/queries";
+import type { JobSummary, SearchRequest } from "../api/types";
+import { NO_FILTERS } from "../lib/filters";
+import { parseTags } from "./enqueue-dialog";
+import { JobList } from "./job-list";
+
+const ALL = 120;
+
+const jobAt = (i: number): JobSummary => ({
+  id: `job_${String(i).padStart(26, "0")}`,
+  queue: "emails",
+  state: "dead",
+  payload: { n: i },
+  priority: 2,
+  attempt: 1,
+  max_retries: 1,
+  created_at: "2026-02-20T10:00:00Z",
+});
+
+const searches: SearchRequest[] = [];
+const bulks: unknown[] = [];
+
+/** A server that pages through its jobs as the contract says. */
+function answer(url: string, init: RequestInit): Response {
+  const body = JSON.parse(init.body as string) as SearchRequest;
+  if (url.endsWith("/jobs/bulk")) {
+    bulks.push(body);
+    return Response.json({ affected: 2, errors: 0, duration_ms: 3 });
+  }
+  searches.push(body);
+  if (body.payload_jq === "nonsense") {
+    return Response.json({ error: "unsupported payload_jq expression", code: "VALIDATION_ERROR" }, { status: 400 });
+  }
+  const from = Number(body.cursor ?? 0);
+  const to = Math.min(ALL, from + (body.limit ?? 50));
+  const jobs = Array.from({ length: to - from }, (_, i) => jobAt(from + i));
+  return Response.json({ jobs, total: ALL, has_more: to < ALL, cursor: String(to), duration_ms: 1 });
+}
+
+const Where = () => <output data-testid="where">{useLocation().search}</output>;
+
+beforeEach(() => {
+  searches.length = bulks.length = 0;
+  vi.stubGlobal("fetch", (url: string, init: RequestInit) => Promise.resolve(answer(url, init)));
+  render(
+    <QueryClientProvider client={newQueryClient()}>
+      <MemoryRouter future={{ v7_startTransition: false, v7_relativeSplatPath: true }}>
+        <JobList defaults={{ ...NO_FILTERS, queue: "emails" }} title="Jobs" fileName="emails-jobs" />
+        <Where />
+      </MemoryRouter>
+    </QueryClientProvider>,
+  );
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+});
+
+const rows = () => screen.getAllByRole("row").length - 1;
+const where = () => screen.getByTestId("where").textContent;
+
+it("shows a page, and Load More adds the next", async () => {
+  await screen.findByText("Jobs (120 total)");
+  expect(rows()).toBe(50);
+  fireEvent.click(screen.getByText("Load More"));
+  await waitFor(() => expect(rows()).toBe(100));
+  expect(searches.at(-1)).toMatchObject({ queue: "emails", cursor: "50" });
+});
+
+it("puts filters into the address and sends them", async () => {
+  await screen.findByText("Jobs (120 total)");
+  fireEvent.click(screen.getByRole("button", { name: "Dead" }));
+  expect(where()).toBe("?state=dead");
+  await waitFor(() => expect(searches.at(-1)?.state).toEqual(["dead"]));
+  fireEvent.click(screen.getByText("Reset"));
+  expect(where()).toBe("");
+});
+
+it("shows beside the field what the server says about a jq filter", async () => {
+  await screen.findByText("Jobs (120 total)");
+  fireEvent.click(screen.getByText("Advanced filters"));
+  fireEvent.change(screen.getByLabelText("jq filter"), { target: { value: "nonsense" } });
+  const alert = await screen.findByRole("alert");
+  expect(alert.textContent).toBe("unsupported payload_jq expression");
+});
+
+it("sends ticked jobs by id and all matching ones by filter", async () => {
+  await screen.findByText("Jobs (120 total)");
+  const [all, first, second] = screen.getAllByRole("checkbox");
+  if (all === undefined || first === undefined || second === undefined) {
+    throw new Error("there are no checkboxes");
+  }
+  fireEvent.click(first);
+  fireEvent.click(second);
+  expect(screen.getByText("2 selected")).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Retry" }));
+  fireEvent.click(screen.getByRole("button", { name: "Retry 2 jobs" }));
+  await waitFor(() => expect(bulks).toHaveLength(1));
+  expect(bulks[0]).toEqual({ action: "retry", job_ids: [jobAt(0).id, jobAt(1).id] });
+  await waitFor(() => expect(screen.queryByText("2 selected")).toBeNull());
+
+  fireEvent.click(all);
+  fireEvent.click(screen.getByText("Select all 120 matching"));
+  fireEvent.click(screen.getByRole("button", { name: "Move" }));
+  const confirm = screen.getByRole<HTMLButtonElement>("button", { name: "Move 120 jobs" });
+  expect(confirm.disabled).toBe(true);
+  fireEvent.change(screen.getByPlaceholderText("Queue name..."), { target: { value: "later" } });
+  fireEvent.click(confirm);
+  await waitFor(() => expect(bulks).toHaveLength(2));
+  expect(bulks[1]).toEqual({ action: "move", filter: { queue: "emails" }, move_to_queue: "later" });
+});
+
+it("walks the rows with j and k, but not while typing", async () => {
+  await screen.findByText("Jobs (120 total)");
+  const focused = () => document.querySelectorAll("tr.focused").length;
+  fireEvent.keyDown(document.body, { key: "j" });
+  expect(focused()).toBe(1);
+  fireEvent.keyDown(document.body, { key: "/" });
+  const payload = await screen.findByLabelText("Payload contains");
+  await waitFor(() => expect(document.activeElement).toBe(payload));
+  fireEvent.keyDown(payload, { key: "j" });
+  expect(document.querySelector("tbody tr")?.classList.contains("focused")).toBe(true);
+});
+
+it("reads tags", () => {
+  expect(parseTags("a=b, c=d=e")).toEqual({ a: "b", c: "d=e" });
+  expect(parseTags(" ")).toEqual({});
+  expect(parseTags("a")).toBeNull();
+  expect(parseTags("=b")).toBeNull();
+});

@@ -1,0 +1,132 @@
+// A page's jobs: the search panel with its filters in the address bar, the table, bulk actions.
+import { useCallback, useMemo, useState } from "react";
+import { useSearchParams } from "react-router-dom";
+
+import { ApiError } from "../api/client";
+import { useSearchPages } from "../api/queries";
+import type { JobSummary } from "../api/types";
+import { download, toCsv, toJson } from "../lib/export";
+import { filtersFromUrl, filtersToUrl, toFilter, toRequest, type Filters } from "../lib/filters";
+import { useSettled } from "../lib/hooks";
+import { BulkBar, type Scope } from "./bulk";
+import { JobTable } from "./job-table";
+import { Button, Card, Pending } from "./parts";
+import { SearchPanel } from "./search-panel";
+
+const PAGE = 50;
+const TYPING_MS = 250;
+
+function useUrlFilters(defaults: Filters): [Filters, (filters: Filters) => void] {
+  const [query, setQuery] = useSearchParams();
+  const filters = useMemo(() => filtersFromUrl(query, defaults), [query, defaults]);
+  const set = useCallback(
+    (next: Filters) => setQuery((current) => filtersToUrl(next, defaults, current), { replace: true }),
+    [setQuery, defaults],
+  );
+  return [filters, set];
+}
+
+interface JobListProps {
+  /** What the page shows by itself; the address bar has what differs. */
+  defaults: Filters;
+  /** "Jobs", "Dead Jobs". */
+  title: string;
+  /** Of the exported files. */
+  fileName: string;
+  fixedState?: boolean;
+  runsIn?: boolean;
+  showQueue?: boolean;
+}
+
+export function JobList({ defaults, title, fileName, fixedState = false, runsIn = false, showQueue = false }: JobListProps) {
+  const [filters, setFilters] = useUrlFilters(defaults);
+  const settled = useSettled(filters, TYPING_MS);
+  const result = useSearchPages(useMemo(() => toRequest(settled, PAGE), [settled]));
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [everything, setEverything] = useState(false);
+
+  // A page that was read again may have moved by a row: no job twice.
+  const jobs = useMemo((): JobSummary[] | undefined => {
+    const rows = result.data?.pages.flatMap((p) => p.jobs);
+    return rows && [...new Map(rows.map((j) => [j.id, j])).values()];
+  }, [result.data]);
+  const last = result.data?.pages.at(-1);
+  const total = last?.total ?? 0;
+  const shownPicked = useMemo(() => (jobs ?? []).filter((j) => picked.has(j.id)), [jobs, picked]);
+  const scope: Scope = everything
+    ? { kind: "filter", filter: toFilter(settled), total }
+    : { kind: "ids", ids: shownPicked.map((j) => j.id) };
+  const select = useCallback((ids: ReadonlySet<string>) => {
+    setEverything(false);
+    setPicked(ids);
+  }, []);
+  const clear = useCallback(() => select(new Set()), [select]);
+
+  const refused = result.error instanceof ApiError && result.error.status === 400 ? result.error.message : null;
+  const jqError = settled.payload_jq === "" ? null : refused;
+  const allPicked = jobs !== undefined && jobs.length > 0 && shownPicked.length === jobs.length;
+  return (
+    <>
+      <SearchPanel
+        filters={filters}
+        defaults={defaults}
+        onChange={(next) => {
+          clear();
+          setFilters(next);
+        }}
+        fixedState={fixedState}
+        jqError={jqError}
+      />
+      <Card
+        title={`${title} (${total} total)`}
+        aside={
+          <div className="card-row">
+            {last !== undefined && <span className="muted small">{last.duration_ms} ms</span>}
+            {jobs !== undefined && jobs.length > 0 && (
+              <>
+                <Button compact onClick={() => download(`${fileName}.json`, "application/json", toJson(jobs))}>
+                  JSON
+                </Button>
+                <Button compact onClick={() => download(`${fileName}.csv`, "text/csv", toCsv(jobs))}>
+                  CSV
+                </Button>
+              </>
+            )}
+          </div>
+        }
+      >
+        {result.isError && jobs !== undefined && jqError === null && (
+          <div className="card-body">
+            <Pending error={result.error} what="Refresh failed" />
+          </div>
+        )}
+        <JobTable
+          jobs={jobs}
+          error={result.error}
+          selected={everything ? new Set((jobs ?? []).map((j) => j.id)) : picked}
+          onSelect={select}
+          runsIn={runsIn}
+          showQueue={showQueue}
+        />
+        {result.hasNextPage && (
+          <div className="card-body card-row">
+            <Button disabled={result.isFetchingNextPage} onClick={() => void result.fetchNextPage()}>
+              Load More
+            </Button>
+            <span className="muted small">
+              {jobs?.length ?? 0} of {total}
+            </span>
+          </div>
+        )}
+      </Card>
+      <BulkBar
+        scope={scope}
+        shown={everything ? (jobs ?? []) : shownPicked}
+        matching={allPicked && !everything && total > shownPicked.length ? total : null}
+        onAllMatching={() => setEverything(true)}
+        onClear={clear}
+        runNow={runsIn}
+      />
+    </>
+  );
+}

@@ -1,0 +1,126 @@
+import { useEffect, useMemo, useState } from "react";
+import { Link, useNavigate } from "react-router-dom";
+
+import type { JobSummary } from "../api/types";
+import { attempts, countdown, fullTime, preview } from "../lib/format";
+import { useHotkeys, useNow } from "../lib/hooks";
+import { Ago, PriorityBadge, ShortId, StateBadge } from "./parts";
+import { Table, type Column } from "./table";
+
+export const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
+
+interface JobTableProps {
+  jobs: readonly JobSummary[] | undefined;
+  error: unknown;
+  selected: ReadonlySet<string>;
+  onSelect: (ids: ReadonlySet<string>) => void;
+  /** Also when each is due. */
+  runsIn?: boolean;
+  /** Also the queue, on pages that show several. */
+  showQueue?: boolean;
+}
+
+function RunsIn({ job }: { job: JobSummary }) {
+  const now = useNow(1_000);
+  return (
+    <span title={job.scheduled_at === undefined ? "" : fullTime(job.scheduled_at)}>
+      {countdown(job.scheduled_at, now)}
+    </span>
+  );
+}
+
+export function JobTable({ jobs, error, selected, onSelect, runsIn = false, showQueue = false }: JobTableProps) {
+  const navigate = useNavigate();
+  const [focused, setFocused] = useState<number | null>(null);
+  const list = useMemo(() => jobs ?? [], [jobs]);
+  // Another list is another focus; the same jobs read again are the same list.
+  const identity = list.map((j) => j.id).join();
+  useEffect(() => setFocused(null), [identity]);
+  const open = (job: JobSummary) => navigate(jobPath(job.id));
+  const step = (by: number) => {
+    if (list.length > 0) {
+      setFocused((now) => Math.min(list.length - 1, Math.max(0, now === null ? 0 : now + by)));
+    }
+  };
+  useHotkeys({
+    j: () => step(1),
+    k: () => step(-1),
+    Enter: (event) => {
+      const job = focused === null ? undefined : list[focused];
+      // Enter on a link or button that has the browser's focus is for that one.
+      if (job !== undefined && !(event.target instanceof Element && event.target.closest("a, button") !== null)) {
+        open(job);
+      }
+    },
+  });
+  const columns = useMemo((): Column<JobSummary>[] => {
+    const all = list.length > 0 && list.every((j) => selected.has(j.id));
+    const toggle = (id: string) => {
+      const next = new Set(selected);
+      if (!next.delete(id)) {
+        next.add(id);
+      }
+      onSelect(next);
+    };
+    return [
+      {
+        id: "check",
+        className: "check",
+        header: (
+          <input
+            type="checkbox"
+            aria-label="Select all jobs shown"
+            checked={all}
+            onChange={() => onSelect(all ? new Set() : new Set(list.map((j) => j.id)))}
+          />
+        ),
+        cell: (j) => (
+          <input
+            type="checkbox"
+            aria-label={`Select job ${j.id}`}
+            checked={selected.has(j.id)}
+            onChange={() => toggle(j.id)}
+          />
+        ),
+      },
+      {
+        id: "id",
+        header: "Job ID",
+        cell: (j) => (
+          <Link to={jobPath(j.id)}>
+            <ShortId id={j.id} />
+          </Link>
+        ),
+      },
+      ...(showQueue ? [{ id: "queue", header: "Queue", cell: (j: JobSummary) => j.queue }] : []),
+      { id: "state", header: "State", cell: (j) => <StateBadge state={j.state} /> },
+      { id: "priority", header: "Priority", cell: (j) => <PriorityBadge priority={j.priority} /> },
+      { id: "attempt", header: "Attempt", className: "num", cell: attempts },
+      ...(runsIn ? [{ id: "due", header: "Runs In", cell: (j: JobSummary) => <RunsIn job={j} /> }] : []),
+      {
+        id: "payload",
+        header: "Payload",
+        className: "wide",
+        cell: (j) => (
+          <span className="mono muted" title={j.last_error}>
+            {preview(j.payload)}
+          </span>
+        ),
+      },
+      { id: "created", header: "Created", cell: (j) => <Ago at={j.created_at} /> },
+    ];
+  }, [list, selected, onSelect, runsIn, showQueue]);
+  return (
+    <Table
+      label="Jobs"
+      rows={jobs}
+      columns={columns}
+      rowKey={(j) => j.id}
+      empty="No jobs found"
+      error={error}
+      onOpen={open}
+      focused={focused}
+      rowClass={(job, i) => `${i === focused ? "focused" : ""} ${selected.has(job.id) ? "selected" : ""}`}
+    />
+  );
+}

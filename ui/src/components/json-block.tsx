@@ -1,0 +1,48 @@
+import type { ReactNode } from "react";
+
+import type { Json } from "../api/types";
+import { CopyButton } from "./parts";
+
+const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+/** Beyond this a browser would labour over the colours. */
+const COLOURED_MAX = 50_000;
+
+/** Pretty JSON with its tokens marked; the text as a whole is what JSON.stringify gave. */
+function coloured(text: string): ReactNode[] {
+  const out: ReactNode[] = [];
+  let done = 0;
+  for (const match of text.matchAll(TOKEN)) {
+    const [whole, string, colon] = match;
+    const kind = string === undefined ? (/^[-\d]/.test(whole) ? "number" : "word") : colon === undefined ? "string" : "key";
+    out.push(text.slice(done, match.index));
+    out.push(
+      <span key={match.index} className={kind}>
+        {string ?? whole}
+      </span>,
+    );
+    if (colon !== undefined) {
+      out.push(colon);
+    }
+    done = match.index + whole.length;
+  }
+  out.push(text.slice(done));
+  return out;
+}
+
+export function JsonBlock({ title, value, open = false }: { title: string; value: Json; open?: boolean }) {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <details className="card card-body" open={open}>
+      <summary>{title}</summary>
+      <div className="stack">
+        <div>
+          <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} />
+        </div>
+        <pre className="json" tabIndex={0} aria-label={title}>
+          {text.length > COLOURED_MAX ? text : coloured(text)}
+        </pre>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,171 @@
+// Small parts that every page is made of.
+import { useId, useState, type ButtonHTMLAttributes, type ReactNode } from "react";
+
+import { messageOf } from "../api/client";
+import { capitalise, fullTime, priorityName, relativeTime, shortId } from "../lib/format";
+import { copyText } from "../lib/copy";
+import { useNow } from "../lib/hooks";
+import { Icon, type IconName } from "./icons";
+
+type ButtonKind = "plain" | "primary" | "danger" | "danger-solid" | "ghost";
+
+interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  kind?: ButtonKind;
+  compact?: boolean;
+}
+
+export function Button({ kind = "plain", compact = false, ...rest }: ButtonProps) {
+  return <button type="button" className={`button ${kind}${compact ? " compact" : ""}`} {...rest} />;
+}
+
+interface IconButtonProps extends Omit<ButtonProps, "children"> {
+  icon: IconName;
+  label: string;
+}
+
+export function IconButton({ icon, label, ...rest }: IconButtonProps) {
+  return (
+    <button type="button" className="button ghost icon-only" aria-label={label} title={label} {...rest}>
+      <Icon name={icon} />
+    </button>
+  );
+}
+
+export const Badge = ({ tone, children, plain = false }: { tone?: string; children: ReactNode; plain?: boolean }) => (
+  <span className={`badge ${tone ?? ""}${plain ? " plain" : ""}`}>{children}</span>
+);
+
+export const StateBadge = ({ state }: { state: string }) => <Badge tone={state}>{capitalise(state)}</Badge>;
+
+const PRIORITY_TONES = ["red", "orange", ""];
+
+export const PriorityBadge = ({ priority }: { priority: number }) => (
+  <Badge tone={PRIORITY_TONES[priority] ?? ""} plain>
+    {priorityName(priority)}
+  </Badge>
+);
+
+export function Card({ title, aside, children }: { title?: ReactNode; aside?: ReactNode; children: ReactNode }) {
+  return (
+    <section className="card">
+      {title !== undefined && (
+        <div className="card-head">
+          <h2>{title}</h2>
+          {aside}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+export const Stat = ({ label, children }: { label: string; children: ReactNode }) => (
+  <dl className="card stat">
+    <dt>{label}</dt>
+    <dd>{children}</dd>
+  </dl>
+);
+
+export function Field({
+  label,
+  error,
+  children,
+}: {
+  label: string;
+  error?: string | null | undefined;
+  children: (id: string) => ReactNode;
+}) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label className="label" htmlFor={id}>
+        {label}
+      </label>
+      {children(id)}
+      {error !== undefined && error !== null && (
+        <span className="error" role="alert">
+          {error}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A moment as its distance from now; the whole of it on hover. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow(10_000);
+  return (
+    <time dateTime={at} title={fullTime(at)}>
+      {relativeTime(at, now)}
+    </time>
+  );
+}
+
+const TAIL = 8;
+
+/** The beginning of an id, as text; its end is shown too, because ids of one moment begin alike. */
+export function ShortId({ id }: { id: string }) {
+  return (
+    <span className="mono short-id" title={id} data-end={id.length > 12 + TAIL ? id.slice(-TAIL) : undefined}>
+      {shortId(id)}
+    </span>
+  );
+}
+
+/** What stands in for data that is not there: on its way, or refused. */
+export function Pending({ error, what }: { error: unknown; what?: string }) {
+  if (error !== null && error !== undefined) {
+    return (
+      <div className="notice bad" role="alert">
+        {what === undefined ? "" : `${what}: `}
+        {messageOf(error)}
+      </div>
+    );
+  }
+  return <p className="muted">Loading...</p>;
+}
+
+export const Notice = ({ children }: { children: ReactNode }) => <div className="notice">{children}</div>;
+
+export function Bar({ value, tone = "", label }: { value: number | null; tone?: string; label: string }) {
+  return (
+    <div
+      className={`bar ${value === null ? "unknown" : tone}`}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      {...(value === null ? {} : { "aria-valuenow": value })}
+    >
+      <div style={value === null ? {} : { width: `${value}%` }} />
+    </div>
+  );
+}
+
+export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
+  const [done, setDone] = useState(false);
+  const copy = () => {
+    void copyText(text).then(() => {
+      setDone(true);
+      setTimeout(() => setDone(false), 1500);
+    });
+  };
+  return (
+    <Button kind="ghost" compact onClick={copy} aria-label={label}>
+      <Icon name="copy" size={14} />
+      {done ? "Copied" : "Copy"}
+    </Button>
+  );
+}
+
+export function PageHead({ title, badges, children }: { title: ReactNode; badges?: ReactNode; children?: ReactNode }) {
+  return (
+    <div className="page-head">
+      <div className="page-title">
+        <h1>{title}</h1>
+        {badges}
+      </div>
+      {children !== undefined && <div className="card-row">{children}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,118 @@
+import { useMemo } from "react";
+import { Link, useNavigate } from "react-router-dom";
+
+import { usePause, useResume } from "../api/actions";
+import type { Queue } from "../api/types";
+import { count, latency } from "../lib/format";
+import { useNow } from "../lib/hooks";
+import { rates } from "../lib/rates";
+import { Badge, IconButton } from "./parts";
+import { Table, type Column } from "./table";
+
+export const queuePath = (name: string): string => `/queues/${encodeURIComponent(name)}`;
+
+export const waitingMs = (queue: Queue, now: number): number | null =>
+  queue.oldest_pending_at === undefined ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
+
+export const StatusBadge = ({ paused }: { paused: boolean }) => (
+  <Badge tone={paused ? "amber" : "green"}>{paused ? "Paused" : "Active"}</Badge>
+);
+
+function latencyClass(ms: number): string {
+  if (ms > 300_000) {
+    return "danger-text";
+  }
+  return ms > 60_000 ? "warn-text" : "";
+}
+
+function Latency({ queue, now }: { queue: Queue; now: number }) {
+  const ms = waitingMs(queue, now);
+  return ms === null ? <>-</> : <span className={latencyClass(ms)}>{latency(ms)}</span>;
+}
+
+function Rate({ name }: { name: string }) {
+  const rate = rates.perMinute(name);
+  return <>{rate === null ? "-" : `${count(rate)}/min`}</>;
+}
+
+function PauseButton({ queue }: { queue: Queue }) {
+  const pause = usePause();
+  const resume = useResume();
+  const action = queue.paused ? resume : pause;
+  return (
+    <IconButton
+      icon={queue.paused ? "play" : "pause"}
+      label={`${queue.paused ? "Resume" : "Pause"} ${queue.name}`}
+      disabled={action.isPending}
+      onClick={() => action.mutate(queue.name)}
+    />
+  );
+}
+
+type Counter = "pending" | "active" | "held" | "completed" | "dead" | "scheduled" | "retrying";
+
+const number = (id: Counter, header: string): Column<Queue> => ({
+  id,
+  header,
+  className: "num",
+  sort: (q) => q[id],
+  cell: (q) => count(q[id]),
+});
+
+function columnsAt(now: number): Column<Queue>[] {
+  return [
+    {
+      id: "name",
+      header: "Name",
+      sort: (q) => q.name,
+      cell: (q) => <Link to={queuePath(q.name)}>{q.name}</Link>,
+    },
+    number("pending", "Pending"),
+    number("active", "Active"),
+    number("held", "Held"),
+    number("completed", "Completed"),
+    {
+      ...number("dead", "Dead"),
+      cell: (q) => <span className={q.dead > 0 ? "danger-text" : ""}>{count(q.dead)}</span>,
+    },
+    number("scheduled", "Scheduled"),
+    number("retrying", "Retrying"),
+    {
+      id: "rate",
+      header: "Rate",
+      className: "num",
+      sort: (q) => rates.perMinute(q.name) ?? -1,
+      cell: (q) => <Rate name={q.name} />,
+    },
+    {
+      id: "latency",
+      header: "Latency",
+      className: "num",
+      sort: (q) => waitingMs(q, now) ?? -1,
+      cell: (q) => <Latency queue={q} now={now} />,
+    },
+    { id: "status", header: "Status", cell: (q) => <StatusBadge paused={q.paused} /> },
+    {
+      id: "action",
+      header: <span className="sr-only">Action</span>,
+      cell: (q) => <PauseButton queue={q} />,
+    },
+  ];
+}
+
+export function QueueTable({ queues, error }: { queues: readonly Queue[] | undefined; error: unknown }) {
+  const navigate = useNavigate();
+  const now = useNow(1_000);
+  const columns = useMemo(() => columnsAt(now), [now]);
+  return (
+    <Table
+      label="Queues"
+      rows={queues}
+      columns={columns}
+      rowKey={(q) => q.name}
+      empty="No queues found"
+      error={error}
+      onOpen={(q) => navigate(queuePath(q.name))}
+    />
+  );
+}

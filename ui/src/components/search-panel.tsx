@@ -1,0 +1,192 @@
+import { useEffect, useRef, useState } from "react";
+
+import { JOB_STATES, PRIORITIES, type JobState } from "../api/types";
+import { advancedCount, type Filters } from "../lib/filters";
+import { capitalise } from "../lib/format";
+import { useHotkeys } from "../lib/hooks";
+import { Button, Field } from "./parts";
+
+interface SearchPanelProps {
+  filters: Filters;
+  defaults: Filters;
+  onChange: (filters: Filters) => void;
+  /** The page fixes the state, so there is nothing to choose. */
+  fixedState?: boolean;
+  /** What the server says about the jq filter. */
+  jqError?: string | null;
+}
+
+const TEXT_FIELDS = [
+  ["error_contains", "Error contains"],
+  ["job_id_prefix", "Job ID prefix"],
+  ["batch_id", "Batch ID"],
+  ["worker_id", "Worker ID"],
+  ["unique_key", "Unique key"],
+] as const;
+
+const SORTS = [
+  ["created_at", "Created"],
+  ["priority", "Priority"],
+  ["started_at", "Started"],
+  ["completed_at", "Completed"],
+  ["attempt", "Attempt"],
+] as const;
+
+function StateChips({ filters, onChange }: SearchPanelProps) {
+  const toggle = (state: JobState) => {
+    const on = filters.state.includes(state);
+    onChange({ ...filters, state: on ? filters.state.filter((s) => s !== state) : [...filters.state, state] });
+  };
+  return (
+    <div className="chips" role="group" aria-label="States">
+      {JOB_STATES.map((state) => {
+        const on = filters.state.includes(state);
+        return (
+          <button key={state} type="button" className="chip" aria-pressed={on} onClick={() => toggle(state)}>
+            {capitalise(state)}
+            {on && <span aria-hidden="true">×</span>}
+          </button>
+        );
+      })}
+    </div>
+  );
+}
+
+function TagField({ filters, onChange }: SearchPanelProps) {
+  const [text, setText] = useState("");
+  const add = () => {
+    const pair = text.trim();
+    if (pair.indexOf("=") > 0 && !filters.tag.includes(pair)) {
+      onChange({ ...filters, tag: [...filters.tag, pair] });
+      setText("");
+    }
+  };
+  return (
+    <Field label="Tag (key=value, then Enter)">
+      {(id) => (
+        <>
+          <input
+            id={id}
+            placeholder="tenant=acme"
+            value={text}
+            onChange={(e) => setText(e.target.value)}
+            onBlur={add}
+            onKeyDown={(e) => {
+              if (e.key === "Enter") {
+                add();
+              }
+            }}
+          />
+          {filters.tag.length > 0 && (
+            <div className="chips">
+              {filters.tag.map((pair) => (
+                <button
+                  key={pair}
+                  type="button"
+                  className="chip"
+                  aria-pressed="true"
+                  aria-label={`Remove tag ${pair}`}
+                  onClick={() => onChange({ ...filters, tag: filters.tag.filter((t) => t !== pair) })}
+                >
+                  {pair} <span aria-hidden="true">×</span>
+                </button>
+              ))}
+            </div>
+          )}
+        </>
+      )}
+    </Field>
+  );
+}
+
+type TextName = Exclude<keyof Filters, "state" | "tag">;
+
+export function SearchPanel(props: SearchPanelProps) {
+  const { filters, defaults, onChange, fixedState = false, jqError = null } = props;
+  const hidden = advancedCount(filters, defaults);
+  const [open, setOpen] = useState(hidden > 0);
+  const payload = useRef<HTMLInputElement>(null);
+  const [wantsFocus, setWantsFocus] = useState(false);
+  useEffect(() => {
+    if (wantsFocus && open) {
+      payload.current?.focus();
+      setWantsFocus(false);
+    }
+  }, [wantsFocus, open]);
+  useHotkeys({
+    "/": (event) => {
+      event.preventDefault();
+      setOpen(true);
+      setWantsFocus(true);
+    },
+  });
+  const text = (name: TextName) => ({
+    value: filters[name],
+    onChange: (event: { target: { value: string } }) => onChange({ ...filters, [name]: event.target.value }),
+  });
+  return (
+    <section className="card card-body stack" aria-label="Search">
+      <div className="card-row">
+        {!fixedState && <StateChips {...props} />}
+        <Button compact kind="ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
+          Advanced filters{hidden > 0 ? ` (${hidden})` : ""}
+        </Button>
+        <Button compact kind="ghost" onClick={() => onChange(defaults)}>
+          Reset
+        </Button>
+      </div>
+      {open && (
+        <div className="form-grid">
+          {defaults.queue === "" && <Field label="Queue">{(id) => <input id={id} {...text("queue")} />}</Field>}
+          <Field label="Priority">
+            {(id) => (
+              <select id={id} {...text("priority")}>
+                <option value="">All</option>
+                {PRIORITIES.map((name) => (
+                  <option key={name} value={name}>
+                    {capitalise(name)}
+                  </option>
+                ))}
+              </select>
+            )}
+          </Field>
+          <Field label="Payload contains">
+            {(id) => <input id={id} ref={payload} placeholder="user@example.com" {...text("payload_contains")} />}
+          </Field>
+          <Field label="jq filter" error={jqError}>
+            {(id) => (
+              <input id={id} className="mono" placeholder='.template == "welcome"' {...text("payload_jq")} spellCheck={false} />
+            )}
+          </Field>
+          {TEXT_FIELDS.map(([name, label]) => (
+            <Field key={name} label={label}>
+              {(id) => <input id={id} {...text(name)} />}
+            </Field>
+          ))}
+          <TagField {...props} />
+          <Field label="Created after">{(id) => <input id={id} type="datetime-local" {...text("created_after")} />}</Field>
+          <Field label="Created before">
+            {(id) => <input id={id} type="datetime-local" {...text("created_before")} />}
+          </Field>
+          <Field label="Sort by">
+            {(id) => (
+              <select
+                id={id}
+                value={`${filters.sort} ${filters.order}`}
+                onChange={(event) => {
+                  const [sort = "", order = ""] = event.target.value.split(" ");
+                  onChange({ ...filters, sort, order });
+                }}
+              >
+                {SORTS.flatMap(([name, label]) => [
+                  <option key={`${name} desc`} value={`${name} desc`}>{`${label}, descending`}</option>,
+                  <option key={`${name} asc`} value={`${name} asc`}>{`${label}, ascending`}</option>,
+                ])}
+              </select>
+            )}
+          </Field>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,187 @@
+// A real table; with many rows only those in view are in the document.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useCallback, useLayoutEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+
+import { messageOf } from "../api/client";
+
+export interface Column<T> {
+  id: string;
+  header: ReactNode;
+  cell: (row: T) => ReactNode;
+  /** Class of the cells: "num", "wide", "check". */
+  className?: string;
+  /** What to sort by; a column without it cannot be sorted. */
+  sort?: (row: T) => string | number;
+}
+
+interface TableProps<T> {
+  label: string;
+  rows: readonly T[] | undefined;
+  columns: readonly Column<T>[];
+  rowKey: (row: T) => string;
+  empty: string;
+  error?: unknown;
+  onOpen?: (row: T) => void;
+  rowClass?: (row: T, index: number) => string;
+  /** The row to keep in view, by its index. */
+  focused?: number | null;
+}
+
+interface Order {
+  column: string;
+  down: boolean;
+}
+
+const ROW_PX = 42;
+/** Fewer rows than this are simply all there. */
+const VIRTUAL_FROM = 150;
+
+function sortRows<T>(rows: readonly T[], columns: readonly Column<T>[], order: Order | null): readonly T[] {
+  const value = columns.find((c) => c.id === order?.column)?.sort;
+  if (order === null || value === undefined) {
+    return rows;
+  }
+  const sign = order.down ? -1 : 1;
+  return [...rows].sort((a, b) => {
+    const x = value(a);
+    const y = value(b);
+    return x === y ? 0 : sign * (x < y ? -1 : 1);
+  });
+}
+
+/** The rows in view and the heights of what is left out above and below. */
+function useWindow(count: number, focused: number | null) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const virtual = count >= VIRTUAL_FROM;
+  const [margin, setMargin] = useState(0);
+  const scroller = useCallback(() => document.getElementById("content"), []);
+  useLayoutEffect(() => {
+    const content = scroller();
+    if (virtual && body.current !== null && content !== null) {
+      const top = body.current.getBoundingClientRect().top - content.getBoundingClientRect().top;
+      setMargin(top + content.scrollTop);
+    }
+  }, [virtual, scroller, count]);
+  const virtualizer = useVirtualizer({
+    count: virtual ? count : 0,
+    getScrollElement: scroller,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+    scrollMargin: margin,
+  });
+  useLayoutEffect(() => {
+    if (focused === null) {
+      return;
+    }
+    if (virtual) {
+      virtualizer.scrollToIndex(focused);
+    } else {
+      body.current?.rows[focused]?.scrollIntoView({ block: "nearest" });
+    }
+    // Only when the focus moves: scrolling away from it is the reader's right.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, [focused]);
+  if (!virtual) {
+    return { body, first: 0, last: count, before: 0, after: 0 };
+  }
+  const items = virtualizer.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = (items.at(-1)?.index ?? -1) + 1;
+  return { body, first, last, before: first * ROW_PX, after: (count - last) * ROW_PX };
+}
+
+const Space = ({ height, columns }: { height: number; columns: number }) =>
+  height > 0 ? (
+    <tr className="space" aria-hidden="true">
+      <td colSpan={columns} style={{ height }} />
+    </tr>
+  ) : null;
+
+export function Table<T>(props: TableProps<T>) {
+  const { label, columns, rowKey, empty, error, onOpen, rowClass, focused = null } = props;
+  const [order, setOrder] = useState<Order | null>(null);
+  const rows = useMemo(() => sortRows(props.rows ?? [], columns, order), [props.rows, columns, order]);
+  const view = useWindow(rows.length, focused);
+  const click = (event: MouseEvent, row: T) => {
+    const inner = event.target instanceof Element && event.target.closest("a, button, input, label") !== null;
+    if (!inner && window.getSelection()?.toString() === "") {
+      onOpen?.(row);
+    }
+  };
+  let message: string | null = rows.length === 0 ? empty : null;
+  if (props.rows === undefined) {
+    message = error === null || error === undefined ? "Loading..." : messageOf(error);
+  }
+  return (
+    <div className="table-wrap" role="group" aria-label={label} tabIndex={0}>
+      <table aria-label={label} {...(rows.length >= VIRTUAL_FROM ? { "aria-rowcount": rows.length } : {})}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <HeaderCell key={column.id} column={column} order={order} onOrder={setOrder} />
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={view.body}>
+          {message !== null && (
+            <tr>
+              <td className="message" colSpan={columns.length}>
+                {message}
+              </td>
+            </tr>
+          )}
+          <Space height={view.before} columns={columns.length} />
+          {rows.slice(view.first, view.last).map((row, i) => (
+            <tr
+              key={rowKey(row)}
+              className={`${onOpen === undefined ? "" : "opens"} ${rowClass?.(row, view.first + i) ?? ""}`}
+              onClick={(event) => click(event, row)}
+            >
+              {columns.map((column) => (
+                <td key={column.id} className={column.className}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+          <Space height={view.after} columns={columns.length} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface HeaderProps<T> {
+  column: Column<T>;
+  order: Order | null;
+  onOrder: (order: Order | null) => void;
+}
+
+function HeaderCell<T>({ column, order, onOrder }: HeaderProps<T>) {
+  const mine = order?.column === column.id ? order : null;
+  if (column.sort === undefined) {
+    return (
+      <th scope="col" className={column.className}>
+        {column.header}
+      </th>
+    );
+  }
+  // Once for one direction, twice for the other, three times for none.
+  const next = () => {
+    const numbers = column.className === "num";
+    if (mine === null) {
+      onOrder({ column: column.id, down: numbers });
+    } else {
+      onOrder(mine.down === numbers ? { column: column.id, down: !numbers } : null);
+    }
+  };
+  const direction = mine?.down === true ? "descending" : "ascending";
+  return (
+    <th scope="col" className={column.className} aria-sort={mine === null ? "none" : direction}>
+      <button type="button" className="sort" onClick={next}>
+        {column.header}
+        {mine === null ? "" : mine.down ? " ↓" : " ↑"}
+      </button>
+    </th>
+  );
+}

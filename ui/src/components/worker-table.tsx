@@ -1,0 +1,87 @@
+import type { Worker } from "../api/types";
+import { latency } from "../lib/format";
+import { useNow } from "../lib/hooks";
+import { Ago, Badge } from "./parts";
+import { Table, type Column } from "./table";
+
+const STALE_MS = 60_000;
+const OFFLINE_MS = 300_000;
+
+export function workerHealth(worker: Worker, now: number): "Healthy" | "Stale" | "Offline" {
+  const silent = now - Date.parse(worker.last_heartbeat);
+  if (silent <= STALE_MS) {
+    return "Healthy";
+  }
+  return silent <= OFFLINE_MS ? "Stale" : "Offline";
+}
+
+const TONES = { Healthy: "green", Stale: "amber", Offline: "red" };
+
+/** The field is a JSON array in a text. */
+export function workerQueues(worker: Worker): string[] {
+  try {
+    const list: unknown = JSON.parse(worker.queues ?? "[]");
+    return Array.isArray(list) ? list.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function WorkerTable({ workers, error }: { workers: readonly Worker[] | undefined; error: unknown }) {
+  const now = useNow(10_000);
+  const columns: Column<Worker>[] = [
+    { id: "id", header: "Worker ID", sort: (w) => w.id, cell: (w) => <span className="mono">{w.id}</span> },
+    { id: "hostname", header: "Hostname", sort: (w) => w.hostname ?? "", cell: (w) => w.hostname ?? "-" },
+    {
+      id: "status",
+      header: "Status",
+      cell: (w) => {
+        const health = workerHealth(w, now);
+        return <Badge tone={TONES[health]}>{health}</Badge>;
+      },
+    },
+    {
+      id: "queues",
+      header: "Queues",
+      className: "wide",
+      cell: (w) => {
+        const names = workerQueues(w).join(", ");
+        return <span title={names}>{names === "" ? "-" : names}</span>;
+      },
+    },
+    ...(workers?.some((w) => w.active_jobs !== undefined) === true
+      ? [
+          {
+            id: "jobs",
+            header: "Jobs",
+            className: "num",
+            sort: (w: Worker) => w.active_jobs ?? 0,
+            cell: (w: Worker) => w.active_jobs ?? 0,
+          },
+        ]
+      : []),
+    {
+      id: "heartbeat",
+      header: "Last Heartbeat",
+      sort: (w) => -Date.parse(w.last_heartbeat),
+      cell: (w) => <Ago at={w.last_heartbeat} />,
+    },
+    {
+      id: "uptime",
+      header: "Uptime",
+      className: "num",
+      sort: (w) => now - Date.parse(w.started_at),
+      cell: (w) => latency(now - Date.parse(w.started_at)),
+    },
+  ];
+  return (
+    <Table
+      label="Workers"
+      rows={workers}
+      columns={columns}
+      rowKey={(w) => w.id}
+      empty="No workers connected"
+      error={error}
+    />
+  );
+}

@@ -1,0 +1,188 @@
+// The search filter of a page and the address bar: one is made from the other, and back (ui.md 5.4).
+import { JOB_STATES, type JobState, type SearchFilter, type SearchRequest } from "../api/types";
+
+/** What a page can be filtered by, as the fields of its form. Empty means not set. */
+export interface Filters {
+  state: JobState[];
+  queue: string;
+  priority: string;
+  payload_contains: string;
+  payload_jq: string;
+  error_contains: string;
+  /** "key=value" each. */
+  tag: string[];
+  job_id_prefix: string;
+  batch_id: string;
+  worker_id: string;
+  unique_key: string;
+  created_after: string;
+  created_before: string;
+  sort: string;
+  order: string;
+}
+
+export const NO_FILTERS: Filters = {
+  state: [],
+  queue: "",
+  priority: "",
+  payload_contains: "",
+  payload_jq: "",
+  error_contains: "",
+  tag: [],
+  job_id_prefix: "",
+  batch_id: "",
+  worker_id: "",
+  unique_key: "",
+  created_after: "",
+  created_before: "",
+  sort: "created_at",
+  order: "desc",
+};
+
+const TEXTS = [
+  "queue",
+  "priority",
+  "payload_contains",
+  "payload_jq",
+  "error_contains",
+  "job_id_prefix",
+  "batch_id",
+  "worker_id",
+  "unique_key",
+  "created_after",
+  "created_before",
+  "sort",
+  "order",
+] as const satisfies readonly (keyof Filters)[];
+
+const isState = (word: string): word is JobState => (JOB_STATES as readonly string[]).includes(word);
+
+const same = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((word) => b.includes(word));
+
+export function filtersFromUrl(query: URLSearchParams, defaults: Filters): Filters {
+  const filters: Filters = { ...defaults };
+  for (const name of TEXTS) {
+    filters[name] = query.get(name) ?? defaults[name];
+  }
+  const states = query.get("state");
+  if (states !== null) {
+    filters.state = states.split(",").filter(isState);
+  }
+  const tags = query.getAll("tag").filter((pair) => pair.includes("="));
+  if (tags.length > 0) {
+    filters.tag = tags;
+  }
+  return filters;
+}
+
+/** What differs from the page's defaults; keys of the address that are no filters stay. */
+export function filtersToUrl(filters: Filters, defaults: Filters, current: URLSearchParams): URLSearchParams {
+  const query = new URLSearchParams(current);
+  for (const name of TEXTS) {
+    if (filters[name] === defaults[name]) {
+      query.delete(name);
+    } else {
+      query.set(name, filters[name]);
+    }
+  }
+  query.delete("state");
+  if (!same(filters.state, defaults.state)) {
+    query.set("state", filters.state.join(","));
+  }
+  query.delete("tag");
+  if (!same(filters.tag, defaults.tag)) {
+    filters.tag.forEach((pair) => query.append("tag", pair));
+  }
+  return query;
+}
+
+/** A local "2026-02-11T10:00" as UTC; nothing when it is no time. */
+function utc(local: string): string | undefined {
+  const at = new Date(local);
+  return local === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+}
+
+const PLAIN = [
+  "queue",
+  "priority",
+  "payload_contains",
+  "payload_jq",
+  "error_contains",
+  "job_id_prefix",
+  "batch_id",
+  "worker_id",
+  "unique_key",
+] as const;
+
+/** The filter as the server takes it, without what is not set. */
+export function toFilter(filters: Filters): SearchFilter {
+  const out: SearchFilter = {};
+  for (const name of PLAIN) {
+    const text = filters[name].trim();
+    if (text !== "") {
+      out[name] = text;
+    }
+  }
+  if (filters.state.length > 0) {
+    out.state = filters.state;
+  }
+  if (filters.tag.length > 0) {
+    out.tags = Object.fromEntries(
+      filters.tag.map((pair) => {
+        const at = pair.indexOf("=");
+        return [pair.slice(0, at), pair.slice(at + 1)];
+      }),
+    );
+  }
+  for (const name of ["created_after", "created_before"] as const) {
+    const at = utc(filters[name]);
+    if (at !== undefined) {
+      out[name] = at;
+    }
+  }
+  return out;
+}
+
+export const toRequest = (filters: Filters, limit: number): SearchRequest => ({
+  ...toFilter(filters),
+  sort: filters.sort,
+  order: filters.order,
+  limit,
+});
+
+/** How many filters behind the "Advanced filters" toggle are in use. */
+export function advancedCount(filters: Filters, defaults: Filters): number {
+  const hidden = TEXTS.filter((name) => name !== "sort" && name !== "order");
+  return (
+    hidden.filter((name) => filters[name] !== defaults[name]).length +
+    (same(filters.tag, defaults.tag) ? 0 : 1)
+  );
+}
+
+/** What a filter means, in words, for a confirmation. */
+export function describeFilter(filter: SearchFilter): string {
+  const words: string[] = [];
+  if (filter.state !== undefined) {
+    words.push(`state ${filter.state.join(" or ")}`);
+  }
+  if (filter.queue !== undefined) {
+    words.push(`queue ${filter.queue}`);
+  }
+  for (const name of PLAIN) {
+    const value = filter[name];
+    if (value !== undefined && name !== "queue") {
+      words.push(`${name.replaceAll("_", " ")} "${value}"`);
+    }
+  }
+  for (const [key, value] of Object.entries(filter.tags ?? {})) {
+    words.push(`tag ${key}=${value}`);
+  }
+  if (filter.created_after !== undefined) {
+    words.push(`created after ${filter.created_after}`);
+  }
+  if (filter.created_before !== undefined) {
+    words.push(`created before ${filter.created_before}`);
+  }
+  return words.join(", ");
+}

@@ -1,0 +1,175 @@
+// Values as people read them (ui.md 5.1).
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+export function relativeTime(at: string | number, now: number): string {
+  const then = typeof at === "number" ? at : Date.parse(at);
+  const age = now - then;
+  if (Number.isNaN(age)) {
+    return "-";
+  }
+  if (age < 5 * SECOND) {
+    return "just now";
+  }
+  if (age < MINUTE) {
+    return `${Math.floor(age / SECOND)}s ago`;
+  }
+  if (age < HOUR) {
+    return `${Math.floor(age / MINUTE)}m ago`;
+  }
+  if (age < DAY) {
+    return `${Math.floor(age / HOUR)}h ago`;
+  }
+  if (age <= 30 * DAY) {
+    return `${Math.floor(age / DAY)}d ago`;
+  }
+  return new Date(then).toLocaleDateString();
+}
+
+export function count(n: number): string {
+  if (n >= 1_000_000) {
+    return `${(n / 1_000_000).toFixed(1)}M`;
+  }
+  // What would round to 1000.0K is a million.
+  if (n >= 999_950) {
+    return "1.0M";
+  }
+  return n >= 1_000 ? `${(n / 1_000).toFixed(1)}K` : String(n);
+}
+
+export const shortId = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id);
+
+const PREVIEW = 60;
+
+export function preview(value: unknown): string {
+  const text = JSON.stringify(value) as string | undefined;
+  if (text === undefined) {
+    return "";
+  }
+  return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text;
+}
+
+/** A span in seconds and larger: "42s", "3m 5s", "2h 10m", "3d 4h". */
+export function latency(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / SECOND));
+  if (s < 60) {
+    return `${s}s`;
+  }
+  if (s < 3600) {
+    return `${Math.floor(s / 60)}m ${s % 60}s`;
+  }
+  if (s < 86_400) {
+    return `${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
+  }
+  return `${Math.floor(s / 86_400)}d ${Math.floor((s % 86_400) / 3600)}h`;
+}
+
+/** A span that may be short: "3 ms", "1.2 s", else as latency. */
+export function span(ms: number): string {
+  if (ms < 1) {
+    return `${Math.max(0, Math.round(ms * 1000))} µs`;
+  }
+  if (ms < SECOND) {
+    return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
+  }
+  return ms < MINUTE ? `${Number((ms / SECOND).toFixed(1))} s` : latency(ms).replace(/ 0[smh]$/, "");
+}
+
+export function countdown(at: string | undefined, now: number): string {
+  if (at === undefined) {
+    return "-";
+  }
+  const left = Date.parse(at) - now;
+  if (Number.isNaN(left)) {
+    return "-";
+  }
+  if (left <= 0) {
+    return "overdue";
+  }
+  if (left < MINUTE) {
+    return `in ${Math.ceil(left / SECOND)}s`;
+  }
+  if (left < HOUR) {
+    return `in ${Math.floor(left / MINUTE)}m`;
+  }
+  if (left < DAY) {
+    return `in ${Math.floor(left / HOUR)}h ${Math.floor((left % HOUR) / MINUTE)}m`;
+  }
+  return `in ${Math.floor(left / DAY)}d`;
+}
+
+export const money = (usd: number, decimals = 4): string => `$${usd.toFixed(decimals)}`;
+
+export const percent = (part: number, whole: number): number =>
+  whole > 0 ? Math.min(100, Math.max(0, Math.round((part / whole) * 100))) : 0;
+
+export const capitalise = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+const PRIORITY_NAMES = ["Critical", "High", "Normal"];
+
+export const priorityName = (priority: number): string => PRIORITY_NAMES[priority] ?? String(priority);
+
+/** The server makes max_retries attempts in all, and at least one. */
+export const attempts = (job: { attempt: number; max_retries: number }): string =>
+  `${job.attempt} / ${Math.max(1, job.max_retries)}`;
+
+const MOMENT: Intl.DateTimeFormatOptions = {
+  year: "numeric",
+  month: "2-digit",
+  day: "2-digit",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+  hourCycle: "h23",
+};
+
+/** "2026-02-11 10:00:00" in a time zone; the browser's own without one. */
+export function moment(at: string | number, timeZone?: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) {
+    return "-";
+  }
+  const format = new Intl.DateTimeFormat("en-CA", timeZone === undefined ? MOMENT : { ...MOMENT, timeZone });
+  const part = Object.fromEntries(format.formatToParts(date).map((p) => [p.type, p.value]));
+  return `${part.year}-${part.month}-${part.day} ${part.hour}:${part.minute}:${part.second}`;
+}
+
+export const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** For a tooltip: local time with its zone, then UTC. */
+export const fullTime = (at: string): string => `${moment(at)} (${localZone()})\n${moment(at, "UTC")} UTC`;
+
+/** "10:00:04.301" of a moment, local. */
+export function clock(at: string | number): string {
+  const date = new Date(at);
+  const two = (n: number) => String(n).padStart(2, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${String(
+    date.getMilliseconds(),
+  ).padStart(3, "0")}`;
+}
+
+const UNIT_MS: Record<string, number> = {
+  ns: 1e-6,
+  us: 1e-3,
+  "µs": 1e-3,
+  ms: 1,
+  s: SECOND,
+  m: MINUTE,
+  h: HOUR,
+  d: DAY,
+  w: 7 * DAY,
+};
+
+/** Milliseconds of "1h30m", "500µs"; null for what is none. */
+export function parseDuration(text: string): number | null {
+  if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h|d|w))+$/.test(text)) {
+    return text === "0" ? 0 : null;
+  }
+  let total = 0;
+  for (const [, digits, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d|w)/g)) {
+    total += Number(digits) * (UNIT_MS[unit ?? ""] ?? 0);
+  }
+  return total;
+}

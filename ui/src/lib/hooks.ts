@@ -1,0 +1,57 @@
+import { useEffect, useRef, useState } from "react";
+
+/** The time, again every so many milliseconds: what is written relative to it moves on. */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}
+
+/** The value, once it has not changed for a while. */
+export function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+/** Keys that mean something must not be taken away from what one is typing into. */
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.closest("input, textarea, select, [role=dialog]") !== null)
+  );
+}
+
+export type Hotkeys = Record<string, (event: KeyboardEvent) => void>;
+
+/** Single keys, ignored while typing, in a dialog, or with a modifier. */
+export function useHotkeys(keys: Hotkeys): void {
+  const current = useRef(keys);
+  useEffect(() => {
+    current.current = keys;
+  });
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const run = current.current[event.key];
+      const busy = event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented;
+      if (run === undefined || busy || isTyping(event.target) || document.querySelector("dialog[open]") !== null) {
+        return;
+      }
+      run(event);
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = title === "" ? "Corvo" : `${title} · Corvo`;
+  }, [title]);
+}

@@ -1,0 +1,33 @@
+// How long entries took to be committed and applied, sampled while the page is open: ten minutes of percentiles.
+import type { ClusterStatus, Histogram } from "../api/types";
+import { between, type Percentiles } from "./histogram";
+
+export interface LatencySample extends Percentiles {
+  at: number;
+}
+
+const KEPT_MS = 10 * 60_000;
+
+export class Latencies {
+  private last: Histogram | undefined;
+  private lastAt = 0;
+  private list: readonly LatencySample[] = [];
+
+  add(status: ClusterStatus, now: number): void {
+    const hist = status.apply_time_hist;
+    if (hist === undefined || now === this.lastAt) {
+      return;
+    }
+    const grown = this.last === undefined ? null : between(this.last, hist);
+    this.last = hist;
+    this.lastAt = now;
+    const sample = grown ?? { count: 0, p50: 0, p90: 0, p99: 0 };
+    this.list = [...this.list.filter((s) => now - s.at <= KEPT_MS), { at: now, ...sample }];
+  }
+
+  get samples(): readonly LatencySample[] {
+    return this.list;
+  }
+}
+
+export const latencies = new Latencies();

@@ -1,0 +1,41 @@
+// Light or dark: what was chosen here, else what the system has, also when that changes.
+import { useSyncExternalStore } from "react";
+
+const NAME = "theme";
+const system = () => window.matchMedia("(prefers-color-scheme: dark)");
+const listeners = new Set<() => void>();
+
+function chosen(): string | null {
+  try {
+    return localStorage.getItem(NAME);
+  } catch {
+    return null;
+  }
+}
+
+export function isDark(): boolean {
+  const choice = chosen();
+  return choice === null ? system().matches : choice === "dark";
+}
+
+function apply(): void {
+  document.documentElement.classList.toggle("dark", isDark());
+  listeners.forEach((listener) => listener());
+}
+
+export function toggleTheme(): void {
+  localStorage.setItem(NAME, isDark() ? "light" : "dark");
+  apply();
+}
+
+export function useDark(): boolean {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    const media = system();
+    media.addEventListener("change", apply);
+    return () => {
+      listeners.delete(listener);
+      media.removeEventListener("change", apply);
+    };
+  }, isDark);
+}

@@ -1,0 +1,75 @@
+// What happened to a job, in order, as far as its document tells; the event log tells more.
+import type { Job, LiveEvent } from "../api/types";
+import { attempts } from "./format";
+
+export interface Moment {
+  at: string;
+  kind: string;
+  text: string;
+}
+
+export function timelineOf(job: Job): Moment[] {
+  const list: Moment[] = [{ at: job.created_at, kind: "enqueued", text: "Enqueued" }];
+  for (const error of job.errors ?? []) {
+    list.push({ at: error.created_at, kind: "failed", text: `Attempt ${error.attempt} failed: ${error.error}` });
+  }
+  if (job.started_at !== undefined) {
+    const by = job.worker_id === undefined ? "" : ` by ${job.worker_id}`;
+    list.push({ at: job.started_at, kind: "started", text: `Started${by} (attempt ${job.attempt})` });
+  }
+  if (job.completed_at !== undefined) {
+    list.push({ at: job.completed_at, kind: "completed", text: "Completed" });
+  }
+  if (job.state === "dead" && job.failed_at !== undefined) {
+    list.push({ at: job.failed_at, kind: "dead", text: `Dead after attempt ${attempts(job)}` });
+  }
+  if (job.cancelled_at !== undefined) {
+    list.push({ at: job.cancelled_at, kind: "cancelled", text: "Cancelled" });
+  }
+  if (job.scheduled_at !== undefined) {
+    const text = job.state === "retrying" ? "Next attempt due" : "Scheduled to run";
+    list.push({ at: job.scheduled_at, kind: "scheduled", text });
+  }
+  return sorted(list);
+}
+
+const sorted = (list: Moment[]): Moment[] => list.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+
+function detail(event: LiveEvent): string {
+  const data = event.data;
+  if (data === undefined || data === null || typeof data !== "object" || Array.isArray(data)) {
+    return "";
+  }
+  const text = (name: string): string | null => {
+    const value = data[name];
+    return typeof value === "string" || typeof value === "number" ? String(value) : null;
+  };
+  const parts = [
+    text("worker_id") && `by ${text("worker_id") ?? ""}`,
+    text("attempt") && `attempt ${text("attempt") ?? ""}`,
+    text("error"),
+    text("reason"),
+    text("from") && `${text("from") ?? ""} → ${text("to") ?? ""}`,
+    text("current") && `${text("current") ?? ""}/${text("total") ?? "?"}`,
+    text("message"),
+  ];
+  return parts.filter(Boolean).join(", ");
+}
+
+export const bareType = (type: string): string => (type.startsWith("job.") ? type.slice(4) : type);
+
+/** The log's own events of one job; they say everything that the document can, and more. */
+export function timelineOfEvents(events: readonly LiveEvent[]): Moment[] {
+  return sorted(
+    events.map((event) => {
+      const kind = bareType(event.type);
+      const more = detail(event);
+      const name = kind.replaceAll("_", " ");
+      return {
+        at: new Date(event.at_ns / 1e6).toISOString(),
+        kind,
+        text: name.charAt(0).toUpperCase() + name.slice(1) + (more === "" ? "" : `: ${more}`),
+      };
+    }),
+  );
+}

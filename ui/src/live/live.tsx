@@ -1,0 +1,43 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useSyncExternalStore, type ReactNode } from "react";
+
+import { KEY } from "../api/queries";
+import { Coalescer, touched } from "./refresh";
+import { LiveStream, type Source } from "./stream";
+
+export const stream = new LiveStream((url) => new EventSource(url) as unknown as Source);
+
+/** Keeps the stream open while it is shown, and reads again what events make stale. */
+export function Live({ children }: { children: ReactNode }) {
+  const client = useQueryClient();
+  useEffect(() => {
+    const coalescer = new Coalescer((key) => {
+      const at = key.indexOf(":");
+      const keys = at < 0 ? [[key]] : [KEY.job, KEY.iterations, KEY.explain].map((k) => [k, key.slice(at + 1)]);
+      for (const queryKey of keys) {
+        void client.invalidateQueries({ queryKey }, { cancelRefetch: false });
+      }
+    });
+    const off = stream.onBatch((batch) => {
+      // Jobs that no page shows need no thought.
+      const keys = [...touched(batch)].filter(
+        (key) => !key.startsWith("job:") || client.getQueryData([KEY.job, key.slice(4)]) !== undefined,
+      );
+      coalescer.mark(keys);
+    });
+    // A browser has few connections per server: a tab that nobody sees does without.
+    const onVisible = () => (document.visibilityState === "visible" ? stream.start() : stream.stop());
+    onVisible();
+    document.addEventListener("visibilitychange", onVisible);
+    return () => {
+      document.removeEventListener("visibilitychange", onVisible);
+      off();
+      coalescer.stop();
+      stream.stop();
+    };
+  }, [client]);
+  return children;
+}
+
+export const useLiveEvents = () => useSyncExternalStore(stream.subscribe, stream.events);
+export const useStreamState = () => useSyncExternalStore(stream.subscribe, stream.state);

@@ -1,0 +1,35 @@
+import "./styles/base.css";
+import "./styles/shell.css";
+import "./styles/parts.css";
+
+import { QueryClientProvider } from "@tanstack/react-query";
+import { createRoot } from "react-dom/client";
+import { BrowserRouter } from "react-router-dom";
+
+import { newQueryClient } from "./api/queries";
+import { App } from "./app";
+import { SignInGate } from "./components/sign-in";
+import { Toasts } from "./components/toasts";
+import { Live } from "./live/live";
+
+// A part that is not there any more belongs to a version that is not there any more.
+window.addEventListener("vite:preloadError", () => window.location.reload());
+
+// Filters live in the address: an update of it that waits would hold back what one types.
+const FUTURE = { v7_startTransition: false, v7_relativeSplatPath: true };
+
+const root = document.getElementById("root");
+if (root !== null) {
+  createRoot(root).render(
+    <QueryClientProvider client={newQueryClient()}>
+      <BrowserRouter basename="/ui" future={FUTURE}>
+        <SignInGate>
+          <Live>
+            <App />
+          </Live>
+        </SignInGate>
+      </BrowserRouter>
+      <Toasts />
+    </QueryClientProvider>,
+  );
+}

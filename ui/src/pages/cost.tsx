@@ -1,0 +1,175 @@
+import { useState } from "react";
+
+import { useBudgets, useSpend, useUsage } from "../api/queries";
+import type { UsageSummary, UsageTotals } from "../api/types";
+import { Chart } from "../components/chart";
+import { Bar, Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
+import { Table, type Column } from "../components/table";
+import { count, moment, money, percent } from "../lib/format";
+import { useTitle } from "../lib/hooks";
+
+/** Each with how its chart is cut. */
+const PERIODS = [
+  { value: "24h", label: "24 hours", stepHours: 2, steps: 12 },
+  { value: "7d", label: "7 days", stepHours: 24, steps: 7 },
+  { value: "30d", label: "30 days", stepHours: 48, steps: 15 },
+] as const;
+
+type Period = (typeof PERIODS)[number];
+
+type Group = UsageTotals & { key: string };
+
+function hitRate(totals: UsageTotals): string {
+  const all = totals.cache_read_tokens + totals.cache_creation_tokens;
+  return all === 0 ? "-" : `${percent(totals.cache_read_tokens, all)}%`;
+}
+
+function BudgetCard() {
+  const day = useUsage("24h");
+  const budgets = useBudgets();
+  const limit = budgets.data?.find((b) => b.scope === "global")?.daily_usd;
+  const spent = day.data?.totals.cost_usd ?? 0;
+  const part = limit === undefined ? 0 : (spent / limit) * 100;
+  const tone = part > 95 ? "over" : part > 80 ? "warn" : "";
+  return (
+    <div className="card stat stack">
+      <div className="muted small">Budget (last 24 hours)</div>
+      {limit === undefined ? (
+        <p className="muted">No global daily budget is set.</p>
+      ) : (
+        <>
+          <Bar value={percent(spent, limit)} tone={tone} label="Spent of the daily budget" />
+          <p>
+            {money(spent, 2)} of {money(limit, 2)}
+          </p>
+        </>
+      )}
+    </div>
+  );
+}
+
+function SpendChart({ period, to }: { period: Period; to: string }) {
+  const spend = useSpend(period.stepHours, period.steps);
+  if (!spend.ready) {
+    return null;
+  }
+  const times = spend.total.map((_, i) => {
+    const end = Date.parse(to) - (period.steps - 1 - i) * period.stepHours * 3_600_000;
+    return period.stepHours < 24 ? moment(end).slice(11, 16) : moment(end).slice(5, 10);
+  });
+  const step = period.stepHours < 24 ? `${period.stepHours} hours` : period.stepHours === 24 ? "day" : "2 days";
+  return (
+    <Chart
+      stacked
+      label={`Spend per ${step}`}
+      times={times}
+      format={(usd) => money(usd, 2)}
+      series={[{ name: `Spend per ${step}`, colour: "var(--chart-enqueued)", values: spend.total }]}
+    />
+  );
+}
+
+function Spend({ usage, period }: { usage: UsageSummary; period: Period }) {
+  if (usage.totals.count === 0) {
+    return <Notice>No cost data available</Notice>;
+  }
+  return (
+    <div className="stack">
+      <SpendChart key={period.value} period={period} to={usage.to} />
+      <p className="muted">
+        {money(usage.totals.cost_usd)} in {count(usage.totals.count)} reports between {moment(usage.from)} and{" "}
+      {moment(usage.to)}: {count(usage.totals.input_tokens)} input and {count(usage.totals.output_tokens)} output tokens.
+      </p>
+    </div>
+  );
+}
+
+const KEY = (header: string): Column<Group> => ({
+  id: "key",
+  header,
+  className: "wide",
+  sort: (g) => g.key,
+  cell: (g) => (g.key === "" ? <span className="muted">unknown</span> : g.key),
+});
+
+const number = (id: string, header: string, value: (g: Group) => number, format: (n: number) => string): Column<Group> => ({
+  id,
+  header,
+  className: "num",
+  sort: value,
+  cell: (g) => format(value(g)),
+});
+
+const COST = number("cost", "Cost", (g) => g.cost_usd, money);
+
+const BY_QUEUE: Column<Group>[] = [
+  KEY("Queue"),
+  COST,
+  number("jobs", "Jobs", (g) => g.count, count),
+  number("each", "Cost per job", (g) => (g.count === 0 ? 0 : g.cost_usd / g.count), money),
+];
+
+const BY_MODEL: Column<Group>[] = [
+  KEY("Model"),
+  COST,
+  number("input", "Input tokens", (g) => g.input_tokens, count),
+  number("output", "Output tokens", (g) => g.output_tokens, count),
+];
+
+function GroupCard({ title, period, by, columns, empty }: { title: string; period: string; by: string; columns: Column<Group>[]; empty: string }) {
+  const usage = useUsage(period, by);
+  return (
+    <Card title={title}>
+      <Table
+        label={title}
+        rows={usage.data === undefined ? undefined : (usage.data.groups ?? [])}
+        columns={columns}
+        rowKey={(g) => g.key}
+        empty={empty}
+        error={usage.error}
+      />
+    </Card>
+  );
+}
+
+export default function Cost() {
+  useTitle("AI Cost Dashboard");
+  const [period, setPeriod] = useState<Period>(PERIODS[1]);
+  const usage = useUsage(period.value);
+  const totals = usage.data?.totals;
+  return (
+    <>
+      <PageHead title="AI Cost Dashboard">
+        <Field label="Period">
+          {(id) => (
+            <select
+              id={id}
+              value={period.value}
+              onChange={(e) => setPeriod(PERIODS.find((p) => p.value === e.target.value) ?? PERIODS[1])}
+            >
+              {PERIODS.map(({ value, label }) => (
+                <option key={value} value={value}>
+                  {label}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </PageHead>
+      <div className="grid-3">
+        <Stat label="Total Spend">{totals === undefined ? "…" : money(totals.cost_usd)}</Stat>
+        <BudgetCard />
+        <Stat label="Cache Hit Rate">{totals === undefined ? "…" : hitRate(totals)}</Stat>
+      </div>
+      <Card title="Spend over time">
+        <div className="card-body">
+          {usage.data === undefined ? <Pending error={usage.error} /> : <Spend usage={usage.data} period={period} />}
+        </div>
+      </Card>
+      <div className="grid-2">
+        <GroupCard title="By queue" period={period.value} by="queue" columns={BY_QUEUE} empty="No cost data by queue" />
+        <GroupCard title="By model" period={period.value} by="model" columns={BY_MODEL} empty="No cost data by model" />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,187 @@
+import { useEffect, useState } from "react";
+import { Link } from "react-router-dom";
+
+import { useCluster, useQueues, useSearch, useThroughput, useWorkers } from "../api/queries";
+import type { ClusterStatus, Queue, SearchRequest, ThroughputMinute } from "../api/types";
+import { Chart } from "../components/chart";
+import { ClusterPanel } from "../components/cluster-panel";
+import { EnqueueDialog } from "../components/enqueue-dialog";
+import { jobPath } from "../components/job-table";
+import { Ago, Button, Card, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
+import { QueueTable, waitingMs } from "../components/queue-table";
+import { WorkerTable } from "../components/worker-table";
+import { attempts, count, latency, span } from "../lib/format";
+import { useNow, useTitle } from "../lib/hooks";
+import { latencies } from "../lib/latency";
+import { rates } from "../lib/rates";
+
+const sum = (queues: readonly Queue[], name: "pending" | "active" | "dead"): number =>
+  queues.reduce((total, queue) => total + queue[name], 0);
+
+function MaxLatency({ queues }: { queues: readonly Queue[] }) {
+  const now = useNow(1_000);
+  const waits = queues.map((queue) => waitingMs(queue, now)).filter((ms) => ms !== null);
+  return <>{waits.length === 0 ? "-" : latency(Math.max(...waits))}</>;
+}
+
+function Cards({ queues }: { queues: readonly Queue[] | undefined }) {
+  const show = (value: (list: readonly Queue[]) => number) => (queues === undefined ? "…" : count(value(queues)));
+  const dead = queues === undefined ? 0 : sum(queues, "dead");
+  return (
+    <div className="grid-5">
+      <Stat label="Total Pending">{show((list) => sum(list, "pending"))}</Stat>
+      <Stat label="Active">{show((list) => sum(list, "active"))}</Stat>
+      <Stat label="Dead">
+        <span className={dead > 0 ? "danger-text" : ""}>{show((list) => sum(list, "dead"))}</span>
+      </Stat>
+      <Stat label="Queues">{show((list) => list.length)}</Stat>
+      <Stat label="Max Latency">{queues === undefined ? "…" : <MaxLatency queues={queues} />}</Stat>
+    </div>
+  );
+}
+
+const minuteOf = (at: string | number): string =>
+  new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+
+function Throughput({ minutes }: { minutes: readonly ThroughputMinute[] }) {
+  const total = minutes.reduce((n, m) => n + m.completed, 0);
+  return (
+    <Chart
+      stacked
+      label={`Jobs per minute in the last hour; ${total} completed`}
+      times={minutes.map((m) => minuteOf(m.minute))}
+      format={(n) => count(Math.round(n))}
+      series={[
+        { name: "Enqueued", colour: "var(--chart-enqueued)", values: minutes.map((m) => m.enqueued) },
+        { name: "Completed", colour: "var(--chart-completed)", values: minutes.map((m) => m.completed) },
+        { name: "Failed", colour: "var(--chart-failed)", values: minutes.map((m) => m.failed) },
+      ]}
+    />
+  );
+}
+
+function WriteLatency({ status, at }: { status: ClusterStatus | undefined; at: number }) {
+  const [samples, setSamples] = useState(latencies.samples);
+  useEffect(() => {
+    if (status !== undefined) {
+      latencies.add(status, at);
+      setSamples(latencies.samples);
+    }
+  }, [status, at]);
+  if (samples.length < 2) {
+    return <p className="muted">Collecting samples while this page is open…</p>;
+  }
+  const last = samples.at(-1);
+  return (
+    <Chart
+      label={`Time that writes took, in the last minutes; now ${span(last?.p99 ?? 0)} at the 99th percentile`}
+      times={samples.map((s) => minuteOf(s.at))}
+      format={span}
+      series={[
+        { name: "p50", colour: "var(--chart-p50)", values: samples.map((s) => s.p50) },
+        { name: "p90", colour: "var(--chart-p90)", values: samples.map((s) => s.p90) },
+        { name: "p99", colour: "var(--chart-p99)", values: samples.map((s) => s.p99) },
+      ]}
+    />
+  );
+}
+
+const NEWEST_DEAD: SearchRequest = { state: ["dead"], sort: "created_at", order: "desc", limit: 5 };
+
+function RecentFailures() {
+  const dead = useSearch(NEWEST_DEAD);
+  if (dead.data === undefined) {
+    return (
+      <div className="card-body">
+        <Pending error={dead.error} />
+      </div>
+    );
+  }
+  if (dead.data.jobs.length === 0) {
+    return (
+      <div className="card-body">
+        <Notice>No recent failures</Notice>
+      </div>
+    );
+  }
+  return (
+    <ul className="card-body stack">
+      {dead.data.jobs.map((job) => (
+        <li key={job.id} className="stack-tight">
+          <div className="card-row">
+            <StateBadge state={job.state} />
+            <Link to={jobPath(job.id)}>
+              <ShortId id={job.id} />
+            </Link>
+            <span>{job.queue}</span>
+            <span className="muted small">
+              attempt {attempts(job)} · <Ago at={job.failed_at ?? job.created_at} />
+            </span>
+          </div>
+          {job.last_error !== undefined && <div className="danger-text small clip">{job.last_error}</div>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+export function Dashboard() {
+  useTitle("");
+  const [enqueue, setEnqueue] = useState(false);
+  const queues = useQueues();
+  const throughput = useThroughput();
+  const workers = useWorkers();
+  const cluster = useCluster();
+  useEffect(() => {
+    if (queues.data !== undefined) {
+      rates.add(queues.data, queues.dataUpdatedAt);
+    }
+  }, [queues.data, queues.dataUpdatedAt]);
+  return (
+    <>
+      <PageHead title="Dashboard">
+        <Button kind="primary" onClick={() => setEnqueue(true)}>
+          Enqueue Job
+        </Button>
+      </PageHead>
+      <Cards queues={queues.data} />
+      <div className="grid-2">
+        <Card title="Throughput" aside={<span className="muted small">jobs per minute, last hour</span>}>
+          <div className="card-body">
+            {throughput.data === undefined ? (
+              <Pending error={throughput.error} />
+            ) : (
+              <Throughput minutes={throughput.data} />
+            )}
+          </div>
+        </Card>
+        <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>
+          <div className="card-body">
+            <WriteLatency status={cluster.data} at={cluster.dataUpdatedAt} />
+          </div>
+        </Card>
+      </div>
+      <Card title="All queues">
+        <QueueTable queues={queues.data} error={queues.error} />
+      </Card>
+      <div className="grid-2">
+        <Card title="Recent failures">
+          <RecentFailures />
+        </Card>
+        <Card title="Cluster">
+          {cluster.data === undefined ? (
+            <div className="card-body">
+              <Pending error={cluster.error} />
+            </div>
+          ) : (
+            <ClusterPanel group={cluster.data} />
+          )}
+        </Card>
+      </div>
+      <Card title={`Workers (${workers.data?.length ?? 0} connected)`}>
+        <WorkerTable workers={workers.data} error={workers.error} />
+      </Card>
+      {enqueue && <EnqueueDialog onClose={() => setEnqueue(false)} />}
+    </>
+  );
+}

@@ -1,0 +1,40 @@
+import { useEffect, useState } from "react";
+
+import { useQueues } from "../api/queries";
+import { Card, PageHead } from "../components/parts";
+import { QueueTable } from "../components/queue-table";
+import { useTitle } from "../lib/hooks";
+import { rates } from "../lib/rates";
+
+export default function Queues() {
+  useTitle("Queues");
+  const queues = useQueues();
+  const [filter, setFilter] = useState("");
+  useEffect(() => {
+    if (queues.data !== undefined) {
+      rates.add(queues.data, queues.dataUpdatedAt);
+    }
+  }, [queues.data, queues.dataUpdatedAt]);
+  const word = filter.trim().toLowerCase();
+  const shown = queues.data?.filter((queue) => queue.name.toLowerCase().includes(word));
+  return (
+    <>
+      <PageHead title="Queues" />
+      <Card
+        title={`All Queues (${shown?.length ?? 0})`}
+        aside={
+          <input
+            className="name-filter"
+            type="search"
+            aria-label="Filter by name"
+            placeholder="Filter by name"
+            value={filter}
+            onChange={(e) => setFilter(e.target.value)}
+          />
+        }
+      >
+        <QueueTable queues={shown} error={queues.error} />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,256 @@
+import { useState } from "react";
+import { Link } from "react-router-dom";
+
+import { useDeleteSchedule, useEnableSchedule, useRunSchedule, useSaveSchedule } from "../api/actions";
+import { useSchedules } from "../api/queries";
+import type { Schedule } from "../api/types";
+import { FormDialog } from "../components/dialog";
+import { parsePayload } from "../components/enqueue-dialog";
+import { ConfirmDialog } from "../components/job-dialogs";
+import { Ago, Badge, Button, Card, Field, PageHead } from "../components/parts";
+import { queuePath } from "../components/queue-table";
+import { Table, type Column } from "../components/table";
+import { countdown, localZone, moment } from "../lib/format";
+import { useNow, useTitle } from "../lib/hooks";
+
+/** The moment in the schedule's own zone, here, and in UTC; zones that are the same are said once. */
+function InZones({ at, zone }: { at: string; zone: string }) {
+  const zones = [...new Set([zone, localZone(), "UTC"])];
+  return (
+    <div className="stack-tight small">
+      {zones.map((name) => (
+        <span key={name}>
+          {safeMoment(at, name)} <span className="muted">{name === localZone() ? `${name} (here)` : name}</span>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+/** A zone that the server knows and this browser does not is shown in UTC. */
+function safeMoment(at: string, zone: string): string {
+  try {
+    return moment(at, zone);
+  } catch {
+    return `${moment(at, "UTC")} UTC`;
+  }
+}
+
+interface Form {
+  name: string;
+  queue: string;
+  cron: string;
+  timezone: string;
+  payload: string;
+  maxRetries: string;
+  uniqueKey: string;
+  enabled: boolean;
+}
+
+const formOf = (schedule: Schedule | null): Form => ({
+  name: schedule?.name ?? "",
+  queue: schedule?.queue ?? "",
+  cron: schedule?.cron ?? "",
+  timezone: schedule?.timezone ?? "UTC",
+  payload: JSON.stringify(schedule?.payload ?? {}, null, 2),
+  maxRetries: String(schedule?.max_retries ?? 3),
+  uniqueKey: schedule?.unique_key ?? "",
+  enabled: schedule?.enabled ?? true,
+});
+
+const zoneNames = (): string[] => ["UTC", ...Intl.supportedValuesOf("timeZone")];
+
+function ScheduleDialog({ schedule, onClose }: { schedule: Schedule | null; onClose: () => void }) {
+  const [form, setForm] = useState(() => formOf(schedule));
+  const save = useSaveSchedule();
+  const payload = parsePayload(form.payload);
+  const set = (name: keyof Form) => (event: { target: { value: string } }) =>
+    setForm({ ...form, [name]: event.target.value });
+  const filled = [form.name, form.queue, form.cron, form.timezone].every((text) => text.trim() !== "");
+  const retries = Number.parseInt(form.maxRetries, 10);
+  const send = () => {
+    if (payload !== null) {
+      save.mutate(
+        {
+          id: schedule?.id ?? null,
+          name: form.name.trim(),
+          queue: form.queue.trim(),
+          cron: form.cron.trim(),
+          timezone: form.timezone.trim(),
+          payload: payload.value,
+          max_retries: retries,
+          unique_key: form.uniqueKey.trim(),
+          enabled: form.enabled,
+        },
+        { onSuccess: onClose },
+      );
+    }
+  };
+  return (
+    <FormDialog
+      title={schedule === null ? "Create Schedule" : "Edit Schedule"}
+      submit="Save"
+      ready={filled && payload !== null && retries >= 0}
+      busy={save.isPending}
+      onSubmit={send}
+      onClose={onClose}
+    >
+      <Field label="Name *">{(id) => <input id={id} placeholder="e.g. daily-report" value={form.name} onChange={set("name")} />}</Field>
+      <Field label="Queue name *">{(id) => <input id={id} placeholder="e.g. reports" value={form.queue} onChange={set("queue")} />}</Field>
+      <div className="form-grid">
+        <Field label="Cron *">
+          {(id) => <input id={id} className="mono" placeholder="0 9 * * *" value={form.cron} onChange={set("cron")} />}
+        </Field>
+        <Field label="Time zone *">
+          {(id) => (
+            <>
+              <input id={id} list={`${id}-zones`} value={form.timezone} onChange={set("timezone")} />
+              <datalist id={`${id}-zones`}>
+                {zoneNames().map((name) => (
+                  <option key={name} value={name} />
+                ))}
+              </datalist>
+            </>
+          )}
+        </Field>
+        <Field label="Max retries">
+          {(id) => <input id={id} type="number" min={0} value={form.maxRetries} onChange={set("maxRetries")} />}
+        </Field>
+      </div>
+      <p className="muted small">
+        Five fields: minute, hour, day of month, month, day of week. Also <code>@hourly</code>, <code>@daily</code> and{" "}
+        <code>@every 5m</code>.
+      </p>
+      <Field label="Payload JSON" error={payload === null ? "Invalid JSON" : null}>
+        {(id) => <textarea id={id} rows={4} value={form.payload} onChange={set("payload")} spellCheck={false} />}
+      </Field>
+      <Field label="Unique key">{(id) => <input id={id} value={form.uniqueKey} onChange={set("uniqueKey")} />}</Field>
+      <label className="check-line">
+        <input type="checkbox" checked={form.enabled} onChange={(e) => setForm({ ...form, enabled: e.target.checked })} />
+        Enabled
+      </label>
+      {save.isError && (
+        <p className="form-error" role="alert">
+          {save.error.message}
+        </p>
+      )}
+    </FormDialog>
+  );
+}
+
+function RowActions({ schedule, onEdit, onDelete }: { schedule: Schedule; onEdit: () => void; onDelete: () => void }) {
+  const run = useRunSchedule();
+  const enable = useEnableSchedule();
+  const enabled = schedule.enabled !== false;
+  return (
+    <span className="card-row row-actions">
+      <Button compact disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
+        Run Now
+      </Button>
+      <Button
+        compact
+        disabled={enable.isPending}
+        aria-label={`${enabled ? "Disable" : "Enable"} ${schedule.name}`}
+        onClick={() => enable.mutate({ id: schedule.id, enabled: !enabled })}
+      >
+        {enabled ? "Disable" : "Enable"}
+      </Button>
+      <Button compact aria-label={`Edit ${schedule.name}`} onClick={onEdit}>
+        Edit
+      </Button>
+      <Button compact kind="danger" aria-label={`Delete ${schedule.name}`} onClick={onDelete}>
+        Delete
+      </Button>
+    </span>
+  );
+}
+
+type Asked = { what: "edit"; schedule: Schedule | null } | { what: "delete"; schedule: Schedule };
+
+export default function Schedules() {
+  useTitle("Schedules");
+  const schedules = useSchedules();
+  const remove = useDeleteSchedule();
+  const now = useNow(1_000);
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = () => setAsked(null);
+  const columns: Column<Schedule>[] = [
+    {
+      id: "name",
+      header: "Name",
+      sort: (s) => s.name,
+      cell: (s) => (
+        <>
+          {s.name} {s.enabled === false && <Badge tone="cancelled">Disabled</Badge>}
+        </>
+      ),
+    },
+    { id: "queue", header: "Queue", sort: (s) => s.queue, cell: (s) => <Link to={queuePath(s.queue)}>{s.queue}</Link> },
+    {
+      id: "cron",
+      header: "Cron, time zone",
+      cell: (s) => (
+        <div className="stack-tight">
+          <code>{s.cron}</code>
+          <span className="muted small">{s.timezone}</span>
+        </div>
+      ),
+    },
+    {
+      id: "next",
+      header: "Next run",
+      sort: (s) => s.next_run ?? "",
+      cell: (s) =>
+        s.next_run === undefined ? (
+          "-"
+        ) : (
+          <div className="stack-tight zones">
+            {countdown(s.next_run, now)}
+            <InZones at={s.next_run} zone={s.timezone} />
+          </div>
+        ),
+    },
+    { id: "last", header: "Last run", cell: (s) => (s.last_run === undefined ? "-" : <Ago at={s.last_run} />) },
+    {
+      id: "action",
+      header: <span className="sr-only">Actions</span>,
+      cell: (s) => (
+        <RowActions
+          schedule={s}
+          onEdit={() => setAsked({ what: "edit", schedule: s })}
+          onDelete={() => setAsked({ what: "delete", schedule: s })}
+        />
+      ),
+    },
+  ];
+  return (
+    <>
+      <PageHead title="Schedules">
+        <Button kind="primary" onClick={() => setAsked({ what: "edit", schedule: null })}>
+          Create Schedule
+        </Button>
+      </PageHead>
+      <Card title={`All Schedules (${schedules.data?.length ?? 0})`}>
+        <Table
+          label="Schedules"
+          rows={schedules.data}
+          columns={columns}
+          rowKey={(s) => s.id}
+          empty="No schedules found"
+          error={schedules.error}
+        />
+      </Card>
+      {asked?.what === "edit" && <ScheduleDialog schedule={asked.schedule} onClose={close} />}
+      {asked?.what === "delete" && (
+        <ConfirmDialog
+          title="Delete schedule"
+          text={`${asked.schedule.name} will not run again. Jobs that it has made stay.`}
+          action="Delete schedule"
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate(asked.schedule.id, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

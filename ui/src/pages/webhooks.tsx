@@ -1,0 +1,163 @@
+import { useState } from "react";
+
+import { useDeleteWebhook, useSaveWebhook } from "../api/actions";
+import { useWebhooks } from "../api/queries";
+import { EVENT_TYPES, type Webhook } from "../api/types";
+import { FormDialog } from "../components/dialog";
+import { ConfirmDialog } from "../components/job-dialogs";
+import { Ago, Badge, Button, Card, Field, PageHead } from "../components/parts";
+import { Table, type Column } from "../components/table";
+import { useTitle } from "../lib/hooks";
+
+function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () => void }) {
+  const [url, setUrl] = useState(hook?.url ?? "");
+  const [events, setEvents] = useState<ReadonlySet<string>>(new Set(hook?.events.filter((e) => e !== "*") ?? []));
+  const [secret, setSecret] = useState(hook?.secret ?? "");
+  const [limit, setLimit] = useState(String(hook?.retry_limit ?? 3));
+  const [enabled, setEnabled] = useState(hook?.enabled ?? true);
+  const save = useSaveWebhook();
+  const good = /^https?:\/\/\S+$/.test(url.trim());
+  const toggle = (type: string) => {
+    const next = new Set(events);
+    if (!next.delete(type)) {
+      next.add(type);
+    }
+    setEvents(next);
+  };
+  const send = () =>
+    save.mutate(
+      {
+        ...(hook === null ? {} : { id: hook.id }),
+        url: url.trim(),
+        events: events.size === 0 ? ["*"] : [...events],
+        ...(secret === "" ? {} : { secret }),
+        enabled,
+        retry_limit: Number.parseInt(limit, 10) || 3,
+      },
+      { onSuccess: onClose },
+    );
+  return (
+    <FormDialog
+      title={hook === null ? "Create Webhook" : "Edit Webhook"}
+      submit="Save"
+      ready={good}
+      busy={save.isPending}
+      onSubmit={send}
+      onClose={onClose}
+    >
+      <Field label="URL *" error={url === "" || good ? save.error?.message : "It must begin with http:// or https://"}>
+        {(id) => <input id={id} placeholder="https://example.com/hook" value={url} onChange={(e) => setUrl(e.target.value)} />}
+      </Field>
+      <div className="field">
+        <span className="label">Events (none chosen = all)</span>
+        <div className="chips" role="group" aria-label="Events">
+          {EVENT_TYPES.map((type) => (
+            <button key={type} type="button" className="chip" aria-pressed={events.has(type)} onClick={() => toggle(type)}>
+              {type}
+            </button>
+          ))}
+        </div>
+      </div>
+      <div className="form-grid">
+        <Field label="Secret">
+          {(id) => (
+            <input
+              id={id}
+              type="password"
+              autoComplete="off"
+              value={secret}
+              onChange={(e) => setSecret(e.target.value)}
+              onFocus={(e) => e.target.select()}
+            />
+          )}
+        </Field>
+        <Field label="Attempts">
+          {(id) => <input id={id} type="number" min={1} value={limit} onChange={(e) => setLimit(e.target.value)} />}
+        </Field>
+      </div>
+      <label className="check-line">
+        <input type="checkbox" checked={enabled} onChange={(e) => setEnabled(e.target.checked)} />
+        Enabled
+      </label>
+    </FormDialog>
+  );
+}
+
+function Delivery({ hook }: { hook: Webhook }) {
+  if (hook.last_delivery_at === undefined) {
+    return <>-</>;
+  }
+  const good = hook.last_error === undefined;
+  return (
+    <span title={hook.last_error}>
+      <Badge tone={good ? "green" : "red"}>{hook.last_status_code === 0 ? "failed" : hook.last_status_code}</Badge> <Ago at={hook.last_delivery_at} />
+    </span>
+  );
+}
+
+type Asked = { what: "edit"; hook: Webhook | null } | { what: "delete"; hook: Webhook };
+
+export default function Webhooks() {
+  useTitle("Webhooks");
+  const hooks = useWebhooks();
+  const remove = useDeleteWebhook();
+  const [asked, setAsked] = useState<Asked | null>(null);
+  const close = () => setAsked(null);
+  const columns: Column<Webhook>[] = [
+    {
+      id: "url",
+      header: "URL",
+      className: "wide",
+      cell: (h) => (
+        <span className="mono" title={h.url}>
+          {h.url}
+        </span>
+      ),
+    },
+    { id: "events", header: "Events", cell: (h) => (h.events.includes("*") ? "all" : <span title={h.events.join(", ")}>{h.events.length} types</span>) },
+    {
+      id: "enabled",
+      header: "Status",
+      cell: (h) => <Badge tone={h.enabled ? "green" : "cancelled"}>{h.enabled ? "Enabled" : "Disabled"}</Badge>,
+    },
+    { id: "delivery", header: "Last delivery", cell: (h) => <Delivery hook={h} /> },
+    { id: "limit", header: "Attempts", className: "num", cell: (h) => h.retry_limit },
+    {
+      id: "action",
+      header: <span className="sr-only">Actions</span>,
+      cell: (h) => (
+        <span className="card-row nowrap">
+          <Button compact aria-label={`Edit ${h.url}`} onClick={() => setAsked({ what: "edit", hook: h })}>
+            Edit
+          </Button>
+          <Button compact kind="danger" aria-label={`Delete ${h.url}`} onClick={() => setAsked({ what: "delete", hook: h })}>
+            Delete
+          </Button>
+        </span>
+      ),
+    },
+  ];
+  return (
+    <>
+      <PageHead title="Webhooks">
+        <Button kind="primary" onClick={() => setAsked({ what: "edit", hook: null })}>
+          Create Webhook
+        </Button>
+      </PageHead>
+      <Card title={`All Webhooks (${hooks.data?.length ?? 0})`}>
+        <Table label="Webhooks" rows={hooks.data} columns={columns} rowKey={(h) => h.id} empty="No webhooks found" error={hooks.error} />
+      </Card>
+      {asked?.what === "edit" && <WebhookDialog hook={asked.hook} onClose={close} />}
+      {asked?.what === "delete" && (
+        <ConfirmDialog
+          title="Delete webhook"
+          text={`Events are no longer sent to ${asked.hook.url}.`}
+          action="Delete webhook"
+          busy={remove.isPending}
+          onConfirm={() => remove.mutate(asked.hook.id, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}
