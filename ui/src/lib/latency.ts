@@ -18,10 +18,14 @@ export class Latencies {
     if (hist === undefined || now === this.lastAt) {
       return;
     }
-    const grown = this.last === undefined ? null : between(this.last, hist);
+    const before = this.last;
     this.last = hist;
     this.lastAt = now;
-    const sample = grown ?? { count: 0, p50: 0, p90: 0, p99: 0 };
+    // The first reading is what the second is compared with.
+    if (before === undefined) {
+      return;
+    }
+    const sample = between(before, hist) ?? { count: 0, p50: 0, p90: 0, p99: 0 };
     this.list = [...this.list.filter((s) => now - s.at <= KEPT_MS), { at: now, ...sample }];
   }
 
