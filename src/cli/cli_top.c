@@ -23,7 +23,7 @@ enum {
     TICK_MS = 1000,      /* ages are shown in seconds */
     DRAW_PAUSE_MS = 50,  /* events may come faster than anybody looks */
     EMPTY_READS_MAX = 3, /* of an input that claims to have something */
-    ONCE_WIDTH = 120,    /* where there is no terminal */
+    ONCE_WIDTH = 110,    /* where there is no terminal */
     ONCE_FAILURES = 5,
     TEXT_BYTES_MAX = 16 << 20,
 };
@@ -41,6 +41,7 @@ struct top {
     struct wall frozen_at;
     struct mono drawn;
     unsigned empty_reads;
+    bool lost; /* there is no terminal any more */
     bool over;
     int code;
 };
@@ -185,7 +186,8 @@ static void read_keys(struct top *t)
     int key = cli_top_screen_key(t->screen);
     /* A terminal that has gone is readable for ever. */
     t->empty_reads = key == CLI_TOP_KEY_NONE ? t->empty_reads + 1 : 0;
-    t->over = t->over || t->empty_reads >= EMPTY_READS_MAX;
+    t->lost = t->empty_reads >= EMPTY_READS_MAX;
+    t->over = t->over || t->lost;
     for (; key != CLI_TOP_KEY_NONE && !t->over; key = cli_top_screen_key(t->screen)) {
         enum cli_top_action action = cli_top_input_key(&t->ui, &t->model, key);
         if (!t->ui.frozen) {
@@ -243,7 +245,7 @@ static int run_live(struct top *t)
     }
     cli_top_feed_deinit(&t->feed);
     cli_top_screen_close(t->screen);
-    return t->code;
+    return t->lost ? cli_fail(cli, "the terminal is gone") : t->code;
 }
 
 static int run_top(struct cli *cli)

@@ -21,11 +21,13 @@ static void draw_title(struct cli_top_grid *g, const struct cli_top_frame *f)
     struct cli_top_at at = {0, 0, g->width};
     char text[LINE_BYTES];
     char age[CLI_TOP_NUMBER_BYTES];
+    char nodes[CLI_TOP_WORD_BYTES];
     int used = cli_top_grid_printf(g, at, CLI_TOP_BAR, " corvo top  %s  ", f->server);
     if (f->model->any) {
+        (void)snprintf(nodes, sizeof nodes, ", %zu nodes", c->nodes);
         (void)cli_top_grid_printf(g, (struct cli_top_at){0, used, g->width - used}, CLI_TOP_BAR,
-                                  "%s  %s %s %s (%zu)", c->status, c->mode, c->state, c->node,
-                                  c->nodes);
+                                  "%s  %s %s %s%s", c->status, c->mode, c->state, c->node,
+                                  c->nodes > 1 ? nodes : "");
     }
     cli_top_grid_paint(g, at, CLI_TOP_BAR);
     if (f->trouble != NULL) {
@@ -132,7 +134,7 @@ static void draw_keys(struct cli_top_grid *g, const struct cli_top_frame *f, str
 {
     (void)cli_top_grid_printf(
         g, at, CLI_TOP_FAINT,
-        "q quit  ? help  s sort:%s  / filter  P pause  Enter inspect  Tab failures  p freeze",
+        "q quit  ? help  s sort: %s  / filter  P pause  Enter inspect  Tab failures",
         cli_top_input_sort_name(f->ui->sort));
 }
 
@@ -220,7 +222,7 @@ static struct str take_line(struct str *text)
 static void draw_page(struct cli_top_grid *g, const struct cli_top_ui *ui)
 {
     struct str text = buf_str(&ui->page);
-    struct cli_top_area a = {1, 1, g->width - 2, g->height - 2};
+    struct cli_top_area a = {1, 0, g->width, g->height - 2};
     struct cli_top_area in = draw_box(g, a, take_line(&text));
     for (size_t i = 0; i < ui->page_line; i++) {
         (void)take_line(&text);

@@ -163,11 +163,17 @@ static enum cli_top_action change_pane(struct cli_top_ui *ui, struct cli_top_mod
 static enum cli_top_action ask_switch(struct cli_top_ui *ui, struct cli_top_model *m, int key)
 {
     (void)key;
-    size_t at = cli_top_model_find(m, ui->queue);
-    if (at < m->shown_count) {
-        ui->pauses = !m->shown[at]->paused;
-        cli_top_model_text(ui->target, sizeof ui->target, str_from_z(ui->queue));
-        ui->mode = CLI_TOP_CONFIRM;
+    bool of_failure = ui->pane == CLI_TOP_FAILURES && m->failure_count > 0;
+    const char *name = of_failure ? m->failures[cli_top_input_failure(ui, m)].queue : ui->queue;
+    if (!of_failure && cli_top_model_find(m, name) == m->shown_count) {
+        return CLI_TOP_NOTHING; /* nobody sees what it would be done to */
+    }
+    for (size_t i = 0; i < m->now.queue_count; i++) {
+        if (strcmp(m->now.queues[i].name, name) == 0) {
+            ui->pauses = !m->now.queues[i].paused;
+            cli_top_model_text(ui->target, sizeof ui->target, str_from_z(name));
+            ui->mode = CLI_TOP_CONFIRM;
+        }
     }
     return CLI_TOP_NOTHING;
 }
@@ -208,7 +214,7 @@ static const struct {
     {'s',                   "s",         "sort by name, pending, active, dead, rate", sort},
     {'/',                   "/",         "show only queues with a text in their name", filter},
     {CLI_TOP_KEY_ESCAPE,    "Esc",       "show all queues again", unfilter},
-    {'P',                   "P",         "pause or resume the selected queue; asks first", ask_switch},
+    {'P',                   "P",         "pause or resume the queue of the selected row; asks first", ask_switch},
     {'p',                   "p",         "freeze what is shown, and go on", freeze},
     {'r',                   "r",         "ask the server now", refresh},
     {'?',                   "?",         "this help", help},

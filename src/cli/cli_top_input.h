@@ -76,7 +76,7 @@ void cli_top_input_settle(struct cli_top_ui *ui, struct cli_top_model *m);
 /* Show this text; its first line is the title. */
 void cli_top_input_page(struct cli_top_ui *ui, struct str text);
 
-/* The selected failure; failure_count when there is none. */
+/* The selected failure, the first one when there is none. */
 size_t cli_top_input_failure(const struct cli_top_ui *ui, const struct cli_top_model *m);
 
 const char *cli_top_input_sort_name(enum cli_top_sort sort);
