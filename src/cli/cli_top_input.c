@@ -214,7 +214,7 @@ static const struct {
     {'s',                   "s",         "sort by name, pending, active, dead, rate", sort},
     {'/',                   "/",         "show only queues with a text in their name", filter},
     {CLI_TOP_KEY_ESCAPE,    "Esc",       "show all queues again", unfilter},
-    {'P',                   "P",         "pause or resume the queue of the selected row; asks first", ask_switch},
+    {'P',                   "P",         "pause or resume the queue of the row; asks first", ask_switch},
     {'p',                   "p",         "freeze what is shown, and go on", freeze},
     {'r',                   "r",         "ask the server now", refresh},
     {'?',                   "?",         "this help", help},
