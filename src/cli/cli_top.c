@@ -156,6 +156,7 @@ static void draw(struct top *t, struct mono now)
         .ui = &t->ui,
         .server = t->server,
         .trouble = t->feed.trouble[0] != '\0' ? t->feed.trouble : NULL,
+        .refused = t->feed.refused,
         .no_events = t->feed.no_events[0] != '\0' ? t->feed.no_events : NULL,
         .trouble_since = t->feed.trouble_since,
         .since = t->since,
@@ -212,7 +213,8 @@ static void turn(struct top *t)
 {
     struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN},
                            {.fd = t->cli->signal_fd, .events = POLLIN}};
-    outgoing_wait_turn(t->cli->http, fds, COUNT_OF(fds), pause_ms(t, os_clock_mono()));
+    size_t count = t->cli->signal_fd >= 0 ? COUNT_OF(fds) : 1;
+    outgoing_wait_turn(t->cli->http, fds, count, pause_ms(t, os_clock_mono()));
     if (fds[1].revents != 0) {
         read_signals(t);
     }

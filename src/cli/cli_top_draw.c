@@ -31,7 +31,7 @@ static void draw_title(struct cli_top_grid *g, const struct cli_top_frame *f)
     }
     cli_top_grid_paint(g, at, CLI_TOP_BAR);
     if (f->trouble != NULL) {
-        (void)snprintf(text, sizeof text, " NO ANSWER for %s ",
+        (void)snprintf(text, sizeof text, " %s for %s ", f->refused ? "REFUSED" : "NO ANSWER",
                        cli_top_model_age(f->trouble_since, f->now, age));
     } else if (f->still) {
         text[0] = '\0';
@@ -50,11 +50,11 @@ static void draw_totals(struct cli_top_grid *g, const struct cli_top_model *m)
     } parts[CLI_TOP_STATE_COUNT] = {
         [CLI_TOP_PENDING] = {"pending", CLI_TOP_BOLD},
         [CLI_TOP_ACTIVE] = {"active", CLI_TOP_GOOD},
-        [CLI_TOP_RETRYING] = {"retrying", CLI_TOP_WARN},
-        [CLI_TOP_SCHEDULED] = {"scheduled", CLI_TOP_BOLD},
+        [CLI_TOP_RETRYING] = {"retry", CLI_TOP_WARN},
+        [CLI_TOP_SCHEDULED] = {"sched", CLI_TOP_BOLD},
         [CLI_TOP_HELD] = {"held", CLI_TOP_WARN},
         [CLI_TOP_DEAD] = {"dead", CLI_TOP_BAD},
-        [CLI_TOP_COMPLETED] = {"completed", CLI_TOP_BOLD},
+        [CLI_TOP_COMPLETED] = {"done", CLI_TOP_BOLD},
     };
     int x = 0;
     for (int s = 0; s < CLI_TOP_STATE_COUNT; s++) {

@@ -17,7 +17,8 @@ struct cli_top_frame {
     const struct cli_top_model *model;
     const struct cli_top_ui *ui;
     const char *server;
-    const char *trouble;   /* why the server does not answer; NULL: it does */
+    const char *trouble;   /* why there is nothing new; NULL: there is */
+    bool refused;          /* in trouble: the server answered, but refused */
     const char *no_events; /* why there are no failures; NULL: they come */
     struct wall trouble_since;
     struct wall since; /* the view was opened */

@@ -70,7 +70,7 @@ static bool went_well(struct cli_top_feed *f, const struct cli_top_request *r, c
         cli_top_model_text(out, size, str_from_z(call->err.msg));
         return false;
     }
-    if (call->status >= 400) {
+    if (call->status < 200 || call->status >= 300) {
         struct arena *outer = cli_round_begin(f->cli);
         struct str text = cli_member_text(f->cli, buf_str(&call->answer), "error");
         if (text.len > 0) {
@@ -112,6 +112,7 @@ static void take_sample(struct cli_top_feed *f, struct mono now, struct wall wal
     char trouble[CLI_TOP_TEXT_BYTES] = "";
     for (int d = 0; well && d < CLI_TOP_DOC_COUNT; d++) {
         well = went_well(f, &f->documents[d], trouble, sizeof trouble);
+        f->refused = f->documents[d].call.err.code == ERR_OK;
         texts[d] = buf_str(&f->documents[d].call.answer);
     }
     if (well) {
@@ -211,33 +212,37 @@ static void end_action(struct cli_top_feed *f)
     char why[CLI_TOP_TEXT_BYTES / 2];
     char text[CLI_TOP_TEXT_BYTES];
     if (went_well(f, &f->action, why, sizeof why)) {
-        say(f, false, f->ui->pauses ? " is paused" : " is resumed", f->ui->target);
+        say(f, false, f->pauses ? " is paused" : " is resumed", f->switched);
         f->sample_due = (struct mono){0};
     } else {
         (void)snprintf(text, sizeof text, ": %s", why);
-        say(f, true, text, f->ui->target);
+        say(f, true, text, f->switched);
     }
     request_end(f, &f->action);
+}
+
+static void show_page(struct cli_top_feed *f, struct str json)
+{
+    struct buf text;
+    struct err err;
+    buf_init(&text, PAGE_TEXT_BYTES_MAX);
+    buf_printf(&text, "%s %s\n", f->page_is_job ? "job" : "queue", f->looked_at);
+    if (json_scan_check(json, &err) == ERR_OK) {
+        cli_json_indent(&text, json);
+        buf_add_char(&text, '\n');
+    }
+    f->ui->message[0] = '\0';
+    cli_top_input_page(f->ui, buf_str(&text));
+    buf_deinit(&text);
 }
 
 static void end_page(struct cli_top_feed *f)
 {
     char why[CLI_TOP_TEXT_BYTES / 2];
-    struct str json = buf_str(&f->page.call.answer);
-    struct err err;
     if (!went_well(f, &f->page, why, sizeof why)) {
         say(f, true, why, "");
-    } else {
-        struct buf text;
-        buf_init(&text, PAGE_TEXT_BYTES_MAX);
-        buf_printf(&text, "%s %s\n", f->page_is_job ? "job" : "queue", f->ui->target);
-        if (json_scan_check(json, &err) == ERR_OK) {
-            cli_json_indent(&text, json);
-            buf_add_char(&text, '\n');
-        }
-        f->ui->message[0] = '\0';
-        cli_top_input_page(f->ui, buf_str(&text));
-        buf_deinit(&text);
+    } else if (f->ui->mode == CLI_TOP_BROWSE) { /* nobody is interrupted */
+        show_page(f, buf_str(&f->page.call.answer));
     }
     f->changed = true;
     request_end(f, &f->page);
@@ -245,20 +250,24 @@ static void end_page(struct cli_top_feed *f)
 
 void cli_top_feed_do(struct cli_top_feed *f, enum cli_top_action action)
 {
-    const char *target = f->ui->target;
+    struct str target = str_from_z(f->ui->target);
     switch (action) {
     case CLI_TOP_REFRESH:
         f->sample_due = (struct mono){0};
         break;
     case CLI_TOP_SWITCH:
-        say(f, false, f->ui->pauses ? ": pausing" : ": resuming", target);
-        request_start(f, &f->action, "POST",
-                      f->ui->pauses ? "/queues/{0}/pause" : "/queues/{0}/resume", target);
+        f->pauses = f->ui->pauses;
+        cli_top_model_text(f->switched, sizeof f->switched, target);
+        say(f, false, f->pauses ? ": pausing" : ": resuming", f->switched);
+        request_start(f, &f->action, "POST", f->pauses ? "/queues/{0}/pause" : "/queues/{0}/resume",
+                      f->switched);
         break;
     case CLI_TOP_SHOW_QUEUE:
     case CLI_TOP_SHOW_JOB:
         f->page_is_job = action == CLI_TOP_SHOW_JOB;
-        request_start(f, &f->page, "GET", f->page_is_job ? "/jobs/{0}" : "/queues/{0}", target);
+        cli_top_model_text(f->looked_at, sizeof f->looked_at, target);
+        request_start(f, &f->page, "GET", f->page_is_job ? "/jobs/{0}" : "/queues/{0}",
+                      f->looked_at);
         break;
     case CLI_TOP_NOTHING:
     case CLI_TOP_QUIT:

@@ -26,6 +26,7 @@ struct cli_top_request {
 struct cli_top_feed {
     /* what the caller may look at */
     char trouble[CLI_TOP_TEXT_BYTES]; /* why the last sample could not be had; "": it could */
+    bool refused;                     /* there was an answer, but not that one */
     struct wall trouble_since;
     char no_events[CLI_TOP_TEXT_BYTES]; /* why there is no event stream; "": there is */
     bool changed;                       /* something is to be shown; the caller resets it */
@@ -40,8 +41,11 @@ struct cli_top_feed {
     bool sampling;
     struct mono sample_due;
     struct cli_sse sse;
-    char last_id[CLI_TOP_WORD_BYTES]; /* of the last event */
-    struct mono heard;                /* something came by the stream */
+    char last_id[CLI_TOP_WORD_BYTES];  /* of the last event */
+    struct mono heard;                 /* something came by the stream */
+    char switched[CLI_TOP_NAME_BYTES]; /* what the action is about; keys may go on meanwhile */
+    bool pauses;
+    char looked_at[CLI_TOP_NAME_BYTES]; /* what the page is about */
     bool page_is_job;
 };
 

@@ -290,8 +290,10 @@ static void draw_failure(struct cli_top_grid *g, struct cli_top_at at,
         at.x += JOB_WIDTH + GAP;
         at.width -= JOB_WIDTH + GAP;
     }
-    (void)cli_top_grid_printf(g, at, CLI_TOP_PLAIN, "attempt %lld  %s", (long long)e->attempt,
-                              e->error);
+    if (e->attempt > 0) { /* a job may also die without having been tried */
+        (void)cli_top_grid_printf(g, at, CLI_TOP_PLAIN, "attempt %lld  %s", (long long)e->attempt,
+                                  e->error);
+    }
 }
 
 void cli_top_lists_failures(struct cli_top_grid *g, struct cli_top_area a,

@@ -216,7 +216,7 @@ void cli_top_model_arrange(struct cli_top_model *m, enum cli_top_sort sort, stru
 {
     size_t count = m->now.queue_count;
     free(m->shown);
-    m->shown = calloc(count + 1, sizeof *m->shown);
+    m->shown = calloc(count + 1, sizeof(const struct cli_top_queue *));
     CHECK(m->shown != NULL);
     m->shown_count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -224,7 +224,7 @@ void cli_top_model_arrange(struct cli_top_model *m, enum cli_top_sort sort, stru
             m->shown[m->shown_count++] = &m->now.queues[i];
         }
     }
-    qsort_r(m->shown, m->shown_count, sizeof *m->shown, by_key, &sort);
+    qsort_r(m->shown, m->shown_count, sizeof(const struct cli_top_queue *), by_key, &sort);
 }
 
 size_t cli_top_model_find(const struct cli_top_model *m, const char *name)

@@ -57,12 +57,12 @@ static void choose_styles(struct cli_top_screen *s, bool color)
         (void)start_color();
         (void)use_default_colors();
     }
-    for (short i = 0; i < CLI_TOP_STYLE_COUNT; i++) {
+    for (int i = 0; i < CLI_TOP_STYLE_COUNT; i++) {
         bool colored = color && styles[i].color >= 0;
         s->attributes[i] = styles[i].attributes | (color ? 0 : styles[i].colorless);
         s->pairs[i] = (short)(colored ? i : 0);
         if (colored) {
-            (void)init_pair(i, styles[i].color, -1);
+            (void)init_pair((short)i, styles[i].color, -1);
         }
     }
 }
@@ -157,7 +157,10 @@ int cli_top_screen_key(struct cli_top_screen *s)
         {27, CLI_TOP_KEY_ESCAPE},         {ERR, CLI_TOP_KEY_NONE},
     };
     (void)s;
-    int key = getch();
+    int key = KEY_RESIZE;
+    while (key == KEY_RESIZE) { /* which only says what we told ncurses */
+        key = getch();
+    }
     for (size_t i = 0; i < COUNT_OF(keys); i++) {
         if (keys[i].from == key) {
             return keys[i].to;

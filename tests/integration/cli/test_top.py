@@ -110,7 +110,7 @@ class Sizes(LiveTest):
         lines = shown.rstrip("\n").split("\n")
         self.assertEqual(len(lines), 24)
         self.assertIn("healthy  cluster Leader", lines[0])
-        self.assertRegex(lines[1], r"^pending \d+  active 1  retrying 1 .* dead 6  completed \d+$")
+        self.assertRegex(lines[1], r"^pending \d+  active 1  retry 1  sched \d+ .* dead 6  done \d+$")
         for line, flow in zip(lines[2:5], ("in", "done", "failed")):
             self.assertRegex(line, rf"^{flow} +\d+/min [▁▂▃▄▅▆▇█]{{60}}$")
         self.assertRegex(lines[5], r"^writes 0/s  waiting \d+ of \S+  wait p99 \S+  flush\+apply p50 \S+ p99 \S+$")
@@ -349,7 +349,7 @@ class Answers(FakeTest):
             screen.expect("no queues", "no log here", without=["a key is needed"])
         _, corvo = self.serve(documents(**{"GET /queues": (401, {"error": "a key is needed"})}))
         with Screen(corvo) as screen:
-            screen.expect("a key is needed; trying again", "NO ANSWER")
+            screen.expect("a key is needed; trying again", "REFUSED for")
 
     def test_nonsense_is_nothing(self):
         for nonsense in (b"", b"<html>", b"[[[", b"[1,{\"name\":7}]", b"{\"nodes\":7,\"status\":[]}"):

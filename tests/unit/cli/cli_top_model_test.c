@@ -259,7 +259,7 @@ static void ages__have_one_unit(void **state)
         int64_t s;
         const char *text;
     } rows[] = {{-3, "0s"},    {0, "0s"},    {59, "59s"},   {60, "1m"},
-                {3599, "59m"}, {3600, "1h"}, {86400, "1d"}, {86400 * 500, "500d"}};
+                {3599, "59m"}, {3600, "1h"}, {86400, "1d"}, {86400LL * 500, "500d"}};
     struct wall now = {1800000000LL * NS_PER_S};
     char text[CLI_TOP_NUMBER_BYTES];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
