@@ -70,6 +70,7 @@ static void top_free(struct top *t)
 
 /* Once */
 
+/* The newest dead jobs; empty when the server has no search, but everything else to show. */
 static struct str search_dead(struct cli *cli)
 {
     struct cli_answer answer;
@@ -77,12 +78,8 @@ static struct str search_dead(struct cli *cli)
         cli, CLI_SET_RAW("state", STR("[\"dead\"]")), CLI_SET_TEXT("sort", STR("failed_at")),
         CLI_SET_TEXT("order", STR("desc")), CLI_SET_INT("limit", ONCE_FAILURES));
     const char *url = CLI_URL(cli, "/jobs/search", STR_EMPTY);
-    struct str jobs = STR_EMPTY;
-    /* A server without a search has everything else to show. */
-    if (cli_ask(cli, "POST", url, body, &answer) == CLI_OK && answer.status < 400) {
-        jobs = cli_member(answer.body, "jobs").text;
-    }
-    return jobs.len > 0 ? jobs : STR("[]");
+    bool well = cli_ask(cli, "POST", url, body, &answer) == CLI_OK && answer.status < 400;
+    return well ? cli_member(answer.body, "jobs").text : STR_EMPTY;
 }
 
 static void print_json(struct cli *cli, const struct str *documents, struct str dead)
@@ -92,7 +89,7 @@ static void print_json(struct cli *cli, const struct str *documents, struct str 
                         CLI_SET_RAW("queues", str_trim(documents[CLI_TOP_DOC_QUEUES])),
                         CLI_SET_RAW("workers", str_trim(documents[CLI_TOP_DOC_WORKERS])),
                         CLI_SET_RAW("throughput", str_trim(documents[CLI_TOP_DOC_THROUGHPUT])),
-                        CLI_SET_RAW("recent_dead", str_trim(dead))));
+                        CLI_SET_RAW("recent_dead", dead.len > 0 ? dead : STR("[]"))));
 }
 
 static void print_text(struct top *t, const struct str *documents, struct str dead)
@@ -116,6 +113,7 @@ static void print_text(struct top *t, const struct str *documents, struct str de
     struct cli_top_frame frame = {.model = &t->model,
                                   .ui = &t->ui,
                                   .server = t->server,
+                                  .no_events = dead.len > 0 ? NULL : "the server has no search",
                                   .now = os_clock_wall(),
                                   .still = true};
     cli_top_draw(&t->grid, &frame);

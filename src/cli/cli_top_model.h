@@ -71,7 +71,7 @@ struct cli_top_worker {
     char id[CLI_TOP_TEXT_BYTES];
     char host[CLI_TOP_TEXT_BYTES];
     char queues[CLI_TOP_TEXT_BYTES];
-    int64_t active;
+    int64_t active; /* jobs; -1: the server does not say */
     struct wall heartbeat;
 };
 

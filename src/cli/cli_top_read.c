@@ -56,7 +56,8 @@ static void read_worker(struct cli *cli, struct str json, struct cli_top_worker 
 {
     COPY(cli, w->id, json, "id");
     COPY(cli, w->host, json, "hostname");
-    w->active = cli_member_int(json, "active_jobs");
+    bool counted = cli_member(json, "active_jobs").type == JSON_TYPE_NUMBER;
+    w->active = counted ? cli_member_int(json, "active_jobs") : -1;
     w->heartbeat = time_of(cli, json, "last_heartbeat");
     read_list(cli, json, w->queues, sizeof w->queues);
 }

@@ -411,3 +411,21 @@ class Once(LiveTest):
     def test_what_makes_no_sense_is_refused(self):
         self.failed(self.corvo.run("top", "--interval", "1ms"), "--interval must be 100ms or more")
         self.failed(Corvo("http://127.0.0.1:1").run("top"), "request failed")
+
+
+class OnceOfFake(FakeTest):
+    def test_the_newest_dead_jobs_are_asked_for(self):
+        dead = {"id": "job_1", "queue": "q", "attempt": 3, "failed_at": "2026-01-01T00:00:00Z",
+                "errors": [{"error": "first"}, {"error": "last"}]}
+        fake, corvo = self.serve(documents(**{"POST /jobs/search": {"jobs": [dead], "total": 1}}))
+        text = self.ok(corvo.run("top"))
+        self.assertRegex(text, r"\d+d dead   q  .* attempt 3  last\n$")
+        asked = fake.asked("POST /jobs/search")[0].json
+        self.assertEqual(asked, {"state": ["dead"], "sort": "failed_at", "order": "desc", "limit": 5})
+        told = json.loads(self.ok(corvo.run("top", "--output", "json")))
+        self.assertEqual(told["recent_dead"], [dead])
+
+    def test_a_server_without_a_search_shows_the_rest(self):
+        _, corvo = self.serve(documents())
+        self.assertTrue(self.ok(corvo.run("top")).endswith(" LAST FAILURES\n the server has no search\n"))
+        self.assertEqual(json.loads(self.ok(corvo.run("top", "--output", "json")))["recent_dead"], [])
