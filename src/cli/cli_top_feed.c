@@ -199,24 +199,26 @@ static void step_stream(struct cli_top_feed *f, struct mono now)
 
 /* What keys ask for */
 
-static void say(struct cli_top_feed *f, bool bad, const char *text, const char *about)
+/* A message of two parts. */
+static void say(struct cli_top_feed *f, bool bad, const char *about, const char *text)
 {
-    (void)snprintf(f->ui->message, sizeof f->ui->message, "%.*s%s", (int)sizeof f->ui->message / 2,
-                   about, text);
+    struct buf message;
+    buf_init(&message, 2 * CLI_TOP_NAME_BYTES);
+    buf_printf(&message, "%s%s", about, text);
+    cli_top_model_text(f->ui->message, sizeof f->ui->message, buf_str(&message));
+    buf_deinit(&message);
     f->ui->message_bad = bad;
     f->changed = true;
 }
 
 static void end_action(struct cli_top_feed *f)
 {
-    char why[CLI_TOP_TEXT_BYTES / 2];
-    char text[CLI_TOP_TEXT_BYTES];
+    char why[CLI_TOP_TEXT_BYTES];
     if (went_well(f, &f->action, why, sizeof why)) {
-        say(f, false, f->pauses ? " is paused" : " is resumed", f->switched);
+        say(f, false, f->switched, f->pauses ? " is paused" : " is resumed");
         f->sample_due = (struct mono){0};
     } else {
-        (void)snprintf(text, sizeof text, ": %s", why);
-        say(f, true, text, f->switched);
+        say(f, true, f->pauses ? "Not paused: " : "Not resumed: ", why);
     }
     request_end(f, &f->action);
 }
@@ -238,9 +240,9 @@ static void show_page(struct cli_top_feed *f, struct str json)
 
 static void end_page(struct cli_top_feed *f)
 {
-    char why[CLI_TOP_TEXT_BYTES / 2];
+    char why[CLI_TOP_TEXT_BYTES];
     if (!went_well(f, &f->page, why, sizeof why)) {
-        say(f, true, why, "");
+        say(f, true, "", why);
     } else if (f->ui->mode == CLI_TOP_BROWSE) { /* nobody is interrupted */
         show_page(f, buf_str(&f->page.call.answer));
     }
@@ -258,7 +260,7 @@ void cli_top_feed_do(struct cli_top_feed *f, enum cli_top_action action)
     case CLI_TOP_SWITCH:
         f->pauses = f->ui->pauses;
         cli_top_model_text(f->switched, sizeof f->switched, target);
-        say(f, false, f->pauses ? ": pausing" : ": resuming", f->switched);
+        say(f, false, f->pauses ? "Pausing " : "Resuming ", f->switched);
         request_start(f, &f->action, "POST", f->pauses ? "/queues/{0}/pause" : "/queues/{0}/resume",
                       f->switched);
         break;

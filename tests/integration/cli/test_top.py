@@ -351,6 +351,14 @@ class Answers(FakeTest):
         with Screen(corvo) as screen:
             screen.expect("a key is needed; trying again", "REFUSED for")
 
+    def test_a_queue_that_may_not_be_paused_is_said_so(self):
+        _, corvo = self.serve(documents(**{"GET /queues": [{"name": "q"}],
+                                           "POST /queues/q/pause": (403, {"error": "not yours"})}))
+        with Screen(corvo) as screen:
+            screen.expect(">q")
+            screen.keys("P", "y")
+            screen.expect("Not paused: not yours")
+
     def test_nonsense_is_nothing(self):
         for nonsense in (b"", b"<html>", b"[[[", b"[1,{\"name\":7}]", b"{\"nodes\":7,\"status\":[]}"):
             _, corvo = self.serve(documents(**{key: nonsense for key in documents() if "events" not in key}))
