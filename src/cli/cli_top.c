@@ -20,6 +20,7 @@
 
 enum {
     INTERVAL_MS_MIN = 100,
+    INTERVAL_MS_MAX = 24 * 3600 * 1000,
     TICK_MS = 1000,      /* ages are shown in seconds */
     DRAW_PAUSE_MS = 50,  /* events may come faster than anybody looks */
     EMPTY_READS_MAX = 3, /* of an input that claims to have something */
@@ -250,8 +251,9 @@ static int run_live(struct top *t)
 
 static int run_top(struct cli *cli)
 {
-    if (cli_int(cli, "interval") < INTERVAL_MS_MIN) {
-        return cli_fail(cli, "--interval must be %dms or more", INTERVAL_MS_MIN);
+    int64_t interval_ms = cli_int(cli, "interval");
+    if (interval_ms < INTERVAL_MS_MIN || interval_ms > INTERVAL_MS_MAX) {
+        return cli_fail(cli, "--interval must be between 100ms and 24h");
     }
     struct top *t = top_new(cli);
     bool live =

@@ -15,31 +15,40 @@ enum {
 
 /* The head */
 
+/* "healthy  cluster Follower b, 3 nodes, a leads" */
+static void add_cluster(struct buf *out, const struct cli_top_cluster *c)
+{
+    buf_printf(out, "%s  %s %s %s", c->status, c->mode, c->state, c->node);
+    if (c->nodes > 1) {
+        buf_printf(out, ", %zu nodes", c->nodes);
+    }
+    if (c->leader[0] != '\0' && strcmp(c->leader, c->node) != 0) {
+        buf_printf(out, ", %s leads", c->leader);
+    }
+}
+
 static void draw_title(struct cli_top_grid *g, const struct cli_top_frame *f)
 {
-    const struct cli_top_cluster *c = &f->model->now.cluster;
     struct cli_top_at at = {0, 0, g->width};
-    char text[LINE_BYTES];
+    struct buf left;
+    char right[LINE_BYTES] = "";
     char age[CLI_TOP_NUMBER_BYTES];
-    char nodes[CLI_TOP_WORD_BYTES];
-    int used = cli_top_grid_printf(g, at, CLI_TOP_BAR, " corvo top  %s  ", f->server);
+    buf_init(&left, LINE_BYTES);
+    buf_printf(&left, " corvo top  %s  ", f->server);
     if (f->model->any) {
-        (void)snprintf(nodes, sizeof nodes, ", %zu nodes", c->nodes);
-        (void)cli_top_grid_printf(g, (struct cli_top_at){0, used, g->width - used}, CLI_TOP_BAR,
-                                  "%s  %s %s %s%s", c->status, c->mode, c->state, c->node,
-                                  c->nodes > 1 ? nodes : "");
+        add_cluster(&left, &f->model->now.cluster);
     }
+    (void)cli_top_grid_put(g, at, CLI_TOP_BAR, buf_str(&left));
+    buf_deinit(&left);
     cli_top_grid_paint(g, at, CLI_TOP_BAR);
     if (f->trouble != NULL) {
-        (void)snprintf(text, sizeof text, " %s for %s ", f->refused ? "REFUSED" : "NO ANSWER",
+        (void)snprintf(right, sizeof right, " %s for %s ", f->refused ? "REFUSED" : "NO ANSWER",
                        cli_top_model_age(f->trouble_since, f->now, age));
-    } else if (f->still) {
-        text[0] = '\0';
-    } else {
-        (void)snprintf(text, sizeof text, " %sopen %s ", f->ui->frozen ? "FROZEN  " : "",
+    } else if (!f->still) {
+        (void)snprintf(right, sizeof right, " %sopen %s ", f->ui->frozen ? "FROZEN  " : "",
                        cli_top_model_age(f->since, f->now, age));
     }
-    cli_top_grid_right(g, at, CLI_TOP_BAR, str_from_z(text));
+    cli_top_grid_right(g, at, CLI_TOP_BAR, str_from_z(right));
 }
 
 static void draw_totals(struct cli_top_grid *g, const struct cli_top_model *m)

@@ -1,6 +1,5 @@
 #include "cli/cli_top_feed.h"
 
-#include "base/check.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
 
@@ -8,6 +7,7 @@ enum {
     REQUEST_ARENA_BYTES = 1 << 20,
     ANSWER_BYTES_MAX = 64 << 20,
     PAGE_TEXT_BYTES_MAX = 4 << 20,
+    MESSAGE_BYTES_MAX = 1024,
     REQUEST_TIMEOUT_MS = 10000,
     SILENCE_MS_MAX = 45000, /* the server says something every 15 seconds */
 };
@@ -45,8 +45,8 @@ static void request_deinit(struct cli_top_feed *f, struct cli_top_request *r)
     arena_free(r->arena);
 }
 
-static void request_start(struct cli_top_feed *f, struct cli_top_request *r, const char *method,
-                          const char *pattern, const char *part)
+static void request_make(struct cli_top_feed *f, struct cli_top_request *r, const char *method,
+                         const char *pattern, const char *part)
 {
     struct cli *cli = f->cli;
     struct arena *outer = cli->arena;
@@ -57,8 +57,19 @@ static void request_start(struct cli_top_feed *f, struct cli_top_request *r, con
     cli->arena = outer;
     r->call.limit_bytes = ANSWER_BYTES_MAX;
     r->call.timeout_ms = r->call.timeout_ms > 0 ? r->call.timeout_ms : REQUEST_TIMEOUT_MS;
+}
+
+static void request_start(struct cli_top_feed *f, struct cli_top_request *r)
+{
     r->open = true;
-    outgoing_wait_start(cli->http, &r->call);
+    outgoing_wait_start(f->cli->http, &r->call);
+}
+
+static void ask(struct cli_top_feed *f, struct cli_top_request *r, const char *method,
+                const char *pattern, const char *part)
+{
+    request_make(f, r, method, pattern, part);
+    request_start(f, r);
 }
 
 /* Did it go well? If not, out says why. */
@@ -90,7 +101,7 @@ static void start_sample(struct cli_top_feed *f, struct mono now)
 {
     for (int d = 0; d < CLI_TOP_DOC_COUNT; d++) {
         const char *path = cli_top_feed_path((enum cli_top_document)d);
-        request_start(f, &f->documents[d], "GET", path, "");
+        ask(f, &f->documents[d], "GET", path, "");
     }
     f->sampling = true;
     f->sample_due = (struct mono){now.ns + f->interval_ms * NS_PER_MS};
@@ -162,15 +173,16 @@ static bool on_piece(struct outgoing_wait_call *call, struct str piece)
 static void start_stream(struct cli_top_feed *f, struct mono now)
 {
     bool again = f->last_id[0] != '\0';
-    request_start(f, &f->stream, "GET",
-                  again ? "/events?types=failed,dead&last_event_id={0}"
-                        : "/events?types=failed,dead&tail={0}",
-                  again ? f->last_id : "20000");
+    request_make(f, &f->stream, "GET",
+                 again ? "/events?types=failed,dead&last_event_id={0}"
+                       : "/events?types=failed,dead&tail={0}",
+                 again ? f->last_id : "20000");
     f->stream.call.timeout_ms = 0;
     f->stream.call.on_piece = on_piece;
     f->stream.call.data = f;
     f->heard = now;
     cli_sse_restart(&f->sse);
+    request_start(f, &f->stream);
 }
 
 /* The stream broke, or was refused. It is opened again with the next sample, unless the server does
@@ -203,7 +215,7 @@ static void step_stream(struct cli_top_feed *f, struct mono now)
 static void say(struct cli_top_feed *f, bool bad, const char *about, const char *text)
 {
     struct buf message;
-    buf_init(&message, 2 * CLI_TOP_NAME_BYTES);
+    buf_init(&message, MESSAGE_BYTES_MAX);
     buf_printf(&message, "%s%s", about, text);
     cli_top_model_text(f->ui->message, sizeof f->ui->message, buf_str(&message));
     buf_deinit(&message);
@@ -261,15 +273,14 @@ void cli_top_feed_do(struct cli_top_feed *f, enum cli_top_action action)
         f->pauses = f->ui->pauses;
         cli_top_model_text(f->switched, sizeof f->switched, target);
         say(f, false, f->pauses ? "Pausing " : "Resuming ", f->switched);
-        request_start(f, &f->action, "POST", f->pauses ? "/queues/{0}/pause" : "/queues/{0}/resume",
-                      f->switched);
+        ask(f, &f->action, "POST", f->pauses ? "/queues/{0}/pause" : "/queues/{0}/resume",
+            f->switched);
         break;
     case CLI_TOP_SHOW_QUEUE:
     case CLI_TOP_SHOW_JOB:
         f->page_is_job = action == CLI_TOP_SHOW_JOB;
         cli_top_model_text(f->looked_at, sizeof f->looked_at, target);
-        request_start(f, &f->page, "GET", f->page_is_job ? "/jobs/{0}" : "/queues/{0}",
-                      f->looked_at);
+        ask(f, &f->page, "GET", f->page_is_job ? "/jobs/{0}" : "/queues/{0}", f->looked_at);
         break;
     case CLI_TOP_NOTHING:
     case CLI_TOP_QUIT:

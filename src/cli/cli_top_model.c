@@ -1,6 +1,5 @@
 #include "cli/cli_top_model.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 

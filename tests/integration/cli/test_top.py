@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 
 from cli_harness import (PATIENCE_S, Corvo, FakeTest, LiveTest, Server, Terminal, binary, environment,
                          frame, json, unique)
@@ -367,6 +368,21 @@ class Answers(FakeTest):
                 screen.keys("q")
                 screen.expect_ended(0)
 
+    def test_the_event_stream_has_no_limit_of_time(self):
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def events(_):
+            def pieces():
+                yield b": hello\n\n"
+                over.wait(PATIENCE_S)
+            return pieces()
+        fake, corvo = self.serve(documents(**{"GET /events": events}))
+        with Screen(corvo, "--timeout", "300ms") as screen:
+            screen.expect("no queues")
+            wait_until(lambda: len(fake.asked("GET /queues")) >= 8)
+            self.assertEqual(len(fake.asked("GET /events")), 1)
+
     def test_frozen_asks_nothing(self):
         fake, corvo = self.serve(documents())
         with Screen(corvo) as screen:
@@ -417,7 +433,8 @@ class Once(LiveTest):
         self.assertIsInstance(told["recent_dead"], list)
 
     def test_what_makes_no_sense_is_refused(self):
-        self.failed(self.corvo.run("top", "--interval", "1ms"), "--interval must be 100ms or more")
+        for interval in ("1ms", "0s", "25h"):
+            self.failed(self.corvo.run("top", "--interval", interval), "--interval must be between 100ms and 24h")
         self.failed(Corvo("http://127.0.0.1:1").run("top"), "request failed")
 
 

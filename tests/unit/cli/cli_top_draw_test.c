@@ -157,6 +157,39 @@ static void draw__says_what_is_wrong_and_keeps_what_was_known(void **state)
     stage_free(s);
 }
 
+static void draw__names_the_leader_when_it_is_another_node(void **state)
+{
+    (void)state;
+    static const struct {
+        struct cli_top_cluster cluster;
+        const char *title;
+    } rows[] = {
+        {{.status = "healthy",
+          .mode = "cluster",
+          .state = "Leader",
+          .node = "a",
+          .leader = "a",
+          .nodes = 1},
+         "healthy  cluster Leader a  "},
+        {{.status = "healthy",
+          .mode = "cluster",
+          .state = "Follower",
+          .node = "b",
+          .leader = "a",
+          .nodes = 3},
+         "healthy  cluster Follower b, 3 nodes, a leads  "},
+        {{.status = "degraded", .mode = "cluster", .state = "Candidate", .node = "b", .nodes = 3},
+         "degraded  cluster Candidate b, 3 nodes  "},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct stage *s = stage_new(1);
+        ROW(rows[i].title);
+        s->model.now.cluster = rows[i].cluster;
+        assert_non_null(strstr(stage_draw(s, 100, 24), rows[i].title));
+        stage_free(s);
+    }
+}
+
 static void draw__still_has_everything_and_no_keys(void **state)
 {
     (void)state;
@@ -312,6 +345,7 @@ TEST_GROUP(cli_top_draw, cmocka_unit_test(grid__cuts_clips_and_disarms),
            cmocka_unit_test(draw__fits_every_size),
            cmocka_unit_test(draw__scrolls_to_the_selected_row),
            cmocka_unit_test(draw__says_what_is_wrong_and_keeps_what_was_known),
+           cmocka_unit_test(draw__names_the_leader_when_it_is_another_node),
            cmocka_unit_test(draw__still_has_everything_and_no_keys),
            cmocka_unit_test(keys__select_sort_and_filter),
            cmocka_unit_test(keys__ask_for_what_the_caller_does),
