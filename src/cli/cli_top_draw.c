@@ -7,7 +7,7 @@
 
 enum {
     WIDE = 140,       /* from here on the workers stand beside the queues */
-    SIDE_WIDTH = 62,  /* of the workers there */
+    SIDE_WIDTH = 62,  /* of the workers there, or a third of the screen if that is more */
     LABEL_WIDTH = 17, /* in front of a sparkline */
     HEAD_ROWS = 5,    /* title, totals, three sparklines */
     LINE_BYTES = 512,
@@ -270,9 +270,10 @@ static struct layout lay_out(const struct cli_top_grid *g, const struct cli_top_
     rest -= failures;
     l.failures = (struct cli_top_area){top + rest, 0, g->width, failures};
     if (l.wide) {
-        int width = g->width - SIDE_WIDTH - 2;
+        int side = g->width / 3 > SIDE_WIDTH ? g->width / 3 : SIDE_WIDTH;
+        int width = g->width - side - 2;
         l.queues = (struct cli_top_area){top, 0, width, rest};
-        l.workers = (struct cli_top_area){top, width + 2, SIDE_WIDTH, rest};
+        l.workers = (struct cli_top_area){top, width + 2, side, rest};
     } else {
         l.queues = (struct cli_top_area){top, 0, g->width, rest - workers};
         l.workers = (struct cli_top_area){top + rest - workers, 0, g->width, workers};
