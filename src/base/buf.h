@@ -52,6 +52,7 @@ static inline void buf_add(struct buf *b, const void *bytes, size_t n)
 {
     char *room = n == 0 ? NULL : buf_reserve(b, n);
     if (room != NULL) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): only nothing is at NULL */
         memcpy(room, bytes, n);
         b->len += n;
     }

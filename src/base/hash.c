@@ -17,7 +17,8 @@ static uint64_t add_word(uint64_t h, uint64_t word)
     return h ^ h >> 32;
 }
 
-enum { LANES = 4, STRIDE = LANES * sizeof(uint64_t) };
+enum { LANES = 4 };
+#define STRIDE (LANES * sizeof(uint64_t))
 
 /* Long inputs in lanes that do not wait for one another. */
 static uint64_t add_strides(uint64_t h, const uint8_t *p, size_t strides)

@@ -137,6 +137,7 @@ extern const struct cli_family cli_search_family;
 extern const struct cli_family cli_seed_family;
 extern const struct cli_family cli_self_family;
 extern const struct cli_family cli_status_family;
+extern const struct cli_family cli_top_family;
 extern const struct cli_family cli_work_family;
 
 /* All families in the order of the help; *out_count of them. */

@@ -42,6 +42,7 @@ static struct lock *lock_new(struct machine *m, struct str composed)
 {
     struct lock *l = calloc(1, sizeof *l + composed.len);
     CHECK(l != NULL);
+    CHECK(composed.ptr != NULL);
     memcpy(l->key, composed.ptr, composed.len);
     l->node.key = str_from(l->key, composed.len);
     l->expiry = heap_node_out();

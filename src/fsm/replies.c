@@ -24,6 +24,7 @@ static struct reply *reply_new(struct machine *m, struct str key, struct str rec
 {
     struct reply *p = calloc(1, sizeof *p + key.len + record.len);
     CHECK(p != NULL);
+    CHECK(record.ptr != NULL);
     memcpy(p->bytes, key.ptr, key.len);
     memcpy(p->bytes + key.len, record.ptr, record.len);
     p->node.key = str_from(p->bytes, key.len);

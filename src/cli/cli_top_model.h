@@ -1,0 +1,173 @@
+/*
+ * Cli_top_model: what `corvo top` knows, and what it makes of it.
+ *
+ * The server says how much there is now; rates are the difference between two samples, taken over
+ * the last few of them. Everything here is computed from values that are handed in: no clock, no
+ * server, no terminal. Texts are cut to their room at the end of a character.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+enum {
+    CLI_TOP_MINUTES = 60,                                  /* of the server's throughput */
+    CLI_TOP_TREND = 60,                                    /* samples that a trend keeps */
+    CLI_TOP_SMOOTH = 5,                                    /* of which a rate is the mean */
+    CLI_TOP_FAILURES_MAX = 64,                             /* the last ones */
+    CLI_TOP_NAME_BYTES = 2 * (LIMIT_QUEUE_NAME_BYTES + 1), /* a queue with its namespace in front */
+    CLI_TOP_ID_BYTES = 64,
+    CLI_TOP_WORD_BYTES = 24,
+    CLI_TOP_TEXT_BYTES = 256,
+    CLI_TOP_NUMBER_BYTES = 24, /* of a number or an age as text */
+    CLI_TOP_STALE_S = 60,      /* without a heartbeat, a worker is stale */
+    CLI_TOP_OFFLINE_S = 300,   /* and then offline */
+};
+
+enum cli_top_state {
+    CLI_TOP_PENDING,
+    CLI_TOP_ACTIVE,
+    CLI_TOP_RETRYING,
+    CLI_TOP_SCHEDULED,
+    CLI_TOP_HELD,
+    CLI_TOP_DEAD,
+    CLI_TOP_COMPLETED,
+    CLI_TOP_STATE_COUNT
+};
+
+enum cli_top_sort {
+    CLI_TOP_BY_NAME,
+    CLI_TOP_BY_PENDING,
+    CLI_TOP_BY_ACTIVE,
+    CLI_TOP_BY_DEAD,
+    CLI_TOP_BY_RATE,
+    CLI_TOP_SORT_COUNT
+};
+
+/* Values of the last samples, the oldest first. */
+struct cli_top_trend {
+    int64_t values[CLI_TOP_TREND];
+    size_t count;
+};
+
+struct cli_top_queue {
+    char name[CLI_TOP_NAME_BYTES];
+    bool paused;
+    int64_t counts[CLI_TOP_STATE_COUNT];
+    int64_t stored;          /* jobs of all states */
+    int64_t failed;          /* attempts since the queue exists */
+    struct wall oldest;      /* pending job; WALL_NONE: none */
+    struct cli_top_trend in; /* jobs per minute; filled in by the model */
+    struct cli_top_trend out;
+};
+
+struct cli_top_worker {
+    char id[CLI_TOP_TEXT_BYTES];
+    char host[CLI_TOP_TEXT_BYTES];
+    char queues[CLI_TOP_TEXT_BYTES];
+    int64_t active; /* jobs; -1: the server does not say */
+    struct wall heartbeat;
+};
+
+struct cli_top_cluster {
+    char mode[CLI_TOP_WORD_BYTES];
+    char status[CLI_TOP_WORD_BYTES];
+    char state[CLI_TOP_WORD_BYTES];
+    char node[CLI_TOP_ID_BYTES];
+    char leader[CLI_TOP_ID_BYTES];
+    size_t nodes;
+    int64_t pending, pending_max;       /* operations in the write pipeline */
+    int64_t applied, flushes, overload; /* totals */
+    int64_t waiting;                    /* fetches that wait for a job */
+    char wait_p50[CLI_TOP_WORD_BYTES];  /* until the log takes an operation */
+    char wait_p99[CLI_TOP_WORD_BYTES];
+    char apply_p50[CLI_TOP_WORD_BYTES]; /* until it is flushed, committed and applied */
+    char apply_p99[CLI_TOP_WORD_BYTES];
+};
+
+enum cli_top_flow { CLI_TOP_ENQUEUED, CLI_TOP_DONE, CLI_TOP_FAILED, CLI_TOP_FLOW_COUNT };
+
+struct cli_top_minute {
+    struct wall at;
+    int64_t counts[CLI_TOP_FLOW_COUNT];
+};
+
+/* One answer of the server to everything. The arrays are the model's once it has taken them. */
+struct cli_top_sample {
+    struct cli_top_queue *queues; /* from malloc, by name */
+    size_t queue_count;
+    struct cli_top_worker *workers; /* from malloc */
+    size_t worker_count;
+    struct cli_top_cluster cluster;
+    struct cli_top_minute minutes[CLI_TOP_MINUTES];
+    size_t minute_count;
+};
+
+struct cli_top_failure {
+    int64_t seq; /* of the event */
+    struct wall at;
+    char job[CLI_TOP_ID_BYTES];
+    char queue[CLI_TOP_NAME_BYTES];
+    char error[CLI_TOP_TEXT_BYTES];
+    int64_t attempt;
+    bool dead; /* it was the last attempt */
+};
+
+struct cli_top_model {
+    struct cli_top_sample now;
+    bool any;       /* there is a sample */
+    struct mono at; /* when it was taken */
+    int64_t totals[CLI_TOP_STATE_COUNT];
+    struct cli_top_trend flow[CLI_TOP_FLOW_COUNT];         /* jobs per minute */
+    struct cli_top_trend applied, flushes;                 /* per second */
+    struct cli_top_failure failures[CLI_TOP_FAILURES_MAX]; /* the newest first */
+    size_t failure_count;
+
+    /* the queues as they are shown; see cli_top_model_arrange */
+    const struct cli_top_queue **shown;
+    size_t shown_count;
+};
+
+void cli_top_model_init(struct cli_top_model *m);
+void cli_top_model_deinit(struct cli_top_model *m);
+void cli_top_model_drop(struct cli_top_sample *sample); /* one that nobody took */
+
+/* The next sample, and when it came. The view must be arranged again. */
+void cli_top_model_take(struct cli_top_model *m, struct cli_top_sample *sample, struct mono at);
+
+/* What has failed. A job's death completes the failure that it came with. */
+void cli_top_model_fail(struct cli_top_model *m, const struct cli_top_failure *failure);
+
+/* Choose and order the queues: those with the filter in their name, in any case. By numbers the
+ * largest comes first, equal ones by name. */
+void cli_top_model_arrange(struct cli_top_model *m, enum cli_top_sort sort, struct str filter);
+
+/* Where that queue stands among the shown ones; shown_count when it does not. */
+size_t cli_top_model_find(const struct cli_top_model *m, const char *name);
+
+/* The mean of the last values; -1 when there are none. */
+int64_t cli_top_model_rate(const struct cli_top_trend *trend);
+
+/* Jobs per minute: by the last samples, before there are two by the last whole minute. */
+int64_t cli_top_model_flow(const struct cli_top_model *m, enum cli_top_flow flow);
+
+/* "healthy", "stale" or "offline". */
+const char *cli_top_model_health(const struct cli_top_worker *worker, struct wall now);
+
+/* One character per value, the highest for the largest of them and the lowest for nothing. */
+void cli_top_model_spark(struct buf *out, const int64_t *values, size_t count, bool unicode);
+
+/* 950, 1.2k, 45k, 3.1M: five characters at most; "-" for less than zero. */
+const char *cli_top_model_number(int64_t n, char out[CLI_TOP_NUMBER_BYTES]);
+
+/* 12s, 5m, 3h, 4d: the time since then; "-" when there is none. */
+const char *cli_top_model_age(struct wall then, struct wall now, char out[CLI_TOP_NUMBER_BYTES]);
+
+/* Copy as much as there is room for, and a NUL. */
+void cli_top_model_text(char *out, size_t size, struct str text);
