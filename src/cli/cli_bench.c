@@ -235,6 +235,7 @@ static void print_plan(struct bench *b)
                p->worker_queues && p->workers > 1 ? " (one for each worker)" : "",
                p->http2 ? "HTTP/2 without TLS" : "HTTP/1.1", p->producers, p->workers, p->streams,
                p->enqueue_batch, p->fetch_batch, p->ack_batch, STR_ARG(b->server));
+    (void)fflush(b->cli->out); /* what follows takes its time */
 }
 
 /* The server, before and after */
@@ -375,6 +376,7 @@ static int run_phase(struct bench *b, enum load_phase phase, uint64_t expected, 
         b->p99[phase][repeat] = out->p99_us;
         if (!cli_is_json(b->cli)) {
             cli_bench_print(b->cli, out);
+            (void)fflush(b->cli->out);
         }
         if (r->rate_limited > 0) {
             cli_note(b->cli, "The server limits the rate of requests: start it with "

@@ -268,10 +268,27 @@ void load_lane__step(struct load_lane *lane, int64_t now_ns)
 
 /* What an answer means */
 
-static int64_t hex_value(const char *at)
+/* Behind the next `"key":` of the text, blanks left out; NULL when there is none. */
+static const char *behind_key(const char *at, const char *end, struct str key)
+{
+    at = at == end ? NULL : memmem(at, (size_t)(end - at), key.ptr, key.len);
+    if (at == NULL) {
+        return NULL;
+    }
+    for (at += key.len; at < end && (*at == ':' || *at == ' '); at++) {
+    }
+    return at;
+}
+
+/* The time in a payload that is ours; otherwise as given. */
+static int64_t enqueued_at(const char *at, const char *end, int64_t otherwise)
 {
     uint64_t v = 0;
-    for (int i = 0; i < TIME_DIGITS; i++) {
+    at = behind_key(at, end, STR("\"t\""));
+    if (at == NULL || end - at < TIME_DIGITS + 1) {
+        return otherwise;
+    }
+    for (int i = 1; i <= TIME_DIGITS; i++) {
         char c = at[i];
         v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
     }
@@ -279,32 +296,21 @@ static int64_t hex_value(const char *at)
 }
 
 /* The jobs of an answer: their ids and times, found by their names and nothing else. False when an
- * id is longer than any that we know. */
+ * id is no text, or longer than any that we know. */
 static bool take_held(struct load_lane *lane)
 {
-    static const char id_key[] = "\"job_id\":\"";
-    static const char time_key[] = "\"t\":\"";
     unsigned most = lane->thread->run->plan->fetch_batch;
     const char *at = lane->answer.ptr;
     const char *end = at + lane->answer.len;
-    while (lane->held_count < most && at != NULL) {
-        at = memmem(at, (size_t)(end - at), id_key, sizeof id_key - 1);
-        if (at == NULL) {
-            break;
-        }
-        at += sizeof id_key - 1;
-        const char *quote = memchr(at, '"', (size_t)(end - at));
-        if (quote == NULL || quote - at > LOAD_ID_BYTES) {
+    while (lane->held_count < most && (at = behind_key(at, end, STR("\"job_id\""))) != NULL) {
+        const char *quote = end - at < 2 ? NULL : memchr(at + 1, '"', (size_t)(end - at) - 1);
+        if (quote == NULL || *at != '"' || quote - at - 1 > LOAD_ID_BYTES) {
             return false;
         }
         struct load_job *job = &lane->held[lane->held_count++];
-        job->id_len = (size_t)(quote - at);
-        memcpy(job->id, at, job->id_len);
-        job->enqueued_ns = lane->began_ns;
-        const char *time = memmem(quote, (size_t)(end - quote), time_key, sizeof time_key - 1);
-        if (time != NULL && end - time > (ptrdiff_t)(sizeof time_key - 1 + TIME_DIGITS)) {
-            job->enqueued_ns = hex_value(time + sizeof time_key - 1);
-        }
+        job->id_len = (size_t)(quote - at) - 1;
+        memcpy(job->id, at + 1, job->id_len);
+        job->enqueued_ns = enqueued_at(quote, end, lane->began_ns);
         at = quote;
     }
     return true;
@@ -314,7 +320,7 @@ static void fetched(struct load_lane *lane, int64_t now_ns)
 {
     struct load_run *run = lane->thread->run;
     if (lane->answer.len > 0 && !take_held(lane)) {
-        load__refuse(lane->thread, STR("an answer to a fetch has an id that is too long"));
+        load__refuse(lane->thread, STR("an answer to a fetch has no ids that bench understands"));
         return;
     }
     if (run->plan->work_ns > 0 && lane->held_count > 0) {
@@ -341,14 +347,13 @@ static void settle(struct load_lane *lane, int64_t now_ns)
 
 static void acked(struct load_lane *lane, int64_t now_ns)
 {
-    static const char key[] = "\"acked\":";
     size_t count = 0;
     if (lane->thread->run->plan->ack_batch == 1) {
         count = lane->status == 200 ? 1 : 0;
-    } else {
-        const char *at = memmem(lane->answer.ptr, lane->answer.len, key, sizeof key - 1);
+    } else if (lane->answer.len > 0) {
         const char *end = lane->answer.ptr + lane->answer.len;
-        for (at = at == NULL ? end : at + sizeof key - 1; at < end && *at >= '0' && *at <= '9';) {
+        const char *at = behind_key(lane->answer.ptr, end, STR("\"acked\""));
+        while (at != NULL && at < end && *at >= '0' && *at <= '9' && count <= LOAD_BATCH_MAX) {
             count = count * 10 + (size_t)(*at++ - '0');
         }
     }
