@@ -27,6 +27,8 @@ fi
 mkdir -p "$folder"
 if ! cmp -s "$here/package-lock.json" "$folder/package-lock.json" || [ ! -d "$folder/node_modules" ]; then
     cp "$here/package.json" "$folder/"
-    # No scripts of strangers: the one there is would build an optional speed-up of a decoder.
-    (cd "$folder" && cp "$here/package-lock.json" . && npm ci --ignore-scripts --no-audit --no-fund --loglevel error)
+    # As the lock file says, but "npm ci" is too strict: not every system has all optional packages. No
+    # scripts of strangers either: the one there is would build a faster decoder, for which there is another.
+    cp "$here/package-lock.json" "$folder/"
+    (cd "$folder" && npm install --no-save --omit=optional --ignore-scripts --no-audit --no-fund --loglevel error)
 fi

@@ -94,7 +94,7 @@ static int read_sizes(struct bench *b)
         {"threads", cli_int(cli, "threads"), 0, 256},
         {"repeats", cli_int(cli, "repeats"), 1, REPEATS_MAX},
         {"payload-bytes", cli_int(cli, "payload-bytes"), LOAD_PAYLOAD_MIN, LIMIT_PAYLOAD_BYTES},
-        {"work-duration", work_ms, 0, 60 * 1000},
+        {"work-duration", work_ms, 0, (int64_t)60 * 1000},
         {"duration", cli_int(cli, "duration"), 0, (int64_t)LOAD_WINDOWS_MAX * 1000},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -310,7 +310,8 @@ static void measure(struct bench *b, struct cli_bench_usage out[2])
 /* Phases */
 
 /* Wait for the end of the run, a signal or a stall; the exit code. */
-static int watch(struct bench *b, struct load_run *run, bool faulty, bool *out_stalled)
+static int watch(struct bench *b, enum load_phase phase, struct load_run *run, bool faulty,
+                 bool *out_stalled)
 {
     struct cli *cli = b->cli;
     struct cli_progress bar = cli_progress_begin(cli, "jobs");
@@ -330,7 +331,8 @@ static int watch(struct bench *b, struct load_run *run, bool faulty, bool *out_s
         last = done;
         *out_stalled = now_ns - moved_ns > patience_ns;
         if (cli->err_is_terminal) {
-            cli_progress_show(&bar, (int64_t)(p.acked + p.dropped),
+            uint64_t shown = phase == LOAD_ENQUEUE ? p.enqueued : p.acked + p.dropped;
+            cli_progress_show(&bar, (int64_t)shown,
                               b->plan.duration_ns > 0 ? 0 : (int64_t)b->plan.jobs);
         }
         if (fds[1].revents != 0) {
@@ -359,7 +361,7 @@ static int run_phase(struct bench *b, enum load_phase phase, uint64_t expected, 
     if (load_start(&b->plan, phase, expected, &run, &err) != ERR_OK) {
         return cli_fail(b->cli, "%s", err.msg);
     }
-    int code = watch(b, run, faulty, &stalled);
+    int code = watch(b, phase, run, faulty, &stalled);
     load_finish(run, r);
     if (faulty) {
         int mended = cli_bench_fault_end(b->cli, &b->fault);

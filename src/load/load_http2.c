@@ -13,6 +13,7 @@
 
 enum { WINDOW_BYTES = 8 << 20 };
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's */
 static int on_header_cb(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
                         size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
                         void *data)
@@ -55,6 +56,7 @@ static int on_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t err
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the parameters are nghttp2's */
 static ssize_t read_body_cb(nghttp2_session *session, int32_t stream_id, uint8_t *out, size_t len,
                             uint32_t *flags, nghttp2_data_source *source, void *data)
 {
@@ -142,7 +144,8 @@ static bool take_input(struct load_conn *c, struct str bytes)
         return false;
     }
     pump(c);
-    return nghttp2_session_want_read(c->session) != 0 || c->answered != NULL;
+    /* After a GOAWAY, or at the end of the numbers for streams, another connection is needed. */
+    return nghttp2_session_check_request_allowed(c->session) != 0;
 }
 
 const struct load_wire load_http2_wire = {

@@ -158,6 +158,9 @@ void load_lane__step(struct load_lane *lane, int64_t now_ns);
 /* Its answer is there, or its connection broke; it is ready or waits afterwards. */
 void load_lane__answered(struct load_lane *lane, int64_t now_ns);
 
+/* A lane that is ready has no connection and gets none now: it waits. */
+void load_lane__unreachable(struct load_lane *lane, int64_t now_ns, const char *reason);
+
 /* load_loop.c */
 void load_loop__thread(struct load_thread *t); /* until all its lanes are done, or stop */
 

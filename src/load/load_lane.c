@@ -185,8 +185,10 @@ static void step_producer(struct load_lane *lane, int64_t now_ns)
 {
     struct load_run *run = lane->thread->run;
     const struct load_plan *plan = run->plan;
+    /* In this order: what is settled was enqueued before. */
+    uint64_t settled = atomic_load(&run->acked) + atomic_load(&run->dropped);
     if (plan->duration_ns > 0 && now_ns - run->start_ns < plan->duration_ns &&
-        atomic_load(&run->enqueued) - atomic_load(&run->acked) >= plan->jobs) {
+        atomic_load(&run->enqueued) - settled >= plan->jobs) {
         wait_until(lane, now_ns + POLL_MS * NS_PER_MS);
         return;
     }
@@ -295,8 +297,21 @@ static int64_t enqueued_at(const char *at, const char *end, int64_t otherwise)
     return (int64_t)v;
 }
 
+/* What may stand in a path as it is. */
+static bool is_id(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              c == '_' || c == '-')) {
+            return false;
+        }
+    }
+    return s.len > 0 && s.len <= LOAD_ID_BYTES;
+}
+
 /* The jobs of an answer: their ids and times, found by their names and nothing else. False when an
- * id is no text, or longer than any that we know. */
+ * id is none. */
 static bool take_held(struct load_lane *lane)
 {
     unsigned most = lane->thread->run->plan->fetch_batch;
@@ -304,7 +319,7 @@ static bool take_held(struct load_lane *lane)
     const char *end = at + lane->answer.len;
     while (lane->held_count < most && (at = behind_key(at, end, STR("\"job_id\""))) != NULL) {
         const char *quote = end - at < 2 ? NULL : memchr(at + 1, '"', (size_t)(end - at) - 1);
-        if (quote == NULL || *at != '"' || quote - at - 1 > LOAD_ID_BYTES) {
+        if (quote == NULL || *at != '"' || !is_id(str_from(at + 1, (size_t)(quote - at) - 1))) {
             return false;
         }
         struct load_job *job = &lane->held[lane->held_count++];
@@ -413,6 +428,12 @@ static bool refused(struct load_lane *lane, int64_t now_ns)
         return true;
     }
     return false;
+}
+
+void load_lane__unreachable(struct load_lane *lane, int64_t now_ns, const char *reason)
+{
+    load__remark(lane->thread, reason);
+    wait_until(lane, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
 }
 
 void load_lane__answered(struct load_lane *lane, int64_t now_ns)

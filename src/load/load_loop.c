@@ -22,19 +22,20 @@ static void watch(struct load_conn *c, int operation)
     CHECK(epoll_ctl(c->thread->poll_fd, operation, c->fd, &e) == 0);
 }
 
-static void open_conn(struct load_conn *c)
+static enum err_code open_conn(struct load_conn *c, struct err *err)
 {
     const struct load_plan *plan = c->thread->run->plan;
     int one = 1;
     int fd = socket(plan->address.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0) {
-        return;
+        return err_from_errno(err, "socket");
     }
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (connect(fd, (const struct sockaddr *)&plan->address, plan->address_len) != 0 &&
         errno != EINPROGRESS) {
+        enum err_code code = err_from_errno(err, "connect");
         (void)close(fd);
-        return;
+        return code;
     }
     c->fd = fd;
     c->connected = false;
@@ -43,6 +44,7 @@ static void open_conn(struct load_conn *c)
     c->out_sent = 0;
     c->thread->wire->open(c);
     watch(c, EPOLL_CTL_ADD);
+    return ERR_OK;
 }
 
 static void close_conn(struct load_conn *c)
@@ -96,16 +98,12 @@ static bool flush(struct load_conn *c)
 
 static void step(struct load_lane *lane, int64_t now_ns)
 {
-    struct load_conn *c = lane->conn;
-    if (c->fd < 0) {
-        open_conn(c);
+    struct err err;
+    if (lane->conn->fd < 0 && open_conn(lane->conn, &err) != ERR_OK) {
+        load_lane__unreachable(lane, now_ns, err.msg);
+    } else {
+        load_lane__step(lane, now_ns);
     }
-    if (c->fd < 0) {
-        lane->status = 0;
-        load_lane__answered(lane, now_ns);
-        return;
-    }
-    load_lane__step(lane, now_ns);
 }
 
 /* Lanes whose answer is there go on. */
@@ -163,7 +161,8 @@ static int wake(struct load_thread *t)
         }
     }
     if (next_ns == INT64_MAX) {
-        return -1;
+        return t->waiting > 0 ? 1
+                              : -1; /* a lost connection may have set one back that was passed */
     }
     int64_t ms = (next_ns - now_ns + NS_PER_MS - 1) / NS_PER_MS;
     return ms > 1000 ? 1000 : (int)ms;
