@@ -154,6 +154,43 @@ class Bench(InFolder, LiveTest):
                 self.failed(self.corvo.run("bench", *flags), message)
 
 
+class BenchFaults(InFolder, LiveTest):
+    """With a program in the place of docker that only notes what it was told."""
+
+    def bench(self, scenario, answer="net1 net2 ", code=0):
+        docker, self.calls = self.folder / "docker", self.folder / "calls"
+        docker.write_text(f"#!/bin/sh\necho \"$@\" >>{self.calls}\necho '{answer}'\nexit {code}\n")
+        docker.chmod(0o755)
+        return self.corvo.run("bench", "--preset", "failure", "--scenario", scenario, "--docker-container", "node-1",
+                              "--jobs", "300", "--fault-warmup", "0s", "--fault-duration", "1ms", "--queue", self.queue,
+                              "--output", "json", "--save", str(self.report()), env={"PATH": f"{self.folder}:/bin:/usr/bin"})
+
+    def test_what_is_broken_is_mended(self):
+        rows = (
+            ("leader-kill", ["kill node-1", "start node-1"]),
+            ("worker-crash", ["kill node-1", "start node-1"]),
+            ("partition", ["inspect -f {{range $k, $v := .NetworkSettings.Networks}}{{$k}} {{end}} node-1",
+                           "network disconnect net1 node-1", "network connect net1 node-1"]),
+            ("disk-full", ["exec node-1 dd if=/dev/zero of=/tmp/corvo-bench-fill bs=1M count=512",
+                           "exec node-1 rm -f /tmp/corvo-bench-fill"]),
+            ("slow-node", ["exec node-1 tc qdisc add dev eth0 root netem delay 200ms",
+                           "exec node-1 tc qdisc del dev eth0 root netem"]),
+        )
+        for scenario, calls in rows:
+            with self.subTest(scenario):
+                done = self.bench(scenario)
+                self.assertEqual(done.returncode, 0, done)
+                self.assertEqual(self.calls.read_text().splitlines(), calls)
+                self.calls.unlink()
+                report = json.loads(done.stdout)
+                self.assertEqual((report["scenario"], report["lifecycle"]["completed"]), (scenario, 300))
+                self.assertLess(report["fault"]["injected_at"], report["fault"]["recovered_at"])
+                self.assertEqual(report["fault"]["errors_during_fault"], 0)
+
+    def test_a_docker_that_fails_fails_the_run(self):
+        self.failed(self.bench("leader-kill", "no such container", 1), "docker kill node-1: no such container")
+
+
 class BenchLimited(InFolder):
     def test_overload_is_counted_and_gone_through(self):
         server = Server("--rate-limit-write-rps", "2000", "--rate-limit-write-burst", "64")
