@@ -247,5 +247,24 @@ class BenchOddServer(InFolder, FakeTest):
         phase = json.loads(done.stdout)["enqueue"]
         self.assertEqual((phase["completed"], phase["errors"], phase["overloaded"]), (1, 1, 1))
 
+    def test_a_connection_that_breaks_is_opened_again_and_the_request_sent_again(self):
+        broken = []
+
+        def enqueue(_):
+            if not broken:
+                broken.append(True)
+                raise ConnectionError("hang up")
+            return 201, {"job_id": "job_1"}
+
+        done = self.bench(POST__enqueue=enqueue)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn("a connection was lost", done.stderr)
+        phase = json.loads(done.stdout)["enqueue"]
+        self.assertEqual((phase["completed"], phase["errors"]), (1, 1))
+        self.assertEqual(len(self.fake.asked("POST /enqueue")), 2)
+
+    def test_an_answer_that_cannot_be_used_ends_the_run(self):
+        self.failed(self.bench(POST__fetch={"job_id": "../x y"}), "no ids that bench understands")
+
     def test_a_refusal_ends_the_run_and_is_shown(self):
         self.failed(self.bench(POST__enqueue=(403, {"error": "not yours", "code": "FORBIDDEN"})), "Error: not yours\n")
