@@ -36,22 +36,23 @@ const peers = {
       ? () => queue.add(NAME, payload)
       : (count) => queue.addBulk(Array.from({ length: count }, () => ({ name: NAME, data: payload })));
     // Its worker fetches by itself, the next job with the completion of the last.
-    const process_ = () => new Promise((resolve, reject) => {
+    let worker = null;
+    const work = () => new Promise((resolve, reject) => {
       let done = 0;
-      const worker = new Worker(NAME, async () => null, { connection, concurrency });
+      worker = new Worker(NAME, async () => null, { connection, concurrency });
       worker.on("error", reject);
       worker.on("completed", () => {
         done += 1;
         if (done === jobs) {
-          resolve(worker);
+          resolve();
         }
       });
-    }).then((worker) => { this.worker = worker; });
+    });
     return {
       enqueue: await seconds(() => spread(batch, enqueue)),
-      process: await seconds(process_),
+      process: await seconds(work),
       left: await queue.count(),
-      close: async () => { await this.worker.close(); await queue.close(); },
+      close: async () => { await worker.close(); await queue.close(); },
     };
   },
 

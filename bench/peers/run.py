@@ -185,7 +185,7 @@ class PgBoss(NodePeer):
         options = {}
         if os.getuid() == 0:
             shutil.chown(folder, "postgres", "postgres")
-            options = {"user": "postgres", "group": "postgres"}
+            options = {"user": "postgres", "group": "postgres", "extra_groups": []}
         output(self.programs / "initdb", "-D", data, "-U", "postgres", "-A", "trust", cwd=folder, **options)
         with running(folder, port, self.programs / "postgres", "-D", data, "-p", str(port), "-c",
                      "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={folder}", "-c",

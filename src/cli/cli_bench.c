@@ -116,6 +116,10 @@ static int read_sizes(struct bench *b)
     plan->enqueue_batch = batch_size(cli, "enqueue-batch-size", LOAD_ENQUEUE_MAX);
     plan->fetch_batch = batch_size(cli, "fetch-batch-size", LOAD_BATCH_MAX);
     plan->ack_batch = batch_size(cli, "ack-batch-size", LOAD_BATCH_MAX);
+    if (plan->payload_bytes * plan->enqueue_batch > LOAD_BODY_BYTES) {
+        return cli_fail(cli, "%u payloads of %zu bytes are too much for one request",
+                        plan->enqueue_batch, plan->payload_bytes);
+    }
     b->combined = cli_bool(cli, "combined") || plan->duration_ns > 0;
     b->repeats = (size_t)cli_int(cli, "repeats");
     return CLI_OK;

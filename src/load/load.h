@@ -24,18 +24,22 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "load/load_histogram.h"
 #include "load/load_windows.h"
 
 enum {
-    LOAD_BATCH_MAX = 512,     /* of one fetch and of one ack, as the server takes */
-    LOAD_ENQUEUE_MAX = 10000, /* of one enqueue, as the server takes */
+    LOAD_BATCH_MAX = LIMIT_ACK_BATCH, /* of one fetch and of one ack */
+    LOAD_ENQUEUE_MAX = LIMIT_ENQUEUE_BATCH,
+    LOAD_BODY_BYTES = 16 << 20, /* of one request, as the server takes */
     LOAD_LANES_MAX = 16384,
     LOAD_PAYLOAD_MIN = 40, /* the time of the enqueue is in it */
     LOAD_HEADERS_MAX = 4,
     LOAD_TEXT_BYTES = 256,
 };
+
+_Static_assert((int)LIMIT_ACK_BATCH == (int)LIMIT_CLAIM_COUNT, "one limit for both");
 
 enum load_phase { LOAD_ENQUEUE, LOAD_PROCESS, LOAD_COMBINED };
 

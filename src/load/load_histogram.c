@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The first PARTS values have a bucket each; then each power of two has PARTS / 2 ... PARTS - 1. */
+/* The first PARTS values have a bucket each; from there on each power of two has PARTS of them. */
 static size_t bucket_of(uint64_t value)
 {
     if (value < LOAD_HISTOGRAM_PARTS) {

@@ -1,10 +1,10 @@
 /*
  * Load_histogram: how long things took, in bounded memory whatever their number.
  *
- * Buckets grow with the value: each power of two is cut into as many equal parts as there are
- * below it, so that a value is known to better than one in LOAD_HISTOGRAM_PARTS everywhere from
- * nanoseconds to years. The least, the greatest, the mean and the deviation are kept beside the
- * buckets and are exact. Pure: a value, for one thread; those of several threads are added up.
+ * Buckets grow with the value: each power of two is cut into LOAD_HISTOGRAM_PARTS equal parts, so
+ * that a value is known to better than one in so many, everywhere from nanoseconds to years. The
+ * least, the greatest, the mean and the deviation are kept beside the buckets and are exact. Pure:
+ * a value, for one thread; those of several threads are added up.
  */
 #pragma once
 

@@ -140,6 +140,7 @@ class Bench(InFolder, LiveTest):
             (("--protocol", "matrix"), "this server has no worker RPC"),
             (("--jobs", "0"), "--jobs must be between 1 and "),
             (("--payload-bytes", "3"), "--payload-bytes must be between 40 and "),
+            (("--payload-bytes", "200000", "--enqueue-batch-size", "1000"), "too much for one request"),
             (("--queue", 'a"b'), "--queue is not a name"),
             (("--preset", "none"), "--preset"),
             (("--scenario", "partition"), "--scenario needs --preset failure"),
