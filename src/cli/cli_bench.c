@@ -7,230 +7,31 @@
  */
 #include "cli/cli_bench.h"
 
-#include <netdb.h>
 #include <poll.h>
 
 #include "base/check.h"
-#include "base/limits.h"
 #include "cli/cli_progress.h"
 #include "core/timestamp.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
 #include "os/os_process.h"
 
-enum { TURN_MS = 100, STALL_MS = 15000, REPEATS_MAX = 1000, PHASES = 3 };
+enum { TURN_MS = 100, STALL_MS = 15000, PHASES = 3 };
 
 struct bench {
     struct cli *cli;
-    struct load_plan plan;
+    struct cli_bench_plan plan;
     struct str server; /* what the report says about it */
     struct cli_bench_fault fault;
-    bool combined;
     struct cli_bench_phase phases[PHASES]; /* by enum load_phase, of the last repeat */
     double *ops[PHASES], *p99[PHASES];     /* of every repeat */
-    size_t repeats;
 };
 
 static const char *const phase_names[PHASES] = {"enqueue", "lifecycle", "combined"};
 
-/* The plan */
-
-static const struct preset {
-    const char *name;
-    int64_t jobs, concurrency, workers;
-    bool worker_queues;
-    int64_t work_ms;
-} presets[] = {
-    {"single-node", 10000, 10, 1, false, 0},
-    {"cluster", 50000, 50, 5, true, 0},
-    {"failure", 10000, 20, 3, false, 5},
-};
-
-static const struct preset *preset_of(const struct cli *cli)
-{
-    for (size_t i = 0; i < COUNT_OF(presets); i++) {
-        if (str_eq(cli_text(cli, "preset"), str_from_z(presets[i].name))) {
-            return &presets[i];
-        }
-    }
-    return NULL;
-}
-
-/* What was given, else what the preset says, else the default. */
-static int64_t chosen(const struct cli *cli, const char *name, const int64_t *from_preset)
-{
-    return from_preset == NULL || cli_given(cli, name) ? cli_int(cli, name) : *from_preset;
-}
-
-static unsigned batch_size(const struct cli *cli, const char *name, unsigned most)
-{
-    int64_t n = cli_int(cli, name);
-    return n <= 0 ? 1 : n > most ? most : (unsigned)n;
-}
-
-static int check_range(struct cli *cli, const char *name, int64_t value, int64_t from, int64_t to)
-{
-    return value >= from && value <= to ? CLI_OK
-                                        : cli_fail(cli, "--%s must be between %lld and %lld", name,
-                                                   (long long)from, (long long)to);
-}
-
-static int read_sizes(struct bench *b)
-{
-    struct cli *cli = b->cli;
-    struct load_plan *plan = &b->plan;
-    const struct preset *p = preset_of(cli);
-    int64_t jobs = chosen(cli, "jobs", p == NULL ? NULL : &p->jobs);
-    int64_t concurrency = chosen(cli, "concurrency", p == NULL ? NULL : &p->concurrency);
-    int64_t workers = chosen(cli, "workers", p == NULL ? NULL : &p->workers);
-    int64_t work_ms = chosen(cli, "work-duration", p == NULL ? NULL : &p->work_ms);
-    const struct {
-        const char *name;
-        int64_t value, from, to;
-    } rows[] = {
-        {"jobs", jobs, 1, UINT32_MAX},
-        {"concurrency", concurrency, 1, LOAD_LANES_MAX / 2},
-        {"workers", workers, 1, LOAD_LANES_MAX / 2},
-        {"threads", cli_int(cli, "threads"), 0, 256},
-        {"repeats", cli_int(cli, "repeats"), 1, REPEATS_MAX},
-        {"payload-bytes", cli_int(cli, "payload-bytes"), LOAD_PAYLOAD_MIN, LIMIT_PAYLOAD_BYTES},
-        {"work-duration", work_ms, 0, (int64_t)60 * 1000},
-        {"duration", cli_int(cli, "duration"), 0, (int64_t)LOAD_WINDOWS_MAX * 1000},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        int code = check_range(cli, rows[i].name, rows[i].value, rows[i].from, rows[i].to);
-        if (code != CLI_OK) {
-            return code;
-        }
-    }
-    plan->jobs = (uint64_t)jobs;
-    plan->producers = plan->streams = (unsigned)concurrency;
-    plan->workers = (unsigned)workers;
-    plan->worker_queues = p != NULL && !cli_given(cli, "worker-queues")
-                              ? p->worker_queues
-                              : cli_bool(cli, "worker-queues");
-    plan->work_ns = work_ms * NS_PER_MS;
-    plan->threads = (unsigned)cli_int(cli, "threads");
-    plan->payload_bytes = (size_t)cli_int(cli, "payload-bytes");
-    plan->duration_ns = cli_int(cli, "duration") * NS_PER_MS;
-    plan->enqueue_batch = batch_size(cli, "enqueue-batch-size", LOAD_ENQUEUE_MAX);
-    plan->fetch_batch = batch_size(cli, "fetch-batch-size", LOAD_BATCH_MAX);
-    plan->ack_batch = batch_size(cli, "ack-batch-size", LOAD_BATCH_MAX);
-    if (plan->payload_bytes * plan->enqueue_batch > LOAD_BODY_BYTES) {
-        return cli_fail(cli, "%u payloads of %zu bytes are too much for one request",
-                        plan->enqueue_batch, plan->payload_bytes);
-    }
-    b->combined = cli_bool(cli, "combined") || plan->duration_ns > 0;
-    b->repeats = (size_t)cli_int(cli, "repeats");
-    return CLI_OK;
-}
-
-static int read_queue(struct bench *b)
-{
-    enum { SUFFIX_BYTES = 8 }; /* ".w16384" */
-    struct str queue = cli_text(b->cli, "queue");
-    if (queue.len == 0 || queue.len + SUFFIX_BYTES > LIMIT_QUEUE_NAME_BYTES) {
-        return cli_fail(b->cli, "--queue must have 1 to %d bytes",
-                        LIMIT_QUEUE_NAME_BYTES - SUFFIX_BYTES);
-    }
-    /* The name is put into JSON as it is; the server says what else it does not like. */
-    if (str_has_control(queue) || memchr(queue.ptr, '"', queue.len) != NULL ||
-        memchr(queue.ptr, '\\', queue.len) != NULL) {
-        return cli_fail(b->cli, "--queue is not a name of a queue");
-    }
-    b->plan.queue = arena_strz(b->cli->arena, queue);
-    CHECK(b->plan.queue != NULL);
-    return CLI_OK;
-}
-
-/* The address behind http://host:port/. */
-static int resolve(struct bench *b)
-{
-    struct cli *cli = b->cli;
-    struct str url = cli_text(cli, "server");
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *list = NULL;
-    if (str_starts_with(url, STR("https://"))) {
-        return cli_fail(cli, "bench speaks no TLS: measure the server's plain port");
-    }
-    url = str_starts_with(url, STR("http://")) ? str_from_offset(url, 7) : url;
-    const char *slash = url.len == 0 ? NULL : memchr(url.ptr, '/', url.len);
-    url.len = slash == NULL ? url.len : (size_t)(slash - url.ptr);
-    char *host = arena_strz(cli->arena, url);
-    b->plan.authority = arena_strz(cli->arena, url);
-    CHECK(host != NULL && b->plan.authority != NULL);
-    char *colon = strrchr(host, ':');
-    if (colon != NULL && strchr(colon, ']') != NULL) {
-        colon = NULL; /* of an IPv6 address without a port */
-    }
-    const char *port = colon == NULL ? "80" : colon + 1;
-    if (colon != NULL) {
-        *colon = '\0';
-    }
-    if (host[0] == '[' && strchr(host, ']') != NULL) {
-        *strchr(host, ']') = '\0';
-        host++;
-    }
-    int rc = getaddrinfo(host, port, &hints, &list);
-    if (rc != 0) {
-        return cli_fail(cli, "request failed: %s: %s", host, gai_strerror(rc));
-    }
-    CHECK(list->ai_addrlen <= sizeof b->plan.address);
-    memcpy(&b->plan.address, list->ai_addr, list->ai_addrlen);
-    b->plan.address_len = list->ai_addrlen;
-    freeaddrinfo(list);
-    return CLI_OK;
-}
-
-static void add_header(struct bench *b, const char *name, struct str value)
-{
-    if (value.len > 0) {
-        const char *z = arena_strz(b->cli->arena, value);
-        CHECK(z != NULL && b->plan.header_count < LOAD_HEADERS_MAX);
-        b->plan.headers[b->plan.header_count++] = (struct load_header){name, z};
-    }
-}
-
-static int read_plan(struct bench *b)
-{
-    struct cli *cli = b->cli;
-    if (!str_eq(cli_text(cli, "protocol"), STR("http"))) {
-        return cli_fail(cli, "this server has no worker RPC: use --protocol http");
-    }
-    int code = read_sizes(b);
-    code = code == CLI_OK ? read_queue(b) : code;
-    code = code == CLI_OK ? resolve(b) : code;
-    code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
-    b->plan.http2 = cli_bool(cli, "http2");
-    add_header(b, "content-type", STR("application/json"));
-    add_header(b, "x-api-key", cli_text(cli, "api-key"));
-    add_header(b, "x-corvo-namespace", cli_text(cli, "namespace"));
-    return code;
-}
-
-static struct str config_json(struct bench *b)
-{
-    const struct load_plan *p = &b->plan;
-    struct cli *cli = b->cli;
-    return CLI_OBJECT(
-        cli, CLI_SET_INT("jobs", (int64_t)p->jobs), CLI_SET_INT("concurrency", p->producers),
-        CLI_SET_INT("workers", p->workers), CLI_SET_BOOL("worker_queues", p->worker_queues),
-        CLI_SET_TEXT("protocol", STR("http")), CLI_SET_BOOL("http2", p->http2),
-        CLI_SET_INT("enqueue_batch", p->enqueue_batch), CLI_SET_INT("fetch_batch", p->fetch_batch),
-        CLI_SET_INT("ack_batch", p->ack_batch),
-        CLI_SET_TEXT("work_duration",
-                     cli_format(cli, "%lldms", (long long)(p->work_ns / NS_PER_MS))),
-        CLI_SET_BOOL("combined", b->combined),
-        CLI_SET_TEXT("duration",
-                     p->duration_ns == 0
-                         ? STR_EMPTY
-                         : cli_format(cli, "%lldms", (long long)(p->duration_ns / NS_PER_MS))),
-        CLI_SET_INT("payload_bytes", (int64_t)p->payload_bytes));
-}
-
 static void print_plan(struct bench *b)
 {
-    const struct load_plan *p = &b->plan;
+    const struct load_plan *p = &b->plan.load;
     cli_printf(b->cli,
                "bench: %llu jobs with payloads of %zu bytes, queue %s%s, %s\n"
                "  %u producers, %u workers with %u streams each\n"
@@ -273,11 +74,12 @@ static int look_at_server(struct bench *b)
 
 static int clear_queues(struct bench *b)
 {
-    unsigned count = b->plan.worker_queues && b->plan.workers > 1 ? b->plan.workers : 1;
+    unsigned count =
+        b->plan.load.worker_queues && b->plan.load.workers > 1 ? b->plan.load.workers : 1;
     for (unsigned i = 0; i < count; i++) {
         char name[LOAD_TEXT_BYTES];
         struct cli_answer answer;
-        load_queue_name(&b->plan, i, name);
+        load_queue_name(&b->plan.load, i, name);
         int code = cli_ask(b->cli, "POST", CLI_URL(b->cli, "/queues/{0}/clear", str_from_z(name)),
                            STR_EMPTY, &answer);
         if (code != CLI_OK) {
@@ -337,7 +139,7 @@ static int watch(struct bench *b, enum load_phase phase, struct load_run *run, b
         if (cli->err_is_terminal) {
             uint64_t shown = phase == LOAD_ENQUEUE ? p.enqueued : p.acked + p.dropped;
             cli_progress_show(&bar, (int64_t)shown,
-                              b->plan.duration_ns > 0 ? 0 : (int64_t)b->plan.jobs);
+                              b->plan.load.duration_ns > 0 ? 0 : (int64_t)b->plan.load.jobs);
         }
         if (fds[1].revents != 0) {
             code = cli_interrupted(cli);
@@ -362,7 +164,7 @@ static int run_phase(struct bench *b, enum load_phase phase, uint64_t expected, 
     bool faulty = b->fault.scenario != NULL && phase != LOAD_ENQUEUE && repeat == 0;
     CHECK(r != NULL);
     measure(b, before);
-    if (load_start(&b->plan, phase, expected, &run, &err) != ERR_OK) {
+    if (load_start(&b->plan.load, phase, expected, &run, &err) != ERR_OK) {
         return cli_fail(b->cli, "%s", err.msg);
     }
     int code = watch(b, phase, run, faulty, &stalled);
@@ -405,7 +207,7 @@ static int run_once(struct bench *b, size_t repeat)
     if (code != CLI_OK) {
         return code;
     }
-    if (b->combined) {
+    if (b->plan.combined) {
         return run_phase(b, LOAD_COMBINED, 0, repeat);
     }
     code = run_phase(b, LOAD_ENQUEUE, 0, repeat);
@@ -418,16 +220,16 @@ static int run_once(struct bench *b, size_t repeat)
 static int run_repeats(struct bench *b)
 {
     for (size_t phase = 0; phase < PHASES; phase++) {
-        b->ops[phase] = ARENA_ARRAY(b->cli->arena, double, b->repeats);
-        b->p99[phase] = ARENA_ARRAY(b->cli->arena, double, b->repeats);
+        b->ops[phase] = ARENA_ARRAY(b->cli->arena, double, b->plan.repeats);
+        b->p99[phase] = ARENA_ARRAY(b->cli->arena, double, b->plan.repeats);
         CHECK(b->ops[phase] != NULL && b->p99[phase] != NULL);
     }
-    for (size_t i = 0; i < b->repeats; i++) {
+    for (size_t i = 0; i < b->plan.repeats; i++) {
         if (i > 0 && !cli_sleep(b->cli, cli_int(b->cli, "repeat-pause"))) {
             return cli_interrupted(b->cli);
         }
-        if (b->repeats > 1 && !cli_is_json(b->cli)) {
-            cli_printf(b->cli, "\nrepeat %zu of %zu\n", i + 1, b->repeats);
+        if (b->plan.repeats > 1 && !cli_is_json(b->cli)) {
+            cli_printf(b->cli, "\nrepeat %zu of %zu\n", i + 1, b->plan.repeats);
         }
         int code = run_once(b, i);
         if (code != CLI_OK) {
@@ -439,15 +241,16 @@ static int run_repeats(struct bench *b)
 
 static void print_repeats(struct bench *b)
 {
-    for (size_t i = 0; i < PHASES && b->repeats > 1; i++) {
+    for (size_t i = 0; i < PHASES && b->plan.repeats > 1; i++) {
         if (b->phases[i].name != NULL) {
             cli_printf(b->cli,
                        "\n%s, %zu repeats\n  ops/sec: median %.0f, p90 %.0f\n"
                        "  p99: median %.0f\u00b5s, p90 %.0f\u00b5s\n",
-                       phase_names[i], b->repeats, cli_bench_quantile(b->ops[i], b->repeats, 0.5),
-                       cli_bench_quantile(b->ops[i], b->repeats, 0.9),
-                       cli_bench_quantile(b->p99[i], b->repeats, 0.5),
-                       cli_bench_quantile(b->p99[i], b->repeats, 0.9));
+                       phase_names[i], b->plan.repeats,
+                       cli_bench_quantile(b->ops[i], b->plan.repeats, 0.5),
+                       cli_bench_quantile(b->ops[i], b->plan.repeats, 0.9),
+                       cli_bench_quantile(b->p99[i], b->plan.repeats, 0.5),
+                       cli_bench_quantile(b->p99[i], b->plan.repeats, 0.9));
         }
     }
 }
@@ -481,7 +284,8 @@ static struct str report_json(struct bench *b, struct str baseline, struct str w
         CLI_SET_TEXT("commit", str_from_z(cli_self_commit())),
         CLI_SET_RAW("machine", cli_bench_machine(cli)), CLI_SET_RAW("server", b->server),
         CLI_SET_TEXT("preset", cli_text(cli, "preset")),
-        CLI_SET_TEXT("scenario", cli_text(cli, "scenario")), CLI_SET_RAW("config", config_json(b)),
+        CLI_SET_TEXT("scenario", cli_text(cli, "scenario")),
+        CLI_SET_RAW("config", cli_bench_plan_json(cli, &b->plan)),
         CLI_SET_RAW("enqueue", cli_bench_phase_json(cli, &b->phases[LOAD_ENQUEUE])),
         CLI_SET_RAW("lifecycle", cli_bench_phase_json(cli, &b->phases[LOAD_PROCESS])),
         CLI_SET_RAW("combined", cli_bench_phase_json(cli, &b->phases[LOAD_COMBINED])),
@@ -559,7 +363,8 @@ static int run_bench(struct cli *cli)
     struct str baseline = STR_EMPTY;
     CHECK(b != NULL);
     *b = (struct bench){.cli = cli};
-    int code = read_plan(b);
+    int code = cli_bench_plan_read(cli, &b->plan);
+    code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
     if (code == CLI_OK && cli_given(cli, "compare")) {
         code = cli_read_file(cli, cli_text(cli, "compare"), &baseline);
         if (code == CLI_OK && cli_member(baseline, "machine").text.len == 0) {

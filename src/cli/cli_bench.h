@@ -1,8 +1,8 @@
 /*
  * Cli_bench: what a benchmark found, as text, as a report, and beside an earlier report.
  *
- * cli_bench.c runs the phases (with load/), cli_bench_report.c makes the report and compares,
- * cli_bench_fault.c breaks something on purpose in the meantime.
+ * cli_bench_plan.c reads the flags, cli_bench.c runs the phases (with load/), cli_bench_report.c
+ * makes the report and compares, cli_bench_fault.c breaks something on purpose in the meantime.
  */
 #pragma once
 
@@ -37,6 +37,13 @@ struct cli_bench_phase {
     double generator_cpu_pct, generator_cpu_ms_per_1000;
 };
 
+/* What to do. What the load points to lives as long as the run of the command. */
+struct cli_bench_plan {
+    struct load_plan load;
+    bool combined;
+    size_t repeats;
+};
+
 struct cli_bench_fault {
     const char *scenario; /* NULL: none */
     struct str container, network;
@@ -46,6 +53,10 @@ struct cli_bench_fault {
     uint64_t errors_before, errors;
     uint64_t done_before;
 };
+
+/* cli_bench_plan.c */
+ATTR_NODISCARD int cli_bench_plan_read(struct cli *cli, struct cli_bench_plan *plan);
+struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *plan); /* "config" */
 
 /* cli_bench_report.c */
 
