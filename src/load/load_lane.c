@@ -16,6 +16,7 @@ enum {
     ERROR_PAUSE_MS = 2,
     POLL_MS = 1,      /* of a lane that may not begin yet */
     START_SHARE = 10, /* workers begin when one in so many jobs is there */
+    LEASE_S_MIN = 10,
     FETCH_WAIT_S = 1, /* how long the server may hold a fetch when there is nothing */
 };
 
@@ -52,6 +53,14 @@ static void make_job(const struct load_plan *plan, const char *queue, struct loa
     text->job = buf_take(&b);
 }
 
+/* Jobs whose fetch was answered to nobody, because a connection broke, come back soon: before the
+ * run would count as stalled. Long enough for the work on all the jobs of a fetch. */
+static int64_t lease_s(const struct load_plan *plan)
+{
+    int64_t s = LEASE_S_MIN + 2 * plan->work_ns * plan->fetch_batch / NS_PER_S;
+    return s > LIMIT_LEASE_S_MAX ? LIMIT_LEASE_S_MAX : s;
+}
+
 static void make_fetch(const struct load_plan *plan, const char *queue, unsigned worker,
                        struct load_text *text)
 {
@@ -59,8 +68,8 @@ static void make_fetch(const struct load_plan *plan, const char *queue, unsigned
     buf_init(&b, SIZE_MAX / 2);
     buf_printf(&b,
                "{\"queues\":[\"%s\"],\"worker_id\":\"bench-w%u\",\"hostname\":\"bench\","
-               "\"timeout\":%d",
-               queue, worker, FETCH_WAIT_S);
+               "\"timeout\":%d,\"lease_duration\":%lld",
+               queue, worker, FETCH_WAIT_S, (long long)lease_s(plan));
     if (plan->fetch_batch > 1) {
         buf_printf(&b, ",\"count\":%u", plan->fetch_batch);
     }

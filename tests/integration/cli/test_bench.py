@@ -5,6 +5,8 @@ import shutil
 import signal
 import tempfile
 
+from harness import wait_until
+
 from cli_harness import CliTest, Corvo, FakeTest, LiveTest, Server, Step, json
 
 PHASE_FIELDS = {"ops_per_sec", "p50_us", "p90_us", "p99_us", "min_us", "max_us", "stddev_us", "cv_pct", "completed"}
@@ -190,6 +192,29 @@ class BenchFaults(InFolder, LiveTest):
 
     def test_a_docker_that_fails_fails_the_run(self):
         self.failed(self.bench("leader-kill", "no such container", 1), "docker kill node-1: no such container")
+
+
+class BenchRestart(InFolder):
+    def test_a_server_that_is_killed_and_comes_back_completes_every_job(self):
+        server = Server("--rate-limit-enabled=false")
+        self.addCleanup(server.discard)
+        api, url = server.client(), f"http://127.0.0.1:{server.port}"
+        with Corvo(url).start("bench", "--jobs", "1500", "--work-duration", "5ms", "--fetch-batch-size", "8",
+                              "--concurrency", "4", "--queue", "q", "--save", str(self.report())) as running:
+            wait_until(lambda: self.completed(api) > 0, "a job to be completed")
+            server.kill()
+            server.args += ("--bind", url.removeprefix("http://"))
+            server.start()
+            self.assertEqual(running.wait(), 0)
+        self.assertEqual(self.completed(server.client()), 1500)
+        phase = json.loads(self.report().read_text())["lifecycle"]
+        self.assertEqual(phase["completed"] + phase["dropped"], 1500)
+        self.assertGreater(phase["errors"], 0)
+
+    @staticmethod
+    def completed(api):
+        answer = api.get("/api/v1/queues/q")
+        return answer.json["completed"] if answer.status == 200 else 0
 
 
 class BenchLimited(InFolder):
