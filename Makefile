@@ -3,10 +3,13 @@
 SEEDS ?= 3000
 FUZZ_SECONDS ?= 60
 
-.PHONY: help deps build run man test dev asan tsan fuzz sim bench format clean
+PEER_JOBS ?= 10000
+PEER_ROUNDS ?= 3
+
+.PHONY: help deps build run man test dev asan tsan fuzz sim bench bench-peers format clean
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 deps: ## Install the packages of packages.txt that are missing
 	@tools/install_deps.sh
@@ -48,6 +51,12 @@ bench: deps ## Measure the engine
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@bench/run.sh
+
+bench-peers: deps ## Compare with other job servers, PEER_JOBS each, in PEER_ROUNDS rounds
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --target corvo load_bench
+	@bench/peers/setup.sh build/peers
+	@bench/peers/run.py --bin build/release --modules build/peers --jobs $(PEER_JOBS) --rounds $(PEER_ROUNDS)
 
 format: deps ## Format the sources
 	@tools/format.sh

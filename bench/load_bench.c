@@ -6,11 +6,12 @@
  * generator costs little. Prints requests per second, and the generator's own CPU per request.
  * A request that is refused with 429 is sent again after the time that the answer names.
  *
- *   load_bench MODE PORT CONNECTIONS SECONDS
+ *   load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS]
  *   modes: corvo-enqueue, corvo-batch (100 jobs a request), corvo-lifecycle (enqueue, fetch, ack),
- *          beanstalk-put, beanstalk-lifecycle (put, reserve, delete)
+ *          beanstalk-put, beanstalk-drain (reserve, delete), beanstalk-lifecycle (all three)
  *
- * A lifecycle counts once for its three requests.
+ * A lifecycle counts once for its three requests. With ROUNDS it ends after so many, if that is
+ * sooner.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -230,11 +231,22 @@ static enum outcome beanstalk_answered(struct connection *c, unsigned step)
     return DONE;
 }
 
+static void beanstalk_drain(struct connection *c, unsigned step, struct buf *out)
+{
+    beanstalk_request(c, step + 1, out);
+}
+
+static enum outcome beanstalk_drained(struct connection *c, unsigned step)
+{
+    return beanstalk_answered(c, step + 1);
+}
+
 static const struct mode modes[] = {
     {"corvo-enqueue", 1, 1, corvo_enqueue, corvo_answered},
     {"corvo-batch", 1, BATCH, corvo_batch, corvo_answered},
     {"corvo-lifecycle", 3, 1, corvo_lifecycle, corvo_answered},
     {"beanstalk-put", 1, 1, beanstalk_request, beanstalk_answered},
+    {"beanstalk-drain", 2, 1, beanstalk_drain, beanstalk_drained},
     {"beanstalk-lifecycle", 3, 1, beanstalk_request, beanstalk_answered},
 };
 
@@ -291,6 +303,8 @@ struct load {
     unsigned busy;    /* connections that go on */
     unsigned waiting; /* of these, refused and to try again */
     uint64_t rounds;
+    uint64_t begun; /* rounds, those under way included */
+    uint64_t rounds_max;
     uint64_t refused;
 };
 
@@ -319,11 +333,12 @@ static void step(struct load *l, struct connection *c, bool over)
     }
     c->step = (c->step + 1) % l->mode->steps;
     l->rounds += c->step == 0 ? 1 : 0;
-    if (over && c->step == 0) {
+    if (c->step == 0 && (over || l->begun == l->rounds_max)) {
         l->busy--;
-    } else {
-        send_request(l->mode, c);
+        return;
     }
+    l->begun += c->step == 0 ? 1 : 0;
+    send_request(l->mode, c);
 }
 
 static void run(struct load *l)
@@ -336,6 +351,7 @@ static void run(struct load *l)
         send_request(l->mode, &l->list[i]);
     }
     l->busy = l->count;
+    l->begun = l->count;
     while (l->busy > 0) {
         struct epoll_event events[EVENTS];
         int n = epoll_wait(poll, events, EVENTS, l->waiting > 0 ? 1 : -1);
@@ -355,12 +371,14 @@ int main(int argc, char **argv)
     int64_t port = 0;
     int64_t count = 0;
     int64_t seconds = 0;
-    for (size_t i = 0; argc == 5 && i < COUNT_OF(modes); i++) {
+    int64_t rounds = INT64_MAX;
+    for (size_t i = 0; (argc == 5 || argc == 6) && i < COUNT_OF(modes); i++) {
         m = strcmp(argv[1], modes[i].name) == 0 ? &modes[i] : m;
     }
     if (m == NULL || !str_to_i64(str_from_z(argv[2]), &port) ||
-        !str_to_i64(str_from_z(argv[3]), &count) || !str_to_i64(str_from_z(argv[4]), &seconds)) {
-        (void)fprintf(stderr, "usage: load_bench MODE PORT CONNECTIONS SECONDS\n");
+        !str_to_i64(str_from_z(argv[3]), &count) || !str_to_i64(str_from_z(argv[4]), &seconds) ||
+        (argc == 6 && !str_to_i64(str_from_z(argv[5]), &rounds)) || rounds < count) {
+        (void)fprintf(stderr, "usage: load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS]\n");
         return 2;
     }
     struct connection *list = calloc((size_t)count, sizeof *list);
@@ -376,6 +394,7 @@ int main(int argc, char **argv)
     struct load load = {.mode = m,
                         .list = list,
                         .count = (unsigned)count,
+                        .rounds_max = (uint64_t)rounds,
                         .end_ns = os_clock_mono().ns + seconds * NS_PER_S};
     run(&load);
     struct meter cost = meter_since(start);

@@ -198,6 +198,9 @@ void cli_help_command(FILE *to, const struct cli_command *c);
 void cli_help_group(FILE *to, struct str group);            /* empty: everything */
 void cli_help_usage(FILE *to, const struct cli_command *c); /* one line */
 
+/* cli_self.c */
+const char *cli_self_commit(void); /* that this program was built from; "unknown" */
+
 /* cli_run.c */
 
 /* For what may go on for long: between the two calls the run's memory is that of a round, which

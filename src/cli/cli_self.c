@@ -20,6 +20,11 @@
 #define CORVO_DATE "unknown"
 #endif
 
+const char *cli_self_commit(void)
+{
+    return CORVO_COMMIT;
+}
+
 static int run_server(struct cli *cli)
 {
     return cli->host->server(cli->rest_argc, cli->rest_argv, cli->environment);

@@ -7,7 +7,7 @@ static const struct cli_family *const families[] = {
     &cli_self_family,   &cli_work_family,   &cli_jobs_family,   &cli_search_family,
     &cli_bulk_family,   &cli_queues_family, &cli_status_family, &cli_schedules_family,
     &cli_events_family, &cli_costs_family,  &cli_admin_family,  &cli_backup_family,
-    &cli_seed_family,   &cli_top_family,
+    &cli_seed_family,   &cli_bench_family,  &cli_top_family,
 };
 
 /* clang-format off */

@@ -127,6 +127,7 @@ struct cli_family {
 
 extern const struct cli_family cli_admin_family;
 extern const struct cli_family cli_backup_family;
+extern const struct cli_family cli_bench_family;
 extern const struct cli_family cli_bulk_family;
 extern const struct cli_family cli_costs_family;
 extern const struct cli_family cli_events_family;

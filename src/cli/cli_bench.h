@@ -1,0 +1,95 @@
+/*
+ * Cli_bench: what a benchmark found, as text, as a report, and beside an earlier report.
+ *
+ * cli_bench_plan.c reads the flags, cli_bench.c runs the phases (with load/), cli_bench_report.c
+ * makes the report and compares, cli_bench_fault.c breaks something on purpose in the meantime.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "cli/cli_int.h"
+#include "load/load.h"
+
+/* Processor time and memory so far, of the server or of this process. */
+struct cli_bench_usage {
+    bool known;
+    int64_t cpu_ns;
+    int64_t heap_bytes;
+};
+
+/* One phase in numbers. Members of type double are 0 when there is nothing to say. */
+struct cli_bench_phase {
+    const char *name; /* of the report's member; NULL: it did not run */
+    uint64_t completed, total, overloaded, dropped, errors;
+    bool stalled;
+    int64_t took_ns;
+    double ops_per_sec, ops_stddev, ops_cv_pct; /* the last two over whole seconds */
+    double avg_us, p50_us, p90_us, p99_us, p999_us, min_us, max_us, stddev_us, cv_pct;
+    double server_cv_pct;
+    double server_cpu_pct, server_rss_mb;
+    double server_cpu_ms_per_1000, server_heap_kb_per_1000; /* jobs */
+    double generator_cpu_pct, generator_cpu_ms_per_1000;
+};
+
+/* What to do. What the load points to lives as long as the run of the command. */
+struct cli_bench_plan {
+    struct load_plan load;
+    bool combined;
+    size_t repeats;
+};
+
+struct cli_bench_fault {
+    const char *scenario; /* NULL: none */
+    struct str container, network;
+    int64_t warmup_ms, duration_ms;
+    int64_t injected_ns, recovered_ns, working_ns; /* when, mono; 0: not yet */
+    struct wall injected_at, recovered_at;
+    uint64_t errors_before, errors;
+    uint64_t done_before;
+};
+
+/* cli_bench_plan.c */
+ATTR_NODISCARD int cli_bench_plan_read(struct cli *cli, struct cli_bench_plan *plan);
+struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *plan); /* "config" */
+
+/* cli_bench_report.c */
+
+/* The numbers of a run. before and after are of the server, then of this process. */
+void cli_bench_fill(struct cli_bench_phase *p, const struct load_result *r,
+                    const struct cli_bench_usage before[2], const struct cli_bench_usage after[2]);
+
+void cli_bench_print(struct cli *cli, const struct cli_bench_phase *p);
+
+/* The member of the report, as JSON. */
+struct str cli_bench_phase_json(struct cli *cli, const struct cli_bench_phase *p);
+struct str cli_bench_fault_json(struct cli *cli, const struct cli_bench_fault *f);
+struct str cli_bench_machine(struct cli *cli);
+
+/* The rows of the comparison, each an object with phase, metric, baseline, current and change: of
+ * every phase that both reports have. */
+size_t cli_bench_rows(struct cli *cli, struct str baseline, struct str current, struct str **out);
+
+/* Both environments, what differs in the servers, and the table. */
+void cli_bench_compare(struct cli *cli, struct str baseline, struct str current);
+
+/* The value at the share (0 to 1) of the sorted list; sorts it. 0 of an empty one. */
+double cli_bench_quantile(double *values, size_t count, double share);
+
+/* cli_bench_fault.c */
+
+/* The scenario of the flags; CLI_OK also when there is none. */
+ATTR_NODISCARD int cli_bench_fault_from(struct cli *cli, struct cli_bench_fault *out);
+
+/* Do what is due so long after the phase began. */
+ATTR_NODISCARD int cli_bench_fault_turn(struct cli *cli, struct cli_bench_fault *f,
+                                        int64_t since_ns, const struct load_progress *progress);
+
+/* The phase is over: whatever was broken is mended. */
+ATTR_NODISCARD int cli_bench_fault_end(struct cli *cli, struct cli_bench_fault *f);
+void cli_bench_fault_print(struct cli *cli, const struct cli_bench_fault *f);

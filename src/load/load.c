@@ -1,0 +1,233 @@
+#include "load/load.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "load/load_int.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+
+enum { THREAD_LANES = 64, ERRORS_SHOWN = 3, ERRORS_EVERY = 1000 };
+
+/* The end of a run */
+
+static void raise_fd(int fd)
+{
+    uint64_t one = 1;
+    ssize_t n = write(fd, &one, sizeof one);
+    CHECK(n == sizeof one);
+}
+
+void load_stop(struct load_run *run)
+{
+    if (!atomic_exchange(&run->stop, true)) {
+        raise_fd(run->stop_fd);
+    }
+}
+
+void load__check_over(struct load_run *run)
+{
+    if (run->phase == LOAD_ENQUEUE || atomic_load(&run->producers_left) > 0) {
+        return;
+    }
+    if (atomic_load(&run->acked) + atomic_load(&run->dropped) >= atomic_load(&run->enqueued)) {
+        load_stop(run);
+    }
+}
+
+void load__refuse(struct load_thread *t, struct str reason)
+{
+    if (!t->refused) {
+        t->refused = true;
+        (void)snprintf(t->reason, sizeof t->reason, STR_FMT, STR_ARG(reason));
+    }
+    load_stop(t->run);
+}
+
+void load__remark(struct load_thread *t, const char *reason)
+{
+    uint64_t number = atomic_fetch_add(&t->run->errors, 1) + 1;
+    if (!t->refused) {
+        (void)snprintf(t->reason, sizeof t->reason, "%s", reason);
+    }
+    if (number <= ERRORS_SHOWN || number % ERRORS_EVERY == 0) {
+        log_warn("request failed", LOG_Z("why", reason), LOG_U64("number", number));
+    }
+}
+
+/* Threads */
+
+static void *thread_main(void *data)
+{
+    struct load_thread *t = data;
+    load_loop__thread(t);
+    if (atomic_fetch_sub(&t->run->threads_left, 1) == 1) {
+        raise_fd(t->run->over_fd);
+    }
+    return NULL;
+}
+
+/* Give each connection its lanes. */
+static void make_conns(struct load_thread *t, bool http2)
+{
+    size_t each = http2 ? LOAD_CONN_LANES : 1;
+    t->conn_count = (t->lane_count + each - 1) / each;
+    t->conns = calloc(t->conn_count, sizeof *t->conns);
+    CHECK(t->conns != NULL);
+    for (size_t i = 0; i < t->conn_count; i++) {
+        struct load_conn *c = &t->conns[i];
+        *c = (struct load_conn){.fd = -1, .thread = t};
+        buf_init(&c->in, LOAD_ANSWER_BYTES);
+        buf_init(&c->out, SIZE_MAX / 2);
+        c->lanes = calloc(each, sizeof(struct load_lane *));
+        CHECK(c->lanes != NULL);
+    }
+    for (size_t i = 0; i < t->lane_count; i++) {
+        struct load_conn *c = &t->conns[i % t->conn_count];
+        c->lanes[c->lane_count++] = &t->lanes[i];
+        t->lanes[i].conn = c;
+    }
+}
+
+static void make_thread(struct load_run *run, unsigned number, size_t producers, size_t lanes)
+{
+    struct load_thread *t = &run->threads[number];
+    t->run = run;
+    t->wire = run->plan->http2 ? &load_http2_wire : &load_http1_wire;
+    t->lane_count = (lanes - number + run->thread_count - 1) / run->thread_count;
+    t->lanes_left = t->lane_count;
+    t->lanes = calloc(t->lane_count, sizeof *t->lanes);
+    CHECK(t->lanes != NULL);
+    for (size_t i = 0; i < t->lane_count; i++) {
+        size_t lane = number + i * run->thread_count;
+        bool is_producer = lane < producers;
+        size_t worker = is_producer ? lane : (lane - producers) % run->plan->workers;
+        load_lane__init(&t->lanes[i], t, is_producer, (unsigned)worker);
+    }
+    make_conns(t, run->plan->http2);
+}
+
+static void free_thread(struct load_thread *t)
+{
+    for (size_t i = 0; i < t->conn_count; i++) {
+        buf_deinit(&t->conns[i].in);
+        buf_deinit(&t->conns[i].out);
+        free(t->conns[i].lanes);
+    }
+    for (size_t i = 0; i < t->lane_count; i++) {
+        load_lane__deinit(&t->lanes[i]);
+    }
+    load_windows_deinit(&t->windows);
+    free(t->conns);
+    free(t->lanes);
+}
+
+static unsigned thread_count(const struct load_plan *plan, size_t lanes)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t most = cpus < 1 ? 1 : (size_t)cpus;
+    size_t count = (lanes + THREAD_LANES - 1) / THREAD_LANES;
+    count = plan->threads > 0 ? plan->threads : count < most ? count : most;
+    return (unsigned)(count > lanes ? lanes : count);
+}
+
+/* A run */
+
+/* As many connections as the system lets us have; it says so itself when they are too few. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+enum err_code load_start(const struct load_plan *plan, enum load_phase phase, uint64_t expected,
+                         struct load_run **out, struct err *err)
+{
+    size_t producers = phase == LOAD_PROCESS ? 0 : plan->producers;
+    size_t streams = phase == LOAD_ENQUEUE ? 0 : (size_t)plan->workers * plan->streams;
+    if (producers + streams == 0 || producers + streams > LOAD_LANES_MAX) {
+        return err_set(err, ERR_VALIDATION, "there can be 1 to %d requests under way, not %zu",
+                       LOAD_LANES_MAX, producers + streams);
+    }
+    CHECK(plan->fetch_batch >= 1 && plan->fetch_batch <= LOAD_BATCH_MAX);
+    CHECK(plan->ack_batch >= 1 && plan->ack_batch <= LOAD_BATCH_MAX && plan->enqueue_batch >= 1);
+    struct load_run *run = calloc(1, sizeof *run);
+    CHECK(run != NULL);
+    run->plan = plan;
+    run->phase = phase;
+    run->enqueued = expected;
+    run->producers_left = (unsigned)producers;
+    run->stop_fd = eventfd(0, EFD_CLOEXEC);
+    run->over_fd = eventfd(0, EFD_CLOEXEC);
+    CHECK(run->stop_fd >= 0 && run->over_fd >= 0);
+    allow_descriptors();
+    load_lane__texts_init(run);
+    run->thread_count = thread_count(plan, producers + streams);
+    run->threads_left = run->thread_count;
+    run->threads = calloc(run->thread_count, sizeof *run->threads);
+    CHECK(run->threads != NULL);
+    for (unsigned i = 0; i < run->thread_count; i++) {
+        make_thread(run, i, producers, producers + streams);
+    }
+    load__check_over(run); /* nothing may be expected */
+    run->start_ns = os_clock_mono().ns;
+    for (unsigned i = 0; i < run->thread_count; i++) {
+        CHECK(pthread_create(&run->threads[i].id, NULL, thread_main, &run->threads[i]) == 0);
+    }
+    *out = run;
+    return ERR_OK;
+}
+
+int load_fd(const struct load_run *run)
+{
+    return run->over_fd;
+}
+
+struct load_progress load_progress_of(struct load_run *run)
+{
+    return (struct load_progress){.enqueued = atomic_load(&run->enqueued),
+                                  .acked = atomic_load(&run->acked),
+                                  .dropped = atomic_load(&run->dropped),
+                                  .errors = atomic_load(&run->errors)};
+}
+
+void load_finish(struct load_run *run, struct load_result *result)
+{
+    memset(result, 0, sizeof *result);
+    for (unsigned i = 0; i < run->thread_count; i++) {
+        CHECK(pthread_join(run->threads[i].id, NULL) == 0);
+    }
+    result->took_ns = os_clock_mono().ns - run->start_ns;
+    for (unsigned i = 0; i < run->thread_count; i++) {
+        struct load_thread *t = &run->threads[i];
+        result->overloaded += t->overloaded;
+        result->rate_limited += t->rate_limited;
+        load_histogram_merge(&result->latency, &t->latency);
+        load_histogram_merge(&result->server, &t->server);
+        load_windows_merge(&result->windows, &t->windows);
+        if (!result->refused && t->reason[0] != '\0') {
+            memcpy(result->reason, t->reason, sizeof result->reason);
+        }
+        result->refused = result->refused || t->refused;
+        free_thread(t);
+    }
+    result->enqueued = run->enqueued;
+    result->dropped = run->dropped;
+    result->errors = run->errors;
+    result->completed = run->phase == LOAD_ENQUEUE ? run->enqueued : run->acked;
+    result->total =
+        run->phase == LOAD_PROCESS || run->plan->duration_ns > 0 ? run->enqueued : run->plan->jobs;
+    load_lane__texts_deinit(run);
+    (void)close(run->stop_fd);
+    (void)close(run->over_fd);
+    free(run->threads);
+    free(run);
+}

@@ -1,0 +1,170 @@
+/*
+ * What the files of load/ share.
+ *
+ * A lane (load_lane.c) decides what to ask and what to make of the answer. A wire (load_http1.c,
+ * load_http2.c) makes bytes of requests and answers of bytes; it knows no socket. The loop
+ * (load_loop.c) moves bytes between wires and sockets, and wakes lanes. A lane belongs to one
+ * thread for ever, as does its connection.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "load/load.h"
+
+enum {
+    LOAD_ID_BYTES = 64,           /* longest id of a job */
+    LOAD_ANSWER_BYTES = 64 << 20, /* 512 jobs of the largest size are more; then the run fails */
+    LOAD_CONN_LANES = 64,         /* on one HTTP/2 connection */
+    LOAD_MISSES_MAX = 3,
+};
+
+/* What requests for one queue are copied from. */
+struct load_text {
+    char *job; /* a job's JSON, with zeros where the time goes */
+    size_t job_len;
+    size_t time_at; /* where that is */
+    char *fetch;    /* the body of a fetch */
+    size_t fetch_len;
+};
+
+/* What all threads see of a run. */
+struct load_run {
+    const struct load_plan *plan;
+    enum load_phase phase;
+    int64_t start_ns;
+    struct load_text *texts; /* one for each worker */
+
+    _Atomic uint64_t taken; /* jobs that a producer has taken on itself */
+    _Atomic uint64_t enqueued, acked, dropped;
+    _Atomic uint64_t errors;
+    _Atomic unsigned producers_left;
+    _Atomic bool stop;
+
+    int stop_fd; /* readable when stop is set */
+    int over_fd; /* readable when all threads are at their end */
+    _Atomic unsigned threads_left;
+    unsigned thread_count;
+    struct load_thread *threads;
+};
+
+enum load_lane_state {
+    LANE_READY,   /* load_lane__step decides */
+    LANE_SENT,    /* waits for its answer */
+    LANE_WAITING, /* until wake_ns, then ready */
+    LANE_DONE,
+};
+
+struct load_job {
+    char id[LOAD_ID_BYTES];
+    size_t id_len;
+    int64_t enqueued_ns;
+};
+
+struct load_lane {
+    struct load_thread *thread;
+    struct load_conn *conn;
+    unsigned worker; /* its number; of producers, the number of the lane */
+    bool is_producer;
+    enum load_lane_state state;
+    int64_t wake_ns;
+    int64_t began_ns;  /* of a producer's request, of a worker's fetch: its first try */
+    unsigned pause_ms; /* of the last refusal */
+    bool again;        /* the request stands and is to be sent as it is */
+    uint64_t jobs;     /* producer: in the request */
+
+    /* worker: jobs that were fetched; those before `next` are settled */
+    struct load_job *held;
+    size_t held_count, next, in_ack;
+    size_t confirmed; /* of the ack under way, in all its tries */
+    unsigned misses;
+
+    /* the request and its answer, for the wire */
+    char path[32 + LOAD_ID_BYTES];
+    struct buf body;
+    size_t body_sent;  /* HTTP/2 takes it in pieces */
+    int status;        /* 0: the connection broke */
+    int64_t server_ns; /* -1: not said */
+    struct buf answer;
+    struct load_lane *next_answered;
+};
+
+/* One connection: one lane of HTTP/1.1, many of HTTP/2. */
+struct load_conn {
+    int fd; /* -1: none */
+    bool connected, wants_out;
+    struct load_thread *thread;
+    struct load_lane **lanes;
+    size_t lane_count;
+    struct buf in;  /* HTTP/1.1: the answer so far */
+    struct buf out; /* bytes for the socket */
+    size_t out_sent;
+    void *session;              /* HTTP/2 */
+    struct load_lane *answered; /* lanes whose answer is whole */
+};
+
+struct load_wire {
+    void (*open)(struct load_conn *c);
+    void (*close)(struct load_conn *c);
+
+    /* Put the lane's request into c->out. */
+    void (*request)(struct load_conn *c, struct load_lane *lane);
+
+    /* Bytes came. Lanes whose answer is whole go to c->answered. False: this is no HTTP. */
+    bool (*input)(struct load_conn *c, struct str bytes);
+};
+
+extern const struct load_wire load_http1_wire;
+extern const struct load_wire load_http2_wire;
+
+/* The value of Server-Timing in nanoseconds; -1 when it is not understood. */
+int64_t load_http1_timing(struct str timing);
+
+struct load_thread {
+    struct load_run *run;
+    pthread_t id;
+    const struct load_wire *wire;
+    int poll_fd;
+    struct load_lane *lanes;
+    size_t lane_count;
+    size_t lanes_left; /* not done */
+    size_t waiting;
+    struct load_conn *conns;
+    size_t conn_count;
+
+    uint64_t overloaded, rate_limited;
+    bool refused; /* and reason says why; otherwise it is the last error */
+    char reason[LOAD_TEXT_BYTES];
+    struct load_histogram latency, server;
+    struct load_windows windows;
+};
+
+/* load_lane.c */
+void load_lane__texts_init(struct load_run *run);
+void load_lane__texts_deinit(struct load_run *run);
+void load_lane__init(struct load_lane *lane, struct load_thread *t, bool is_producer,
+                     unsigned worker);
+void load_lane__deinit(struct load_lane *lane);
+
+/* A lane that is ready: sends, waits or is done. */
+void load_lane__step(struct load_lane *lane, int64_t now_ns);
+
+/* Its answer is there, or its connection broke; it is ready or waits afterwards. */
+void load_lane__answered(struct load_lane *lane, int64_t now_ns);
+
+/* A lane that is ready has no connection and gets none now: it waits. */
+void load_lane__unreachable(struct load_lane *lane, int64_t now_ns, const char *reason);
+
+/* load_loop.c */
+void load_loop__thread(struct load_thread *t); /* until all its lanes are done, or stop */
+
+/* load.c */
+void load__refuse(struct load_thread *t, struct str reason);  /* ends the run */
+void load__remark(struct load_thread *t, const char *reason); /* of an error that is gone over */
+void load__check_over(struct load_run *run);

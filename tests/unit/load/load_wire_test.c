@@ -1,0 +1,238 @@
+/*
+ * The two wires without sockets: bytes in, answers out.
+ */
+#include <string.h>
+
+#include <nghttp2/nghttp2.h>
+
+#include "lib/expect.h"
+#include "lib/test.h"
+#include "load/load_int.h"
+
+struct kit {
+    struct load_plan plan;
+    struct load_run run;
+    struct load_thread thread;
+    struct load_lane lane;
+    struct load_lane *lanes[1];
+    struct load_conn conn;
+};
+
+static struct kit *kit_new(const struct load_wire *wire)
+{
+    struct kit *k = calloc(1, sizeof *k);
+    assert_non_null(k);
+    k->plan = (struct load_plan){
+        .authority = "there:80", .headers = {{"x-api-key", "secret"}}, .header_count = 1};
+    k->run.plan = &k->plan;
+    k->thread.run = &k->run;
+    k->thread.wire = wire;
+    load_lane__init(&k->lane, &k->thread, true, 0);
+    k->lanes[0] = &k->lane;
+    k->lane.conn = &k->conn;
+    k->conn.thread = &k->thread;
+    k->conn.lanes = k->lanes;
+    k->conn.lane_count = 1;
+    buf_init(&k->conn.in, 1 << 20);
+    buf_init(&k->conn.out, 1 << 20);
+    wire->open(&k->conn);
+    return k;
+}
+
+static void kit_free(struct kit *k)
+{
+    k->thread.wire->close(&k->conn);
+    load_lane__deinit(&k->lane);
+    buf_deinit(&k->conn.in);
+    buf_deinit(&k->conn.out);
+    free(k);
+}
+
+static void kit_ask(struct kit *k, const char *path, const char *body)
+{
+    (void)snprintf(k->lane.path, sizeof k->lane.path, "%s", path);
+    buf_clear(&k->lane.body);
+    buf_add_str(&k->lane.body, str_from_z(body));
+    buf_clear(&k->lane.answer);
+    k->lane.body_sent = 0;
+    k->lane.status = 0;
+    k->lane.server_ns = -1;
+    k->lane.state = LANE_SENT;
+    k->conn.answered = NULL;
+    k->thread.wire->request(&k->conn, &k->lane);
+}
+
+static void http1__a_request_is_one_post(void **state)
+{
+    (void)state;
+    struct kit *k = kit_new(&load_http1_wire);
+    kit_ask(k, "/api/v1/enqueue", "{\"a\":1}");
+    expect_str(buf_str(&k->conn.out), STR("POST /api/v1/enqueue HTTP/1.1\r\nhost: there:80\r\n"
+                                          "x-api-key: secret\r\ncontent-length: 7\r\n\r\n"
+                                          "{\"a\":1}"));
+    kit_free(k);
+}
+
+static void http1__an_answer_may_come_in_any_pieces(void **state)
+{
+    (void)state;
+    static const char text[] = "HTTP/1.1 201 Created\r\nContent-Length: 5\r\n"
+                               "server-timing: proc;dur=1.250\r\n\r\nhello";
+    for (size_t cut = 1; cut < sizeof text - 1; cut++) {
+        struct kit *k = kit_new(&load_http1_wire);
+        kit_ask(k, "/x", "");
+        assert_true(load_http1_wire.input(&k->conn, str_from(text, cut)));
+        assert_null(k->conn.answered);
+        assert_true(load_http1_wire.input(&k->conn, str_from(text + cut, sizeof text - 1 - cut)));
+        assert_ptr_equal(k->conn.answered, &k->lane);
+        assert_int_equal(k->lane.status, 201);
+        assert_int_equal(k->lane.server_ns, 1250000);
+        expect_str(buf_str(&k->lane.answer), STR("hello"));
+        kit_free(k);
+    }
+}
+
+static void http1__what_is_not_http_breaks_the_connection(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "SSH-2.0-x\r\n\r\n",
+        "HTTP/1.1 abc\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct kit *k = kit_new(&load_http1_wire);
+        ROW(rows[i]);
+        kit_ask(k, "/x", "");
+        assert_false(load_http1_wire.input(&k->conn, str_from_z(rows[i])));
+        assert_null(k->conn.answered);
+        kit_free(k);
+    }
+}
+
+static void timing__reads_milliseconds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ns;
+    } rows[] = {
+        {"proc;dur=0.490", 490000},
+        {"proc;dur=12", 12000000},
+        {"dur=1.0000001", 1000000},
+        {"proc", -1},
+        {"", -1},
+        {"dur=", 0},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].text);
+        assert_int_equal(load_http1_timing(str_from_z(rows[i].text)), rows[i].ns);
+    }
+}
+
+/* A server of HTTP/2 that answers every request with its own body. */
+struct peer {
+    nghttp2_session *session;
+    struct buf body;
+};
+
+static int peer_data_cb(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes,
+                        size_t len, void *data)
+{
+    struct peer *p = data;
+    (void)session;
+    (void)flags;
+    (void)id;
+    buf_add(&p->body, bytes, len);
+    return 0;
+}
+
+static ssize_t peer_read_cb(nghttp2_session *session, int32_t id, uint8_t *out, size_t len,
+                            uint32_t *flags, nghttp2_data_source *source, void *data)
+{
+    struct peer *p = data;
+    (void)session;
+    (void)id;
+    (void)source;
+    assert_true(p->body.len <= len);
+    memcpy(out, p->body.ptr, p->body.len);
+    *flags |= NGHTTP2_DATA_FLAG_EOF;
+    return (ssize_t)p->body.len;
+}
+
+static int peer_frame_cb(nghttp2_session *session, const nghttp2_frame *frame, void *data)
+{
+    static uint8_t name[] = ":status";
+    static uint8_t value[] = "200";
+    static uint8_t timing[] = "server-timing";
+    static uint8_t took[] = "proc;dur=0.003";
+    const nghttp2_nv head[] = {{name, value, 7, 3, 0}, {timing, took, 13, 14, 0}};
+    nghttp2_data_provider body = {.read_callback = peer_read_cb};
+    (void)data;
+    if (frame->hd.type == NGHTTP2_DATA && (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
+        assert_int_equal(nghttp2_submit_response(session, frame->hd.stream_id, head, 2, &body), 0);
+    }
+    return 0;
+}
+
+static void peer_exchange(struct peer *p, struct kit *k)
+{
+    const uint8_t *bytes = NULL;
+    ssize_t n;
+    assert_int_equal(
+        nghttp2_session_mem_recv(p->session, (const uint8_t *)k->conn.out.ptr, k->conn.out.len),
+        k->conn.out.len);
+    buf_clear(&k->conn.out);
+    while ((n = nghttp2_session_mem_send(p->session, &bytes)) > 0) {
+        assert_true(load_http2_wire.input(&k->conn, str_from(bytes, (size_t)n)));
+    }
+    assert_int_equal(n, 0);
+}
+
+static void http2__requests_follow_one_another_on_a_connection(void **state)
+{
+    (void)state;
+    struct kit *k = kit_new(&load_http2_wire);
+    struct peer p = {0};
+    nghttp2_session_callbacks *callbacks = NULL;
+    buf_init(&p.body, 1 << 20);
+    assert_int_equal(nghttp2_session_callbacks_new(&callbacks), 0);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, peer_data_cb);
+    nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, peer_frame_cb);
+    assert_int_equal(nghttp2_session_server_new(&p.session, callbacks, &p), 0);
+    nghttp2_session_callbacks_del(callbacks);
+    assert_int_equal(nghttp2_submit_settings(p.session, 0, NULL, 0), 0);
+    for (int i = 0; i < 3; i++) {
+        char body[32];
+        (void)snprintf(body, sizeof body, "{\"number\":%d}", i);
+        buf_clear(&p.body);
+        kit_ask(k, "/api/v1/enqueue", body);
+        peer_exchange(&p, k);
+        assert_ptr_equal(k->conn.answered, &k->lane);
+        assert_int_equal(k->lane.status, 200);
+        assert_int_equal(k->lane.server_ns, 3000);
+        expect_str(buf_str(&k->lane.answer), str_from_z(body));
+    }
+    nghttp2_session_del(p.session);
+    buf_deinit(&p.body);
+    kit_free(k);
+}
+
+static void http2__what_is_not_http_breaks_the_connection(void **state)
+{
+    (void)state;
+    struct kit *k = kit_new(&load_http2_wire);
+    kit_ask(k, "/x", "{}");
+    assert_false(load_http2_wire.input(
+        &k->conn, STR("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")));
+    kit_free(k);
+}
+
+TEST_GROUP(load_wire, cmocka_unit_test(http1__a_request_is_one_post),
+           cmocka_unit_test(http1__an_answer_may_come_in_any_pieces),
+           cmocka_unit_test(http1__what_is_not_http_breaks_the_connection),
+           cmocka_unit_test(timing__reads_milliseconds),
+           cmocka_unit_test(http2__requests_follow_one_another_on_a_connection),
+           cmocka_unit_test(http2__what_is_not_http_breaks_the_connection));
