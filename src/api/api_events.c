@@ -241,6 +241,10 @@ static void handle_stream(struct api_call *c)
         api_call__fail_err(c, &err);
         return;
     }
+    if (api_hub__is_full(s->hub)) {
+        api_call__fail(c, ERR_OVERLOADED, "too many event streams are open");
+        return;
+    }
     c->data = s;
     api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), &stream_watch);
     if (c->req->head || http_loop_stopping(c->req->loop)) {

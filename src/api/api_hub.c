@@ -17,8 +17,9 @@ struct api_hub {
     struct api_hub_counts *counts;
     struct event_pages *pages;
     struct api_hub_reader *readers; /* the newest first */
-    struct api_hub_reader *walk;    /* the next one of a walk over them, which may leave */
-    struct buf scratch;             /* a frame for one reader */
+    unsigned reader_count;
+    struct api_hub_reader *walk; /* the next one of a walk over them, which may leave */
+    struct buf scratch;          /* a frame for one reader */
     uv_timer_t keepalive;
     uv_idle_t more; /* active while somebody has not got all there is */
     unsigned open_handles;
@@ -58,6 +59,7 @@ void api_hub__leave(struct api_hub *h, struct api_hub_reader *r)
     if (r->older != NULL) {
         r->older->newer = r->newer;
     }
+    h->reader_count--;
     (void)atomic_fetch_add_explicit(&h->counts->ended, 1, memory_order_relaxed);
     engine_watch_listen(h->watch, h->readers != NULL);
 }
@@ -172,6 +174,11 @@ static void told(void *data)
     pump_all(data);
 }
 
+bool api_hub__is_full(const struct api_hub *h)
+{
+    return h->reader_count >= LIMIT_STREAMS;
+}
+
 void api_hub__join(struct api_hub *h, struct api_hub_reader *r)
 {
     CHECK(r->named || r->message);
@@ -182,6 +189,7 @@ void api_hub__join(struct api_hub *h, struct api_hub_reader *r)
         h->readers->newer = r;
     }
     h->readers = r;
+    h->reader_count++;
     engine_watch_listen(h->watch, true);
     (void)atomic_fetch_add_explicit(&h->counts->streams, 1, memory_order_relaxed);
     CHECK(uv_idle_start(&h->more, more_cb) == 0);

@@ -57,6 +57,8 @@ uint64_t api_hub__end(const struct api_hub *h);
 /* The oldest event at or after seq that is kept; seq when there is none. */
 uint64_t api_hub__oldest(struct api_hub *h, uint64_t seq);
 
+/* There are so many readers that another one may not join. */
+bool api_hub__is_full(const struct api_hub *h);
 /* What is there already is given from the loop, not from inside this call. */
 void api_hub__join(struct api_hub *h, struct api_hub_reader *r);
 void api_hub__leave(struct api_hub *h, struct api_hub_reader *r);

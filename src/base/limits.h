@@ -70,6 +70,7 @@ enum {
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
     LIMIT_EVENTS_KEPT_MS     = 24 * 3600 * 1000,
     LIMIT_STREAM_BEHIND      = 50000,        /* events that pass a reader which takes nothing: half of the log */
+    LIMIT_STREAMS            = 1024,         /* readers per network thread; a slow one may hold 1 MiB */
     LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
 };

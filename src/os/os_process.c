@@ -76,3 +76,14 @@ void os_process_usage(struct os_process_usage *out)
         out->cpu_system_ns = nanoseconds(usage.ru_stime);
     }
 }
+
+uint64_t os_process_raise_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return 0;
+    }
+    rlim_t before = limit.rlim_cur;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
+}

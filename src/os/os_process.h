@@ -1,8 +1,9 @@
 /*
- * Os_process: what the process uses of the machine, as the system and the allocator say.
+ * Os_process: what the process uses of the machine, and what it may use.
  *
- * Any thread. Reads a file of /proc and asks the allocator, which takes some tens of microseconds:
- * for a page of numbers now and then, not for every request.
+ * Any thread. Usage is what the system and the allocator say: reads a file of /proc and asks the
+ * allocator, which takes some tens of microseconds: for a page of numbers now and then, not for
+ * every request.
  */
 #pragma once
 
@@ -19,3 +20,7 @@ struct os_process_usage {
 
 /* What cannot be found out is 0. */
 void os_process_usage(struct os_process_usage *out);
+
+/* Allow the process as many open files as the system lets it have; returns how many that are. A
+ * login shell's limit of 1024 is one connection each short of a busy server. */
+uint64_t os_process_raise_files(void);

@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "http/http_server.h"
 #include "log/log.h"
+#include "os/os_process.h"
 #include "outgoing/outgoing_guard.h"
 #include "server/settings.h"
 #include "svc/svc_bulk.h"
@@ -245,6 +246,7 @@ int server_main(int argc, char **argv, char **environment)
     struct err err;
     struct buf help;
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)os_process_raise_files();
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
         (void)fprintf(stderr, "corvo: %s\n", err.msg);
         arena_free(s.arena);

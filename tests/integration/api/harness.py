@@ -13,6 +13,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -50,6 +51,15 @@ def environment(extra=None):
     """This process's environment without settings of ours, and with those given."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith("CORVO_")}
     return {**kept, **(extra or {})}
+
+
+def allow_files(wanted):
+    """Let this process have so many open files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        raise AssertionError(f"the test needs {wanted} open files and may have {hard}")
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def run_command(*args, env=None):

@@ -4,7 +4,7 @@ import selectors
 import socket
 import unittest
 
-from harness import PATIENCE_S, Server, unique, wait_until
+from harness import PATIENCE_S, Server, allow_files, unique, wait_until
 
 CONNECTIONS, FETCHES_EACH = 5000, 2
 MEMORY_MAX = 300 << 20
@@ -25,11 +25,7 @@ class Crowd(unittest.TestCase):
     takes_long = True
 
     def setUp(self):
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        wanted = CONNECTIONS + 1000
-        if hard != resource.RLIM_INFINITY and hard < wanted:
-            self.fail(f"the test needs {wanted} open files and may have {hard}")
-        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(wanted, hard)), hard))
+        allow_files(CONNECTIONS + 1000)
         self.sockets = []
 
     def tearDown(self):

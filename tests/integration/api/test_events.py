@@ -4,7 +4,7 @@ import unittest
 import urllib.parse
 
 import http2_client
-from harness import PATIENCE_S, ApiTest, Server, metric, unique, wait_until
+from harness import PATIENCE_S, ApiTest, Server, allow_files, metric, unique, wait_until
 from sse import Frame, Stream
 
 
@@ -354,6 +354,31 @@ class SlowReaders(unittest.TestCase):
             for stream in quick + [stalled, back]:
                 stream.close()
             wait_until(lambda: metric(api, "corvo_event_streams_open") == 0, "streams closing")
+
+
+class ManyStreams(unittest.TestCase):
+    STREAMS_MAX = 1024  # of one network thread
+
+    def test_too_many_streams_are_refused_and_a_place_becomes_free(self):
+        allow_files(2 * self.STREAMS_MAX)
+        with Server("--http-threads", "1", "--rate-limit-enabled=false") as server, \
+                contextlib.ExitStack() as open_streams:
+            streams = []
+            for _ in range(self.STREAMS_MAX):
+                streams.append(Stream(server, "?tail=0"))
+                open_streams.callback(streams[-1].close)
+            refused = Stream(server, "?tail=0")
+            self.assertEqual(refused.status, 429)
+            self.assertIn("retry-after", refused.headers)
+            refused.close()
+            streams[0].close()
+
+            def admitted():
+                stream = Stream(server, "?tail=0")
+                open_streams.callback(stream.close)
+                return stream.status == 200
+
+            wait_until(admitted, "a free place")
 
 
 if __name__ == "__main__":
