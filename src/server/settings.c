@@ -33,6 +33,8 @@ static const struct settings defaults = {
     .rate_limit_write_burst = 2000,
     .docs_enabled = true,
     .lifecycle_events = true,
+    .raft_shards = 1,
+    .bootstrap = true,
     .sqlite_mirror_async = true,
     .view_readers = 2,
     .view_wait_ms = 2000,
@@ -91,7 +93,17 @@ static const struct setting {
     {"apply-multi-mode",       KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
     {"fetch-poll-interval",    KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
     {"idle-fetch-sleep",       KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"no-compression",         KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
+    {"no-compression",         KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "",               "accepted, without effect"},
+    {"raft-max-fetch-inflight", KIND_TEXT,    AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: waiting fetches are no writes under way"},
+    /* Of parts that are not there yet, with what a single node does anyway. */
+    {"raft-bind",              KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "address for other nodes; without effect on a single node"},
+    {"raft-shards",            KIND_NUMBER,   AT(raft_shards),            1, 1,       NULL, "1",              "groups that share the queues; there is one"},
+    {"bootstrap",              KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "begin a new group when there is none on disk"},
+    {"stream-max-inflight",    KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
+    {"stream-max-open",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
+    {"stream-max-fps",         KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
+    {"license-key",            KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: everything is free"},
+    {"license-public-key",     KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
     {"snapshot-threshold",     KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: see snapshot-log-bytes"},
 #undef AT
 };
@@ -340,6 +352,10 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     }
     if ((out->tls_cert.len > 0) != (out->tls_key.len > 0)) {
         return err_set(err, ERR_VALIDATION, "setting tls-cert and setting tls-key go together");
+    }
+    if (!out->bootstrap) {
+        return err_set(err, ERR_VALIDATION,
+                       "setting bootstrap: a node that joins others is not supported yet");
     }
     return ERR_OK;
 }

@@ -53,7 +53,10 @@ struct settings {
     struct str log_format;
     struct str config; /* the file */
     bool help;
+    int64_t raft_shards;
+    bool bootstrap;
     struct str ignored; /* accepted for compatibility, without effect */
+    bool ignored_choice;
 };
 
 /* Fill out from the arguments behind "server" and the environment, a list like main's third

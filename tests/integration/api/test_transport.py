@@ -374,6 +374,9 @@ class Settings(unittest.TestCase):
                 (["--log-level", "loud"], {}, ["log-level", "loud"]),
                 (["--bind"], {}, ["bind"]),
                 (["--tls-cert", "x.pem"], {}, ["tls-key"]),
+                (["--raft-shards", "0"], {}, ["raft-shards"]),
+                (["--raft-shards", "2"], {}, ["raft-shards"]),
+                (["--bootstrap=false"], {}, ["bootstrap"]),
                 (["--config", "/no/such/file"], {}, ["config", "/no/such/file"]),
                 (["stray"], {}, ["stray"]),
                 ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
@@ -412,6 +415,16 @@ class Settings(unittest.TestCase):
                     self.assertIn(f"max {limit}", answer.json["error"])
                     api.enqueue("q", "x" * (limit - 2))
                     self.assertEqual(server.events("ready")[0]["node_id"], "from-file")
+
+    def test_flags_of_other_servers_of_this_api_are_taken(self):
+        """cli.md 9: a start line that was written for one of them works."""
+        with Server("--raft-bind", ":9400", "--bootstrap", "--raft-shards", "1",
+                    "--raft-max-fetch-inflight", "64", "--apply-multi-mode", "grouped",
+                    "--snapshot-threshold", "4096", "--stream-max-inflight", "2048",
+                    "--stream-max-open", "4096", "--stream-max-fps", "500",
+                    "--fetch-poll-interval", "100ms", "--idle-fetch-sleep", "100ms",
+                    "--no-compression", "--license-key", "x", "--raft-store", "badger") as server:
+            server.client().enqueue(unique("flags"))
 
     def test_help(self):
         for args in (["--help"], ["server", "--help"], ["server", "-h"]):
