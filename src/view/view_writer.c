@@ -13,11 +13,13 @@
  * What was taken from the feed is kept until it is written: on a full disk the same transaction is
  * tried again and again, and nothing is lost.
  */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "os/os_process.h"
 #include "store/store_job.h"
 #include "view/view_int.h"
 
@@ -595,6 +597,8 @@ static void deliver_stop(struct msg *m)
 static void writer_main(void *data)
 {
     struct view_writer *w = data;
+    (void)pthread_setname_np(pthread_self(), "view");
+    os_process_step_back(); /* acknowledged writes come first; the view may be late */
     CHECK(uv_loop_init(&w->loop) == 0);
     mailbox_open(&w->box, &w->loop);
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
