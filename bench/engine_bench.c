@@ -66,7 +66,7 @@ static void remember(struct client *c, struct id id)
 static void submit(struct slot *s)
 {
     struct client *c = s->client;
-    struct command command = {0};
+    struct command command = {.type = COMMAND_ENQUEUE};
     struct command_new job = {0};
     struct command_ack_item ack = {0};
     struct str queue = STR("bench");

@@ -649,7 +649,7 @@ static enum err_code check_restore(const struct command *c, const struct command
     struct place at = {.in_list = true, .list = "items"};
     for (at.index = 0; at.index < c->restore.count; at.index++) {
         const struct command_restore_item *i = &c->restore.items[at.index];
-        struct command put = {0};
+        struct command put = {.type = COMMAND_SCHEDULE_PUT};
         enum err_code code;
         switch ((int)i->kind) {
         case COMMAND_RESTORE_QUEUE:

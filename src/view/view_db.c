@@ -249,13 +249,13 @@ enum err_code view_db__check_version(sqlite3 *db, struct err *err)
 enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **out, struct err *err)
 {
     static const char *const pragmas[] = {
-        [VIEW_DB_WRITE] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                          "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
-                          "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY",
+        [VIEW_DB_WRITE] = ("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                           "PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864;"
+                           "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY"),
         /* A sort that is larger than the cache goes to a temporary file. */
         [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
-        [VIEW_DB_BUILD] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
-                          "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072",
+        [VIEW_DB_BUILD] = ("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+                           "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072"),
     };
     enum { BUSY_MS = 5000 };
     int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE |
