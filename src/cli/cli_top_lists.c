@@ -116,7 +116,7 @@ static void draw_cell(struct cli_top_grid *g, struct cli_top_at at, size_t colum
     char text[CLI_TOP_NUMBER_BYTES];
     int64_t n = number_of(q, column);
     enum cli_top_style style = n > 0 ? columns[column].any : CLI_TOP_PLAIN;
-    const char *shown = text;
+    const char *shown;
     switch (columns[column].cell) {
     case CELL_STATE:
         shown = q->paused ? "paused" : "";

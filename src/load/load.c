@@ -172,6 +172,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     load_lane__texts_init(run);
     run->thread_count = thread_count(plan, producers + streams);
     run->threads_left = run->thread_count;
+    CHECK(run->thread_count > 0);
     run->threads = calloc(run->thread_count, sizeof *run->threads);
     CHECK(run->threads != NULL);
     for (unsigned i = 0; i < run->thread_count; i++) {

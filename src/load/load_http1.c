@@ -96,7 +96,7 @@ static int status_of(struct str head)
 static bool take_answer(struct load_conn *c, struct load_lane *lane)
 {
     struct str in = buf_str(&c->in);
-    const char *end = in.len == 0 ? NULL : memmem(in.ptr, in.len, "\r\n\r\n", 4);
+    const char *end = in.ptr == NULL ? NULL : memmem(in.ptr, in.len, "\r\n\r\n", 4);
     if (end == NULL) {
         return true;
     }
