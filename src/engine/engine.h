@@ -177,6 +177,8 @@ struct engine_feed_item {
 struct engine_take {
     /* set by the caller */
     uint32_t max;
+    bool ids_only; /* leave the documents out: the caller reads them itself, off the core thread,
+                      and may find newer ones than at index */
     void (*done)(struct engine_take *t); /* on the loop of the feed's reply_to */
     void *data;
     /* result: lives until engine_take_deinit */

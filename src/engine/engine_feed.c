@@ -194,8 +194,8 @@ static void deliver_take(struct msg *m)
     t->count = 0;
     while (t->count < t->max && arena_used_bytes(t->arena) < TAKE_BYTES_MAX / 16 &&
            set_take(&f->set, &id)) {
-        t->items[t->count++] =
-            (struct engine_feed_item){.id = id, .doc = copy_doc(e, t->arena, id, &scratch)};
+        struct str doc = t->ids_only ? STR_EMPTY : copy_doc(e, t->arena, id, &scratch);
+        t->items[t->count++] = (struct engine_feed_item){.id = id, .doc = doc};
     }
     t->index = machine_applied_index(e->machine);
     t->behind = f->set.next - f->set.first;

@@ -56,6 +56,7 @@ struct view_writer {
     bool build_next; /* the file is of no use */
 
     struct engine_take take;
+    struct buf doc;       /* of one job, while its row is written */
     bool taking, holding; /* a take is under way; its items are not written yet */
     bool look;            /* the feed has something */
     bool lingering, resting;
@@ -285,24 +286,36 @@ static void look_at_file(struct view_writer *w)
 
 /* Turns */
 
-static enum err_code write_items(struct view_writer *w, struct err *err)
+/* The newest document of the job, or its absence, into the row. */
+static enum err_code write_item(struct view_writer *w, struct id id, struct err *err)
 {
     struct job j;
+    buf_clear(&w->doc);
+    if (!engine_read_job(w->view->config.engine, id, &w->doc)) {
+        return view_rows__remove(&w->rows, id, err);
+    }
+    if (store_job_decode(id, buf_str(&w->doc), &j, err) != ERR_OK) {
+        check_fatal("a document cannot be read: %s", err->msg);
+    }
+    return view_rows__put(&w->rows, &j, err);
+}
+
+/* Documents are read here and not by the core thread, which has better things to do. They may be
+ * newer than what was taken; the rows are then of no one moment, and the mark has no hash, so that
+ * a start looks closely. */
+static enum err_code write_items(struct view_writer *w, struct err *err)
+{
     if (view_rows__begin(&w->rows, err) != ERR_OK) {
         return err->code;
     }
     for (uint32_t i = 0; i < w->take.count; i++) {
-        const struct engine_feed_item *item = &w->take.items[i];
-        if (item->doc.len > 0 && store_job_decode(item->id, item->doc, &j, err) != ERR_OK) {
-            check_fatal("a document cannot be read: %s", err->msg);
-        }
-        if ((item->doc.len > 0 ? view_rows__put(&w->rows, &j, err)
-                               : view_rows__remove(&w->rows, item->id, err)) != ERR_OK) {
+        if (write_item(w, w->take.items[i].id, err) != ERR_OK) {
             return err->code;
         }
     }
+    bool exact = w->take.behind == 0 && engine_feed_newest(w->view->feed) <= w->take.index;
     struct view_mark mark = {.complete = w->take.complete,
-                             .hash = w->take.behind == 0 ? w->take.state_hash : 0,
+                             .hash = exact ? w->take.state_hash : 0,
                              .words = w->rows.mark.words};
     return view_rows__commit(&w->rows, &mark, err);
 }
@@ -402,7 +415,7 @@ static void start_take(struct view_writer *w)
 {
     w->look = false;
     w->taking = true;
-    w->take = (struct engine_take){.max = TAKE_MAX, .done = taken, .data = w};
+    w->take = (struct engine_take){.max = TAKE_MAX, .ids_only = true, .done = taken, .data = w};
     engine_feed_take(w->view->feed, &w->take);
 }
 
@@ -599,6 +612,7 @@ static void writer_main(void *data)
     struct view_writer *w = data;
     (void)pthread_setname_np(pthread_self(), "view");
     os_process_step_back(); /* acknowledged writes come first; the view may be late */
+    buf_init(&w->doc, SIZE_MAX);
     CHECK(uv_loop_init(&w->loop) == 0);
     mailbox_open(&w->box, &w->loop);
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
@@ -612,6 +626,7 @@ static void writer_main(void *data)
     CHECK(uv_run(&w->loop, UV_RUN_DEFAULT) == 0);
     mailbox_deinit(&w->box);
     CHECK(uv_loop_close(&w->loop) == 0);
+    buf_deinit(&w->doc);
 }
 
 void view_writer__start(struct view *v)
