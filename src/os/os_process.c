@@ -87,10 +87,3 @@ uint64_t os_process_raise_files(void)
     limit.rlim_cur = limit.rlim_max;
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
-
-void os_process_step_back(void)
-{
-    enum { NICE = 10 };
-    /* On Linux a thread has a nice value of its own. Refused: it stays as eager as the others. */
-    (void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
-}

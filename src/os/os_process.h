@@ -24,7 +24,3 @@ void os_process_usage(struct os_process_usage *out);
 /* Allow the process as many open files as the system lets it have; returns how many that are. A
  * login shell's limit of 1024 is one connection each short of a busy server. */
 uint64_t os_process_raise_files(void);
-
-/* The calling thread steps back: while all processors are busy, others get about ten times as much
- * of them as it does. For work that may be late, but not for ever. */
-void os_process_step_back(void);

@@ -19,7 +19,6 @@
 #include "base/check.h"
 #include "log/log.h"
 #include "os/os_clock.h"
-#include "os/os_process.h"
 #include "store/store_job.h"
 #include "view/view_int.h"
 
@@ -611,7 +610,6 @@ static void writer_main(void *data)
 {
     struct view_writer *w = data;
     (void)pthread_setname_np(pthread_self(), "view");
-    os_process_step_back(); /* acknowledged writes come first; the view may be late */
     buf_init(&w->doc, SIZE_MAX);
     CHECK(uv_loop_init(&w->loop) == 0);
     mailbox_open(&w->box, &w->loop);
