@@ -281,7 +281,7 @@ class Keys(LiveTest):
             wait_until(lambda: screen.row(f"{self.queue}.a")[5:7] == ["0", "0"])
             self.fill(a=20)
             wait_until(lambda: screen.row(f"{self.queue}.a")[5:6] not in (["0"], ["-"], []))
-            self.assertEqual(screen.row(f"{self.queue}.a")[1], "21")
+            wait_until(lambda: screen.row(f"{self.queue}.a")[1:2] == ["21"])
 
 
 class Endings(LiveTest):
