@@ -47,7 +47,7 @@ sim: deps ## Simulate clusters and check the machine against its model, SEEDS ti
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
 
-bench: deps ## Measure the engine
+bench: deps ## Measure the engine, the view and the server
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release
 	@bench/run.sh

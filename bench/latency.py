@@ -45,8 +45,14 @@ class Client:
     def __init__(self, server):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
 
+    def get(self, path):
+        return self.ask("GET", path)
+
     def post(self, path, body):
-        self.connection.request("POST", path, json.dumps(body))
+        return self.ask("POST", path, json.dumps(body))
+
+    def ask(self, method, path, body=None):
+        self.connection.request(method, path, body)
         answer = self.connection.getresponse()
         data = answer.read()
         if answer.status not in (200, 201):
@@ -79,7 +85,8 @@ def handed_over(server, rounds):
     thread.start()
     for _ in range(rounds):
         ready.acquire()
-        time.sleep(0.003)  # the fetch is parked by then
+        while producer.get("/api/v1/cluster/status")["admission_stats"]["fetches_waiting"] == 0:
+            pass
         started[0] = time.perf_counter()
         producer.post("/api/v1/enqueue", {"queue": "latency", "payload": {"n": 1}})
         got.acquire()

@@ -30,18 +30,9 @@ uint64_t api_hub__end(const struct api_hub *h)
     return engine_watch_next(h->watch);
 }
 
-static bool take_seq(void *data, const struct store_event *e)
-{
-    uint64_t *seq = data;
-    *seq = e->seq;
-    return false;
-}
-
 uint64_t api_hub__oldest(struct api_hub *h, uint64_t seq)
 {
-    uint64_t oldest = seq;
-    store_event_read(engine_store(h->engine), seq == 0 ? 0 : seq - 1, take_seq, &oldest);
-    return oldest;
+    return store_event_first(engine_store(h->engine), seq, seq);
 }
 
 /* Readers come and go */

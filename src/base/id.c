@@ -89,3 +89,9 @@ bool id_parse(struct str s, struct str prefix, struct id *out)
     memcpy(out->b + sizeof high, &low, sizeof low);
     return true;
 }
+
+struct id id_unpack(struct unpack *u)
+{
+    struct str bytes = unpack_bytes(u, ID_BYTES);
+    return bytes.len == ID_BYTES ? id_from_bytes(bytes.ptr) : ID_NONE;
+}

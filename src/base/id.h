@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/unpack.h"
 
 enum {
     ID_BYTES = 16,
@@ -37,6 +38,14 @@ struct id {
 #define ID_SCHEDULE STR("sched_")
 #define ID_WEBHOOK  STR("wh_")
 #define ID_BULK     STR("bulk_")
+
+/* The id whose ID_BYTES bytes are there. */
+static inline struct id id_from_bytes(const void *bytes)
+{
+    struct id id;
+    memcpy(id.b, bytes, ID_BYTES);
+    return id;
+}
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number);
 
@@ -62,3 +71,6 @@ size_t id_format(struct id id, struct str prefix, char *out);
 
 /* False when s is not the prefix and 26 digits that id_format could have written. */
 ATTR_NODISCARD bool id_parse(struct str s, struct str prefix, struct id *out);
+
+/* The next ID_BYTES of what is being decoded; none, and bad, when they are not all there. */
+struct id id_unpack(struct unpack *u);

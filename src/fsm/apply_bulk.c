@@ -25,25 +25,10 @@ static struct bulk *find(const struct machine *m, struct id id)
     return NULL;
 }
 
-/* The texts of a record move into memory of its own. */
 static char *own_texts(struct store_bulk *rec)
 {
     struct str *texts[] = {&rec->ns, &rec->queue, &rec->reason, &rec->filter, &rec->error};
-    size_t len = 1;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        len += texts[i]->len;
-    }
-    char *memory = malloc(len);
-    CHECK(memory != NULL);
-    size_t at = 0;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (texts[i]->len > 0) {
-            memcpy(memory + at, texts[i]->ptr, texts[i]->len);
-        }
-        texts[i]->ptr = memory + at;
-        at += texts[i]->len;
-    }
-    return memory;
+    return machine__own_texts(texts, COUNT_OF(texts));
 }
 
 static void set_record(struct bulk *b, const struct store_bulk *rec)
@@ -275,7 +260,7 @@ static void load_part(void *data, struct str rest, struct str value)
         check_fatal("the record of a bulk operation cannot be read");
     }
     if (part == 0) {
-        memcpy(id.b, id_bytes.ptr, ID_BYTES);
+        id = id_from_bytes(id_bytes.ptr);
         (void)bulk_new(m, id, &rec);
     }
 }

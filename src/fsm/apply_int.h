@@ -53,6 +53,9 @@ struct str machine__id_text(struct machine *m, struct id id, struct str prefix);
 /* A buf whose bytes live until the entry is applied: fill it, then keep its text. */
 struct str machine__keep(struct machine *m, struct buf *b);
 
+/* The texts of a record move into memory of their own, which the caller frees. */
+char *machine__own_texts(struct str *texts[], size_t count);
+
 /* jobs.c: every change of a job goes through these. */
 
 /* The job and the family that it is in; false when there is none. */

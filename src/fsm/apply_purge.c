@@ -23,7 +23,7 @@ static struct id id_of(struct str key)
 {
     struct id id;
     CHECK(key.len == ID_BYTES);
-    memcpy(id.b, key.ptr, ID_BYTES);
+    id = id_from_bytes(key.ptr);
     return id;
 }
 

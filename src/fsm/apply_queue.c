@@ -78,7 +78,7 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         struct str key = kv_iter_key(it);
         struct id id;
         CHECK(key.len == ID_BYTES);
-        memcpy(id.b, key.ptr, ID_BYTES);
+        id = id_from_bytes(key.ptr);
         if (id_cmp(id, until) >= 0) {
             break;
         }

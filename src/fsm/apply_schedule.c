@@ -28,26 +28,11 @@ static bool due_before(const struct heap_node *a, const struct heap_node *b)
                   CONTAINER_OF(b, const struct schedule, due)->id) < 0;
 }
 
-/* The texts of a record move into memory of its own. */
 static char *own_texts(struct store_schedule *rec)
 {
     struct str *texts[] = {&rec->name,    &rec->queue,      &rec->cron, &rec->timezone,
                            &rec->payload, &rec->unique_key, &rec->tags};
-    size_t len = 1;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        len += texts[i]->len;
-    }
-    char *memory = malloc(len);
-    CHECK(memory != NULL);
-    size_t at = 0;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (texts[i]->len > 0) {
-            memcpy(memory + at, texts[i]->ptr, texts[i]->len);
-        }
-        texts[i]->ptr = memory + at;
-        at += texts[i]->len;
-    }
-    return memory;
+    return machine__own_texts(texts, COUNT_OF(texts));
 }
 
 static void set_due(struct machine *m, struct schedule *s)
@@ -245,7 +230,7 @@ static void load_schedule(void *data, struct str rest, struct str value)
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec)) {
         check_fatal("the record of a schedule cannot be read");
     }
-    memcpy(id.b, rest.ptr, ID_BYTES);
+    id = id_from_bytes(rest.ptr);
     (void)schedule_new(m, id, &rec);
 }
 

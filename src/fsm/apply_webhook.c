@@ -16,25 +16,10 @@ static struct webhook *find(const struct machine *m, struct str id)
     return n == NULL ? NULL : CONTAINER_OF(n, struct webhook, node);
 }
 
-/* The texts of a record move into memory of its own. */
 static char *own_texts(struct store_webhook *rec)
 {
     struct str *texts[] = {&rec->ns, &rec->url, &rec->events, &rec->secret, &rec->last_error};
-    size_t len = 1;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        len += texts[i]->len;
-    }
-    char *memory = malloc(len);
-    CHECK(memory != NULL);
-    size_t at = 0;
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (texts[i]->len > 0) {
-            memcpy(memory + at, texts[i]->ptr, texts[i]->len);
-        }
-        texts[i]->ptr = memory + at;
-        at += texts[i]->len;
-    }
-    return memory;
+    return machine__own_texts(texts, COUNT_OF(texts));
 }
 
 /* Give h the record; its texts are copied. */

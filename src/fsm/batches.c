@@ -196,7 +196,7 @@ static void load_batch(void *data, struct str rest, struct str value)
     if (rest.len != ID_BYTES || !store_record_decode_batch(value, &rec)) {
         check_fatal("the record of a batch cannot be read");
     }
-    memcpy(id.b, rest.ptr, ID_BYTES);
+    id = id_from_bytes(rest.ptr);
     if (rec.finished_at.ns == 0) {
         (void)batch_new(m, id, &rec);
     }

@@ -59,16 +59,6 @@ static void pack_id(struct buf *out, struct id id)
     buf_add(out, id.b, ID_BYTES);
 }
 
-static struct id unpack_id(struct unpack *u)
-{
-    struct id id = ID_NONE;
-    struct str bytes = unpack_bytes(u, ID_BYTES);
-    if (bytes.len == ID_BYTES) {
-        memcpy(id.b, bytes.ptr, ID_BYTES);
-    }
-    return id;
-}
-
 static void pack_bool(struct buf *out, bool v)
 {
     pack_u8(out, v ? 1 : 0);
@@ -252,7 +242,7 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
     c->ack.items = take_array(u, a, c->ack.count, sizeof *c->ack.items);
     for (size_t i = 0; i < c->ack.count && !u->bad; i++) {
         struct command_ack_item *it = &c->ack.items[i];
-        it->id = unpack_id(u);
+        it->id = id_unpack(u);
         it->lease_token = unpack_varint(u);
         it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD);
         it->step_status = (enum command_step_status)unpack_choice(u, COMMAND_STEP_EXIT);
@@ -279,7 +269,7 @@ static void encode_fail(const struct command *c, struct buf *out)
 static void decode_fail(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->fail.id = unpack_id(u);
+    c->fail.id = id_unpack(u);
     c->fail.lease_token = unpack_varint(u);
     c->fail.error = unpack_text(u);
     c->fail.backtrace = unpack_text(u);
@@ -304,7 +294,7 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
     c->heartbeat.items = take_array(u, a, c->heartbeat.count, sizeof *c->heartbeat.items);
     for (size_t i = 0; i < c->heartbeat.count && !u->bad; i++) {
         struct command_heartbeat_item *it = &c->heartbeat.items[i];
-        it->id = unpack_id(u);
+        it->id = id_unpack(u);
         it->lease_token = unpack_varint(u);
         it->progress = unpack_text(u);
         it->checkpoint = unpack_text(u);
@@ -325,7 +315,7 @@ static struct id *unpack_ids(struct unpack *u, struct arena *a, size_t *out_coun
     *out_count = unpack_count(u, ID_BYTES);
     struct id *ids = take_array(u, a, *out_count, sizeof *ids);
     for (size_t i = 0; i < *out_count && !u->bad; i++) {
-        ids[i] = unpack_id(u);
+        ids[i] = id_unpack(u);
     }
     return ids;
 }
@@ -367,7 +357,7 @@ static void encode_replay(const struct command *c, struct buf *out)
 static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->replay.id = unpack_id(u);
+    c->replay.id = id_unpack(u);
     c->replay.from = unpack_i64(u);
 }
 
@@ -393,8 +383,8 @@ static void decode_queue(struct unpack *u, struct arena *a, struct command *c)
     q->max = unpack_u32(u);
     q->rate = unpack_u32(u);
     q->window_ms = unpack_i64(u);
-    q->cursor = unpack_id(u);
-    q->until = unpack_id(u);
+    q->cursor = id_unpack(u);
+    q->until = id_unpack(u);
     q->in_done = unpack_bool(u);
     if (q->action < COMMAND_QUEUE_PAUSE) {
         u->bad = true;
@@ -446,7 +436,7 @@ static void encode_batch_seal(const struct command *c, struct buf *out)
 static void decode_batch_seal(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->batch_seal.id = unpack_id(u);
+    c->batch_seal.id = id_unpack(u);
 }
 
 /* The schedule travels as its record, behind the id and the expectation. */
@@ -460,7 +450,7 @@ static void encode_schedule_put(const struct command *c, struct buf *out)
 static void decode_schedule_put(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->schedule_put.id = unpack_id(u);
+    c->schedule_put.id = id_unpack(u);
     c->schedule_put.expected_updated_at.ns = unpack_i64(u);
     struct str record = unpack_bytes(u, unpack_left(u));
     if (!store_record_decode_schedule(record, &c->schedule_put.schedule)) {
@@ -476,7 +466,7 @@ static void encode_schedule_delete(const struct command *c, struct buf *out)
 static void decode_schedule_delete(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->schedule_delete.id = unpack_id(u);
+    c->schedule_delete.id = id_unpack(u);
 }
 
 static void encode_schedule_fire(const struct command *c, struct buf *out)
@@ -490,7 +480,7 @@ static void encode_schedule_fire(const struct command *c, struct buf *out)
 static void decode_schedule_fire(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->schedule_fire.id = unpack_id(u);
+    c->schedule_fire.id = id_unpack(u);
     c->schedule_fire.manual = unpack_bool(u);
     c->schedule_fire.expected_next.ns = unpack_i64(u);
     c->schedule_fire.next.ns = unpack_i64(u);
@@ -607,10 +597,10 @@ static void encode_bulk_step(const struct command *c, struct buf *out)
 static void decode_bulk_step(struct unpack *u, struct arena *a, struct command *c)
 {
     struct command_bulk_step *b = &c->bulk_step;
-    b->id = unpack_id(u);
+    b->id = id_unpack(u);
     b->step = unpack_u32(u);
     b->last = unpack_bool(u);
-    b->cursor = unpack_id(u);
+    b->cursor = id_unpack(u);
     b->ids = unpack_ids(u, a, &b->count);
 }
 
@@ -624,7 +614,7 @@ static void encode_bulk_end(const struct command *c, struct buf *out)
 static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c)
 {
     (void)a;
-    c->bulk_end.id = unpack_id(u);
+    c->bulk_end.id = id_unpack(u);
     c->bulk_end.cancelled = unpack_bool(u);
     c->bulk_end.error = unpack_text(u);
 }

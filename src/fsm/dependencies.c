@@ -69,7 +69,7 @@ static void add_waiter(struct machine *m, struct id on, struct id waiter)
 static struct id id_at(struct str ids, size_t i)
 {
     struct id id;
-    memcpy(id.b, ids.ptr + i * ID_BYTES, ID_BYTES);
+    id = id_from_bytes(ids.ptr + i * ID_BYTES);
     return id;
 }
 

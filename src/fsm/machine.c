@@ -71,6 +71,25 @@ struct str machine__id_text(struct machine *m, struct id id, struct str prefix)
     return str_from(text, id_format(id, prefix, text));
 }
 
+char *machine__own_texts(struct str *texts[], size_t count)
+{
+    size_t len = 1;
+    for (size_t i = 0; i < count; i++) {
+        len += texts[i]->len;
+    }
+    char *memory = malloc(len);
+    CHECK(memory != NULL);
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (texts[i]->len > 0) {
+            memcpy(memory + at, texts[i]->ptr, texts[i]->len);
+        }
+        texts[i]->ptr = memory + at;
+        at += texts[i]->len;
+    }
+    return memory;
+}
+
 struct str machine__keep(struct machine *m, struct buf *b)
 {
     CHECK(!b->overflow);
@@ -124,7 +143,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
             code = err_set(err, ERR_CORRUPT, "a live job has a key of %zu bytes", key.len);
             break;
         }
-        memcpy(id.b, key.ptr, ID_BYTES);
+        id = id_from_bytes(key.ptr);
         code = store_job_decode_head(id, kv_iter_value(it), &j, err);
         if (code == ERR_OK) {
             jobs__load(m, &j);

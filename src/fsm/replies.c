@@ -65,16 +65,6 @@ static struct wall begin(struct unpack *u)
     return expires_at;
 }
 
-static struct id take_id(struct unpack *u)
-{
-    struct id id = ID_NONE;
-    struct str bytes = unpack_bytes(u, ID_BYTES);
-    if (bytes.len == ID_BYTES) {
-        memcpy(id.b, bytes.ptr, ID_BYTES);
-    }
-    return id;
-}
-
 bool replies__find(struct machine *m, struct str key, struct result *r)
 {
     struct reply *p = key.len == 0 ? NULL : find(m, key);
@@ -83,11 +73,11 @@ bool replies__find(struct machine *m, struct str key, struct result *r)
     }
     struct unpack u = unpack_from(p->record);
     (void)begin(&u);
-    r->id = take_id(&u);
+    r->id = id_unpack(&u);
     r->count = (uint32_t)unpack_varint(&u);
     r->items = MACHINE_ARRAY(m, struct result_item, r->count);
     for (uint32_t i = 0; i < r->count; i++) {
-        r->items[i] = (struct result_item){.id = take_id(&u)};
+        r->items[i] = (struct result_item){.id = id_unpack(&u)};
         r->items[i].status = (enum result_status)unpack_u8(&u);
     }
     CHECK(unpack_done(&u));

@@ -31,16 +31,6 @@ void result_encode(const struct result *r, struct buf *out)
     }
 }
 
-static struct id take_id(struct unpack *u)
-{
-    struct id id = ID_NONE;
-    struct str bytes = unpack_bytes(u, ID_BYTES);
-    if (bytes.len == ID_BYTES) {
-        memcpy(id.b, bytes.ptr, ID_BYTES);
-    }
-    return id;
-}
-
 static bool take_items(struct unpack *u, struct arena *a, struct result *out)
 {
     uint64_t count = unpack_varint(u);
@@ -53,7 +43,7 @@ static bool take_items(struct unpack *u, struct arena *a, struct result *out)
         return false;
     }
     for (uint32_t i = 0; i < out->count; i++) {
-        out->items[i].id = take_id(u);
+        out->items[i].id = id_unpack(u);
         uint8_t status = unpack_u8(u);
         out->items[i].status = (enum result_status)status;
         out->items[i].doc = unpack_text(u);
@@ -76,7 +66,7 @@ bool result_decode(struct str bytes, struct arena *a, struct result *out)
         out->message = unpack_text(&u);
         return unpack_done(&u);
     }
-    out->id = take_id(&u);
+    out->id = id_unpack(&u);
     out->affected = (uint32_t)unpack_varint(&u);
     out->missing = (uint32_t)unpack_varint(&u);
     uint8_t state = unpack_u8(&u);
@@ -86,8 +76,8 @@ bool result_decode(struct str bytes, struct arena *a, struct result *out)
     out->at.ns = unpack_i64(&u);
     out->more = unpack_u8(&u) == 1;
     if (out->more) {
-        out->cursor = take_id(&u);
-        out->until = take_id(&u);
+        out->cursor = id_unpack(&u);
+        out->until = id_unpack(&u);
         out->in_done = unpack_u8(&u) == 1;
     }
     return state < JOB_STATE_COUNT && take_items(&u, a, out) && unpack_done(&u);

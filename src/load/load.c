@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/check.h"
 #include "load/load_int.h"
 #include "log/log.h"
 #include "os/os_clock.h"
+#include "os/os_process.h"
 
 enum { THREAD_LANES = 64, ERRORS_SHOWN = 3, ERRORS_EVERY = 1000 };
 
@@ -138,16 +138,6 @@ static unsigned thread_count(const struct load_plan *plan, size_t lanes)
 
 /* A run */
 
-/* As many connections as the system lets us have; it says so itself when they are too few. */
-static void allow_descriptors(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 enum err_code load_start(const struct load_plan *plan, enum load_phase phase, uint64_t expected,
                          struct load_run **out, struct err *err)
 {
@@ -168,7 +158,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     run->stop_fd = eventfd(0, EFD_CLOEXEC);
     run->over_fd = eventfd(0, EFD_CLOEXEC);
     CHECK(run->stop_fd >= 0 && run->over_fd >= 0);
-    allow_descriptors();
+    (void)os_process_raise_files(); /* the system says so itself when they are too few */
     load_lane__texts_init(run);
     run->thread_count = thread_count(plan, producers + streams);
     run->threads_left = run->thread_count;

@@ -291,3 +291,17 @@ void store_event_read(struct store *s, uint64_t after,
     }
     store_end_walk(it);
 }
+
+static bool take_seq(void *data, const struct store_event *e)
+{
+    uint64_t *seq = data;
+    *seq = e->seq;
+    return false;
+}
+
+uint64_t store_event_first(struct store *s, uint64_t seq, uint64_t none)
+{
+    uint64_t first = none;
+    store_event_read(s, seq == 0 ? 0 : seq - 1, take_seq, &first);
+    return first;
+}

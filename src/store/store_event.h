@@ -86,6 +86,9 @@ struct wall store_event_trim(struct store *s, struct wall before);
 /* When the oldest block was written; 0 when there is none. Committed blocks only. */
 struct wall store_event_oldest_at(struct store *s);
 
+/* The number of the first committed event at or after seq; none when there is none. Any thread. */
+uint64_t store_event_first(struct store *s, uint64_t seq, uint64_t none);
+
 /* Walk a block's bytes: fn is called for each event in order, until it returns false. False when
  * the bytes are not a block. */
 ATTR_NODISCARD bool store_event_each(uint64_t first_seq, struct str block,

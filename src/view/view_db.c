@@ -182,7 +182,7 @@ struct id view_db__id(sqlite3_stmt *st, int column)
     struct id id = ID_NONE;
     const void *bytes = sqlite3_column_blob(st, column);
     if (bytes != NULL && sqlite3_column_bytes(st, column) == ID_BYTES) {
-        memcpy(id.b, bytes, ID_BYTES);
+        id = id_from_bytes(bytes);
     }
     return id;
 }

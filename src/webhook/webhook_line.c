@@ -82,18 +82,10 @@ static void drop_settled(struct webhook_line *l)
 
 /* ---- reading the log ---- */
 
-static bool take_seq(void *data, const struct store_event *e)
-{
-    uint64_t *seq = data;
-    *seq = e->seq;
-    return false;
-}
-
 /* The log does not have the next event any more. */
 static void skip(struct webhook_line *l, uint64_t end)
 {
-    uint64_t oldest = end;
-    store_event_read(engine_store(l->sender->config.engine), l->read - 1, take_seq, &oldest);
+    uint64_t oldest = store_event_first(engine_store(l->sender->config.engine), l->read, end);
     oldest = oldest < end ? oldest : end;
     COUNT(l->sender, skipped, oldest - l->read);
     log_warn("webhook_skipped", LOG_STR("webhook_id", l->id), LOG_U64("from", l->read),
