@@ -40,11 +40,16 @@ struct id id_make(struct wall at, uint64_t index, uint32_t number)
     return id;
 }
 
+/* Eight ids with neighbouring numbers share all bits but the last three, in which they stand side by
+ * side from a place that only chance knows: an id alone is anywhere. */
 uint64_t id_hash(struct id id)
 {
     uint64_t halves[2];
+    uint64_t number = id.b[ID_BYTES - 1];
+    id.b[ID_BYTES - 1] = (uint8_t)(number & ~7U);
     memcpy(halves, id.b, sizeof halves);
-    return hash_u64(halves[0] ^ hash_u64(halves[1]));
+    uint64_t group = hash_u64(halves[0] ^ hash_u64(halves[1]));
+    return (group & ~7ULL) | ((group + number) & 7);
 }
 
 size_t id_format(struct id id, struct str prefix, char *out)

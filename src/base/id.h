@@ -64,6 +64,8 @@ static inline bool id_is_none(struct id id)
     return id_eq(id, ID_NONE);
 }
 
+/* Ids that were made together are put in, looked for and taken out together. They get neighbouring
+ * values, so that a table of slots finds eight of them with one look into memory. */
 uint64_t id_hash(struct id id);
 
 /* prefix and digits into out, which has room for ID_TEXT_MAX; returns the length. */

@@ -11,10 +11,15 @@
 enum { SET_FIRST_SLOTS = 1024, TAKE_BYTES_MAX = 1 << 30 };
 
 /* Ids in the order in which they came, each once: a ring, and a table of places in it. */
+struct id_slot {
+    uint32_t place; /* in the ring, plus one; 0: empty */
+    uint32_t hash;  /* low half, of the id there */
+};
+
 struct id_set {
     struct id *ring;
     uint64_t *since; /* the entry that put the id into the ring, at the same place */
-    uint32_t *slots; /* place in the ring plus one; 0: empty */
+    struct id_slot *slots;
     uint32_t cap;    /* of the ring, a power of two; the table has twice as many */
     uint64_t first;  /* number of the oldest; places are numbers modulo cap */
     uint64_t next;
@@ -42,14 +47,25 @@ struct engine_feed {
     uv_sem_t handled;
 };
 
-static uint32_t *slot_for(const struct id_set *s, struct id id)
+static struct id_slot *slot_for(const struct id_set *s, struct id id, uint32_t hash)
 {
     uint32_t mask = s->cap * 2 - 1;
-    uint32_t at = (uint32_t)id_hash(id) & mask;
-    while (s->slots[at] != 0 && !id_eq(s->ring[s->slots[at] - 1], id)) {
+    uint32_t at = hash & mask;
+    while (s->slots[at].place != 0 &&
+           (s->slots[at].hash != hash || !id_eq(s->ring[s->slots[at].place - 1], id))) {
         at = (at + 1) & mask;
     }
     return &s->slots[at];
+}
+
+/* Known not to be there, and there is room. */
+static void set_append(struct id_set *s, struct id_slot *slot, struct id id, uint32_t hash,
+                       uint64_t since)
+{
+    uint32_t place = (uint32_t)(s->next++ & (s->cap - 1));
+    s->ring[place] = id;
+    s->since[place] = since;
+    *slot = (struct id_slot){.place = place + 1, .hash = hash};
 }
 
 static void set_grow(struct id_set *s)
@@ -57,16 +73,14 @@ static void set_grow(struct id_set *s)
     struct id_set bigger = {.cap = s->cap == 0 ? SET_FIRST_SLOTS : s->cap * 2};
     bigger.ring = malloc(bigger.cap * sizeof(struct id));
     bigger.since = malloc(bigger.cap * sizeof(uint64_t));
-    bigger.slots = calloc((size_t)bigger.cap * 2, sizeof(uint32_t));
+    bigger.slots = calloc((size_t)bigger.cap * 2, sizeof(struct id_slot));
     CHECK(bigger.ring != NULL);
     CHECK(bigger.since != NULL);
     CHECK(bigger.slots != NULL);
     for (uint64_t n = s->first; n < s->next; n++) {
-        uint32_t place = (uint32_t)(bigger.next & (bigger.cap - 1));
-        bigger.ring[place] = s->ring[n & (s->cap - 1)];
-        bigger.since[place] = s->since[n & (s->cap - 1)];
-        *slot_for(&bigger, bigger.ring[place]) = place + 1;
-        bigger.next++;
+        struct id id = s->ring[n & (s->cap - 1)];
+        uint32_t hash = (uint32_t)id_hash(id);
+        set_append(&bigger, slot_for(&bigger, id, hash), id, hash, s->since[n & (s->cap - 1)]);
     }
     free(s->ring);
     free(s->since);
@@ -76,16 +90,13 @@ static void set_grow(struct id_set *s)
 
 static void set_add(struct id_set *s, struct id id, uint64_t index)
 {
+    uint32_t hash = (uint32_t)id_hash(id);
     if (s->next - s->first == s->cap) {
         set_grow(s);
     }
-    uint32_t *slot = slot_for(s, id);
-    if (*slot == 0) {
-        uint32_t place = (uint32_t)(s->next & (s->cap - 1));
-        s->ring[place] = id;
-        s->since[place] = index;
-        *slot = place + 1;
-        s->next++;
+    struct id_slot *slot = slot_for(s, id, hash);
+    if (slot->place == 0) {
+        set_append(s, slot, id, hash, index);
     }
 }
 
@@ -93,14 +104,14 @@ static void set_add(struct id_set *s, struct id id, uint64_t index)
 static void close_gap(struct id_set *s, uint32_t gap)
 {
     uint32_t mask = s->cap * 2 - 1;
-    for (uint32_t at = (gap + 1) & mask; s->slots[at] != 0; at = (at + 1) & mask) {
-        uint32_t home = (uint32_t)id_hash(s->ring[s->slots[at] - 1]) & mask;
+    for (uint32_t at = (gap + 1) & mask; s->slots[at].place != 0; at = (at + 1) & mask) {
+        uint32_t home = s->slots[at].hash & mask;
         if (((at - home) & mask) >= ((at - gap) & mask)) {
             s->slots[gap] = s->slots[at];
             gap = at;
         }
     }
-    s->slots[gap] = 0;
+    s->slots[gap].place = 0;
 }
 
 static bool set_take(struct id_set *s, struct id *out)
@@ -109,7 +120,7 @@ static bool set_take(struct id_set *s, struct id *out)
         return false;
     }
     *out = s->ring[s->first & (s->cap - 1)];
-    close_gap(s, (uint32_t)(slot_for(s, *out) - s->slots));
+    close_gap(s, (uint32_t)(slot_for(s, *out, (uint32_t)id_hash(*out)) - s->slots));
     s->first++;
     return true;
 }

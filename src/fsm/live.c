@@ -32,51 +32,67 @@ struct live *live_at(const struct live_table *t, uint32_t number)
     return &t->chunks[number >> CHUNK_SHIFT][number & (CHUNK_RECORDS - 1)];
 }
 
-/* A record does not know its number: it is found through the table, where its id leads. */
-static uint32_t *slot_for(const struct live_table *t, struct id id)
+static unsigned table_of(uint64_t hash)
 {
-    uint64_t hash = id_hash(id);
-    unsigned table = (unsigned)(hash >> 56);
+    return (unsigned)(hash >> 56);
+}
+
+/* A record does not know its number: it is found through the table, where its id leads. */
+static struct live_slot *slot_for(const struct live_table *t, struct id id, uint64_t hash)
+{
+    unsigned table = table_of(hash);
+    struct live_slot *slots = t->slots[table];
     uint32_t mask = t->slot_count[table] - 1;
-    if (t->slot_count[table] == 0) {
+    if (slots == NULL) {
         return NULL;
     }
     uint32_t at = (uint32_t)hash & mask;
-    while (t->slots[table][at] != LIVE_NONE && !id_eq(live_at(t, t->slots[table][at])->id, id)) {
+    while (slots[at].number != LIVE_NONE &&
+           (slots[at].hash != (uint32_t)hash || !id_eq(live_at(t, slots[at].number)->id, id))) {
         at = (at + 1) & mask;
     }
-    return &t->slots[table][at];
+    return &slots[at];
+}
+
+static struct live_slot *slot_of(const struct live_table *t, const struct live *l)
+{
+    struct live_slot *slot = slot_for(t, l->id, id_hash(l->id));
+    CHECK(slot != NULL);
+    CHECK(slot->number != LIVE_NONE);
+    return slot;
 }
 
 struct live *live_find(const struct live_table *t, struct id id)
 {
-    const uint32_t *slot = slot_for(t, id);
-    return slot == NULL || *slot == LIVE_NONE ? NULL : live_at(t, *slot);
+    const struct live_slot *slot = slot_for(t, id, id_hash(id));
+    return slot == NULL || slot->number == LIVE_NONE ? NULL : live_at(t, slot->number);
 }
 
 uint32_t live_number(const struct live_table *t, const struct live *l)
 {
-    const uint32_t *slot = slot_for(t, l->id);
-    CHECK(slot != NULL);
-    CHECK(*slot != LIVE_NONE);
-    return *slot;
+    return slot_of(t, l)->number;
 }
 
 static void table_grow(struct live_table *t, unsigned table)
 {
     uint32_t old_count = t->slot_count[table];
-    uint32_t *old = t->slots[table];
+    struct live_slot *old = t->slots[table];
     uint32_t count = old_count == 0 ? TABLE_FIRST : old_count * 2;
-    t->slots[table] = malloc(count * sizeof(uint32_t));
-    CHECK(t->slots[table] != NULL);
-    memset(t->slots[table], 0xff, count * sizeof(uint32_t)); /* LIVE_NONE everywhere */
-    t->slot_count[table] = count;
+    struct live_slot *slots = malloc(count * sizeof *slots);
+    CHECK(slots != NULL);
+    memset(slots, 0xff, count * sizeof *slots); /* LIVE_NONE everywhere */
     for (uint32_t i = 0; i < old_count; i++) {
-        if (old[i] != LIVE_NONE) {
-            *slot_for(t, live_at(t, old[i])->id) = old[i];
+        if (old[i].number != LIVE_NONE) {
+            uint32_t at = old[i].hash & (count - 1);
+            while (slots[at].number != LIVE_NONE) {
+                at = (at + 1) & (count - 1);
+            }
+            slots[at] = old[i];
         }
     }
     free(old);
+    t->slots[table] = slots;
+    t->slot_count[table] = count;
 }
 
 static uint32_t take_record(struct live_table *t)
@@ -99,17 +115,18 @@ static uint32_t take_record(struct live_table *t)
 
 struct live *live_add(struct live_table *t, struct id id)
 {
-    unsigned table = (unsigned)(id_hash(id) >> 56);
+    uint64_t hash = id_hash(id);
+    unsigned table = table_of(hash);
     if (t->slot_used[table] >= t->slot_count[table] / 4 * 3) {
         table_grow(t, table);
     }
-    uint32_t *slot = slot_for(t, id);
+    struct live_slot *slot = slot_for(t, id, hash);
     CHECK(slot != NULL);
-    CHECK(*slot == LIVE_NONE);
-    *slot = take_record(t);
+    CHECK(slot->number == LIVE_NONE);
+    *slot = (struct live_slot){.number = take_record(t), .hash = (uint32_t)hash};
     t->slot_used[table]++;
     t->count++;
-    struct live *l = live_at(t, *slot);
+    struct live *l = live_at(t, slot->number);
     *l = (struct live){.id = id,
                        .next = LIVE_NONE,
                        .prev = LIVE_NONE,
@@ -122,20 +139,15 @@ struct live *live_add(struct live_table *t, struct id id)
 static void close_gap(struct live_table *t, unsigned table, uint32_t gap)
 {
     uint32_t mask = t->slot_count[table] - 1;
-    uint32_t *slots = t->slots[table];
-    uint32_t at = gap;
-    for (;;) {
-        at = (at + 1) & mask;
-        if (slots[at] == LIVE_NONE) {
-            break;
-        }
-        uint32_t home = (uint32_t)id_hash(live_at(t, slots[at])->id) & mask;
+    struct live_slot *slots = t->slots[table];
+    for (uint32_t at = (gap + 1) & mask; slots[at].number != LIVE_NONE; at = (at + 1) & mask) {
+        uint32_t home = slots[at].hash & mask;
         if (((at - home) & mask) >= ((at - gap) & mask)) {
             slots[gap] = slots[at];
             gap = at;
         }
     }
-    slots[gap] = LIVE_NONE;
+    slots[gap].number = LIVE_NONE;
 }
 
 void live_remove(struct live_table *t, struct live *l)
@@ -143,11 +155,9 @@ void live_remove(struct live_table *t, struct live *l)
     CHECK(!l->in_line);
     CHECK(!heap_node_is_in(&l->due));
     CHECK(!heap_node_is_in(&l->expiry));
-    unsigned table = (unsigned)(id_hash(l->id) >> 56);
-    uint32_t *slot = slot_for(t, l->id);
-    CHECK(slot != NULL);
-    CHECK(*slot != LIVE_NONE);
-    uint32_t number = *slot;
+    unsigned table = table_of(id_hash(l->id));
+    struct live_slot *slot = slot_of(t, l);
+    uint32_t number = slot->number;
     close_gap(t, table, (uint32_t)(slot - t->slots[table]));
     t->slot_used[table]--;
     t->count--;
@@ -159,7 +169,7 @@ uint64_t live_bytes(const struct live_table *t)
 {
     uint64_t bytes = (uint64_t)t->chunk_count * CHUNK_RECORDS * sizeof(struct live);
     for (unsigned i = 0; i < TABLE_COUNT; i++) {
-        bytes += t->slot_count[i] * sizeof(uint32_t);
+        bytes += t->slot_count[i] * sizeof(struct live_slot);
     }
     return bytes;
 }

@@ -27,13 +27,20 @@ struct live {
     struct heap_node expiry; /* when it expires */
 };
 
+/* Where the hash of an id leads. It is kept beside the number, so that a search passes by the slots
+ * of other ids without looking at their records. */
+struct live_slot {
+    uint32_t number; /* LIVE_NONE: empty */
+    uint32_t hash;   /* low half */
+};
+
 struct live_table {
     struct live **chunks;
     uint32_t chunk_count;
     uint32_t used;       /* records ever handed out */
     uint32_t free_first; /* list through next */
     uint32_t count;
-    uint32_t *slots[256]; /* by the top bits of the hash: each grows by itself, in small steps */
+    struct live_slot *slots[256]; /* by the top bits of the hash: each grows by itself, in steps */
     uint32_t slot_count[256];
     uint32_t slot_used[256];
 };

@@ -13,5 +13,8 @@ struct clock os_clock(void);
 struct wall os_clock_wall(void);
 struct mono os_clock_mono(void);
 
+/* Processor time that the calling thread has used. */
+int64_t os_clock_thread_ns(void);
+
 /* Unpredictable bytes. Aborts if the system has none. */
 void os_clock_random(void *out, size_t n);

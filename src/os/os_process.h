@@ -21,6 +21,13 @@ struct os_process_usage {
 /* What cannot be found out is 0. */
 void os_process_usage(struct os_process_usage *out);
 
+/* Threads of the whole machine that run or wait for a processor, at this moment and with the caller;
+ * 0 where the system does not say. Some microseconds. */
+uint64_t os_process_running(void);
+
+/* Processors that are online. */
+uint64_t os_process_cpus(void);
+
 /* Allow the process as many open files as the system lets it have; returns how many that are. A
  * login shell's limit of 1024 is one connection each short of a busy server. */
 uint64_t os_process_raise_files(void);

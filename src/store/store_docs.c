@@ -156,8 +156,8 @@ static void touch(struct store_docs *d, struct doc *doc)
     }
 }
 
-/* Replace what is cached for id. The old bytes live on until the entry is committed. */
-static struct doc *replace(struct store_docs *d, struct id id, struct str bytes)
+/* What is cached for id is out of date. Its bytes live on until the entry is committed. */
+static void retire(struct store_docs *d, struct id id)
 {
     struct doc *old = find(d, id);
     if (old != NULL) {
@@ -165,9 +165,13 @@ static struct doc *replace(struct store_docs *d, struct id id, struct str bytes)
         old->retired = true;
         touch(d, old);
     }
-    struct doc *fresh = put_in(d, id, bytes);
-    touch(d, fresh);
-    return fresh;
+}
+
+static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes)
+{
+    struct doc *doc = put_in(d, id, bytes);
+    touch(d, doc);
+    return doc;
 }
 
 static struct str key_of(const struct id *id)
@@ -244,18 +248,21 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
     buf_clear(&d->scratch);
     store_job_encode(j, &d->scratch);
     CHECK(!d->scratch.overflow);
-    if (was_in != STORE_FAMILY_COUNT && was_in != family) {
-        kv_delete(d->store->batch, was_in, key_of(&j->id));
+    if (was_in != STORE_FAMILY_COUNT) { /* a new job has nothing to look for */
+        retire(d, j->id);
+        if (was_in != family) {
+            kv_delete(d->store->batch, was_in, key_of(&j->id));
+        }
     }
     kv_put(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
-    struct doc *doc = replace(d, j->id, buf_str(&d->scratch));
-    doc->live = family == STORE_LIVE;
+    put_changed(d, j->id, buf_str(&d->scratch))->live = family == STORE_LIVE;
 }
 
 void store_docs_remove(struct store_docs *d, enum store_family family, struct id id)
 {
     kv_delete(d->store->batch, family, key_of(&id));
-    replace(d, id, STR_EMPTY)->removed = true;
+    retire(d, id);
+    put_changed(d, id, STR_EMPTY)->removed = true;
 }
 
 struct str store_docs_bytes(struct store_docs *d, struct id id)

@@ -10,6 +10,8 @@
  * change is not written at once but after linger_ms, unless somebody waits for it: a job that is
  * put in, claimed and done within that time costs one row and not three.
  *
+ * After a turn it rests for a while if others need the processors more: view_pace.c.
+ *
  * What was taken from the feed is kept until it is written: on a full disk the same transaction is
  * tried again and again, and nothing is lost.
  */
@@ -37,7 +39,7 @@ struct view_writer {
     uv_thread_t thread;
     uv_loop_t loop;
     struct mailbox box;
-    uv_timer_t timer;       /* linger, or try again */
+    uv_timer_t timer;       /* linger, give way, or try again */
     uv_timer_t words_timer; /* the same for the words */
     uv_sem_t started;
     struct msg stop_msg;
@@ -58,7 +60,8 @@ struct view_writer {
     struct buf doc;       /* of one job, while its row is written */
     bool taking, holding; /* a take is under way; its items are not written yet */
     bool look;            /* the feed has something */
-    bool lingering, resting;
+    bool lingering, yielding, resting;
+    struct view_pace pace;
     bool stopping;
     bool words_behind, words_due;
     unsigned turns;
@@ -102,7 +105,7 @@ static void trouble(struct view_writer *w, const struct err *err, const char *do
         w->build_next = true;
     }
     w->resting = true;
-    w->lingering = false;
+    w->lingering = w->yielding = false;
     set_timer(w, ms);
 }
 
@@ -421,7 +424,7 @@ static void start_take(struct view_writer *w)
 static void on_timer(uv_timer_t *timer)
 {
     struct view_writer *w = timer->data;
-    w->lingering = w->resting = false;
+    w->lingering = w->yielding = w->resting = false;
     go_on(w);
 }
 
@@ -477,6 +480,16 @@ static bool may_end(struct view_writer *w)
     return !can_write || (!w->look && !w->holding);
 }
 
+/* After a turn: may others go first? */
+static void give_way(struct view_writer *w)
+{
+    int64_t ms = w->resting ? 0 : view_pace__rest_ms(&w->pace, engine_feed_waiting(w->view->feed));
+    if (ms > 0) {
+        w->yielding = true;
+        set_timer(w, (uint64_t)ms);
+    }
+}
+
 /* One thing at a time; true when there may be another. */
 static bool take_turn(struct view_writer *w)
 {
@@ -484,12 +497,10 @@ static bool take_turn(struct view_writer *w)
         rebuild(w);
         return true;
     }
-    if (w->ready && w->holding) {
-        write_turn(w);
-        return true;
-    }
-    if (w->ready && words_are_due(w)) {
-        words_turn(w);
+    if (w->ready && (w->holding || words_are_due(w))) {
+        view_pace__begin(&w->pace);
+        (w->holding ? write_turn : words_turn)(w);
+        give_way(w);
         return true;
     }
     if (w->ready && w->look && !w->lingering) {
@@ -500,7 +511,8 @@ static bool take_turn(struct view_writer *w)
 
 static void go_on(struct view_writer *w)
 {
-    if (w->ended || w->taking || w->step_out || (w->resting && !w->stopping)) {
+    if (w->ended || w->taking || w->step_out ||
+        ((w->resting || w->yielding) && !w->stopping)) {
         return;
     }
     if (w->stopping && may_end(w)) {
@@ -515,7 +527,7 @@ static void go_on(struct view_writer *w)
 static void woken(void *data)
 {
     struct view_writer *w = data;
-    if (!w->look && !w->taking && !w->holding && !w->lingering && !w->resting) {
+    if (!w->look && !w->taking && !w->holding && !w->lingering && !w->yielding && !w->resting) {
         w->lingering = w->view->config.linger_ms > 0;
         set_timer(w, (uint64_t)w->view->config.linger_ms);
     }
@@ -530,10 +542,11 @@ static void deliver_hurry(struct msg *m)
     if (atomic_exchange(&w->hurry_words, false)) {
         w->words_due = true;
     }
-    if (w->lingering) {
-        w->lingering = false;
+    if (w->lingering || w->yielding) {
+        w->lingering = w->yielding = false;
         CHECK(uv_timer_stop(&w->timer) == 0);
     }
+    view_pace__asked(&w->pace);
     w->look = true;
     go_on(w);
 }
@@ -599,7 +612,7 @@ static void deliver_stop(struct msg *m)
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, stop_msg);
     w->stopping = true;
     w->drain_turns = DRAIN_TURNS;
-    w->lingering = false;
+    w->lingering = w->yielding = false;
     w->look = true;
     go_on(w);
 }
