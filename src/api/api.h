@@ -42,15 +42,9 @@ struct api_config api_config_default(void);
 struct api *api_new(const struct api_config *config);
 void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine */
 
-/* The headers that every answer of the server has (http-api.md 1.4). */
-const struct http_header *api_common_headers(size_t *out_count);
-
-/* The server's on_request, with the api as data. */
-void api_on_request(void *data, struct http_request *req);
-
-/* The server's on_loop_start and on_loop_stop, with the api as data. */
-void api_on_loop_start(void *data, struct http_loop *loop);
-void api_on_loop_stop(void *data, struct http_loop *loop);
+/* Make the server one of this api: its data, what it calls, and the headers of every answer
+ * (http-api.md 1.4). */
+void api_attach(struct api *a, struct http_server_config *http);
 
 /* Where to ask for connection counters, once the server is open. */
 void api_set_server(struct api *a, const struct http_server *server);

@@ -69,16 +69,23 @@ void api_set_server(struct api *a, const struct http_server *server)
     a->server = server;
 }
 
-void api_on_loop_start(void *data, struct http_loop *loop)
+static void on_loop_start(void *data, struct http_loop *loop)
 {
     struct api *a = data;
     unsigned i = http_loop_index(loop);
     CHECK(i < API_LOOPS_MAX);
     a->hubs[i] =
         api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
+    a->lanes[i].engine = a->config.engine;
 }
 
-void api_on_loop_stop(void *data, struct http_loop *loop)
+static void on_loop_turn(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    engine_lane_flush(&a->lanes[http_loop_index(loop)]);
+}
+
+static void on_loop_stop(void *data, struct http_loop *loop)
 {
     struct api *a = data;
     api_hub__close(a->hubs[http_loop_index(loop)]);
@@ -126,26 +133,6 @@ static void common_headers(struct api_call *c, struct answer_headers *h, int64_t
     at = digits_put_padded(at, (uint64_t)took_us, 3);
     add_header(h, STR("Server-Timing"), str_from(h->timing, (size_t)(at - h->timing)));
     add_header(h, STR("X-Request-Id"), str_from(c->request_id, c->request_id_len));
-}
-
-const struct http_header *api_common_headers(size_t *out_count)
-{
-#define LITERAL(text)                                                                              \
-    {                                                                                              \
-        .ptr = (text), .len = sizeof(text) - 1                                                     \
-    }
-    static const struct http_header rows[] = {
-        {LITERAL("Access-Control-Allow-Origin"), LITERAL("*")},
-        {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
-        {LITERAL("Access-Control-Allow-Headers"),
-         LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
-                 "X-Request-Id")},
-        {LITERAL("Access-Control-Expose-Headers"),
-         LITERAL("Server-Timing, Retry-After, X-Request-Id")},
-    };
-#undef LITERAL
-    *out_count = COUNT_OF(rows);
-    return rows;
 }
 
 static void count_end(struct api_call *c, int status, int64_t took_ns)
@@ -408,6 +395,7 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
     c->op.done = op_done;
     c->op.data = c;
     c->op.reply_to = http_loop_mailbox(c->req->loop);
+    c->op.lane = &c->api->lanes[http_loop_index(c->req->loop)];
     c->op.park_ms = http_loop_stopping(c->req->loop) ? 0 : park_ms;
     c->on_result = on_result;
     if (engine_op_prepare(c->api->config.engine, &c->op, command, &err) != ERR_OK) {
@@ -691,7 +679,7 @@ static void go_on(struct api_call *c, const struct api_match *match)
     }
 }
 
-void api_on_request(void *data, struct http_request *req)
+static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
     struct api_match match;
@@ -710,4 +698,30 @@ void api_on_request(void *data, struct http_request *req)
     c->route = match.route;
     memcpy(c->param, match.param, sizeof c->param);
     go_on(c, &match);
+}
+
+/* What every answer has, those that the HTTP server gives by itself included. */
+#define LITERAL(text)                                                                              \
+    {                                                                                              \
+        .ptr = (text), .len = sizeof(text) - 1                                                     \
+    }
+static const struct http_header every_answer[] = {
+    {LITERAL("Access-Control-Allow-Origin"), LITERAL("*")},
+    {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
+    {LITERAL("Access-Control-Allow-Headers"),
+     LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
+             "X-Request-Id")},
+    {LITERAL("Access-Control-Expose-Headers"), LITERAL("Server-Timing, Retry-After, X-Request-Id")},
+};
+#undef LITERAL
+
+void api_attach(struct api *a, struct http_server_config *http)
+{
+    http->data = a;
+    http->on_request = on_request;
+    http->on_loop_start = on_loop_start;
+    http->on_loop_turn = on_loop_turn;
+    http->on_loop_stop = on_loop_stop;
+    http->headers = every_answer;
+    http->header_count = COUNT_OF(every_answer);
 }

@@ -146,6 +146,7 @@ struct api {
     struct buf openapi; /* the description of the routes, which does not change */
     struct mono started;
     struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
+    struct engine_lane lanes[API_LOOPS_MAX];
     struct api_hub_counts *hub_counts;
 };
 

@@ -40,8 +40,8 @@ struct id id_make(struct wall at, uint64_t index, uint32_t number)
     return id;
 }
 
-/* Eight ids with neighbouring numbers share all bits but the last three, in which they stand side by
- * side from a place that only chance knows: an id alone is anywhere. */
+/* Eight ids with neighbouring numbers share all bits but the last three, in which they stand side
+ * by side from a place that only chance knows: an id alone is anywhere. */
 uint64_t id_hash(struct id id)
 {
     uint64_t halves[2];

@@ -55,12 +55,26 @@ ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
  * fine. */
 void engine_close(struct engine *e);
 
+/* A loop's way to the core thread. Commands that are submitted through a lane go over together when
+ * the loop's turn ends, so that a busy loop does not wake the core for each of them, only to be
+ * pushed aside by it. Owned and used by one thread; zero but for the engine. */
+struct engine_lane {
+    struct engine *engine;
+    struct msg *first, *last;
+    uint32_t count;
+};
+
+/* At the end of each turn, before the loop waits. */
+void engine_lane_flush(struct engine_lane *lane);
+
 /* One command on its way. The caller embeds it and keeps it alive until done. */
 struct engine_op {
     /* set by the caller */
     void (*done)(struct engine_op *op); /* on the loop of reply_to; without one, on the core thread
-                                           or, when it is refused at once, inside engine_submit */
+                                           or, when it is refused at once, inside engine_submit
+                                           or engine_lane_flush */
     struct mailbox *reply_to;
+    struct engine_lane *lane; /* of the thread that submits and cancels; NULL: goes over at once */
     void *data;
     int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
                         other commands: not at all. Before engine_op_prepare */

@@ -20,8 +20,8 @@ struct id_set {
     struct id *ring;
     uint64_t *since; /* the entry that put the id into the ring, at the same place */
     struct id_slot *slots;
-    uint32_t cap;    /* of the ring, a power of two; the table has twice as many */
-    uint64_t first;  /* number of the oldest; places are numbers modulo cap */
+    uint32_t cap;   /* of the ring, a power of two; the table has twice as many */
+    uint64_t first; /* number of the oldest; places are numbers modulo cap */
     uint64_t next;
 };
 

@@ -12,7 +12,7 @@
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
-enum { RESULT_FIRST_BYTES = 128 };
+enum { RESULT_FIRST_BYTES = 128, LANE_OPS_MAX = 64 };
 
 void engine_op_init(struct engine_op *op)
 {
@@ -171,6 +171,38 @@ static void deliver_submit(struct msg *m)
     engine_pipe__enqueue(op->engine, op);
 }
 
+void engine_lane_flush(struct engine_lane *lane)
+{
+    struct msg *m = lane->first;
+    if (m == NULL) {
+        return;
+    }
+    lane->first = NULL; /* before others hear of it: they may submit again */
+    lane->count = 0;
+    if (mailbox_post_chain(&lane->engine->box, m, lane->last)) {
+        return;
+    }
+    while (m != NULL) {
+        struct msg *next = m->next;
+        refuse(lane->engine, CONTAINER_OF(m, struct engine_op, msg), ERR_STOPPING);
+        m = next;
+    }
+}
+
+static void lane_add(struct engine_lane *lane, struct msg *m)
+{
+    m->next = NULL;
+    if (lane->first == NULL) {
+        lane->first = m;
+    } else {
+        lane->last->next = m;
+    }
+    lane->last = m;
+    if (++lane->count == LANE_OPS_MAX) {
+        engine_lane_flush(lane);
+    }
+}
+
 /* 1 to 12 ms, more when there is more waiting, with some chance so that not all come back at
  * once. */
 static uint32_t retry_hint(uint64_t pending, uint64_t max)
@@ -196,7 +228,9 @@ void engine_submit(struct engine *e, struct engine_op *op)
         return;
     }
     op->msg.deliver = deliver_submit;
-    if (!mailbox_post(&e->box, &op->msg)) {
+    if (op->lane != NULL) {
+        lane_add(op->lane, &op->msg);
+    } else if (!mailbox_post(&e->box, &op->msg)) {
         refuse(e, op, ERR_STOPPING);
     }
 }
@@ -218,6 +252,9 @@ void engine_cancel(struct engine *e, struct engine_op *op)
     CHECK(op->reply_to != NULL);
     if (op->cancel_sent || op->is_done) {
         return;
+    }
+    if (op->lane != NULL) {
+        engine_lane_flush(op->lane); /* it must not be overtaken */
     }
     op->cancel_sent = true;
     op->cancel_msg.deliver = deliver_cancel;

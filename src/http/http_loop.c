@@ -120,6 +120,9 @@ static void end_of_turn_cb(uv_prepare_t *prepare)
         run_turns(loop);
     }
     run_recycling(loop);
+    if (loop->config->on_loop_turn != NULL) {
+        loop->config->on_loop_turn(loop->config->data, loop);
+    }
     /* A stream to a client that reads as fast as we write would never end: others come first. */
     CHECK((has_work(loop) ? uv_idle_start(&loop->again, again_cb) : uv_idle_stop(&loop->again)) ==
           0);

@@ -52,6 +52,10 @@ struct http_server_config {
     void (*on_loop_start)(void *data, struct http_loop *loop);
     void (*on_loop_stop)(void *data, struct http_loop *loop);
 
+    /* On each network thread when it has done all that there was to do; may be NULL. Work that can
+     * be done for many requests at once is done there. */
+    void (*on_loop_turn)(void *data, struct http_loop *loop);
+
     /* Once, after http_server_stop, on the thread that ended last; http_server_free may follow, on
      * another thread. May be NULL. */
     void (*on_closed)(void *data);

@@ -142,12 +142,8 @@ static enum err_code open_http(struct server *s, struct err *err)
         .limits = HTTP_LIMITS_DEFAULT,
         .tls_cert_file = tls ? zero_terminated(s, set->tls_cert) : NULL,
         .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
-        .data = s->api,
-        .on_request = api_on_request,
-        .on_loop_start = api_on_loop_start,
-        .on_loop_stop = api_on_loop_stop,
     };
-    http.headers = api_common_headers(&http.header_count);
+    api_attach(s->api, &http);
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }

@@ -511,8 +511,7 @@ static bool take_turn(struct view_writer *w)
 
 static void go_on(struct view_writer *w)
 {
-    if (w->ended || w->taking || w->step_out ||
-        ((w->resting || w->yielding) && !w->stopping)) {
+    if (w->ended || w->taking || w->step_out || ((w->resting || w->yielding) && !w->stopping)) {
         return;
     }
     if (w->stopping && may_end(w)) {

@@ -35,12 +35,9 @@ static void open_server(struct fixture *f, bool docs)
     config.version = "9.8.7";
     config.docs_enabled = docs;
     f->api = api_new(&config);
-    struct http_server_config http = {.listen = &listen,
-                                      .listen_count = 1,
-                                      .threads = 2,
-                                      .limits = HTTP_LIMITS_DEFAULT,
-                                      .data = f->api,
-                                      .on_request = api_on_request};
+    struct http_server_config http = {
+        .listen = &listen, .listen_count = 1, .threads = 2, .limits = HTTP_LIMITS_DEFAULT};
+    api_attach(f->api, &http);
     CHECK(http_server_open(&http, &f->server, &err) == ERR_OK);
     api_set_server(f->api, f->server);
     net_client_open(&f->client, http_server_port(f->server, 0));

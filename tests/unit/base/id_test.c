@@ -108,7 +108,40 @@ static void parse__refuses_what_format_never_writes(void **state)
     assert_true(id_parse(STR("job_7zzzzzzzzzzzzzzzzzzzzzzzzz"), ID_JOB, &id));
 }
 
-TEST_GROUP(id, cmocka_unit_test(format__has_these_characters_for_ever),
+static void hash__puts_neighbours_side_by_side(void **state)
+{
+    (void)state;
+    struct wall at = {.ns = 1770804000123 * NS_PER_MS};
+    for (uint32_t group = 0; group < 1000; group++) {
+        unsigned seen = 0;
+        uint64_t first = id_hash(id_make(at, 7, group * 8));
+        for (uint32_t i = 0; i < 8; i++) {
+            uint64_t hash = id_hash(id_make(at, 7, group * 8 + i));
+            assert_true(hash >> 3 == first >> 3);
+            seen |= 1U << (hash & 7);
+        }
+        assert_int_equal(seen, 0xff);
+    }
+}
+
+/* One id per entry, as from a client that waits for each answer, must not leave slots unused. */
+static void hash__spreads_ids_that_are_alone(void **state)
+{
+    enum { SLOTS = 1024, PER_SLOT = 64 };
+    (void)state;
+    unsigned count[SLOTS] = {0};
+    for (uint64_t index = 0; index < (uint64_t)SLOTS * PER_SLOT; index++) {
+        struct wall at = {.ns = (1770804000123 + (int64_t)index / 3) * NS_PER_MS};
+        count[id_hash(id_make(at, index, 0)) % SLOTS]++;
+    }
+    for (unsigned i = 0; i < SLOTS; i++) {
+        assert_in_range(count[i], PER_SLOT / 4, PER_SLOT * 2);
+    }
+}
+
+TEST_GROUP(id, cmocka_unit_test(hash__puts_neighbours_side_by_side),
+           cmocka_unit_test(hash__spreads_ids_that_are_alone),
+           cmocka_unit_test(format__has_these_characters_for_ever),
            cmocka_unit_test(parse__reads_back_what_format_wrote),
            cmocka_unit_test(order__is_time_then_index_then_number),
            cmocka_unit_test(parse__refuses_what_format_never_writes));

@@ -347,8 +347,70 @@ static void engine_pipe__a_stop_between_steps_says_that_something_happened(void 
     engine_kit_op_deinit(&o);
 }
 
+/* Lanes */
+
+static void engine_pipe__a_lane_goes_over_when_the_turn_ends(void **state)
+{
+    struct engine_kit *k = *state;
+    struct engine_lane lane = {.engine = k->engine};
+    struct engine_kit_op *ops = ops_new(k, 2);
+    for (size_t i = 0; i < 2; i++) {
+        ops[i].op.lane = &lane;
+        start_enqueue(&ops[i], "mail");
+    }
+    engine_kit_enqueue(k, "mail"); /* it overtakes them */
+    assert_int_equal(engine_kit_status(k).live_jobs, 1);
+    engine_lane_flush(&lane);
+    engine_lane_flush(&lane); /* with nothing in it */
+    engine_kit_wait(&ops[0]);
+    engine_kit_wait(&ops[1]);
+    assert_true(ops[0].op.index == ops[1].op.index);
+    ops_free(ops, 2);
+}
+
+static void engine_pipe__a_full_lane_does_not_wait(void **state)
+{
+    enum { OPS = 64 };
+    struct engine_kit *k = *state;
+    struct engine_lane lane = {.engine = k->engine};
+    struct engine_kit_op *ops = ops_new(k, OPS);
+    for (size_t i = 0; i < OPS; i++) {
+        ops[i].op.lane = &lane;
+        start_enqueue(&ops[i], "mail");
+    }
+    for (size_t i = 0; i < OPS; i++) {
+        engine_kit_wait(&ops[i]);
+    }
+    ops_free(ops, OPS);
+}
+
+static void claim_and_cancel(void *data)
+{
+    struct engine_kit_op *o = data;
+    struct str queue = STR("mail");
+    struct command c = engine_kit_claim_command(&queue, 1);
+    engine_kit_start(o, &c, 3600000);
+    engine_cancel(o->kit->engine, &o->op);
+}
+
+static void engine_pipe__a_cancel_does_not_overtake_what_is_in_the_lane(void **state)
+{
+    struct engine_kit *k = *state;
+    struct engine_lane lane = {.engine = k->engine};
+    struct engine_kit_op *o = ops_new(k, 1);
+    o->op.lane = &lane;
+    engine_kit_on_client(k, claim_and_cancel, o);
+    engine_kit_wait(o);
+    ops_free(o, 1);
+}
+
 TEST_GROUP(
     engine_pipe,
+    cmocka_unit_test_setup_teardown(engine_pipe__a_lane_goes_over_when_the_turn_ends, setup,
+                                    teardown),
+    cmocka_unit_test_setup_teardown(engine_pipe__a_full_lane_does_not_wait, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_pipe__a_cancel_does_not_overtake_what_is_in_the_lane,
+                                    setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__answers_with_the_machines_result, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__a_refusal_of_the_machine_is_an_answer, setup,
                                     teardown),

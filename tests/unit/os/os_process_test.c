@@ -42,5 +42,13 @@ static void os_process__sees_a_thread_come(void **state)
     CHECK(pthread_barrier_destroy(&barrier) == 0);
 }
 
-TEST_GROUP(os_process, cmocka_unit_test(os_process__says_what_this_process_uses),
+static void os_process__counts_the_caller_among_those_that_run(void **state)
+{
+    (void)state;
+    assert_true(os_process_running() >= 1);
+    assert_true(os_process_cpus() >= 1);
+}
+
+TEST_GROUP(os_process, cmocka_unit_test(os_process__counts_the_caller_among_those_that_run),
+           cmocka_unit_test(os_process__says_what_this_process_uses),
            cmocka_unit_test(os_process__sees_a_thread_come));
