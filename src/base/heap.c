@@ -8,62 +8,75 @@ enum { HEAP_WIDTH = 4, HEAP_FIRST_CAP = 64 };
 
 void heap_init(struct heap *h, bool (*before)(const struct heap_node *a, const struct heap_node *b))
 {
-    *h = (struct heap){.before = before};
+    heap_init_ranked(h, before, NULL);
+}
+
+void heap_init_ranked(struct heap *h,
+                      bool (*before)(const struct heap_node *a, const struct heap_node *b),
+                      uint64_t (*rank)(const struct heap_node *n))
+{
+    *h = (struct heap){.before = before, .rank = rank};
 }
 
 void heap_deinit(struct heap *h)
 {
-    free(h->nodes);
-    heap_init(h, h->before);
+    free(h->items);
+    heap_init_ranked(h, h->before, h->rank);
 }
 
-static bool comes_first(const struct heap *h, const struct heap_node *a, const struct heap_node *b)
+static bool comes_first(const struct heap *h, const struct heap_item *a, const struct heap_item *b)
 {
-    return a->key != b->key ? a->key < b->key : h->before(a, b);
+    if (a->key != b->key) {
+        return a->key < b->key;
+    }
+    return a->rank != b->rank ? a->rank < b->rank : h->before(a->node, b->node);
 }
 
-static void place(struct heap *h, struct heap_node *n, uint32_t pos)
+static void place(struct heap *h, struct heap_item item, uint32_t pos)
 {
-    h->nodes[pos] = n;
-    n->pos = pos;
+    h->items[pos] = item;
+    item.node->pos = pos;
 }
 
-static void move_up(struct heap *h, struct heap_node *n)
+static uint32_t move_up(struct heap *h, struct heap_item item, uint32_t pos)
 {
-    uint32_t pos = n->pos;
     while (pos > 0) {
         uint32_t parent = (pos - 1) / HEAP_WIDTH;
-        if (!comes_first(h, n, h->nodes[parent])) {
+        if (!comes_first(h, &item, &h->items[parent])) {
             break;
         }
-        place(h, h->nodes[parent], pos);
+        place(h, h->items[parent], pos);
         pos = parent;
     }
-    place(h, n, pos);
+    return pos;
 }
 
-static void move_down(struct heap *h, struct heap_node *n)
+static uint32_t move_down(struct heap *h, struct heap_item item, uint32_t pos)
 {
-    uint32_t pos = n->pos;
     for (;;) {
         uint32_t child = pos * HEAP_WIDTH + 1;
         uint32_t end = child + HEAP_WIDTH < h->count ? child + HEAP_WIDTH : h->count;
         uint32_t best = child;
         if (child >= h->count) {
-            break;
+            return pos;
         }
         for (uint32_t i = child + 1; i < end; i++) {
-            if (comes_first(h, h->nodes[i], h->nodes[best])) {
+            if (comes_first(h, &h->items[i], &h->items[best])) {
                 best = i;
             }
         }
-        if (!comes_first(h, h->nodes[best], n)) {
-            break;
+        if (!comes_first(h, &h->items[best], &item)) {
+            return pos;
         }
-        place(h, h->nodes[best], pos);
+        place(h, h->items[best], pos);
         pos = best;
     }
-    place(h, n, pos);
+}
+
+/* There is a gap at pos: the item goes there, or further up or down. */
+static void settle(struct heap *h, struct heap_item item, uint32_t pos)
+{
+    place(h, item, move_down(h, item, move_up(h, item, pos)));
 }
 
 void heap_set(struct heap *h, struct heap_node *n, int64_t key)
@@ -72,15 +85,16 @@ void heap_set(struct heap *h, struct heap_node *n, int64_t key)
         if (h->count == h->cap) {
             CHECK(h->cap < UINT32_MAX / (2 * HEAP_WIDTH));
             h->cap = h->cap == 0 ? HEAP_FIRST_CAP : h->cap * 2;
-            h->nodes = realloc(h->nodes, h->cap * sizeof(struct heap_node *));
-            CHECK(h->nodes != NULL);
+            h->items = realloc(h->items, h->cap * sizeof *h->items);
+            CHECK(h->items != NULL);
         }
-        place(h, n, h->count++);
+        n->pos = h->count++;
+    } else {
+        CHECK(h->items[n->pos].node == n);
     }
-    CHECK(h->nodes[n->pos] == n);
     n->key = key;
-    move_up(h, n);
-    move_down(h, n);
+    uint64_t rank = h->rank == NULL ? 0 : h->rank(n);
+    settle(h, (struct heap_item){.key = key, .rank = rank, .node = n}, n->pos);
 }
 
 void heap_remove(struct heap *h, struct heap_node *n)
@@ -88,12 +102,10 @@ void heap_remove(struct heap *h, struct heap_node *n)
     if (!heap_node_is_in(n)) {
         return;
     }
-    CHECK(h->nodes[n->pos] == n);
-    struct heap_node *last = h->nodes[--h->count];
-    if (last != n) {
-        place(h, last, n->pos);
-        move_up(h, last);
-        move_down(h, last);
+    CHECK(h->items[n->pos].node == n);
+    struct heap_item last = h->items[--h->count];
+    if (last.node != n) {
+        settle(h, last, n->pos);
     }
     n->pos = HEAP_OUT;
 }

@@ -4,6 +4,9 @@
  * Intrusive: a thing embeds struct heap_node; the heap owns only its array. Things with the same
  * key come in the order that `before` gives, so that the order of taking out does not depend on the
  * order of putting in: replicas that were restarted at different times agree.
+ *
+ * What is compared stands in the array itself, so that moving through a large heap does not touch
+ * the things. Where many have the same key, `rank` spares most calls of `before`.
  */
 #pragma once
 
@@ -18,11 +21,20 @@ struct heap_node {
     uint32_t pos; /* place in the heap's array, HEAP_OUT while in none */
 };
 
+struct heap_item {
+    int64_t key;
+    uint64_t rank;
+    struct heap_node *node;
+};
+
 struct heap {
-    struct heap_node **nodes;
+    struct heap_item *items;
     uint32_t count;
     uint32_t cap;
     bool (*before)(const struct heap_node *a, const struct heap_node *b); /* for equal keys */
+    /* Of two things the one with the lower rank is before the other; with equal ranks, ask. NULL:
+     * all ranks are equal. */
+    uint64_t (*rank)(const struct heap_node *n);
 };
 
 static inline struct heap_node heap_node_out(void)
@@ -37,6 +49,9 @@ static inline bool heap_node_is_in(const struct heap_node *n)
 
 void heap_init(struct heap *h,
                bool (*before)(const struct heap_node *a, const struct heap_node *b));
+void heap_init_ranked(struct heap *h,
+                      bool (*before)(const struct heap_node *a, const struct heap_node *b),
+                      uint64_t (*rank)(const struct heap_node *n));
 void heap_deinit(struct heap *h);
 
 /* Put in, or move to another key. */
@@ -48,5 +63,5 @@ void heap_remove(struct heap *h, struct heap_node *n);
 /* The first, or NULL. */
 static inline struct heap_node *heap_first(const struct heap *h)
 {
-    return h->count == 0 ? NULL : h->nodes[0];
+    return h->count == 0 ? NULL : h->items[0].node;
 }

@@ -40,6 +40,14 @@ struct id id_make(struct wall at, uint64_t index, uint32_t number)
     return id;
 }
 
+/* The entry's index, which never goes back, and the number as far as there is room for it. */
+uint64_t id_rank(struct id id)
+{
+    uint64_t index = half_of(id, 0) << 32 | half_of(id, 1) >> 32;
+    uint64_t number = half_of(id, 1) & UINT32_MAX;
+    return index << 16 | (number < UINT16_MAX ? number : UINT16_MAX);
+}
+
 /* Eight ids with neighbouring numbers share all bits but the last three, in which they stand side
  * by side from a place that only chance knows: an id alone is anywhere. */
 uint64_t id_hash(struct id id)

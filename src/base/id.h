@@ -64,6 +64,10 @@ static inline bool id_is_none(struct id id)
     return id_eq(id, ID_NONE);
 }
 
+/* A number that sorts as ids do, as far as it goes: of two ids the one with the lower rank came
+ * first; with equal ranks, compare them. */
+uint64_t id_rank(struct id id);
+
 /* Ids that were made together are put in, looked for and taken out together. They get neighbouring
  * values, so that a table of slots finds eight of them with one look into memory. */
 uint64_t id_hash(struct id id);

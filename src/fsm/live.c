@@ -186,6 +186,16 @@ bool live_expiry_before(const struct heap_node *a, const struct heap_node *b)
                   CONTAINER_OF(b, const struct live, expiry)->id) < 0;
 }
 
+uint64_t live_due_rank(const struct heap_node *n)
+{
+    return id_rank(CONTAINER_OF(n, const struct live, due)->id);
+}
+
+uint64_t live_expiry_rank(const struct heap_node *n)
+{
+    return id_rank(CONTAINER_OF(n, const struct live, expiry)->id);
+}
+
 void live_line_add(const struct live_table *t, struct live_line *line, struct live *l)
 {
     uint32_t number = live_number(t, l);

@@ -66,6 +66,8 @@ uint64_t live_bytes(const struct live_table *t);
 /* Order of two records by id, for heaps. */
 bool live_due_before(const struct heap_node *a, const struct heap_node *b);
 bool live_expiry_before(const struct heap_node *a, const struct heap_node *b);
+uint64_t live_due_rank(const struct heap_node *n);
+uint64_t live_expiry_rank(const struct heap_node *n);
 
 /* Jobs in line: first come, first served, where order counts. */
 struct live_line {

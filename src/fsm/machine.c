@@ -193,8 +193,8 @@ enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
     ATTR_CLEANUP(machine_closep) struct machine *m = calloc(1, sizeof *m);
     CHECK(m != NULL);
     live_init(&m->live);
-    heap_init(&m->due, live_due_before);
-    heap_init(&m->expiry, live_expiry_before);
+    heap_init_ranked(&m->due, live_due_before, live_due_rank);
+    heap_init_ranked(&m->expiry, live_expiry_before, live_expiry_rank);
     store_event_block_init(&m->events);
     m->arena = arena_new(ARENA_BYTES);
     if (store_open(&m->store, path, err) != ERR_OK || load(m, err) != ERR_OK) {
@@ -469,7 +469,7 @@ const struct throughput *machine_throughput(const struct machine *m)
 uint64_t machine_index_bytes(const struct machine *m)
 {
     return live_bytes(&m->live) +
-           (uint64_t)(m->due.cap + m->expiry.cap) * sizeof(struct heap_node *);
+           (uint64_t)(m->due.cap + m->expiry.cap) * sizeof(struct heap_item);
 }
 
 uint64_t machine_live_count(const struct machine *m)

@@ -75,6 +75,9 @@ static void order__is_time_then_index_then_number(void **state)
         int by_id = id_cmp(id[0], id[1]), by_text = str_cmp(text[0], text[1]);
         assert_int_equal((by_id > 0) - (by_id < 0), want);
         assert_int_equal((by_text > 0) - (by_text < 0), want);
+        if (index[0] != index[1]) { /* an index has one time */
+            assert_true((id_rank(id[0]) > id_rank(id[1])) == (index[0] > index[1]));
+        }
     }
 }
 
