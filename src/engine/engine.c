@@ -24,6 +24,7 @@ struct engine_config engine_config_default(void)
         .node = node,
         .limits = {.payload_bytes = LIMIT_PAYLOAD_BYTES},
         .pending_ops_max = LIMIT_PENDING_OPS,
+        .feed_ids_max = LIMIT_FEED_IDS,
         .lifecycle_events = true,
         .retention_ms = 168LL * 3600 * 1000,
         .retention_interval_ms = 3600LL * 1000,

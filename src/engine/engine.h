@@ -37,6 +37,7 @@ struct engine_config {
     struct node_config node; /* dir is filled in */
     struct command_limits limits;
     uint32_t pending_ops_max; /* submitted and not answered, parked ones aside */
+    uint32_t feed_ids_max;    /* in the set of a feed; rounded up to a power of two */
     bool lifecycle_events;    /* the event log is on */
     int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
     int64_t retention_interval_ms;
@@ -180,7 +181,8 @@ bool engine_leads(const struct engine *e);
  *
  * A feed is a set of ids whose documents changed, in the order of the log. The subscriber takes a
  * number of them and gets the newest documents; however often a job changed, it is in the set once.
- * The set is bounded by the number of jobs, so nothing is ever dropped. */
+ * Nothing is ever dropped: a set that has become too large is given up as a whole, and the take
+ * that finds it so says that everything is to be compared. */
 struct engine_feed;
 
 struct engine_feed_item {
@@ -202,7 +204,8 @@ struct engine_take {
     uint64_t behind;   /* …when nothing is left: ids still in the set */
     uint64_t complete; /* with what was taken so far, the copy is complete up to here in any case */
     uint64_t state_hash; /* of the state at index */
-    bool replaced; /* the state was exchanged as a whole (a snapshot came): compare everything */
+    bool replaced; /* the state was exchanged as a whole (a snapshot came): of no use any more */
+    bool too_many; /* the set was given up: compare everything. Nothing else was taken */
     /* private */
     struct msg msg;
     struct engine_feed *feed;

@@ -32,7 +32,8 @@ struct engine_feed {
     void (*woken)(void *data);
     void *data;
     struct id_set set;
-    bool replaced; /* the state was exchanged as a whole since the last take */
+    bool replaced;      /* the state was exchanged as a whole since the last take */
+    uint64_t untracked; /* changes since the set was given up; 0: it was not */
     uint64_t begin_index, begin_hash;
     struct msg wake_msg;
     bool wake_out;        /* the subscriber has been told, or takes by itself */
@@ -68,6 +69,14 @@ static void set_append(struct id_set *s, struct id_slot *slot, struct id id, uin
     *slot = (struct id_slot){.place = place + 1, .hash = hash};
 }
 
+static void set_clear(struct id_set *s)
+{
+    free(s->ring);
+    free(s->since);
+    free(s->slots);
+    *s = (struct id_set){0};
+}
+
 static void set_grow(struct id_set *s)
 {
     struct id_set bigger = {.cap = s->cap == 0 ? SET_FIRST_SLOTS : s->cap * 2};
@@ -82,16 +91,19 @@ static void set_grow(struct id_set *s)
         uint32_t hash = (uint32_t)id_hash(id);
         set_append(&bigger, slot_for(&bigger, id, hash), id, hash, s->since[n & (s->cap - 1)]);
     }
-    free(s->ring);
-    free(s->since);
-    free(s->slots);
+    set_clear(s);
     *s = bigger;
+}
+
+static bool set_is_full(const struct id_set *s)
+{
+    return s->next - s->first == s->cap;
 }
 
 static void set_add(struct id_set *s, struct id id, uint64_t index)
 {
     uint32_t hash = (uint32_t)id_hash(id);
-    if (s->next - s->first == s->cap) {
+    if (set_is_full(s)) {
         set_grow(s);
     }
     struct id_slot *slot = slot_for(s, id, hash);
@@ -136,15 +148,28 @@ static void deliver_wake(struct msg *m)
 
 static void publish(struct engine_feed *f, uint64_t newest)
 {
-    atomic_store(&f->waiting, f->set.next - f->set.first);
+    atomic_store(&f->waiting, f->set.next - f->set.first + f->untracked);
     atomic_store(&f->newest, newest);
+}
+
+static void add_changed(struct engine_feed *f, struct id id, uint64_t index)
+{
+    if (f->untracked == 0 && f->set.cap >= f->engine->config.feed_ids_max && set_is_full(&f->set)) {
+        f->untracked = f->set.next - f->set.first;
+        set_clear(&f->set);
+    }
+    if (f->untracked > 0) {
+        f->untracked++;
+    } else {
+        set_add(&f->set, id, index);
+    }
 }
 
 void engine_feed__changed(struct engine *e, struct id id)
 {
     uint64_t index = machine_applied_index(e->machine);
     for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
-        set_add(&f->set, id, index);
+        add_changed(f, id, index);
         publish(f, index);
     }
 }
@@ -162,7 +187,7 @@ void engine_feed__replaced(struct engine *e)
 void engine_feed__tell(struct engine *e)
 {
     for (struct engine_feed *f = e->feeds; f != NULL; f = f->next) {
-        if (!f->wake_out && (f->replaced || f->set.first != f->set.next)) {
+        if (!f->wake_out && (f->replaced || f->untracked > 0 || f->set.first != f->set.next)) {
             f->wake_out = true;
             f->wakes_sent++;
             f->wake_msg.deliver = deliver_wake;
@@ -213,8 +238,10 @@ static void deliver_take(struct msg *m)
     t->state_hash = machine_state_hash(e->machine);
     t->complete = t->behind == 0 ? t->index : f->set.since[f->set.first & (f->set.cap - 1)] - 1;
     t->replaced = f->replaced;
+    t->too_many = f->untracked > 0;
+    atomic_store(&f->handed, t->count + f->untracked);
     f->replaced = false;
-    atomic_store(&f->handed, t->count);
+    f->untracked = 0;
     atomic_store(&f->waiting, t->behind);
     /* With some left it takes again without being told; and when it took without being told, the
      * message may still be on its way. */
@@ -315,9 +342,7 @@ static void deliver_free(struct msg *m)
 {
     struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
     uv_sem_destroy(&f->handled);
-    free(f->set.ring);
-    free(f->set.since);
-    free(f->set.slots);
+    set_clear(&f->set);
     free(f);
 }
 

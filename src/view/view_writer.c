@@ -376,6 +376,32 @@ static void write_turn(struct view_writer *w)
     }
 }
 
+/* More had changed than the feed keeps. */
+static void compare_turn(struct view_writer *w)
+{
+    struct view *v = w->view;
+    struct view_mark mark = {.complete = w->take.index};
+    struct err err;
+    uint64_t changed = 0;
+    enum err_code code = view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, &err);
+    if (code == ERR_STOPPING) {
+        w->resting = true; /* for good */
+        return;
+    }
+    if (code != ERR_OK) {
+        start_over(w, &err, "compare");
+        publish(w);
+        return;
+    }
+    log_info("view_compared", LOG_U64("changed", changed));
+    w->status.written += changed;
+    w->complete = w->take.index;
+    w->look = true; /* it has gone on meanwhile */
+    let_go(w);
+    publish(w);
+    trim_log(w);
+}
+
 static void words_turn(struct view_writer *w)
 {
     struct err err;
@@ -495,6 +521,10 @@ static bool take_turn(struct view_writer *w)
 {
     if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
         rebuild(w);
+        return true;
+    }
+    if (w->ready && w->holding && w->take.too_many) {
+        compare_turn(w);
         return true;
     }
     if (w->ready && (w->holding || words_are_due(w))) {

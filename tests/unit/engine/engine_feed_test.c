@@ -169,6 +169,56 @@ static void engine_feed__is_taken_in_pieces(void **state)
     unsubscribe(&s);
 }
 
+static void few_ids(struct engine_config *config)
+{
+    config->feed_ids_max = 1024;
+}
+
+static int setup_few_ids(void **state)
+{
+    *state = engine_kit_open(few_ids);
+    return 0;
+}
+
+static void put_many(struct engine_kit *k, unsigned count)
+{
+    struct command_new *jobs = calloc(count, sizeof *jobs);
+    assert_non_null(jobs);
+    for (unsigned i = 0; i < count; i++) {
+        jobs[i] = engine_kit_new_job("q");
+    }
+    struct command c = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = jobs, .count = count}};
+    engine_kit_do(k, &c);
+    free(jobs);
+}
+
+static void engine_feed__gives_up_a_set_that_is_too_large_and_says_so(void **state)
+{
+    struct engine_kit *k = *state;
+    struct subscriber s;
+    subscribe(&s, k);
+    put_many(k, 1024);
+    const struct engine_take *t = take(&s, 24);
+    assert_int_equal(t->count, 24);
+    assert_false(t->too_many);
+    put_many(k, 25); /* one more than there is room for */
+    assert_int_equal(engine_feed_waiting(s.feed), 24 + 1025);
+    put_many(k, 5);
+    t = take(&s, 100);
+    assert_true(t->too_many);
+    assert_int_equal(t->count, 0);
+    assert_int_equal(t->behind, 0);
+    assert_int_equal(t->complete, engine_kit_status(k).node.applied_index);
+    assert_int_equal(engine_feed_waiting(s.feed), 1030);
+    struct id id = engine_kit_enqueue(k, "q"); /* and goes on with what comes then */
+    t = take(&s, 100);
+    assert_false(t->too_many);
+    assert_int_equal(t->count, 1);
+    assert_true(id_eq(t->items[0].id, id));
+    engine_take_deinit(&s.take);
+    unsubscribe(&s);
+}
+
 static void engine_feed__says_up_to_where_a_copy_is_complete(void **state)
 {
     struct engine_kit *k = *state;
@@ -455,14 +505,17 @@ static void engine_feed__a_copy_equals_the_store_after_any_traffic(void **state)
     unsubscribe(&copy.s);
 }
 
-TEST_GROUP(engine_feed,
-           cmocka_unit_test_setup_teardown(
-               engine_feed__gives_each_job_once_with_its_newest_document, setup, teardown),
-           cmocka_unit_test_setup_teardown(engine_feed__is_taken_in_pieces, setup, teardown),
-           cmocka_unit_test_setup_teardown(engine_feed__says_up_to_where_a_copy_is_complete, setup,
-                                           teardown),
-           cmocka_unit_test_setup_teardown(engine_feed__tells_once_until_something_is_taken, setup,
-                                           teardown),
-           cmocka_unit_test_setup_teardown(engine_feed__begins_when_it_is_opened, setup, teardown),
-           cmocka_unit_test_setup_teardown(engine_feed__a_copy_equals_the_store_after_any_traffic,
-                                           setup, teardown));
+TEST_GROUP(
+    engine_feed,
+    cmocka_unit_test_setup_teardown(engine_feed__gives_up_a_set_that_is_too_large_and_says_so,
+                                    setup_few_ids, teardown),
+    cmocka_unit_test_setup_teardown(engine_feed__gives_each_job_once_with_its_newest_document,
+                                    setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_feed__is_taken_in_pieces, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_feed__says_up_to_where_a_copy_is_complete, setup,
+                                    teardown),
+    cmocka_unit_test_setup_teardown(engine_feed__tells_once_until_something_is_taken, setup,
+                                    teardown),
+    cmocka_unit_test_setup_teardown(engine_feed__begins_when_it_is_opened, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_feed__a_copy_equals_the_store_after_any_traffic, setup,
+                                    teardown));

@@ -11,11 +11,17 @@
 
 enum { ARENA_BYTES = 64 << 20 };
 
+/* Few enough for a test to fill the feed. */
+static void few_ids(struct engine_config *config)
+{
+    config->feed_ids_max = VIEW_KIT_FEED_IDS;
+}
+
 struct view_kit *view_kit_open(void (*configure)(struct view_config *config))
 {
     struct view_kit *k = calloc(1, sizeof *k);
     CHECK(k != NULL);
-    k->engine = engine_kit_open(NULL);
+    k->engine = engine_kit_open(few_ids);
     k->config = view_config_default();
     k->config.dir = k->engine->dir.path;
     k->config.wait_ms = 60 * 1000; /* a test waits for what it asked for */

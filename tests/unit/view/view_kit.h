@@ -8,6 +8,8 @@
 #include "view/view_search.h"
 #include "view/view_words.h"
 
+enum { VIEW_KIT_FEED_IDS = 1024 }; /* more changes than this at once are compared */
+
 struct view_kit {
     struct engine_kit *engine;
     struct view_config config;

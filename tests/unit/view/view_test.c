@@ -96,6 +96,29 @@ static void follows_every_change_of_a_job(void **state)
     assert_int_equal(count_state(k, JOB_PENDING), 0);
 }
 
+static void patient(struct view_config *config)
+{
+    config->linger_ms = 3600 * 1000;
+}
+
+static int setup_patient(void **state)
+{
+    *state = view_kit_open(patient);
+    return 0;
+}
+
+static void compares_everything_when_too_much_has_changed(void **state)
+{
+    struct view_kit *k = *state;
+    struct id id = put(k, "q");
+    assert_int_equal(count_state(k, JOB_PENDING), 1);
+    engine_kit_job(k->engine, COMMAND_JOB_CANCEL, id);
+    put_many(k, 2 * VIEW_KIT_FEED_IDS); /* nobody asks, so nothing is written */
+    assert_int_equal(count_state(k, JOB_PENDING), 2 * VIEW_KIT_FEED_IDS);
+    assert_int_equal(count_state(k, JOB_CANCELLED), 1);
+    view_kit_check(k);
+}
+
 static void usage_goes_with_its_job(void **state)
 {
     struct view_kit *k = *state;
@@ -652,7 +675,10 @@ static void is_equal_to_its_source_after_anything(void **state)
 
 #define WITH_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-TEST_GROUP(view, WITH_KIT(shows_what_was_answered_before_the_question),
+TEST_GROUP(view,
+           cmocka_unit_test_setup_teardown(compares_everything_when_too_much_has_changed,
+                                           setup_patient, teardown),
+           WITH_KIT(shows_what_was_answered_before_the_question),
            WITH_KIT(follows_every_change_of_a_job), WITH_KIT(usage_goes_with_its_job),
            WITH_KIT(continues_after_a_clean_stop), WITH_KIT(continues_with_the_engine_started_anew),
            WITH_KIT(finds_what_changed_while_it_was_closed),
