@@ -620,11 +620,27 @@ static void handle(struct api_call *c)
     c->route->handle(c);
 }
 
+/* A full server does not read what it would refuse. False when the call has ended. */
+static bool admitted(struct api_call *c)
+{
+    struct err err;
+    uint32_t retry_ms;
+    if ((c->route->flags & ROUTE_LEADER) == 0 ||
+        engine_admits(c->api->config.engine, &retry_ms, &err)) {
+        return true;
+    }
+    fail(c, err.code, str_from_z(err.msg), retry_ms, NULL);
+    return false;
+}
+
 static void decode_and_handle(struct api_call *c)
 {
     const struct json_schema *schema = c->route->in;
     struct str body = c->req->body;
     struct err err;
+    if (!admitted(c)) {
+        return;
+    }
     if (schema != NULL) {
         c->in = api_call__alloc(c, schema->size);
         if (str_trim(body).len == 0 && (c->route->flags & ROUTE_BODY_EMPTY) != 0) {

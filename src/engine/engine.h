@@ -118,6 +118,10 @@ void engine_op_deinit(struct engine_op *op);
 ATTR_NODISCARD enum err_code engine_op_prepare(struct engine *e, struct engine_op *op,
                                                const struct command *c, struct err *err);
 
+/* Would a command be taken now? Who has much to do before it can submit one asks first. When not,
+ * the refusal is counted, and err and out_retry_ms are what the op would get. Any thread. */
+ATTR_NODISCARD bool engine_admits(struct engine *e, uint32_t *out_retry_ms, struct err *err);
+
 /* From any thread; op is the engine's until done. */
 void engine_submit(struct engine *e, struct engine_op *op);
 

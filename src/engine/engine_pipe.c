@@ -212,6 +212,24 @@ static uint32_t retry_hint(uint64_t pending, uint64_t max)
     return (uint32_t)(1 + load + chance);
 }
 
+static bool admits(struct engine *e, uint64_t pending, uint64_t bytes, uint32_t *out_retry_ms,
+                   struct err *err)
+{
+    if (pending < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
+        return true;
+    }
+    atomic_fetch_add(&e->overload_total, 1);
+    *out_retry_ms = retry_hint(pending, e->config.pending_ops_max);
+    (void)err_set(err, ERR_OVERLOADED, "raft apply overloaded: pending queue is full");
+    return false;
+}
+
+bool engine_admits(struct engine *e, uint32_t *out_retry_ms, struct err *err)
+{
+    return admits(e, atomic_load(&e->pending_ops), atomic_load(&e->pending_bytes), out_retry_ms,
+                  err);
+}
+
 void engine_submit(struct engine *e, struct engine_op *op)
 {
     CHECK(op->done != NULL);
@@ -220,10 +238,7 @@ void engine_submit(struct engine *e, struct engine_op *op)
     uint64_t pending = atomic_fetch_add(&e->pending_ops, 1);
     uint64_t bytes = atomic_fetch_add(&e->pending_bytes, op->command.len);
     op->arrived = true;
-    if (pending >= e->config.pending_ops_max || bytes > LIMIT_PENDING_BYTES) {
-        atomic_fetch_add(&e->overload_total, 1);
-        op->retry_after_ms = retry_hint(pending, e->config.pending_ops_max);
-        (void)err_set(&op->err, ERR_OVERLOADED, "raft apply overloaded: pending queue is full");
+    if (!admits(e, pending, bytes, &op->retry_after_ms, &op->err)) {
         engine_pipe__finish(e, op);
         return;
     }

@@ -229,10 +229,16 @@ static void engine_pipe__refuses_at_once_when_it_is_full(void **state)
     struct engine_kit *k = *state;
     enum { FITS = 8, COUNT = 40 };
     struct engine_kit_op *ops = ops_new(k, COUNT);
+    struct err err = {0};
+    uint32_t retry_ms = 0;
     engine_kit_hold(k);
+    assert_true(engine_admits(k->engine, &retry_ms, &err));
     for (size_t i = 0; i < COUNT; i++) {
         start_enqueue(&ops[i], "mail");
     }
+    assert_false(engine_admits(k->engine, &retry_ms, &err));
+    assert_int_equal(err.code, ERR_OVERLOADED);
+    assert_in_range(retry_ms, 1, 12);
     for (size_t i = FITS; i < COUNT; i++) {
         engine_kit_wait(&ops[i]); /* while the core thread does nothing at all */
         assert_int_equal(ops[i].op.err.code, ERR_OVERLOADED);
@@ -245,7 +251,7 @@ static void engine_pipe__refuses_at_once_when_it_is_full(void **state)
     }
     struct engine_status status = engine_kit_status(k);
     assert_int_equal(status.live_jobs, FITS);
-    assert_int_equal(status.overload_total, COUNT - FITS);
+    assert_int_equal(status.overload_total, COUNT - FITS + 1); /* and who asked */
     assert_int_equal(status.pending_ops, 0);
     ops_free(ops, COUNT);
     (void)engine_kit_enqueue(k, "mail"); /* and there is room again */
