@@ -6,7 +6,11 @@
  * three mixed as lifecycles. Prints operations per second, CPU per operation (of the engine, and of
  * the client beside it), flushes per second and memory.
  *
- *   engine_bench [--dir DIR] [--seconds S] [--payload BYTES] [--fast]
+ * With --view it runs lifecycles only, 512 under way, on a fresh engine each time, in turns without
+ * and with the view beside it; and says how far the view was behind at most, and how long it took
+ * to catch up when the load had ended.
+ *
+ *   engine_bench [--dir DIR] [--seconds S] [--payload BYTES] [--fast] [--view [--rounds N]]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +25,9 @@
 #include "lib/meter.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
+#include "view/view.h"
+
+enum { SLOTS = 512 };
 
 enum phase { PHASE_ENQUEUE, PHASE_CLAIM, PHASE_ACK, PHASE_LIFECYCLE, PHASE_COUNT };
 
@@ -37,9 +44,13 @@ struct slot {
 };
 
 struct client {
+    struct engine_config config;
     struct engine *engine;
+    struct view *view;     /* NULL without one */
+    uint64_t view_lag_max; /* seen at the end of some operation */
     uv_loop_t loop;
     struct mailbox box;
+    struct engine_lane lane;
     struct slot *slots;
     unsigned count;
     enum phase phase;
@@ -132,6 +143,19 @@ static void note_result(struct slot *s)
     arena_free(a);
 }
 
+static void look_at_view(struct client *c)
+{
+    struct view_status status;
+    view_status(c->view, &status);
+    c->view_lag_max = status.lag > c->view_lag_max ? status.lag : c->view_lag_max;
+}
+
+static void end_of_turn(void *data)
+{
+    struct client *c = data;
+    engine_lane_flush(&c->lane);
+}
+
 static void op_done(struct engine_op *op)
 {
     struct slot *s = op->data;
@@ -140,6 +164,9 @@ static void op_done(struct engine_op *op)
     CHECK(op->err.code == ERR_OK);
     note_result(s);
     c->done++;
+    if (c->view != NULL && c->done % 4096 == 0) {
+        look_at_view(c);
+    }
     bool over = os_clock_mono().ns >= c->end_ns || c->submitted >= c->limit;
     if (!over) {
         submit(s);
@@ -148,24 +175,30 @@ static void op_done(struct engine_op *op)
     }
 }
 
-static void run_phase(struct client *c, enum phase phase, unsigned batch, int64_t seconds)
+static struct meter run_ops(struct client *c, enum phase phase, unsigned batch, int64_t seconds)
 {
-    struct engine_status before;
-    struct engine_status after;
     c->phase = phase;
     c->done = c->submitted = 0;
     c->count = batch;
     c->end_ns = os_clock_mono().ns + seconds * NS_PER_S;
-    engine_status(c->engine, &before);
     struct meter start = meter_now();
     for (unsigned i = 0; i < batch && c->submitted < c->limit; i++) {
         c->slots[i].step = phase == PHASE_LIFECYCLE ? PHASE_ENQUEUE : phase;
         submit(&c->slots[i]);
     }
     if (c->busy > 0) {
+        engine_lane_flush(&c->lane);
         (void)uv_run(&c->loop, UV_RUN_DEFAULT);
     }
-    struct meter m = meter_since(start);
+    return meter_since(start);
+}
+
+static void run_phase(struct client *c, enum phase phase, unsigned batch, int64_t seconds)
+{
+    struct engine_status before;
+    struct engine_status after;
+    engine_status(c->engine, &before);
+    struct meter m = run_ops(c, phase, batch, seconds);
     engine_status(c->engine, &after);
     double n = (double)c->done;
     double s = (double)m.wall_ns / 1e9;
@@ -194,6 +227,79 @@ static void run_all(struct client *c, int64_t seconds)
     }
 }
 
+static void open_engine(struct client *c)
+{
+    struct err err;
+    os_file_discard(c->config.data_dir);
+    if (engine_open(&c->config, &c->engine, &err) != ERR_OK) {
+        check_fatal("engine_bench: %s", err.msg);
+    }
+    c->lane.engine = c->engine;
+}
+
+static void close_engine(struct client *c)
+{
+    view_close(c->view);
+    c->view = NULL;
+    engine_close(c->engine);
+    os_file_discard(c->config.data_dir);
+}
+
+static void open_view(struct client *c)
+{
+    struct view_config config = view_config_default();
+    struct err err;
+    config.engine = c->engine;
+    config.dir = c->config.data_dir;
+    c->view_lag_max = 0;
+    if (view_open(&config, &c->view, &err) != ERR_OK) {
+        check_fatal("engine_bench: %s", err.msg);
+    }
+}
+
+/* Seconds until the rows are complete and the full text knows them. */
+static double drain(struct client *c)
+{
+    struct mono start = os_clock_mono();
+    struct view_status status;
+    do {
+        uv_sleep(10);
+        view_status(c->view, &status);
+    } while (status.lag > 0 || status.text_lag > 0);
+    return (double)(os_clock_mono().ns - start.ns) / 1e9;
+}
+
+static double run_beside(struct client *c, bool with_view, int64_t seconds)
+{
+    open_engine(c);
+    if (with_view) {
+        open_view(c);
+    }
+    struct meter m = run_ops(c, PHASE_LIFECYCLE, SLOTS, seconds);
+    double rate = (double)c->done / 3 / ((double)m.wall_ns / 1e9);
+    printf("%-8s %12.0f %9.2f", with_view ? "with" : "without", rate,
+           (double)(m.cpu_ns - m.thread_cpu_ns) / (double)c->done * 3 / 1e3);
+    if (with_view) {
+        printf(" %12" PRIu64 " %9.1f", c->view_lag_max, drain(c));
+    }
+    printf("\n");
+    (void)fflush(stdout);
+    close_engine(c);
+    return rate;
+}
+
+static void run_view_rounds(struct client *c, int64_t seconds, int64_t rounds)
+{
+    double without = 0;
+    double with = 0;
+    printf("%-8s %12s %9s %12s %9s\n", "view", "lifecycles/s", "µs each", "behind", "drained s");
+    for (int64_t i = 0; i < rounds; i++) {
+        without += run_beside(c, false, seconds);
+        with += run_beside(c, true, seconds);
+    }
+    printf("the view takes %.0f %% of the throughput\n", (1 - with / without) * 100);
+}
+
 static char *make_payload(size_t bytes)
 {
     char *p = malloc(bytes + 3);
@@ -205,60 +311,88 @@ static char *make_payload(size_t bytes)
     return p;
 }
 
-int main(int argc, char **argv)
-{
-    struct client c = {0};
-    struct err err = {0};
-    const char *dir = "bench-data";
-    int64_t seconds = 3;
-    int64_t payload = 200;
-    struct engine_config config = engine_config_default();
+struct options {
+    int64_t seconds, payload, rounds;
+    bool view;
+};
 
+static bool read_number(struct str arg, struct str name, const char *value, int64_t *out)
+{
+    return str_eq(arg, name) && value != NULL && str_to_i64(str_from_z(value), out);
+}
+
+static bool read_options(int argc, char **argv, struct client *c, struct options *o)
+{
     for (int i = 1; i < argc; i++) {
         struct str arg = str_from_z(argv[i]);
-        bool has_value = i + 1 < argc;
+        const char *value = argv[i + 1]; /* NULL behind the last */
         if (str_eq(arg, STR("--fast"))) {
-            config.node.durable = false;
-        } else if (has_value && str_eq(arg, STR("--dir"))) {
-            dir = argv[++i];
-        } else if (!(has_value && ((str_eq(arg, STR("--seconds")) &&
-                                    str_to_i64(str_from_z(argv[++i]), &seconds)) ||
-                                   (str_eq(arg, STR("--payload")) &&
-                                    str_to_i64(str_from_z(argv[++i]), &payload))))) {
+            c->config.node.durable = false;
+        } else if (str_eq(arg, STR("--view"))) {
+            o->view = true;
+        } else if (str_eq(arg, STR("--dir")) && value != NULL) {
+            c->config.data_dir = value;
+            i++;
+        } else if (read_number(arg, STR("--seconds"), value, &o->seconds) ||
+                   read_number(arg, STR("--payload"), value, &o->payload) ||
+                   read_number(arg, STR("--rounds"), value, &o->rounds)) {
+            i++;
+        } else {
             (void)fprintf(stderr, "engine_bench: do not know '%s'\n", argv[i]);
-            return 2;
+            return false;
         }
     }
-    config.data_dir = dir;
-    os_file_discard(dir);
-    if (engine_open(&config, &c.engine, &err) != ERR_OK) {
-        (void)fprintf(stderr, "engine_bench: %s\n", err.msg);
-        return 1;
+    return true;
+}
+
+static void open_client(struct client *c, size_t payload)
+{
+    c->payload = make_payload(payload);
+    CHECK(uv_loop_init(&c->loop) == 0);
+    mailbox_open(&c->box, &c->loop);
+    mailbox_on_turn(&c->box, end_of_turn, c);
+    c->slots = calloc(SLOTS, sizeof *c->slots);
+    CHECK(c->slots != NULL);
+    for (unsigned i = 0; i < SLOTS; i++) {
+        engine_op_init(&c->slots[i].op);
+        c->slots[i].client = c;
+        c->slots[i].op.done = op_done;
+        c->slots[i].op.data = &c->slots[i];
+        c->slots[i].op.reply_to = &c->box;
+        c->slots[i].op.lane = &c->lane;
     }
-    c.payload = make_payload((size_t)payload);
-    CHECK(uv_loop_init(&c.loop) == 0);
-    mailbox_open(&c.box, &c.loop);
-    c.slots = calloc(512, sizeof *c.slots);
-    CHECK(c.slots != NULL);
-    for (unsigned i = 0; i < 512; i++) {
-        engine_op_init(&c.slots[i].op);
-        c.slots[i].client = &c;
-        c.slots[i].op.done = op_done;
-        c.slots[i].op.data = &c.slots[i];
-        c.slots[i].op.reply_to = &c.box;
+}
+
+static void close_client(struct client *c)
+{
+    for (unsigned i = 0; i < SLOTS; i++) {
+        engine_op_deinit(&c->slots[i].op);
     }
-    run_all(&c, seconds);
-    for (unsigned i = 0; i < 512; i++) {
-        engine_op_deinit(&c.slots[i].op);
+    mailbox_close(&c->box);
+    (void)uv_run(&c->loop, UV_RUN_DEFAULT);
+    mailbox_deinit(&c->box);
+    CHECK(uv_loop_close(&c->loop) == 0);
+    free(c->slots);
+    free(c->jobs);
+    free(c->payload);
+}
+
+int main(int argc, char **argv)
+{
+    struct client c = {.config = engine_config_default(), .limit = UINT64_MAX};
+    struct options o = {.seconds = 3, .payload = 200, .rounds = 3};
+    c.config.data_dir = "bench-data";
+    if (!read_options(argc, argv, &c, &o)) {
+        return 2;
     }
-    engine_close(c.engine);
-    mailbox_close(&c.box);
-    (void)uv_run(&c.loop, UV_RUN_DEFAULT);
-    mailbox_deinit(&c.box);
-    CHECK(uv_loop_close(&c.loop) == 0);
-    free(c.slots);
-    free(c.jobs);
-    free(c.payload);
-    os_file_discard(dir);
+    open_client(&c, (size_t)o.payload);
+    if (o.view) {
+        run_view_rounds(&c, o.seconds, o.rounds);
+    } else {
+        open_engine(&c);
+        run_all(&c, o.seconds);
+        close_engine(&c);
+    }
+    close_client(&c);
     return 0;
 }

@@ -4,8 +4,8 @@
  * The copy may be late, the jobs may not. While more threads want to run than there are processors,
  * each row that is written is time that a client waits; so the writer then takes only a small part
  * of one, and the more the further it is behind, until it takes all that it can get. It does not
- * rest when there are processors to spare, nor when somebody has asked lately: who looks wants to
- * see.
+ * rest when there are processors to spare, nor when no job has changed meanwhile, nor when somebody
+ * has asked lately: who looks wants to see.
  */
 #include "os/os_clock.h"
 #include "os/os_process.h"
@@ -18,27 +18,30 @@ enum {
     BEHIND_MAX = 2000000,
 };
 
-void view_pace__begin(struct view_pace *p)
+void view_pace__begin(struct view_pace *p, const struct engine_feed *feed)
 {
+    p->newest = engine_feed_newest(feed);
     p->ran_ns = os_clock_thread_ns();
     p->running = os_process_running();
 }
 
 int64_t view_pace__rule(const struct view_turn *t)
 {
-    if (t->running <= t->cpus || t->asked_ms < ASKED_MS || t->behind >= BEHIND_MAX) {
+    bool crowded = t->running > t->cpus && t->changed;
+    if (!crowded || t->asked_ms < ASKED_MS || t->behind >= BEHIND_MAX) {
         return 0;
     }
     int64_t ms = t->ran_ns * REST_FACTOR / NS_PER_MS * (BEHIND_MAX - (int64_t)t->behind);
     return ms / BEHIND_MAX < REST_MS_MAX ? ms / BEHIND_MAX : REST_MS_MAX;
 }
 
-int64_t view_pace__rest_ms(const struct view_pace *p, uint64_t behind)
+int64_t view_pace__rest_ms(const struct view_pace *p, const struct engine_feed *feed)
 {
     struct view_turn turn = {.ran_ns = os_clock_thread_ns() - p->ran_ns,
                              .running = (p->running + os_process_running()) / 2,
                              .cpus = os_process_cpus(),
-                             .behind = behind,
+                             .changed = engine_feed_newest(feed) != p->newest,
+                             .behind = engine_feed_waiting(feed),
                              .asked_ms = (os_clock_mono().ns - p->asked_ns) / NS_PER_MS};
     return view_pace__rule(&turn);
 }

@@ -509,7 +509,7 @@ static bool may_end(struct view_writer *w)
 /* After a turn: may others go first? */
 static void give_way(struct view_writer *w)
 {
-    int64_t ms = w->resting ? 0 : view_pace__rest_ms(&w->pace, engine_feed_waiting(w->view->feed));
+    int64_t ms = w->resting ? 0 : view_pace__rest_ms(&w->pace, w->view->feed);
     if (ms > 0) {
         w->yielding = true;
         set_timer(w, (uint64_t)ms);
@@ -528,7 +528,7 @@ static bool take_turn(struct view_writer *w)
         return true;
     }
     if (w->ready && (w->holding || words_are_due(w))) {
-        view_pace__begin(&w->pace);
+        view_pace__begin(&w->pace, w->view->feed);
         (w->holding ? write_turn : words_turn)(w);
         give_way(w);
         return true;
