@@ -32,7 +32,7 @@ static int run_server(struct cli *cli)
 
 static int run_version(struct cli *cli)
 {
-    if (str_eq(cli_text(cli, "output"), STR("json"))) {
+    if (cli_is_json(cli)) {
         cli_print_json(cli, STR("{\"version\":\"" CORVO_RELEASE "\",\"commit\":\"" CORVO_COMMIT
                                 "\",\"date\":\"" CORVO_DATE "\"}"));
         return CLI_OK;
@@ -164,6 +164,7 @@ static int run_man(struct cli *cli)
 /* clang-format off */
 static const struct cli_flag version_flags[] = {
     CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print it", .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json"),
 };
 
 static const struct cli_flag man_flags[] = {
