@@ -257,6 +257,12 @@ static void print_repeats(struct bench *b)
 
 /* The report */
 
+/* The value of a flag that has words, as JSON; an empty string when it was not given. */
+static struct str word_json(struct cli *cli, const char *flag)
+{
+    return cli_format(cli, "\"" STR_FMT "\"", STR_ARG(cli_text(cli, flag)));
+}
+
 static struct str report_json(struct bench *b, struct str comparison)
 {
     struct cli *cli = b->cli;
@@ -266,8 +272,8 @@ static struct str report_json(struct bench *b, struct str comparison)
                       CLI_SET_TEXT("commit", str_from_z(cli_self_commit())),
                       CLI_SET_RAW("machine", cli_bench_machine(cli)),
                       CLI_SET_RAW("server", b->server),
-                      CLI_SET_TEXT("preset", cli_text(cli, "preset")),
-                      CLI_SET_TEXT("scenario", cli_text(cli, "scenario")),
+                      CLI_SET_RAW("preset", word_json(cli, "preset")),
+                      CLI_SET_RAW("scenario", word_json(cli, "scenario")),
                       CLI_SET_RAW("config", cli_bench_plan_json(cli, &b->plan)),
                       CLI_SET_RAW("enqueue", cli_bench_phase_json(cli, &b->phases[LOAD_ENQUEUE])),
                       CLI_SET_RAW("lifecycle", cli_bench_phase_json(cli, &b->phases[LOAD_PROCESS])),

@@ -205,6 +205,9 @@ static void log_ready(const struct server *s)
         log_warn("no_admin_password",
                  LOG_Z("meaning", "everybody who can connect may do everything"));
     }
+    if (set->join.len > 0 || set->discover.len > 0) {
+        log_warn("join_skipped", LOG_Z("meaning", "bootstrap was asked for and wins"));
+    }
 }
 
 static void stop(struct server *s)
@@ -248,7 +251,9 @@ int server_main(int argc, char **argv, char **environment)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)os_process_raise_files();
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
-        (void)fprintf(stderr, "corvo: %s\n", err.msg);
+        (void)fprintf(stderr,
+                      "Error: %s\nusage: corvo server [--name value]...; see corvo server --help\n",
+                      err.msg);
         arena_free(s.arena);
         return 1;
     }

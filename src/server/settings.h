@@ -21,7 +21,8 @@
 struct settings {
     struct str bind;
     struct str data_dir;
-    struct str raft_advertise;
+    struct str raft_bind;
+    struct str raft_advertise; /* when not given, from raft_bind */
     struct str node_id;
     bool durable;
     struct str raft_store;
@@ -55,8 +56,12 @@ struct settings {
     bool help;
     int64_t raft_shards;
     bool bootstrap;
+    bool bootstrap_given; /* by any source, whatever its value */
+    struct str join;
+    struct str discover;
     struct str ignored; /* accepted for compatibility, without effect */
     bool ignored_choice;
+    int64_t ignored_number;
 };
 
 /* Fill out from the arguments behind "server" and the environment, a list like main's third

@@ -86,7 +86,8 @@ class Costs(FakeTest):
                                  (("webhooks", "list"), "/webhooks", "No webhooks"),
                                  (("workers",), "/workers", "No workers connected"),
                                  (("schedules",), "/schedules", "No schedules"),
-                                 (("queues",), "/queues", "No queues")):
+                                 (("queues",), "/queues",
+                                  "QUEUE  PENDING  ACTIVE  HELD  COMPLETED  DEAD  PAUSED")):
             _, corvo = self.serve({f"GET {path}": []})
             self.ok(corvo.run(*args), text + "\n")
 

@@ -68,6 +68,7 @@ class Bench(InFolder, LiveTest):
         self.assertGreater(report["enqueue"]["server_cv_pct"], 0)
         self.assertNotIn("combined", report)
         self.assertNotIn("fault", report)
+        self.assertEqual((report["preset"], report["scenario"]), ("", ""))
         self.assertRegex(report["timestamp"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
         self.assertEqual(set(report["machine"]), {"os", "arch", "cpus", "memory_gb", "hostname"})
         self.assertEqual(report["server"]["nodes"], 1)
