@@ -222,8 +222,8 @@ static int run_verify(struct cli *cli)
     }
     if (code == CLI_OK) {
         struct str text = buf_str(&bytes);
-        struct str namespace = cli_member_text(cli, text, "namespace");
-        struct str created = cli_member_text(cli, text, "created_at");
+        struct str namespace = cli_harmless(cli, cli_member_text(cli, text, "namespace"));
+        struct str created = cli_harmless(cli, cli_member_text(cli, text, "created_at"));
         cli_printf(cli,
                    "Backup of namespace " STR_FMT " from " STR_FMT
                    ", format %lld: %zu jobs, %zu queues\n",

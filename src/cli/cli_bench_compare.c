@@ -155,30 +155,28 @@ struct str cli_bench_rows_json(struct cli *cli, const struct cli_bench_pair *pai
 /* Where a report comes from. */
 static const char *const origins[] = {"timestamp", "commit", "machine", "server", "config"};
 
+/* A member in one line, however the file was laid out. */
+static struct str origin(struct cli *cli, struct str report, const char *member)
+{
+    struct json_value value = cli_member(report, member);
+    struct str text =
+        value.type == JSON_TYPE_OBJECT ? cli_json_compact(cli, value.text) : cli_decode(cli, value);
+    return text.len > 0 ? cli_harmless(cli, text) : STR("-");
+}
+
 static void print_origin(struct cli *cli, const char *label, struct str report)
 {
     cli_printf(cli, "%s:\n", label);
     for (size_t i = 0; i < COUNT_OF(origins); i++) {
-        struct str text = cli_harmless(cli, cli_member_text(cli, report, origins[i]));
-        cli_printf(cli, "  %s: " STR_FMT "\n", origins[i], STR_ARG(text.len > 0 ? text : STR("-")));
+        struct str text = origin(cli, report, origins[i]);
+        cli_printf(cli, "  %s: " STR_FMT "\n", origins[i], STR_ARG(text));
     }
-}
-
-/* The member in one form, however the file was laid out. */
-static struct str compact(struct cli *cli, struct str report, const char *member)
-{
-    struct buf b;
-    buf_init(&b, CLI_INPUT_BYTES);
-    cli_json_indent(&b, cli_member(report, member).text);
-    struct str text = arena_str(cli->arena, buf_str(&b));
-    buf_deinit(&b);
-    return text;
 }
 
 static void warn_if_different(struct cli *cli, const struct cli_bench_pair *pair,
                               const char *member, const char *what)
 {
-    if (!str_eq(compact(cli, pair->baseline, member), compact(cli, pair->current, member))) {
+    if (!str_eq(origin(cli, pair->baseline, member), origin(cli, pair->current, member))) {
         cli_note(cli, "Warning: %s\n", what);
     }
 }

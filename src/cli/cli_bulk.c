@@ -262,8 +262,8 @@ static int follow(struct following *f, struct str id, struct cli_answer *out)
 
 static int conclude(struct cli *cli, struct str task)
 {
-    struct str status = cli_member_text(cli, task, "status");
-    struct str why = cli_member_text(cli, task, "error");
+    struct str status = cli_harmless(cli, cli_member_text(cli, task, "status"));
+    struct str why = cli_harmless(cli, cli_member_text(cli, task, "error"));
     if (cli_is_json(cli)) {
         cli_print_json(cli, task);
     } else {
@@ -282,7 +282,7 @@ static int in_background(struct cli *cli, struct str accepted)
 {
     struct following f = {.cli = cli};
     struct cli_answer task;
-    struct str id = cli_member_text(cli, accepted, "bulk_operation_id");
+    struct str id = cli_harmless(cli, cli_member_text(cli, accepted, "bulk_operation_id"));
     bool wait = cli_bool(cli, "wait");
     if (!cli_is_json(cli)) {
         cli_printf(cli, "Bulk operation " STR_FMT " started (%lld jobs)\n", STR_ARG(id),

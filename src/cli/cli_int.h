@@ -177,6 +177,9 @@ struct str cli_object(struct cli *cli, const struct cli_pair *pairs, size_t coun
 /* Put the JSON behind what is in out, two spaces per level. */
 void cli_json_indent(struct buf *out, struct str json);
 
+/* The same JSON without white space between its parts, in the arena. */
+struct str cli_json_compact(struct cli *cli, struct str json);
+
 /* cli_input.c: files, standard input and the user */
 ATTR_NODISCARD int cli_read_file(struct cli *cli, struct str path, struct str *out);
 ATTR_NODISCARD int cli_read_stdin(struct cli *cli, struct str *out);

@@ -106,6 +106,7 @@ class Bench(InFolder, LiveTest):
                          [[phase, metric] for phase in ("enqueue", "lifecycle") for metric in ("ops/sec", "p99")])
         for row in rows:
             self.assertRegex(row[-1], r"\A[+-]\d+\.\d%\Z")
+        self.assertEqual(text.count('\n  server: {"mode":'), 3)  # the plan, the baseline, this run
         out = json.loads(self.bench("--compare", str(self.report("before.json")), "--output", "json"))
         self.assertEqual(len(out["comparison"]), 4)
 
@@ -187,7 +188,8 @@ class BenchCompare(InFolder):
             ["enqueue", "p99", "2.00ms", "500µs", "-75.0%", "0.25"],
             ["lifecycle", "ops/sec", "500", "500", "+0.0%", "1.00"],
             ["lifecycle", "p99", "4.00ms", "4.00ms", "+0.0%", "1.00"]])
-        self.assertIn("Baseline:\n  timestamp: 2026-02-11T10:00:00Z\n  commit: abc\n  machine: -\n", "\n".join(lines))
+        self.assertEqual(lines[:6], ["Baseline:", "  timestamp: 2026-02-11T10:00:00Z", "  commit: abc", "  machine: -",
+                                     '  server: {"nodes":1}', '  config: {"jobs":10}'])
 
     def test_json_has_numbers_and_the_keys_of_the_report(self):
         for flags in (("--json",), ("--output", "json")):
