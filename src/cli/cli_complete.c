@@ -139,6 +139,9 @@ static void offer_flags(struct cli *cli, const struct cli_command *c, struct str
     }
     for (size_t i = 0; (f = cli_table_flag(c, i)) != NULL; i++) {
         offer(cli, word, "--", str_from_z(f->name), f->help);
+        if (f->alias != NULL) {
+            offer(cli, word, "--", str_from_z(f->alias), f->help);
+        }
     }
 }
 

@@ -228,6 +228,7 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
+    settings_log(&s->settings);
     if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
         open_webhooks(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
         log_error("not_started", LOG_Z("error", err.msg));

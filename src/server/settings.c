@@ -1,9 +1,11 @@
 #include "server/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "core/duration.h"
+#include "log/log.h"
 #include "os/os_file.h"
 
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
@@ -419,6 +421,52 @@ bool settings_row(size_t index, const char **out_name, const char **out_shown,
     *out_shown = settings[index].shown;
     *out_help = settings[index].help;
     return true;
+}
+
+/* Those without effect say nothing. */
+static bool is_logged(const struct setting *s)
+{
+    return s->offset != offsetof(struct settings, ignored) &&
+           s->offset != offsetof(struct settings, ignored_choice) &&
+           s->offset != offsetof(struct settings, ignored_number);
+}
+
+static struct log_value value_of(const struct setting *s, const struct settings *from,
+                                 char room[static NAME_BYTES_MAX])
+{
+    const void *at = (const char *)from + s->offset;
+    if (s->offset == offsetof(struct settings, admin_password)) {
+        return LOG_BOOL(s->name, from->admin_password.len > 0);
+    }
+    switch (s->kind) {
+    case KIND_TEXT:
+        return LOG_STR(s->name, *(const struct str *)at);
+    case KIND_BOOL:
+        return LOG_BOOL(s->name, *(const bool *)at);
+    case KIND_REAL:
+        (void)snprintf(room, NAME_BYTES_MAX, "%g", *(const double *)at);
+        return LOG_Z(s->name, room);
+    case KIND_DURATION:
+        (void)snprintf(room, NAME_BYTES_MAX, "%lldms", (long long)*(const int64_t *)at);
+        return LOG_Z(s->name, room);
+    case KIND_NUMBER:
+    default:
+        return LOG_I64(s->name, *(const int64_t *)at);
+    }
+}
+
+void settings_log(const struct settings *s)
+{
+    struct log_value values[COUNT_OF(settings)];
+    char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+        if (is_logged(&settings[i])) {
+            values[count] = value_of(&settings[i], s, rooms[count]);
+            count++;
+        }
+    }
+    log_event(LOG_INFO, "settings", values, count);
 }
 
 void settings_help(struct buf *out)

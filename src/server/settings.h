@@ -74,5 +74,8 @@ ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environ
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
                                  const char **out_help);
 
+/* Log what is in force, one value each; of a secret only whether there is one. */
+void settings_log(const struct settings *s);
+
 /* The text of --help. */
 void settings_help(struct buf *out);

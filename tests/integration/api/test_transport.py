@@ -454,6 +454,17 @@ class Settings(unittest.TestCase):
                 status = server.client().get("/api/v1/cluster/status").json
                 self.assertEqual(status["leader_addr"], address)
 
+    def test_the_log_says_which_settings_are_in_force_and_no_secret(self):
+        with Server("--admin-password", "s3cret", "--retention", "2h", "--rate-limit-read-rps", "0.5",
+                    env={"CORVO_HTTP_THREADS": "3"}) as server:
+            said = server.events("settings")[0]
+            self.assertEqual(
+                {name: said[name] for name in ("admin-password", "retention", "rate-limit-read-rps", "http-threads",
+                                               "bind", "durable", "raft-advertise")},
+                {"admin-password": True, "retention": "7200000ms", "rate-limit-read-rps": "0.5", "http-threads": 3,
+                 "bind": "127.0.0.1:0", "durable": True, "raft-advertise": "127.0.0.1:9000"})
+            self.assertNotIn("s3cret", "".join(server.lines))
+
     def test_a_level_that_is_none_is_info(self):
         with Server("--log-level", "loud") as server:
             self.assertEqual(server.events("ready")[0]["level"], "info")

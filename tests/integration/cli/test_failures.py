@@ -100,7 +100,8 @@ class Usage(CliTest):
         folder = os.path.dirname(binary())
         for line, wanted in (("corvo que", "queues"), ("corvo budget s", "set"),
                              ("corvo search --payload-j", "--payload-jq"),
-                             ("corvo search --order d", "desc"), ("corvo server --data", "--data-dir")):
+                             ("corvo search --order d", "desc"), ("corvo bench --js", "--json"),
+                             ("corvo bench c", "compare"), ("corvo server --data", "--data-dir")):
             words = line.split()
             program = (f'PATH="{folder}:$PATH"\n{script}\nCOMP_WORDS=({line}); '
                        f"COMP_CWORD={len(words) - 1}; _corvo; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
