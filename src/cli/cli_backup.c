@@ -104,9 +104,13 @@ static int create(struct cli *cli, struct str file)
         struct saving s = {.cli = cli, .fd = -1};
         return download(&s);
     }
-    const char *path = arena_strz(cli->arena, file);
-    CHECK(path != NULL);
-    int code = save(cli, path, &size);
+    const char *path = NULL;
+    bool special = false;
+    int code = cli_target(cli, file, &path, &special);
+    if (code == CLI_OK && special) {
+        code = cli_fail(cli, "'" STR_FMT "' is no file; - is standard output", STR_ARG(file));
+    }
+    code = code == CLI_OK ? save(cli, path, &size) : code;
     if (code != CLI_OK) {
         return code;
     }

@@ -308,22 +308,16 @@ static int save(struct bench *b, struct str report)
 {
     struct cli *cli = b->cli;
     struct str name = cli_given(cli, "save") ? cli_text(cli, "save") : default_name(cli);
-    const char *path = arena_strz(cli->arena, name);
     struct buf text;
-    struct err err;
-    CHECK(path != NULL);
     buf_init(&text, CLI_INPUT_BYTES);
     cli_json_indent(&text, report);
     buf_add_char(&text, '\n');
-    enum err_code code = os_file_replace(path, buf_str(&text), &err);
+    int code = cli_write_file(cli, name, buf_str(&text));
     buf_deinit(&text);
-    if (code != ERR_OK) {
-        return cli_fail(cli, "%s", err.msg);
+    if (code == CLI_OK && !cli_is_json(cli)) {
+        cli_printf(cli, "\nreport: " STR_FMT "\n", STR_ARG(name));
     }
-    if (!cli_is_json(cli)) {
-        cli_printf(cli, "\nreport: %s\n", path);
-    }
-    return CLI_OK;
+    return code;
 }
 
 static int conclude(struct bench *b, struct str baseline)
@@ -356,6 +350,11 @@ static int run_bench(struct cli *cli)
     code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
     if (code == CLI_OK && cli_given(cli, "compare")) {
         code = cli_bench_report_read(cli, cli_text(cli, "compare"), &baseline);
+    }
+    if (code == CLI_OK && cli_given(cli, "save")) { /* what cannot be kept is not measured */
+        const char *path = NULL;
+        bool special = false;
+        code = cli_target(cli, cli_text(cli, "save"), &path, &special);
     }
     code = code == CLI_OK ? look_at_server(b) : code;
     if (code == CLI_OK && !cli_is_json(cli)) {

@@ -37,7 +37,9 @@ static int check_phase(struct cli *cli, struct str path, struct str text, const 
     }
     for (size_t i = 0; (n = cli_bench_number_at(i)) != NULL; i++) {
         struct json_value v = cli_member(p.text, n->key);
-        if (v.type != JSON_TYPE_COUNT && v.type != JSON_TYPE_NUMBER) {
+        double ignored;
+        if (v.type != JSON_TYPE_COUNT &&
+            (v.type != JSON_TYPE_NUMBER || !json_value_f64(v, &ignored))) {
             (void)snprintf(what, sizeof what, "%s.%s is no number", phase, n->key);
             return unfit(cli, path, (size_t)(v.text.ptr - text.ptr), what);
         }
@@ -81,22 +83,29 @@ int cli_bench_report_read(struct cli *cli, struct str path, struct str *out)
 
 /* Rows */
 
-static struct str change(struct cli *cli, double from, double to)
+/* How many times; not a number when there is nothing that it could be a multiple of. */
+static double ratio_of(const double value[2])
 {
-    return from > 0 ? cli_format(cli, "%+.1f%%", 100 * (to - from) / from) : STR("-");
+    double ratio = value[0] > 0 ? value[1] / value[0] : (double)NAN;
+    return isfinite(ratio) ? round(ratio * 1e4) / 1e4 : (double)NAN;
+}
+
+static struct str change(struct cli *cli, const double value[2])
+{
+    return isnan(ratio_of(value))
+               ? STR("-")
+               : cli_format(cli, "%+.1f%%", 100 * (value[1] - value[0]) / value[0]);
 }
 
 static struct str row_of(struct cli *cli, const char *phase, const struct cli_bench_number *n,
                          const double value[2], bool shown)
 {
-    double ratio = value[0] > 0 ? value[1] / value[0] : 0;
+    double ratio = ratio_of(value);
     if (!shown) {
-        return CLI_OBJECT(
-            cli, CLI_SET_TEXT("phase", str_from_z(phase)),
-            CLI_SET_TEXT("metric", str_from_z(n->key)), CLI_SET_REAL("baseline", value[0]),
-            CLI_SET_REAL("current", value[1]),
-            CLI_SET_TEXT("change", change(cli, value[0], value[1])),
-            CLI_SET_RAW("ratio", value[0] > 0 ? cli_format(cli, "%.4f", ratio) : STR("null")));
+        return CLI_OBJECT(cli, CLI_SET_TEXT("phase", str_from_z(phase)),
+                          CLI_SET_TEXT("metric", str_from_z(n->key)),
+                          CLI_SET_REAL("baseline", value[0]), CLI_SET_REAL("current", value[1]),
+                          CLI_SET_TEXT("change", change(cli, value)), CLI_SET_REAL("ratio", ratio));
     }
     char texts[2][CLI_BENCH_TEXT_BYTES];
     cli_bench_put(texts[0], value[0], n->unit);
@@ -104,9 +113,8 @@ static struct str row_of(struct cli *cli, const char *phase, const struct cli_be
     return CLI_OBJECT(
         cli, CLI_SET_TEXT("phase", str_from_z(phase)), CLI_SET_TEXT("metric", str_from_z(n->label)),
         CLI_SET_TEXT("baseline", str_from_z(texts[0])),
-        CLI_SET_TEXT("current", str_from_z(texts[1])),
-        CLI_SET_TEXT("change", change(cli, value[0], value[1])),
-        CLI_SET_TEXT("ratio", value[0] > 0 ? cli_format(cli, "%.2f", ratio) : STR("-")));
+        CLI_SET_TEXT("current", str_from_z(texts[1])), CLI_SET_TEXT("change", change(cli, value)),
+        CLI_SET_TEXT("ratio", isnan(ratio) ? STR("-") : cli_format(cli, "%.2f", ratio)));
 }
 
 size_t cli_bench_rows(struct cli *cli, const struct cli_bench_pair *pair, bool shown,
@@ -195,6 +203,9 @@ void cli_bench_compare(struct cli *cli, const struct cli_bench_pair *pair)
     print_origin(cli, "Current", pair->current);
     warn_if_different(cli, pair, "server", "the servers are set up differently");
     warn_if_different(cli, pair, "config", "the benchmarks were not run with the same settings");
+    if (count == 0) {
+        cli_note(cli, "Warning: the reports have no phase in common\n");
+    }
     cli_printf(cli, "\n");
     cli_call_table(cli, columns, COUNT_OF(columns) - (pair->whole ? 0 : 1), rows, count);
 }

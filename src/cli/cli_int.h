@@ -184,6 +184,14 @@ struct str cli_json_compact(struct cli *cli, struct str json);
 ATTR_NODISCARD int cli_read_file(struct cli *cli, struct str path, struct str *out);
 ATTR_NODISCARD int cli_read_stdin(struct cli *cli, struct str *out);
 
+/* The path of a file that a command may make or replace, in *out_path. Nothing is replaced that is
+ * no file: then *out_special is set for a device or a pipe, and a folder is refused. */
+ATTR_NODISCARD int cli_target(struct cli *cli, struct str path, const char **out_path,
+                              bool *out_special);
+
+/* Put the bytes into the file, all or nothing; a device or a pipe is written to. */
+ATTR_NODISCARD int cli_write_file(struct cli *cli, struct str path, struct str bytes);
+
 /* May it be done? Yes with --yes; on a terminal the user is asked; otherwise as if_silent. When
  * not, it was said why, and *out_code is the exit code. */
 ATTR_NODISCARD bool cli_confirmed(struct cli *cli, bool if_silent, const char *question,

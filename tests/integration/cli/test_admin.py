@@ -235,6 +235,14 @@ class Backup(FakeTest):
         self.assertEqual(self.ok(corvo.run("admin", "backup")).encode(), text)
         self.ok(corvo.run("admin", "backup", "-o", self.file))
 
+    def test_what_is_no_file_is_not_replaced_by_a_backup(self):
+        fake, corvo = self.serve({})
+        os.mkfifo(self.file)
+        self.failed(corvo.run("backup", "create", self.file), "is no file; - is standard output")
+        self.failed(corvo.run("admin", "backup", "-o", str(self.folder)), "is a folder")
+        self.assertTrue(pathlib.Path(self.file).is_fifo())
+        self.assertEqual(fake.requests, [])
+
     def test_a_backup_that_breaks_off_leaves_the_old_one(self):
         def broken(_):
             def pieces():

@@ -1,9 +1,11 @@
 """bench: what it does to a real server, what it reports, and what it makes of odd answers."""
 import itertools
+import os
 import pathlib
 import shutil
 import signal
 import tempfile
+import threading
 
 from harness import wait_until
 
@@ -107,8 +109,22 @@ class Bench(InFolder, LiveTest):
         for row in rows:
             self.assertRegex(row[-1], r"\A[+-]\d+\.\d%\Z")
         self.assertEqual(text.count('\n  server: {"mode":'), 3)  # the plan, the baseline, this run
+        done = self.corvo.run("bench", "--queue", self.queue, "--jobs", "10", "--combined", "--save",
+                              str(self.report("other.json")), "--compare", str(self.report("before.json")))
+        self.assertIn("Warning: the reports have no phase in common", done.stderr)
         out = json.loads(self.bench("--compare", str(self.report("before.json")), "--output", "json"))
         self.assertEqual(len(out["comparison"]), 4)
+
+    def test_a_report_into_a_pipe_leaves_the_pipe_in_its_place(self):
+        """A device or a pipe is written to; renaming a file over it would be its end."""
+        os.mkfifo(self.report())
+        read = []
+        reader = threading.Thread(target=lambda: read.append(self.report().read_text()))
+        reader.start()
+        self.bench()
+        reader.join()
+        self.assertEqual(json.loads(read[0])["enqueue"]["completed"], 200)
+        self.assertTrue(self.report().is_fifo())
 
     def test_each_worker_has_its_own_queue(self):
         self.bench("--workers", "3", "--worker-queues", "--enqueue-batch-size", "10", jobs=300)
@@ -155,6 +171,8 @@ class Bench(InFolder, LiveTest):
             (("--server", "https://127.0.0.1:1"), "bench speaks no TLS"),
             (("--server", "http://127.0.0.1:1"), "request failed: "),
             (("--compare", "/nowhere/at/all"), "/nowhere/at/all"),
+            (("--save", str(self.folder)), "is a folder"),
+            (("--save", "x" * 5000), "the name of a file must have 1 to "),
             (("--compare", "/dev/null"), "/dev/null: invalid JSON at byte 0"),
         )
         for flags, message in rows:
@@ -199,6 +217,14 @@ class BenchCompare(InFolder):
             self.assertEqual(out["baseline"], {"file": str(self.report("a.json")), "timestamp": "2026-02-11T10:00:00Z",
                                                "commit": "abc", "server": {"nodes": 1}, "config": {"jobs": 10}})
 
+    def test_what_has_no_ratio_has_none(self):
+        for before, after in ((0, 5), (1e-300, 1e300), (-3, 4)):
+            with self.subTest(before=before):
+                pair = [{"enqueue": {"ops_per_sec": rate}} for rate in (before, after)]
+                self.assertEqual(self.ok(self.compare(*pair)).split()[-2:], ["-", "-"])
+                row = json.loads(self.ok(self.compare(*pair, "--json")))["comparison"][0]
+                self.assertEqual((row["change"], row["ratio"]), ("-", None))
+
     def test_other_settings_are_warned_about(self):
         done = self.compare(self.BEFORE, {**self.AFTER, "server": {"nodes": 3}, "config": {"jobs": 11}})
         self.assertEqual(done.returncode, 0)
@@ -214,6 +240,7 @@ class BenchCompare(InFolder):
             ('{"enqueue": 7}', "b.json: no report of corvo bench: enqueue is no object at byte 12"),
             ('{"enqueue": {}}', "b.json: no report of corvo bench: enqueue has no ops_per_sec at byte 12"),
             ('{"enqueue": {"p99_us": "x"}}', "b.json: no report of corvo bench: enqueue.p99_us is no number at byte 23"),
+            ('{"enqueue": {"ops_per_sec": 1e999}}', "enqueue.ops_per_sec is no number at byte 28"),
             ('{"combined": {"ops_per_sec": 1}}', "b.json have no phase in common"),
         )
         for text, message in rows:

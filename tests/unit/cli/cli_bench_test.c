@@ -17,9 +17,9 @@ static void rows__are_of_phases_that_both_have(void **state)
         {"ops/sec", "1000", "1500", "+50.0%", "1.50", true, true},
         {"p50", "10\u00b5s", "30\u00b5s", "+200.0%", "3.00", true, true},
         {"p99", "2.00ms", "500\u00b5s", "-75.0%", "0.25", true, true},
-        {"ops_per_sec", "1000", "1500", "+50.0%", "1.5000", false, true},
-        {"p50_us", "10", "30", "+200.0%", "3.0000", false, true},
-        {"p99_us", "2000", "500", "-75.0%", "0.2500", false, true},
+        {"ops_per_sec", "1000", "1500", "+50.0%", "1.5", false, true},
+        {"p50_us", "10", "30", "+200.0%", "3", false, true},
+        {"p99_us", "2000", "500", "-75.0%", "0.25", false, true},
     };
     struct cli_bench_pair pair;
     pair.baseline =
@@ -70,16 +70,24 @@ static void compare__warns_when_the_runs_differ(void **state)
     static const struct {
         const char *current, *warning; /* NULL: none */
     } rows[] = {
-        {"{\"server\":{ \"nodes\": 1 },\"config\":{\"jobs\":9}}", NULL},
-        {"{\"server\":{\"nodes\":3},\"config\":{\"jobs\":9}}", "Warning: the servers"},
-        {"{\"server\":{\"nodes\":1},\"config\":{\"jobs\":8}}", "Warning: the benchmarks"},
+        {"{\"combined\":{\"ops_per_sec\":1},"
+         "\"server\":{ \"nodes\": 1 },\"config\":{\"jobs\":9}}",
+         NULL},
+        {"{\"combined\":{\"ops_per_sec\":1},"
+         "\"server\":{\"nodes\":3},\"config\":{\"jobs\":9}}",
+         "Warning: the servers"},
+        {"{\"combined\":{\"ops_per_sec\":1},"
+         "\"server\":{\"nodes\":1},\"config\":{\"jobs\":8}}",
+         "Warning: the benchmarks"},
+        {"{\"enqueue\":{\"ops_per_sec\":1}}", "Warning: the reports have no phase in common"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct cli_kit k;
         ROW(rows[i].current);
         cli_kit_open(&k);
         struct cli_bench_pair pair = {.baseline =
-                                          STR("{\"server\":{\"nodes\":1},\"config\":{\"jobs\":9}}"),
+                                          STR("{\"combined\":{\"ops_per_sec\":1},"
+                                              "\"server\":{\"nodes\":1},\"config\":{\"jobs\":9}}"),
                                       .current = str_from_z(rows[i].current)};
         cli_bench_compare(&k.cli, &pair);
         struct str text = cli_kit_output(&k);
