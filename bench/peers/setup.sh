@@ -26,9 +26,12 @@ fi
 
 mkdir -p "$folder"
 if ! cmp -s "$here/package-lock.json" "$folder/package-lock.json" || [ ! -d "$folder/node_modules" ]; then
-    cp "$here/package.json" "$folder/"
+    rm -rf "$folder/node_modules" "$folder/package-lock.json"
     # As the lock file says, but "npm ci" is too strict: not every system has all optional packages. No
     # scripts of strangers either: the one there is would build a faster decoder, for which there is another.
-    cp "$here/package-lock.json" "$folder/"
-    (cd "$folder" && npm install --no-save --omit=optional --ignore-scripts --no-audit --no-fund --loglevel error)
+    cp "$here/package.json" "$here/package-lock.json" "$folder/"
+    if ! (cd "$folder" && npm install --no-save --omit=optional --ignore-scripts --no-audit --no-fund --loglevel error); then
+        rm -rf "$folder/node_modules" # half of it would be taken for all of it the next time
+        exit 1
+    fi
 fi

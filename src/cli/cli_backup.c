@@ -104,9 +104,13 @@ static int create(struct cli *cli, struct str file)
         struct saving s = {.cli = cli, .fd = -1};
         return download(&s);
     }
-    const char *path = arena_strz(cli->arena, file);
-    CHECK(path != NULL);
-    int code = save(cli, path, &size);
+    const char *path = NULL;
+    bool special = false;
+    int code = cli_target(cli, file, &path, &special);
+    if (code == CLI_OK && special) {
+        code = cli_fail(cli, "'" STR_FMT "' is no file; - is standard output", STR_ARG(file));
+    }
+    code = code == CLI_OK ? save(cli, path, &size) : code;
     if (code != CLI_OK) {
         return code;
     }
@@ -222,8 +226,8 @@ static int run_verify(struct cli *cli)
     }
     if (code == CLI_OK) {
         struct str text = buf_str(&bytes);
-        struct str namespace = cli_member_text(cli, text, "namespace");
-        struct str created = cli_member_text(cli, text, "created_at");
+        struct str namespace = cli_harmless(cli, cli_member_text(cli, text, "namespace"));
+        struct str created = cli_harmless(cli, cli_member_text(cli, text, "created_at"));
         cli_printf(cli,
                    "Backup of namespace " STR_FMT " from " STR_FMT
                    ", format %lld: %zu jobs, %zu queues\n",

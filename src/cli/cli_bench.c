@@ -257,41 +257,29 @@ static void print_repeats(struct bench *b)
 
 /* The report */
 
-static struct str comparison_json(struct cli *cli, struct str baseline, struct str report)
+/* The value of a flag that has words, as JSON; an empty string when it was not given. */
+static struct str word_json(struct cli *cli, const char *flag)
 {
-    struct str *rows = NULL;
-    size_t count = cli_bench_rows(cli, baseline, report, &rows);
-    struct buf b;
-    buf_init(&b, CLI_LINE_BYTES);
-    buf_add_char(&b, '[');
-    for (size_t i = 0; i < count; i++) {
-        buf_add_str(&b, i > 0 ? STR(",") : STR_EMPTY);
-        buf_add_str(&b, rows[i]);
-    }
-    buf_add_char(&b, ']');
-    struct str json = arena_str(cli->arena, buf_str(&b));
-    buf_deinit(&b);
-    return json;
+    return cli_format(cli, "\"" STR_FMT "\"", STR_ARG(cli_text(cli, flag)));
 }
 
-static struct str report_json(struct bench *b, struct str baseline, struct str without)
+static struct str report_json(struct bench *b, struct str comparison)
 {
     struct cli *cli = b->cli;
     char time[TIMESTAMP_TEXT_MAX];
     struct wall now = {.ns = os_clock_wall().ns / NS_PER_S * NS_PER_S};
-    return CLI_OBJECT(
-        cli, CLI_SET_TEXT("timestamp", str_from(time, timestamp_format(now, time))),
-        CLI_SET_TEXT("commit", str_from_z(cli_self_commit())),
-        CLI_SET_RAW("machine", cli_bench_machine(cli)), CLI_SET_RAW("server", b->server),
-        CLI_SET_TEXT("preset", cli_text(cli, "preset")),
-        CLI_SET_TEXT("scenario", cli_text(cli, "scenario")),
-        CLI_SET_RAW("config", cli_bench_plan_json(cli, &b->plan)),
-        CLI_SET_RAW("enqueue", cli_bench_phase_json(cli, &b->phases[LOAD_ENQUEUE])),
-        CLI_SET_RAW("lifecycle", cli_bench_phase_json(cli, &b->phases[LOAD_PROCESS])),
-        CLI_SET_RAW("combined", cli_bench_phase_json(cli, &b->phases[LOAD_COMBINED])),
-        CLI_SET_RAW("fault", cli_bench_fault_json(cli, &b->fault)),
-        CLI_SET_RAW("comparison",
-                    without.len > 0 ? comparison_json(cli, baseline, without) : STR_EMPTY));
+    return CLI_OBJECT(cli, CLI_SET_TEXT("timestamp", str_from(time, timestamp_format(now, time))),
+                      CLI_SET_TEXT("commit", str_from_z(cli_self_commit())),
+                      CLI_SET_RAW("machine", cli_bench_machine(cli)),
+                      CLI_SET_RAW("server", b->server),
+                      CLI_SET_RAW("preset", word_json(cli, "preset")),
+                      CLI_SET_RAW("scenario", word_json(cli, "scenario")),
+                      CLI_SET_RAW("config", cli_bench_plan_json(cli, &b->plan)),
+                      CLI_SET_RAW("enqueue", cli_bench_phase_json(cli, &b->phases[LOAD_ENQUEUE])),
+                      CLI_SET_RAW("lifecycle", cli_bench_phase_json(cli, &b->phases[LOAD_PROCESS])),
+                      CLI_SET_RAW("combined", cli_bench_phase_json(cli, &b->phases[LOAD_COMBINED])),
+                      CLI_SET_RAW("fault", cli_bench_fault_json(cli, &b->fault)),
+                      CLI_SET_RAW("comparison", comparison));
 }
 
 /* bench-20260211-100000.json */
@@ -320,30 +308,25 @@ static int save(struct bench *b, struct str report)
 {
     struct cli *cli = b->cli;
     struct str name = cli_given(cli, "save") ? cli_text(cli, "save") : default_name(cli);
-    const char *path = arena_strz(cli->arena, name);
     struct buf text;
-    struct err err;
-    CHECK(path != NULL);
     buf_init(&text, CLI_INPUT_BYTES);
     cli_json_indent(&text, report);
     buf_add_char(&text, '\n');
-    enum err_code code = os_file_replace(path, buf_str(&text), &err);
+    int code = cli_write_file(cli, name, buf_str(&text));
     buf_deinit(&text);
-    if (code != ERR_OK) {
-        return cli_fail(cli, "%s", err.msg);
+    if (code == CLI_OK && !cli_is_json(cli)) {
+        cli_printf(cli, "\nreport: " STR_FMT "\n", STR_ARG(name));
     }
-    if (!cli_is_json(cli)) {
-        cli_printf(cli, "\nreport: %s\n", path);
-    }
-    return CLI_OK;
+    return code;
 }
 
 static int conclude(struct bench *b, struct str baseline)
 {
     struct cli *cli = b->cli;
-    struct str report = report_json(b, baseline, STR_EMPTY);
+    struct cli_bench_pair pair = {.baseline = baseline, .current = report_json(b, STR_EMPTY)};
+    struct str report = pair.current;
     if (baseline.len > 0 && cli_is_json(cli)) {
-        report = report_json(b, baseline, report);
+        report = report_json(b, cli_bench_rows_json(cli, &pair));
     }
     if (cli_is_json(cli)) {
         cli_print_json(cli, report);
@@ -351,7 +334,7 @@ static int conclude(struct bench *b, struct str baseline)
         print_repeats(b);
         cli_bench_fault_print(cli, &b->fault);
         if (baseline.len > 0) {
-            cli_bench_compare(cli, baseline, report);
+            cli_bench_compare(cli, &pair);
         }
     }
     return save(b, report);
@@ -366,10 +349,12 @@ static int run_bench(struct cli *cli)
     int code = cli_bench_plan_read(cli, &b->plan);
     code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
     if (code == CLI_OK && cli_given(cli, "compare")) {
-        code = cli_read_file(cli, cli_text(cli, "compare"), &baseline);
-        if (code == CLI_OK && cli_member(baseline, "machine").text.len == 0) {
-            code = cli_fail(cli, "--compare: this is no report of a benchmark");
-        }
+        code = cli_bench_report_read(cli, cli_text(cli, "compare"), &baseline);
+    }
+    if (code == CLI_OK && cli_given(cli, "save")) { /* what cannot be kept is not measured */
+        const char *path = NULL;
+        bool special = false;
+        code = cli_target(cli, cli_text(cli, "save"), &path, &special);
     }
     code = code == CLI_OK ? look_at_server(b) : code;
     if (code == CLI_OK && !cli_is_json(cli)) {
@@ -400,12 +385,18 @@ static const struct cli_flag bench_flags[] = {
     CLI_FLAG("threads", CLI_INT, "N", "0", "threads of the generator; 0: one for 64 requests under way"),
     CLI_FLAG("preset", CLI_TEXT, "NAME", NULL, "sizes for flags that are not given", .words = "single-node cluster failure"),
     CLI_FLAG("scenario", CLI_TEXT, "NAME", NULL, "what to break; needs --preset failure", .words = "leader-kill worker-crash partition disk-full slow-node"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json: print the report", .alias = "json"),
     CLI_FLAG("compare", CLI_TEXT, "FILE", NULL, "report to compare with"),
     CLI_FLAG("save", CLI_TEXT, "FILE", NULL, "where the report goes; bench-<date>-<time>.json unless given"),
     CLI_FLAG("docker-container", CLI_LIST, "NAME", NULL, "container to break; the first is used"),
     CLI_FLAG("docker-network", CLI_TEXT, "NAME", NULL, "network to cut it off from; found out unless given"),
     CLI_FLAG("fault-duration", CLI_DURATION, "DURATION", "10s", "how long it stays broken"),
     CLI_FLAG("fault-warmup", CLI_DURATION, "DURATION", "3s", "how long after the beginning it breaks"),
+};
+
+static const struct cli_flag compare_flags[] = {
+    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print the result", .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json", .alias = "json"),
 };
 
 static const struct cli_command commands[] = {
@@ -419,6 +410,13 @@ static const struct cli_command commands[] = {
                  "corvo bench --jobs 100000 --concurrency 50 --http2\n"
                  "corvo bench --duration 30s --save now.json --compare before.json",
      CLI_FLAGS(bench_flags), .run = run_bench},
+    {.name = "bench compare", .args = "<baseline> <current>", .summary = "Set two saved reports side by side",
+     .about = "Prints every number that a phase has in both reports, by how much it changed, and how\n"
+              "many times the baseline it is now. No server is needed and nothing is run. A report in\n"
+              "which things got worse is no failure; - reads a report from standard input.",
+     .examples = "corvo bench compare before.json after.json\n"
+                 "corvo bench compare before.json after.json --json | jq '.comparison[] | select(.metric == \"p99_us\")'",
+     CLI_FLAGS(compare_flags), .options = CLI_LOCAL, .run = cli_bench_compare_run},
 };
 /* clang-format on */
 

@@ -2,7 +2,8 @@
  * Cli_bench: what a benchmark found, as text, as a report, and beside an earlier report.
  *
  * cli_bench_plan.c reads the flags, cli_bench.c runs the phases (with load/), cli_bench_report.c
- * makes the report and compares, cli_bench_fault.c breaks something on purpose in the meantime.
+ * makes the report, cli_bench_compare.c sets two of them side by side, cli_bench_fault.c breaks
+ * something on purpose in the meantime.
  */
 #pragma once
 
@@ -37,6 +38,27 @@ struct cli_bench_phase {
     double generator_cpu_pct, generator_cpu_ms_per_1000;
 };
 
+enum { CLI_BENCH_TEXT_BYTES = 48 };
+
+enum cli_bench_unit {
+    CLI_BENCH_PLAIN,
+    CLI_BENCH_US,
+    CLI_BENCH_MS,
+    CLI_BENCH_PERCENT,
+    CLI_BENCH_KB,
+    CLI_BENCH_MB
+};
+
+/* What there is to know about one number of a phase. */
+struct cli_bench_number {
+    const char *key;   /* in the report */
+    const char *label; /* in the text */
+    size_t offset;     /* in struct cli_bench_phase */
+    enum cli_bench_unit unit;
+    bool optional; /* left out when 0 */
+    bool brief;    /* part of the comparison at the end of a run */
+};
+
 /* What to do. What the load points to lives as long as the run of the command. */
 struct cli_bench_plan {
     struct load_plan load;
@@ -60,6 +82,12 @@ struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *pla
 
 /* cli_bench_report.c */
 
+/* The numbers of a phase in their order; NULL past the last. */
+const struct cli_bench_number *cli_bench_number_at(size_t index);
+
+/* The value as people read it, with its unit. */
+void cli_bench_put(char out[CLI_BENCH_TEXT_BYTES], double v, enum cli_bench_unit unit);
+
 /* The numbers of a run. before and after are of the server, then of this process. */
 void cli_bench_fill(struct cli_bench_phase *p, const struct load_result *r,
                     const struct cli_bench_usage before[2], const struct cli_bench_usage after[2]);
@@ -71,15 +99,35 @@ struct str cli_bench_phase_json(struct cli *cli, const struct cli_bench_phase *p
 struct str cli_bench_fault_json(struct cli *cli, const struct cli_bench_fault *f);
 struct str cli_bench_machine(struct cli *cli);
 
-/* The rows of the comparison, each an object with phase, metric, baseline, current and change: of
- * every phase that both reports have. */
-size_t cli_bench_rows(struct cli *cli, struct str baseline, struct str current, struct str **out);
-
-/* Both environments, what differs in the servers, and the table. */
-void cli_bench_compare(struct cli *cli, struct str baseline, struct str current);
-
 /* The value at the share (0 to 1) of the sorted list; sorts it. 0 of an empty one. */
 double cli_bench_quantile(double *values, size_t count, double share);
+
+/* cli_bench_compare.c */
+
+/* Two reports, the older one first. */
+struct cli_bench_pair {
+    struct str baseline, current;
+    bool whole; /* all numbers, and how many times the one is the other; else the brief ones */
+};
+
+/* Read a report and make sure that it is one: an object with phases whose numbers are numbers. What
+ * was said otherwise names the file and the place in it. */
+ATTR_NODISCARD int cli_bench_report_read(struct cli *cli, struct str path, struct str *out);
+
+/* One row for each number that a phase has in both reports, as JSON objects: phase, metric,
+ * baseline, current, change ("+50.0%", "-" from nothing) and ratio. Shown: as the cells of the
+ * table, with units; else as numbers under the keys of the report. */
+size_t cli_bench_rows(struct cli *cli, const struct cli_bench_pair *pair, bool shown,
+                      struct str **out);
+
+/* The rows as a JSON array. */
+struct str cli_bench_rows_json(struct cli *cli, const struct cli_bench_pair *pair);
+
+/* Both environments, what differs in them, and the table. */
+void cli_bench_compare(struct cli *cli, const struct cli_bench_pair *pair);
+
+/* corvo bench compare */
+int cli_bench_compare_run(struct cli *cli);
 
 /* cli_bench_fault.c */
 

@@ -1,5 +1,5 @@
 /*
- * What a benchmark found: text for people, a report for later, and two reports side by side.
+ * What a benchmark found: text for people and a report for later.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,45 +10,43 @@
 #include "cli/cli_bench.h"
 #include "core/timestamp.h"
 
-enum unit { PLAIN, MICROSECONDS, PERCENT, MEGABYTES, KILOBYTES, MILLISECONDS };
-
-/* The numbers of a phase, in the order of the report and of the text. */
-static const struct number {
-    const char *key;
-    const char *label;
-    size_t offset;
-    enum unit unit;
-    bool optional; /* left out when 0 */
-} numbers[] = {
-#define NUMBER(member, label, unit, optional)                                                      \
+/* In the order of the report and of the text. */
+static const struct cli_bench_number numbers[] = {
+#define NUMBER(member, text, of, ...)                                                              \
     {                                                                                              \
-#member, label, offsetof(struct cli_bench_phase, member), unit, optional                   \
+        .key = #member, .label = (text), .offset = offsetof(struct cli_bench_phase, member),       \
+        .unit = (of), ##__VA_ARGS__                                                                \
     }
-    NUMBER(ops_per_sec, "ops/sec", PLAIN, false),
-    NUMBER(ops_stddev, "ops/sec stddev", PLAIN, true),
-    NUMBER(ops_cv_pct, "ops/sec cv", PERCENT, true),
-    NUMBER(avg_us, "avg", MICROSECONDS, false),
-    NUMBER(p50_us, "p50", MICROSECONDS, false),
-    NUMBER(p90_us, "p90", MICROSECONDS, false),
-    NUMBER(p99_us, "p99", MICROSECONDS, false),
-    NUMBER(p999_us, "p99.9", MICROSECONDS, false),
-    NUMBER(min_us, "min", MICROSECONDS, false),
-    NUMBER(max_us, "max", MICROSECONDS, false),
-    NUMBER(stddev_us, "stddev", MICROSECONDS, false),
-    NUMBER(cv_pct, "cv", PERCENT, false),
-    NUMBER(server_cv_pct, "srv cv", PERCENT, true),
-    NUMBER(server_cpu_pct, "srv cpu", PERCENT, true),
-    NUMBER(server_rss_mb, "srv rss", MEGABYTES, true),
-    NUMBER(server_cpu_ms_per_1000, "srv cpu/1000 jobs", MILLISECONDS, true),
-    NUMBER(server_heap_kb_per_1000, "srv heap/1000 jobs", KILOBYTES, true),
-    NUMBER(generator_cpu_pct, "bench cpu", PERCENT, true),
-    NUMBER(generator_cpu_ms_per_1000, "bench cpu/1000 jobs", MILLISECONDS, true),
+    NUMBER(ops_per_sec, "ops/sec", CLI_BENCH_PLAIN, .brief = true),
+    NUMBER(ops_stddev, "ops/sec stddev", CLI_BENCH_PLAIN, .optional = true),
+    NUMBER(ops_cv_pct, "ops/sec cv", CLI_BENCH_PERCENT, .optional = true),
+    NUMBER(avg_us, "avg", CLI_BENCH_US),
+    NUMBER(p50_us, "p50", CLI_BENCH_US),
+    NUMBER(p90_us, "p90", CLI_BENCH_US),
+    NUMBER(p99_us, "p99", CLI_BENCH_US, .brief = true),
+    NUMBER(p999_us, "p99.9", CLI_BENCH_US),
+    NUMBER(min_us, "min", CLI_BENCH_US),
+    NUMBER(max_us, "max", CLI_BENCH_US),
+    NUMBER(stddev_us, "stddev", CLI_BENCH_US),
+    NUMBER(cv_pct, "cv", CLI_BENCH_PERCENT),
+    NUMBER(server_cv_pct, "srv cv", CLI_BENCH_PERCENT, .optional = true),
+    NUMBER(server_cpu_pct, "srv cpu", CLI_BENCH_PERCENT, .optional = true),
+    NUMBER(server_rss_mb, "srv rss", CLI_BENCH_MB, .optional = true),
+    NUMBER(server_cpu_ms_per_1000, "srv cpu/1000 jobs", CLI_BENCH_MS, .optional = true),
+    NUMBER(server_heap_kb_per_1000, "srv heap/1000 jobs", CLI_BENCH_KB, .optional = true),
+    NUMBER(generator_cpu_pct, "bench cpu", CLI_BENCH_PERCENT, .optional = true),
+    NUMBER(generator_cpu_ms_per_1000, "bench cpu/1000 jobs", CLI_BENCH_MS, .optional = true),
 #undef NUMBER
 };
 
-enum { TEXT_BYTES = 48, PAIRS_MAX = COUNT_OF(numbers) + 8 };
+enum { PAIRS_MAX = COUNT_OF(numbers) + 8 };
 
-static double value_of(const struct cli_bench_phase *p, const struct number *n)
+const struct cli_bench_number *cli_bench_number_at(size_t index)
+{
+    return index < COUNT_OF(numbers) ? &numbers[index] : NULL;
+}
+
+static double value_of(const struct cli_bench_phase *p, const struct cli_bench_number *n)
 {
     return *(const double *)(const void *)((const char *)p + n->offset);
 }
@@ -107,46 +105,46 @@ void cli_bench_fill(struct cli_bench_phase *p, const struct load_result *r,
 
 /* Text */
 
-static void put_value(char out[TEXT_BYTES], double v, enum unit unit)
+void cli_bench_put(char out[CLI_BENCH_TEXT_BYTES], double v, enum cli_bench_unit unit)
 {
     switch (unit) {
-    case MICROSECONDS:
+    case CLI_BENCH_US:
         if (v >= 1e6) {
-            (void)snprintf(out, TEXT_BYTES, "%.2fs", v / 1e6);
+            (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.2fs", v / 1e6);
         } else if (v >= 1e3) {
-            (void)snprintf(out, TEXT_BYTES, "%.2fms", v / 1e3);
+            (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.2fms", v / 1e3);
         } else {
-            (void)snprintf(out, TEXT_BYTES, "%.0f\u00b5s", v);
+            (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.0f\u00b5s", v);
         }
         return;
-    case PERCENT:
-        (void)snprintf(out, TEXT_BYTES, "%.1f%%", v);
+    case CLI_BENCH_PERCENT:
+        (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.1f%%", v);
         return;
-    case MEGABYTES:
-        (void)snprintf(out, TEXT_BYTES, "%.1f MB", v);
+    case CLI_BENCH_MB:
+        (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.1f MB", v);
         return;
-    case KILOBYTES:
-        (void)snprintf(out, TEXT_BYTES, "%.1f kB", v);
+    case CLI_BENCH_KB:
+        (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.1f kB", v);
         return;
-    case MILLISECONDS:
-        (void)snprintf(out, TEXT_BYTES, "%.2fms", v);
+    case CLI_BENCH_MS:
+        (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.2fms", v);
         return;
-    case PLAIN:
+    case CLI_BENCH_PLAIN:
     default:
-        (void)snprintf(out, TEXT_BYTES, "%.0f", v);
+        (void)snprintf(out, CLI_BENCH_TEXT_BYTES, "%.0f", v);
         return;
     }
 }
 
-static bool is_shown(const struct number *n, double v)
+static bool is_shown(const struct cli_bench_number *n, double v)
 {
     return !n->optional || fabs(v) > 0;
 }
 
 void cli_bench_print(struct cli *cli, const struct cli_bench_phase *p)
 {
-    char took[TEXT_BYTES];
-    put_value(took, (double)p->took_ns / 1e3, MICROSECONDS);
+    char took[CLI_BENCH_TEXT_BYTES];
+    cli_bench_put(took, (double)p->took_ns / 1e3, CLI_BENCH_US);
     cli_printf(cli, "\n%s\n  completed: %llu/%llu in %s\n", p->name,
                (unsigned long long)p->completed, (unsigned long long)p->total, took);
     if (p->stalled) {
@@ -162,10 +160,10 @@ void cli_bench_print(struct cli *cli, const struct cli_bench_phase *p)
         }
     }
     for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        char text[TEXT_BYTES];
+        char text[CLI_BENCH_TEXT_BYTES];
         double v = value_of(p, &numbers[i]);
         if (is_shown(&numbers[i], v)) {
-            put_value(text, v, numbers[i].unit);
+            cli_bench_put(text, v, numbers[i].unit);
             cli_printf(cli, "  %s: %s\n", numbers[i].label, text);
         }
     }
@@ -229,76 +227,6 @@ struct str cli_bench_machine(struct cli *cli)
                       CLI_SET_INT("cpus", sysconf(_SC_NPROCESSORS_ONLN)),
                       CLI_SET_REAL("memory_gb", round(memory_gb * 10) / 10),
                       CLI_SET_TEXT("hostname", cli_format(cli, "%s", name.nodename)));
-}
-
-/* Comparison */
-
-static struct str change(struct cli *cli, double from, double to)
-{
-    return from > 0 ? cli_format(cli, "%+.1f%%", 100 * (to - from) / from) : STR("-");
-}
-
-size_t cli_bench_rows(struct cli *cli, struct str baseline, struct str current, struct str **out)
-{
-    static const char *const phases[] = {"enqueue", "lifecycle", "combined"};
-    static const struct {
-        const char *key, *label;
-        enum unit unit;
-    } metrics[] = {{"ops_per_sec", "ops/sec", PLAIN}, {"p99_us", "p99", MICROSECONDS}};
-    struct str *rows = ARENA_ARRAY(cli->arena, struct str, COUNT_OF(phases) * COUNT_OF(metrics));
-    size_t count = 0;
-    CHECK(rows != NULL);
-    for (size_t i = 0; i < COUNT_OF(phases) * COUNT_OF(metrics); i++) {
-        const char *phase = phases[i / COUNT_OF(metrics)];
-        size_t m = i % COUNT_OF(metrics);
-        struct str a = cli_member(baseline, phase).text;
-        struct str b = cli_member(current, phase).text;
-        if (a.len == 0 || b.len == 0) {
-            continue;
-        }
-        char texts[2][TEXT_BYTES];
-        double from = cli_member_real(a, metrics[m].key);
-        double to = cli_member_real(b, metrics[m].key);
-        put_value(texts[0], from, metrics[m].unit);
-        put_value(texts[1], to, metrics[m].unit);
-        rows[count++] = CLI_OBJECT(cli, CLI_SET_TEXT("phase", str_from_z(phase)),
-                                   CLI_SET_TEXT("metric", str_from_z(metrics[m].label)),
-                                   CLI_SET_TEXT("baseline", str_from_z(texts[0])),
-                                   CLI_SET_TEXT("current", str_from_z(texts[1])),
-                                   CLI_SET_TEXT("change", change(cli, from, to)));
-    }
-    *out = rows;
-    return count;
-}
-
-static void print_environment(struct cli *cli, const char *label, struct str report)
-{
-    static const char *const members[] = {"timestamp", "commit", "machine", "server", "config"};
-    cli_printf(cli, "%s:\n", label);
-    for (size_t i = 0; i < COUNT_OF(members); i++) {
-        struct str text = cli_harmless(cli, cli_member_text(cli, report, members[i]));
-        cli_printf(cli, "  %s: " STR_FMT "\n", members[i], STR_ARG(text));
-    }
-}
-
-void cli_bench_compare(struct cli *cli, struct str baseline, struct str current)
-{
-    static const struct cli_column columns[] = {
-        {"PHASE", "phase", CLI_SHOW_TEXT},       {"METRIC", "metric", CLI_SHOW_TEXT},
-        {"BASELINE", "baseline", CLI_SHOW_TEXT}, {"CURRENT", "current", CLI_SHOW_TEXT},
-        {"CHANGE", "change", CLI_SHOW_TEXT},
-    };
-    struct str *rows = NULL;
-    size_t count = cli_bench_rows(cli, baseline, current, &rows);
-    cli_printf(cli, "\n");
-    print_environment(cli, "Baseline", baseline);
-    print_environment(cli, "Current", current);
-    if (!str_eq(cli_member_text(cli, baseline, "server"),
-                cli_member_text(cli, current, "server"))) {
-        cli_note(cli, "Warning: the servers are set up differently\n");
-    }
-    cli_printf(cli, "\n");
-    cli_call_table(cli, columns, COUNT_OF(columns), rows, count);
 }
 
 static int by_value(const void *a, const void *b)

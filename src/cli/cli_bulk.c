@@ -14,17 +14,18 @@ enum { BODY_BYTES_MAX = 1 << 29, POLL_MS_MIN = 100, POLL_MS_MAX = 2000 };
 static const struct action {
     const char *name;
     const char *flag;  /* the flag that may give the target instead of the argument */
+    const char *what;  /* the target is */
     const char *field; /* of the body */
 } actions[] = {
-    {"retry", NULL, NULL},
-    {"delete", NULL, NULL},
-    {"cancel", NULL, NULL},
-    {"requeue", NULL, NULL},
-    {"hold", NULL, NULL},
-    {"approve", NULL, NULL},
-    {"reject", NULL, NULL},
-    {"move", "to", "move_to_queue"},
-    {"change_priority", "priority", "priority"},
+    {"retry", NULL, NULL, NULL},
+    {"delete", NULL, NULL, NULL},
+    {"cancel", NULL, NULL, NULL},
+    {"requeue", NULL, NULL, NULL},
+    {"hold", NULL, NULL, NULL},
+    {"approve", NULL, NULL, NULL},
+    {"reject", NULL, NULL, NULL},
+    {"move", "to", "queue", "move_to_queue"},
+    {"change_priority", "priority", "priority", "priority"},
 };
 
 struct bulk {
@@ -65,7 +66,7 @@ static int read_action(struct bulk *b)
     b->target = cli->arg_count > 1 ? cli->args[1] : cli_text(cli, b->action->flag);
     if (b->target.len == 0) {
         return cli_fail(cli, "bulk %s needs a target: corvo bulk %s <%s>, or --%s", b->action->name,
-                        b->action->name, b->action->flag, b->action->flag);
+                        b->action->name, b->action->what, b->action->flag);
     }
     return CLI_OK;
 }
@@ -261,8 +262,8 @@ static int follow(struct following *f, struct str id, struct cli_answer *out)
 
 static int conclude(struct cli *cli, struct str task)
 {
-    struct str status = cli_member_text(cli, task, "status");
-    struct str why = cli_member_text(cli, task, "error");
+    struct str status = cli_harmless(cli, cli_member_text(cli, task, "status"));
+    struct str why = cli_harmless(cli, cli_member_text(cli, task, "error"));
     if (cli_is_json(cli)) {
         cli_print_json(cli, task);
     } else {
@@ -281,7 +282,7 @@ static int in_background(struct cli *cli, struct str accepted)
 {
     struct following f = {.cli = cli};
     struct cli_answer task;
-    struct str id = cli_member_text(cli, accepted, "bulk_operation_id");
+    struct str id = cli_harmless(cli, cli_member_text(cli, accepted, "bulk_operation_id"));
     bool wait = cli_bool(cli, "wait");
     if (!cli_is_json(cli)) {
         cli_printf(cli, "Bulk operation " STR_FMT " started (%lld jobs)\n", STR_ARG(id),

@@ -262,7 +262,7 @@ int cli_call_run(struct cli *cli)
     }
     struct str array = call->rows == NULL ? answer.body : cli_member(answer.body, call->rows).text;
     size_t count = cli_elements(cli, array, &rows);
-    if (count == 0) {
+    if (count == 0 && call->empty[0] != '\0') {
         cli_printf(cli, "%s\n", call->empty);
     } else {
         cli_call_table(cli, call->columns, call->column_count, rows, count);

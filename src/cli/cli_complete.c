@@ -37,12 +37,35 @@ static const char fish_script[] =
     " 2>/dev/null)' -a '(corvo __complete (commandline -opc)[2..-1] (commandline -ct)"
     " 2>/dev/null)'\n";
 
+static const char powershell_script[] =
+    "# PowerShell completion for corvo: corvo completion powershell | Out-String |"
+    " Invoke-Expression\n"
+    "Register-ArgumentCompleter -Native -CommandName corvo -ScriptBlock {\n"
+    "    param($word, $line, $cursor)\n"
+    "    $words = @($line.CommandElements | Select-Object -Skip 1 |\n"
+    "        Where-Object { $_.Extent.EndOffset -lt $cursor } |\n"
+    "        ForEach-Object { $_.ToString() })\n"
+    "    # Older shells do not pass an empty argument on.\n"
+    "    $empty = if ($PSNativeCommandArgumentPassing -in 'Standard', 'Windows') { '' }"
+    " else { '\"\"' }\n"
+    "    $last = if ($word) { $word } else { $empty }\n"
+    "    corvo __complete @words $last 2>$null | ForEach-Object {\n"
+    "        $name, $help = $_ -split \"`t\", 2\n"
+    "        if (-not $help) { $help = $name }\n"
+    "        [System.Management.Automation.CompletionResult]::new(\n"
+    "            $name, $name, 'ParameterValue', $help)\n"
+    "    }\n"
+    "}\n";
+
 const char *cli_complete_script(struct str shell)
 {
     static const struct {
         const char *shell;
         const char *script;
-    } scripts[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+    } scripts[] = {{"bash", bash_script},
+                   {"zsh", zsh_script},
+                   {"fish", fish_script},
+                   {"powershell", powershell_script}};
     for (size_t i = 0; i < COUNT_OF(scripts); i++) {
         if (str_eq(shell, str_from_z(scripts[i].shell))) {
             return scripts[i].script;
@@ -116,6 +139,9 @@ static void offer_flags(struct cli *cli, const struct cli_command *c, struct str
     }
     for (size_t i = 0; (f = cli_table_flag(c, i)) != NULL; i++) {
         offer(cli, word, "--", str_from_z(f->name), f->help);
+        if (f->alias != NULL) {
+            offer(cli, word, "--", str_from_z(f->alias), f->help);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ static int get_usage(struct cli *cli, struct str period, struct str group_by,
 
 static void print_group(struct cli *cli, struct str group)
 {
-    struct str key = cli_member_text(cli, group, "key");
+    struct str key = cli_harmless(cli, cli_member_text(cli, group, "key"));
     cli_printf(cli,
                "- " STR_FMT " rows=%lld in=%lld out=%lld cache_create=%lld cache_read=%lld "
                "cost=%.6f\n",

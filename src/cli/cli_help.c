@@ -34,6 +34,9 @@ static void print_flag(FILE *to, const struct cli_flag *f)
     if (f->env != NULL) {
         (void)fprintf(to, " [%s]", f->env);
     }
+    if (f->alias != NULL) {
+        (void)fprintf(to, "; also --%s", f->alias);
+    }
     (void)fprintf(to, "%s\n", (f->options & CLI_REQUIRED) != 0 ? " (required)" : "");
 }
 

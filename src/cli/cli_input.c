@@ -27,6 +27,46 @@ int cli_read_file(struct cli *cli, struct str path, struct str *out)
     return code == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
 }
 
+int cli_target(struct cli *cli, struct str path, const char **out_path, bool *out_special)
+{
+    enum { SUFFIX_BYTES = 8 }; /* of the file that becomes the new one */
+    struct os_file_info info = {0};
+    struct err err;
+    if (path.len == 0 || path.len + SUFFIX_BYTES >= OS_FILE_PATH_MAX) {
+        return cli_fail(cli, "the name of a file must have 1 to %d bytes",
+                        OS_FILE_PATH_MAX - SUFFIX_BYTES - 1);
+    }
+    *out_path = arena_strz(cli->arena, path);
+    CHECK(*out_path != NULL);
+    bool exists = os_file_stat(*out_path, &info, &err) == ERR_OK;
+    *out_special = exists && !info.is_regular;
+    return info.is_dir ? cli_fail(cli, "'" STR_FMT "' is a folder", STR_ARG(path)) : CLI_OK;
+}
+
+/* Without a detour: what is no file cannot be renamed over without being gone. */
+static int write_through(struct cli *cli, const char *path, struct str bytes)
+{
+    FILE *to = fopen(path, "we");
+    bool good = to != NULL && fwrite(bytes.ptr, 1, bytes.len, to) == bytes.len;
+    good = to != NULL && fclose(to) == 0 && good;
+    return good ? CLI_OK : cli_fail(cli, "'%s' cannot be written", path);
+}
+
+int cli_write_file(struct cli *cli, struct str path, struct str bytes)
+{
+    const char *z = NULL;
+    bool special = false;
+    struct err err;
+    int code = cli_target(cli, path, &z, &special);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (special) {
+        return write_through(cli, z, bytes);
+    }
+    return os_file_replace(z, bytes, &err) == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
+}
+
 /* Some bytes of standard input, or a signal: more than 0 bytes, 0 at its end, -1 for a failure
  * that was said, -2 for a signal. */
 static ssize_t read_some(struct cli *cli, char *room, size_t size)

@@ -177,9 +177,20 @@ struct str cli_object(struct cli *cli, const struct cli_pair *pairs, size_t coun
 /* Put the JSON behind what is in out, two spaces per level. */
 void cli_json_indent(struct buf *out, struct str json);
 
+/* The same JSON without white space between its parts, in the arena. */
+struct str cli_json_compact(struct cli *cli, struct str json);
+
 /* cli_input.c: files, standard input and the user */
 ATTR_NODISCARD int cli_read_file(struct cli *cli, struct str path, struct str *out);
 ATTR_NODISCARD int cli_read_stdin(struct cli *cli, struct str *out);
+
+/* The path of a file that a command may make or replace, in *out_path. Nothing is replaced that is
+ * no file: then *out_special is set for a device or a pipe, and a folder is refused. */
+ATTR_NODISCARD int cli_target(struct cli *cli, struct str path, const char **out_path,
+                              bool *out_special);
+
+/* Put the bytes into the file, all or nothing; a device or a pipe is written to. */
+ATTR_NODISCARD int cli_write_file(struct cli *cli, struct str path, struct str bytes);
 
 /* May it be done? Yes with --yes; on a terminal the user is asked; otherwise as if_silent. When
  * not, it was said why, and *out_code is the exit code. */

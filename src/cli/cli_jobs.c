@@ -157,8 +157,8 @@ static int run_iterations(struct cli *cli)
         cli_printf(cli, "No iterations\n");
     }
     for (size_t i = 0; i < count; i++) {
-        struct str status = cli_member_text(cli, rows[i], "status");
-        struct str reason = cli_member_text(cli, rows[i], "hold_reason");
+        struct str status = cli_harmless(cli, cli_member_text(cli, rows[i], "status"));
+        struct str reason = cli_harmless(cli, cli_member_text(cli, rows[i], "hold_reason"));
         cli_printf(cli, "%lld  " STR_FMT "  cost=%.6f%s" STR_FMT "\n",
                    (long long)cli_member_int(rows[i], "iteration"), STR_ARG(status),
                    cli_member_real(rows[i], "cost_usd"), reason.len > 0 ? "  hold=" : "",

@@ -188,3 +188,17 @@ void cli_json_indent(struct buf *out, struct str json)
         i = end;
     }
 }
+
+struct str cli_json_compact(struct cli *cli, struct str json)
+{
+    struct buf b;
+    buf_init(&b, SIZE_MAX / 2);
+    for (size_t i = 0; i < json.len;) {
+        size_t end = json.ptr[i] == '"' ? string_end(json, i) : i + 1;
+        buf_add(&b, json.ptr + i, is_blank(json.ptr[i]) ? 0 : end - i);
+        i = end;
+    }
+    struct str compact = arena_str(cli->arena, buf_str(&b));
+    buf_deinit(&b);
+    return compact;
+}

@@ -55,6 +55,11 @@ static void put_flag(FILE *to, const struct cli_flag *f)
     (void)fputs("\\fB\\-\\-", to);
     put(to, f->name);
     (void)fputs("\\fR", to);
+    if (f->alias != NULL) {
+        (void)fputs(", \\fB\\-\\-", to);
+        put(to, f->alias);
+        (void)fputs("\\fR", to);
+    }
     if (f->value != NULL) {
         (void)fprintf(to, " \\fI%s\\fR", f->value);
     }

@@ -165,7 +165,7 @@ static const struct cli_flag throttle_flags[] = {
 
 static const struct cli_command commands[] = {
     {.name = "queues", .args = "", .summary = "List the queues",
-     .call = {"GET", "/queues", CLI_COLUMNS(queue_columns), .empty = "No queues"}},
+     .call = {"GET", "/queues", CLI_COLUMNS(queue_columns), .empty = ""}},
     {.name = "pause", .args = "<queue>", .summary = "Stop handing out jobs of a queue",
      .call = {"POST", "/queues/{0}/pause", .text = "Queue {0} paused"}},
     {.name = "resume", .args = "<queue>", .summary = "Hand out jobs of a queue again",

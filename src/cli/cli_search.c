@@ -100,9 +100,7 @@ static void print_ids(struct searching *s)
 
 static void print_table(struct searching *s)
 {
-    if (s->count > 0) {
-        cli_call_table(s->cli, columns, COUNT_OF(columns), s->jobs, s->count);
-    }
+    cli_call_table(s->cli, columns, COUNT_OF(columns), s->jobs, s->count);
     cli_printf(s->cli, "%lld results (%lldms)\n", (long long)cli_member_int(s->last, "total"),
                (long long)cli_member_int(s->last, "duration_ms"));
 }

@@ -32,7 +32,7 @@ static int run_server(struct cli *cli)
 
 static int run_version(struct cli *cli)
 {
-    if (str_eq(cli_text(cli, "output"), STR("json"))) {
+    if (cli_is_json(cli)) {
         cli_print_json(cli, STR("{\"version\":\"" CORVO_RELEASE "\",\"commit\":\"" CORVO_COMMIT
                                 "\",\"date\":\"" CORVO_DATE "\"}"));
         return CLI_OK;
@@ -80,7 +80,8 @@ static int run_completion(struct cli *cli)
 {
     const char *script = cli_complete_script(cli->args[0]);
     if (script == NULL) {
-        return cli_fail(cli, "unknown shell '" STR_FMT "': there are bash, zsh and fish",
+        return cli_fail(cli,
+                        "unknown shell '" STR_FMT "': there are bash, zsh, fish and powershell",
                         STR_ARG(cli->args[0]));
     }
     cli_printf(cli, "%s", script);
@@ -164,6 +165,7 @@ static int run_man(struct cli *cli)
 /* clang-format off */
 static const struct cli_flag version_flags[] = {
     CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print it", .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json"),
 };
 
 static const struct cli_flag man_flags[] = {
@@ -177,10 +179,12 @@ static const struct cli_command commands[] = {
      CLI_FLAGS(version_flags), .options = CLI_LOCAL, .run = run_version},
     {.name = "help", .args = "[command...]", .summary = "Say how a command is used",
      .options = CLI_LOCAL, .run = run_help},
-    {.name = "completion", .args = "<shell>", .summary = "Print the completion script for bash, zsh or fish",
+    {.name = "completion", .args = "<shell>", .summary = "Print the completion script of a shell",
+     .about = "Shells: bash, zsh, fish, powershell.",
      .examples = "source <(corvo completion bash)\n"
                  "corvo completion zsh > \"${fpath[1]}/_corvo\"\n"
-                 "corvo completion fish > ~/.config/fish/completions/corvo.fish",
+                 "corvo completion fish > ~/.config/fish/completions/corvo.fish\n"
+                 "corvo completion powershell | Out-String | Invoke-Expression",
      .options = CLI_LOCAL, .run = run_completion},
     {.name = "man", .args = "[command...]", .summary = "Print a manual page",
      .examples = "corvo man search | man -l -\ncorvo man --dir /usr/local/share/man/man1",

@@ -71,7 +71,7 @@ static int run_health(struct cli *cli)
 
 static void print_line(struct cli *cli, struct str status, const char *label, const char *member)
 {
-    struct str value = cli_member_text(cli, status, member);
+    struct str value = cli_harmless(cli, cli_member_text(cli, status, member));
     cli_printf(cli, "%-15s " STR_FMT "\n", label, STR_ARG(value.len > 0 ? value : STR("-")));
 }
 

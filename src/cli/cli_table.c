@@ -44,6 +44,7 @@ static const struct {
     {"jobs retry", "retry"},     {"jobs cancel", "cancel"},   {"jobs delete", "delete"},
     {"queue list", "queues"},    {"queue pause", "pause"},    {"queue resume", "resume"},
     {"queue clear", "clear"},    {"queue drain", "drain"},    {"queue destroy", "destroy"},
+    {"queue concurrency", "concurrency"}, {"queue throttle", "throttle"},
     {"events tail", "events"},   {"tail", "events"},
     {"keys", "keys list"},       {"webhooks", "webhooks list"}, {"namespaces", "namespaces list"},
     {"worker", "work"},          {"show", "inspect"},

@@ -84,7 +84,7 @@ struct cli_call {
     const char *rows;                    /* the member with the table's rows; NULL: the answer */
     const struct cli_column *columns;
     size_t column_count;
-    const char *empty; /* said instead of a table without rows */
+    const char *empty; /* said instead of a table without rows; "": its head alone */
 };
 
 /* Flags of a command. */

@@ -36,7 +36,7 @@ bool cli_bool(const struct cli *cli, const char *name)
 
 bool cli_is_json(const struct cli *cli)
 {
-    return (cli->command->options & CLI_LOCAL) == 0 &&
+    return cli_table_find_flag(cli->command, STR("output-json")) != NULL &&
            (str_eq(cli_text(cli, "output"), STR("json")) || cli_bool(cli, "output-json"));
 }
 

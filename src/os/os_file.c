@@ -234,7 +234,8 @@ enum err_code os_file_stat(const char *path, struct os_file_info *out, struct er
     *out = (struct os_file_info){.size = (uint64_t)st.st_size,
                                  .device = (uint64_t)st.st_dev,
                                  .inode = (uint64_t)st.st_ino,
-                                 .is_dir = S_ISDIR(st.st_mode)};
+                                 .is_dir = S_ISDIR(st.st_mode),
+                                 .is_regular = S_ISREG(st.st_mode)};
     return ERR_OK;
 }
 

@@ -61,6 +61,7 @@ struct os_file_info {
     uint64_t size;
     uint64_t device, inode; /* together the identity of the bytes: hard links share it */
     bool is_dir;
+    bool is_regular; /* no folder, device, pipe or socket */
 };
 
 /* ERR_NOT_FOUND when there is nothing of that name. */

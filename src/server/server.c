@@ -201,6 +201,9 @@ static void log_ready(const struct server *s)
         log_warn("no_admin_password",
                  LOG_Z("meaning", "everybody who can connect may do everything"));
     }
+    if (set->join.len > 0 || set->discover.len > 0) {
+        log_warn("join_skipped", LOG_Z("meaning", "bootstrap was asked for and wins"));
+    }
 }
 
 static void stop(struct server *s)
@@ -221,6 +224,7 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
+    settings_log(&s->settings);
     if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
         open_webhooks(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
         log_error("not_started", LOG_Z("error", err.msg));
@@ -244,7 +248,9 @@ int server_main(int argc, char **argv, char **environment)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)os_process_raise_files();
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
-        (void)fprintf(stderr, "corvo: %s\n", err.msg);
+        (void)fprintf(stderr,
+                      "Error: %s\nusage: corvo server [--name value]...; see corvo server --help\n",
+                      err.msg);
         arena_free(s.arena);
         return 1;
     }

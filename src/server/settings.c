@@ -1,9 +1,11 @@
 #include "server/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "core/duration.h"
+#include "log/log.h"
 #include "os/os_file.h"
 
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
@@ -13,7 +15,7 @@ enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
 static const struct settings defaults = {
     .bind = {":8080", 5},
     .data_dir = {"data", 4},
-    .raft_advertise = {"127.0.0.1:9000", 14},
+    .raft_bind = {":9000", 5},
     .node_id = {"node-1", 6},
     .durable = true,
     .raft_store = {"segment", 7},
@@ -57,7 +59,7 @@ static const struct setting {
     {"bind",                   KIND_TEXT,     AT(bind),                   0, 0,       NULL, ":8080",          "address of the API, docs, metrics and health"},
     {"data-dir",               KIND_TEXT,     AT(data_dir),               0, 0,       NULL, "data",           "everything that the node keeps"},
     {"node-id",                KIND_TEXT,     AT(node_id),                0, 0,       NULL, "node-1",         "name of this node"},
-    {"raft-advertise",         KIND_TEXT,     AT(raft_advertise),         0, 0,       NULL, "127.0.0.1:9000", "address under which peers reach this node"},
+    {"raft-advertise",         KIND_TEXT,     AT(raft_advertise),         0, 0,       NULL, "",               "address under which peers reach this node; raft-bind unless given, with 127.0.0.1 for a wildcard"},
     {"durable",                KIND_BOOL,     AT(durable),                0, 0,       NULL, "true",           "flush the log to disk before a write is acknowledged"},
     {"raft-store",             KIND_TEXT,     AT(raft_store),             0, 0,       "segment bolt badger pebble", "segment", "log store; the other names mean the same one"},
     {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       1, 1e9,     NULL, "16384",          "writes under way before further ones are refused with 429"},
@@ -86,25 +88,28 @@ static const struct setting {
     {"tls-cert",               KIND_TEXT,     AT(tls_cert),               0, 0,       NULL, "",               "PEM file with the certificate chain; serves HTTPS"},
     {"tls-key",                KIND_TEXT,     AT(tls_key),                0, 0,       NULL, "",               "PEM file with its key; both are read again on SIGHUP"},
     {"http-threads",           KIND_NUMBER,   AT(http_threads),           0, 64,      NULL, "0",              "network threads; 0: by the number of processors"},
-    {"log-level",              KIND_TEXT,     AT(log_level),              0, 0,       "debug info warn error", "info", "least level that is logged"},
+    {"log-level",              KIND_TEXT,     AT(log_level),              0, 0,       NULL, "info",        "least level that is logged: debug, info, warn, error; anything else is info"},
     {"log-format",             KIND_TEXT,     AT(log_format),             0, 0,       "auto text json", "auto", "auto: text on a terminal, else JSON"},
     {"config",                 KIND_TEXT,     AT(config),                 0, 0,       NULL, "",               "file with lines of name = value"},
     /* Tuning of other servers of this API. Nothing here polls or waits for a window, so there is nothing to tune. */
-    {"apply-multi-mode",       KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"fetch-poll-interval",    KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"idle-fetch-sleep",       KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"no-compression",         KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "",               "accepted, without effect"},
-    {"raft-max-fetch-inflight", KIND_TEXT,    AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: waiting fetches are no writes under way"},
+    {"apply-multi-mode",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "grouped",        "accepted, without effect"},
+    {"fetch-poll-interval",     KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
+    {"idle-fetch-sleep",        KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
+    {"no-compression",          KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "true",           "accepted, without effect"},
+    {"raft-max-fetch-inflight", KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "64",             "accepted, without effect: waiting fetches are no writes under way"},
     /* Of parts that are not there yet, with what a single node does anyway. */
-    {"raft-bind",              KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "address for other nodes; without effect on a single node"},
-    {"raft-shards",            KIND_NUMBER,   AT(raft_shards),            1, 1,       NULL, "1",              "groups that share the queues; there is one"},
-    {"bootstrap",              KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "begin a new group when there is none on disk"},
-    {"stream-max-inflight",    KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
-    {"stream-max-open",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
-    {"stream-max-fps",         KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
-    {"license-key",            KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: everything is free"},
-    {"license-public-key",     KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"snapshot-threshold",     KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: see snapshot-log-bytes"},
+    {"raft-bind",               KIND_TEXT,     AT(raft_bind),              0, 0,       NULL, ":9000",          "address for other nodes; nobody listens there on a single node"},
+    {"raft-shards",             KIND_NUMBER,   AT(raft_shards),            -1e9, 1e9,     NULL, "1",              "groups that share the queues; there is one"},
+    {"bootstrap",               KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "begin a new group when there is none on disk"},
+    {"join",                    KIND_TEXT,     AT(join),                   0, 0,       NULL, "",               "HTTP address of a member to join; not supported yet"},
+    {"discover",                KIND_TEXT,     AT(discover),               0, 0,       NULL, "",               "how to find members to join: dns; not supported yet"},
+    {"discover-dns-name",       KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "name whose addresses are those of the members"},
+    {"stream-max-inflight",     KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "2048",           "of RPC streams; accepted, without effect"},
+    {"stream-max-open",         KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "4096",           "of RPC streams; accepted, without effect"},
+    {"stream-max-fps",          KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "500",            "of RPC streams; accepted, without effect"},
+    {"license-key",             KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: everything is free"},
+    {"license-public-key",      KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
+    {"snapshot-threshold",      KIND_NUMBER,   AT(ignored_number),         0, 1e15,    NULL, "0",              "accepted, without effect: see snapshot-log-bytes"},
 #undef AT
 };
 /* clang-format on */
@@ -187,6 +192,7 @@ static enum err_code set(const struct setting *s, struct str value, struct setti
     int64_t number = 0;
     double real = 0;
     struct err ignored;
+    out->bootstrap_given |= s->offset == offsetof(struct settings, bootstrap);
     switch (s->kind) {
     case KIND_TEXT:
         if (s->words != NULL && !is_word(s->words, value)) {
@@ -332,6 +338,52 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
     return ERR_OK;
 }
 
+/* The address for other nodes: a wildcard is none. */
+static struct str advertised(struct str bind, struct arena *arena)
+{
+    struct str host = bind;
+    struct buf b;
+    while (host.len > 0 && host.ptr[host.len - 1] != ':') {
+        host.len--;
+    }
+    bool wild =
+        str_eq(host, STR(":")) || str_eq(host, STR("0.0.0.0:")) || str_eq(host, STR("[::]:"));
+    if (!wild) {
+        return bind;
+    }
+    buf_init(&b, CONFIG_BYTES_MAX);
+    buf_add_str(&b, STR("127.0.0.1:"));
+    buf_add_str(&b, str_from_offset(bind, host.len));
+    struct str address = arena_str(arena, buf_str(&b));
+    buf_deinit(&b);
+    return address;
+}
+
+/* What only a cluster of several nodes could do. */
+static enum err_code check_cluster(const struct settings *s, struct err *err)
+{
+    if (s->raft_shards < 1) {
+        return err_set(err, ERR_VALIDATION, "raft-shards must be >= 1");
+    }
+    if (s->raft_shards > 1) {
+        return err_set(err, ERR_VALIDATION, "setting raft-shards: only one is supported yet");
+    }
+    if (s->discover.len > 0 && !str_eq(s->discover, STR("dns"))) {
+        return err_set(err, ERR_VALIDATION, "unsupported discover mode \"" STR_FMT "\"",
+                       STR_ARG(s->discover));
+    }
+    /* An explicit bootstrap wins over a join; a join alone means that there is none. */
+    bool joins = s->join.len > 0 || s->discover.len > 0;
+    if (!s->bootstrap || (joins && !s->bootstrap_given)) {
+        return err_set(err, ERR_VALIDATION,
+                       "setting %s: a node that joins others is not supported yet",
+                       s->join.len > 0       ? "join"
+                       : s->discover.len > 0 ? "discover"
+                                             : "bootstrap");
+    }
+    return ERR_OK;
+}
+
 enum err_code settings_read(int argc, char **argv, char **environment, struct arena *arena,
                             struct settings *out, struct err *err)
 {
@@ -353,11 +405,10 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     if ((out->tls_cert.len > 0) != (out->tls_key.len > 0)) {
         return err_set(err, ERR_VALIDATION, "setting tls-cert and setting tls-key go together");
     }
-    if (!out->bootstrap) {
-        return err_set(err, ERR_VALIDATION,
-                       "setting bootstrap: a node that joins others is not supported yet");
+    if (out->raft_advertise.len == 0) {
+        out->raft_advertise = advertised(out->raft_bind, arena);
     }
-    return ERR_OK;
+    return check_cluster(out, err);
 }
 
 bool settings_row(size_t index, const char **out_name, const char **out_shown,
@@ -370,6 +421,52 @@ bool settings_row(size_t index, const char **out_name, const char **out_shown,
     *out_shown = settings[index].shown;
     *out_help = settings[index].help;
     return true;
+}
+
+/* Those without effect say nothing. */
+static bool is_logged(const struct setting *s)
+{
+    return s->offset != offsetof(struct settings, ignored) &&
+           s->offset != offsetof(struct settings, ignored_choice) &&
+           s->offset != offsetof(struct settings, ignored_number);
+}
+
+static struct log_value value_of(const struct setting *s, const struct settings *from,
+                                 char room[static NAME_BYTES_MAX])
+{
+    const void *at = (const char *)from + s->offset;
+    if (s->offset == offsetof(struct settings, admin_password)) {
+        return LOG_BOOL(s->name, from->admin_password.len > 0);
+    }
+    switch (s->kind) {
+    case KIND_TEXT:
+        return LOG_STR(s->name, *(const struct str *)at);
+    case KIND_BOOL:
+        return LOG_BOOL(s->name, *(const bool *)at);
+    case KIND_REAL:
+        (void)snprintf(room, NAME_BYTES_MAX, "%g", *(const double *)at);
+        return LOG_Z(s->name, room);
+    case KIND_DURATION:
+        (void)snprintf(room, NAME_BYTES_MAX, "%lldms", (long long)*(const int64_t *)at);
+        return LOG_Z(s->name, room);
+    case KIND_NUMBER:
+    default:
+        return LOG_I64(s->name, *(const int64_t *)at);
+    }
+}
+
+void settings_log(const struct settings *s)
+{
+    struct log_value values[COUNT_OF(settings)];
+    char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+        if (is_logged(&settings[i])) {
+            values[count] = value_of(&settings[i], s, rooms[count]);
+            count++;
+        }
+    }
+    log_event(LOG_INFO, "settings", values, count);
 }
 
 void settings_help(struct buf *out)

@@ -21,7 +21,8 @@
 struct settings {
     struct str bind;
     struct str data_dir;
-    struct str raft_advertise;
+    struct str raft_bind;
+    struct str raft_advertise; /* when not given, from raft_bind */
     struct str node_id;
     bool durable;
     struct str raft_store;
@@ -55,8 +56,12 @@ struct settings {
     bool help;
     int64_t raft_shards;
     bool bootstrap;
+    bool bootstrap_given; /* by any source, whatever its value */
+    struct str join;
+    struct str discover;
     struct str ignored; /* accepted for compatibility, without effect */
     bool ignored_choice;
+    int64_t ignored_number;
 };
 
 /* Fill out from the arguments behind "server" and the environment, a list like main's third
@@ -68,6 +73,9 @@ ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environ
 /* The nth setting of the table, for completion and the manual; false past the last. */
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
                                  const char **out_help);
+
+/* Log what is in force, one value each; of a secret only whether there is one. */
+void settings_log(const struct settings *s);
 
 /* The text of --help. */
 void settings_help(struct buf *out);

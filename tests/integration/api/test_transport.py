@@ -371,19 +371,22 @@ class Settings(unittest.TestCase):
                 (["--raft-max-pending", "0"], {}, ["raft-max-pending"]),
                 (["--shutdown-timeout", "soon"], {}, ["shutdown-timeout", "soon"]),
                 (["--durable=perhaps"], {}, ["durable", "perhaps"]),
-                (["--log-level", "loud"], {}, ["log-level", "loud"]),
                 (["--bind"], {}, ["bind"]),
                 (["--tls-cert", "x.pem"], {}, ["tls-key"]),
-                (["--raft-shards", "0"], {}, ["raft-shards"]),
+                (["--raft-shards", "0"], {}, ["raft-shards must be >= 1"]),
                 (["--raft-shards", "2"], {}, ["raft-shards"]),
                 (["--bootstrap=false"], {}, ["bootstrap"]),
+                (["--join", "127.0.0.1:1"], {}, ["join"]),
+                (["--discover", "dns", "--discover-dns-name", "x"], {}, ["discover"]),
+                (["--discover", "mdns"], {}, ['unsupported discover mode "mdns"']),
+                (["--stream-max-fps", "fast"], {}, ["stream-max-fps", "fast"]),
                 (["--config", "/no/such/file"], {}, ["config", "/no/such/file"]),
                 (["stray"], {}, ["stray"]),
                 ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
             with self.subTest(args=args, env=env):
                 done = run_command("server", *args, env=env)
                 self.assertEqual(done.returncode, 1)
-                for word in words:
+                for word in (*words, "usage: corvo server"):
                     self.assertIn(word, done.stderr)
 
     def test_a_wrong_file_names_the_setting(self):
@@ -439,6 +442,38 @@ class Settings(unittest.TestCase):
         with Server("--snapshot-threshold", "4096", "--apply-multi-mode=grouped",
                     "--raft-store", "bolt") as server:
             self.assertEqual(server.client().get("/healthz").status, 200)
+
+    def test_the_advertised_address_is_where_the_node_listens_unless_that_is_everywhere(self):
+        for args, address in ((("--raft-bind", "127.0.0.1:9401"), "127.0.0.1:9401"),
+                              (("--raft-bind", ":9402"), "127.0.0.1:9402"),
+                              (("--raft-bind", "0.0.0.0:9403"), "127.0.0.1:9403"),
+                              (("--raft-bind", "[::]:9404"), "127.0.0.1:9404"),
+                              (("--raft-bind", ":9405", "--raft-advertise", "node1:9405"), "node1:9405"),
+                              ((), "127.0.0.1:9000")):
+            with self.subTest(args), Server(*args) as server:
+                status = server.client().get("/api/v1/cluster/status").json
+                self.assertEqual(status["leader_addr"], address)
+
+    def test_the_log_says_which_settings_are_in_force_and_no_secret(self):
+        with Server("--admin-password", "s3cret", "--retention", "2h", "--rate-limit-read-rps", "0.5",
+                    env={"CORVO_HTTP_THREADS": "3"}) as server:
+            said = server.events("settings")[0]
+            self.assertEqual(
+                {name: said[name] for name in ("admin-password", "retention", "rate-limit-read-rps", "http-threads",
+                                               "bind", "durable", "raft-advertise")},
+                {"admin-password": True, "retention": "7200000ms", "rate-limit-read-rps": "0.5", "http-threads": 3,
+                 "bind": "127.0.0.1:0", "durable": True, "raft-advertise": "127.0.0.1:9000"})
+            self.assertNotIn("s3cret", "".join(server.lines))
+
+    def test_a_level_that_is_none_is_info(self):
+        with Server("--log-level", "loud") as server:
+            self.assertEqual(server.events("ready")[0]["level"], "info")
+
+    def test_bootstrap_wins_over_join(self):
+        for args in (("--join", "127.0.0.1:1"), ("--discover", "dns", "--discover-dns-name", "x.invalid")):
+            with self.subTest(args), Server("--bootstrap=true", *args) as server:
+                server.client().enqueue("joined")
+                self.assertEqual(server.events("join_skipped")[0]["level"], "warn")
 
     def test_the_log_is_json_and_says_where(self):
         with Server("--node-id", "n-7") as server:

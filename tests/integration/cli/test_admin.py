@@ -86,7 +86,8 @@ class Costs(FakeTest):
                                  (("webhooks", "list"), "/webhooks", "No webhooks"),
                                  (("workers",), "/workers", "No workers connected"),
                                  (("schedules",), "/schedules", "No schedules"),
-                                 (("queues",), "/queues", "No queues")):
+                                 (("queues",), "/queues",
+                                  "QUEUE  PENDING  ACTIVE  HELD  COMPLETED  DEAD  PAUSED")):
             _, corvo = self.serve({f"GET {path}": []})
             self.ok(corvo.run(*args), text + "\n")
 
@@ -233,6 +234,14 @@ class Backup(FakeTest):
         self.assertEqual(self.ok(corvo.run("backup", "create", "-")).encode(), text)
         self.assertEqual(self.ok(corvo.run("admin", "backup")).encode(), text)
         self.ok(corvo.run("admin", "backup", "-o", self.file))
+
+    def test_what_is_no_file_is_not_replaced_by_a_backup(self):
+        fake, corvo = self.serve({})
+        os.mkfifo(self.file)
+        self.failed(corvo.run("backup", "create", self.file), "is no file; - is standard output")
+        self.failed(corvo.run("admin", "backup", "-o", str(self.folder)), "is a folder")
+        self.assertTrue(pathlib.Path(self.file).is_fifo())
+        self.assertEqual(fake.requests, [])
 
     def test_a_backup_that_breaks_off_leaves_the_old_one(self):
         def broken(_):

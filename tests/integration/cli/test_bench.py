@@ -1,9 +1,11 @@
 """bench: what it does to a real server, what it reports, and what it makes of odd answers."""
 import itertools
+import os
 import pathlib
 import shutil
 import signal
 import tempfile
+import threading
 
 from harness import wait_until
 
@@ -68,6 +70,7 @@ class Bench(InFolder, LiveTest):
         self.assertGreater(report["enqueue"]["server_cv_pct"], 0)
         self.assertNotIn("combined", report)
         self.assertNotIn("fault", report)
+        self.assertEqual((report["preset"], report["scenario"]), ("", ""))
         self.assertRegex(report["timestamp"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\Z")
         self.assertEqual(set(report["machine"]), {"os", "arch", "cpus", "memory_gb", "hostname"})
         self.assertEqual(report["server"]["nodes"], 1)
@@ -92,8 +95,10 @@ class Bench(InFolder, LiveTest):
         self.assertEqual(len(json.dumps(payload, separators=(",", ":"))), 77)
 
     def test_json_is_the_report_and_nothing_else(self):
-        out = json.loads(self.bench("--output", "json"))
-        self.assertEqual(out, self.saved())
+        for flags in (("--output", "json"), ("--json",), ("--output-json",)):
+            with self.subTest(flags):
+                out = json.loads(self.bench(*flags))
+                self.assertEqual(out, self.saved())
 
     def test_a_comparison_has_both_phases(self):
         self.bench(save="before.json")
@@ -103,8 +108,23 @@ class Bench(InFolder, LiveTest):
                          [[phase, metric] for phase in ("enqueue", "lifecycle") for metric in ("ops/sec", "p99")])
         for row in rows:
             self.assertRegex(row[-1], r"\A[+-]\d+\.\d%\Z")
+        self.assertEqual(text.count('\n  server: {"mode":'), 3)  # the plan, the baseline, this run
+        done = self.corvo.run("bench", "--queue", self.queue, "--jobs", "10", "--combined", "--save",
+                              str(self.report("other.json")), "--compare", str(self.report("before.json")))
+        self.assertIn("Warning: the reports have no phase in common", done.stderr)
         out = json.loads(self.bench("--compare", str(self.report("before.json")), "--output", "json"))
         self.assertEqual(len(out["comparison"]), 4)
+
+    def test_a_report_into_a_pipe_leaves_the_pipe_in_its_place(self):
+        """A device or a pipe is written to; renaming a file over it would be its end."""
+        os.mkfifo(self.report())
+        read = []
+        reader = threading.Thread(target=lambda: read.append(self.report().read_text()))
+        reader.start()
+        self.bench()
+        reader.join()
+        self.assertEqual(json.loads(read[0])["enqueue"]["completed"], 200)
+        self.assertTrue(self.report().is_fifo())
 
     def test_each_worker_has_its_own_queue(self):
         self.bench("--workers", "3", "--worker-queues", "--enqueue-batch-size", "10", jobs=300)
@@ -151,10 +171,94 @@ class Bench(InFolder, LiveTest):
             (("--server", "https://127.0.0.1:1"), "bench speaks no TLS"),
             (("--server", "http://127.0.0.1:1"), "request failed: "),
             (("--compare", "/nowhere/at/all"), "/nowhere/at/all"),
+            (("--save", str(self.folder)), "is a folder"),
+            (("--save", "x" * 5000), "the name of a file must have 1 to "),
+            (("--compare", "/dev/null"), "/dev/null: invalid JSON at byte 0"),
         )
         for flags, message in rows:
             with self.subTest(flags):
                 self.failed(self.corvo.run("bench", *flags), message)
+
+
+class BenchCompare(InFolder):
+    """Two files, and no server that could be asked."""
+
+    BEFORE = {"timestamp": "2026-02-11T10:00:00Z", "commit": "abc", "server": {"nodes": 1}, "config": {"jobs": 10},
+              "enqueue": {"ops_per_sec": 1000, "p50_us": 100, "p99_us": 2000, "server_cpu_pct": 50},
+              "lifecycle": {"ops_per_sec": 500, "p99_us": 4000}}
+    AFTER = {**BEFORE, "enqueue": {"ops_per_sec": 1500, "p50_us": 100, "p99_us": 500},
+             "combined": {"ops_per_sec": 1}}
+
+    def compare(self, before, after, *flags, env=None):
+        for name, report in (("a.json", before), ("b.json", after)):
+            text = report if isinstance(report, str) else json.dumps(report, indent=2)
+            self.report(name).write_text(text)
+        return Corvo("http://127.0.0.1:1").run("bench", "compare", str(self.report("a.json")),
+                                               str(self.report("b.json")), *flags, env=env)
+
+    def test_every_number_that_both_have_is_there_with_its_ratio(self):
+        lines = self.ok(self.compare(self.BEFORE, self.AFTER)).splitlines()
+        table = lines[lines.index("") + 1:]
+        self.assertEqual([line.split() for line in table], [
+            ["PHASE", "METRIC", "BASELINE", "CURRENT", "CHANGE", "RATIO"],
+            ["enqueue", "ops/sec", "1000", "1500", "+50.0%", "1.50"],
+            ["enqueue", "p50", "100µs", "100µs", "+0.0%", "1.00"],
+            ["enqueue", "p99", "2.00ms", "500µs", "-75.0%", "0.25"],
+            ["lifecycle", "ops/sec", "500", "500", "+0.0%", "1.00"],
+            ["lifecycle", "p99", "4.00ms", "4.00ms", "+0.0%", "1.00"]])
+        self.assertEqual(lines[:6], ["Baseline:", "  timestamp: 2026-02-11T10:00:00Z", "  commit: abc", "  machine: -",
+                                     '  server: {"nodes":1}', '  config: {"jobs":10}'])
+
+    def test_json_has_numbers_and_the_keys_of_the_report(self):
+        for flags in (("--json",), ("--output", "json")):
+            out = json.loads(self.ok(self.compare(self.BEFORE, self.AFTER, *flags)))
+            self.assertEqual(out["comparison"][2], {"phase": "enqueue", "metric": "p99_us", "baseline": 2000,
+                                                    "current": 500, "change": "-75.0%", "ratio": 0.25})
+            self.assertEqual(out["baseline"], {"file": str(self.report("a.json")), "timestamp": "2026-02-11T10:00:00Z",
+                                               "commit": "abc", "server": {"nodes": 1}, "config": {"jobs": 10}})
+
+    def test_what_has_no_ratio_has_none(self):
+        for before, after in ((0, 5), (1e-300, 1e300), (-3, 4)):
+            with self.subTest(before=before):
+                pair = [{"enqueue": {"ops_per_sec": rate}} for rate in (before, after)]
+                self.assertEqual(self.ok(self.compare(*pair)).split()[-2:], ["-", "-"])
+                row = json.loads(self.ok(self.compare(*pair, "--json")))["comparison"][0]
+                self.assertEqual((row["change"], row["ratio"]), ("-", None))
+
+    def test_other_settings_are_warned_about(self):
+        done = self.compare(self.BEFORE, {**self.AFTER, "server": {"nodes": 3}, "config": {"jobs": 11}})
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, "Warning: the servers are set up differently\n"
+                                      "Warning: the benchmarks were not run with the same settings\n")
+
+    def test_a_file_that_does_not_fit_is_named_with_the_place(self):
+        rows = (
+            ("", "b.json: invalid JSON at byte 0"),
+            ('{"enqueue": {', "b.json: invalid JSON at byte 13"),
+            (" [1]", "b.json: no report of corvo bench: what is there is no object at byte 1"),
+            ('{"a": 1}', "b.json: no report of corvo bench: there is no enqueue, lifecycle or combined in it at byte 0"),
+            ('{"enqueue": 7}', "b.json: no report of corvo bench: enqueue is no object at byte 12"),
+            ('{"enqueue": {}}', "b.json: no report of corvo bench: enqueue has no ops_per_sec at byte 12"),
+            ('{"enqueue": {"p99_us": "x"}}', "b.json: no report of corvo bench: enqueue.p99_us is no number at byte 23"),
+            ('{"enqueue": {"ops_per_sec": 1e999}}', "enqueue.ops_per_sec is no number at byte 28"),
+            ('{"combined": {"ops_per_sec": 1}}', "b.json have no phase in common"),
+        )
+        for text, message in rows:
+            with self.subTest(text):
+                self.failed(self.compare(self.BEFORE, text), message)
+
+    def test_mistakes_are_named(self):
+        corvo = Corvo("http://127.0.0.1:1")
+        rows = (
+            (("/nowhere/at/all", "/dev/null"), "/nowhere/at/all"),
+            (("/dev/null",), "corvo bench compare needs <baseline> <current>, got 1 argument"),
+            (("a", "b", "c"), "unexpected argument 'c'"),
+            (("a", "b", "--server", "x"), "unknown flag '--server'"),
+        )
+        for args, message in rows:
+            with self.subTest(args):
+                self.failed(corvo.run("bench", "compare", *args), message)
+        self.failed(corvo.run("bench", "compre", "a", "b"), "did you mean 'bench compare'?")
 
 
 class BenchFaults(InFolder, LiveTest):

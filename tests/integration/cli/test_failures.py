@@ -10,6 +10,8 @@ import unittest
 from cli_harness import (PATIENCE_S, CliTest, Corvo, FakeTest, LiveTest, Server, binary,
                          environment, frame, signal)
 
+NO_QUEUES = "QUEUE  PENDING  ACTIVE  HELD  COMPLETED  DEAD  PAUSED\n"
+
 
 def closed_port():
     with socket.socket() as one:
@@ -98,7 +100,8 @@ class Usage(CliTest):
         folder = os.path.dirname(binary())
         for line, wanted in (("corvo que", "queues"), ("corvo budget s", "set"),
                              ("corvo search --payload-j", "--payload-jq"),
-                             ("corvo search --order d", "desc"), ("corvo server --data", "--data-dir")):
+                             ("corvo search --order d", "desc"), ("corvo bench --js", "--json"),
+                             ("corvo bench c", "compare"), ("corvo server --data", "--data-dir")):
             words = line.split()
             program = (f'PATH="{folder}:$PATH"\n{script}\nCOMP_WORDS=({line}); '
                        f"COMP_CWORD={len(words) - 1}; _corvo; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
@@ -107,8 +110,8 @@ class Usage(CliTest):
             with self.subTest(line):
                 self.assertEqual(done.stdout.splitlines(), [wanted], done.stderr)
 
-    def test_completion_knows_three_shells(self):
-        for shell in ("bash", "zsh", "fish"):
+    def test_completion_knows_four_shells(self):
+        for shell in ("bash", "zsh", "fish", "powershell"):
             self.assertIn("corvo __complete", self.ok(self.corvo.run("completion", shell)))
         self.failed(self.corvo.run("completion", "tcsh"), "unknown shell 'tcsh'")
 
@@ -161,8 +164,8 @@ class Encrypted(CliTest):
                         "-out", cert], check=True, capture_output=True)
         with Server("--tls-cert", cert, "--tls-key", key) as server:
             corvo = Corvo(f"https://127.0.0.1:{server.port}")
-            self.ok(corvo.run("queues", "--ca-file", cert), "No queues\n")
-            self.ok(corvo.run("queues", env={"SSL_CERT_FILE": cert}), "No queues\n")
+            self.ok(corvo.run("queues", "--ca-file", cert), NO_QUEUES)
+            self.ok(corvo.run("queues", env={"SSL_CERT_FILE": cert}), NO_QUEUES)
             self.failed(corvo.run("queues", env={"SSL_CERT_FILE": ""}), "Error: request failed: SSL")
 
 

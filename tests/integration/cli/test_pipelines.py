@@ -56,7 +56,8 @@ class Search(FakeTest):
                                {"jobs": [], "total": 0, "has_more": False, "duration_ms": 0}})
         self.assertEqual(json.loads(self.ok(corvo.run("search")))["jobs"], [])
         self.ok(corvo.run("search", "--output", "ids"), "")
-        self.ok(corvo.run("search", "--output", "table"), "0 results (0ms)\n")
+        self.ok(corvo.run("search", "--output", "table"),
+                "ID  QUEUE  STATE  PRIORITY  ATTEMPT  CREATED  PAYLOAD\n0 results (0ms)\n")
         self.ok(corvo.run("held"), "No held jobs\n")
 
     def test_all_follows_the_cursors(self):
@@ -119,7 +120,7 @@ class Pipes(FakeTest):
                 (("bulk", "retry"), '{"error":"missing API key"}', "without an id"),
                 (("bulk", "retry"), '["job_0"', "invalid JSON at byte"),
                 (("bulk", "explode"), "job_0", "unknown bulk action 'explode'"),
-                (("bulk", "move"), "job_0", "bulk move needs a target"),
+                (("bulk", "move"), "job_0", "bulk move needs a target: corvo bulk move <queue>, or --to"),
                 (("bulk", "retry", "q"), "job_0", "bulk retry takes no target"),
                 (("bulk", "retry", "--filter", "{"), "", "invalid filter JSON: "),
                 (("bulk", "retry", "--filter", "[]"), "", "invalid filter JSON: not an object"),

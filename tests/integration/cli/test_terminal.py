@@ -36,12 +36,17 @@ class Output(FakeTest):
         self.assertNotIn("\x1b", self.ok(corvo.run("search", "--output", "table")))
 
     def test_what_a_job_says_cannot_move_the_cursor(self):
-        queues = [{"name": "evil\x1b[2J\x07\u009b", "pending": 1, "paused": False}]
-        _, corvo = self.serve({"GET /queues": queues})
-        text = self.shown(corvo, "queues", env={"NO_COLOR": "1"})
-        self.assertNotIn("\x1b", text)
-        self.assertNotIn("\x07", text)
-        self.assertNotIn("\u009b", text)
+        evil = "evil\x1b[2J\x07\u009b"
+        _, corvo = self.serve({
+            "GET /queues": [{"name": evil, "pending": 1, "paused": False}],
+            "GET /jobs/j/iterations": {"iterations": [{"iteration": 1, "status": "held", "hold_reason": evil}]},
+            "GET /usage/summary": {"period": "24h", "groups": [{"key": evil}]},
+            "GET /cluster/status": {"mode": evil}})
+        for args in (("queues",), ("iterations", "j"), ("usage",), ("cluster", "status")):
+            with self.subTest(args):
+                text = self.shown(corvo, *args, env={"NO_COLOR": "1"})
+                self.assertIn("evil?[2J??", text)
+                self.assertEqual([c for c in "\x1b\x07\u009b" if c in text], [])
 
     def test_workers_are_healthy_stale_or_offline(self):
         def beat(seconds):

@@ -9,26 +9,39 @@ static void rows__are_of_phases_that_both_have(void **state)
 {
     (void)state;
     static const struct {
-        const char *metric, *baseline, *current, *change;
+        const char *metric, *baseline, *current, *change, *ratio;
+        bool shown, whole;
     } wanted[] = {
-        {"ops/sec", "1000", "1500", "+50.0%"},
-        {"p99", "2.00ms", "500\u00b5s", "-75.0%"},
+        {"ops/sec", "1000", "1500", "+50.0%", "1.50", true, false},
+        {"p99", "2.00ms", "500\u00b5s", "-75.0%", "0.25", true, false},
+        {"ops/sec", "1000", "1500", "+50.0%", "1.50", true, true},
+        {"p50", "10\u00b5s", "30\u00b5s", "+200.0%", "3.00", true, true},
+        {"p99", "2.00ms", "500\u00b5s", "-75.0%", "0.25", true, true},
+        {"ops_per_sec", "1000", "1500", "+50.0%", "1.5", false, true},
+        {"p50_us", "10", "30", "+200.0%", "3", false, true},
+        {"p99_us", "2000", "500", "-75.0%", "0.25", false, true},
     };
-    struct str baseline = STR("{\"enqueue\":{\"ops_per_sec\":1000,\"p99_us\":2000},"
-                              "\"lifecycle\":{\"ops_per_sec\":7,\"p99_us\":1}}");
-    struct str current = STR("{\"enqueue\":{\"ops_per_sec\":1500,\"p99_us\":500},"
-                             "\"combined\":{\"ops_per_sec\":7,\"p99_us\":1}}");
+    struct cli_bench_pair pair;
+    pair.baseline =
+        STR("{\"enqueue\":{\"ops_per_sec\":1000,\"p50_us\":10,\"p99_us\":2000,\"max_us\":9},"
+            "\"lifecycle\":{\"ops_per_sec\":7,\"p99_us\":1}}");
+    pair.current = STR("{\"enqueue\":{\"ops_per_sec\":1500,\"p50_us\":30,\"p99_us\":500},"
+                       "\"combined\":{\"ops_per_sec\":7,\"p99_us\":1}}");
     struct str *rows = NULL;
     struct cli_kit k;
     cli_kit_open(&k);
-    assert_int_equal(cli_bench_rows(&k.cli, baseline, current, &rows), COUNT_OF(wanted));
-    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+    for (size_t i = 0, at = 0; i < COUNT_OF(wanted); i++) {
         ROW(wanted[i].metric);
-        expect_str(cli_member_text(&k.cli, rows[i], "phase"), STR("enqueue"));
-        expect_str(cli_member_text(&k.cli, rows[i], "metric"), str_from_z(wanted[i].metric));
-        expect_str(cli_member_text(&k.cli, rows[i], "baseline"), str_from_z(wanted[i].baseline));
-        expect_str(cli_member_text(&k.cli, rows[i], "current"), str_from_z(wanted[i].current));
-        expect_str(cli_member_text(&k.cli, rows[i], "change"), str_from_z(wanted[i].change));
+        pair.whole = wanted[i].whole;
+        size_t count = cli_bench_rows(&k.cli, &pair, wanted[i].shown, &rows);
+        assert_int_equal(count, pair.whole ? 3 : 2);
+        expect_str(cli_member_text(&k.cli, rows[at], "phase"), STR("enqueue"));
+        expect_str(cli_member_text(&k.cli, rows[at], "metric"), str_from_z(wanted[i].metric));
+        expect_str(cli_member_text(&k.cli, rows[at], "baseline"), str_from_z(wanted[i].baseline));
+        expect_str(cli_member_text(&k.cli, rows[at], "current"), str_from_z(wanted[i].current));
+        expect_str(cli_member_text(&k.cli, rows[at], "change"), str_from_z(wanted[i].change));
+        expect_str(cli_member_text(&k.cli, rows[at], "ratio"), str_from_z(wanted[i].ratio));
+        at = at + 1 == count ? 0 : at + 1;
     }
     cli_kit_close(&k);
 }
@@ -38,31 +51,49 @@ static void rows__a_baseline_of_nothing_has_no_change(void **state)
     (void)state;
     struct str *rows = NULL;
     struct cli_kit k;
+    struct cli_bench_pair pair = {.baseline = STR("{\"combined\":{\"ops_per_sec\":0}}"),
+                                  .current = STR("{\"combined\":{\"ops_per_sec\":5}}")};
     cli_kit_open(&k);
-    assert_int_equal(cli_bench_rows(&k.cli, STR("{\"combined\":{\"ops_per_sec\":0}}"),
-                                    STR("{\"combined\":{\"ops_per_sec\":5}}"), &rows),
-                     2);
+    assert_int_equal(cli_bench_rows(&k.cli, &pair, true, &rows), 1);
     expect_str(cli_member_text(&k.cli, rows[0], "change"), STR("-"));
-    assert_int_equal(cli_bench_rows(&k.cli, STR("[1,2"), STR("null"), &rows), 0);
+    expect_str(cli_member_text(&k.cli, rows[0], "ratio"), STR("-"));
+    assert_int_equal(cli_bench_rows(&k.cli, &pair, false, &rows), 1);
+    assert_int_equal(cli_member(rows[0], "ratio").type, JSON_TYPE_NULL);
+    pair = (struct cli_bench_pair){.baseline = STR("[1,2"), .current = STR("null")};
+    assert_int_equal(cli_bench_rows(&k.cli, &pair, true, &rows), 0);
     cli_kit_close(&k);
 }
 
-static void compare__warns_when_the_servers_differ(void **state)
+static void compare__warns_when_the_runs_differ(void **state)
 {
     (void)state;
     static const struct {
-        const char *server;
-        bool warned;
-    } rows[] = {{"{\"nodes\":1,\"durable\":true}", false},
-                {"{\"nodes\":3,\"durable\":true}", true}};
+        const char *current, *warning; /* NULL: none */
+    } rows[] = {
+        {"{\"combined\":{\"ops_per_sec\":1},"
+         "\"server\":{ \"nodes\": 1 },\"config\":{\"jobs\":9}}",
+         NULL},
+        {"{\"combined\":{\"ops_per_sec\":1},"
+         "\"server\":{\"nodes\":3},\"config\":{\"jobs\":9}}",
+         "Warning: the servers"},
+        {"{\"combined\":{\"ops_per_sec\":1},"
+         "\"server\":{\"nodes\":1},\"config\":{\"jobs\":8}}",
+         "Warning: the benchmarks"},
+        {"{\"enqueue\":{\"ops_per_sec\":1}}", "Warning: the reports have no phase in common"},
+    };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct cli_kit k;
-        ROW(rows[i].server);
+        ROW(rows[i].current);
         cli_kit_open(&k);
-        struct str current = cli_format(&k.cli, "{\"server\":%s}", rows[i].server);
-        cli_bench_compare(&k.cli, STR("{\"server\":{\"nodes\":1,\"durable\":true}}"), current);
+        struct cli_bench_pair pair = {.baseline =
+                                          STR("{\"combined\":{\"ops_per_sec\":1},"
+                                              "\"server\":{\"nodes\":1},\"config\":{\"jobs\":9}}"),
+                                      .current = str_from_z(rows[i].current)};
+        cli_bench_compare(&k.cli, &pair);
         struct str text = cli_kit_output(&k);
-        assert_int_equal(memmem(text.ptr, text.len, "Warning: ", 9) != NULL, rows[i].warned);
+        const char *wanted = rows[i].warning == NULL ? "Warning: " : rows[i].warning;
+        assert_int_equal(memmem(text.ptr, text.len, wanted, strlen(wanted)) != NULL,
+                         rows[i].warning != NULL);
         cli_kit_close(&k);
     }
 }
@@ -120,6 +151,6 @@ static void fill__cost_is_per_thousand_jobs(void **state)
 
 TEST_GROUP(cli_bench, cmocka_unit_test(rows__are_of_phases_that_both_have),
            cmocka_unit_test(rows__a_baseline_of_nothing_has_no_change),
-           cmocka_unit_test(compare__warns_when_the_servers_differ),
+           cmocka_unit_test(compare__warns_when_the_runs_differ),
            cmocka_unit_test(quantile__is_one_of_the_values),
            cmocka_unit_test(fill__cost_is_per_thousand_jobs));

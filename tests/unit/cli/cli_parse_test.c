@@ -19,6 +19,7 @@ static void parse__finds_the_command_behind_flags(void **state)
         {"schedules --output json", "schedules"},
         {"keys", "keys list"},
         {"queue pause q", "pause"},
+        {"queue throttle q 5/1s", "throttle"},
         {"tail --count 1", "events"},
         {"enqueue budget {}", "enqueue"},
         {"pause list", "pause"},
