@@ -9,62 +9,12 @@ job, so it holds two flushes to disk and this program's own work. The second par
 for the same few seconds ahead and measures, for each, how long after its time a worker had it.
 """
 import datetime
-import http.client
-import json
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-
-class Server:
-    def __init__(self, program):
-        self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
-        self.process = subprocess.Popen(
-            [program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
-             "--rate-limit-enabled=false", "--log-format", "json"], stderr=subprocess.PIPE, text=True)
-        for line in self.process.stderr:
-            record = json.loads(line)
-            if record["event"] == "ready":
-                self.port = record["port"]
-                break
-        else:
-            sys.exit("the server did not start")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-        self.folder.cleanup()
-
-
-class Client:
-    def __init__(self, server):
-        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
-
-    def get(self, path):
-        return self.ask("GET", path)
-
-    def post(self, path, body):
-        return self.ask("POST", path, json.dumps(body))
-
-    def ask(self, method, path, body=None):
-        self.connection.request(method, path, body)
-        answer = self.connection.getresponse()
-        data = answer.read()
-        if answer.status not in (200, 201):
-            sys.exit(f"{path}: {answer.status} {data!r}")
-        return json.loads(data)
-
-
-def percentiles(name, seconds):
-    values = sorted(seconds)
-    at = lambda p: values[min(len(values) - 1, int(len(values) * p))] * 1000
-    print(f"{name:<34} {len(values):>7}   p50 {at(0.5):8.3f} ms   p90 {at(0.9):8.3f}"
-          f"   p99 {at(0.99):8.3f}   max {values[-1] * 1000:8.3f}")
+sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+from lib.running import Client, Server, percentiles
 
 
 def handed_over(server, rounds):

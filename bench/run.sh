@@ -19,11 +19,17 @@ echo
 echo "== engine: all of it, without a network"
 "$bin/engine_bench" --dir "$work/engine"
 echo
+echo "== engine: lifecycles without and with the view beside it"
+"$bin/engine_bench" --dir "$work/engine" --view --seconds 60 --rounds 1
+echo
 echo "== view: filling and asking the copy in SQLite"
 "$bin/view_bench" --dir "$work/view"
 echo
 echo "== a claim, with few and with many jobs waiting"
-"$here/claim_flat.sh" "$bin/machine_bench" 1000000
+"$here/claim_flat.sh" "$bin/machine_bench"
 echo
 echo "== server: over HTTP, beside beanstalkd"
 "$here/server.sh" "$bin"
+echo
+echo "== server: single enqueues beside a bulk operation"
+"$here/bulk.py" "$bin/../corvo"
