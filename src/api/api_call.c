@@ -104,6 +104,11 @@ void api_call__buf(struct buf *b)
     buf_init(b, ANSWER_BYTES_MAX);
 }
 
+void api_call__buf_room(struct buf *b, void *room, size_t room_bytes)
+{
+    buf_init_room(b, ANSWER_BYTES_MAX, room, room_bytes);
+}
+
 /* Ends */
 
 enum { HEADERS_MAX = 14 };
@@ -215,8 +220,9 @@ void api_call__reply(struct api_call *c, int status, struct str json)
 
 void api_call__reply_status(struct api_call *c, const char *word)
 {
+    char room[128];
     struct buf json;
-    buf_init(&json, 128);
+    buf_init_room(&json, sizeof room, room, sizeof room);
     struct json_write w = json_write_to(&json);
     json_write_object(&w);
     api_document__text(&w, "status", str_from_z(word));

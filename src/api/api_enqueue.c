@@ -286,12 +286,13 @@ static const char *const status_words[RESULT_STATUS_COUNT] = {
 
 static void one_enqueued(struct api_call *c, const struct result *r)
 {
+    char room[256];
     struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
     bool duplicate = r->items[0].status == RESULT_DUPLICATE;
-    buf_init(&json, 256);
+    buf_init_room(&json, sizeof room, room, sizeof room);
     struct json_write w = json_write_to(&json);
     json_write_object(&w);
     api_document__id(&w, "job_id", r->items[0].id, ID_JOB);

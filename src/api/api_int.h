@@ -205,6 +205,7 @@ void *api_call__alloc(struct api_call *c, size_t size);
 
 /* A buf for an answer, bounded by what an answer may be; freed with buf_deinit by the caller. */
 void api_call__buf(struct buf *b);
+void api_call__buf_room(struct buf *b, void *room, size_t room_bytes); /* begins in the room */
 
 /* api_names.c: namespaces and ids */
 

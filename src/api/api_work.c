@@ -107,6 +107,7 @@ static void write_claimed(struct api_call *c, struct json_write *w, const struct
 
 static void one_fetched(struct api_call *c, const struct result *r)
 {
+    char room[1024];
     struct buf json;
     if (api_call__refused(c, r)) {
         return;
@@ -115,7 +116,7 @@ static void one_fetched(struct api_call *c, const struct result *r)
         api_call__reply_empty(c, 204);
         return;
     }
-    api_call__buf(&json);
+    api_call__buf_room(&json, room, sizeof room);
     struct json_write w = json_write_to(&json);
     write_claimed(c, &w, &r->items[0]);
     json_write_finish(&w);

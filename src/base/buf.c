@@ -13,10 +13,33 @@ void buf_init(struct buf *b, size_t limit_bytes)
     *b = (struct buf){.limit_bytes = limit_bytes};
 }
 
+void buf_init_room(struct buf *b, size_t limit_bytes, void *room, size_t room_bytes)
+{
+    *b = (struct buf){.ptr = room,
+                      .cap = room_bytes < limit_bytes ? room_bytes : limit_bytes,
+                      .limit_bytes = limit_bytes,
+                      .borrowed = true};
+}
+
 void buf_deinit(struct buf *b)
 {
-    free(b->ptr);
+    if (!b->borrowed) {
+        free(b->ptr);
+    }
     buf_init(b, b->limit_bytes);
+}
+
+/* The content in memory of its own, with room for cap bytes. */
+static void own(struct buf *b, size_t cap)
+{
+    char *ptr = realloc(b->borrowed ? NULL : b->ptr, cap);
+    CHECK(ptr != NULL);
+    if (b->borrowed && b->len > 0) {
+        memcpy(ptr, b->ptr, b->len);
+    }
+    b->borrowed = false;
+    b->ptr = ptr;
+    b->cap = cap;
 }
 
 char *buf_grow(struct buf *b, size_t n)
@@ -33,9 +56,7 @@ char *buf_grow(struct buf *b, size_t n)
         if (cap > b->limit_bytes) {
             cap = b->limit_bytes;
         }
-        b->ptr = realloc(b->ptr, cap);
-        CHECK(b->ptr != NULL);
-        b->cap = cap;
+        own(b, cap);
     }
     return b->ptr + b->len;
 }
@@ -64,6 +85,9 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 
 char *buf_take(struct buf *b)
 {
+    if (b->borrowed) {
+        own(b, b->cap);
+    }
     char *ptr = b->ptr;
     buf_init(b, b->limit_bytes);
     return ptr;

@@ -4,6 +4,9 @@
  * What is put into a buf is sized by a client or a disk, so passing the limit is an ordinary
  * outcome: the buf then refuses, remembers it (overflow) and keeps what it had. A writer may thus
  * append many times and look once, at the end. Running out of real memory aborts.
+ *
+ * A buf may begin in room that its owner has anyway, on the stack or beside it, and moves out when
+ * that is too small. Such a buf must not be copied as a struct.
  */
 #pragma once
 
@@ -21,9 +24,12 @@ struct buf {
     size_t cap;
     size_t limit_bytes;
     bool overflow; /* something did not fit */
+    bool borrowed; /* ptr is the owner's room */
 };
 
 void buf_init(struct buf *b, size_t limit_bytes);
+/* The room, of that many bytes, lives at least as long as the buf. */
+void buf_init_room(struct buf *b, size_t limit_bytes, void *room, size_t room_bytes);
 void buf_deinit(struct buf *b); /* fine on one that was never used; leaves it empty */
 
 /* Forget the content, keep the memory. */

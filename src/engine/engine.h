@@ -108,6 +108,10 @@ struct engine_op {
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;
+    /* The last members: where command and result begin. Most need no more, so that neither thread
+     * allocates. */
+    char command_room[384];
+    char result_room[128];
 };
 
 void engine_op_init(struct engine_op *op);

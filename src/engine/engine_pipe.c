@@ -12,14 +12,14 @@
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
-enum { RESULT_FIRST_BYTES = 128, LANE_OPS_MAX = 64 };
+enum { LANE_OPS_MAX = 64 };
 
 void engine_op_init(struct engine_op *op)
 {
-    *op = (struct engine_op){0};
-    buf_init(&op->command, LIMIT_OP_BYTES);
+    memset(op, 0, offsetof(struct engine_op, command_room));
+    buf_init_room(&op->command, LIMIT_OP_BYTES, op->command_room, sizeof op->command_room);
     /* A claim of 512 large jobs is more than any command. */
-    buf_init(&op->result, SIZE_MAX);
+    buf_init_room(&op->result, SIZE_MAX, op->result_room, sizeof op->result_room);
     op->end = heap_node_out();
 }
 
@@ -41,9 +41,6 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     buf_clear(&op->command);
     buf_clear(&op->result);
     command_encode(c, &op->command);
-    /* The core thread writes the result; most fit into what is reserved here, so that it allocates
-     * nothing. */
-    CHECK(buf_reserve(&op->result, RESULT_FIRST_BYTES) != NULL);
     if (op->command.overflow) {
         return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
     }

@@ -77,7 +77,7 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->conn = conn;
     x->ops = ops;
     x->finished = true; /* no handler has it yet */
-    buf_init(&x->body, SIZE_MAX);
+    buf_init_room(&x->body, SIZE_MAX, x->body_room, sizeof x->body_room);
     x->req.loop = loop;
     x->req.peer = arena_str(x->req.arena, conn->peer); /* the request may outlive the connection */
     x->req.tls = conn->tls.ssl != NULL;
@@ -171,7 +171,7 @@ void http_exchange__recycle(struct http_exchange *x)
     }
     struct arena *arena = x->req.arena;
     arena_reset(arena);
-    memset(x, 0, sizeof *x);
+    memset(x, 0, offsetof(struct http_exchange, body_room));
     x->req.arena = arena;
     x->next = loop->spare;
     loop->spare = x;

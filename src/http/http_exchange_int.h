@@ -124,6 +124,7 @@ struct http_exchange {
         struct http1_part h1;
         struct http2_part h2;
     };
+    char body_room[512]; /* the last member: where the body begins */
 };
 
 static inline struct http_exchange *http_exchange__of(struct http_request *req)

@@ -107,7 +107,36 @@ static void take__hands_the_bytes_over(void **state)
     buf_deinit(&b);
 }
 
-TEST_GROUP(buf, cmocka_unit_test(add__grows_and_keeps_what_was_there),
+static void room__is_used_and_then_left(void **state)
+{
+    (void)state;
+    char room[8];
+    struct buf b;
+    buf_init_room(&b, 100, room, sizeof room);
+    buf_add_str(&b, STR("12345678"));
+    assert_ptr_equal(b.ptr, room);
+    expect_str(buf_str(&b), STR("12345678"));
+    buf_add_char(&b, '9');
+    assert_ptr_not_equal(b.ptr, room);
+    expect_str(buf_str(&b), STR("123456789"));
+    buf_deinit(&b);
+
+    buf_init_room(&b, 4, room, sizeof room); /* the limit counts, not the room */
+    buf_add_str(&b, STR("12345"));
+    assert_true(b.overflow);
+    buf_deinit(&b);
+
+    buf_init_room(&b, 100, room, sizeof room);
+    buf_add_str(&b, STR("abc"));
+    char *bytes = buf_take(&b); /* from malloc, as always */
+    assert_ptr_not_equal(bytes, room);
+    assert_memory_equal(bytes, "abc", 3);
+    free(bytes);
+    buf_deinit(&b);
+}
+
+TEST_GROUP(buf, cmocka_unit_test(room__is_used_and_then_left),
+           cmocka_unit_test(add__grows_and_keeps_what_was_there),
            cmocka_unit_test(limit__refuses_whole_pieces_and_is_remembered),
            cmocka_unit_test(limit__of_zero_holds_nothing),
            cmocka_unit_test(reserve__is_filled_by_the_caller),
