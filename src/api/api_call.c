@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/api_hub_int.h"
+#include "api/api_query_int.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
@@ -682,6 +683,9 @@ static void go_on(struct api_call *c, const struct api_match *match)
         return;
     }
     if (!open && !authenticate(c)) {
+        return;
+    }
+    if (match->query != NULL && !api_query__read(c, match->query)) {
         return;
     }
     if ((c->route->flags & ROUTE_BODY) != 0) {
