@@ -12,8 +12,8 @@
 #include "api/api_backup_int.h"
 #include "backup/backup_verify.h"
 #include "base/check.h"
-#include "base/limits.h"
 #include "base/crc32c.h"
+#include "base/limits.h"
 #include "os/os_clock.h"
 #include "store/store_job.h"
 

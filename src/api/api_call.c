@@ -168,6 +168,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
+    CHECK(!c->later_busy);
     int64_t took = took_ns(c);
     common_headers(c, h, took);
     response.headers = h->rows;
@@ -365,7 +366,7 @@ static void watch_gone(struct http_request *req)
     c->gone = true;
     if (c->op_busy) {
         engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
-    } else if (!c->look_busy && !c->ask_busy) {
+    } else if (!c->look_busy && !c->ask_busy && !c->later_busy) {
         drop(c);
     }
 }
@@ -448,6 +449,28 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
         c->look_busy = false;
         api_call__fail(c, ERR_STOPPING, "%s", err_text(ERR_STOPPING));
     }
+}
+
+/* Pieces */
+
+static void deliver_later(struct msg *m)
+{
+    struct api_call *c = CONTAINER_OF(m, struct api_call, later);
+    c->later_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else {
+        c->on_later(c);
+    }
+}
+
+void api_call__later(struct api_call *c, void (*then)(struct api_call *c))
+{
+    c->on_later = then;
+    c->later.deliver = deliver_later;
+    c->later_busy = true;
+    bool posted = mailbox_post(http_loop_mailbox(c->req->loop), &c->later);
+    CHECK(posted); /* a loop outlives its requests */
 }
 
 /* The view */

@@ -7,7 +7,11 @@
 #include "base/limits.h"
 #include "event/event_json.h"
 
-enum { LIST_DEFAULT = 100, LIST_MAX = 1000 };
+enum {
+    LIST_DEFAULT = 100,
+    LIST_MAX = 1000,
+    LIST_TURN_BYTES = 512 * 1024, /* of events looked at in one turn: about a millisecond */
+};
 
 /* A stream: the reader, and the call that it answers. */
 struct stream {
@@ -247,22 +251,6 @@ static void handle_stream(struct api_call *c)
 
 /* ---- a page of the log ---- */
 
-struct listing {
-    struct json_write w;
-    struct event_match match;
-    int64_t left;
-};
-
-static bool list_one(void *data, const struct store_event *e)
-{
-    struct listing *l = data;
-    if (event_match_fits(&l->match, e)) {
-        event_json_write(&l->w, e, l->match.ns, EVENT_JSON_NAMED);
-        l->left--;
-    }
-    return l->left > 0;
-}
-
 struct list_in {
     int64_t after_seq, limit;
 };
@@ -275,22 +263,63 @@ static const struct list_in list_init = {.limit = LIST_DEFAULT};
 static const struct json_schema list_schema =
     JSON_SCHEMA(struct list_in, list_rows, .init = &list_init);
 
+/* The log has the events of all namespaces, so a page of one may be far apart. What is looked at in
+ * one turn of the network thread is bounded, in bytes of events; then others have their turn. */
+struct listing {
+    struct json_write w; /* into the call's asked */
+    struct event_match match;
+    uint64_t after; /* looked at up to here */
+    int64_t left;
+    size_t looked; /* bytes, in this turn */
+    bool paused;   /* the turn is over, the log is not */
+};
+
+static bool list_one(void *data, const struct store_event *e)
+{
+    struct listing *l = data;
+    if (l->looked >= LIST_TURN_BYTES) {
+        l->paused = true;
+        return false;
+    }
+    l->looked += sizeof *e + e->queue.len + e->text.len + e->text2.len;
+    l->after = e->seq;
+    if (event_match_fits(&l->match, e)) {
+        event_json_write(&l->w, e, l->match.ns, EVENT_JSON_NAMED);
+        l->left--;
+    }
+    return l->left > 0;
+}
+
+static void list_piece(struct api_call *c)
+{
+    struct listing *l = c->data;
+    l->looked = 0;
+    l->paused = false;
+    store_event_read(engine_store(c->api->config.engine), l->after, list_one, l);
+    if (l->paused) {
+        api_call__later(c, list_piece);
+        return;
+    }
+    json_write_end(&l->w);
+    json_write_end(&l->w);
+    json_write_finish(&l->w);
+    api_call__reply(c, 200, buf_str(&c->asked));
+}
+
 static void handle_list(struct api_call *c)
 {
     const struct list_in *in = c->query;
-    struct listing l = {.match = {.ns = c->ns, .types = EVENT_MATCH_ALL}, .left = in->limit};
-    struct buf json;
-    api_call__buf(&json);
-    l.w = json_write_to(&json);
-    json_write_object(&l.w);
-    json_write_key(&l.w, STR("events"));
-    json_write_array(&l.w);
-    store_event_read(engine_store(c->api->config.engine), (uint64_t)in->after_seq, list_one, &l);
-    json_write_end(&l.w);
-    json_write_end(&l.w);
-    json_write_finish(&l.w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    struct listing *l = API_NEW(c, struct listing);
+    *l = (struct listing){.match = {.ns = c->ns, .types = EVENT_MATCH_ALL},
+                          .after = (uint64_t)in->after_seq,
+                          .left = in->limit};
+    c->data = l;
+    api_call__buf(&c->asked);
+    l->w = json_write_to(&c->asked);
+    json_write_object(&l->w);
+    json_write_key(&l->w, STR("events"));
+    json_write_array(&l->w);
+    list_piece(c);
 }
 
 /* clang-format off */

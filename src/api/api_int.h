@@ -49,11 +49,16 @@ struct api_call {
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
 
+    /* work in pieces: the next one waits for its turn */
+    struct msg later;
+    bool later_busy;
+    void (*on_later)(struct api_call *c);
+
     /* a question to the view, or its being made anew, under way */
     struct view_ask ask;
     struct view_rebuild rebuild;
     bool ask_busy;
-    struct buf asked; /* the answer, written by the view's thread */
+    struct buf asked; /* the answer, written by the view's thread or in pieces */
     struct err ask_err;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
@@ -114,6 +119,10 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
 /* Look at the machine between two entries, on the core thread; then go on here. */
 void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
                     void (*then)(struct api_call *c));
+
+/* Go on in another turn of this network thread, so that other requests have theirs. Not called
+ * when the client goes. */
+void api_call__later(struct api_call *c, void (*then)(struct api_call *c));
 
 /* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
  * answer into c->asked, or set c->ask_err; then go on here. Errors end the call. */
