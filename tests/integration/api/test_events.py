@@ -297,7 +297,8 @@ class Log(EventTest):
 class ListFarApart(unittest.TestCase):
     def test_events_of_a_namespace_are_found_however_many_others_lie_between(self):
         with Server("--rate-limit-enabled=false") as server:
-            api, tenant = server.client(), server.client(X_Corvo_Namespace="tenant")
+            api = server.client()
+            tenant = api.with_headers(X_Corvo_Namespace="tenant")
             first = tenant.enqueue("a")
             for _ in range(3):
                 api.enqueue_batch([{"queue": "a", "payload": "x" * 10}] * 5000)
