@@ -57,13 +57,6 @@ struct enqueue_in {
 /* The row whose presence matters. */
 enum { ENQUEUE_ROW_CHAIN_STEP = 16 };
 
-static const struct json_word priority_words[] = {
-    {"critical", JOB_PRIORITY_CRITICAL},
-    {"high", JOB_PRIORITY_HIGH},
-    {"normal", JOB_PRIORITY_NORMAL},
-    {NULL, 0},
-};
-
 static const struct json_word backoff_words[] = {
     {"none", JOB_BACKOFF_NONE},
     {"fixed", JOB_BACKOFF_FIXED},
@@ -76,7 +69,7 @@ static const struct json_field enqueue_rows[] = {
     JSON_STR(struct enqueue_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "Queue to put the job into."),
     JSON_RAW(struct enqueue_in, payload, 0, JSON_KEEP_NULL, "Any JSON value."),
-    JSON_WORD(struct enqueue_in, priority, priority_words, JSON_LAX | JSON_OR_NUMBER,
+    JSON_WORD(struct enqueue_in, priority, api_names__priorities, JSON_LAX | JSON_OR_NUMBER,
               "critical, high or normal."),
     JSON_STR(struct enqueue_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
              "While a job with this key holds it, no other is made."),
@@ -448,7 +441,8 @@ struct ingest_in {
 };
 
 static const struct json_field ingest_rows[] = {
-    JSON_WORD(struct ingest_in, priority, priority_words, JSON_LAX, "critical, high or normal."),
+    JSON_WORD(struct ingest_in, priority, api_names__priorities, JSON_LAX,
+              "critical, high or normal."),
     JSON_STR(struct ingest_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
              "While a job with this key holds it, no other is made."),
     JSON_I64(struct ingest_in, max_retries, 0, INT32_MAX, 0, "Attempts in all."),

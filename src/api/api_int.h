@@ -140,7 +140,9 @@ void *api_call__alloc(struct api_call *c, size_t size);
 /* A buf for an answer, bounded by what an answer may be; freed with buf_deinit by the caller. */
 void api_call__buf(struct buf *b);
 
-/* api_names.c: namespaces and ids */
+/* api_names.c: words, namespaces and ids */
+
+extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
 
 /* The internal name of a queue as the caller names it; false, with err, when it may not. */
 ATTR_NODISCARD bool api_names__internal(struct api_call *c, struct str visible, struct str *out,
