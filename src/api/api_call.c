@@ -708,6 +708,10 @@ static void go_on(struct api_call *c, const struct api_match *match)
     if (!open && !authenticate(c)) {
         return;
     }
+    if (!open && (c->route->roles & c->role) == 0) {
+        api_call__fail(c, ERR_FORBIDDEN, "the role of this credential may not do this");
+        return;
+    }
     if (match->query != NULL && !api_query__read(c, match->query)) {
         return;
     }

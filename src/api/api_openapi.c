@@ -190,7 +190,7 @@ static const struct refusal {
     {"BadRequest", 400, ROUTE_BODY | IF_QUERY,
      "The body or a parameter is not what the schema says, or the state refuses."},
     {"Unauthorized", 401, IF_NOT_OPEN, "A credential is needed, or the one given is not known."},
-    {"Forbidden", 403, IF_NOT_OPEN, "The caller's role may not do this."},
+    {"Forbidden", 403, IF_NOT_OPEN, "The caller's role or namespace may not do this."},
     {"NotFound", 404, IF_PARAMETERS, "There is no such thing, or the caller may not see it."},
     {"TooLarge", 413, ROUTE_BODY, "The body, or a part of it, is over a limit."},
     {"TooManyRequests", 429, IF_NOT_OPEN,
@@ -587,9 +587,7 @@ static void write_namespace_parameter(struct openapi *o)
     text(o, "name", "X-Corvo-Namespace");
     text(o, "in", "header");
     api_document__bool(&o->w, "required", false);
-    text(o, "description",
-         "Namespace to work in. Counts for anonymous callers and for the admin's password; a key "
-         "has its own.");
+    text(o, "description", "Namespace to work in; the default one unless said.");
     open_object(o, "schema");
     text(o, "type", "string");
     text(o, "pattern", "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$");
@@ -602,7 +600,7 @@ static void write_namespace_parameter(struct openapi *o)
 static const struct {
     const char *name, *type, *in, *parameter, *scheme, *description;
 } credentials[] = {
-    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "An API key or the admin's password."},
+    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "The admin's password."},
     {"bearer", "http", NULL, NULL, "bearer", "The same as a bearer token."},
     {"cookie", "apiKey", "cookie", "corvo_api_key", NULL,
      "The same for browsers, percent-encoded."},
@@ -651,8 +649,9 @@ static void write_info(struct openapi *o, const char *version)
     text(o, "description",
          "Durable background jobs over HTTP. Bodies are JSON; members that are not known are "
          "passed over, and null is as good as absent unless a member says otherwise. Errors are "
-         "an object with `error` for people and `code` for programs. A server without keys and "
-         "without an admin's password needs no credential.");
+         "an object with `error` for people and `code` for programs. There is one credential, the "
+         "admin's password, and its role is admin; a server that has none set asks for none. "
+         "`x-corvo-roles` names the roles that an operation is for.");
     end(o);
     open_array(o, "servers");
     json_write_object(&o->w);
