@@ -13,6 +13,7 @@
 #include "backup/backup_verify.h"
 #include "base/check.h"
 #include "base/crc32c.h"
+#include "base/limits.h"
 #include "os/os_clock.h"
 #include "store/store_job.h"
 
@@ -380,11 +381,20 @@ static void watch_writable(struct http_request *req)
 
 static const struct http_watch backup_watch = {.gone = watch_gone, .writable = watch_writable};
 
+struct backup_in {
+    struct str named;
+};
+
+static const struct json_field backup_rows[] = {
+    {JSON_ROW("namespace", "Namespace to back up; the caller's unless said.", JSON_KIND_STR, 0),
+     JSON_RANGE(0, LIMIT_NAME_BYTES), .offset = JSON_OFFSET(struct backup_in, named, struct str)},
+};
+static const struct json_schema backup_schema = JSON_SCHEMA(struct backup_in, backup_rows);
+
 static void handle_backup(struct api_call *c)
 {
-    struct str named = STR_EMPTY;
-    (void)!http_request_param(c->req, STR("namespace"), &named);
-    if (!api_backup__set_namespace(c, named)) {
+    const struct backup_in *in = c->query;
+    if (!api_backup__set_namespace(c, in->named)) {
         return;
     }
     struct backup *b = API_NEW(c, struct backup);
@@ -407,4 +417,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_backup_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/admin/backup", &backup_schema},
+};
+
+const struct api_routes api_backup_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -213,15 +213,22 @@ void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicab
     buf_deinit(&json);
 }
 
-/* Now, a chunk after the other */
+/* Now: one command, so that all jobs see one moment, and all of them are done or none */
 
-static void chunk_done(struct api_call *c, const struct result *r);
-
-static void next_chunk(struct api_call *c)
+static void all_done(struct api_call *c, const struct result *r)
 {
     struct api_bulk *b = c->data;
-    size_t left = b->count - b->at;
-    if (left == 0) {
+    if (!api_call__refused(c, r)) {
+        b->affected += r->affected;
+        b->errors += r->missing;
+        reply_counts(c, b);
+    }
+}
+
+static void do_all(struct api_call *c)
+{
+    struct api_bulk *b = c->data;
+    if (b->count == 0) {
         reply_counts(c, b);
         return;
     }
@@ -232,20 +239,9 @@ static void next_chunk(struct api_call *c)
                                        .priority = b->priority,
                                        .queue = b->queue,
                                        .reason = b->reason,
-                                       .ids = b->ids + b->at,
-                                       .count = left < LIMIT_BULK_CHUNK ? left : LIMIT_BULK_CHUNK}};
-    b->at += command.jobs.count;
-    api_call__submit(c, &command, 0, chunk_done);
-}
-
-static void chunk_done(struct api_call *c, const struct result *r)
-{
-    struct api_bulk *b = c->data;
-    if (!api_call__refused(c, r)) {
-        b->affected += r->affected;
-        b->errors += r->missing;
-        next_chunk(c);
-    }
+                                       .ids = b->ids,
+                                       .count = b->count}};
+    api_call__submit(c, &command, 0, all_done);
 }
 
 /* The state of a job that exists and is the caller's to touch. */
@@ -288,7 +284,7 @@ void api_bulk__run(struct api_call *c)
 {
     struct api_bulk *b = c->data;
     drop_invisible(c, b);
-    next_chunk(c);
+    do_all(c);
 }
 
 /* In the background */

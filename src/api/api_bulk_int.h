@@ -32,7 +32,6 @@ struct api_bulk {
     bool dry_run;
     struct id *ids; /* what is to be done, each once */
     size_t count;
-    size_t at; /* how many of them are done */
     uint64_t affected;
     uint64_t errors;
 };

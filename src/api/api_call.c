@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "api/api_hub_int.h"
+#include "api/api_query_int.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
@@ -159,6 +160,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
+    CHECK(!c->later_busy);
     int64_t took = took_ns(c);
     common_headers(c, h, took);
     response.headers = h->rows;
@@ -357,7 +359,7 @@ static void watch_gone(struct http_request *req)
     c->gone = true;
     if (c->op_busy) {
         engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
-    } else if (!c->look_busy && !c->ask_busy) {
+    } else if (!c->look_busy && !c->ask_busy && !c->later_busy) {
         drop(c);
     }
 }
@@ -441,6 +443,28 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
         c->look_busy = false;
         api_call__fail(c, ERR_STOPPING, "%s", err_text(ERR_STOPPING));
     }
+}
+
+/* Pieces */
+
+static void deliver_later(struct msg *m)
+{
+    struct api_call *c = CONTAINER_OF(m, struct api_call, later);
+    c->later_busy = false;
+    if (c->gone) {
+        drop(c);
+    } else {
+        c->on_later(c);
+    }
+}
+
+void api_call__later(struct api_call *c, void (*then)(struct api_call *c))
+{
+    c->on_later = then;
+    c->later.deliver = deliver_later;
+    c->later_busy = true;
+    bool posted = mailbox_post(http_loop_mailbox(c->req->loop), &c->later);
+    CHECK(posted); /* a loop outlives its requests */
 }
 
 /* The view */
@@ -692,6 +716,13 @@ static void go_on(struct api_call *c, const struct api_match *match)
         return;
     }
     if (!open && !authenticate(c)) {
+        return;
+    }
+    if (!open && (c->route->roles & c->role) == 0) {
+        api_call__fail(c, ERR_FORBIDDEN, "the role of this credential may not do this");
+        return;
+    }
+    if (match->query != NULL && !api_query__read(c, match->query)) {
         return;
     }
     if ((c->route->flags & ROUTE_BODY) != 0) {

@@ -2,6 +2,7 @@
  * Producer endpoints (http-api.md 7): enqueue, batch, ingest, open batches.
  */
 #include "api/api_chain_int.h"
+#include "api/api_query_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
@@ -56,13 +57,6 @@ struct enqueue_in {
 /* The row whose presence matters. */
 enum { ENQUEUE_ROW_CHAIN_STEP = 16 };
 
-static const struct json_word priority_words[] = {
-    {"critical", JOB_PRIORITY_CRITICAL},
-    {"high", JOB_PRIORITY_HIGH},
-    {"normal", JOB_PRIORITY_NORMAL},
-    {NULL, 0},
-};
-
 static const struct json_word backoff_words[] = {
     {"none", JOB_BACKOFF_NONE},
     {"fixed", JOB_BACKOFF_FIXED},
@@ -75,7 +69,7 @@ static const struct json_field enqueue_rows[] = {
     JSON_STR(struct enqueue_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "Queue to put the job into."),
     JSON_RAW(struct enqueue_in, payload, 0, JSON_KEEP_NULL, "Any JSON value."),
-    JSON_WORD(struct enqueue_in, priority, priority_words, JSON_LAX | JSON_OR_NUMBER,
+    JSON_WORD(struct enqueue_in, priority, api_names__priorities, JSON_LAX | JSON_OR_NUMBER,
               "critical, high or normal."),
     JSON_STR(struct enqueue_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
              "While a job with this key holds it, no other is made."),
@@ -438,22 +432,45 @@ static struct str ingested_payload(struct api_call *c)
     return kept;
 }
 
-/* "k:v,k2:v2" as an object. */
-static bool parse_tags(struct api_call *c, struct str list, struct str *out, struct err *err)
+struct ingest_in {
+    int priority;
+    struct str unique_key;
+    int64_t max_retries;
+    struct wall scheduled_at;
+    struct str *tags;
+    size_t tag_count;
+};
+
+static const struct json_field ingest_rows[] = {
+    JSON_WORD(struct ingest_in, priority, api_names__priorities, JSON_LAX,
+              "critical, high or normal."),
+    JSON_STR(struct ingest_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
+             "While a job with this key holds it, no other is made."),
+    JSON_I64(struct ingest_in, max_retries, 0, INT32_MAX, 0, "Attempts in all."),
+    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
+    JSON_STRS(struct ingest_in, tags, tag_count, 0, LIMIT_TAGS,
+              LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, API_QUERY_COMMAS,
+              "Tags, as key:value each."),
+};
+
+static const struct ingest_in ingest_init = {
+    .priority = JOB_PRIORITY_NORMAL,
+    .max_retries = JOB_MAX_RETRIES,
+};
+static const struct json_schema ingest_schema =
+    JSON_SCHEMA(struct ingest_in, ingest_rows, .init = &ingest_init);
+
+/* The pairs as an object. */
+static bool join_tags(struct api_call *c, const struct ingest_in *in, struct str *out,
+                      struct err *err)
 {
     struct buf b;
     api_call__buf(&b);
     struct json_write w = json_write_to(&b);
     json_write_object(&w);
     bool good = true;
-    while (list.len > 0 && good) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        struct str pair = str_from(list.ptr, comma == NULL ? list.len : (size_t)(comma - list.ptr));
-        list = str_from_offset(list, comma == NULL ? list.len : pair.len + 1);
-        pair = str_trim(pair);
-        if (pair.len == 0) {
-            continue;
-        }
+    for (size_t i = 0; i < in->tag_count && good; i++) {
+        struct str pair = in->tags[i];
         const char *colon = memchr(pair.ptr, ':', pair.len);
         good = colon != NULL && colon != pair.ptr;
         if (good) {
@@ -464,46 +481,28 @@ static bool parse_tags(struct api_call *c, struct str list, struct str *out, str
     }
     json_write_end(&w);
     json_write_finish(&w);
-    *out = arena_str(c->arena, buf_str(&b));
+    *out = in->tag_count > 0 ? arena_str(c->arena, buf_str(&b)) : STR_EMPTY;
     buf_deinit(&b);
     if (!good) {
-        (void)err_set(err, ERR_VALIDATION, "tags must be a list of key:value pairs");
+        (void)err_set(err, ERR_VALIDATION, "invalid tags: expected a list of key:value pairs");
     }
     return good;
 }
 
-static bool ingest_params(struct api_call *c, struct enqueue_in *in, struct err *err)
-{
-    struct str v;
-    if (http_request_param(c->req, STR("priority"), &v)) {
-        in->priority = job_priority_parse(v);
-    }
-    if (http_request_param(c->req, STR("unique_key"), &v)) {
-        in->unique_key = v;
-    }
-    if (http_request_param(c->req, STR("max_retries"), &v) &&
-        (!str_to_i64(v, &in->max_retries) || in->max_retries < 0 || in->max_retries > INT32_MAX)) {
-        (void)err_set(err, ERR_VALIDATION, "max_retries: expected a number, got '" STR_FMT "'",
-                      STR_ARG(v));
-        return false;
-    }
-    if (http_request_param(c->req, STR("scheduled_at"), &v) &&
-        timestamp_parse(v, &in->scheduled_at, err) != ERR_OK) {
-        (void)err_wrap(err, "scheduled_at");
-        return false;
-    }
-    return !http_request_param(c->req, STR("tags"), &v) || parse_tags(c, v, &in->tags, err);
-}
-
 static void handle_ingest(struct api_call *c)
 {
+    const struct ingest_in *query = c->query;
     struct enqueue_in in = enqueue_init;
     struct command_new new;
     struct command command = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &new, .count = 1}};
     struct err err;
     in.queue = c->param[0];
     in.payload = ingested_payload(c);
-    if (!ingest_params(c, &in, &err) || !to_new(c, &in, &new, &err)) {
+    in.priority = query->priority;
+    in.unique_key = query->unique_key;
+    in.max_retries = query->max_retries;
+    in.scheduled_at = query->scheduled_at;
+    if (!join_tags(c, query, &in.tags, &err) || !to_new(c, &in, &new, &err)) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -609,4 +608,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_enqueue_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_POST, "/api/v1/webhooks/{queue}", &ingest_schema},
+};
+
+const struct api_routes api_enqueue_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -2,10 +2,16 @@
  * Events (http-api.md 15): the log as a stream that is pushed, and as pages that are asked for.
  */
 #include "api/api_hub_int.h"
+#include "api/api_query_int.h"
 #include "base/check.h"
+#include "base/limits.h"
 #include "event/event_json.h"
 
-enum { LIST_DEFAULT = 100, LIST_MAX = 1000 };
+enum {
+    LIST_DEFAULT = 100,
+    LIST_MAX = 1000,
+    LIST_TURN_BYTES = 512 * 1024, /* of events looked at in one turn: about a millisecond */
+};
 
 /* A stream: the reader, and the call that it answers. */
 struct stream {
@@ -21,10 +27,77 @@ static struct api_hub *hub_of(const struct api_call *c)
 
 /* ---- what the query asks for ---- */
 
-static struct str param_of(struct api_call *c, struct str name)
+enum { FORMAT_UNSAID, FORMAT_NAMED, FORMAT_MESSAGE, FORMAT_BOTH };
+
+enum { NO_NUMBER = -1 };
+
+struct stream_in {
+    int64_t last_event_id, tail; /* NO_NUMBER: not said */
+    struct str *queues, *job_ids, *types;
+    size_t queue_count, job_count, type_count;
+    int format;
+};
+
+static const struct json_word format_words[] = {
+    {"named", FORMAT_NAMED},
+    {"message", FORMAT_MESSAGE},
+    {"both", FORMAT_BOTH},
+    {NULL, 0},
+};
+
+/* clang-format off */
+#define LIST(member, counter, doc)                                                                 \
+    JSON_STRS(struct stream_in, member, counter, 0, API_QUERY_VALUES_MAX, LIMIT_QUEUE_NAME_BYTES,  \
+              API_QUERY_COMMAS, doc)
+static const struct json_field stream_rows[] = {
+    JSON_I64(struct stream_in, last_event_id, 0, INT64_MAX, JSON_LAX, "Events behind this one; the larger of it and the header Last-Event-ID counts."),
+    JSON_I64(struct stream_in, tail, 0, INT64_MAX, 0, "Without a position: begin so many events before the end; 0: only new ones."),
+    LIST(queues, queue_count, "Only events of these queues."),
+    LIST(job_ids, job_count, "Only events of these jobs."),
+    LIST(types, type_count, "Only events of these types: completed or job.completed, job.*, *."),
+    JSON_WORD(struct stream_in, format, format_words, 0, "Frames per event: with its name, as a message, or both. named unless said; both for a browser's EventSource."),
+};
+#undef LIST
+/* clang-format on */
+
+static const struct stream_in stream_init = {.last_event_id = NO_NUMBER, .tail = NO_NUMBER};
+static const struct json_schema stream_schema =
+    JSON_SCHEMA(struct stream_in, stream_rows, .init = &stream_init);
+
+static void read_types(const struct stream_in *in, struct event_match *m)
 {
-    struct str value = STR_EMPTY;
-    return http_request_param(c->req, name, &value) ? str_trim(value) : STR_EMPTY;
+    uint32_t types = 0;
+    for (size_t i = 0; i < in->type_count; i++) {
+        struct str type = in->types[i];
+        types |= str_eq(type, STR("*")) ? EVENT_MATCH_ALL : event_match_types(type);
+    }
+    m->types = in->type_count > 0 ? types : EVENT_MATCH_ALL;
+}
+
+static bool read_queues(struct api_call *c, const struct stream_in *in, struct event_match *m,
+                        struct err *err)
+{
+    struct str *queues = API_ARRAY(c, struct str, in->queue_count);
+    for (size_t i = 0; i < in->queue_count; i++) {
+        if (!api_names__internal(c, in->queues[i], &queues[i], err)) {
+            return false;
+        }
+    }
+    m->queues = queues;
+    m->queue_count = in->queue_count;
+    m->by_queue = in->queue_count > 0;
+    return true;
+}
+
+/* What is no id of a job is no event's job either. */
+static void read_jobs(struct api_call *c, const struct stream_in *in, struct event_match *m)
+{
+    struct id *jobs = API_ARRAY(c, struct id, in->job_count);
+    for (size_t i = 0; i < in->job_count; i++) {
+        m->job_count += id_parse(in->job_ids[i], ID_JOB, &jobs[m->job_count]) ? 1 : 0;
+    }
+    m->by_job = in->job_count > 0;
+    m->jobs = jobs;
 }
 
 /* The next value of a comma list, without blanks; false after the last. Empty ones are left out. */
@@ -40,58 +113,6 @@ static bool next_value(struct str *list, struct str *out)
         }
     }
     return false;
-}
-
-static size_t count_values(struct str list)
-{
-    struct str value;
-    size_t n = 0;
-    while (next_value(&list, &value)) {
-        n++;
-    }
-    return n;
-}
-
-static void read_types(struct api_call *c, struct event_match *m)
-{
-    struct str list = param_of(c, STR("types"));
-    struct str value;
-    uint32_t types = 0;
-    bool any = false;
-    while (next_value(&list, &value)) {
-        types |= str_eq(value, STR("*")) ? EVENT_MATCH_ALL : event_match_types(value);
-        any = true;
-    }
-    m->types = any ? types : EVENT_MATCH_ALL;
-}
-
-static bool read_queues(struct api_call *c, struct event_match *m, struct err *err)
-{
-    struct str list = param_of(c, STR("queues"));
-    struct str value;
-    struct str *queues = API_ARRAY(c, struct str, count_values(list));
-    while (next_value(&list, &value)) {
-        if (!api_names__internal(c, value, &queues[m->queue_count], err)) {
-            return false;
-        }
-        m->queue_count++;
-    }
-    m->queues = queues;
-    m->by_queue = m->queue_count > 0;
-    return true;
-}
-
-/* What is no id of a job is no event's job either. */
-static void read_jobs(struct api_call *c, struct event_match *m)
-{
-    struct str list = param_of(c, STR("job_ids"));
-    struct str value;
-    struct id *jobs = API_ARRAY(c, struct id, count_values(list));
-    while (next_value(&list, &value)) {
-        m->by_job = true;
-        m->job_count += id_parse(value, ID_JOB, &jobs[m->job_count]) ? 1 : 0;
-    }
-    m->jobs = jobs;
 }
 
 /* Only a browser's EventSource says so; no SDK does. */
@@ -112,55 +133,37 @@ static bool is_browser(const struct api_call *c)
     return false;
 }
 
-static bool read_format(struct api_call *c, struct api_hub_reader *r)
+static void read_format(struct api_call *c, const struct stream_in *in, struct api_hub_reader *r)
 {
-    struct str format = param_of(c, STR("format"));
-    if (format.len == 0) {
-        format = is_browser(c) ? STR("both") : STR("named");
-    }
-    bool both = str_eq(format, STR("both"));
-    r->named = both || str_eq(format, STR("named"));
-    r->message = both || str_eq(format, STR("message"));
-    return r->named || r->message;
+    int by_caller = is_browser(c) ? FORMAT_BOTH : FORMAT_NAMED;
+    int format = in->format == FORMAT_UNSAID ? by_caller : in->format;
+    r->named = format != FORMAT_MESSAGE;
+    r->message = format != FORMAT_NAMED;
 }
 
-/* A position that the caller has; false when it has none, or none that is a number. */
-static bool read_position(struct api_call *c, uint64_t *out)
+/* The position that the caller has, the larger of two; NO_NUMBER when it has none. */
+static int64_t read_position(struct api_call *c, const struct stream_in *in)
 {
-    struct str header = STR_EMPTY;
-    bool any = http_request_header(c->req, STR("last-event-id"), &header);
-    struct str texts[2] = {param_of(c, STR("last_event_id")), any ? header : STR_EMPTY};
-    *out = 0;
-    any = false;
-    for (unsigned i = 0; i < COUNT_OF(texts); i++) {
-        int64_t n;
-        if (str_to_i64(str_trim(texts[i]), &n) && n >= 0) {
-            *out = (uint64_t)n > *out ? (uint64_t)n : *out;
-            any = true;
-        }
-    }
-    return any;
+    struct str header;
+    int64_t n;
+    bool any = http_request_header(c->req, STR("last-event-id"), &header) &&
+               str_to_i64(str_trim(header), &n);
+    return any && n > in->last_event_id ? n : in->last_event_id;
 }
 
-/* The first event to send. False when tail is no number. */
-static bool read_start(struct api_call *c, struct api_hub *h, uint64_t *out)
+/* The first event to send. */
+static uint64_t read_start(struct api_call *c, const struct stream_in *in, struct api_hub *h)
 {
-    struct str text = param_of(c, STR("tail"));
     uint64_t end = api_hub__end(h);
-    int64_t tail = 0;
-    uint64_t position;
-    if (text.len > 0 && (!str_to_i64(text, &tail) || tail < 0)) {
-        return false;
+    int64_t position = read_position(c, in);
+    int64_t tail = in->tail == NO_NUMBER && is_browser(c) ? 0 : in->tail;
+    uint64_t start = 1;
+    if (position != NO_NUMBER) {
+        start = (uint64_t)position + 1;
+    } else if (tail != NO_NUMBER) {
+        start = (uint64_t)tail < end ? end - (uint64_t)tail : 1;
     }
-    if (read_position(c, &position)) {
-        *out = position + 1;
-    } else if (text.len > 0 || is_browser(c)) {
-        *out = (uint64_t)tail < end ? end - (uint64_t)tail : 1;
-    } else {
-        *out = 1;
-    }
-    *out = *out < end ? api_hub__oldest(h, *out) : *out;
-    return true;
+    return start < end ? api_hub__oldest(h, start) : start;
 }
 
 /* ---- the stream ---- */
@@ -207,22 +210,14 @@ static const struct http_watch stream_watch = {
 
 static bool read_query(struct api_call *c, struct stream *s, struct err *err)
 {
+    const struct stream_in *in = c->query;
     struct event_match *m = &s->reader.match;
     m->ns = c->ns;
-    read_types(c, m);
-    read_jobs(c, m);
-    if (!read_queues(c, m, err)) {
-        return false;
-    }
-    if (!read_format(c, &s->reader)) {
-        (void)err_set(err, ERR_VALIDATION, "format: expected named, message or both");
-        return false;
-    }
-    if (!read_start(c, s->hub, &s->reader.next)) {
-        (void)err_set(err, ERR_VALIDATION, "tail: expected a number that is not negative");
-        return false;
-    }
-    return true;
+    read_types(in, m);
+    read_jobs(c, in, m);
+    read_format(c, in, &s->reader);
+    s->reader.next = read_start(c, in, s->hub);
+    return read_queues(c, in, m, err);
 }
 
 static void handle_stream(struct api_call *c)
@@ -256,15 +251,38 @@ static void handle_stream(struct api_call *c)
 
 /* ---- a page of the log ---- */
 
+struct list_in {
+    int64_t after_seq, limit;
+};
+
+static const struct json_field list_rows[] = {
+    JSON_I64(struct list_in, after_seq, 0, INT64_MAX, 0, "Events behind this one."),
+    JSON_I64(struct list_in, limit, 1, LIST_MAX, JSON_CLAMP, "Events in an answer."),
+};
+static const struct list_in list_init = {.limit = LIST_DEFAULT};
+static const struct json_schema list_schema =
+    JSON_SCHEMA(struct list_in, list_rows, .init = &list_init);
+
+/* The log has the events of all namespaces, so a page of one may be far apart. What is looked at in
+ * one turn of the network thread is bounded, in bytes of events; then others have their turn. */
 struct listing {
-    struct json_write w;
+    struct json_write w; /* into the call's asked */
     struct event_match match;
+    uint64_t after; /* looked at up to here */
     int64_t left;
+    size_t looked; /* bytes, in this turn */
+    bool paused;   /* the turn is over, the log is not */
 };
 
 static bool list_one(void *data, const struct store_event *e)
 {
     struct listing *l = data;
+    if (l->looked >= LIST_TURN_BYTES) {
+        l->paused = true;
+        return false;
+    }
+    l->looked += sizeof *e + e->queue.len + e->text.len + e->text2.len;
+    l->after = e->seq;
     if (event_match_fits(&l->match, e)) {
         event_json_write(&l->w, e, l->match.ns, EVENT_JSON_NAMED);
         l->left--;
@@ -272,51 +290,50 @@ static bool list_one(void *data, const struct store_event *e)
     return l->left > 0;
 }
 
-/* A number of the query; def when it is not there. False, and the call has ended, when it is none.
- */
-static bool read_number(struct api_call *c, struct str name, int64_t min, int64_t def, int64_t *out)
+static void list_piece(struct api_call *c)
 {
-    struct str text;
-    *out = def;
-    if (!http_request_param(c->req, name, &text) || text.len == 0) {
-        return true;
+    struct listing *l = c->data;
+    l->looked = 0;
+    l->paused = false;
+    store_event_read(engine_store(c->api->config.engine), l->after, list_one, l);
+    if (l->paused) {
+        api_call__later(c, list_piece);
+        return;
     }
-    if (!str_to_i64(text, out) || *out < min) {
-        api_call__fail(c, ERR_VALIDATION, "invalid " STR_FMT, STR_ARG(name));
-        return false;
-    }
-    return true;
+    json_write_end(&l->w);
+    json_write_end(&l->w);
+    json_write_finish(&l->w);
+    api_call__reply(c, 200, buf_str(&c->asked));
 }
 
 static void handle_list(struct api_call *c)
 {
-    struct listing l = {.match = {.ns = c->ns, .types = EVENT_MATCH_ALL}};
-    struct buf json;
-    int64_t after;
-    if (!read_number(c, STR("after_seq"), 0, 0, &after) ||
-        !read_number(c, STR("limit"), 1, LIST_DEFAULT, &l.left)) {
-        return;
-    }
-    l.left = l.left < LIST_MAX ? l.left : LIST_MAX;
-    api_call__buf(&json);
-    l.w = json_write_to(&json);
-    json_write_object(&l.w);
-    json_write_key(&l.w, STR("events"));
-    json_write_array(&l.w);
-    store_event_read(engine_store(c->api->config.engine), (uint64_t)after, list_one, &l);
-    json_write_end(&l.w);
-    json_write_end(&l.w);
-    json_write_finish(&l.w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    const struct list_in *in = c->query;
+    struct listing *l = API_NEW(c, struct listing);
+    *l = (struct listing){.match = {.ns = c->ns, .types = EVENT_MATCH_ALL},
+                          .after = (uint64_t)in->after_seq,
+                          .left = in->limit};
+    c->data = l;
+    api_call__buf(&c->asked);
+    l->w = json_write_to(&c->asked);
+    json_write_object(&l->w);
+    json_write_key(&l->w, STR("events"));
+    json_write_array(&l->w);
+    list_piece(c);
 }
 
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                   roles      flags in    handler        cost  answer                   doc */
-    {HTTP_GET, "/api/v1/events",          ROLES_AOR, 0,    NULL, handle_stream, NULL, "200 text/event-stream", "Events as they happen. Query: last_event_id or tail, queues, job_ids, types, format."},
-    {HTTP_GET, "/api/v1/cluster/events",  ROLES_AOR, 0,    NULL, handle_list,   NULL, "200 {events}",          "Events that are kept. Query: after_seq, limit."},
+    {HTTP_GET, "/api/v1/events",          ROLES_AOR, 0,    NULL, handle_stream, NULL, "200 text/event-stream", "Events as they happen."},
+    {HTTP_GET, "/api/v1/cluster/events",  ROLES_AOR, 0,    NULL, handle_list,   NULL, "200 {events}",          "Events that are kept."},
 };
 /* clang-format on */
 
-const struct api_routes api_events_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/events", &stream_schema},
+    {HTTP_GET, "/api/v1/cluster/events", &list_schema},
+};
+
+const struct api_routes api_events_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

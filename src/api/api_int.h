@@ -1,5 +1,5 @@
 /*
- * What the files of the api share: a route, a call, and how a call ends.
+ * What the files of the api share: a call, and how a call ends.
  *
  * A call is one request on its way through. It lives in the request's arena and ends with exactly
  * one of api_call__reply, api_call__fail and api_call__stream_…; after that nothing of it may be
@@ -9,8 +9,10 @@
 #pragma once
 
 #include "api/api.h"
-#include "api/api_limiter_int.h" /* IWYU pragma: export */
-#include "api/api_metrics_int.h" /* IWYU pragma: export */
+#include "api/api_document_int.h" /* IWYU pragma: export */
+#include "api/api_limiter_int.h"  /* IWYU pragma: export */
+#include "api/api_metrics_int.h"  /* IWYU pragma: export */
+#include "api/api_route_int.h"    /* IWYU pragma: export */
 #include "base/clock.h"
 #include "core/job.h"
 #include "fsm/result.h"
@@ -19,83 +21,6 @@
 #include "json/json_schema.h"
 #include "json/json_write.h"
 
-/* Who may use a route: built-in roles, as bits. */
-enum {
-    ROLE_ADMIN = 1,
-    ROLE_OPERATOR = 2,
-    ROLE_WORKER = 4,
-    ROLE_READONLY = 8,
-    ROLES_AO = ROLE_ADMIN | ROLE_OPERATOR,
-    ROLES_AOW = ROLES_AO | ROLE_WORKER,
-    ROLES_AOR = ROLES_AO | ROLE_READONLY,
-    ROLES_ALL = ROLES_AO | ROLE_WORKER | ROLE_READONLY,
-};
-
-enum {
-    ROUTE_OPEN = 1,       /* no authentication, no rate limit */
-    ROUTE_LEADER = 2,     /* only the leader can do it */
-    ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
-    ROUTE_BODY_EMPTY = 8, /* an empty body is as good as {} */
-    ROUTE_READ = 16,      /* counts as a read although it is a POST */
-    ROUTE_TAIL = 256,     /* the last parameter is the whole rest of the path, or nothing */
-};
-
-struct api_call;
-
-struct api_route {
-    enum http_method method;
-    const char *pattern; /* "/api/v1/jobs/{id}" */
-    unsigned roles;
-    unsigned flags;
-    const struct json_schema *in; /* NULL: no JSON body */
-    void (*handle)(struct api_call *c);
-    /* How many tokens of the rate limiter a decoded request costs; NULL: one. */
-    uint64_t (*cost)(const struct api_call *c);
-    const char *answer; /* status and shape of the answer, for the description */
-    const char *doc;
-};
-
-struct api_routes {
-    const struct api_route *rows;
-    size_t count;
-};
-
-/* One table per resource; api_router.c lists them. */
-extern const struct api_routes api_enqueue_routes;
-extern const struct api_routes api_work_routes;
-extern const struct api_routes api_jobs_routes;
-extern const struct api_routes api_queues_routes;
-extern const struct api_routes api_schedules_routes;
-extern const struct api_routes api_events_routes;
-extern const struct api_routes api_explain_routes;
-extern const struct api_routes api_bulk_routes;
-extern const struct api_routes api_backup_routes;
-extern const struct api_routes api_restore_routes;
-extern const struct api_routes api_search_routes;
-extern const struct api_routes api_webhooks_routes;
-extern const struct api_routes api_system_routes;
-extern const struct api_routes api_usage_routes;
-extern const struct api_routes api_ui_routes;
-
-enum { API_PARAMS_MAX = 2 };
-
-struct api_match {
-    const struct api_route *route; /* NULL: none */
-    bool path_known;               /* the path exists, with another method */
-    char allow[64];                /* the methods of the path, for a 405 */
-    struct str param[API_PARAMS_MAX];
-};
-
-/* api_router.c */
-struct api_router *api_router__new(void);
-void api_router__free(struct api_router *r);
-void api_router__match(const struct api_router *r, enum http_method method, struct str path,
-                       struct arena *arena, struct api_match *out);
-size_t api_router__count(void);
-const struct api_route *api_router__route(size_t i); /* all of them, for metrics and OpenAPI */
-size_t api_router__index(const struct api_route *route);
-const char *api_router__method(enum http_method method); /* "GET"; "" for others */
-
 struct api_call {
     struct api *api;
     struct http_request *req;
@@ -103,6 +28,7 @@ struct api_call {
     struct str param[API_PARAMS_MAX];
     struct arena *arena;
     void *in;      /* the decoded body */
+    void *query;   /* the decoded query, when the route has a table for it */
     void *data;    /* the handler's own */
     struct str ns; /* namespace; empty for the default one */
     unsigned role; /* one bit */
@@ -123,11 +49,16 @@ struct api_call {
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
 
+    /* work in pieces: the next one waits for its turn */
+    struct msg later;
+    bool later_busy;
+    void (*on_later)(struct api_call *c);
+
     /* a question to the view, or its being made anew, under way */
     struct view_ask ask;
     struct view_rebuild rebuild;
     bool ask_busy;
-    struct buf asked; /* the answer, written by the view's thread */
+    struct buf asked; /* the answer, written by the view's thread or in pieces */
     struct err ask_err;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
@@ -190,6 +121,10 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
 void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
                     void (*then)(struct api_call *c));
 
+/* Go on in another turn of this network thread, so that other requests have theirs. Not called
+ * when the client goes. */
+void api_call__later(struct api_call *c, void (*then)(struct api_call *c));
+
 /* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
  * answer into c->asked, or set c->ask_err; then go on here. Errors end the call. */
 void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct view_reader *r),
@@ -207,7 +142,9 @@ void *api_call__alloc(struct api_call *c, size_t size);
 void api_call__buf(struct buf *b);
 void api_call__buf_room(struct buf *b, void *room, size_t room_bytes); /* begins in the room */
 
-/* api_names.c: namespaces and ids */
+/* api_names.c: words, namespaces and ids */
+
+extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
 
 /* The internal name of a queue as the caller names it; false, with err, when it may not. */
 ATTR_NODISCARD bool api_names__internal(struct api_call *c, struct str visible, struct str *out,
@@ -228,23 +165,6 @@ ATTR_NODISCARD bool api_names__job(struct api_call *c, struct str text, struct b
 ATTR_NODISCARD bool api_names__may_name(struct api_call *c, struct str text, struct id *out);
 /* The same; the call ends with 404 when it is not. */
 ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struct id *out);
-
-/* api_document.c: documents as JSON */
-void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
-                       struct store *store);
-/* The members of a job's document but for its errors, inside an object. */
-void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j);
-void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
-                           struct store *store);
-void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
-void api_document__time(struct json_write *w, const char *key, struct wall at);  /* left out at 0 */
-void api_document__text(struct json_write *w, const char *key, struct str text); /* … when empty */
-void api_document__raw(struct json_write *w, const char *key, struct str json);
-void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
-void api_document__i64(struct json_write *w, const char *key, int64_t v);
-void api_document__bool(struct json_write *w, const char *key, bool v);
-void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
-void api_document__tokens(struct json_write *w, const struct store_tokens *t);
 
 /* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
 void api_openapi__write(const char *version, struct buf *out);

@@ -241,16 +241,20 @@ static void replayed(struct api_call *c, const struct result *r)
     buf_deinit(&json);
 }
 
+/* The query says the same as the body, which wins. What is no number is refused as 0 is. */
+static const struct json_field replay_query_rows[] = {
+    JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, JSON_LAX,
+             "Iteration to begin from, at least 1, unless the body says it."),
+};
+static const struct json_schema replay_query_schema =
+    JSON_SCHEMA(struct action_in, replay_query_rows);
+
 static void handle_replay(struct api_call *c)
 {
     const struct action_in *in = c->in;
-    struct command command = {.type = COMMAND_REPLAY, .replay = {.from = in->from}};
-    struct str from;
-    if (in->from == 0 && http_request_param(c->req, STR("from"), &from) &&
-        !str_to_i64(from, &command.replay.from)) {
-        api_call__fail(c, ERR_VALIDATION, "from must be > 0");
-        return;
-    }
+    const struct action_in *query = c->query;
+    struct command command = {.type = COMMAND_REPLAY};
+    command.replay.from = in->from != 0 ? in->from : query->from;
     if (api_names__job_id(c, c->param[0], &command.replay.id)) {
         api_call__submit(c, &command, 0, replayed);
     }
@@ -275,4 +279,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_jobs_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_POST, "/api/v1/jobs/{id}/replay", &replay_query_schema},
+};
+
+const struct api_routes api_jobs_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

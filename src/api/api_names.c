@@ -22,6 +22,13 @@ static bool contains(struct str s, struct str part)
     return false;
 }
 
+const struct json_word api_names__priorities[] = {
+#define WORD(id, number, word) {word, number},
+    JOB_PRIORITY_LIST(WORD)
+#undef WORD
+        {NULL, 0},
+};
+
 bool api_names__internal(struct api_call *c, struct str visible, struct str *out, struct err *err)
 {
     if (c->ns.len == 0 || visible.len == 0) {

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "api/api_int.h"
+#include "api/api_query_int.h"
 #include "api/api_schema_int.h"
 #include "base/check.h"
 #include "base/limits.h"
@@ -177,7 +177,7 @@ static void write_tags(struct openapi *o)
 
 /* Answers */
 
-enum { IF_NOT_OPEN = 1 << 16, IF_PARAMETERS = 1 << 17 };
+enum { IF_NOT_OPEN = 1 << 16, IF_PARAMETERS = 1 << 17, IF_QUERY = 1 << 18 };
 
 /* The refusals that come before a handler is asked; which of them a route has follows from its
  * row. */
@@ -187,9 +187,10 @@ static const struct refusal {
     unsigned flags; /* of the route: any of these, or one of the two below */
     const char *description;
 } refusals[] = {
-    {"BadRequest", 400, ROUTE_BODY, "The body is not what the schema says, or the state refuses."},
+    {"BadRequest", 400, ROUTE_BODY | IF_QUERY,
+     "The body or a parameter is not what the schema says, or the state refuses."},
     {"Unauthorized", 401, IF_NOT_OPEN, "A credential is needed, or the one given is not known."},
-    {"Forbidden", 403, IF_NOT_OPEN, "The caller's role may not do this."},
+    {"Forbidden", 403, IF_NOT_OPEN, "The caller's role or namespace may not do this."},
     {"NotFound", 404, IF_PARAMETERS, "There is no such thing, or the caller may not see it."},
     {"TooLarge", 413, ROUTE_BODY, "The body, or a part of it, is over a limit."},
     {"TooManyRequests", 429, IF_NOT_OPEN,
@@ -203,6 +204,7 @@ static bool refuses(const struct api_route *r, const struct refusal *f)
     unsigned flags = r->flags;
     flags |= (r->flags & ROUTE_OPEN) == 0 ? IF_NOT_OPEN : 0;
     flags |= strchr(r->pattern, '{') != NULL ? IF_PARAMETERS : 0;
+    flags |= api_router__query(r) != NULL ? IF_QUERY : 0;
     return (flags & f->flags) != 0;
 }
 
@@ -327,28 +329,97 @@ static void write_answers(struct openapi *o, const struct api_route *r)
 
 /* Operations */
 
+/* What stands for a parameter of a path, by the pattern up to it. */
+static const struct place {
+    const char *pattern;
+    const char *description;
+    int64_t max_bytes; /* 0: the rest of the path, which may be nothing */
+} places[] = {
+    {"/api/v1/jobs/{id}", "Id of a job.", LIMIT_NAME_BYTES},
+    {"/api/v1/ack/{job_id}", "Id of a job.", LIMIT_NAME_BYTES},
+    {"/api/v1/fail/{job_id}", "Id of a job.", LIMIT_NAME_BYTES},
+    {"/api/v1/batch/{id}", "Id of a batch.", LIMIT_NAME_BYTES},
+    {"/api/v1/bulk/{id}", "Id of a bulk operation.", LIMIT_NAME_BYTES},
+    {"/api/v1/queues/{name}", "Name of a queue, percent-encoded where it has a '/'.",
+     LIMIT_QUEUE_NAME_BYTES},
+    {"/api/v1/schedules/{id}", "Id of a schedule.", LIMIT_NAME_BYTES},
+    {"/api/v1/webhooks/{queue}",
+     "Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id.",
+     LIMIT_QUEUE_NAME_BYTES},
+    {"/ui/{path}", "File of the interface; any other path is one of its pages.", 0},
+};
+
+static const struct place other_place = {
+    .description = "Percent-encoded where it has a '/'.",
+    .max_bytes = LIMIT_NAME_BYTES,
+};
+
+static const struct place *find_place(const char *pattern, struct str rest)
+{
+    size_t len = strlen(pattern) - rest.len;
+    len -= len > 0 && pattern[len - 1] == '/' ? 1 : 0;
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        if (str_eq(str_from_z(places[i].pattern), str_from(pattern, len))) {
+            return &places[i];
+        }
+    }
+    return &other_place;
+}
+
 /* Rows of one path may call a parameter differently; the path has the names of its first row. */
-static void write_parameters(struct openapi *o, const struct api_route *r,
-                             const struct api_route *path)
+static void write_path_parameters(struct openapi *o, const struct api_route *path)
 {
     struct str rest = str_from_z(path->pattern);
-    open_array(o, "parameters");
     while (rest.len > 0) {
         struct str segment = cut_segment(&rest);
         if (!is_param(segment)) {
             continue;
         }
+        const struct place *place = find_place(path->pattern, rest);
         json_write_object(&o->w);
         api_document__text(&o->w, "name", param_name(segment));
         text(o, "in", "path");
         api_document__bool(&o->w, "required", true);
-        text(o, "description", "Percent-encoded where it has a '/'.");
+        text(o, "description", place->description);
         open_object(o, "schema");
         text(o, "type", "string");
-        api_document__i64(&o->w, "minLength", 1);
-        api_document__i64(&o->w, "maxLength", LIMIT_NAME_BYTES);
+        if (place->max_bytes > 0) {
+            api_document__i64(&o->w, "minLength", 1);
+            api_document__i64(&o->w, "maxLength", place->max_bytes);
+        }
         end(o);
         end(o);
+    }
+}
+
+static void write_query_parameters(struct openapi *o, const struct json_schema *table)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct json_field *f = &table->fields[i];
+        json_write_object(&o->w);
+        text(o, "name", f->name);
+        text(o, "in", "query");
+        api_document__bool(&o->w, "required", (f->flags & JSON_REQUIRED) != 0);
+        api_schema__describe(&o->w, f);
+        if (f->kind == JSON_KIND_STRS) {
+            text(o, "style", "form");
+            api_document__bool(&o->w, "explode", (f->flags & API_QUERY_COMMAS) == 0);
+        }
+        open_object(o, "schema");
+        api_schema__field(&o->w, table, f);
+        end(o);
+        end(o);
+    }
+}
+
+static void write_parameters(struct openapi *o, const struct api_route *r,
+                             const struct api_route *path)
+{
+    const struct json_schema *query = api_router__query(r);
+    open_array(o, "parameters");
+    write_path_parameters(o, path);
+    if (query != NULL) {
+        write_query_parameters(o, query);
     }
     if ((r->flags & ROUTE_OPEN) == 0) {
         json_write_object(&o->w);
@@ -516,9 +587,7 @@ static void write_namespace_parameter(struct openapi *o)
     text(o, "name", "X-Corvo-Namespace");
     text(o, "in", "header");
     api_document__bool(&o->w, "required", false);
-    text(o, "description",
-         "Namespace to work in. Counts for anonymous callers and for the admin's password; a key "
-         "has its own.");
+    text(o, "description", "Namespace to work in; the default one unless said.");
     open_object(o, "schema");
     text(o, "type", "string");
     text(o, "pattern", "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$");
@@ -531,7 +600,7 @@ static void write_namespace_parameter(struct openapi *o)
 static const struct {
     const char *name, *type, *in, *parameter, *scheme, *description;
 } credentials[] = {
-    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "An API key or the admin's password."},
+    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "The admin's password."},
     {"bearer", "http", NULL, NULL, "bearer", "The same as a bearer token."},
     {"cookie", "apiKey", "cookie", "corvo_api_key", NULL,
      "The same for browsers, percent-encoded."},
@@ -580,8 +649,9 @@ static void write_info(struct openapi *o, const char *version)
     text(o, "description",
          "Durable background jobs over HTTP. Bodies are JSON; members that are not known are "
          "passed over, and null is as good as absent unless a member says otherwise. Errors are "
-         "an object with `error` for people and `code` for programs. A server without keys and "
-         "without an admin's password needs no credential.");
+         "an object with `error` for people and `code` for programs. There is one credential, the "
+         "admin's password, and its role is admin; a server that has none set asks for none. "
+         "`x-corvo-roles` names the roles that an operation is for.");
     end(o);
     open_array(o, "servers");
     json_write_object(&o->w);

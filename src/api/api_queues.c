@@ -243,6 +243,16 @@ static void handle_clear(struct api_call *c)
     act(c, &(struct command_queue){.action = COMMAND_QUEUE_CLEAR}, "cleared");
 }
 
+/* Clients may be careful; nothing here depends on it. */
+struct delete_in {
+    bool confirm;
+};
+
+static const struct json_field delete_rows[] = {
+    JSON_BOOL(struct delete_in, confirm, 0, "Taken, and not needed."),
+};
+static const struct json_schema delete_schema = JSON_SCHEMA(struct delete_in, delete_rows);
+
 static void handle_delete(struct api_call *c)
 {
     act(c, &(struct command_queue){.action = COMMAND_QUEUE_DELETE}, "deleted");
@@ -293,4 +303,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_queues_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_DELETE, "/api/v1/queues/{name}", &delete_schema},
+};
+
+const struct api_routes api_queues_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

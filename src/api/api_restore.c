@@ -370,14 +370,38 @@ static bool is_namespace(struct str s)
     return s.len <= 63;
 }
 
+/* What the query says */
+
+enum { MODE_KEEP, MODE_ENQUEUE };
+
+struct restore_in {
+    int mode;
+    bool verify;
+};
+
+static const struct json_word mode_words[] = {
+    {"keep", MODE_KEEP},
+    {"enqueue", MODE_ENQUEUE},
+    {NULL, 0},
+};
+
+static const struct json_field restore_rows[] = {
+    JSON_WORD(struct restore_in, mode, mode_words, JSON_LAX,
+              "enqueue makes new pending jobs; keep brings them back as they were, where the "
+              "backup's format can."),
+    JSON_BOOL(struct restore_in, verify, 0, "false restores a backup whose checksum is wrong."),
+};
+static const struct restore_in restore_init = {.mode = MODE_KEEP, .verify = true};
+static const struct json_schema restore_schema =
+    JSON_SCHEMA(struct restore_in, restore_rows, .init = &restore_init);
+
 static bool verify(struct restore *r, struct backup_verify *out, struct err *err)
 {
-    struct str skip = STR_EMPTY;
-    (void)!http_request_param(r->call->req, STR("verify"), &skip);
+    const struct restore_in *in = r->call->query;
     if (backup_verify_text(buf_str(&r->text), out, err) != ERR_OK) {
         return false;
     }
-    if (out->has_checksum && !out->checksum_fits && !str_eq(skip, STR("false"))) {
+    if (out->has_checksum && !out->checksum_fits && in->verify) {
         (void)err_set(err, ERR_VALIDATION,
                       "meta.checksum does not fit: the backup was damaged or edited; "
                       "verify=false restores it nevertheless");
@@ -396,14 +420,13 @@ static void watch_body_end(struct http_request *req)
     struct api_call *c = req->data;
     struct restore *r = c->data;
     struct backup_verify report;
-    struct str mode = STR_EMPTY;
+    const struct restore_in *in = c->query;
     struct err err;
     if (!verify(r, &report, &err)) {
         fail(r, &err);
         return;
     }
-    (void)!http_request_param(req, STR("mode"), &mode);
-    r->enqueue = report.format < BACKUP_VERIFY_FORMAT || str_eq(mode, STR("enqueue"));
+    r->enqueue = report.format < BACKUP_VERIFY_FORMAT || in->mode == MODE_ENQUEUE;
     c->arena = r->call_arena;
     struct str ns = arena_str(c->arena, report.ns);
     c->arena = r->arena;
@@ -471,4 +494,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_restore_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_POST, "/api/v1/admin/restore", &restore_schema},
+};
+
+const struct api_routes api_restore_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

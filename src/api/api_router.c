@@ -51,6 +51,28 @@ const struct api_route *api_router__route(size_t i)
     UNREACHABLE("there is no such route");
 }
 
+const struct json_schema *api_router__query(const struct api_route *route)
+{
+    for (size_t t = 0; t < COUNT_OF(tables); t++) {
+        for (size_t i = 0; i < tables[t]->query_count; i++) {
+            const struct api_query *q = &tables[t]->queries[i];
+            if (q->method == route->method && strcmp(q->pattern, route->pattern) == 0) {
+                return q->schema;
+            }
+        }
+    }
+    return NULL;
+}
+
+size_t api_router__query_count(void)
+{
+    size_t n = 0;
+    for (size_t t = 0; t < COUNT_OF(tables); t++) {
+        n += tables[t]->query_count;
+    }
+    return n;
+}
+
 size_t api_router__index(const struct api_route *route)
 {
     size_t before = 0;
@@ -92,6 +114,7 @@ static struct segments cut(struct str path)
 /* A row, taken apart once. */
 struct compiled {
     const struct api_route *route;
+    const struct json_schema *query;
     struct segments segments;
     unsigned params; /* bit n: segment n is a parameter */
 };
@@ -100,7 +123,7 @@ struct compiled {
  * A row of a table; open addressing, at most half full. */
 struct literal {
     uint64_t hash; /* of method and path; 0: free */
-    const struct api_route *route;
+    const struct compiled *to;
 };
 
 struct api_router {
@@ -120,26 +143,27 @@ static uint64_t literal_hash(enum http_method method, struct str path)
     return hash_bytes((uint64_t)method, path.ptr, path.len) | 1;
 }
 
-static void add_literal(struct api_router *r, const struct api_route *route)
+static void add_literal(struct api_router *r, const struct compiled *to)
 {
+    const struct api_route *route = to->route;
     uint64_t hash = literal_hash(route->method, str_from_z(route->pattern));
     size_t at = hash & r->literal_mask;
     while (r->literals[at].hash != 0) {
         at = (at + 1) & r->literal_mask;
     }
-    r->literals[at] = (struct literal){.hash = hash, .route = route};
+    r->literals[at] = (struct literal){.hash = hash, .to = to};
 }
 
-static const struct api_route *find_literal(const struct api_router *r, enum http_method method,
-                                            struct str path)
+static const struct compiled *find_literal(const struct api_router *r, enum http_method method,
+                                           struct str path)
 {
     uint64_t hash = literal_hash(method, path);
     for (size_t at = hash & r->literal_mask; r->literals[at].hash != 0;
          at = (at + 1) & r->literal_mask) {
-        const struct api_route *route = r->literals[at].route;
+        const struct api_route *route = r->literals[at].to->route;
         if (r->literals[at].hash == hash && route->method == method &&
             str_eq(str_from_z(route->pattern), path)) {
-            return route;
+            return r->literals[at].to;
         }
     }
     return NULL;
@@ -161,6 +185,7 @@ struct api_router *api_router__new(void)
     for (size_t i = 0; i < count; i++) {
         struct compiled *c = &r->routes[i];
         c->route = api_router__route(i);
+        c->query = api_router__query(c->route);
         c->segments = cut(str_from_z(c->route->pattern));
         CHECK(c->segments.count <= SEGMENTS_MAX);
         for (unsigned s = 0; s < c->segments.count; s++) {
@@ -168,7 +193,7 @@ struct api_router *api_router__new(void)
         }
         CHECK(__builtin_popcount(c->params) <= API_PARAMS_MAX);
         if (c->params == 0) {
-            add_literal(r, c->route);
+            add_literal(r, c);
         }
     }
     return r;
@@ -259,10 +284,14 @@ static struct str decoded(struct str raw, struct arena *arena)
 void api_router__match(const struct api_router *r, enum http_method method, struct str path,
                        struct arena *arena, struct api_match *out)
 {
-    const struct compiled *best = NULL;
+    const struct compiled *best = find_literal(r, method, path);
     *out = (struct api_match){0};
-    out->route = find_literal(r, method, path); /* none is closer than one without parameters */
-    if (out->route != NULL || path.len == 0 || path.ptr[0] != '/') {
+    if (best != NULL) { /* none is closer than one without parameters */
+        out->route = best->route;
+        out->query = best->query;
+        return;
+    }
+    if (path.len == 0 || path.ptr[0] != '/') {
         return;
     }
     struct segments segments = cut(path);
@@ -281,6 +310,7 @@ void api_router__match(const struct api_router *r, enum http_method method, stru
         return;
     }
     out->route = best->route;
+    out->query = best->query;
     unsigned n = 0;
     for (unsigned i = 0; i < best->segments.count; i++) {
         if ((best->params >> i & 1U) != 0) {

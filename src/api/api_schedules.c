@@ -9,10 +9,8 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/limits.h"
-#include "core/cron.h"
-#include "core/zone.h"
+#include "engine/engine_schedule.h"
 #include "os/os_clock.h"
-#include "os/os_zone.h"
 #include "store/store_record.h"
 
 enum { ZONE_BYTES_MAX = 1 << 20 };
@@ -45,13 +43,6 @@ enum {
     SET_TAGS,
 };
 
-static const struct json_word priority_words[] = {
-    {"critical", JOB_PRIORITY_CRITICAL},
-    {"high", JOB_PRIORITY_HIGH},
-    {"normal", JOB_PRIORITY_NORMAL},
-    {NULL, 0},
-};
-
 static const struct json_field schedule_rows[] = {
     [SET_NAME] =
         JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL, "Unique name."),
@@ -67,7 +58,7 @@ static const struct json_field schedule_rows[] = {
     [SET_MAX_RETRIES] =
         JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),
     [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),
-    [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, priority_words,
+    [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,
                                JSON_LAX | JSON_OR_NUMBER, "Of each job."),
     [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job."),
 };
@@ -200,27 +191,12 @@ static void deleted(struct api_call *c, const struct result *r)
 static enum err_code next_run(const struct store_schedule *s, struct wall created_at,
                               struct wall *out, struct err *err)
 {
-    struct cron cron;
-    struct buf bytes;
     struct zone *zone = NULL;
     struct wall now = os_clock_wall();
-    enum err_code code = cron_parse(s->cron, &cron, err);
-    if (code != ERR_OK) {
-        return code;
-    }
-    buf_init(&bytes, ZONE_BYTES_MAX);
-    code = os_zone_read(s->timezone, &bytes, err);
+    enum err_code code = engine_schedule_zone(s->timezone, &zone, err);
     if (code == ERR_OK) {
-        code = zone_new(buf_str(&bytes), &zone, err);
-    }
-    buf_deinit(&bytes);
-    if (code != ERR_OK) {
-        return err_set(err, ERR_VALIDATION, "timezone: '" STR_FMT "' is not known",
-                       STR_ARG(s->timezone));
-    }
-    if (!cron_next(&cron, zone, created_at.ns == 0 ? now : created_at, now, out)) {
-        code = err_set(err, ERR_VALIDATION, "cron: '" STR_FMT "' never comes in the next 5 years",
-                       STR_ARG(s->cron));
+        struct wall created = created_at.ns == 0 ? now : created_at;
+        code = engine_schedule_next(s->cron, zone, created, now, out, err);
     }
     zone_free(zone);
     return code;

@@ -130,10 +130,10 @@ static const struct {
     {JSON_CUT, " Longer text is cut."},
     {JSON_NO_CONTROL, " Without control characters."},
     {JSON_CLAMP, " A larger number counts as the largest."},
-    {JSON_LAX, " Another word counts as absent."},
+    {JSON_LAX, " Any other value counts as absent."},
 };
 
-static void describe(struct json_write *w, const struct json_field *f)
+void api_schema__describe(struct json_write *w, const struct json_field *f)
 {
     struct buf b;
     buf_init(&b, 4096);
@@ -308,16 +308,23 @@ static void describe_default(struct json_write *w, const struct json_schema *tab
     if (at == NULL) {
         return;
     }
+    struct str said = STR_EMPTY;
     if (f->kind == JSON_KIND_I64 || f->kind == JSON_KIND_DURATION) {
         memcpy(&v, at, sizeof v);
+    } else if (f->kind == JSON_KIND_STR) {
+        memcpy(&said, at, sizeof said);
     } else if (f->kind == JSON_KIND_WORD) {
         memcpy(&word, at, sizeof word);
     }
-    if (f->kind == JSON_KIND_I64 && v != 0) {
+    api_document__text(w, "default", said);
+    if (f->kind == JSON_KIND_I64 && v != 0 && v >= f->min && v <= f->max) {
         number(w, "default", v);
     } else if (f->kind == JSON_KIND_DURATION && v != 0) {
         json_write_key(w, STR("default"));
         json_write_str(w, str_from(duration, duration_format(v * NS_PER_MS, duration)));
+    }
+    if (f->kind == JSON_KIND_BOOL && *at != 0) {
+        api_document__bool(w, "default", true);
     }
     const struct json_word *known = f->kind == JSON_KIND_WORD ? f->words : NULL;
     while (known != NULL && known->word != NULL && known->value != word) {
@@ -326,6 +333,14 @@ static void describe_default(struct json_write *w, const struct json_schema *tab
     if (known != NULL && known->word != NULL) {
         text(w, "default", known->word);
     }
+}
+
+void api_schema__field(struct json_write *w, const struct json_schema *table,
+                       const struct json_field *f)
+{
+    CHECK(!is_nested(f));
+    describe_kind(NULL, w, f);
+    describe_default(w, table, f);
 }
 
 static void list_required(struct json_write *w, const struct json_schema *table)
@@ -360,7 +375,7 @@ static void write_table(const struct api_schema_set *s, struct json_write *w,
         json_write_object(w);
         describe_kind(s, w, f);
         describe_default(w, table, f);
-        describe(w, f);
+        api_schema__describe(w, f);
         json_write_end(w);
     }
     json_write_end(w);

@@ -1,5 +1,5 @@
 /*
- * Schemas: the tables of request bodies as JSON Schema, each under a name.
+ * Schemas: the tables of requests as JSON Schema, those of bodies each under a name.
  */
 #pragma once
 
@@ -18,6 +18,14 @@ void api_schema__add(struct api_schema_set *s, const struct json_schema *table, 
 /* {"$ref": …} to a table that was taken up. */
 void api_schema__reference(const struct api_schema_set *s, struct json_write *w,
                            const struct json_schema *table);
+
+/* One field of a table as a schema of its own: the members of the object that is open. Not for
+ * fields that hold objects. */
+void api_schema__field(struct json_write *w, const struct json_schema *table,
+                       const struct json_field *f);
+
+/* What the field is for, with what its flags mean to whoever fills it in. */
+void api_schema__describe(struct json_write *w, const struct json_field *f);
 
 /* All of them, as members of the object that is open. */
 void api_schema__write(const struct api_schema_set *s, struct json_write *w);

@@ -4,6 +4,7 @@
  * The view says which jobs, in which order; the documents themselves are read from the engine, so
  * that what is shown is never older than what the view knows. Both happen on a thread of the view.
  */
+#include "api/api_query_int.h"
 #include "api/api_search_int.h"
 #include "base/check.h"
 #include "base/limits.h"
@@ -34,6 +35,10 @@ static enum err_code parse_time(struct str text, struct wall *out, struct err *e
 /* Rows whose presence matters come first. */
 enum { ROW_ATTEMPT_MIN, ROW_ATTEMPT_MAX, ROW_CHAIN_STEP, ROW_HAS_ERRORS };
 
+#define SORT_DOC                                                                                   \
+    "created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at."
+#define LIMIT_DOC "Jobs in an answer, 50 unless said, at most 1000."
+
 /* clang-format off */
 #define TEXT(member, doc) JSON_STR(struct api_search_in, member, 0, API_SEARCH_TEXT_MAX, 0, doc)
 #define TIME(member, doc) JSON_TIME(struct api_search_in, member, parse_time, 0, doc)
@@ -60,10 +65,10 @@ static const struct json_field search_rows[] = {
     TEXT(parent_id, "Parent."),
     TEXT(chain_id, "Chain."),
     TEXT(job_id_prefix, "Beginning of the id."),
-    TEXT(sort, "created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at."),
+    TEXT(sort, SORT_DOC),
     TEXT(order, "asc or desc."),
     TEXT(cursor, "From the answer before."),
-    JSON_I64(struct api_search_in, limit, INT64_MIN, INT64_MAX, 0, "Jobs in an answer, 50 unless said, at most 1000."),
+    JSON_I64(struct api_search_in, limit, INT64_MIN, INT64_MAX, 0, LIMIT_DOC),
 };
 #undef TIME
 #undef TEXT
@@ -386,79 +391,67 @@ static void handle_search(struct api_call *c)
 
 /* Dead jobs, asked for by query parameters */
 
-static struct str param(struct api_call *c, const char *name)
-{
-    struct str value;
-    return http_request_param(c->req, str_from_z(name), &value) ? value : STR_EMPTY;
-}
+/* clang-format off */
+#define TEXT(member, doc) JSON_STR(struct api_search_in, member, 0, API_SEARCH_TEXT_MAX, 0, doc)
+#define TIME(member, doc) JSON_TIME(struct api_search_in, member, parse_time, 0, doc)
+static const struct json_field dead_rows[] = {
+    JSON_STR(struct api_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
+    JSON_I64(struct api_search_in, limit, INT64_MIN, INT64_MAX, 0, LIMIT_DOC),
+    TEXT(cursor, "From the answer before."),
+    TEXT(sort, SORT_DOC),
+    TEXT(order, "asc or desc."),
+    TEXT(error_contains, "A part of any error, without case."),
+    TEXT(payload_contains, "A part of the payload's JSON, without case."),
+    TEXT(payload_jq, "A question about the payload, such as .user.id == 7."),
+    TIME(created_after, "Created after."),
+    TIME(created_before, "Created before."),
+    JSON_STRS(struct api_search_in, tag, tag_count, 0, API_QUERY_VALUES_MAX, LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, 0,
+              "A tag that must be there, as key:value."),
+};
+#undef TIME
+#undef TEXT
+/* clang-format on */
 
-static bool time_param(struct api_call *c, const char *name, struct wall *out)
-{
-    struct err err;
-    if (parse_time(param(c, name), out, &err) == ERR_OK) {
-        return true;
-    }
-    api_call__fail(c, ERR_VALIDATION, "%s: %s", name, err.msg);
-    return false;
-}
+static const struct api_search_in dead_init = {
+    .limit = PAGE_DEFAULT,
+    .sort = {.ptr = "failed_at", .len = sizeof "failed_at" - 1},
+};
+static const struct json_schema dead_schema =
+    JSON_SCHEMA(struct api_search_in, dead_rows, .init = &dead_init);
 
-/* tag=k:v, any number of them, as the object that a search has. */
-static bool tag_params(struct api_call *c, struct str *out)
+/* The pairs as the object that a search has. */
+static bool join_tags(struct api_call *c, struct api_search_in *in)
 {
-    size_t count;
-    const struct http_param *params = http_request_params(c->req, &count);
     struct buf json;
-    bool any = false;
-    bool ok = true;
+    bool good = true;
     api_call__buf(&json);
     struct json_write w = json_write_to(&json);
     json_write_object(&w);
-    for (size_t i = 0; i < count && ok; i++) {
-        if (!str_eq(params[i].name, STR("tag")) || params[i].value.len == 0) {
-            continue;
-        }
-        struct str text = params[i].value;
-        const char *colon = memchr(text.ptr, ':', text.len);
-        ok = colon != NULL && str_is_utf8(text);
-        if (ok) {
-            size_t key = (size_t)(colon - text.ptr);
-            json_write_key(&w, str_from(text.ptr, key));
-            json_write_str(&w, str_from_offset(text, key + 1));
-            any = true;
+    for (size_t i = 0; i < in->tag_count && good; i++) {
+        struct str pair = in->tag[i];
+        const char *colon = memchr(pair.ptr, ':', pair.len);
+        good = colon != NULL;
+        if (good) {
+            size_t key = (size_t)(colon - pair.ptr);
+            json_write_key(&w, str_from(pair.ptr, key));
+            json_write_str(&w, str_from_offset(pair, key + 1));
         }
     }
     json_write_end(&w);
     json_write_finish(&w);
-    *out = any ? arena_str(c->arena, buf_str(&json)) : STR_EMPTY;
+    in->tags = in->tag_count > 0 ? arena_str(c->arena, buf_str(&json)) : STR_EMPTY;
     buf_deinit(&json);
-    if (!ok) {
-        api_call__fail(c, ERR_VALIDATION, "tag: expected key:value");
-    }
-    return ok;
+    return good;
 }
 
 static void handle_dead(struct api_call *c)
 {
-    struct api_search_in *in = API_NEW(c, struct api_search_in);
-    struct str limit = param(c, "limit");
-    in->queue = param(c, "queue");
+    struct api_search_in *in = c->query;
     in->state = STR("\"dead\"");
-    in->cursor = param(c, "cursor");
-    in->sort = param(c, "sort");
-    in->order = param(c, "order");
-    in->error_contains = param(c, "error_contains");
-    in->payload_contains = param(c, "payload_contains");
-    in->payload_jq = param(c, "payload_jq");
-    if (in->sort.len == 0) {
-        in->sort = STR("failed_at");
-    }
-    if (limit.len > 0 && !str_to_i64(limit, &in->limit)) {
-        api_call__fail(c, ERR_VALIDATION, "limit: expected a number");
-        return;
-    }
-    if (time_param(c, "created_after", &in->created_after) &&
-        time_param(c, "created_before", &in->created_before) && tag_params(c, &in->tags)) {
+    if (join_tags(c, in)) {
         search(c, in);
+    } else {
+        api_call__fail(c, ERR_VALIDATION, "invalid tag: expected key:value");
     }
 }
 
@@ -510,24 +503,24 @@ static void run_words(struct api_call *c, struct view_reader *r)
     buf_deinit(&doc);
 }
 
+struct words_in {
+    struct str q;
+    int64_t limit;
+};
+
+static const struct json_field words_rows[] = {
+    JSON_STR(struct words_in, q, 1, API_SEARCH_TEXT_MAX, JSON_REQUIRED, "Words to look for."),
+    JSON_I64(struct words_in, limit, 1, WORDS_MAX, JSON_LAX, "Jobs in the answer."),
+};
+static const struct words_in words_init = {.limit = PAGE_DEFAULT};
+static const struct json_schema words_schema =
+    JSON_SCHEMA(struct words_in, words_rows, .init = &words_init);
+
 static void handle_words(struct api_call *c)
 {
-    struct str query = param(c, "q");
-    int64_t limit = 0;
-    if (str_trim(query).len == 0) {
-        api_call__fail(c, ERR_VALIDATION, "q is required");
-        return;
-    }
-    if (query.len > API_SEARCH_TEXT_MAX || !str_is_utf8(query)) {
-        api_call__fail(c, ERR_VALIDATION, "q: expected at most %d bytes of UTF-8",
-                       API_SEARCH_TEXT_MAX);
-        return;
-    }
-    if (!str_to_i64(param(c, "limit"), &limit) || limit < 1 || limit > WORDS_MAX) {
-        limit = PAGE_DEFAULT;
-    }
+    const struct words_in *in = c->query;
     struct view_words *words = API_NEW(c, struct view_words);
-    *words = (struct view_words){.ns = c->ns, .query = query, .limit = (uint32_t)limit};
+    *words = (struct view_words){.ns = c->ns, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
     c->ask.text = true;
     api_call__ask(c, run_words, api_call__reply_asked);
@@ -567,4 +560,10 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_search_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/dead", &dead_schema},
+    {HTTP_GET, "/api/v1/search/fulltext", &words_schema},
+};
+
+const struct api_routes api_search_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

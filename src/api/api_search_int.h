@@ -23,6 +23,8 @@ struct api_search_in {
     struct str unique_key, batch_id, worker_id, parent_id, chain_id, job_id_prefix;
     struct str sort, order, cursor;
     int64_t limit;
+    struct str *tag; /* in a query only: key:value each */
+    size_t tag_count;
     uint64_t set; /* which were present: bits of the first rows */
 };
 

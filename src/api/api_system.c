@@ -41,13 +41,20 @@ static void say_ready(struct api_call *c, const struct api_view *v)
     }
 }
 
+struct healthz_in {
+    bool ready;
+};
+
+static const struct json_field healthz_rows[] = {
+    JSON_BOOL(struct healthz_in, ready, 0, "Ask what /readyz answers."),
+};
+static const struct json_schema healthz_schema = JSON_SCHEMA(struct healthz_in, healthz_rows);
+
 /* That the core thread answers is what is asked for: storage that fails stops the process. */
 static void handle_healthz(struct api_call *c)
 {
-    struct str ready;
-    bool wants_ready = http_request_param(c->req, STR("ready"), &ready) &&
-                       !str_eq(ready, STR("0")) && !str_eq(ready, STR("false"));
-    api_view__take(c, 0, wants_ready ? say_ready : say_healthy);
+    const struct healthz_in *in = c->query;
+    api_view__take(c, 0, in->ready ? say_ready : say_healthy);
 }
 
 static void handle_readyz(struct api_call *c)
@@ -278,4 +285,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_system_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/healthz", &healthz_schema},
+};
+
+const struct api_routes api_system_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

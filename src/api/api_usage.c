@@ -3,12 +3,12 @@
  */
 #include "api/api_int.h"
 #include "base/check.h"
+#include "base/limits.h"
 #include "core/duration.h"
 #include "os/os_clock.h"
 #include "view/view_usage.h"
 
-#define PERIOD_DEFAULT STR("24h")
-#define TAG_PREFIX     STR("tag:")
+#define TAG_PREFIX STR("tag:")
 
 struct summary {
     struct str period;
@@ -88,25 +88,35 @@ static bool parse_group(struct str word, struct view_usage *out)
     return out->tag.len > 0 && str_is_utf8(out->tag);
 }
 
+/* Texts, and parsed below, because the refusals have a code and words of their own. */
+struct summary_in {
+    struct str period, group_by;
+};
+
+static const struct json_field summary_rows[] = {
+    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,
+             "How far back from now, as a duration such as 90m or 7d."),
+    JSON_STR(struct summary_in, group_by, 0, LIMIT_NAME_BYTES, 0,
+             "queue, model, provider, none, or tag:<key>."),
+};
+static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3}};
+static const struct json_schema summary_schema =
+    JSON_SCHEMA(struct summary_in, summary_rows, .init = &summary_init);
+
 static void handle_summary(struct api_call *c)
 {
     struct summary *s = API_NEW(c, struct summary);
-    struct str group;
+    const struct summary_in *in = c->query;
     struct err err;
     int64_t ms = 0;
-    if (!http_request_param(c->req, STR("period"), &s->period) || s->period.len == 0) {
-        s->period = PERIOD_DEFAULT;
-    }
+    s->period = in->period;
     if (duration_parse(s->period, &ms, &err) != ERR_OK || ms <= 0) {
         api_call__fail(c, ERR_USAGE_SUMMARY, "invalid period: \"" STR_FMT "\"", STR_ARG(s->period));
         return;
     }
-    if (!http_request_param(c->req, STR("group_by"), &group)) {
-        group = STR_EMPTY;
-    }
-    if (!parse_group(group, &s->usage)) {
+    if (!parse_group(in->group_by, &s->usage)) {
         api_call__fail(c, ERR_USAGE_SUMMARY, "unsupported group_by: \"" STR_FMT "\"",
-                       STR_ARG(group));
+                       STR_ARG(in->group_by));
         return;
     }
     s->usage.ns = c->ns;
@@ -126,4 +136,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_usage_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/usage/summary", &summary_schema},
+};
+
+const struct api_routes api_usage_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -36,8 +36,8 @@ enum {
     LIMIT_CLAIM_QUEUES       = 256,          /* contract */
     LIMIT_ACK_BATCH          = 512,          /* contract */
     LIMIT_HEARTBEAT_JOBS     = 10000,        /* contract */
-    LIMIT_BULK_CHUNK         = 500,          /* contract: ids per bulk operation entry */
-    LIMIT_BULK_SYNC          = 10000,        /* contract: more than this goes on in the background */
+    LIMIT_BULK_CHUNK         = 500,          /* contract: ids per step of one in the background */
+    LIMIT_BULK_SYNC          = 10000,        /* contract: ids in one command; more go on in the background */
     LIMIT_BULK_IDS           = 1000000,      /* ids of one operation: more than a body can hold */
     LIMIT_BULK_FILTER_BYTES  = 64 * 1024,    /* a filter is some lines of JSON */
     LIMIT_BULK_OPEN          = 100,          /* operations in the background that are not over */

@@ -89,6 +89,9 @@ static enum err_code refusal(const struct node *n, struct err *err)
     if (!node_leads(n)) {
         return err_set_default(err, ERR_LEADER_UNAVAILABLE);
     }
+    if (transfer_is_on(&n->transfer)) {
+        return err_set(err, ERR_LEADER_UNAVAILABLE, "leadership is being handed over");
+    }
     if (disk_io_wal_status(n->disk)->low_space) {
         return err_set(err, ERR_NO_SPACE,
                        "the disk is nearly full: less than %" PRIu64 " bytes are free",
@@ -131,6 +134,47 @@ bool node_leads(const struct node *n)
     return !n->closing && guard_ready(&n->guard);
 }
 
+/* --- handing leadership over --- */
+
+static void transfer_done(struct transfer *t, bool moved)
+{
+    struct node *n = CONTAINER_OF(t, struct node, transfer);
+    log_info(moved ? "leadership_handed_over" : "leadership_kept", LOG_U64("target", t->target),
+             LOG_U64("tries", t->tries));
+    n->transferred(n->transferred_data, moved);
+}
+
+/* The other voter that has the most entries; 0 when there is none. */
+static raft_id furthest_voter(const struct raft *r)
+{
+    raft_id found = 0;
+    raft_index most = 0;
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        const struct raft_server *server = &r->configuration.servers[i];
+        raft_index match = r->leader_state.progress[i].match_index;
+        if (server->id != r->id && server->role == RAFT_VOTER && (found == 0 || match > most)) {
+            found = server->id;
+            most = match;
+        }
+    }
+    return found;
+}
+
+enum err_code node_transfer(struct node *n, uint64_t target, void (*done)(void *data, bool moved),
+                            void *data, struct err *err)
+{
+    if (!node_leads(n)) {
+        return err_set_default(err, ERR_LEADER_UNAVAILABLE);
+    }
+    target = target != 0 ? target : furthest_voter(&n->raft);
+    if (transfer_start(&n->transfer, target, err) != ERR_OK) {
+        return err->code;
+    }
+    n->transferred = done;
+    n->transferred_data = data;
+    return ERR_OK;
+}
+
 /* --- the guard's hooks, after each event --- */
 
 static void state_changed(void *data)
@@ -148,14 +192,28 @@ static void state_changed(void *data)
 
 static void delivered(void *data)
 {
-    flush_finished(data);
+    struct node *n = data;
+    flush_finished(n);
+    transfer_step(&n->transfer);
 }
 
-/* Raft's memory must not be trusted any more; the disk can be. A start reads it again. */
+static void cut_closed_cb(struct raft *raft)
+{
+    struct node *n = CONTAINER_OF(raft, struct node, raft);
+    check_fatal("raft was stopped by rule %d: %s", (int)GUARD_MEMBERS, n->cut);
+}
+
+/* Raft's memory must not be trusted any more; the disk can be. A start reads it again. What was cut
+ * off the log reaches the disk while Raft closes; a disk that failed has nothing to wait for. */
 static void fatal(void *data, enum guard_rule rule, const char *reason)
 {
-    (void)data;
-    check_fatal("raft was stopped by rule %d: %s", (int)rule, reason);
+    struct node *n = data;
+    if (rule != GUARD_MEMBERS) {
+        check_fatal("raft was stopped by rule %d: %s", (int)rule, reason);
+    }
+    n->cut = reason;
+    n->closing = true;
+    raft_close(&n->raft, cut_closed_cb);
 }
 
 /* --- opening --- */
@@ -262,6 +320,8 @@ static void start(struct node *n, const struct node_config *config)
     raft_set_snapshot_threshold(&n->raft, UINT_MAX);
     raft_set_pre_vote(&n->raft, true);
     guard_install(&n->guard, &n->io, &n->raft, &hooks);
+    transfer_init(&n->transfer, &n->raft);
+    n->transfer.done = transfer_done;
     uv_update_time(n->loop); /* reading the disk took its time, and Raft counts from now */
     int rc = raft_start(&n->raft);
     if (rc != 0) {
@@ -346,6 +406,9 @@ static void raft_closed_cb(struct raft *raft)
 
 void node_close(struct node *n, void (*closed)(void *data), void *data)
 {
+    if (n->cut != NULL) {
+        return; /* it is closing, and the process ends with that */
+    }
     CHECK(!n->closing);
     n->closing = true;
     n->closed = closed;

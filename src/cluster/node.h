@@ -75,8 +75,8 @@ ATTR_NODISCARD enum err_code node_open(uv_loop_t *loop, const struct node_config
                                        const struct node_fsm *fsm, struct node **out_node,
                                        struct err *err);
 
-/* Stop: proposals under way end with ERR_UNKNOWN_OUTCOME or ERR_STOPPING, then closed(data) is
- * called once, from the loop, and the node's memory is gone. */
+/* Stop. Does not hand leadership over. Proposals under way end with ERR_UNKNOWN_OUTCOME or
+ * ERR_STOPPING, then closed(data) is called once, from the loop, and the node's memory is gone. */
 void node_close(struct node *n, void (*closed)(void *data), void *data);
 
 /* One entry on its way. The caller embeds it and keeps it alive until done. */
@@ -97,6 +97,15 @@ struct node_propose {
 };
 
 void node_propose(struct node *n, struct node_propose *p);
+
+/* Hand leadership over: to the voter with this id, or with 0 to the one whose log is furthest.
+ * Until it is over proposals are refused; then done(data, moved) is called once, from the loop and
+ * never inside this call, unless the node is closed before. ERR_LEADER_UNAVAILABLE when this node
+ * does not lead, ERR_CONFLICT when it is handing over already, ERR_NOT_FOUND when there is no such
+ * voter beside this one. */
+ATTR_NODISCARD enum err_code node_transfer(struct node *n, uint64_t target,
+                                           void (*done)(void *data, bool moved), void *data,
+                                           struct err *err);
 
 /* How many proposals to keep under way: one for a group of one, a few in a cluster. */
 unsigned node_depth(const struct node *n);

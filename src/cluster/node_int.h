@@ -9,6 +9,7 @@
 #include "cluster/guard.h"
 #include "cluster/node.h"
 #include "cluster/snapshots.h"
+#include "cluster/transfer.h"
 #include "loop/mailbox.h"
 
 /* A snapshot being taken. The loop's, except while the pool works on it. */
@@ -35,6 +36,11 @@ struct node {
     struct guard guard;
     bool leads; /* as the state machine was told */
 
+    /* Handing leadership over. */
+    struct transfer transfer;
+    void (*transferred)(void *data, bool moved);
+    void *transferred_data;
+
     /* Proposals that are over and whose done has not been called. */
     struct node_propose *finished, **finished_end;
     struct msg finished_msg;
@@ -49,6 +55,7 @@ struct node {
 
     /* Closing. */
     bool closing, raft_closed, ending;
+    const char *cut;   /* why the process ends when Raft is closed; NULL when it goes on */
     uv_timer_t end[2]; /* never started: they only tell when the loop is done with the mailbox */
     void (*closed)(void *data);
     void *closed_data;

@@ -59,10 +59,13 @@ bool job_backoff_parse(struct str name, enum job_backoff *out)
 
 uint8_t job_priority_parse(struct str name)
 {
-    if (str_eq(name, STR("critical"))) {
-        return JOB_PRIORITY_CRITICAL;
+#define WORD(id, number, word)                                                                     \
+    if (str_eq(name, STR(word))) {                                                                 \
+        return number;                                                                             \
     }
-    return str_eq(name, STR("high")) ? JOB_PRIORITY_HIGH : JOB_PRIORITY_NORMAL;
+    JOB_PRIORITY_LIST(WORD)
+#undef WORD
+    return JOB_PRIORITY_NORMAL;
 }
 
 /* base << (attempt - 1), held at the top of the range. */

@@ -36,10 +36,16 @@ enum job_backoff {
     JOB_BACKOFF_EXPONENTIAL
 };
 
+/* The numbers are on disk, the words are the contract's: name, number, word. */
+#define JOB_PRIORITY_LIST(X)                                                                       \
+    X(CRITICAL, 0, "critical")                                                                     \
+    X(HIGH, 1, "high")                                                                             \
+    X(NORMAL, 2, "normal")
+
 enum {
-    JOB_PRIORITY_CRITICAL = 0,
-    JOB_PRIORITY_HIGH = 1,
-    JOB_PRIORITY_NORMAL = 2,
+#define JOB_PRIORITY_ENUM(name, number, word) JOB_PRIORITY_##name = (number),
+    JOB_PRIORITY_LIST(JOB_PRIORITY_ENUM)
+#undef JOB_PRIORITY_ENUM
 };
 
 /* Defaults of the contract. */
@@ -50,6 +56,12 @@ enum {
     JOB_UNIQUE_PERIOD_S = 3600,
     JOB_LEASE_MS = 60000, /* also what a heartbeat renews to */
 };
+
+/* For the beginning of an initializer: what a job is unless somebody says otherwise. */
+#define JOB_DEFAULTS                                                                               \
+    .priority = JOB_PRIORITY_NORMAL, .backoff = JOB_BACKOFF_EXPONENTIAL,                           \
+    .max_retries = JOB_MAX_RETRIES, .retry_base_ms = JOB_RETRY_BASE_MS,                            \
+    .retry_max_ms = JOB_RETRY_MAX_MS
 
 /* chain_step of the handlers. */
 enum { JOB_STEP_ON_EXIT = -1, JOB_STEP_ON_FAILURE = -2 };

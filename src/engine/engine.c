@@ -302,18 +302,31 @@ static void close_node(struct engine *e)
     }
 }
 
+static void handed_over(void *data, bool moved)
+{
+    (void)moved; /* whoever is left elects somebody */
+    close_node(data);
+}
+
+/* A leader that just goes leaves the others without one until they notice. */
 void engine__maybe_stopped(struct engine *e)
 {
-    if (e->stopping && e->entry_count == 0) {
+    struct err err;
+    if (!e->stopping || e->entry_count > 0 || e->handing_over || e->node_closing) {
+        return;
+    }
+    e->handing_over = node_transfer(e->node, 0, handed_over, e, &err) == ERR_OK;
+    if (!e->handing_over) { /* it does not lead, or is alone */
         close_node(e);
     }
 }
 
-/* Without a majority, or on a full disk, an entry may never come to its end. */
+/* Without a majority, or on a full disk, an entry may never come to its end, and nobody takes over
+ * either. */
 static void no_end_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    log_warn("entries_given_up", LOG_U64("entries", e->entry_count));
+    log_warn("stop_not_waited_for", LOG_U64("entries", e->entry_count));
     close_node(e);
 }
 

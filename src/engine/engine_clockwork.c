@@ -9,18 +9,16 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "core/zone.h"
 #include "engine/engine_int.h"
+#include "engine/engine_schedule.h"
 #include "log/log.h"
 #include "os/os_clock.h"
-#include "os/os_zone.h"
 
 enum {
     /* A wall clock may be set; the timer, which runs on the monotonic one, would not notice. So it
      * never sleeps longer than this while something is due later. */
     SLEEP_MS_MAX = 30000,
     FIRST_PURGE_MS = 60 * 1000,
-    ZONE_BYTES_MAX = 1 << 20,
 };
 
 struct zone_node {
@@ -33,14 +31,11 @@ struct zone_node {
 static const struct zone *find_zone(struct engine *e, struct str name, struct err *err)
 {
     struct map_node *known = map_find(&e->clockwork.zones, name);
-    struct buf bytes;
     struct zone *zone = NULL;
     if (known != NULL) {
         return CONTAINER_OF(known, struct zone_node, node)->zone;
     }
-    buf_init(&bytes, ZONE_BYTES_MAX);
-    if (os_zone_read(name, &bytes, err) == ERR_OK &&
-        zone_new(buf_str(&bytes), &zone, err) == ERR_OK) {
+    if (engine_schedule_zone(name, &zone, err) == ERR_OK) {
         struct zone_node *z = calloc(1, sizeof *z + name.len);
         CHECK(z != NULL);
         memcpy(z->name, name.ptr, name.len);
@@ -48,7 +43,6 @@ static const struct zone *find_zone(struct engine *e, struct str name, struct er
         z->zone = zone;
         map_add(&e->clockwork.zones, &z->node);
     }
-    buf_deinit(&bytes);
     return zone;
 }
 
@@ -64,20 +58,19 @@ static void log_schedule(const char *event, struct id schedule, const struct err
 static struct wall next_run(struct engine *e, const struct machine_due_schedule *s, struct wall now)
 {
     ATTR_CLEANUP(zone_freep) struct zone *utc = NULL;
-    struct wall next = {0};
-    struct cron cron;
+    struct wall next = WALL_NONE;
     struct err err;
-    if (cron_parse(s->cron, &cron, &err) != ERR_OK) {
-        log_schedule("schedule_ended", s->id, &err);
-        return next;
-    }
     const struct zone *zone = find_zone(e, s->timezone, &err);
     if (zone == NULL) {
         log_schedule("schedule_by_utc", s->id, &err);
         utc = zone_new_utc();
         zone = utc;
     }
-    return cron_next(&cron, zone, s->created_at, now, &next) ? next : WALL_NONE;
+    if (engine_schedule_next(s->cron, zone, s->created_at, now, &next, &err) != ERR_OK) {
+        log_schedule("schedule_ended", s->id, &err);
+        return WALL_NONE;
+    }
+    return next;
 }
 
 static void tick_done(struct engine_op *op)

@@ -106,6 +106,7 @@ struct engine {
     struct err open_err;
     bool open_failed, open_answered;
     bool node_closing;
+    bool handing_over;   /* leadership, before the node is closed */
     uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
     struct msg stop_msg;
 };

@@ -155,16 +155,14 @@ void apply_schedule_delete(struct machine *m, const struct command *c, struct re
 /* The job of one run, unless its key is taken; then the result names who has it. */
 static void run(struct machine *m, const struct schedule *s, struct result *r)
 {
-    struct job j = {.queue = s->rec.queue,
+    struct job j = {JOB_DEFAULTS,
+                    .queue = s->rec.queue,
                     .payload = s->rec.payload,
-                    .priority = s->rec.priority,
-                    .backoff = JOB_BACKOFF_EXPONENTIAL,
-                    .max_retries = s->rec.max_retries,
-                    .retry_base_ms = JOB_RETRY_BASE_MS,
-                    .retry_max_ms = JOB_RETRY_MAX_MS,
                     .unique_key = s->rec.unique_key,
                     .tags = s->rec.tags,
                     .schedule_id = s->id};
+    j.priority = s->rec.priority;
+    j.max_retries = s->rec.max_retries;
     const struct lock *l = j.unique_key.len == 0 ? NULL : locks__find(m, j.queue, j.unique_key);
     if (l != NULL && l->expiry.key > m->now.ns) {
         r->id = l->job;

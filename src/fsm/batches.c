@@ -140,13 +140,8 @@ static void finish(struct machine *m, struct batch *b)
 {
     b->rec.finished_at = m->now;
     if (b->rec.callback_queue.len > 0) {
-        struct job callback = {.queue = b->rec.callback_queue,
-                               .payload = callback_payload(m, b),
-                               .priority = JOB_PRIORITY_NORMAL,
-                               .backoff = JOB_BACKOFF_EXPONENTIAL,
-                               .max_retries = JOB_MAX_RETRIES,
-                               .retry_base_ms = JOB_RETRY_BASE_MS,
-                               .retry_max_ms = JOB_RETRY_MAX_MS};
+        struct job callback = {JOB_DEFAULTS, .queue = b->rec.callback_queue,
+                               .payload = callback_payload(m, b)};
         jobs__create(m, &callback);
     }
 }

@@ -65,13 +65,9 @@ static bool find_step(struct machine *m, const struct job *j, int32_t number, st
 static void create(struct machine *m, const struct job *from, const struct step *step,
                    int32_t number, struct str payload)
 {
-    struct job j = {.queue = step->queue,
+    struct job j = {JOB_DEFAULTS,
+                    .queue = step->queue,
                     .payload = payload,
-                    .priority = JOB_PRIORITY_NORMAL,
-                    .backoff = JOB_BACKOFF_EXPONENTIAL,
-                    .max_retries = JOB_MAX_RETRIES,
-                    .retry_base_ms = JOB_RETRY_BASE_MS,
-                    .retry_max_ms = JOB_RETRY_MAX_MS,
                     .chain_id = from->chain_id,
                     .chain_config = from->chain_config,
                     .chain_step = number,

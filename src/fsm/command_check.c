@@ -422,9 +422,8 @@ static enum err_code check_jobs(const struct command *c, const struct command_li
                                 struct err *err)
 {
     (void)limits;
-    if (c->jobs.count == 0 || c->jobs.count > LIMIT_BULK_CHUNK) {
-        return err_set(err, ERR_BULK, "job_ids must have 1 to %d ids in one step",
-                       LIMIT_BULK_CHUNK);
+    if (c->jobs.count == 0 || c->jobs.count > LIMIT_BULK_SYNC) {
+        return err_set(err, ERR_BULK, "job_ids must have 1 to %d ids in one step", LIMIT_BULK_SYNC);
     }
     if (c->jobs.action == COMMAND_JOB_MOVE &&
         check_queue_name(&top, "queue", c->jobs.queue, err) != ERR_OK) {

@@ -63,7 +63,11 @@ static enum err_code store_i64(struct json_decode *d, const struct json_field *f
         v = field->max;
     }
     if (v < field->min || v > field->max) {
-        return json_schema__refuse_size(d, "", v);
+        if ((field->flags & JSON_LAX) == 0) {
+            return json_schema__refuse_size(d, "", v);
+        }
+        json_schema__absent(d);
+        return ERR_OK;
     }
     memcpy(member, &v, sizeof v);
     return ERR_OK;

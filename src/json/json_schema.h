@@ -60,7 +60,7 @@ enum {
     JSON_CUT = 1 << 3,         /* text that is too long is cut between characters, not refused */
     JSON_NO_CONTROL = 1 << 4,  /* text with control characters is refused */
     JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
-    JSON_LAX = 1 << 6,         /* an unknown word counts as absent */
+    JSON_LAX = 1 << 6,         /* an unknown word, or an integer out of range, counts as absent */
     JSON_OR_NUMBER = 1 << 7,   /* a word may also be given as the number it stands for */
 };
 

@@ -91,18 +91,21 @@ function table(caption, heads, rows) {
       element("tbody", {}, rows)));
 }
 
-// Those of the path; what every operation takes is said once, in the overview.
+// Those of the path and of the query; what every operation takes is said once, in the overview.
 function ownParameters(operation) {
   return operation.parameters.filter((parameter) => !parameter.$ref);
 }
 
-function parameterRows(parameters) {
+function parameterRows(description, parameters) {
   return parameters.map((parameter) => {
+    const limit = limits(parameter.schema);
     return element("tr", {},
       element("th", { scope: "row" }, element("code", {}, parameter.name),
         parameter.required ? element("span", { class: "need" }, " required") : null),
       element("td", {}, parameter.in),
-      element("td", {}, parameter.description || ""));
+      element("td", {}, typeName(description, parameter.schema)),
+      element("td", {}, parameter.description || "",
+        limit ? element("span", { class: "limit" }, limit) : null));
   });
 }
 
@@ -203,7 +206,8 @@ function article(description, method, path, operation) {
       element("p", {}, operation.summary),
       chips(operation),
       parameters.length ? [element("h4", {}, "Parameters"),
-        table("Parameters", ["Name", "In", "Meaning"], parameterRows(parameters))] : null,
+        table("Parameters", ["Name", "In", "Type", "Meaning"],
+          parameterRows(description, parameters))] : null,
       operation.requestBody && !body ? [element("h4", {}, "Body"),
         element("p", {}, "Any bytes.")] : null,
       body ? [element("h4", {}, operation.requestBody.required ? "Body" : "Body, may be left out"),
@@ -238,8 +242,8 @@ function introduction(description) {
         element("td", {}, element("code", {}, scheme.name || "Bearer …")),
         element("td", {}, scheme.description)))),
     element("h4", {}, "Headers of every operation"),
-    table("Headers", ["Name", "In", "Meaning"],
-      parameterRows(Object.values(description.components.parameters))),
+    table("Headers", ["Name", "In", "Type", "Meaning"],
+      parameterRows(description, Object.values(description.components.parameters))),
     element("h4", {}, "Error codes"),
     element("p", {}, description.components.schemas.Error.properties.code.enum.flatMap(
       (code, i) => [i ? " " : "", element("code", {}, code)])),

@@ -107,6 +107,26 @@ class ByIds(BulkTest):
                    for j in self.api.fetch_batch(self.queue, count=500)]
         self.assertEqual(fetched, ids[::-1])
 
+    def test_all_jobs_of_a_request_see_one_moment(self):
+        """11.1: all items of one request see one timestamp; so do their events."""
+        ids = self.enqueue_many(1203)
+        last = self.api.must(self.api.get("/api/v1/jobs/" + ids[-1]))
+        self.assertEqual(self.bulk("hold", job_ids=ids)["affected"], 1203)
+        self.assertEqual(self.bulk("reject", job_ids=ids)["affected"], 1203)
+        ends = {self.api.job(i)["failed_at"] for i in (ids[0], ids[499], ids[500], ids[-1])}
+        self.assertEqual(len(ends), 1, ends)
+        self.assertNotIn("failed_at", last)
+        after, moments = 0, set()
+        while True:
+            page = self.api.must(self.api.get(
+                f"/api/v1/cluster/events?limit=1000&after_seq={after}"))["events"]
+            if not page:
+                break
+            after = page[-1]["seq"]
+            moments |= {e["created_at"] for e in page
+                        if e["type"] == "rejected" and e["queue"] == self.queue}
+        self.assertEqual(moments, ends)
+
     def test_nothing_is_nothing(self):
         for fields in ({}, {"job_ids": []}, {"job_ids": [], "filter": {}}, {"job_ids": None}):
             with self.subTest(fields=fields):
@@ -353,7 +373,8 @@ class InTheBackground(BulkTest):
         answer = self.bulk("hold", **{"async": True}, job_ids=ids)
 
         def watch(_):
-            return list(Stream(self.server, answer["progress_url"]))
+            return [one for one in Stream(self.server, answer["progress_url"])
+                    if one[0] is not None]  # keepalives, when it takes long
         for events in in_threads(4, watch):
             kinds = [e for e, _ in events]
             self.assertEqual(kinds[-1], "bulk.async.completed")

@@ -294,6 +294,27 @@ class Log(EventTest):
                              "VALIDATION_ERROR", message)
 
 
+class ListFarApart(unittest.TestCase):
+    def test_events_of_a_namespace_are_found_however_many_others_lie_between(self):
+        with Server("--rate-limit-enabled=false") as server:
+            api = server.client()
+            tenant = api.with_headers(X_Corvo_Namespace="tenant")
+            first = tenant.enqueue("a")
+            for _ in range(3):
+                api.enqueue_batch([{"queue": "a", "payload": "x" * 10}] * 5000)
+            last = tenant.enqueue("a")
+            listed = tenant.must(tenant.get("/api/v1/cluster/events"))["events"]
+            self.assertEqual([(e["type"], e["job_id"]) for e in listed],
+                             [("enqueued", first), ("enqueued", last)])
+            listed = tenant.must(tenant.get("/api/v1/cluster/events?limit=1"))["events"]
+            self.assertEqual([e["job_id"] for e in listed], [first])
+            after = listed[0]["seq"]
+            listed = tenant.must(tenant.get(f"/api/v1/cluster/events?after_seq={after}"))["events"]
+            self.assertEqual([e["job_id"] for e in listed], [last])
+            others = api.must(api.get("/api/v1/cluster/events?limit=1000"))["events"]
+            self.assertEqual(len(others), 1000)
+
+
 class Restart(unittest.TestCase):
     def test_a_stop_ends_streams_and_positions_survive_a_kill(self):
         with Server("--rate-limit-enabled=false") as server:

@@ -327,6 +327,42 @@ class Description(ApiTest):
                       for o in item.values() if isinstance(o, dict) and "operationId" in o]
         self.assertEqual(len(operations), len(set(operations)))
 
+    def test_parameters_are_described_and_held(self):
+        """Each parameter in the form that OpenAPI 3.1 wants; a number that is none is refused as
+        its schema says, unless it is described as one that may be wrong; unknown ones are ignored.
+        """
+        document = self.api.get("/openapi.json").json
+        seen = set()
+        for path, item in document["paths"].items():
+            for method, operation in item.items():
+                names = re.findall(r"\{([^}]*)\}", path)
+                own = [p for p in operation["parameters"] if "$ref" not in p]
+                self.assertEqual([p["name"] for p in own if p["in"] == "path"], names)
+                for parameter in own:
+                    with self.subTest(method=method, path=path, name=parameter["name"]):
+                        self.assertIn(parameter["in"], ("path", "query"))
+                        self.assertIsInstance(parameter["required"], bool)
+                        self.assertTrue(parameter["required"] or parameter["in"] == "query")
+                        self.assertTrue(parameter["description"])
+                        self.assertIn(parameter["schema"]["type"],
+                                      ("string", "integer", "boolean", "array"))
+                        self.assertEqual("style" in parameter,
+                                         parameter["schema"]["type"] == "array")
+                        key = (method, path, parameter["in"], parameter["name"])
+                        self.assertNotIn(key, seen)
+                        seen.add(key)
+                        if (method == "get" and parameter["in"] == "query"
+                                and parameter["schema"]["type"] == "integer"
+                                and "counts as absent" not in parameter["description"]):
+                            self.refused(self.api.get(f"{path}?{parameter['name']}=x"), 400,
+                                         "VALIDATION_ERROR", "invalid " + parameter["name"])
+        self.assertIn(("get", "/api/v1/search/fulltext", "query", "q"), seen)
+        self.api.must(self.api.get("/api/v1/cluster/events?nobody=knows&limit=1&limit=x"))
+        self.refused(self.api.get("/api/v1/dead?queue=%ff"), 400, "VALIDATION_ERROR",
+                     "invalid queue: expected UTF-8")
+        self.refused(self.api.get("/api/v1/events?format=no"), 400, "VALIDATION_ERROR",
+                     "invalid format")
+
     def test_docs(self):
         """20.7: HTML, no-cache, without third-party script hosts."""
         answer = self.api.get("/docs")

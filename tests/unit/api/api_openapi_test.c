@@ -163,14 +163,33 @@ static void openapi__describes_path_parameters(void **state)
             if (has(v.text, "$ref")) {
                 v.text = follow(v.text);
             }
-            in_path += json_value_text_eq(member(v.text, STR("in")), STR("path")) ? 1U : 0U;
             assert_true(has(v.text, "schema"));
+            if (json_value_text_eq(member(v.text, STR("in")), STR("path"))) {
+                in_path++;
+                assert_false(json_value_text_eq(member(v.text, STR("description")),
+                                                STR("Percent-encoded where it has a '/'.")));
+            }
         }
         for (const char *p = r->pattern; *p != '\0'; p++) {
             in_pattern += *p == '{' ? 1U : 0U;
         }
         assert_int_equal(in_path, in_pattern);
     }
+}
+
+/* The query parameter of that name; the text is empty when it is not described. */
+static struct str query_parameter(const struct api_route *r, struct str name)
+{
+    struct json_scan s = json_scan_from(member(operation_of(r), STR("parameters")).text);
+    struct json_value v;
+    assert_true(json_scan_enter_array(&s));
+    while (json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+        if (!has(v.text, "$ref") && json_value_text_eq(member(v.text, STR("in")), STR("query")) &&
+            json_value_text_eq(member(v.text, STR("name")), name)) {
+            return v.text;
+        }
+    }
+    return STR_EMPTY;
 }
 
 /* Which member of the description says the field's limit. */
@@ -250,6 +269,65 @@ static void openapi__describes_every_field_with_its_limit(void **state)
     }
 }
 
+/* A query's table is found by method and pattern: each must be that of a route. */
+static void openapi__describes_every_query_parameter_with_its_limit(void **state)
+{
+    unsigned tables = 0;
+    (void)state;
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *r = api_router__route(i);
+        const struct json_schema *query = api_router__query(r);
+        if (query == NULL) {
+            continue;
+        }
+        ROW(r->pattern);
+        tables++;
+        json_schema_check(query);
+        for (size_t j = 0; j < query->count; j++) {
+            const struct json_field *f = &query->fields[j];
+            ROW(f->name);
+            struct str parameter = query_parameter(r, str_from(f->name, f->name_len));
+            bool required = (f->flags & JSON_REQUIRED) != 0;
+            expect_str(member(parameter, STR("required")).text,
+                       required ? STR("true") : STR("false"));
+            assert_true(member(parameter, STR("description")).text.len > 2);
+            expect_limit(f, member(parameter, STR("schema")).text);
+            assert_int_equal(has(parameter, "explode"), f->kind == JSON_KIND_STRS);
+        }
+    }
+    assert_int_equal(tables, api_router__query_count());
+}
+
+static void openapi__says_what_absent_parameters_count_as(void **state)
+{
+    static const struct {
+        const char *pattern, *name, *value;
+    } rows[] = {
+        {"/api/v1/cluster/events", "limit", "100"},
+        {"/api/v1/dead", "sort", "\"failed_at\""},
+        {"/api/v1/search/fulltext", "limit", "50"},
+        {"/api/v1/usage/summary", "period", "\"24h\""},
+        {"/api/v1/webhooks/{queue}", "priority", "\"normal\""},
+        {"/api/v1/admin/restore", "verify", "true"},
+        {"/api/v1/events", "tail", NULL},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        size_t at = 0;
+        ROW(rows[i].pattern);
+        while (strcmp(api_router__route(at)->pattern, rows[i].pattern) != 0) {
+            at++;
+        }
+        struct str parameter = query_parameter(api_router__route(at), str_from_z(rows[i].name));
+        struct str schema = member(parameter, STR("schema")).text;
+        if (rows[i].value == NULL) {
+            assert_false(has(schema, "default"));
+        } else {
+            expect_str(member(schema, STR("default")).text, str_from_z(rows[i].value));
+        }
+    }
+}
+
 static void openapi__says_what_absent_members_count_as(void **state)
 {
     struct str schemas =
@@ -285,5 +363,7 @@ TEST_GROUP_FIXTURE(api_openapi, setup, teardown,
                    cmocka_unit_test(openapi__names_every_operation_once),
                    cmocka_unit_test(openapi__describes_path_parameters),
                    cmocka_unit_test(openapi__describes_every_field_with_its_limit),
+                   cmocka_unit_test(openapi__describes_every_query_parameter_with_its_limit),
+                   cmocka_unit_test(openapi__says_what_absent_parameters_count_as),
                    cmocka_unit_test(openapi__says_what_absent_members_count_as),
                    cmocka_unit_test(openapi__knows_the_words_of_every_error));

@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "base/hash.h"
 #include "cluster/node_int.h"
+#include "lib/expect.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 #include "log/log.h"
@@ -642,6 +643,109 @@ static void open__refuses_settings_that_cannot_work(void **state)
     assert_int_equal(try_open(r, &err), ERR_VALIDATION);
 }
 
+/* --- handing leadership over --- */
+
+struct handover {
+    bool over, moved;
+};
+
+static void handed_over(void *data, bool moved)
+{
+    struct handover *h = data;
+    assert_false(h->over);
+    *h = (struct handover){.over = true, .moved = moved};
+}
+
+static void transfer__needs_another_voter(void **state)
+{
+    struct rig *r = *state;
+    struct handover h = {0};
+    struct err err;
+    open_node(r);
+    assert_int_equal(node_transfer(r->node, 0, handed_over, &h, &err), ERR_NOT_FOUND);
+    assert_int_equal(node_transfer(r->node, 1, handed_over, &h, &err), ERR_NOT_FOUND);
+    assert_int_equal(node_transfer(r->node, 2, handed_over, &h, &err), ERR_NOT_FOUND);
+    assert_int_equal(propose(r, 64), ERR_OK);
+    assert_false(h.over);
+}
+
+static void changed_cb(struct raft_change *change, int status)
+{
+    assert_int_equal(status, 0);
+    *(bool *)change->data = true;
+}
+
+/* A second member that nobody can reach, as a voter. */
+static void add_voter(struct rig *r)
+{
+    struct raft *raft = &r->node->raft;
+    bool added = false;
+    struct raft_change change = {.data = &added};
+    assert_int_equal(raft_add(raft, &change, 2, "127.0.0.1:1", changed_cb), 0);
+    while (!added) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    raft->configuration.servers[1].role = RAFT_VOTER;
+}
+
+static void transfer__refuses_proposals_until_it_is_given_up(void **state)
+{
+    struct rig *r = *state;
+    struct handover h = {0};
+    struct err err;
+    open_node(r);
+    add_voter(r);
+    assert_int_equal(node_transfer(r->node, 0, handed_over, &h, &err), ERR_OK);
+    assert_false(h.over);
+    assert_int_equal(node_transfer(r->node, 2, handed_over, &h, &err), ERR_CONFLICT);
+    assert_int_equal(propose(r, 64), ERR_LEADER_UNAVAILABLE);
+    while (!h.over) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    assert_false(h.moved);
+}
+
+static void transfer__does_not_keep_a_node_from_closing(void **state)
+{
+    struct rig *r = *state;
+    struct handover h = {0};
+    struct err err;
+    open_node(r);
+    add_voter(r);
+    assert_int_equal(node_transfer(r->node, 2, handed_over, &h, &err), ERR_OK);
+    close_node(r);
+    assert_false(h.over);
+}
+
+/* --- when Raft must not go on --- */
+
+static struct rig *cut_rig;
+
+enum { CUT_ENTRIES = 20 };
+
+static void cut_under_way(void)
+{
+    static struct proposal under_way[CUT_ENTRIES];
+    struct rig *r = cut_rig;
+    CHECK(uv_loop_fork(&r->loop) == 0);
+    open_node(r);
+    for (unsigned i = 0; i < CUT_ENTRIES; i++) {
+        start_proposal(r, &under_way[i], 4096);
+    }
+    r->node->guard.hooks.fatal(r->node, GUARD_MEMBERS, "a membership was cut off the log");
+    (void)uv_run(&r->loop, UV_RUN_DEFAULT);
+}
+
+/* What was on its way to the disk arrives before the process ends. */
+static void fatal__lets_what_is_under_way_reach_the_disk(void **state)
+{
+    struct rig *r = *state;
+    cut_rig = r;
+    expect_abort(cut_under_way);
+    open_node(r); /* it leads: everything in the log is applied */
+    assert_int_equal(r->toy.state.count, CUT_ENTRIES);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 TEST_GROUP(node, TEST(node__applies_what_is_proposed_in_order),
@@ -658,4 +762,7 @@ TEST_GROUP(node, TEST(node__applies_what_is_proposed_in_order),
            TEST(open__refuses_a_damaged_log),
            TEST(open__fills_up_a_log_that_the_state_has_overtaken),
            TEST(open__does_not_start_a_new_log_under_an_old_state), TEST(open__lets_one_process_in),
-           TEST(open__refuses_settings_that_cannot_work));
+           TEST(open__refuses_settings_that_cannot_work), TEST(transfer__needs_another_voter),
+           TEST(transfer__refuses_proposals_until_it_is_given_up),
+           TEST(transfer__does_not_keep_a_node_from_closing),
+           TEST(fatal__lets_what_is_under_way_reach_the_disk));

@@ -347,8 +347,8 @@ static void lists__have_limits(void **state)
     c.heartbeat.count = LIMIT_HEARTBEAT_JOBS + 1;
     expect_bad(&c, &no_limits, ERR_VALIDATION, "jobs has more than 10000 items");
     c = samples_command(COMMAND_JOBS);
-    c.jobs.count = LIMIT_BULK_CHUNK + 1;
-    expect_bad(&c, &no_limits, ERR_BULK, "job_ids must have 1 to 500 ids in one step");
+    c.jobs.count = LIMIT_BULK_SYNC + 1;
+    expect_bad(&c, &no_limits, ERR_BULK, "job_ids must have 1 to 10000 ids in one step");
 }
 
 static void claim__has_bounds(void **state)

@@ -2,37 +2,17 @@
 #include <sys/socket.h>
 
 #include "base/buf.h"
-#include "http_fixture.h"
+#include "http_world.h"
 #include "lib/expect.h"
-#include "lib/net_client.h"
 #include "lib/test.h"
 
-#define H "Host: t\r\n"
-
-struct world {
-    struct http_fixture f;
-    struct net_client c;
-};
-
-static void open_world(struct world *w)
+static void open_default(struct http_world *w)
 {
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&w->f, &limits, 1);
-    net_client_open(&w->c, w->f.port);
+    http_world_open(w, &limits);
 }
 
-static void close_world(struct world *w)
-{
-    net_client_close(&w->c);
-    http_fixture_close(&w->f, 20000);
-}
-
-static void say(struct world *w, const char *text)
-{
-    net_client_send(&w->c, str_from_z(text));
-}
-
-static void expect_answer(struct world *w, int status, const char *body)
+static void expect_answer(struct http_world *w, int status, const char *body)
 {
     struct net_answer a;
     assert_true(net_client_answer(&w->c, false, &a));
@@ -41,7 +21,7 @@ static void expect_answer(struct world *w, int status, const char *body)
 }
 
 /* The connection ends, politely, and there is nothing more on it. */
-static void expect_end(struct world *w)
+static void expect_end(struct http_world *w)
 {
     net_client_read_all(&w->c);
     assert_false(w->c.reset);
@@ -51,45 +31,46 @@ static void expect_end(struct world *w)
 static void http1__keeps_the_connection_for_further_requests(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
+    struct http_world w;
+    open_default(&w);
     for (int i = 0; i < 3; i++) {
-        say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+        http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
         expect_answer(&w, 200, "hello");
     }
     assert_int_equal(http_fixture_stats(&w.f).connections, 1);
     assert_int_equal(http_fixture_stats(&w.f).requests, 3);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__shows_the_handler_what_came(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "GET /info/a%20b?x=1&q=c+d HTTP/1.1\r\n" H "x-test: v\r\nCookie: k=v\r\n\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w,
+                   "GET /info/a%20b?x=1&q=c+d HTTP/1.1\r\n" H "x-test: v\r\nCookie: k=v\r\n\r\n");
     expect_answer(&w, 200,
                   "method=0 GET path=/info/a b raw=/info/a%20b q=c d http=1.1 test=v cookie=k=v "
                   "peer=127.0.0.1 length=0");
-    say(&w, "DELETE http://t/info HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc");
+    http_world_say(&w, "DELETE http://t/info HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc");
     expect_answer(&w, 200,
                   "method=3 DELETE path=/info raw=/info q=- http=1.1 test=- cookie=- "
                   "peer=127.0.0.1 length=3");
-    say(&w, "OPTIONS /info HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    http_world_say(&w, "OPTIONS /info HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     expect_answer(&w, 200,
                   "method=4 OPTIONS path=/info raw=/info q=- http=1.0 test=- cookie=- "
                   "peer=127.0.0.1 length=0");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__answers_pipelined_requests_in_order(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
-            "POST /echo HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\nwait"
-            "GET /stream?n=2 HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
+                       "POST /echo HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\nwait"
+                       "GET /stream?n=2 HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 5);
     http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "second");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "first");
@@ -98,19 +79,19 @@ static void http1__answers_pipelined_requests_in_order(void **state)
     expect_answer(&w, 200, "wait");
     expect_answer(&w, 200, "data: x\n\ndata: x\n\n");
     expect_answer(&w, 200, "hello");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__starts_no_more_requests_than_the_pipeline_holds(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.pipeline = 2;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
-            "GET /park/c HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
+                       "GET /park/c HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
@@ -119,7 +100,7 @@ static void http1__starts_no_more_requests_than_the_pipeline_holds(void **state)
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     http_fixture_do(&w.f, "c", FIXTURE_ANSWER, "c");
     expect_answer(&w, 200, "c");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__takes_bodies_however_they_come(void **state)
@@ -140,18 +121,18 @@ static void http1__takes_bodies_however_they_come(void **state)
         {"not read", {"POST /hello HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\n", "GET /", ""}, "hello"},
     };
     /* clang-format on */
-    struct world w;
-    open_world(&w);
+    struct http_world w;
+    open_default(&w);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         ROW(rows[i].name);
         for (size_t p = 0; p < COUNT_OF(rows[i].part) && rows[i].part[p] != NULL; p++) {
-            say(&w, rows[i].part[p]);
+            http_world_say(&w, rows[i].part[p]);
         }
         expect_answer(&w, 200, rows[i].body);
     }
     /* All of it on one connection: each body ended where it should. */
     assert_int_equal(http_fixture_stats(&w.f).connections, 1);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__tells_the_handler_of_a_body_that_is_too_large(void **state)
@@ -171,38 +152,40 @@ static void http1__tells_the_handler_of_a_body_that_is_too_large(void **state)
          "POST /echo?limit=3 HTTP/1.1\r\n" H "Content-Length: 1000000\r\n\r\nabcd", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct world w;
+        struct http_world w;
         struct net_answer a;
         ROW(rows[i].name);
-        open_world(&w);
-        say(&w, rows[i].request);
+        open_default(&w);
+        http_world_say(&w, rows[i].request);
         assert_true(net_client_answer(&w.c, false, &a));
         assert_int_equal(a.status, 413);
         if (rows[i].keeps) {
-            say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+            http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
             expect_answer(&w, 200, "hello");
         } else {
             expect_str(net_client_header(&a, STR("connection")), STR("close"));
             expect_end(&w);
         }
-        close_world(&w);
+        http_world_close(&w);
     }
 }
 
 static void http1__continues_only_when_the_handler_wants_the_body(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    open_default(&w);
+    http_world_say(&w,
+                   "POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 100);
-    say(&w, "ok");
+    http_world_say(&w, "ok");
     expect_answer(&w, 200, "ok");
 
     /* A client that does not wait gets no invitation. */
-    say(&w, "POST /late/x HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\nok");
+    http_world_say(&w, "POST /late/x HTTP/1.1\r\n" H
+                       "Expect: 100-continue\r\nContent-Length: 2\r\n\r\nok");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "x", FIXTURE_COLLECT, "");
     assert_true(net_client_answer(&w.c, false, &a));
@@ -212,53 +195,55 @@ static void http1__continues_only_when_the_handler_wants_the_body(void **state)
     assert_int_equal(a.status, 200);
 
     /* Refused: no invitation, and the connection ends, because nobody knows what comes next. */
-    say(&w, "POST /hello HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    http_world_say(&w, "POST /hello HTTP/1.1\r\n" H
+                       "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 200);
     expect_str(net_client_header(&a, STR("connection")), STR("close"));
     expect_end(&w);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__holds_the_invitation_back_until_it_is_its_turn(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n"
-            "POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+    open_default(&w);
+    http_world_say(&w,
+                   "GET /park/a HTTP/1.1\r\n" H "\r\n"
+                   "POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
     expect_answer(&w, 200, "a");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 100);
-    say(&w, "ok");
+    http_world_say(&w, "ok");
     expect_answer(&w, 200, "ok");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__lets_the_handler_decide_about_the_body_later(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "POST /late/x HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nhelloGET /hello HTTP/1.1\r\n" H
-            "\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "POST /late/x HTTP/1.1\r\n" H
+                       "Content-Length: 5\r\n\r\nhelloGET /hello HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "x", FIXTURE_COLLECT, "");
     expect_answer(&w, 200, "hello");
     expect_answer(&w, 200, "hello");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__streams_chunk_by_chunk(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "GET /push/s HTTP/1.1\r\n" H "\r\n");
+    open_default(&w);
+    http_world_say(&w, "GET /push/s HTTP/1.1\r\n" H "\r\n");
     /* The headers come at once, before there is anything to say. */
     assert_true(net_client_read_until(&w.c, STR("\r\n\r\n")));
     http_fixture_do(&w.f, "s", FIXTURE_WRITE, "one");
@@ -271,26 +256,26 @@ static void http1__streams_chunk_by_chunk(void **state)
     expect_str(a.body, STR("onethree"));
     expect_str(net_client_header(&a, STR("connection")), STR("keep-alive"));
 
-    say(&w, "GET /stream?n=3 HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /stream?n=3 HTTP/1.1\r\n" H "\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.chunks, 3);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__echoes_a_streamed_body(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "POST /bidi HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
+    open_default(&w);
+    http_world_say(&w, "POST /bidi HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
     assert_true(net_client_read_until(&w.c, STR("ab\r\n")));
-    say(&w, "1\r\nc\r\n0\r\n\r\n");
+    http_world_say(&w, "1\r\nc\r\n0\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     expect_str(a.body, STR("abc"));
-    say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
     expect_answer(&w, 200, "hello");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
@@ -298,7 +283,7 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     (void)state;
     enum { TOTAL = 24 << 20 };
     static char zeros[1 << 16];
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.body_window_bytes = 100000;
     http_fixture_open(&w.f, &limits, 1);
@@ -306,7 +291,7 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     char head[128];
     (void)snprintf(head, sizeof head, "POST /hold/h HTTP/1.1\r\n" H "Content-Length: %d\r\n\r\n",
                    TOTAL);
-    say(&w, head);
+    http_world_say(&w, head);
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     size_t sent = 0;
     /* The kernel's buffers fill up, because the server does not read; then nothing more goes. */
@@ -331,17 +316,17 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     assert_int_equal(http_fixture_count(&w.f, FIXTURE_BODY), TOTAL);
     http_fixture_do(&w.f, "h", FIXTURE_ANSWER, "all");
     expect_answer(&w, 200, "all");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__answers_head_without_a_body(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "HEAD /hello HTTP/1.1\r\n" H "\r\nHEAD /stream?n=2 HTTP/1.1\r\n" H "\r\n"
-            "HEAD /static HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
+    open_default(&w);
+    http_world_say(&w, "HEAD /hello HTTP/1.1\r\n" H "\r\nHEAD /stream?n=2 HTTP/1.1\r\n" H "\r\n"
+                       "HEAD /static HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
     assert_true(net_client_answer(&w.c, true, &a));
     expect_str(net_client_header(&a, STR("content-length")), STR("5"));
     assert_true(net_client_answer(&w.c, true, &a));
@@ -349,37 +334,38 @@ static void http1__answers_head_without_a_body(void **state)
     assert_true(net_client_answer(&w.c, true, &a));
     expect_str(net_client_header(&a, STR("content-length")), STR("1048576"));
     expect_answer(&w, 200, "hello");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__sends_no_body_where_the_status_has_none(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "GET /status?code=204 HTTP/1.1\r\n" H "\r\nGET /status?code=304 HTTP/1.1\r\n" H
-            "\r\nGET /status?code=404 HTTP/1.1\r\n" H "\r\n");
+    open_default(&w);
+    http_world_say(&w,
+                   "GET /status?code=204 HTTP/1.1\r\n" H "\r\nGET /status?code=304 HTTP/1.1\r\n" H
+                   "\r\nGET /status?code=404 HTTP/1.1\r\n" H "\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 204);
     expect_str(net_client_header(&a, STR("content-length")), STR_EMPTY);
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 304);
     expect_answer(&w, 404, "x");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__sends_large_static_bodies(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "GET /static HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
+    open_default(&w);
+    http_world_say(&w, "GET /static HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.body.len, FIXTURE_STATIC_BYTES);
     expect_answer(&w, 200, "hello");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__ends_the_connection_when_one_side_asks(void **state)
@@ -401,18 +387,18 @@ static void http1__ends_the_connection_when_one_side_asks(void **state)
          200, "hello"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct world w;
+        struct http_world w;
         struct net_answer a;
         ROW(rows[i].name);
-        open_world(&w);
-        say(&w, rows[i].request);
+        open_default(&w);
+        http_world_say(&w, rows[i].request);
         assert_true(net_client_answer(&w.c, false, &a));
         assert_int_equal(a.status, rows[i].status);
         expect_str(a.body, str_from_z(rows[i].body));
         expect_str(net_client_header(&a, STR("connection")), STR("close"));
         assert_false(a.chunked);
         expect_end(&w);
-        close_world(&w);
+        http_world_close(&w);
     }
 }
 
@@ -432,10 +418,10 @@ static void http1__tells_the_handler_once_when_the_client_has_gone(void **state)
          "POST /late/p HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nab", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct world w;
+        struct http_world w;
         ROW(rows[i].name);
-        open_world(&w);
-        say(&w, rows[i].request);
+        open_default(&w);
+        http_world_say(&w, rows[i].request);
         http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
         if (rows[i].abort) {
             net_client_abort(&w.c);
@@ -443,77 +429,77 @@ static void http1__tells_the_handler_once_when_the_client_has_gone(void **state)
             net_client_close(&w.c);
         }
         http_fixture_wait(&w.f, FIXTURE_GONE, 1);
-        close_world(&w);
+        http_world_close(&w);
     }
 }
 
 static void http1__tells_every_pipelined_request_that_the_client_has_gone(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
-            "GET /push/c HTTP/1.1\r\n" H "\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
+                       "GET /push/c HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     net_client_close(&w.c);
     http_fixture_wait(&w.f, FIXTURE_GONE, 3);
     assert_int_equal(http_fixture_stats(&w.f).requests_gone, 3);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__ends_the_connection_where_a_dropped_answer_would_be(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
-            "GET /park/c HTTP/1.1\r\n" H "\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
+                       "GET /park/c HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     http_fixture_do(&w.f, "b", FIXTURE_DROP, "");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
     expect_answer(&w, 200, "a");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1); /* c: nobody can answer it any more */
     expect_end(&w);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__cuts_an_answer_that_is_dropped_half_way(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "GET /push/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
+    open_default(&w);
+    http_world_say(&w, "GET /push/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_DROP, "");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     assert_false(net_client_answer(&w.c, false, &a));
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__tells_requests_behind_a_closing_answer_at_once(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_CLOSE, "last");
     /* The client is still there and has closed nothing. */
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     expect_answer(&w, 200, "last");
     expect_end(&w);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__keeps_a_request_for_its_handler_when_the_client_has_gone(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_client other;
     struct net_answer a;
-    open_world(&w);
-    say(&w, "GET /keep/k HTTP/1.1\r\n" H "\r\n");
+    open_default(&w);
+    http_world_say(&w, "GET /keep/k HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     net_client_abort(&w.c);
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
@@ -524,7 +510,7 @@ static void http1__keeps_a_request_for_its_handler_when_the_client_has_gone(void
     net_client_close(&other);
     assert_int_equal(http_fixture_stats(&w.f).requests_in_flight, 1);
     http_fixture_do(&w.f, "k", FIXTURE_ANSWER, "to nobody");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__holds_little_of_a_body_that_nobody_wants_yet(void **state)
@@ -536,9 +522,9 @@ static void http1__holds_little_of_a_body_that_nobody_wants_yet(void **state)
         "POST /late/x HTTP/1.1\r\n" H "Content-Length: 100000000\r\nConnection: close\r\n\r\n",
     };
     for (size_t i = 0; i < COUNT_OF(requests); i++) {
-        struct world w;
-        open_world(&w);
-        say(&w, requests[i]);
+        struct http_world w;
+        open_default(&w);
+        http_world_say(&w, requests[i]);
         http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
         size_t sent = 0;
         for (unsigned idle = 0; idle < 200 && sent < 50000000;) {
@@ -549,68 +535,68 @@ static void http1__holds_little_of_a_body_that_nobody_wants_yet(void **state)
         assert_true(http_fixture_stats(&w.f).bytes_read < 1000000);
         net_client_close(&w.c);
         http_fixture_do(&w.f, "x", FIXTURE_DROP, "");
-        close_world(&w);
+        http_world_close(&w);
     }
 }
 
 static void http1__answers_a_client_that_has_shut_only_its_side(void **state)
 {
     (void)state;
-    struct world w;
-    open_world(&w);
-    say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
     net_client_shut(&w.c);
     expect_answer(&w, 200, "hello");
     expect_end(&w);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__lets_a_slow_reader_be_cut_off(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.stream_output_bytes = 1 << 18;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
     net_client_read_slowly(&w.c);
-    say(&w, "GET /flood HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /flood HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
     net_client_read_all(&w.c);
     /* What it got is not a whole answer. */
     struct net_answer a;
     assert_false(net_client_answer(&w.c, false, &a));
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__says_when_there_is_room_again(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.stream_output_bytes = 1 << 16;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
-    say(&w, "GET /flow?n=20000000 HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /flow?n=20000000 HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.body.len, 20000000);
     assert_true(http_fixture_count(&w.f, FIXTURE_WRITABLE) > 0);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__starts_nothing_while_much_is_unread(void **state)
 {
     (void)state;
     enum { REQUESTS = 60 };
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.output_bytes = 1 << 16;
     http_fixture_open(&w.f, &limits, 1);
     net_client_open(&w.c, w.f.port);
     for (int i = 0; i < REQUESTS; i++) {
-        say(&w, "GET /static HTTP/1.1\r\n" H "\r\n");
+        http_world_say(&w, "GET /static HTTP/1.1\r\n" H "\r\n");
     }
     for (int i = 0; i < REQUESTS; i++) {
         struct net_answer a;
@@ -619,7 +605,7 @@ static void http1__starts_nothing_while_much_is_unread(void **state)
         /* The client has i + 1 whole answers; a few more fit into the kernel's buffers. */
         assert_true(http_fixture_count(&w.f, FIXTURE_STARTED) <= (uint64_t)i + 16);
     }
-    close_world(&w);
+    http_world_close(&w);
 }
 
 /* Read and forget until the end, faster than anybody can write: nothing is copied. */
@@ -633,24 +619,24 @@ static void drain(void *data)
 static void http1__serves_others_while_it_streams_to_a_fast_reader(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_client greedy;
     struct net_answer a;
     uv_thread_t reader;
-    open_world(&w);
+    open_default(&w);
     net_client_open(&greedy, w.f.port);
     /* Far more than could be sent before the other requests are answered. */
     net_client_send(&greedy, STR("GET /flow/x?n=1000000000000 HTTP/1.1\r\n" H "\r\n"));
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     assert_int_equal(uv_thread_create(&reader, drain, &greedy), 0);
     for (int i = 0; i < 20; i++) {
-        say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+        http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
         assert_true(net_client_answer(&w.c, false, &a));
     }
     http_fixture_do(&w.f, "/x", FIXTURE_DROP, "");
     assert_int_equal(uv_thread_join(&reader), 0);
     net_client_close(&greedy);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http1__speaks_on_several_threads(void **state)

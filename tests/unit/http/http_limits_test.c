@@ -1,34 +1,9 @@
 #include "http/http_limits.h"
 
 #include "base/buf.h"
-#include "http_fixture.h"
+#include "http_world.h"
 #include "lib/expect.h"
-#include "lib/net_client.h"
 #include "lib/test.h"
-
-#define H "Host: t\r\n"
-
-struct world {
-    struct http_fixture f;
-    struct net_client c;
-};
-
-static void open_world(struct world *w, const struct http_limits *limits)
-{
-    http_fixture_open(&w->f, limits, 1);
-    net_client_open(&w->c, w->f.port);
-}
-
-static void close_world(struct world *w)
-{
-    net_client_close(&w->c);
-    http_fixture_close(&w->f, 20000);
-}
-
-static void say(struct world *w, const char *text)
-{
-    net_client_send(&w->c, str_from_z(text));
-}
 
 /* A refusal in the form of the contract, then the end of the connection. */
 static void expect_refusal(struct net_client *c, int status, const char *body)
@@ -81,12 +56,12 @@ static void http_limits__are_answered_with_their_status(void **state)
     limits.header_bytes = 90;
     limits.header_count = 5;
     limits.chunk_extension_bytes = 16;
-    struct world w;
+    struct http_world w;
     http_fixture_open(&w.f, &limits, 1);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         ROW(rows[i].name);
         net_client_open(&w.c, w.f.port);
-        say(&w, rows[i].request);
+        http_world_say(&w, rows[i].request);
         expect_refusal(&w.c, rows[i].status, rows[i].body);
         net_client_close(&w.c);
     }
@@ -97,12 +72,12 @@ static void http_limits__are_answered_with_their_status(void **state)
 static void http_limits__refuse_in_the_order_of_the_pipeline(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET / HTTP/1.1\r\nHost : t\r\n\r\n"
-            "GET /hello HTTP/1.1\r\n" H "\r\n");
+    http_world_open(&w, &limits);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET / HTTP/1.1\r\nHost : t\r\n\r\n"
+                       "GET /hello HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "first");
     assert_true(net_client_answer(&w.c, false, &a));
@@ -111,18 +86,18 @@ static void http_limits__refuse_in_the_order_of_the_pipeline(void **state)
                    "{\"error\":\"a header name is not well-formed\","
                    "\"code\":\"VALIDATION_ERROR\"}\n");
     assert_int_equal(http_fixture_count(&w.f, FIXTURE_STARTED), 1);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__give_one_answer_when_the_body_breaks_after_it(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n"
-            "POST /hello HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nxyz\r\n");
+    http_world_open(&w, &limits);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n"
+                       "POST /hello HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nxyz\r\n");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
     assert_true(net_client_answer(&w.c, false, &a));
@@ -130,71 +105,72 @@ static void http_limits__give_one_answer_when_the_body_breaks_after_it(void **st
     expect_str(a.body, STR("hello"));
     net_client_read_all(&w.c);
     assert_int_equal(w.c.in.len, 0);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__tell_the_handler_when_its_body_breaks(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
-    say(&w, "POST /hold/h HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
+    http_world_open(&w, &limits);
+    http_world_say(&w,
+                   "POST /hold/h HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
     http_fixture_wait(&w.f, FIXTURE_BODY, 1);
-    say(&w, "bad\n");
+    http_world_say(&w, "bad\n");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     expect_refusal(&w.c, 400,
                    "{\"error\":\"a line ends without a carriage return\","
                    "\"code\":\"VALIDATION_ERROR\"}\n");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__let_a_handler_finish_what_was_refused(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
-    say(&w, "POST /keep/k HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n");
+    http_world_open(&w, &limits);
+    http_world_say(&w, "POST /keep/k HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "k", FIXTURE_COLLECT, "");
-    say(&w, "xyz\r\n");
+    http_world_say(&w, "xyz\r\n");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     expect_refusal(&w.c, 400,
                    "{\"error\":\"a chunk size is not well-formed\","
                    "\"code\":\"VALIDATION_ERROR\"}\n");
     http_fixture_do(&w.f, "k", FIXTURE_ANSWER, "too late");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__answer_408_to_a_head_that_comes_too_slowly(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.header_timeout_ms = 20;
-    open_world(&w, &limits);
-    say(&w, "GET /hello HTTP/1.1\r\n" H "\r\nGET /he");
+    http_world_open(&w, &limits);
+    http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\nGET /he");
     assert_true(net_client_answer(&w.c, false, &a));
     expect_refusal(&w.c, 408,
                    "{\"error\":\"the request head comes too slowly\","
                    "\"code\":\"REQUEST_TIMEOUT\"}\n");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__answer_408_to_a_body_that_comes_too_slowly(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.body_timeout_ms = 20;
-    open_world(&w, &limits);
-    say(&w, "POST /echo HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nhel");
+    http_world_open(&w, &limits);
+    http_world_say(&w, "POST /echo HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nhel");
     expect_refusal(&w.c, 408,
                    "{\"error\":\"the request body comes too slowly\","
                    "\"code\":\"REQUEST_TIMEOUT\"}\n");
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__close_silent_connections_silently(void **state)
@@ -212,27 +188,27 @@ static void http_limits__close_silent_connections_silently(void **state)
          1},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct world w;
+        struct http_world w;
         struct net_answer a;
         struct http_limits limits = HTTP_LIMITS_DEFAULT;
         limits.idle_timeout_ms = 20;
         limits.header_timeout_ms = 20;
         ROW(rows[i].name);
-        open_world(&w, &limits);
-        say(&w, rows[i].said);
+        http_world_open(&w, &limits);
+        http_world_say(&w, rows[i].said);
         for (size_t n = 0; n < rows[i].answers; n++) {
             assert_true(net_client_answer(&w.c, false, &a));
         }
         net_client_read_all(&w.c);
         assert_int_equal(w.c.in.len, 0);
-        close_world(&w);
+        http_world_close(&w);
     }
 }
 
 static void http_limits__do_not_hurry_parked_requests(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_client other;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
@@ -240,8 +216,8 @@ static void http_limits__do_not_hurry_parked_requests(void **state)
     limits.header_timeout_ms = 5;
     limits.body_timeout_ms = 5;
     limits.write_timeout_ms = 5;
-    open_world(&w, &limits);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n");
+    http_world_open(&w, &limits);
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     /* A second connection runs into the time-outs, several times, while the first waits. */
     for (int i = 0; i < 3; i++) {
@@ -252,21 +228,21 @@ static void http_limits__do_not_hurry_parked_requests(void **state)
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "patience");
     assert_true(net_client_answer(&w.c, false, &a));
     expect_str(a.body, STR("patience"));
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__cut_off_a_client_that_takes_nothing(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.write_timeout_ms = 20;
-    open_world(&w, &limits);
+    http_world_open(&w, &limits);
     net_client_read_slowly(&w.c);
-    say(&w, "GET /flow?n=50000000 HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /flow?n=50000000 HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     assert_int_equal(http_fixture_stats(&w.f).connections_cut, 1);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__turn_connections_away(void **state)
@@ -283,7 +259,7 @@ static void http_limits__turn_connections_away(void **state)
          "{\"error\":\"too many connections from this address\",\"code\":\"RATE_LIMITED\"}\n"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct world w;
+        struct http_world w;
         struct net_client second;
         struct net_client third;
         struct net_answer a;
@@ -291,7 +267,7 @@ static void http_limits__turn_connections_away(void **state)
         limits.connections = rows[i].total;
         limits.connections_per_address = rows[i].per_address;
         ROW(rows[i].name);
-        open_world(&w, &limits);
+        http_world_open(&w, &limits);
         net_client_open(&second, w.f.port);
         net_client_open(&third, w.f.port);
         expect_refusal(&third, rows[i].status, rows[i].body);
@@ -305,20 +281,20 @@ static void http_limits__turn_connections_away(void **state)
             admitted = net_client_answer(&third, false, &a) && a.status == 200;
             net_client_close(&third);
         }
-        close_world(&w);
+        http_world_close(&w);
     }
 }
 
 static void http_limits__refuse_requests_past_their_number(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.loop_requests = 2;
-    open_world(&w, &limits);
+    http_world_open(&w, &limits);
     struct net_client other;
     net_client_open(&other, w.f.port);
-    say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
+    http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     net_client_send(&other, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
     expect_refusal(&other, 503,
@@ -326,32 +302,32 @@ static void http_limits__refuse_requests_past_their_number(void **state)
     net_client_close(&other);
     net_client_close(&w.c);
     http_fixture_wait(&w.f, FIXTURE_GONE, 2);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 static void http_limits__hold_only_so_many_bodies(void **state)
 {
     (void)state;
-    struct world w;
+    struct http_world w;
     struct net_client other;
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.loop_body_bytes = 10;
-    open_world(&w, &limits);
+    http_world_open(&w, &limits);
     net_client_open(&other, w.f.port);
-    say(&w, "POST /echo HTTP/1.1\r\n" H "Content-Length: 9\r\n\r\n12345678");
+    http_world_say(&w, "POST /echo HTTP/1.1\r\n" H "Content-Length: 9\r\n\r\n12345678");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 1);
     net_client_send(&other, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc"));
     assert_true(net_client_answer(&other, false, &a));
     assert_int_equal(a.status, 503);
-    say(&w, "9");
+    http_world_say(&w, "9");
     assert_true(net_client_answer(&w.c, false, &a));
     expect_str(a.body, STR("123456789"));
     net_client_send(&other, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc"));
     assert_true(net_client_answer(&other, false, &a));
     assert_int_equal(a.status, 200); /* the room was given back */
     net_client_close(&other);
-    close_world(&w);
+    http_world_close(&w);
 }
 
 TEST_GROUP(http_limits, cmocka_unit_test(http_limits__are_answered_with_their_status),

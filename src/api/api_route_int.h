@@ -1,0 +1,102 @@
+/*
+ * Routes: one row for each, in one table per resource, and the router that finds the row of a
+ * request.
+ *
+ * A row is all that is known about a route: handling, authorisation, metrics and the description
+ * of the API are made from it.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "http/http_request.h"
+#include "json/json_schema.h"
+
+/* Who may use a route: built-in roles, as bits. */
+enum {
+    ROLE_ADMIN = 1,
+    ROLE_OPERATOR = 2,
+    ROLE_WORKER = 4,
+    ROLE_READONLY = 8,
+    ROLES_AO = ROLE_ADMIN | ROLE_OPERATOR,
+    ROLES_AOW = ROLES_AO | ROLE_WORKER,
+    ROLES_AOR = ROLES_AO | ROLE_READONLY,
+    ROLES_ALL = ROLES_AO | ROLE_WORKER | ROLE_READONLY,
+};
+
+enum {
+    ROUTE_OPEN = 1,       /* no authentication, no rate limit */
+    ROUTE_LEADER = 2,     /* only the leader can do it */
+    ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
+    ROUTE_BODY_EMPTY = 8, /* an empty body is as good as {} */
+    ROUTE_READ = 16,      /* counts as a read although it is a POST */
+    ROUTE_TAIL = 256,     /* the last parameter is the whole rest of the path, or nothing */
+};
+
+struct api_call;
+
+struct api_route {
+    enum http_method method;
+    const char *pattern; /* "/api/v1/jobs/{id}" */
+    unsigned roles;
+    unsigned flags;
+    const struct json_schema *in; /* NULL: no JSON body */
+    void (*handle)(struct api_call *c);
+    /* How many tokens of the rate limiter a decoded request costs; NULL: one. */
+    uint64_t (*cost)(const struct api_call *c);
+    const char *answer; /* status and shape of the answer, for the description */
+    const char *doc;
+};
+
+/* The query parameters of a route, for the few that take some: the table from which they are
+ * decoded (api_query_int.h) and described. */
+struct api_query {
+    enum http_method method;
+    const char *pattern;
+    const struct json_schema *schema;
+};
+
+struct api_routes {
+    const struct api_route *rows;
+    size_t count;
+    const struct api_query *queries; /* of some of the rows */
+    size_t query_count;
+};
+
+/* One table per resource; api_router.c lists them. */
+extern const struct api_routes api_enqueue_routes;
+extern const struct api_routes api_work_routes;
+extern const struct api_routes api_jobs_routes;
+extern const struct api_routes api_queues_routes;
+extern const struct api_routes api_schedules_routes;
+extern const struct api_routes api_events_routes;
+extern const struct api_routes api_explain_routes;
+extern const struct api_routes api_bulk_routes;
+extern const struct api_routes api_backup_routes;
+extern const struct api_routes api_restore_routes;
+extern const struct api_routes api_search_routes;
+extern const struct api_routes api_webhooks_routes;
+extern const struct api_routes api_system_routes;
+extern const struct api_routes api_usage_routes;
+extern const struct api_routes api_ui_routes;
+
+enum { API_PARAMS_MAX = 2 };
+
+struct api_match {
+    const struct api_route *route;   /* NULL: none */
+    const struct json_schema *query; /* NULL: it takes no parameters */
+    bool path_known;                 /* the path exists, with another method */
+    char allow[64];                  /* the methods of the path, for a 405 */
+    struct str param[API_PARAMS_MAX];
+};
+
+/* api_router.c */
+struct api_router *api_router__new(void);
+void api_router__free(struct api_router *r);
+void api_router__match(const struct api_router *r, enum http_method method, struct str path,
+                       struct arena *arena, struct api_match *out);
+size_t api_router__count(void);
+const struct api_route *api_router__route(size_t i); /* all of them, for metrics and OpenAPI */
+const struct json_schema *api_router__query(const struct api_route *route); /* NULL: none */
+size_t api_router__query_count(void); /* how many rows for queries there are */
+size_t api_router__index(const struct api_route *route);
+const char *api_router__method(enum http_method method); /* "GET"; "" for others */

@@ -1,0 +1,21 @@
+/*
+ * Engine_schedule: when a schedule is due next, for whoever makes one and for the clockwork that
+ * fires it. The rules are core's (cron.h, zone.h); time zones are files of the node.
+ */
+#pragma once
+
+#include "base/attr.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "core/zone.h"
+
+/* Read the zone of that name; the caller owns it. ERR_VALIDATION when the system has none. */
+ATTR_NODISCARD enum err_code engine_schedule_zone(struct str name, struct zone **out_zone,
+                                                  struct err *err);
+
+/* The first run strictly after `after`; an @every counts from `created`. ERR_VALIDATION when the
+ * text is no expression, or none of its runs comes in the next five years. */
+ATTR_NODISCARD enum err_code engine_schedule_next(struct str cron, const struct zone *zone,
+                                                  struct wall created, struct wall after,
+                                                  struct wall *out_next, struct err *err);
