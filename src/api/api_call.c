@@ -738,7 +738,11 @@ static void on_request(void *data, struct http_request *req)
     struct api_match match;
     struct api_call *c = ARENA_NEW(req->arena, struct api_call);
     CHECK(c != NULL); /* the arena has room for far more than the head */
-    *c = (struct api_call){.api = a, .req = req, .arena = req->arena, .started = os_clock_mono()};
+    memset(c, 0, offsetof(struct api_call, rebuild));
+    c->api = a;
+    c->req = req;
+    c->arena = req->arena;
+    c->started = os_clock_mono();
     req->on = &call_watch;
     req->data = c;
     api_metrics__begin(a->metrics);

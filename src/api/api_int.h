@@ -36,8 +36,7 @@ struct api_call {
     char request_id[64];
     size_t request_id_len;
 
-    /* a command under way */
-    struct engine_op op;
+    /* a command under way, in op */
     bool op_busy;
     bool op_used;
     bool gone; /* the client is */
@@ -56,12 +55,15 @@ struct api_call {
 
     /* a question to the view, or its being made anew, under way */
     struct view_ask ask;
-    struct view_rebuild rebuild;
     bool ask_busy;
     struct buf asked; /* the answer, written by the view's thread or in pieces */
     struct err ask_err;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
+
+    /* the last members: large, and not even zero before they are used */
+    struct view_rebuild rebuild;
+    struct engine_op op;
 };
 
 struct api_hub;
