@@ -91,7 +91,7 @@ static const struct json_field enqueue_rows[] = {
     JSON_TIME(struct enqueue_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
     JSON_DURATION(struct enqueue_in, expire_after_ms, "expire_after", duration_parse, 0, INT64_MAX,
                   0, "The job dies when it was not begun by then."),
-    JSON_RAW(struct enqueue_in, tags, 0, 0, "Object of strings."),
+    JSON_RAW(struct enqueue_in, tags, 0, 0, "Object, of strings as a rule."),
     JSON_RAW(struct enqueue_in, checkpoint, LIMIT_RESULT_BYTES, 0,
              "Handed to the worker with the first fetch."),
     JSON_OBJECT(struct enqueue_in, agent, struct agent_in, &agent_schema, 0,
@@ -382,6 +382,7 @@ static void handle_enqueue_batch(struct api_call *c)
     struct err err;
     command.enqueue.jobs = API_ARRAY(c, struct command_new, in->jobs_count);
     command.enqueue.count = in->jobs_count;
+    command.enqueue.is_list = true;
     command.enqueue.idempotency_key = idempotency_key(c);
     if (in->jobs_count == 0) {
         api_call__fail(c, ERR_VALIDATION, "jobs array is required");
@@ -471,27 +472,33 @@ static bool parse_tags(struct api_call *c, struct str list, struct str *out, str
     return good;
 }
 
+/* A parameter that is there and not empty. */
+static bool has_param(const struct api_call *c, struct str name, struct str *out)
+{
+    return http_request_param(c->req, name, out) && out->len > 0;
+}
+
 static bool ingest_params(struct api_call *c, struct enqueue_in *in, struct err *err)
 {
     struct str v;
-    if (http_request_param(c->req, STR("priority"), &v)) {
+    if (has_param(c, STR("priority"), &v)) {
         in->priority = job_priority_parse(v);
     }
-    if (http_request_param(c->req, STR("unique_key"), &v)) {
+    if (has_param(c, STR("unique_key"), &v)) {
         in->unique_key = v;
     }
-    if (http_request_param(c->req, STR("max_retries"), &v) &&
+    if (has_param(c, STR("max_retries"), &v) &&
         (!str_to_i64(v, &in->max_retries) || in->max_retries < 0 || in->max_retries > INT32_MAX)) {
         (void)err_set(err, ERR_VALIDATION, "max_retries: expected a number, got '" STR_FMT "'",
                       STR_ARG(v));
         return false;
     }
-    if (http_request_param(c->req, STR("scheduled_at"), &v) &&
+    if (has_param(c, STR("scheduled_at"), &v) &&
         timestamp_parse(v, &in->scheduled_at, err) != ERR_OK) {
         (void)err_wrap(err, "scheduled_at");
         return false;
     }
-    return !http_request_param(c->req, STR("tags"), &v) || parse_tags(c, v, &in->tags, err);
+    return !has_param(c, STR("tags"), &v) || parse_tags(c, v, &in->tags, err);
 }
 
 static void handle_ingest(struct api_call *c)

@@ -62,6 +62,7 @@ struct command_new {
 struct command_enqueue {
     struct command_new *jobs;
     size_t count;
+    bool is_list; /* refusals say which job they mean; not part of the bytes */
     bool has_batch;
     struct str callback_queue;
     struct str callback_payload;

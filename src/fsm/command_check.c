@@ -83,7 +83,7 @@ static enum err_code check_json(const struct place *at, const char *field, struc
     return ERR_OK;
 }
 
-/* An object of strings. */
+/* An object; its values are texts as a rule, but other servers of this API take any JSON. */
 static enum err_code check_tags(const struct place *at, struct str tags, struct err *err)
 {
     struct json_scan s = json_scan_from(tags);
@@ -104,13 +104,11 @@ static enum err_code check_tags(const struct place *at, struct str tags, struct 
             return bad(at, "tags", "has more than 64 pairs", err);
         }
         /* The quotes are part of the text. */
+        size_t quotes = value.type == JSON_TYPE_STRING ? 2 : 0;
         if (key.text.len - 2 > LIMIT_TAG_KEY_BYTES) {
             return bad(at, "tags", "has a key of more than 128 bytes", err);
         }
-        if (value.type != JSON_TYPE_STRING) {
-            return bad(at, "tags", "has a value that is no string", err);
-        }
-        if (value.text.len > LIMIT_TAG_VALUE_BYTES + 2) {
+        if (value.text.len - quotes > LIMIT_TAG_VALUE_BYTES) {
             return bad(at, "tags", "has a value of more than 1024 bytes", err);
         }
     }
@@ -298,7 +296,7 @@ static enum err_code check_enqueue(const struct command *c, const struct command
                                    struct err *err)
 {
     const struct command_enqueue *e = &c->enqueue;
-    struct place at = {.in_list = e->count != 1 || e->has_batch, .list = "jobs"};
+    struct place at = {.in_list = e->is_list || e->count != 1, .list = "jobs"};
     if (e->count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");
     }
