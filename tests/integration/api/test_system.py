@@ -50,6 +50,7 @@ POST   /api/v1/jobs/search
 GET    /api/v1/dead
 GET    /api/v1/search/fulltext
 GET    /api/v1/usage/summary
+GET    /api/v1/billing/summary
 POST   /api/v1/admin/rebuild-sqlite
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
@@ -245,16 +246,19 @@ class Metrics(ApiTest):
         self.assertEqual(samples["corvo_raft_state"], 2)
 
     def test_requests_are_counted_by_route(self):
-        """20.5: method and route; the route is the pattern, so its cardinality is bounded."""
+        """20.5: method and route; parameters are :id, so the cardinality is bounded."""
         for n in range(3):
             self.api.get(f"/api/v1/jobs/job_{n:026d}")
+        self.api.post(f"/api/v1/queues/{self.queue}/pause")
         samples, _ = self.metrics()
-        label = '{method="GET",route="/api/v1/jobs/{id}"}'
+        paused = '{method="POST",route="/api/v1/queues/:id/pause"}'
+        self.assertGreaterEqual(samples["corvo_http_requests_total" + paused], 1)
+        label = '{method="GET",route="/api/v1/jobs/:id"}'
         self.assertGreaterEqual(samples["corvo_http_requests_total" + label], 3)
         self.assertGreaterEqual(samples["corvo_http_request_errors_total" + label], 3)
         bounds = ("0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf").split()
         counts = [samples['corvo_http_request_duration_seconds_bucket'
-                          f'{{method="GET",route="/api/v1/jobs/{{id}}",le="{le}"}}']
+                          f'{{method="GET",route="/api/v1/jobs/:id",le="{le}"}}']
                   for le in bounds]
         self.assertEqual(counts, sorted(counts))
         self.assertEqual(counts[-1], samples["corvo_http_request_duration_seconds_count" + label])
