@@ -74,6 +74,7 @@ extern const struct api_routes api_restore_routes;
 extern const struct api_routes api_search_routes;
 extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_system_routes;
+extern const struct api_routes api_cluster_routes;
 extern const struct api_routes api_usage_routes;
 extern const struct api_routes api_ui_routes;
 

@@ -19,6 +19,7 @@ static const struct api_routes *const tables[] = {
     &api_queues_routes,
     &api_schedules_routes,
     &api_system_routes,
+    &api_cluster_routes,
     &api_events_routes,
     &api_explain_routes,
     &api_bulk_routes,

@@ -54,6 +54,7 @@ GET    /api/v1/billing/summary
 POST   /api/v1/admin/rebuild-sqlite
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
+POST   /api/v1/cluster/join
 GET    /api/v1/metrics
 GET    /api/v1/metrics/throughput
 GET    /api/v1/debug/runtime
@@ -164,6 +165,23 @@ class ClusterStatus(ApiTest):
         node, = status["nodes"]
         self.assertEqual((node["id"], node["voter"], node["role"], node["status"], node["self"]),
                          (status["node_id"], True, "Leader", "healthy", True))
+
+    def test_nobody_joins_a_server_alone(self):
+        """24.55 another shard count → 409; 20.2: a member is not added again, else 501."""
+        node = {"node_id": "node-2", "addr": "127.0.0.1:9001"}
+        for body, status, code in (({}, 400, "VALIDATION_ERROR"),
+                                   ({**node, "node_id": ""}, 400, "VALIDATION_ERROR"),
+                                   ({**node, "addr": None}, 400, "VALIDATION_ERROR"),
+                                   ({**node, "addr": 5}, 400, "PARSE_ERROR"),
+                                   ({**node, "shard_count": 4}, 409, "SHARD_COUNT_MISMATCH"),
+                                   ({**node, "shard": 1}, 409, "SHARD_COUNT_MISMATCH"),
+                                   (node, 501, "UNSUPPORTED")):
+            with self.subTest(body):
+                self.refused(self.api.post("/api/v1/cluster/join", body), status, code)
+        itself = {**node, "node_id": "node-1", "shard": 0, "shard_count": 1}
+        self.assertEqual(self.api.must(self.api.post("/api/v1/cluster/join", itself)),
+                         {"status": "ok", "added": False, "node_id": "node-1",
+                          "addr": node["addr"]})
 
     def test_histograms(self):
         """20.1: {count} or {count, avg, p50, p90, p99, buckets}; counts per bucket."""
