@@ -29,6 +29,8 @@ struct api_config {
     const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
     const char *version;                   /* what /api/v1/info says */
     const char *node_id;                   /* what cluster status says */
+    const char *raft_store;                /* the same: the name that was asked for */
+    bool mirror_async;                     /* the same: whether the view may wait a while */
     struct str admin_password;             /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;

@@ -25,6 +25,8 @@ struct api_config api_config_default(void)
     return (struct api_config){
         .version = "0.3.0",
         .node_id = "node-1",
+        .raft_store = "segment",
+        .mirror_async = true,
         .max_body_bytes = 16 << 20,
         .docs_enabled = true,
         .rate_limit_enabled = true,

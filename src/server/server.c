@@ -126,6 +126,8 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.webhooks = s->webhooks;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
+    api.raft_store = zero_terminated(s, set->raft_store);
+    api.mirror_async = set->sqlite_mirror_async;
     api.admin_password = set->admin_password;
     api.max_body_bytes = (uint64_t)set->max_body_size;
     api.docs_enabled = set->docs_enabled;

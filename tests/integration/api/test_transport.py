@@ -437,8 +437,13 @@ class Settings(unittest.TestCase):
 
     def test_settings_of_other_servers_are_accepted(self):
         with Server("--snapshot-threshold", "4096", "--apply-multi-mode=grouped",
-                    "--raft-store", "bolt") as server:
-            self.assertEqual(server.client().get("/healthz").status, 200)
+                    "--raft-store", "bolt", "--sqlite-mirror-async=false") as server:
+            api = server.client()
+            self.assertEqual(api.get("/healthz").status, 200)
+            # config-and-metrics.md 2, 12: reported as given.
+            status = api.must(api.get("/api/v1/cluster/status"))
+            self.assertEqual((status["raft_store"], status["sqlite_mirror_async"],
+                              status["sqlite_mirror"]["async"]), ("bolt", False, False))
 
     def test_the_log_is_json_and_says_where(self):
         with Server("--node-id", "n-7") as server:

@@ -27,6 +27,7 @@ static struct api_view quiet_view(const struct engine_config *settings)
         .now = {.ns = 1000 * NS_PER_S},
         .done_until = {.ns = 1000 * NS_PER_S},
         .node_id = "node-1",
+        .raft_store = "segment",
         .settings = settings,
         .engine = {.node = {.role = "Leader", .leads = true, .durable = true, .leader_id = 1}},
     };
