@@ -13,7 +13,7 @@ enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
 static const struct settings defaults = {
     .bind = {":8080", 5},
     .data_dir = {"data", 4},
-    .raft_advertise = {"127.0.0.1:9000", 14},
+    .raft_bind = {":9000", 5},
     .node_id = {"node-1", 6},
     .durable = true,
     .raft_store = {"segment", 7},
@@ -57,10 +57,10 @@ static const struct setting {
     {"bind",                   KIND_TEXT,     AT(bind),                   0, 0,       NULL, ":8080",          "address of the API, docs, metrics and health"},
     {"data-dir",               KIND_TEXT,     AT(data_dir),               0, 0,       NULL, "data",           "everything that the node keeps"},
     {"node-id",                KIND_TEXT,     AT(node_id),                0, 0,       NULL, "node-1",         "name of this node"},
-    {"raft-advertise",         KIND_TEXT,     AT(raft_advertise),         0, 0,       NULL, "127.0.0.1:9000", "address under which peers reach this node"},
+    {"raft-advertise",         KIND_TEXT,     AT(raft_advertise),         0, 0,       NULL, "",               "address under which peers reach this node; else that of raft-bind, or 127.0.0.1 for all interfaces"},
     {"durable",                KIND_BOOL,     AT(durable),                0, 0,       NULL, "true",           "flush the log to disk before a write is acknowledged"},
     {"raft-store",             KIND_TEXT,     AT(raft_store),             0, 0,       "segment bolt badger pebble", "segment", "log store; the other names mean the same one"},
-    {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       1, 1e9,     NULL, "16384",          "writes under way before further ones are refused with 429"},
+    {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       -1e9, 1e9,  NULL, "16384",          "writes under way before further ones are refused with 429; 0 or less: the default"},
     {"snapshot-log-bytes",     KIND_NUMBER,   AT(snapshot_log_bytes),     1 << 16, 1e15, NULL, "268435456",   "growth of the log that makes a snapshot"},
     {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1e12, NULL, "67108864",    "size of a log segment"},
     {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "free bytes on the disk below which writes are refused"},
@@ -70,10 +70,10 @@ static const struct setting {
     {"max-payload-size",       KIND_NUMBER,   AT(max_payload_size),       0, 16 << 20, NULL, "262144",        "bytes of a job's payload; 0: no limit of its own"},
     {"max-body-size",          KIND_NUMBER,   AT(max_body_size),          1024, 16 << 20, NULL, "16777216",   "bytes of a request's body"},
     {"rate-limit-enabled",     KIND_BOOL,     AT(rate_limit_enabled),     0, 0,       NULL, "true",           "limit requests per client"},
-    {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    0, 1e9,     NULL, "2000",           "reads per second and client"},
-    {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  0, 1e9,     NULL, "4000",           "reads at once"},
-    {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   0, 1e9,     NULL, "1000",           "writes per second and client"},
-    {"rate-limit-write-burst", KIND_REAL,     AT(rate_limit_write_burst), 0, 1e9,     NULL, "2000",           "writes at once"},
+    {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    -1e9, 1e9,  NULL, "2000",           "reads per second and client; 0 or less: the default"},
+    {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  -1e9, 1e9,  NULL, "4000",           "reads at once; 0 or less: the default"},
+    {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   -1e9, 1e9,  NULL, "1000",           "writes per second and client; 0 or less: the default"},
+    {"rate-limit-write-burst", KIND_REAL,     AT(rate_limit_write_burst), -1e9, 1e9,  NULL, "2000",           "writes at once; 0 or less: the default"},
     {"admin-password",         KIND_TEXT,     AT(admin_password),         0, 0,       NULL, "",               "credential that may do everything; without it everybody may"},
     {"docs-enabled",           KIND_BOOL,     AT(docs_enabled),           0, 0,       NULL, "true",           "serve /docs and /openapi.json"},
     {"lifecycle-events",       KIND_BOOL,     AT(lifecycle_events),       0, 0,       NULL, "true",           "keep the log of events"},
@@ -96,12 +96,15 @@ static const struct setting {
     {"no-compression",         KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "",               "accepted, without effect"},
     {"raft-max-fetch-inflight", KIND_TEXT,    AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: waiting fetches are no writes under way"},
     /* Of parts that are not there yet, with what a single node does anyway. */
-    {"raft-bind",              KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "address for other nodes; without effect on a single node"},
+    {"raft-bind",              KIND_TEXT,     AT(raft_bind),              0, 0,       NULL, ":9000",          "address for other nodes; a single node only tells it"},
     {"raft-shards",            KIND_NUMBER,   AT(raft_shards),            1, 1,       NULL, "1",              "groups that share the queues; there is one"},
     {"bootstrap",              KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "begin a new group when there is none on disk"},
     {"stream-max-inflight",    KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
     {"stream-max-open",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
     {"stream-max-fps",         KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
+    {"otel-enabled",           KIND_BOOL,     AT(otel_enabled),           0, 0,       NULL, "false",          "send traces; there are none"},
+    {"otel-endpoint",          KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of traces; accepted, without effect"},
+    {"saml-header-auth",       KIND_BOOL,     AT(saml_header_auth),       0, 0,       NULL, "false",          "trust headers of a proxy that signs users in; that cannot be done"},
     {"license-key",            KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: everything is free"},
     {"license-public-key",     KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
     {"snapshot-threshold",     KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: see snapshot-log-bytes"},
@@ -332,6 +335,68 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
     return ERR_OK;
 }
 
+/* Other servers of this API take 0 or less for the default here, so start lines have it. */
+static void fall_back(struct settings *out)
+{
+    double *const reals[] = {&out->rate_limit_read_rps, &out->rate_limit_read_burst,
+                             &out->rate_limit_write_rps, &out->rate_limit_write_burst};
+    const double usual[] = {defaults.rate_limit_read_rps, defaults.rate_limit_read_burst,
+                            defaults.rate_limit_write_rps, defaults.rate_limit_write_burst};
+    for (size_t i = 0; i < COUNT_OF(reals); i++) {
+        *reals[i] = *reals[i] > 0 ? *reals[i] : usual[i];
+    }
+    if (out->raft_max_pending <= 0) {
+        out->raft_max_pending = defaults.raft_max_pending;
+    }
+}
+
+/* The address that peers are told, where none was given. */
+static void advertise(struct settings *out, struct arena *arena)
+{
+    const struct str local = STR("127.0.0.1");
+    const struct str bind = out->raft_bind;
+    size_t host = bind.len;
+    while (host > 0 && bind.ptr[host - 1] != ':') {
+        host--;
+    }
+    if (out->raft_advertise.len > 0 || host == 0) {
+        return;
+    }
+    struct str name = str_from(bind.ptr, host - 1);
+    bool any = name.len == 0 || str_eq(name, STR("0.0.0.0")) || str_eq(name, STR("[::]"));
+    if (!any) {
+        out->raft_advertise = bind;
+        return;
+    }
+    size_t port = bind.len - (host - 1);
+    char *text = arena_alloc(arena, local.len + port, 1);
+    CHECK(text != NULL);
+    memcpy(text, local.ptr, local.len);
+    memcpy(text + local.len, bind.ptr + host - 1, port);
+    out->raft_advertise = str_from(text, local.len + port);
+}
+
+/* What start lines of other servers may ask for and is not there. */
+static enum err_code check_absent(const struct settings *s, struct err *err)
+{
+    const struct {
+        bool asked;
+        const char *name;
+        const char *why;
+    } rows[] = {
+        {!s->bootstrap, "bootstrap", "a node that joins others is not supported yet"},
+        {s->otel_enabled, "otel-enabled", "traces are not supported yet"},
+        {s->saml_header_auth, "saml-header-auth", "signing in by a proxy is not supported yet"},
+        {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].asked) {
+            return err_set(err, ERR_VALIDATION, "setting %s: %s", rows[i].name, rows[i].why);
+        }
+    }
+    return ERR_OK;
+}
+
 enum err_code settings_read(int argc, char **argv, char **environment, struct arena *arena,
                             struct settings *out, struct err *err)
 {
@@ -353,11 +418,9 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     if ((out->tls_cert.len > 0) != (out->tls_key.len > 0)) {
         return err_set(err, ERR_VALIDATION, "setting tls-cert and setting tls-key go together");
     }
-    if (!out->bootstrap) {
-        return err_set(err, ERR_VALIDATION,
-                       "setting bootstrap: a node that joins others is not supported yet");
-    }
-    return ERR_OK;
+    fall_back(out);
+    advertise(out, arena);
+    return check_absent(out, err);
 }
 
 bool settings_row(size_t index, const char **out_name, const char **out_shown,

@@ -21,6 +21,7 @@
 struct settings {
     struct str bind;
     struct str data_dir;
+    struct str raft_bind;
     struct str raft_advertise;
     struct str node_id;
     bool durable;
@@ -55,6 +56,8 @@ struct settings {
     bool help;
     int64_t raft_shards;
     bool bootstrap;
+    bool otel_enabled;
+    bool saml_header_auth;
     struct str ignored; /* accepted for compatibility, without effect */
     bool ignored_choice;
 };

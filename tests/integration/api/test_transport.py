@@ -368,7 +368,7 @@ class Settings(unittest.TestCase):
         for args, env, words in (
                 (["--no-such-thing", "1"], {}, ["no-such-thing"]),
                 (["--raft-max-pending", "many"], {}, ["raft-max-pending", "many"]),
-                (["--raft-max-pending", "0"], {}, ["raft-max-pending"]),
+                (["--rate-limit-read-rps", "1e99"], {}, ["rate-limit-read-rps", "1e99"]),
                 (["--shutdown-timeout", "soon"], {}, ["shutdown-timeout", "soon"]),
                 (["--durable=perhaps"], {}, ["durable", "perhaps"]),
                 (["--log-level", "loud"], {}, ["log-level", "loud"]),
@@ -377,6 +377,9 @@ class Settings(unittest.TestCase):
                 (["--raft-shards", "0"], {}, ["raft-shards"]),
                 (["--raft-shards", "2"], {}, ["raft-shards"]),
                 (["--bootstrap=false"], {}, ["bootstrap"]),
+                (["--raft-bind", "9000"], {}, ["raft-bind"]),
+                (["--otel-enabled"], {}, ["otel-enabled"]),
+                (["--saml-header-auth=true"], {}, ["saml-header-auth"]),
                 (["--config", "/no/such/file"], {}, ["config", "/no/such/file"]),
                 (["stray"], {}, ["stray"]),
                 ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
@@ -423,8 +426,33 @@ class Settings(unittest.TestCase):
                     "--snapshot-threshold", "4096", "--stream-max-inflight", "2048",
                     "--stream-max-open", "4096", "--stream-max-fps", "500",
                     "--fetch-poll-interval", "100ms", "--idle-fetch-sleep", "100ms",
-                    "--no-compression", "--license-key", "x", "--raft-store", "badger") as server:
+                    "--no-compression", "--license-key", "x", "--raft-store", "badger",
+                    "--otel-enabled=false", "--otel-endpoint", "collector:4318",
+                    "--saml-header-auth=false") as server:
             server.client().enqueue("flags")
+
+    def test_zero_or_less_is_the_default(self):
+        """config-and-metrics.md 3 and 8: settings that fall back."""
+        with Server("--raft-max-pending", "0", "--rate-limit-read-rps", "0",
+                    "--rate-limit-read-burst=-1", "--rate-limit-write-rps", "-2.5",
+                    "--rate-limit-write-burst", "0") as server:
+            api = server.client()
+            for _ in range(3):
+                api.enqueue("fall-back")
+            self.assertEqual(api.must(api.get("/api/v1/cluster/status"))["apply_max_pending"],
+                             16384)
+
+    def test_the_address_that_peers_are_told(self):
+        """config-and-metrics.md 2: 127.0.0.1:port for wildcard binds, else the bind."""
+        for args, told in (((), "127.0.0.1:9000"), (("--raft-bind", ":9400"), "127.0.0.1:9400"),
+                           (("--raft-bind", "0.0.0.0:9401"), "127.0.0.1:9401"),
+                           (("--raft-bind", "[::]:9402"), "127.0.0.1:9402"),
+                           (("--raft-bind", "node1:9400"), "node1:9400"),
+                           (("--raft-bind", ":9400", "--raft-advertise", "n2:7"), "n2:7")):
+            with self.subTest(args), Server(*args) as server:
+                status = server.client().get("/api/v1/cluster/status").json
+                self.assertEqual((status["leader_addr"], status["nodes"][0]["address"]),
+                                 (told, told))
 
     def test_help(self):
         for args in (["--help"], ["server", "--help"], ["server", "-h"]):
