@@ -54,8 +54,9 @@ void api_on_request(void *data, struct http_request *req);
 void api_on_loop_start(void *data, struct http_loop *loop);
 void api_on_loop_stop(void *data, struct http_loop *loop);
 
-/* Where to ask for connection counters, once the server is open. */
-void api_set_server(struct api *a, const struct http_server *server);
+/* Where to ask for connection counters, once the server is open, and the URL that others are told,
+ * which must live as long as the api. */
+void api_set_server(struct api *a, const struct http_server *server, const char *url);
 
 /* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
 void api_bulk_filter_find(void *view, struct svc_bulk_page *page);

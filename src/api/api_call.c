@@ -66,8 +66,9 @@ void api_free(struct api *a)
     }
 }
 
-void api_set_server(struct api *a, const struct http_server *server)
+void api_set_server(struct api *a, const struct http_server *server, const char *url)
 {
+    a->url = url;
     a->server = server;
 }
 

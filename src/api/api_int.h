@@ -141,6 +141,7 @@ enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more *
 struct api {
     struct api_config config;
     const struct http_server *_Atomic server; /* NULL until it is open */
+    const char *url;                          /* where others reach it; set before server is */
     struct api_router *router;
     struct api_limiter *limiter;
     struct api_metrics *metrics;

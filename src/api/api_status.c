@@ -162,6 +162,7 @@ static void write_nodes(struct json_write *w, const struct api_view *v)
     json_write_object(w);
     text(w, "id", v->node_id);
     text(w, "address", v->settings->node.address);
+    api_document__text(w, "http_url", str_from_z(v->http_url));
     api_document__bool(w, "voter", true);
     text(w, "role", v->engine.node.role);
     text(w, "status", v->engine.node.low_space ? "degraded" : "healthy");

@@ -22,6 +22,7 @@ struct api_view {
     struct wall now;
     const char *node_id;
     const char *raft_store;
+    const char *http_url; /* empty while it is not known */
     const struct engine_config *settings;
     struct engine_status engine;
     struct throughput throughput;

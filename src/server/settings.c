@@ -97,6 +97,7 @@ static const struct setting {
     {"raft-max-fetch-inflight", KIND_TEXT,    AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: waiting fetches are no writes under way"},
     /* Of parts that are not there yet, with what a single node does anyway. */
     {"raft-bind",              KIND_TEXT,     AT(raft_bind),              0, 0,       NULL, ":9000",          "address for other nodes; a single node only tells it"},
+    {"http-advertise",         KIND_TEXT,     AT(http_advertise),         0, 0,       NULL, "",               "URL under which peers and clients reach the API; else that of bind"},
     {"raft-shards",            KIND_NUMBER,   AT(raft_shards),            1, 1,       NULL, "1",              "groups that share the queues; there is one"},
     {"bootstrap",              KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "begin a new group when there is none on disk"},
     {"stream-max-inflight",    KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of RPC streams; accepted, without effect"},
@@ -350,30 +351,36 @@ static void fall_back(struct settings *out)
     }
 }
 
+/* Where the ":port" of an address begins; its length when it has none. */
+static size_t port_at(struct str address)
+{
+    size_t at = address.len;
+    while (at > 0 && address.ptr[at - 1] != ':') {
+        at--;
+    }
+    return at == 0 ? address.len : at - 1;
+}
+
+struct str settings_host(struct str bind)
+{
+    struct str host = str_from(bind.ptr, port_at(bind));
+    bool any = host.len == 0 || str_eq(host, STR("0.0.0.0")) || str_eq(host, STR("[::]"));
+    return any ? STR("127.0.0.1") : host;
+}
+
 /* The address that peers are told, where none was given. */
 static void advertise(struct settings *out, struct arena *arena)
 {
-    const struct str local = STR("127.0.0.1");
-    const struct str bind = out->raft_bind;
-    size_t host = bind.len;
-    while (host > 0 && bind.ptr[host - 1] != ':') {
-        host--;
-    }
-    if (out->raft_advertise.len > 0 || host == 0) {
+    struct str host = settings_host(out->raft_bind);
+    struct str port = str_from_offset(out->raft_bind, port_at(out->raft_bind));
+    if (out->raft_advertise.len > 0 || port.len == 0) {
         return;
     }
-    struct str name = str_from(bind.ptr, host - 1);
-    bool any = name.len == 0 || str_eq(name, STR("0.0.0.0")) || str_eq(name, STR("[::]"));
-    if (!any) {
-        out->raft_advertise = bind;
-        return;
-    }
-    size_t port = bind.len - (host - 1);
-    char *text = arena_alloc(arena, local.len + port, 1);
+    char *text = arena_alloc(arena, host.len + port.len, 1);
     CHECK(text != NULL);
-    memcpy(text, local.ptr, local.len);
-    memcpy(text + local.len, bind.ptr + host - 1, port);
-    out->raft_advertise = str_from(text, local.len + port);
+    memcpy(text, host.ptr, host.len);
+    memcpy(text + host.len, port.ptr, port.len);
+    out->raft_advertise = str_from(text, host.len + port.len);
 }
 
 /* What start lines of other servers may ask for and is not there. */

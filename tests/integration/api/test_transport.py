@@ -454,6 +454,15 @@ class Settings(unittest.TestCase):
                 self.assertEqual((status["leader_addr"], status["nodes"][0]["address"]),
                                  (told, told))
 
+    def test_the_url_that_others_are_told(self):
+        """20.1: http_url of each node."""
+        with Server("--http-advertise", "https://jobs.example.com") as server:
+            status = server.client().get("/api/v1/cluster/status").json
+            self.assertEqual(status["nodes"][0]["http_url"], "https://jobs.example.com")
+        with Server() as server:
+            status = server.client().get("/api/v1/cluster/status").json
+            self.assertEqual(status["nodes"][0]["http_url"], f"http://127.0.0.1:{server.port}")
+
     def test_help(self):
         for args in (["--help"], ["server", "--help"], ["server", "-h"]):
             done = run_command(*args)
