@@ -73,6 +73,7 @@ extern const struct api_routes api_backup_routes;
 extern const struct api_routes api_restore_routes;
 extern const struct api_routes api_search_routes;
 extern const struct api_routes api_webhooks_routes;
+extern const struct api_routes api_policies_routes;
 extern const struct api_routes api_system_routes;
 extern const struct api_routes api_cluster_routes;
 extern const struct api_routes api_usage_routes;
@@ -245,6 +246,11 @@ void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);
+
+/* api_policies.c: an approval policy as JSON, here and in backups. */
+struct store_policy;
+void api_policies__write(struct json_write *w, const struct api_call *c, struct id id,
+                         const struct store_policy *p);
 
 /* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
 void api_openapi__write(const char *version, struct buf *out);

@@ -28,6 +28,7 @@ static const struct api_routes *const tables[] = {
     &api_search_routes,
     &api_usage_routes,
     &api_webhooks_routes,
+    &api_policies_routes,
     &api_ui_routes,
 };
 /* clang-format on */

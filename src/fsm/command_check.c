@@ -526,6 +526,23 @@ static enum err_code check_webhook_put(const struct command *c, const struct com
     return ERR_OK;
 }
 
+static enum err_code check_policy_put(const struct command *c, const struct command_limits *limits,
+                                      struct err *err)
+{
+    const struct store_policy *p = &c->policy_put.policy;
+    (void)limits;
+    if (p->name.len == 0) {
+        return err_set(err, ERR_POLICY, "name is required");
+    }
+    if (check_text(&top, "namespace", p->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "name", p->name, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "tag_key", p->tag_key, LIMIT_TAG_KEY_BYTES, err) != ERR_OK ||
+        check_text(&top, "tag_value", p->tag_value, LIMIT_TAG_VALUE_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return p->queue.len == 0 ? ERR_OK : check_queue_name(&top, "queue", p->queue, err);
+}
+
 static enum err_code check_bulk_put(const struct command *c, const struct command_limits *limits,
                                     struct err *err)
 {
@@ -668,6 +685,10 @@ static enum err_code check_restore(const struct command *c, const struct command
             code = i->name.len == 0 ? bad(&at, "id", "is required", err)
                                     : check_webhook_put(&put, limits, err);
             break;
+        case COMMAND_RESTORE_POLICY:
+            put.policy_put.policy = i->policy;
+            code = check_policy_put(&put, limits, err);
+            break;
         default:
             code = check_restored_row(&at, i, err);
         }
@@ -702,6 +723,8 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_BULK_STEP] = check_bulk_step,
     [COMMAND_BULK_END] = check_bulk_end,
     [COMMAND_RESTORE] = check_restore,
+    [COMMAND_POLICY_PUT] = check_policy_put,
+    [COMMAND_POLICY_DELETE] = check_nothing,
 };
 _Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
 

@@ -51,6 +51,9 @@ GET    /api/v1/dead
 GET    /api/v1/search/fulltext
 GET    /api/v1/usage/summary
 GET    /api/v1/billing/summary
+GET    /api/v1/approval-policies
+POST   /api/v1/approval-policies
+DELETE /api/v1/approval-policies/{}
 POST   /api/v1/admin/rebuild-sqlite
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
