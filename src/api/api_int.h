@@ -164,10 +164,8 @@ void api_call__reply_headers(struct api_call *c, int status, struct str type, st
 /* The same with a body whose bytes live as long as the process: it is not copied. */
 void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
                             const struct http_header *headers, size_t count);
-/* {"status":"…"} */
-void api_call__reply_status(struct api_call *c, const char *word);
-/* Without a body. */
-void api_call__reply_empty(struct api_call *c, int status);
+void api_call__reply_status(struct api_call *c, const char *word); /* {"status":"…"} */
+void api_call__reply_empty(struct api_call *c, int status);        /* without a body */
 void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void api_call__fail_err(struct api_call *c, const struct err *err);
 /* The result's refusal, when it is one: true. */
@@ -246,11 +244,6 @@ void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);
-
-/* api_policies.c: an approval policy as JSON, here and in backups. */
-struct store_policy;
-void api_policies__write(struct json_write *w, const struct api_call *c, struct id id,
-                         const struct store_policy *p);
 
 /* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
 void api_openapi__write(const char *version, struct buf *out);

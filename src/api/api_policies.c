@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "api/api_int.h"
+#include "api/api_backup_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "store/store_record.h"

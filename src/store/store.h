@@ -25,7 +25,7 @@ enum store_family {
     STORE_DONE,   /* documents of completed, dead and cancelled jobs */
     STORE_ROWS,   /* what hangs on a job: errors, iterations, usage */
     STORE_EVENTS, /* blocks of the event log */
-    STORE_META,   /* the machine's record, queues, locks, batches, schedules, workers, webhooks … */
+    STORE_META,   /* the machine's record, and those of queues, locks, schedules and the like */
     STORE_FAMILY_COUNT
 };
 
