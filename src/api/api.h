@@ -29,6 +29,8 @@ struct api_config {
     const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
     const char *version;                   /* what /api/v1/info says */
     const char *node_id;                   /* what cluster status says */
+    const char *raft_store;                /* the same: the name that was asked for */
+    bool mirror_async;                     /* the same: whether the view may wait a while */
     struct str admin_password;             /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
@@ -46,8 +48,9 @@ void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine
  * (http-api.md 1.4). */
 void api_attach(struct api *a, struct http_server_config *http);
 
-/* Where to ask for connection counters, once the server is open. */
-void api_set_server(struct api *a, const struct http_server *server);
+/* Where to ask for connection counters, once the server is open, and the URL that others are told,
+ * which must live as long as the api. */
+void api_set_server(struct api *a, const struct http_server *server, const char *url);
 
 /* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
 void api_bulk_filter_find(void *view, struct svc_bulk_page *page);

@@ -124,6 +124,20 @@ static void write_webhook(void *data, struct str id, struct str value)
     }
 }
 
+static void write_policy(void *data, struct str rest, struct str value)
+{
+    struct backup *b = data;
+    struct store_policy p;
+    if (rest.len != ID_BYTES || !store_record_decode_policy(value, &p)) {
+        check_fatal("the record of an approval policy cannot be read");
+    }
+    if (str_eq(p.ns, b->call->ns)) {
+        add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
+        struct json_write w = json_write_to(&b->out);
+        api_policies__write(&w, b->call, id_from_bytes(rest.ptr), &p);
+    }
+}
+
 static void write_head(struct backup *b)
 {
     struct str ns = b->call->ns.len > 0 ? b->call->ns : STR("default");
@@ -272,7 +286,9 @@ static void write_tail(struct backup *b)
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
     add_text(b, STR("],\"batches\":["));
     write_batches(b);
-    add_text(b, STR("],\"budgets\":[],\"approval_policies\":[],"));
+    add_text(b, STR("],\"budgets\":[],\"approval_policies\":["));
+    store_snapshot_each(b->snapshot, STORE_KIND_POLICY, write_policy, b);
+    add_text(b, STR("],"));
     backup_verify_checksum(crc32c_update(b->crc, b->out.ptr, b->out.len), checksum);
     buf_printf(&b->out, "\"meta\":{\"format\":%d,\"jobs\":%llu,\"checksum\":\"%.*s\"}}\n",
                BACKUP_VERIFY_FORMAT, (unsigned long long)b->jobs, (int)sizeof checksum, checksum);

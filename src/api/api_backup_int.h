@@ -29,6 +29,10 @@ void api_backup_job__write_webhook(struct json_write *w, const struct api_call *
 void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,
                                  const struct store_batch *b);
 
+/* api_policies.c: an approval policy, as it is shown. */
+void api_policies__write(struct json_write *w, const struct api_call *c, struct id id,
+                         const struct store_policy *p);
+
 /* api_restore_job.c: reading. Items are put behind those that are there. Texts are views of the
  * JSON or in the call's arena. */
 struct api_restore_list {
@@ -42,6 +46,7 @@ enum api_restore_what {
     API_RESTORE_SCHEDULE,
     API_RESTORE_BATCH,
     API_RESTORE_WEBHOOK,
+    API_RESTORE_POLICY,
     API_RESTORE_JOB,
     API_RESTORE_WHAT_COUNT
 };

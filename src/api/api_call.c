@@ -26,6 +26,8 @@ struct api_config api_config_default(void)
     return (struct api_config){
         .version = "0.3.0",
         .node_id = "node-1",
+        .raft_store = "segment",
+        .mirror_async = true,
         .max_body_bytes = 16 << 20,
         .docs_enabled = true,
         .rate_limit_enabled = true,
@@ -65,8 +67,9 @@ void api_free(struct api *a)
     }
 }
 
-void api_set_server(struct api *a, const struct http_server *server)
+void api_set_server(struct api *a, const struct http_server *server, const char *url)
 {
+    a->url = url;
     a->server = server;
 }
 
@@ -637,7 +640,7 @@ static bool within_rate(struct api_call *c, uint64_t cost)
     if (api_limiter__take(c->api->limiter, c->req, is_read(c), cost)) {
         return true;
     }
-    api_metrics__throttled(c->api->metrics, c->route);
+    api_metrics__throttled(c->api->metrics, c->route, c->req->method);
     api_call__fail(c, ERR_RATE_LIMITED, "rate limit exceeded");
     return false;
 }
@@ -663,6 +666,25 @@ static bool admitted(struct api_call *c)
     return false;
 }
 
+/* A body that says nothing: an optional one may be left out, or null. */
+static bool is_nothing(struct str body)
+{
+    return body.len == 0 || str_eq(body, STR("null"));
+}
+
+/* Clients know "invalid JSON", and people want to know what is wrong with it. */
+static void fail_decode(struct api_call *c, struct str body, struct err *err)
+{
+    if (err->code == ERR_PARSE && json_scan_check(body, &(struct err){0}) != ERR_OK) {
+        api_call__fail(c, ERR_PARSE, "invalid JSON");
+        return;
+    }
+    if (err->code == ERR_PARSE) {
+        (void)err_wrap(err, "invalid JSON");
+    }
+    api_call__fail_err(c, err);
+}
+
 static void decode_and_handle(struct api_call *c)
 {
     const struct json_schema *schema = c->route->in;
@@ -673,15 +695,11 @@ static void decode_and_handle(struct api_call *c)
     }
     if (schema != NULL) {
         c->in = api_call__alloc(c, schema->size);
-        if (str_trim(body).len == 0 && (c->route->flags & ROUTE_BODY_EMPTY) != 0) {
+        if ((c->route->flags & ROUTE_BODY_EMPTY) != 0 && is_nothing(str_trim(body))) {
             body = STR("{}");
         }
         if (json_schema_decode(schema, body, c->arena, c->in, &err) != ERR_OK) {
-            if (err.code == ERR_PARSE && json_scan_check(body, &(struct err){0}) != ERR_OK) {
-                api_call__fail(c, ERR_PARSE, "invalid JSON");
-            } else {
-                api_call__fail_err(c, &err);
-            }
+            fail_decode(c, body, &err);
             return;
         }
     }
@@ -701,8 +719,23 @@ static void body_collected(struct http_request *req, enum http_body_result resul
     }
 }
 
+/* The limiter and the question who is calling come before everything under the base path, whether
+ * there is such a route or not; an open route there is limited too. */
+static bool may_go_on(struct api_call *c)
+{
+    bool open = c->route != NULL && (c->route->flags & ROUTE_OPEN) != 0;
+    bool priced = c->route != NULL && c->route->cost != NULL; /* limited when it is decoded */
+    if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
+        return true;
+    }
+    return (priced || within_rate(c, 1)) && (open || authenticate(c));
+}
+
 static void go_on(struct api_call *c, const struct api_match *match)
 {
+    if (!may_go_on(c)) {
+        return;
+    }
     if (c->route == NULL) {
         if (match->path_known) {
             fail(c, ERR_METHOD_NOT_ALLOWED, STR("method not allowed"), 0, match->allow);
@@ -711,14 +744,7 @@ static void go_on(struct api_call *c, const struct api_match *match)
         }
         return;
     }
-    bool open = (c->route->flags & ROUTE_OPEN) != 0;
-    if (!open && c->route->cost == NULL && !within_rate(c, 1)) {
-        return;
-    }
-    if (!open && !authenticate(c)) {
-        return;
-    }
-    if (!open && (c->route->roles & c->role) == 0) {
+    if ((c->route->flags & ROUTE_OPEN) == 0 && (c->route->roles & c->role) == 0) {
         api_call__fail(c, ERR_FORBIDDEN, "the role of this credential may not do this");
         return;
     }

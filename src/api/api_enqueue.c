@@ -85,7 +85,7 @@ static const struct json_field enqueue_rows[] = {
     JSON_TIME(struct enqueue_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
     JSON_DURATION(struct enqueue_in, expire_after_ms, "expire_after", duration_parse, 0, INT64_MAX,
                   0, "The job dies when it was not begun by then."),
-    JSON_RAW(struct enqueue_in, tags, 0, 0, "Object of strings."),
+    JSON_RAW(struct enqueue_in, tags, 0, 0, "Object, of strings as a rule."),
     JSON_RAW(struct enqueue_in, checkpoint, LIMIT_RESULT_BYTES, 0,
              "Handed to the worker with the first fetch."),
     JSON_OBJECT(struct enqueue_in, agent, struct agent_in, &agent_schema, 0,
@@ -377,6 +377,7 @@ static void handle_enqueue_batch(struct api_call *c)
     struct err err;
     command.enqueue.jobs = API_ARRAY(c, struct command_new, in->jobs_count);
     command.enqueue.count = in->jobs_count;
+    command.enqueue.is_list = true;
     command.enqueue.idempotency_key = idempotency_key(c);
     if (in->jobs_count == 0) {
         api_call__fail(c, ERR_VALIDATION, "jobs array is required");

@@ -73,6 +73,7 @@ enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more *
 struct api {
     struct api_config config;
     const struct http_server *_Atomic server; /* NULL until it is open */
+    const char *url;                          /* where others reach it; set before server is */
     struct api_router *router;
     struct api_limiter *limiter;
     struct api_metrics *metrics;
@@ -95,10 +96,8 @@ void api_call__reply_headers(struct api_call *c, int status, struct str type, st
 /* The same with a body whose bytes live as long as the process: it is not copied. */
 void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
                             const struct http_header *headers, size_t count);
-/* {"status":"…"} */
-void api_call__reply_status(struct api_call *c, const char *word);
-/* Without a body. */
-void api_call__reply_empty(struct api_call *c, int status);
+void api_call__reply_status(struct api_call *c, const char *word); /* {"status":"…"} */
+void api_call__reply_empty(struct api_call *c, int status);        /* without a body */
 void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void api_call__fail_err(struct api_call *c, const struct err *err);
 /* The result's refusal, when it is one: true. */

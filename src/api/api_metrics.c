@@ -96,10 +96,10 @@ void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum
     add(&row->bucket[i], 1);
 }
 
-void api_metrics__throttled(struct api_metrics *m, const struct api_route *route)
+void api_metrics__throttled(struct api_metrics *m, const struct api_route *route,
+                            enum http_method method)
 {
-    CHECK(route != NULL);
-    add(&row_of(m, route, route->method)->throttled, 1);
+    add(&row_of(m, route, method)->throttled, 1);
 }
 
 static uint64_t finished(const struct row *row)
@@ -281,9 +281,8 @@ static void write_numbers(struct buf *out, const struct api_view *v)
               v->process.cpu_user_ns);
     write_cpu(out, "corvo_process_cpu_system_seconds_total", "Processor time in the kernel.",
               v->process.cpu_system_ns);
-    family(out, "corvo_raft_snapshot_latest_index", "gauge",
-           "Index of the newest snapshot, when there is one.");
     if (v->engine.node.snapshot_count > 0) {
+        family(out, "corvo_raft_snapshot_latest_index", "gauge", "Index of the newest snapshot.");
         buf_printf(out, "corvo_raft_snapshot_latest_index %" PRIu64 "\n",
                    v->engine.node.snapshot_index);
     }
@@ -340,7 +339,24 @@ static void write_jobs(struct buf *out, const struct api_view *v)
 
 /* Routes */
 
-/* method="GET",route="/api/v1/jobs/{id}" */
+/* The pattern with ":id" for each parameter, which is what dashboards of this API look for. */
+static void route_label(struct buf *out, struct str pattern)
+{
+    buf_add_str(out, STR("route=\""));
+    for (size_t i = 0; i < pattern.len; i++) {
+        const char *end =
+            pattern.ptr[i] == '{' ? memchr(pattern.ptr + i, '}', pattern.len - i) : NULL;
+        if (end == NULL) {
+            buf_add_char(out, pattern.ptr[i]);
+        } else {
+            buf_add_str(out, STR(":id"));
+            i = (size_t)(end - pattern.ptr);
+        }
+    }
+    buf_add_char(out, '"');
+}
+
+/* method="GET",route="/api/v1/jobs/:id" */
 static void route_labels(struct buf *out, const struct api_metrics *m, size_t i)
 {
     bool known = i < m->route_count;
@@ -349,7 +365,7 @@ static void route_labels(struct buf *out, const struct api_metrics *m, size_t i)
     const char *name = api_router__method(method);
     label(out, "method", name[0] == '\0' ? STR("OTHER") : str_from_z(name));
     buf_add_char(out, ',');
-    label(out, "route", known ? str_from_z(route->pattern) : STR("/unknown"));
+    route_label(out, known ? str_from_z(route->pattern) : STR("/unknown"));
 }
 
 struct exposition {
@@ -417,7 +433,7 @@ static void write_routes(const struct exposition *e)
     }
     family(e->out, "corvo_rate_limit_throttled_total", "counter",
            "Requests refused by the rate limiter.");
-    for (size_t i = 0; i < e->m->route_count; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (get(&e->m->rows[i].throttled) > 0) {
             write_sample(e, "corvo_rate_limit_throttled_total", i, get(&e->m->rows[i].throttled));
         }

@@ -13,4 +13,5 @@ void api_metrics__free(struct api_metrics *m);
 void api_metrics__begin(struct api_metrics *m);
 void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum http_method method,
                       int status, int64_t took_ns);
-void api_metrics__throttled(struct api_metrics *m, const struct api_route *route);
+void api_metrics__throttled(struct api_metrics *m, const struct api_route *route,
+                            enum http_method method);

@@ -35,17 +35,19 @@ bool api_names__internal(struct api_call *c, struct str visible, struct str *out
         *out = visible;
         return true;
     }
-    if (contains(visible, NAMESPACE_MARK)) {
+    /* Its own prefix is no harm: the name is the same with and without. */
+    struct str name = queue_name_visible(c->ns, visible);
+    if (name.len == 0 || contains(name, NAMESPACE_MARK)) {
         (void)err_set(err, ERR_VALIDATION, "queue '" STR_FMT "' names another namespace",
                       STR_ARG(visible));
         return false;
     }
-    size_t len = c->ns.len + NAMESPACE_MARK.len + visible.len;
-    char *name = api_call__alloc(c, len);
-    memcpy(name, c->ns.ptr, c->ns.len);
-    memcpy(name + c->ns.len, NAMESPACE_MARK.ptr, NAMESPACE_MARK.len);
-    memcpy(name + c->ns.len + NAMESPACE_MARK.len, visible.ptr, visible.len);
-    *out = str_from(name, len);
+    size_t len = c->ns.len + NAMESPACE_MARK.len + name.len;
+    char *internal = api_call__alloc(c, len);
+    memcpy(internal, c->ns.ptr, c->ns.len);
+    memcpy(internal + c->ns.len, NAMESPACE_MARK.ptr, NAMESPACE_MARK.len);
+    memcpy(internal + c->ns.len + NAMESPACE_MARK.len, name.ptr, name.len);
+    *out = str_from(internal, len);
     return true;
 }
 

@@ -343,6 +343,7 @@ static const struct place {
     {"/api/v1/queues/{name}", "Name of a queue, percent-encoded where it has a '/'.",
      LIMIT_QUEUE_NAME_BYTES},
     {"/api/v1/schedules/{id}", "Id of a schedule.", LIMIT_NAME_BYTES},
+    {"/api/v1/approval-policies/{id}", "Id of an approval policy.", LIMIT_NAME_BYTES},
     {"/api/v1/webhooks/{queue}",
      "Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id.",
      LIMIT_QUEUE_NAME_BYTES},

@@ -7,31 +7,17 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
+#include "store/store_job.h"
 
 /* Listing: copied out of the machine on the core thread, written here. */
 
-struct queue_row {
-    struct machine_queue q;
-    struct wall oldest_pending_at;
-};
-
 struct queue_list {
     struct api_call *call;
-    struct queue_row *rows;
+    struct machine_queue *rows;
     size_t count;
     size_t cap;
     bool cut; /* the call's memory was too small for them */
 };
-
-/* The moment in an id. */
-static struct wall created_at(struct id id)
-{
-    int64_t ms = 0;
-    for (unsigned i = 0; i < 6; i++) {
-        ms = ms << 8 | id.b[i];
-    }
-    return (struct wall){.ns = ms * NS_PER_MS};
-}
 
 /* Room for one more row. */
 static bool grow(struct queue_list *list)
@@ -40,7 +26,7 @@ static bool grow(struct queue_list *list)
         return true;
     }
     size_t cap = list->cap == 0 ? 64 : list->cap * 2;
-    struct queue_row *rows = ARENA_ARRAY(list->call->arena, struct queue_row, cap);
+    struct machine_queue *rows = ARENA_ARRAY(list->call->arena, struct machine_queue, cap);
     if (rows == NULL) {
         return false;
     }
@@ -63,12 +49,9 @@ static void add_queue(void *data, const struct machine_queue *q)
         list->cut = true;
         return;
     }
-    struct queue_row *row = &list->rows[list->count++];
-    *row = (struct queue_row){.q = *q};
-    row->q.name = name;
-    if (!id_is_none(q->oldest_pending)) {
-        row->oldest_pending_at = created_at(q->oldest_pending);
-    }
+    struct machine_queue *row = &list->rows[list->count++];
+    *row = *q;
+    row->name = name;
 }
 
 static void look_all(struct api_call *c, struct machine *m)
@@ -78,14 +61,31 @@ static void look_all(struct api_call *c, struct machine *m)
 
 static int compare_names(const void *a, const void *b)
 {
-    return str_cmp(((const struct queue_row *)a)->q.name, ((const struct queue_row *)b)->q.name);
+    return str_cmp(((const struct machine_queue *)a)->name,
+                   ((const struct machine_queue *)b)->name);
 }
 
-static void write_queue(struct json_write *w, const struct api_call *c, const struct queue_row *row)
+/* When the job was created; none when it went after the look at the machine. */
+static struct wall created_at(const struct api_call *c, struct id id)
+{
+    struct job j;
+    struct err err;
+    struct buf doc;
+    struct wall at = WALL_NONE;
+    buf_init(&doc, SIZE_MAX);
+    if (!id_is_none(id) && engine_read_job(c->api->config.engine, id, &doc) &&
+        store_job_decode(id, buf_str(&doc), &j, &err) == ERR_OK) {
+        at = j.created_at;
+    }
+    buf_deinit(&doc);
+    return at;
+}
+
+static void write_queue(struct json_write *w, const struct api_call *c,
+                        const struct machine_queue *q)
 {
     static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE,    JOB_HELD,     JOB_COMPLETED,
                                            JOB_DEAD,    JOB_SCHEDULED, JOB_RETRYING, JOB_CANCELLED};
-    const struct machine_queue *q = &row->q;
     uint64_t all = 0;
     json_write_object(w);
     api_document__text(w, "name", api_names__visible(c, q->name));
@@ -104,7 +104,7 @@ static void write_queue(struct json_write *w, const struct api_call *c, const st
     }
     api_document__i64(w, "enqueued", (int64_t)all);
     api_document__i64(w, "failed", (int64_t)q->failures);
-    api_document__time(w, "oldest_pending_at", row->oldest_pending_at);
+    api_document__time(w, "oldest_pending_at", created_at(c, q->oldest_pending));
     json_write_end(w);
 }
 
@@ -117,7 +117,7 @@ static void write_all(struct api_call *c)
         return;
     }
     if (list->count > 0) {
-        qsort(list->rows, list->count, sizeof(struct queue_row), compare_names);
+        qsort(list->rows, list->count, sizeof(struct machine_queue), compare_names);
     }
     api_call__buf(&json);
     struct json_write w = json_write_to(&json);

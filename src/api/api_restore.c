@@ -28,7 +28,7 @@ static const struct {
 } lists[] = {
     {"queues", API_RESTORE_QUEUE},     {"batches", API_RESTORE_BATCH},
     {"jobs", API_RESTORE_JOB},         {"schedules", API_RESTORE_SCHEDULE},
-    {"webhooks", API_RESTORE_WEBHOOK},
+    {"webhooks", API_RESTORE_WEBHOOK}, {"approval_policies", API_RESTORE_POLICY},
 };
 
 struct restore {

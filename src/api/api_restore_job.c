@@ -394,6 +394,7 @@ struct record_in {
     int64_t total, pending, succeeded;
     struct wall created_at, updated_at, last_run, next_run, finished_at;
     struct str url, secret;
+    struct str mode, tag_key, tag_value;
     struct str *events;
     size_t events_count;
     int64_t retry_limit;
@@ -437,6 +438,9 @@ static const struct json_field record_rows[] = {
     JSON_STRS(struct record_in, events, events_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
               "As in the backup."),
     NUMBER(retry_limit, INT32_MAX),
+    TEXT(mode, LIMIT_NAME_BYTES),
+    TEXT(tag_key, LIMIT_TAG_KEY_BYTES),
+    TEXT(tag_value, LIMIT_TAG_VALUE_BYTES),
 };
 #undef TEXT
 #undef NUMBER
@@ -534,6 +538,22 @@ static bool add_webhook(struct api_call *c, const struct record_in *in,
                                    : api_names__internal(c, in->id, &it->name, err);
 }
 
+static bool add_policy(struct api_call *c, const struct record_in *in,
+                       struct api_restore_list *list, struct err *err)
+{
+    struct command_restore_item *it = add_item(list, COMMAND_RESTORE_POLICY, 4096);
+    it->policy = (struct store_policy){.ns = c->ns,
+                                       .name = in->name,
+                                       .tag_key = in->tag_key,
+                                       .tag_value = in->tag_value,
+                                       .all = str_eq(in->mode, STR("all")),
+                                       .enabled = in->enabled,
+                                       .created_at = in->created_at};
+    return id_parse(in->id, ID_POLICY, &it->id)
+               ? api_names__internal(c, in->queue, &it->policy.queue, err)
+               : bad(err, "id", in->id);
+}
+
 bool api_restore_job__read(struct api_call *c, enum api_restore_what what, struct str json,
                            struct api_restore_list *list, struct err *err)
 {
@@ -542,7 +562,8 @@ bool api_restore_job__read(struct api_call *c, enum api_restore_what what, struc
         struct err *err) = {[API_RESTORE_QUEUE] = add_queue,
                             [API_RESTORE_SCHEDULE] = add_schedule,
                             [API_RESTORE_BATCH] = add_batch,
-                            [API_RESTORE_WEBHOOK] = add_webhook};
+                            [API_RESTORE_WEBHOOK] = add_webhook,
+                            [API_RESTORE_POLICY] = add_policy};
     struct record_in in;
     if (what == API_RESTORE_JOB) {
         return add_job(c, json, list, err);

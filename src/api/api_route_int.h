@@ -24,10 +24,10 @@ enum {
 };
 
 enum {
-    ROUTE_OPEN = 1,       /* no authentication, no rate limit */
+    ROUTE_OPEN = 1,       /* no authentication; no rate limit outside of /api/v1 */
     ROUTE_LEADER = 2,     /* only the leader can do it */
     ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
-    ROUTE_BODY_EMPTY = 8, /* an empty body is as good as {} */
+    ROUTE_BODY_EMPTY = 8, /* an empty body, or null, is as good as {} */
     ROUTE_READ = 16,      /* counts as a read although it is a POST */
     ROUTE_TAIL = 256,     /* the last parameter is the whole rest of the path, or nothing */
 };
@@ -75,7 +75,9 @@ extern const struct api_routes api_backup_routes;
 extern const struct api_routes api_restore_routes;
 extern const struct api_routes api_search_routes;
 extern const struct api_routes api_webhooks_routes;
+extern const struct api_routes api_policies_routes;
 extern const struct api_routes api_system_routes;
+extern const struct api_routes api_cluster_routes;
 extern const struct api_routes api_usage_routes;
 extern const struct api_routes api_ui_routes;
 

@@ -19,6 +19,7 @@ static const struct api_routes *const tables[] = {
     &api_queues_routes,
     &api_schedules_routes,
     &api_system_routes,
+    &api_cluster_routes,
     &api_events_routes,
     &api_explain_routes,
     &api_bulk_routes,
@@ -27,6 +28,7 @@ static const struct api_routes *const tables[] = {
     &api_search_routes,
     &api_usage_routes,
     &api_webhooks_routes,
+    &api_policies_routes,
     &api_ui_routes,
 };
 /* clang-format on */

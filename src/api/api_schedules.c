@@ -327,7 +327,8 @@ static bool merge(struct api_call *c, const struct schedule_in *in, struct store
         {SET_TAGS, in->tags, &s->tags},
     };
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        if (is_set(in, texts[i].row)) {
+        bool none = texts[i].row == SET_TIMEZONE && texts[i].from.len == 0;
+        if (is_set(in, texts[i].row) && !none) {
             *texts[i].to = texts[i].from;
         }
     }

@@ -83,12 +83,12 @@ static void write_raft(struct json_write *w, const struct api_view *v)
     number(w, "term", n->term);
     index_text(w, "applied_index", n->applied_index);
     index_text(w, "commit_index", n->commit_index);
-    text(w, "raft_store", "segment");
+    text(w, "raft_store", v->raft_store);
     api_document__bool(w, "durable", n->durable);
     api_document__bool(w, "raft_nosync", !n->durable);
     /* The state is made again from the log, so it need not be flushed for itself. */
     api_document__bool(w, "pebble_nosync", true);
-    api_document__bool(w, "sqlite_mirror_async", v->has_mirror);
+    api_document__bool(w, "sqlite_mirror_async", v->has_mirror && v->mirror_async);
     api_document__bool(w, "lifecycle_events", v->settings->lifecycle_events);
 }
 
@@ -133,7 +133,7 @@ static void write_mirror(struct json_write *w, const struct api_view *v)
     const struct view_status *m = &v->mirror;
     json_write_key(w, STR("sqlite_mirror"));
     json_write_object(w);
-    api_document__bool(w, "async", v->has_mirror);
+    api_document__bool(w, "async", v->has_mirror && v->mirror_async);
     number(w, "queued", m->written + m->lag);
     number(w, "applied", m->written);
     number(w, "dropped", 0);
@@ -162,6 +162,7 @@ static void write_nodes(struct json_write *w, const struct api_view *v)
     json_write_object(w);
     text(w, "id", v->node_id);
     text(w, "address", v->settings->node.address);
+    api_document__text(w, "http_url", str_from_z(v->http_url));
     api_document__bool(w, "voter", true);
     text(w, "role", v->engine.node.role);
     text(w, "status", v->engine.node.low_space ? "degraded" : "healthy");

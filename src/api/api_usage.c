@@ -1,5 +1,5 @@
 /*
- * Usage (http-api.md 17.1): what workers reported of the models they used, summed up.
+ * Usage (http-api.md 17.1, 17.2): what workers reported of the models they used, summed up.
  */
 #include "api/api_int.h"
 #include "base/check.h"
@@ -23,7 +23,6 @@ static void write_sum(struct json_write *w, const struct view_usage_sum *s)
     api_document__i64(w, "cache_read_tokens", s->cache_read);
     json_write_key(w, STR("cost_usd"));
     json_write_f64(w, (double)s->cost_nusd / (double)JOB_NUSD_PER_USD);
-    api_document__i64(w, "count", s->reports);
 }
 
 static void write_groups(struct json_write *w, const struct api_call *c, const struct view_usage *u)
@@ -39,6 +38,7 @@ static void write_groups(struct json_write *w, const struct api_call *c, const s
         json_write_key(w, STR("key"));
         json_write_str(w, u->by == VIEW_USAGE_BY_QUEUE ? api_names__visible(c, key) : key);
         write_sum(w, &u->groups[i]);
+        api_document__i64(w, "count", u->groups[i].reports);
         json_write_end(w);
     }
     json_write_end(w);
@@ -58,6 +58,7 @@ static void run_summary(struct api_call *c, struct view_reader *r)
     json_write_key(&w, STR("totals"));
     json_write_object(&w);
     write_sum(&w, &s->usage.total);
+    api_document__i64(&w, "count", s->usage.total.reports);
     json_write_end(&w);
     write_groups(&w, c, &s->usage);
     json_write_end(&w);
@@ -103,14 +104,61 @@ static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3
 static const struct json_schema summary_schema =
     JSON_SCHEMA(struct summary_in, summary_rows, .init = &summary_init);
 
-static void handle_summary(struct api_call *c)
+static const struct json_field billing_rows[] = {
+    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,
+             "How far back from now, as a duration such as 90m or 7d."),
+};
+static const struct json_schema billing_schema =
+    JSON_SCHEMA(struct summary_in, billing_rows, .init = &summary_init);
+
+static void run_billing(struct api_call *c, struct view_reader *r)
 {
-    struct summary *s = API_NEW(c, struct summary);
+    struct summary *s = c->data;
+    if (view_usage_sum(r, &s->usage, c->arena, &c->ask_err) != ERR_OK) {
+        return;
+    }
+    struct json_write w = json_write_to(&c->asked);
+    json_write_object(&w);
+    api_document__text(&w, "period", s->period);
+    json_write_key(&w, STR("summary"));
+    json_write_array(&w);
+    for (size_t i = 0; i < s->usage.group_count; i++) {
+        json_write_object(&w);
+        json_write_key(&w, STR("namespace"));
+        json_write_str(&w, s->usage.groups[i].key);
+        api_document__i64(&w, "rows", s->usage.groups[i].reports);
+        write_sum(&w, &s->usage.groups[i]);
+        json_write_end(&w);
+    }
+    json_write_end(&w);
+    json_write_end(&w);
+    json_write_finish(&w);
+}
+
+/* The period of the query, which ends now; false when it is none. */
+static bool set_period(struct api_call *c, struct summary *s)
+{
     const struct summary_in *in = c->query;
     struct err err;
     int64_t ms = 0;
     s->period = in->period;
     if (duration_parse(s->period, &ms, &err) != ERR_OK || ms <= 0) {
+        return false;
+    }
+    s->usage.ns = c->ns;
+    s->usage.to = os_clock_wall();
+    s->usage.from = wall_add_ms(s->usage.to, -ms);
+    if (s->usage.from.ns <= 0) {
+        s->usage.from.ns = 1; /* 0 is no time */
+    }
+    return true;
+}
+
+static void handle_summary(struct api_call *c)
+{
+    struct summary *s = API_NEW(c, struct summary);
+    const struct summary_in *in = c->query;
+    if (!set_period(c, s)) {
         api_call__fail(c, ERR_USAGE_SUMMARY, "invalid period: \"" STR_FMT "\"", STR_ARG(s->period));
         return;
     }
@@ -119,25 +167,33 @@ static void handle_summary(struct api_call *c)
                        STR_ARG(in->group_by));
         return;
     }
-    s->usage.ns = c->ns;
-    s->usage.to = os_clock_wall();
-    s->usage.from = wall_add_ms(s->usage.to, -ms);
-    if (s->usage.from.ns <= 0) {
-        s->usage.from.ns = 1; /* 0 is no time */
-    }
     c->data = s;
     api_call__ask(c, run_summary, api_call__reply_asked);
+}
+
+static void handle_billing(struct api_call *c)
+{
+    struct summary *s = API_NEW(c, struct summary);
+    if (!set_period(c, s)) {
+        api_call__fail(c, ERR_VALIDATION, "invalid period");
+        return;
+    }
+    s->usage.by = VIEW_USAGE_BY_NAMESPACE;
+    c->data = s;
+    api_call__ask(c, run_billing, api_call__reply_asked);
 }
 
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                  roles      flags in    handler         cost  answer                                 doc */
     {HTTP_GET, "/api/v1/usage/summary",  ROLES_AOR, 0,    NULL, handle_summary, NULL, "200 {period, from, to, totals, groups}", "Tokens and cost of a period, by queue, model, provider or tag."},
+    {HTTP_GET, "/api/v1/billing/summary", ROLES_AOR, 0,   NULL, handle_billing, NULL, "200 {period, summary}",               "Tokens and cost of a period, by namespace."},
 };
 /* clang-format on */
 
 static const struct api_query queries[] = {
     {HTTP_GET, "/api/v1/usage/summary", &summary_schema},
+    {HTTP_GET, "/api/v1/billing/summary", &billing_schema},
 };
 
 const struct api_routes api_usage_routes = {

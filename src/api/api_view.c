@@ -164,6 +164,9 @@ void api_view__take(struct api_call *c, unsigned parts,
     v->parts = parts;
     v->then = then;
     v->node_id = c->api->config.node_id;
+    v->raft_store = c->api->config.raft_store;
+    v->http_url = c->api->server != NULL ? c->api->url : "";
+    v->mirror_async = c->api->config.mirror_async;
     v->settings = engine_settings(c->api->config.engine);
     v->has_mirror = c->api->config.view != NULL;
     if (v->has_mirror) {

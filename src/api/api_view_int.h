@@ -21,10 +21,13 @@ struct api_view_queue {
 struct api_view {
     struct wall now;
     const char *node_id;
+    const char *raft_store;
+    const char *http_url; /* empty while it is not known */
     const struct engine_config *settings;
     struct engine_status engine;
     struct throughput throughput;
     bool has_mirror;
+    bool mirror_async;
     struct view_status mirror; /* of the SQLite view; zeros without one */
     struct wall done_until;    /* everything that was due before this moment has been done */
 

@@ -38,6 +38,7 @@ struct id {
 #define ID_SCHEDULE STR("sched_")
 #define ID_WEBHOOK  STR("wh_")
 #define ID_BULK     STR("bulk_")
+#define ID_POLICY   STR("apol_")
 
 /* The id whose ID_BYTES bytes are there. */
 static inline struct id id_from_bytes(const void *bytes)

@@ -55,6 +55,7 @@ enum {
     LIMIT_WEBHOOK_SECRET_BYTES = 1024,       /* keys of HMAC-SHA256 gain nothing past 64 */
     LIMIT_WEBHOOK_ERROR_BYTES  = 256,        /* what went wrong last: one line */
     LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
+    LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
 
     /* the pipeline */

@@ -17,6 +17,30 @@ static void record_usage(struct machine *m, struct job *j, const struct store_to
     }
 }
 
+/* The word of the worker, unless a policy wants a person to look first: then it is a hold, with the
+ * worker's reason where it gave one. */
+static enum command_agent_status status_of(struct machine *m, const struct job *j,
+                                           const struct command_ack_item *it,
+                                           struct str *out_reason)
+{
+    *out_reason = it->hold_reason;
+    if (it->agent_status != COMMAND_AGENT_CONTINUE) {
+        return it->agent_status;
+    }
+    struct str name = apply_policy__match(m, j);
+    if (name.len == 0) {
+        return COMMAND_AGENT_CONTINUE;
+    }
+    if (it->hold_reason.len == 0) {
+        struct buf reason;
+        buf_init(&reason, (size_t)2 * LIMIT_NAME_BYTES);
+        buf_add_str(&reason, STR("approval policy matched: "));
+        buf_add_str(&reason, name);
+        *out_reason = machine__keep(m, &reason);
+    }
+    return COMMAND_AGENT_HOLD;
+}
+
 /* What the ack of an agent's iteration comes to, and its row. Leaves the reason in j. */
 static enum job_move end_iteration(struct machine *m, struct job *j,
                                    const struct command_ack_item *it)
@@ -27,16 +51,18 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
                                   .result = it->result,
                                   .tokens = it->usage};
     enum job_move move = JOB_MOVE_COMPLETE;
+    struct str asked;
     struct buf reason;
+    enum command_agent_status status = status_of(m, j, it, &asked);
 
     buf_init(&reason, 256);
     j->hold_reason = STR_EMPTY;
     agent_add_cost(&j->agent, it->usage.cost_nusd);
     row.status = STORE_ITERATION_DONE;
-    if (it->agent_status == COMMAND_AGENT_HOLD) {
+    if (status == COMMAND_AGENT_HOLD) {
         move = JOB_MOVE_ACK_HOLD;
-        j->hold_reason = it->hold_reason;
-    } else if (it->agent_status == COMMAND_AGENT_CONTINUE) {
+        j->hold_reason = asked;
+    } else if (status == COMMAND_AGENT_CONTINUE) {
         agent_next_iteration(&j->agent, &reason);
         move = reason.len > 0 ? JOB_MOVE_ACK_HOLD : JOB_MOVE_CONTINUE;
     }

@@ -29,6 +29,8 @@ void apply_schedule_fire(struct machine *m, const struct command *c, struct resu
 void apply_webhook_put(struct machine *m, const struct command *c, struct result *r);
 void apply_webhook_delete(struct machine *m, const struct command *c, struct result *r);
 void apply_webhook_mark(struct machine *m, const struct command *c, struct result *r);
+void apply_policy_put(struct machine *m, const struct command *c, struct result *r);
+void apply_policy_delete(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
@@ -208,3 +210,11 @@ void apply_schedule__close(struct machine *m);
 void apply_webhook__restore(struct machine *m, struct str id, const struct store_webhook *rec);
 void apply_webhook__load(struct machine *m);
 void apply_webhook__close(struct machine *m);
+
+/* apply_policy.c */
+/* The name of the newest policy that holds the job before its next iteration; empty: none does. */
+struct str apply_policy__match(const struct machine *m, const struct job *j);
+/* From a backup, unless there is one of this id or there are too many. */
+void apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec);
+void apply_policy__load(struct machine *m);
+void apply_policy__close(struct machine *m);

@@ -128,6 +128,11 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
         case COMMAND_RESTORE_WEBHOOK:
             apply_webhook__restore(m, it->name, &it->webhook);
             break;
+        case COMMAND_RESTORE_POLICY:
+            if (!is_future(m, it->id)) {
+                apply_policy__restore(m, it->id, &it->policy);
+            }
+            break;
         }
     }
 }

@@ -39,6 +39,8 @@ static const char *const words[] = {
     [COMMAND_BULK_STEP] = "bulk_step",
     [COMMAND_BULK_END] = "bulk_end",
     [COMMAND_RESTORE] = "restore",
+    [COMMAND_POLICY_PUT] = "policy_put",
+    [COMMAND_POLICY_DELETE] = "policy_delete",
 };
 
 bool command_exists(unsigned type)
@@ -655,6 +657,8 @@ static const struct {
     [COMMAND_BULK_STEP] = {encode_bulk_step, decode_bulk_step},
     [COMMAND_BULK_END] = {encode_bulk_end, decode_bulk_end},
     [COMMAND_RESTORE] = {encode_restore, decode_restore},
+    [COMMAND_POLICY_PUT] = {command_policy__encode_put, command_policy__decode_put},
+    [COMMAND_POLICY_DELETE] = {command_policy__encode_delete, command_policy__decode_delete},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 

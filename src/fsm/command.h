@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "core/job.h"
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
+#include "fsm/command_policy.h"  /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
 #include "store/store_rows.h"
@@ -47,7 +48,9 @@ enum command_type {
     COMMAND_BULK_STEP = 21,    /* a chunk of it, and how far it is */
     COMMAND_BULK_END = 22,     /* cancelled, or it cannot go on */
     COMMAND_RESTORE = 24,      /* a piece of a backup */
-    COMMAND_TYPE_LAST = COMMAND_RESTORE
+    COMMAND_POLICY_PUT = 25,
+    COMMAND_POLICY_DELETE = 26,
+    COMMAND_TYPE_LAST = COMMAND_POLICY_DELETE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -62,6 +65,7 @@ struct command_new {
 struct command_enqueue {
     struct command_new *jobs;
     size_t count;
+    bool is_list; /* refusals say which job they mean; not part of the bytes */
     bool has_batch;
     struct str callback_queue;
     struct str callback_payload;
@@ -191,6 +195,8 @@ struct command {
         struct command_bulk_step bulk_step;
         struct command_bulk_end bulk_end;
         struct command_restore restore;
+        struct command_policy_put policy_put;
+        struct command_policy_delete policy_delete;
     };
 };
 

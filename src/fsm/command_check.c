@@ -83,7 +83,7 @@ static enum err_code check_json(const struct place *at, const char *field, struc
     return ERR_OK;
 }
 
-/* An object of strings. */
+/* An object; its values are texts as a rule, but other servers of this API take any JSON. */
 static enum err_code check_tags(const struct place *at, struct str tags, struct err *err)
 {
     struct json_scan s = json_scan_from(tags);
@@ -104,13 +104,11 @@ static enum err_code check_tags(const struct place *at, struct str tags, struct 
             return bad(at, "tags", "has more than 64 pairs", err);
         }
         /* The quotes are part of the text. */
+        size_t quotes = value.type == JSON_TYPE_STRING ? 2 : 0;
         if (key.text.len - 2 > LIMIT_TAG_KEY_BYTES) {
             return bad(at, "tags", "has a key of more than 128 bytes", err);
         }
-        if (value.type != JSON_TYPE_STRING) {
-            return bad(at, "tags", "has a value that is no string", err);
-        }
-        if (value.text.len > LIMIT_TAG_VALUE_BYTES + 2) {
+        if (value.text.len - quotes > LIMIT_TAG_VALUE_BYTES) {
             return bad(at, "tags", "has a value of more than 1024 bytes", err);
         }
     }
@@ -298,7 +296,7 @@ static enum err_code check_enqueue(const struct command *c, const struct command
                                    struct err *err)
 {
     const struct command_enqueue *e = &c->enqueue;
-    struct place at = {.in_list = e->count != 1 || e->has_batch, .list = "jobs"};
+    struct place at = {.in_list = e->is_list || e->count != 1, .list = "jobs"};
     if (e->count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");
     }
@@ -527,6 +525,23 @@ static enum err_code check_webhook_put(const struct command *c, const struct com
     return ERR_OK;
 }
 
+static enum err_code check_policy_put(const struct command *c, const struct command_limits *limits,
+                                      struct err *err)
+{
+    const struct store_policy *p = &c->policy_put.policy;
+    (void)limits;
+    if (p->name.len == 0) {
+        return err_set(err, ERR_POLICY, "name is required");
+    }
+    if (check_text(&top, "namespace", p->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "name", p->name, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "tag_key", p->tag_key, LIMIT_TAG_KEY_BYTES, err) != ERR_OK ||
+        check_text(&top, "tag_value", p->tag_value, LIMIT_TAG_VALUE_BYTES, err) != ERR_OK) {
+        return err->code;
+    }
+    return p->queue.len == 0 ? ERR_OK : check_queue_name(&top, "queue", p->queue, err);
+}
+
 static enum err_code check_bulk_put(const struct command *c, const struct command_limits *limits,
                                     struct err *err)
 {
@@ -669,6 +684,10 @@ static enum err_code check_restore(const struct command *c, const struct command
             code = i->name.len == 0 ? bad(&at, "id", "is required", err)
                                     : check_webhook_put(&put, limits, err);
             break;
+        case COMMAND_RESTORE_POLICY:
+            put.policy_put.policy = i->policy;
+            code = check_policy_put(&put, limits, err);
+            break;
         default:
             code = check_restored_row(&at, i, err);
         }
@@ -703,6 +722,8 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_BULK_STEP] = check_bulk_step,
     [COMMAND_BULK_END] = check_bulk_end,
     [COMMAND_RESTORE] = check_restore,
+    [COMMAND_POLICY_PUT] = check_policy_put,
+    [COMMAND_POLICY_DELETE] = check_nothing,
 };
 _Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
 

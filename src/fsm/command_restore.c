@@ -31,6 +31,9 @@ static void encode_content(const struct command_restore_item *it, struct buf *ou
     case COMMAND_RESTORE_WEBHOOK:
         store_record_encode_webhook(&it->webhook, out);
         break;
+    case COMMAND_RESTORE_POLICY:
+        store_record_encode_policy(&it->policy, out);
+        break;
     }
 }
 
@@ -55,6 +58,8 @@ static bool decode_content(struct str bytes, struct command_restore_item *it)
         return store_rows_decode_usage(bytes, &it->usage);
     case COMMAND_RESTORE_WEBHOOK:
         return store_record_decode_webhook(bytes, &it->webhook);
+    case COMMAND_RESTORE_POLICY:
+        return store_record_decode_policy(bytes, &it->policy);
     }
     return false;
 }

@@ -28,12 +28,13 @@ enum command_restore_kind {
     COMMAND_RESTORE_ITERATION,
     COMMAND_RESTORE_USAGE,
     COMMAND_RESTORE_WEBHOOK,
-    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_WEBHOOK
+    COMMAND_RESTORE_POLICY,
+    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_POLICY
 };
 
 struct command_restore_item {
     enum command_restore_kind kind;
-    struct id id;             /* of the schedule, batch or job; rows: of their job */
+    struct id id;             /* of the schedule, batch, policy or job; rows: of their job */
     struct str name;          /* of the queue; of the webhook its id */
     uint32_t place;           /* of a row among those of its kind, from 0 */
     struct wall unique_until; /* job: it holds its unique key so long; 0: it does not */
@@ -47,6 +48,7 @@ struct command_restore_item {
         struct store_iteration iteration;
         struct store_usage usage;
         struct store_webhook webhook; /* begins behind the newest event */
+        struct store_policy policy;
     };
 };
 

@@ -32,6 +32,8 @@ static const apply_fn appliers[] = {
     [COMMAND_BULK_STEP] = apply_bulk_step,
     [COMMAND_BULK_END] = apply_bulk_end,
     [COMMAND_RESTORE] = apply_restore,
+    [COMMAND_POLICY_PUT] = apply_policy_put,
+    [COMMAND_POLICY_DELETE] = apply_policy_delete,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 
@@ -177,6 +179,7 @@ static enum err_code load(struct machine *m, struct err *err)
     apply_schedule__load(m);
     apply_bulk__load(m);
     apply_webhook__load(m);
+    apply_policy__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     return load_jobs(m, err);
@@ -214,6 +217,7 @@ void machine_close(struct machine *m)
     apply_bulk__close(m);
     apply_schedule__close(m);
     apply_webhook__close(m);
+    apply_policy__close(m);
     workers__close(m);
     batches__close(m);
     replies__close(m);

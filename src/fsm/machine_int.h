@@ -90,6 +90,12 @@ struct webhook {
     char id[];
 };
 
+struct policy {
+    struct id id;
+    struct store_policy rec; /* texts point into own memory */
+    char *texts;
+};
+
 /* A bulk operation that goes on in the background, or is over and remembered. */
 struct bulk {
     struct id id;
@@ -128,6 +134,8 @@ struct machine {
     struct heap schedule_due;
     struct map webhooks;
     uint64_t webhook_changes; /* webhooks put and deleted since the machine was opened */
+    struct policy **policies; /* by id, that is in the order of their creation */
+    uint32_t policy_count;
     struct map dependencies;
     struct bulk **bulks; /* by id, that is in the order of their creation */
     uint32_t bulk_count;

@@ -60,6 +60,22 @@ static const char *zero_terminated(struct server *s, struct str text)
     return z;
 }
 
+/* The address of the API for others. */
+static const char *http_url(struct server *s)
+{
+    const struct settings *set = &s->settings;
+    struct buf url;
+    if (set->http_advertise.len > 0) {
+        return zero_terminated(s, set->http_advertise);
+    }
+    buf_init(&url, 1024);
+    buf_printf(&url, "%s://" STR_FMT ":%u", set->tls_cert.len > 0 ? "https" : "http",
+               STR_ARG(settings_host(set->bind)), (unsigned)http_server_port(s->http, 0));
+    const char *text = zero_terminated(s, buf_str(&url));
+    buf_deinit(&url);
+    return text;
+}
+
 static enum err_code open_engine(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
@@ -126,6 +142,8 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.webhooks = s->webhooks;
     api.version = CORVO_VERSION;
     api.node_id = zero_terminated(s, set->node_id);
+    api.raft_store = zero_terminated(s, set->raft_store);
+    api.mirror_async = set->sqlite_mirror_async;
     api.admin_password = set->admin_password;
     api.max_body_bytes = (uint64_t)set->max_body_size;
     api.docs_enabled = set->docs_enabled;
@@ -147,7 +165,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
-    api_set_server(s->api, s->http);
+    api_set_server(s->api, s->http, http_url(s));
     return ERR_OK;
 }
 

@@ -62,7 +62,7 @@ static const struct setting {
     {"raft-advertise",         KIND_TEXT,     AT(raft_advertise),         0, 0,       NULL, "",               "address under which peers reach this node; raft-bind unless given, with 127.0.0.1 for a wildcard"},
     {"durable",                KIND_BOOL,     AT(durable),                0, 0,       NULL, "true",           "flush the log to disk before a write is acknowledged"},
     {"raft-store",             KIND_TEXT,     AT(raft_store),             0, 0,       "segment bolt badger pebble", "segment", "log store; the other names mean the same one"},
-    {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       1, 1e9,     NULL, "16384",          "writes under way before further ones are refused with 429"},
+    {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       -1e9, 1e9,  NULL, "16384",          "writes under way before further ones are refused with 429; 0 or less: the default"},
     {"snapshot-log-bytes",     KIND_NUMBER,   AT(snapshot_log_bytes),     1 << 16, 1e15, NULL, "268435456",   "growth of the log that makes a snapshot"},
     {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1e12, NULL, "67108864",    "size of a log segment"},
     {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "free bytes on the disk below which writes are refused"},
@@ -72,10 +72,10 @@ static const struct setting {
     {"max-payload-size",       KIND_NUMBER,   AT(max_payload_size),       0, 16 << 20, NULL, "262144",        "bytes of a job's payload; 0: no limit of its own"},
     {"max-body-size",          KIND_NUMBER,   AT(max_body_size),          1024, 16 << 20, NULL, "16777216",   "bytes of a request's body"},
     {"rate-limit-enabled",     KIND_BOOL,     AT(rate_limit_enabled),     0, 0,       NULL, "true",           "limit requests per client"},
-    {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    0, 1e9,     NULL, "2000",           "reads per second and client"},
-    {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  0, 1e9,     NULL, "4000",           "reads at once"},
-    {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   0, 1e9,     NULL, "1000",           "writes per second and client"},
-    {"rate-limit-write-burst", KIND_REAL,     AT(rate_limit_write_burst), 0, 1e9,     NULL, "2000",           "writes at once"},
+    {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    -1e9, 1e9,  NULL, "2000",           "reads per second and client; 0 or less: the default"},
+    {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  -1e9, 1e9,  NULL, "4000",           "reads at once; 0 or less: the default"},
+    {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   -1e9, 1e9,  NULL, "1000",           "writes per second and client; 0 or less: the default"},
+    {"rate-limit-write-burst", KIND_REAL,     AT(rate_limit_write_burst), -1e9, 1e9,  NULL, "2000",           "writes at once; 0 or less: the default"},
     {"admin-password",         KIND_TEXT,     AT(admin_password),         0, 0,       NULL, "",               "credential that may do everything; without it everybody may"},
     {"docs-enabled",           KIND_BOOL,     AT(docs_enabled),           0, 0,       NULL, "true",           "serve /docs and /openapi.json"},
     {"lifecycle-events",       KIND_BOOL,     AT(lifecycle_events),       0, 0,       NULL, "true",           "keep the log of events"},
@@ -107,6 +107,10 @@ static const struct setting {
     {"stream-max-inflight",     KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "2048",           "of RPC streams; accepted, without effect"},
     {"stream-max-open",         KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "4096",           "of RPC streams; accepted, without effect"},
     {"stream-max-fps",          KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "500",            "of RPC streams; accepted, without effect"},
+    {"http-advertise",         KIND_TEXT,     AT(http_advertise),         0, 0,       NULL, "",               "URL under which peers and clients reach the API; else that of bind"},
+    {"otel-enabled",           KIND_BOOL,     AT(otel_enabled),           0, 0,       NULL, "false",          "send traces; there are none"},
+    {"otel-endpoint",          KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of traces; accepted, without effect"},
+    {"saml-header-auth",       KIND_BOOL,     AT(saml_header_auth),       0, 0,       NULL, "false",          "trust headers of a proxy that signs users in; that cannot be done"},
     {"license-key",             KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: everything is free"},
     {"license-public-key",      KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
     {"snapshot-threshold",      KIND_NUMBER,   AT(ignored_number),         0, 1e15,    NULL, "0",              "accepted, without effect: see snapshot-log-bytes"},
@@ -338,25 +342,51 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
     return ERR_OK;
 }
 
-/* The address for other nodes: a wildcard is none. */
-static struct str advertised(struct str bind, struct arena *arena)
+/* Other servers of this API take 0 or less for the default here, so start lines have it. */
+static void fall_back(struct settings *out)
 {
-    struct str host = bind;
-    struct buf b;
-    while (host.len > 0 && host.ptr[host.len - 1] != ':') {
-        host.len--;
+    double *const reals[] = {&out->rate_limit_read_rps, &out->rate_limit_read_burst,
+                             &out->rate_limit_write_rps, &out->rate_limit_write_burst};
+    const double usual[] = {defaults.rate_limit_read_rps, defaults.rate_limit_read_burst,
+                            defaults.rate_limit_write_rps, defaults.rate_limit_write_burst};
+    for (size_t i = 0; i < COUNT_OF(reals); i++) {
+        *reals[i] = *reals[i] > 0 ? *reals[i] : usual[i];
     }
-    bool wild =
-        str_eq(host, STR(":")) || str_eq(host, STR("0.0.0.0:")) || str_eq(host, STR("[::]:"));
-    if (!wild) {
-        return bind;
+    if (out->raft_max_pending <= 0) {
+        out->raft_max_pending = defaults.raft_max_pending;
     }
-    buf_init(&b, CONFIG_BYTES_MAX);
-    buf_add_str(&b, STR("127.0.0.1:"));
-    buf_add_str(&b, str_from_offset(bind, host.len));
-    struct str address = arena_str(arena, buf_str(&b));
-    buf_deinit(&b);
-    return address;
+}
+
+/* Where the ":port" of an address begins; its length when it has none. */
+static size_t port_at(struct str address)
+{
+    size_t at = address.len;
+    while (at > 0 && address.ptr[at - 1] != ':') {
+        at--;
+    }
+    return at == 0 ? address.len : at - 1;
+}
+
+struct str settings_host(struct str bind)
+{
+    struct str host = str_from(bind.ptr, port_at(bind));
+    bool any = host.len == 0 || str_eq(host, STR("0.0.0.0")) || str_eq(host, STR("[::]"));
+    return any ? STR("127.0.0.1") : host;
+}
+
+/* The address that peers are told, where none was given. */
+static void advertise(struct settings *out, struct arena *arena)
+{
+    struct str host = settings_host(out->raft_bind);
+    struct str port = str_from_offset(out->raft_bind, port_at(out->raft_bind));
+    if (out->raft_advertise.len > 0 || port.len == 0) {
+        return;
+    }
+    char *text = arena_alloc(arena, host.len + port.len, 1);
+    CHECK(text != NULL);
+    memcpy(text, host.ptr, host.len);
+    memcpy(text + host.len, port.ptr, port.len);
+    out->raft_advertise = str_from(text, host.len + port.len);
 }
 
 /* What only a cluster of several nodes could do. */
@@ -384,6 +414,26 @@ static enum err_code check_cluster(const struct settings *s, struct err *err)
     return ERR_OK;
 }
 
+/* What start lines of other servers may ask for and is not there. */
+static enum err_code check_absent(const struct settings *s, struct err *err)
+{
+    const struct {
+        bool asked;
+        const char *name;
+        const char *why;
+    } rows[] = {
+        {s->otel_enabled, "otel-enabled", "traces are not supported yet"},
+        {s->saml_header_auth, "saml-header-auth", "signing in by a proxy is not supported yet"},
+        {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].asked) {
+            return err_set(err, ERR_VALIDATION, "setting %s: %s", rows[i].name, rows[i].why);
+        }
+    }
+    return ERR_OK;
+}
+
 enum err_code settings_read(int argc, char **argv, char **environment, struct arena *arena,
                             struct settings *out, struct err *err)
 {
@@ -405,10 +455,9 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     if ((out->tls_cert.len > 0) != (out->tls_key.len > 0)) {
         return err_set(err, ERR_VALIDATION, "setting tls-cert and setting tls-key go together");
     }
-    if (out->raft_advertise.len == 0) {
-        out->raft_advertise = advertised(out->raft_bind, arena);
-    }
-    return check_cluster(out, err);
+    fall_back(out);
+    advertise(out, arena);
+    return check_cluster(out, err) == ERR_OK ? check_absent(out, err) : err->code;
 }
 
 bool settings_row(size_t index, const char **out_name, const char **out_shown,

@@ -23,6 +23,7 @@ struct settings {
     struct str data_dir;
     struct str raft_bind;
     struct str raft_advertise; /* when not given, from raft_bind */
+    struct str http_advertise;
     struct str node_id;
     bool durable;
     struct str raft_store;
@@ -59,6 +60,8 @@ struct settings {
     bool bootstrap_given; /* by any source, whatever its value */
     struct str join;
     struct str discover;
+    bool otel_enabled;
+    bool saml_header_auth;
     struct str ignored; /* accepted for compatibility, without effect */
     bool ignored_choice;
     int64_t ignored_number;
@@ -69,6 +72,9 @@ struct settings {
 ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environment,
                                            struct arena *arena, struct settings *out,
                                            struct err *err);
+
+/* The host that others reach a bind address at: its own, or 127.0.0.1 for all interfaces. */
+struct str settings_host(struct str bind);
 
 /* The nth setting of the table, for completion and the manual; false past the last. */
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,

@@ -25,7 +25,7 @@ enum store_family {
     STORE_DONE,   /* documents of completed, dead and cancelled jobs */
     STORE_ROWS,   /* what hangs on a job: errors, iterations, usage */
     STORE_EVENTS, /* blocks of the event log */
-    STORE_META,   /* the machine's record, queues, locks, batches, schedules, workers, webhooks */
+    STORE_META,   /* the machine's record, and those of queues, locks, schedules and the like */
     STORE_FAMILY_COUNT
 };
 
@@ -69,6 +69,7 @@ enum {
     STORE_KIND_WEBHOOK = 'h',
     STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',
+    STORE_KIND_POLICY = 'p',
     STORE_KIND_QUEUE = 'q',
     STORE_KIND_REPLY = 'r',
     STORE_KIND_SCHEDULE = 's',

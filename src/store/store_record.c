@@ -193,6 +193,33 @@ bool store_record_decode_webhook(struct str value, struct store_webhook *out)
     return unpack_done(&u);
 }
 
+void store_record_encode_policy(const struct store_policy *p, struct buf *out)
+{
+    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, p->enabled ? 1 : 0);
+    pack_u8(out, p->all ? 1 : 0);
+    pack_i64(out, p->created_at.ns);
+    pack_text(out, p->ns);
+    pack_text(out, p->name);
+    pack_text(out, p->queue);
+    pack_text(out, p->tag_key);
+    pack_text(out, p->tag_value);
+}
+
+bool store_record_decode_policy(struct str value, struct store_policy *out)
+{
+    struct unpack u = begin(value);
+    out->enabled = unpack_bool(&u);
+    out->all = unpack_bool(&u);
+    out->created_at.ns = unpack_i64(&u);
+    out->ns = unpack_text(&u);
+    out->name = unpack_text(&u);
+    out->queue = unpack_text(&u);
+    out->tag_key = unpack_text(&u);
+    out->tag_value = unpack_text(&u);
+    return unpack_done(&u);
+}
+
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
 {
     pack_u8(out, RECORD_VERSION);

@@ -1,6 +1,6 @@
 /*
  * Store_record: the small records of the machine as bytes: queues, unique locks, batches,
- * schedules, workers, webhooks and bulk operations (docs/formats/documents.md).
+ * schedules, workers, webhooks, bulk operations and approval policies (docs/formats/documents.md).
  *
  * The state machine keeps them in memory and writes a record whole when it has changed. Decoding
  * gives views of the bytes; false means that they are not a record that we know.
@@ -73,6 +73,18 @@ struct store_webhook {
     struct wall last_delivery_at; /* 0: there was no attempt yet */
 };
 
+/* Whether an agent's job waits for a person. A member that is empty asks nothing. */
+struct store_policy {
+    struct str ns; /* whose jobs it means; empty: the default one, which sees all */
+    struct str name;
+    struct str queue; /* internal name */
+    struct str tag_key;
+    struct str tag_value;
+    bool all; /* every check must hold, else one of them */
+    bool enabled;
+    struct wall created_at;
+};
+
 /* The numbers are on disk. */
 enum store_bulk_status {
     STORE_BULK_QUEUED = 1,
@@ -117,6 +129,7 @@ void store_record_encode_batch(const struct store_batch *b, struct buf *out);
 void store_record_encode_schedule(const struct store_schedule *s, struct buf *out);
 void store_record_encode_worker(const struct store_worker *w, struct buf *out);
 void store_record_encode_webhook(const struct store_webhook *h, struct buf *out);
+void store_record_encode_policy(const struct store_policy *p, struct buf *out);
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out);
 
 ATTR_NODISCARD bool store_record_decode_queue(struct str value, struct store_queue *out);
@@ -125,6 +138,7 @@ ATTR_NODISCARD bool store_record_decode_batch(struct str value, struct store_bat
 ATTR_NODISCARD bool store_record_decode_schedule(struct str value, struct store_schedule *out);
 ATTR_NODISCARD bool store_record_decode_worker(struct str value, struct store_worker *out);
 ATTR_NODISCARD bool store_record_decode_webhook(struct str value, struct store_webhook *out);
+ATTR_NODISCARD bool store_record_decode_policy(struct str value, struct store_policy *out);
 ATTR_NODISCARD bool store_record_decode_bulk(struct str value, struct store_bulk *out);
 
 /* The key of a part of a bulk operation, behind its kind: 0 is the record, the others are lists. */

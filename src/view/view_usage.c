@@ -11,6 +11,10 @@
     " CROSS JOIN jobs j ON j.id = u.job CROSS JOIN queues q ON q.num = j.queue" join               \
     " WHERE u.at >= ?1 AND u.at <= ?2 AND q.name >= ?3 AND (?4 = '' OR q.name < ?4)"
 
+/* What stands before the mark in the internal name of a queue. */
+#define NAMESPACE                                                                                  \
+    "iif(instr(q.name, '::') = 0, 'default', substr(q.name, 1, instr(q.name, '::') - 1))"
+
 static const char *const statements[] = {
     [VIEW_USAGE_ALL] = SELECT("''", ""),
     [VIEW_USAGE_BY_QUEUE] = SELECT("q.name", "") " GROUP BY k ORDER BY c DESC, k LIMIT ?5",
@@ -19,6 +23,7 @@ static const char *const statements[] = {
     [VIEW_USAGE_BY_TAG] =
         SELECT("view_tag_text(t.tags, ?6)",
                " CROSS JOIN texts t ON t.num = j.num") " GROUP BY k ORDER BY c DESC, k LIMIT ?5",
+    [VIEW_USAGE_BY_NAMESPACE] = SELECT(NAMESPACE, "") " GROUP BY k ORDER BY k LIMIT ?5",
 };
 
 static int64_t whole(double v)

@@ -1,5 +1,5 @@
 /*
- * View_usage: sums over what workers reported of the models they used (http-api.md 17.1).
+ * View_usage: sums over what workers reported of the models they used (http-api.md 17.1, 17.2).
  *
  * A report belongs to its job: it is there as long as the job is, goes with it, and counts for the
  * queue that the job is in now.
@@ -17,7 +17,8 @@ enum view_usage_by {
     VIEW_USAGE_BY_QUEUE, /* internal names */
     VIEW_USAGE_BY_MODEL,
     VIEW_USAGE_BY_PROVIDER,
-    VIEW_USAGE_BY_TAG
+    VIEW_USAGE_BY_TAG,
+    VIEW_USAGE_BY_NAMESPACE
 };
 
 struct view_usage_sum {
@@ -34,7 +35,7 @@ struct view_usage {
     struct str tag;
     /* result */
     struct view_usage_sum total;
-    struct view_usage_sum *groups; /* in the arena, dearest first */
+    struct view_usage_sum *groups; /* in the arena, dearest first; namespaces by name */
     size_t group_count;
 };
 

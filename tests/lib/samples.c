@@ -146,6 +146,18 @@ struct store_webhook samples_webhook(void)
                                   .last_delivery_at = at(1700000000601)};
 }
 
+struct store_policy samples_policy(void)
+{
+    return (struct store_policy){.ns = STR("acme"),
+                                 .name = STR("look first"),
+                                 .queue = STR("acme::agents"),
+                                 .tag_key = STR("env"),
+                                 .tag_value = STR("prod"),
+                                 .all = true,
+                                 .enabled = true,
+                                 .created_at = at(1700000000700)};
+}
+
 struct store_worker samples_worker(void)
 {
     return (struct store_worker){.hostname = STR("host.example"),
@@ -377,7 +389,7 @@ static struct command bulk_step(void)
 
 static struct command restore(void)
 {
-    static struct command_restore_item items[COMMAND_RESTORE_KIND_LAST];
+    static struct command_restore_item items[COMMAND_RESTORE_WEBHOOK]; /* kinds of version 1 */
     struct job job = samples_job_full();
     job.id = samples_id(30);
     items[0] = (struct command_restore_item){
@@ -462,6 +474,10 @@ static struct command content_of(enum command_type type)
             .bulk_end = {.id = samples_id(26), .cancelled = true, .error = STR("enough")}};
     case COMMAND_RESTORE:
         return restore();
+    case COMMAND_POLICY_PUT:
+        return (struct command){.policy_put = {.policy = samples_policy()}};
+    case COMMAND_POLICY_DELETE:
+        return (struct command){.policy_delete = {.id = samples_id(31)}};
     default:
         UNREACHABLE("every command has a sample");
     }

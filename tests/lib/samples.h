@@ -24,6 +24,7 @@ struct store_lock samples_lock(void);
 struct store_batch samples_batch(void);
 struct store_schedule samples_schedule(void);
 struct store_webhook samples_webhook(void);
+struct store_policy samples_policy(void);
 struct store_worker samples_worker(void);
 struct store_bulk samples_bulk(void);
 
@@ -44,6 +45,7 @@ void samples_same_lock(const struct store_lock *got, const struct store_lock *wa
 void samples_same_batch(const struct store_batch *got, const struct store_batch *want);
 void samples_same_schedule(const struct store_schedule *got, const struct store_schedule *want);
 void samples_same_webhook(const struct store_webhook *got, const struct store_webhook *want);
+void samples_same_policy(const struct store_policy *got, const struct store_policy *want);
 void samples_same_worker(const struct store_worker *got, const struct store_worker *want);
 void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *want);
 void samples_same_error(const struct store_error *got, const struct store_error *want);

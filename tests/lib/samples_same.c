@@ -131,6 +131,18 @@ void samples_same_schedule(const struct store_schedule *got, const struct store_
     assert_int_equal(got->next_run.ns, want->next_run.ns);
 }
 
+void samples_same_policy(const struct store_policy *got, const struct store_policy *want)
+{
+    expect_str(got->ns, want->ns);
+    expect_str(got->name, want->name);
+    expect_str(got->queue, want->queue);
+    expect_str(got->tag_key, want->tag_key);
+    expect_str(got->tag_value, want->tag_value);
+    assert_int_equal(got->all, want->all);
+    assert_int_equal(got->enabled, want->enabled);
+    assert_int_equal(got->created_at.ns, want->created_at.ns);
+}
+
 void samples_same_webhook(const struct store_webhook *got, const struct store_webhook *want)
 {
     expect_str(got->ns, want->ns);
@@ -438,6 +450,16 @@ static void same_bulk_end(const struct command *got, const struct command *want)
     expect_str(got->bulk_end.error, want->bulk_end.error);
 }
 
+static void same_policy_put(const struct command *got, const struct command *want)
+{
+    samples_same_policy(&got->policy_put.policy, &want->policy_put.policy);
+}
+
+static void same_policy_delete(const struct command *got, const struct command *want)
+{
+    same_id(got->policy_delete.id, want->policy_delete.id);
+}
+
 static void same_restored(const struct command_restore_item *got,
                           const struct command_restore_item *want)
 {
@@ -467,6 +489,9 @@ static void same_restored(const struct command_restore_item *got,
         break;
     case COMMAND_RESTORE_WEBHOOK:
         samples_same_webhook(&got->webhook, &want->webhook);
+        break;
+    case COMMAND_RESTORE_POLICY:
+        samples_same_policy(&got->policy, &want->policy);
         break;
     default:
         samples_same_usage(&got->usage, &want->usage);
@@ -506,6 +531,8 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_BULK_STEP] = same_bulk_step,
         [COMMAND_BULK_END] = same_bulk_end,
         [COMMAND_RESTORE] = same_restore,
+        [COMMAND_POLICY_PUT] = same_policy_put,
+        [COMMAND_POLICY_DELETE] = same_policy_delete,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

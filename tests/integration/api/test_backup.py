@@ -298,7 +298,7 @@ class Hostile(BackupTest):
             {"state": ""}, {"state": "scheduled"}, {"state": "retrying"}, {"state": "active"},
             {"created_at": "yesterday"}, {"created_at": None}, {"attempt": -1},
             {"max_retries": -1}, {"max_retries": 2**40}, {"retry_base_delay_ms": -5},
-            {"tags": [1]}, {"tags": {"a": 1}}, {"unique_key": "k" * 600}, {"batch_id": "batch_1"},
+            {"tags": [1]}, {"tags": {"a": "v" * 1025}}, {"unique_key": "k" * 600}, {"batch_id": "batch_1"},
             {"schedule_id": "x"}, {"progress": "p" * 40000}, {"chain_config": 7},
             {"errors": [{"error": "x"}] * 101}, {"errors": [7]}, {"errors": {}},
             {"iterations": [{"input_tokens": -1}]}, {"usage": [{"cost_usd": -1}]},

@@ -68,7 +68,7 @@ class Parsing(ApiTest):
     def test_the_message_names_the_field(self):
         answer = self.api.post("/api/v1/enqueue/batch",
                                {"jobs": [{"queue": "a"}, {"queue": "b", "max_retries": "x"}]})
-        self.refused(answer, 400, "PARSE_ERROR", "jobs[1].max_retries")
+        self.refused(answer, 400, "PARSE_ERROR", "invalid JSON: jobs[1].max_retries")
 
     def test_nesting_is_bounded(self):
         """A body of nothing but brackets is refused, and one of modest depth accepted."""
@@ -209,6 +209,10 @@ class AdminPassword(ApiTest):
                          "invalid API key")
         for path in ("/healthz", "/api/v1/info", "/docs", "/openapi.json"):
             self.assertEqual(self.api.get(path).status, 200)
+        # Who is calling is asked before what is there.
+        self.refused(self.api.get("/api/v1/nothing"), 401, "UNAUTHORIZED", "missing API key")
+        self.refused(self.api.put("/api/v1/queues"), 401, "UNAUTHORIZED", "missing API key")
+        self.refused(self.api.get("/nothing"), 404, "NOT_FOUND")
         self.assertEqual(self.api.request("OPTIONS", "/api/v1/queues").status, 200)
 
 
@@ -249,6 +253,9 @@ class RateLimit(unittest.TestCase):
             # Whoever sets a header of proxies is nobody else for that.
             proxied = api.with_headers(X_Forwarded_For="203.0.113.9")
             self.assertEqual(proxied.get("/api/v1/queues").status, 429)
+            # Everything below the base path is limited.
+            for path in ("/api/v1/info", "/api/v1/nothing"):
+                self.assertEqual(api.get(path).status, 429)
             # Others have buckets of their own; open routes and OPTIONS are not limited.
             other = api.with_headers(X_API_Key="another")
             self.assertEqual(other.get("/api/v1/queues").status, 200)
@@ -259,8 +266,9 @@ class RateLimit(unittest.TestCase):
                 self.assertEqual(api.get("/docs").status, 200)
                 self.assertEqual(api.request("OPTIONS", "/api/v1/queues").status, 200)
             text = server.client(**{"X-API-Key": "scraper"}).get("/api/v1/metrics").body.decode()
-            self.assertIn('corvo_rate_limit_throttled_total{method="GET",route="/api/v1/queues"} 3',
-                          text)
+            for route, count in (("/api/v1/queues", 3), ("/api/v1/info", 1), ("/unknown", 1)):
+                self.assertIn("corvo_rate_limit_throttled_total"
+                              f'{{method="GET",route="{route}"}} {count}', text)
 
     def test_costs_are_capped_at_the_bucket(self):
         """1.5: limiter cost is capped at the bucket size."""

@@ -237,7 +237,7 @@ class Actions(ApiTest):
     def test_bodies_are_optional(self):
         """9: bodies on retry, cancel, hold, approve, reject are optional."""
         job_id = self.api.enqueue(self.queue, scheduled_at=FAR_AHEAD)
-        for body in (None, b"", b"{}"):
+        for body in (None, b"", b"{}", b"null"):
             for action in ("retry", "hold", "approve", "hold", "reject"):
                 self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/{action}", body))
         self.api.act(job_id, "retry")

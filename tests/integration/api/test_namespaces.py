@@ -50,6 +50,15 @@ class Queues(NamespaceTest):
         self.refused(self.acme.get(f"/api/v1/jobs/{job_id}"), 404, "NOT_FOUND")
         self.assertNotIn(self.queue, self.acme.queues())
 
+    def test_the_own_prefix_may_be_written(self):
+        """2.5: only foreign prefixes are refused."""
+        job_id = self.acme.enqueue("acme::" + self.queue)
+        self.assertEqual(self.acme.job(job_id)["queue"], self.queue)
+        self.assertEqual(self.acme.fetch("acme::" + self.queue)["job_id"], job_id)
+        for name in ("acme::", "acme::acme::x", "acme::other::x"):
+            self.refused(self.acme.post("/api/v1/enqueue", {"queue": name}), 400,
+                         "VALIDATION_ERROR")
+
     def test_foreign_names_are_refused(self):
         """2.5: a non-default caller using a name with a foreign prefix → 400."""
         name = f"other-1::{self.queue}"

@@ -369,6 +369,8 @@ class EnqueueBatch(ApiTest):
         jobs = [{"queue": self.queue}, {"queue": self.queue, "payload": "x" * 262143}]
         self.refused(self.api.post("/api/v1/enqueue/batch", {"jobs": jobs}), 413,
                      "PAYLOAD_TOO_LARGE", "job 1 payload too large: 262145 bytes (max 262144)")
+        self.refused(self.api.post("/api/v1/enqueue/batch", {"jobs": jobs[1:]}), 413,
+                     "PAYLOAD_TOO_LARGE", "job 0 payload too large: 262145 bytes (max 262144)")
         self.assertNotIn(self.queue, self.api.queues())
 
 
@@ -442,6 +444,14 @@ class Ingest(ApiTest):
         again = self.ingest("?unique_key=k%201")
         self.assertEqual((again.status, again.json["status"], again.json["job_id"]),
                          (200, "duplicate", answer.json["job_id"]))
+
+    def test_empty_options_are_none(self):
+        """7.3: forms send what was not filled in as an empty text."""
+        answer = self.ingest("?priority=&unique_key=&max_retries=&scheduled_at=&tags=")
+        self.assertEqual((answer.status, answer.json["status"]), (201, "pending"))
+        job = self.api.job(answer.json["job_id"])
+        self.assertEqual((job["priority"], job["max_retries"]), (2, 3))
+        self.assertFalse({"unique_key", "scheduled_at", "tags"} & set(job))
 
     def test_wrong_options_are_refused(self):
         """24.23 bad tag → 400; bad max_retries and scheduled_at too."""

@@ -45,6 +45,17 @@ class Records(ScheduleTest):
                                   "timezone": "UTC", "payload": {}, "max_retries": 3,
                                   "enabled": True})
 
+    def test_an_empty_time_zone_is_none(self):
+        """2.3, 13.1: clients of some languages send what is not set as an empty text."""
+        record = self.api.must(self.api.post("/api/v1/schedules", {
+            "name": unique("zone"), "queue": self.queue, "cron": "@daily", "timezone": ""}), 201)
+        self.assertEqual(record["timezone"], "UTC")
+        path = f"/api/v1/schedules/{record['id']}"
+        self.api.must(self.api.put(path, {"timezone": "Europe/Lisbon"}))
+        changed = self.api.must(self.api.put(path, {"timezone": "", "queue": self.queue + ".b"}))
+        self.assertEqual((changed["timezone"], changed["queue"]),
+                         ("Europe/Lisbon", self.queue + ".b"))
+
     def test_every_field_is_kept(self):
         record = self.made(timezone="America/New_York", payload={"b": 1, "a": 2}, unique_key="u",
                            max_retries=0, priority="high", tags={"k": "v"}, enabled=False)

@@ -168,6 +168,17 @@ class Filters(SearchTest):
         self.bad("tags", tags={f"k{i}": "v" for i in range(65)})
         self.bad(code="PARSE_ERROR", tags=["x"])
 
+    def test_tags_that_are_no_texts(self):
+        """10.1: they compare by their JSON text."""
+        tags = {"n": 7, "big": 12345678901234567890, "yes": True, "none": None, "list": [1, 2]}
+        job_id = self.api.enqueue(self.queue, tags=tags)
+        self.assertEqual(self.api.job(job_id)["tags"], tags)
+        self.assertEqual(self.api.fetch(self.queue)["tags"], tags)
+        for key, text in (("n", "7"), ("big", "12345678901234567890"), ("yes", "true"),
+                          ("none", "null"), ("list", "[1,2]")):
+            self.found([job_id], tags={key: text})
+        self.found([], tags={"n": "7.0"})
+
     def test_payload_contains(self):
         """10.1: ASCII letters without case, everything else as it is."""
         a = self.api.enqueue(self.queue, {"text": "Hello 100%_sure", "é": "É"})

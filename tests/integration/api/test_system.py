@@ -50,9 +50,14 @@ POST   /api/v1/jobs/search
 GET    /api/v1/dead
 GET    /api/v1/search/fulltext
 GET    /api/v1/usage/summary
+GET    /api/v1/billing/summary
+GET    /api/v1/approval-policies
+POST   /api/v1/approval-policies
+DELETE /api/v1/approval-policies/{}
 POST   /api/v1/admin/rebuild-sqlite
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
+POST   /api/v1/cluster/join
 GET    /api/v1/metrics
 GET    /api/v1/metrics/throughput
 GET    /api/v1/debug/runtime
@@ -164,6 +169,23 @@ class ClusterStatus(ApiTest):
         self.assertEqual((node["id"], node["voter"], node["role"], node["status"], node["self"]),
                          (status["node_id"], True, "Leader", "healthy", True))
 
+    def test_nobody_joins_a_server_alone(self):
+        """24.55 another shard count → 409; 20.2: a member is not added again, else 501."""
+        node = {"node_id": "node-2", "addr": "127.0.0.1:9001"}
+        for body, status, code in (({}, 400, "VALIDATION_ERROR"),
+                                   ({**node, "node_id": ""}, 400, "VALIDATION_ERROR"),
+                                   ({**node, "addr": None}, 400, "VALIDATION_ERROR"),
+                                   ({**node, "addr": 5}, 400, "PARSE_ERROR"),
+                                   ({**node, "shard_count": 4}, 409, "SHARD_COUNT_MISMATCH"),
+                                   ({**node, "shard": 1}, 409, "SHARD_COUNT_MISMATCH"),
+                                   (node, 501, "UNSUPPORTED")):
+            with self.subTest(body):
+                self.refused(self.api.post("/api/v1/cluster/join", body), status, code)
+        itself = {**node, "node_id": "node-1", "shard": 0, "shard_count": 1}
+        self.assertEqual(self.api.must(self.api.post("/api/v1/cluster/join", itself)),
+                         {"status": "ok", "added": False, "node_id": "node-1",
+                          "addr": node["addr"]})
+
     def test_histograms(self):
         """20.1: {count} or {count, avg, p50, p90, p99, buckets}; counts per bucket."""
         self.api.enqueue(self.queue)
@@ -245,16 +267,19 @@ class Metrics(ApiTest):
         self.assertEqual(samples["corvo_raft_state"], 2)
 
     def test_requests_are_counted_by_route(self):
-        """20.5: method and route; the route is the pattern, so its cardinality is bounded."""
+        """20.5: method and route; parameters are :id, so the cardinality is bounded."""
         for n in range(3):
             self.api.get(f"/api/v1/jobs/job_{n:026d}")
+        self.api.post(f"/api/v1/queues/{self.queue}/pause")
         samples, _ = self.metrics()
-        label = '{method="GET",route="/api/v1/jobs/{id}"}'
+        paused = '{method="POST",route="/api/v1/queues/:id/pause"}'
+        self.assertGreaterEqual(samples["corvo_http_requests_total" + paused], 1)
+        label = '{method="GET",route="/api/v1/jobs/:id"}'
         self.assertGreaterEqual(samples["corvo_http_requests_total" + label], 3)
         self.assertGreaterEqual(samples["corvo_http_request_errors_total" + label], 3)
         bounds = ("0.001 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 +Inf").split()
         counts = [samples['corvo_http_request_duration_seconds_bucket'
-                          f'{{method="GET",route="/api/v1/jobs/{{id}}",le="{le}"}}']
+                          f'{{method="GET",route="/api/v1/jobs/:id",le="{le}"}}']
                   for le in bounds]
         self.assertEqual(counts, sorted(counts))
         self.assertEqual(counts[-1], samples["corvo_http_request_duration_seconds_count" + label])

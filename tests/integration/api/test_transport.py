@@ -368,7 +368,7 @@ class Settings(unittest.TestCase):
         for args, env, words in (
                 (["--no-such-thing", "1"], {}, ["no-such-thing"]),
                 (["--raft-max-pending", "many"], {}, ["raft-max-pending", "many"]),
-                (["--raft-max-pending", "0"], {}, ["raft-max-pending"]),
+                (["--rate-limit-read-rps", "1e99"], {}, ["rate-limit-read-rps", "1e99"]),
                 (["--shutdown-timeout", "soon"], {}, ["shutdown-timeout", "soon"]),
                 (["--durable=perhaps"], {}, ["durable", "perhaps"]),
                 (["--bind"], {}, ["bind"]),
@@ -380,6 +380,9 @@ class Settings(unittest.TestCase):
                 (["--discover", "dns", "--discover-dns-name", "x"], {}, ["discover"]),
                 (["--discover", "mdns"], {}, ['unsupported discover mode "mdns"']),
                 (["--stream-max-fps", "fast"], {}, ["stream-max-fps", "fast"]),
+                (["--raft-bind", "9000"], {}, ["raft-bind"]),
+                (["--otel-enabled"], {}, ["otel-enabled"]),
+                (["--saml-header-auth=true"], {}, ["saml-header-auth"]),
                 (["--config", "/no/such/file"], {}, ["config", "/no/such/file"]),
                 (["stray"], {}, ["stray"]),
                 ([], {"CORVO_MAX_BODY_SIZE": "tiny"}, ["max-body-size", "tiny"])):
@@ -426,8 +429,42 @@ class Settings(unittest.TestCase):
                     "--snapshot-threshold", "4096", "--stream-max-inflight", "2048",
                     "--stream-max-open", "4096", "--stream-max-fps", "500",
                     "--fetch-poll-interval", "100ms", "--idle-fetch-sleep", "100ms",
-                    "--no-compression", "--license-key", "x", "--raft-store", "badger") as server:
+                    "--no-compression", "--license-key", "x", "--raft-store", "badger",
+                    "--otel-enabled=false", "--otel-endpoint", "collector:4318",
+                    "--saml-header-auth=false") as server:
             server.client().enqueue("flags")
+
+    def test_zero_or_less_is_the_default(self):
+        """config-and-metrics.md 3 and 8: settings that fall back."""
+        with Server("--raft-max-pending", "0", "--rate-limit-read-rps", "0",
+                    "--rate-limit-read-burst=-1", "--rate-limit-write-rps", "-2.5",
+                    "--rate-limit-write-burst", "0") as server:
+            api = server.client()
+            for _ in range(3):
+                api.enqueue("fall-back")
+            self.assertEqual(api.must(api.get("/api/v1/cluster/status"))["apply_max_pending"],
+                             16384)
+
+    def test_the_address_that_peers_are_told(self):
+        """config-and-metrics.md 2: 127.0.0.1:port for wildcard binds, else the bind."""
+        for args, told in (((), "127.0.0.1:9000"), (("--raft-bind", ":9400"), "127.0.0.1:9400"),
+                           (("--raft-bind", "0.0.0.0:9401"), "127.0.0.1:9401"),
+                           (("--raft-bind", "[::]:9402"), "127.0.0.1:9402"),
+                           (("--raft-bind", "node1:9400"), "node1:9400"),
+                           (("--raft-bind", ":9400", "--raft-advertise", "n2:7"), "n2:7")):
+            with self.subTest(args), Server(*args) as server:
+                status = server.client().get("/api/v1/cluster/status").json
+                self.assertEqual((status["leader_addr"], status["nodes"][0]["address"]),
+                                 (told, told))
+
+    def test_the_url_that_others_are_told(self):
+        """20.1: http_url of each node."""
+        with Server("--http-advertise", "https://jobs.example.com") as server:
+            status = server.client().get("/api/v1/cluster/status").json
+            self.assertEqual(status["nodes"][0]["http_url"], "https://jobs.example.com")
+        with Server() as server:
+            status = server.client().get("/api/v1/cluster/status").json
+            self.assertEqual(status["nodes"][0]["http_url"], f"http://127.0.0.1:{server.port}")
 
     def test_help(self):
         for args in (["--help"], ["server", "--help"], ["server", "-h"]):
@@ -440,8 +477,13 @@ class Settings(unittest.TestCase):
 
     def test_settings_of_other_servers_are_accepted(self):
         with Server("--snapshot-threshold", "4096", "--apply-multi-mode=grouped",
-                    "--raft-store", "bolt") as server:
-            self.assertEqual(server.client().get("/healthz").status, 200)
+                    "--raft-store", "bolt", "--sqlite-mirror-async=false") as server:
+            api = server.client()
+            self.assertEqual(api.get("/healthz").status, 200)
+            # config-and-metrics.md 2, 12: reported as given.
+            status = api.must(api.get("/api/v1/cluster/status"))
+            self.assertEqual((status["raft_store"], status["sqlite_mirror_async"],
+                              status["sqlite_mirror"]["async"]), ("bolt", False, False))
 
     def test_the_advertised_address_is_where_the_node_listens_unless_that_is_everywhere(self):
         for args, address in ((("--raft-bind", "127.0.0.1:9401"), "127.0.0.1:9401"),

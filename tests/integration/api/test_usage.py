@@ -1,4 +1,4 @@
-"""Usage summaries (contract 17.1)."""
+"""Usage and billing summaries (contract 17.1, 17.2)."""
 import unittest
 
 from harness import ApiTest, unique
@@ -88,6 +88,35 @@ class Summary(ApiTest):
         job = self.report(input_tokens=7)
         self.api.must(self.api.delete(f"/api/v1/jobs/{job}"))
         self.assertEqual(self.summary()["totals"]["count"], 0)
+
+
+class Billing(ApiTest):
+    def test_by_namespace(self):
+        """17.2: one entry per namespace, sorted; others than the default see their own."""
+        clients = {"default": self.api}
+        for ns in ("billing-b", "billing-a"):
+            clients[ns] = self.api.with_headers(X_Corvo_Namespace=ns)
+        self.assertEqual(self.api.must(self.api.get("/api/v1/billing/summary")),
+                         {"period": "24h", "summary": []})
+        for ns, api in clients.items():
+            for cost in (0.25, 0.5):
+                job_id = api.enqueue(self.queue)
+                api.fetch(self.queue)
+                api.ack(job_id, usage={"input_tokens": 10, "output_tokens": 5, "cost_usd": cost,
+                                       "cache_creation_tokens": 2, "cache_read_tokens": 1})
+        entry = {"rows": 2, "input_tokens": 20, "output_tokens": 10, "cache_creation_tokens": 4,
+                 "cache_read_tokens": 2, "cost_usd": 0.75}
+        found = self.api.must(self.api.get("/api/v1/billing/summary?period=7d"))
+        self.assertEqual(found, {"period": "7d", "summary": [
+            {"namespace": ns, **entry} for ns in ("billing-a", "billing-b", "default")]})
+        own = clients["billing-b"]
+        self.assertEqual(own.must(own.get("/api/v1/billing/summary"))["summary"],
+                         [{"namespace": "billing-b", **entry}])
+
+    def test_bad_periods(self):
+        for period in ("abc", "0s", "-1h", "5"):
+            self.refused(self.api.get(f"/api/v1/billing/summary?period={period}"), 400,
+                         "VALIDATION_ERROR", "invalid period")
 
 
 if __name__ == "__main__":

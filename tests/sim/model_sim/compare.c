@@ -362,6 +362,7 @@ void compare_all(struct compare *c)
     compare_records_schedules(c);
     compare_records_workers(c);
     compare_records_webhooks(c);
+    compare_records_policies(c);
     compare_records_locks(c);
     compare_records_replies(c);
     compare_bulk_records(c);

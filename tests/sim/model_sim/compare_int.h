@@ -44,6 +44,7 @@ void compare_records_batches(struct compare *c);
 void compare_records_schedules(struct compare *c);
 void compare_records_workers(struct compare *c);
 void compare_records_webhooks(struct compare *c);
+void compare_records_policies(struct compare *c);
 void compare_records_locks(struct compare *c);
 void compare_records_replies(struct compare *c);
 

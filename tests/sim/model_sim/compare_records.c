@@ -1,5 +1,5 @@
 /*
- * Queues, batches, schedules, workers, webhooks and locks.
+ * Queues, batches, schedules, workers, webhooks, approval policies and locks.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,6 +47,13 @@ static const struct compare_field webhook_fields[] = {
     FIELD(STR, ns), FIELD(STR, url), FIELD(STR, events), FIELD(STR, secret),
     FIELD(U32, retry_limit), FIELD(BOOL, enabled), FIELD(WALL, created_at), FIELD(U64, position),
     FIELD(U32, last_status), FIELD(STR, last_error), FIELD(WALL, last_delivery_at),
+};
+#undef FIELD
+
+#define FIELD(kind, member) {#member, COMPARE_##kind, offsetof(struct store_policy, member)}
+static const struct compare_field policy_fields[] = {
+    FIELD(STR, ns), FIELD(STR, name), FIELD(STR, queue), FIELD(STR, tag_key), FIELD(STR, tag_value),
+    FIELD(BOOL, all), FIELD(BOOL, enabled), FIELD(WALL, created_at),
 };
 #undef FIELD
 /* clang-format on */
@@ -264,6 +271,29 @@ void compare_records_webhooks(struct compare *c)
     struct records_walk walk = {.c = c};
     store_each(machine_store(c->machine), STORE_KIND_WEBHOOK, compare_webhook, &walk);
     compare_number(c, "webhooks", c->model->webhooks.count, walk.count);
+}
+
+static void compare_policy(void *data, struct str rest, struct str value)
+{
+    struct records_walk *walk = data;
+    const struct model_policy *want = model_find_policy(walk->c->model, id_of(rest));
+    struct store_policy got;
+    char name[COMPARE_NAME_MAX];
+    walk->count++;
+    if (want == NULL || !store_record_decode_policy(value, &got)) {
+        compare_miss(walk->c, "%s: the model has none, or it is unreadable",
+                     compare_name(name, "policy", id_of(rest)));
+        return;
+    }
+    compare_fields(walk->c, compare_name(name, "policy", want->id), policy_fields,
+                   COUNT_OF(policy_fields), &want->record, &got);
+}
+
+void compare_records_policies(struct compare *c)
+{
+    struct records_walk walk = {.c = c};
+    store_each(machine_store(c->machine), STORE_KIND_POLICY, compare_policy, &walk);
+    compare_number(c, "approval policies", c->model->policies.count, walk.count);
 }
 
 static void compare_lock(void *data, struct str rest, struct str value)

@@ -5,23 +5,23 @@
 
 /* clang-format off */
 static const struct generate_profile profiles[] = {
-    /*                                                                      enq cla ack fai hea act rep que emp tic pur bat sch web */
+    /*                                                                      enq cla ack fai hea act rep que emp tic pur bat sch web pol */
     {.name = "mixed, small entries",  .queues = 4, .jobs_max = 120,  .entry_max = 4,  .members_max = 6,   .items_max = 8, .share = 60,
-     .weights =                                                           {  20, 20, 16,  6,  5, 14,  1,  4,  1,  8,  1,  2,  3,  2}},
+     .weights =                                                           {  20, 20, 16,  6,  5, 14,  1,  4,  1,  8,  1,  2,  3,  2,  2}},
     {.name = "mixed, large entries",  .queues = 4, .jobs_max = 150,  .entry_max = 64, .members_max = 6,   .items_max = 8, .share = 170,
-     .weights =                                                           {  20, 20, 16,  6,  5, 14,  1,  4,  1,  8,  1,  2,  3,  2}},
+     .weights =                                                           {  20, 20, 16,  6,  5, 14,  1,  4,  1,  8,  1,  2,  3,  2,  2}},
     {.name = "workers",               .queues = 2, .jobs_max = 60,   .entry_max = 64, .members_max = 4,   .items_max = 8, .share = 170,
-     .weights =                                                           {  18, 26, 22,  9,  9,  3,  2,  1,  0,  8,  1,  1,  0,  0}},
+     .weights =                                                           {  18, 26, 22,  9,  9,  3,  2,  1,  0,  8,  1,  1,  0,  0,  3}},
     {.name = "batches and chains",    .queues = 3, .jobs_max = 120,  .entry_max = 32, .members_max = 8,   .items_max = 8, .share = 120,
-     .weights =                                                           {  18, 22, 20,  9,  2, 10,  0,  1,  1,  9,  1,  8,  0,  0}},
+     .weights =                                                           {  18, 22, 20,  9,  2, 10,  0,  1,  1,  9,  1,  8,  0,  0,  0}},
     {.name = "queue limits",          .queues = 2, .jobs_max = 80,   .entry_max = 32, .members_max = 8,   .items_max = 8, .share = 120,
-     .weights =                                                           {  20, 26, 14,  3,  3,  6,  0, 18,  2,  6,  1,  1,  1,  0}},
+     .weights =                                                           {  20, 26, 14,  3,  3,  6,  0, 18,  2,  6,  1,  1,  1,  0,  0}},
     {.name = "few jobs, many ends",   .queues = 1, .jobs_max = 8,    .entry_max = 16, .members_max = 2,   .items_max = 8, .share = 100,
-     .weights =                                                           {   4, 26, 10, 28,  4, 12,  1,  2,  0, 20,  0,  1,  0,  0}},
+     .weights =                                                           {   4, 26, 10, 28,  4, 12,  1,  2,  0, 20,  0,  1,  0,  0,  0}},
     {.name = "crowd",                 .queues = 2, .jobs_max = 2500, .entry_max = 16, .members_max = 500, .items_max = 300, .share = 3,
-     .weights =                                                           {  30, 14, 14,  3,  2,  8,  0,  2,  2,  8,  2,  2,  1,  1}},
+     .weights =                                                           {  30, 14, 14,  3,  2,  8,  0,  2,  2,  8,  2,  2,  1,  1,  1}},
     {.name = "deadlines",             .queues = 3, .jobs_max = 100,  .entry_max = 8,  .members_max = 4,   .items_max = 8, .share = 50,
-     .weights =                                                           {  22, 18, 12,  5,  5,  8,  0,  3,  1, 20,  1,  2,  6,  1}},
+     .weights =                                                           {  22, 18, 12,  5,  5,  8,  0,  3,  1, 20,  1,  2,  6,  1,  1}},
 };
 /* clang-format on */
 _Static_assert(COUNT_OF(profiles) == GENERATE_PROFILES, "each profile has its seeds");
@@ -41,6 +41,7 @@ static void (*const makers[])(struct generate *g, struct command *out) = {
     [GENERATE_BATCH] = generate_manage_batch,
     [GENERATE_SCHEDULE] = generate_manage_schedule,
     [GENERATE_WEBHOOK] = generate_webhook_any,
+    [GENERATE_POLICY] = generate_policy_any,
 };
 _Static_assert(COUNT_OF(makers) == GENERATE_KIND_COUNT, "each kind has its maker");
 

@@ -21,6 +21,7 @@ enum generate_kind {
     GENERATE_BATCH,
     GENERATE_SCHEDULE,
     GENERATE_WEBHOOK,
+    GENERATE_POLICY,
     GENERATE_KIND_COUNT
 };
 
@@ -68,6 +69,9 @@ void generate_work_heartbeat(struct generate *g, struct command *out);
 
 /* generate_webhook.c */
 void generate_webhook_any(struct generate *g, struct command *out);
+
+/* generate_policy.c */
+void generate_policy_any(struct generate *g, struct command *out);
 
 /* generate_manage.c */
 void generate_manage_action(struct generate *g, struct command *out);

@@ -56,9 +56,9 @@ void model_free(struct model *m)
         free(q->claims);
     }
     struct model_list *lists[] = {
-        &m->jobs,    &m->queues, &m->locks,  &m->batches,  &m->schedules,       &m->workers,
-        &m->replies, &m->bulks,  &m->events, &m->webhooks, &m->touched_batches, &m->purged_batches,
-        &m->removed};
+        &m->jobs,     &m->queues,          &m->locks,          &m->batches, &m->schedules,
+        &m->workers,  &m->replies,         &m->bulks,          &m->events,  &m->webhooks,
+        &m->policies, &m->touched_batches, &m->purged_batches, &m->removed};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }
@@ -280,6 +280,12 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
         break;
     case COMMAND_BULK_END:
         model_bulk_end(m, &c->bulk_end, out);
+        break;
+    case COMMAND_POLICY_PUT:
+        model_policy_put(m, &c->policy_put, out);
+        break;
+    case COMMAND_POLICY_DELETE:
+        model_policy_delete(m, &c->policy_delete, out);
         break;
     case COMMAND_RESTORE:
         UNREACHABLE("pieces of backups are not generated");

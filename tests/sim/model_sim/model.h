@@ -88,6 +88,11 @@ struct model_webhook {
     struct store_webhook record;
 };
 
+struct model_policy {
+    struct id id;
+    struct store_policy record;
+};
+
 struct model_bulk {
     struct id id;
     struct store_bulk record;
@@ -120,6 +125,7 @@ struct model {
     struct model_list schedules; /* struct model_schedule */
     struct model_list workers;   /* struct model_worker */
     struct model_list webhooks;  /* struct model_webhook */
+    struct model_list policies;  /* struct model_policy */
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
 
@@ -158,6 +164,7 @@ struct model_queue *model_find_queue(const struct model *m, struct str name);
 struct model_batch *model_find_batch(const struct model *m, struct id id);
 struct model_schedule *model_find_schedule(const struct model *m, struct id id);
 struct model_webhook *model_find_webhook(const struct model *m, struct str id);
+struct model_policy *model_find_policy(const struct model *m, struct id id);
 
 static inline struct model_job *model_job_at(const struct model *m, size_t i)
 {

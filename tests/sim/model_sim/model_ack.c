@@ -74,6 +74,13 @@ static void go_on(struct model *m, struct model_job *j)
     (void)model_event(m, STORE_EVENT_CONTINUED, &j->doc);
 }
 
+static struct str policy_reason(struct model *m, struct str policy)
+{
+    char reason[320];
+    int len = snprintf(reason, sizeof reason, "approval policy matched: " STR_FMT, STR_ARG(policy));
+    return model_keep(m, str_from(reason, (size_t)len));
+}
+
 static void iteration_ends(struct model *m, struct model_job *j,
                            const struct command_ack_item *item)
 {
@@ -84,11 +91,14 @@ static void iteration_ends(struct model *m, struct model_job *j,
         .result = item->has_result ? item->result : STR_EMPTY,
         .tokens = item->usage,
     };
+    struct str policy =
+        item->agent_status == COMMAND_AGENT_CONTINUE ? model_policy_of(m, &j->doc) : STR_EMPTY;
     j->doc.agent.total_cost_nusd += item->usage.cost_nusd;
-    if (item->agent_status == COMMAND_AGENT_HOLD) {
-        row.hold_reason = item->hold_reason;
+    if (item->agent_status == COMMAND_AGENT_HOLD || policy.len > 0) {
+        row.hold_reason = item->hold_reason.len > 0 || policy.len == 0 ? item->hold_reason
+                                                                       : policy_reason(m, policy);
         row.status = STORE_ITERATION_HOLD;
-        hold(m, j, item->hold_reason);
+        hold(m, j, row.hold_reason);
     } else if (item->agent_status == COMMAND_AGENT_CONTINUE) {
         row.hold_reason = next_iteration(m, &j->doc.agent);
         if (row.hold_reason.len > 0) {

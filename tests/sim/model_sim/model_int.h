@@ -85,6 +85,13 @@ void model_webhook_put(struct model *m, const struct command_webhook_put *c, str
 void model_webhook_delete(struct model *m, const struct command_webhook_delete *c,
                           struct result *out);
 void model_webhook_mark(struct model *m, const struct command_webhook_mark *c);
+
+/* model_policy.c */
+void model_policy_put(struct model *m, const struct command_policy_put *c, struct result *out);
+void model_policy_delete(struct model *m, const struct command_policy_delete *c,
+                         struct result *out);
+/* The name of the policy that holds the job before its next iteration, or nothing. */
+struct str model_policy_of(const struct model *m, const struct job *j);
 void model_bulk_put(struct model *m, const struct command_bulk_put *c, struct result *out);
 void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct result *out);
 void model_bulk_end(struct model *m, const struct command_bulk_end *c, struct result *out);

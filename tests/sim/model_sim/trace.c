@@ -253,6 +253,15 @@ void trace_command(FILE *out, const struct command *c)
     case COMMAND_BULK_END:
         trace_bulk(out, c);
         break;
+    case COMMAND_POLICY_PUT:
+        (void)fprintf(out, "'" STR_FMT "' queue=" STR_FMT " tag=" STR_FMT ":" STR_FMT " all=%d",
+                      STR_ARG(c->policy_put.policy.name), STR_ARG(c->policy_put.policy.queue),
+                      STR_ARG(c->policy_put.policy.tag_key),
+                      STR_ARG(c->policy_put.policy.tag_value), c->policy_put.policy.all ? 1 : 0);
+        break;
+    case COMMAND_POLICY_DELETE:
+        trace_id(out, c->policy_delete.id);
+        break;
     case COMMAND_TICK:
     case COMMAND_RESTORE:
         break;

@@ -27,6 +27,7 @@ static struct api_view quiet_view(const struct engine_config *settings)
         .now = {.ns = 1000 * NS_PER_S},
         .done_until = {.ns = 1000 * NS_PER_S},
         .node_id = "node-1",
+        .raft_store = "segment",
         .settings = settings,
         .engine = {.node = {.role = "Leader", .leads = true, .durable = true, .leader_id = 1}},
     };
@@ -72,10 +73,10 @@ static void metrics__writes_buckets_that_add_up(void **state)
         api_metrics__end(m, get, HTTP_GET, i == 0 ? 404 : 200, took_ms[i] * NS_PER_MS);
     }
     struct buf page = written(m, &v);
-#define ROUTE "{method=\"GET\",route=\"/api/v1/jobs/{id}\"}"
+#define ROUTE "{method=\"GET\",route=\"/api/v1/jobs/:id\"}"
 #define BUCKET(le)                                                                                 \
     "corvo_http_request_duration_seconds_bucket{method=\"GET\",route=\"/api/v1/jobs/"              \
-    "{id}\",le=\"" le "\"} "
+    ":id\",le=\"" le "\"} "
     expect_line(&page, "# TYPE corvo_http_request_duration_seconds histogram");
     expect_line(&page, BUCKET("0.001") "2");
     expect_line(&page, BUCKET("0.005") "3");
@@ -127,7 +128,7 @@ static void metrics__counts_what_is_in_flight_and_what_was_throttled(void **stat
     api_metrics__begin(m);
     api_metrics__begin(m);
     api_metrics__begin(m);
-    api_metrics__throttled(m, post);
+    api_metrics__throttled(m, post, HTTP_POST);
     api_metrics__end(m, post, HTTP_POST, 429, 5);
     struct buf page = written(m, &v);
     expect_line(&page, "corvo_http_requests_in_flight 2");

@@ -39,7 +39,7 @@ static void open_server(struct fixture *f, bool docs)
         .listen = &listen, .listen_count = 1, .threads = 2, .limits = HTTP_LIMITS_DEFAULT};
     api_attach(f->api, &http);
     CHECK(http_server_open(&http, &f->server, &err) == ERR_OK);
-    api_set_server(f->api, f->server);
+    api_set_server(f->api, f->server, "http://127.0.0.1");
     net_client_open(&f->client, http_server_port(f->server, 0));
 }
 

@@ -150,6 +150,8 @@ static void payload__has_a_limit_that_is_set(void **state)
     one.job.payload = STR("\"123456789\"");
     expect_bad(&c, &ten, ERR_TOO_LARGE, "payload too large: 11 bytes (max 10)");
     expect_fine(&c); /* 0 switches it off */
+    c.enqueue.is_list = true;
+    expect_bad(&c, &ten, ERR_TOO_LARGE, "job 0 payload too large: 11 bytes (max 10)");
     struct command_new two[2] = {one, one};
     two[0].job.payload = STR("1");
     c.enqueue.jobs = two;
@@ -157,7 +159,7 @@ static void payload__has_a_limit_that_is_set(void **state)
     expect_bad(&c, &ten, ERR_TOO_LARGE, "job 1 payload too large: 11 bytes (max 10)");
 }
 
-static void tags__are_a_small_object_of_strings(void **state)
+static void tags__are_a_small_object(void **state)
 {
     (void)state;
     static const struct {
@@ -169,9 +171,9 @@ static void tags__are_a_small_object_of_strings(void **state)
         {"{\"a\":\"b\",\"c\":\"\"}", NULL},
         {"[]", "tags must be an object"},
         {"\"a:b\"", "tags must be an object"},
-        {"{\"a\":1}", "tags has a value that is no string"},
-        {"{\"a\":null}", "tags has a value that is no string"},
-        {"{\"a\":{\"b\":\"c\"}}", "tags has a value that is no string"},
+        {"{\"a\":1}", NULL},
+        {"{\"a\":null}", NULL},
+        {"{\"a\":{\"b\":\"c\"}}", NULL},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct command c = enqueue();
@@ -515,8 +517,7 @@ TEST_GROUP(command_check, cmocka_unit_test(samples__are_fine),
            cmocka_unit_test(enqueue__names_the_member_that_is_wrong),
            cmocka_unit_test(enqueue__refuses_negative_numbers),
            cmocka_unit_test(payload__has_a_limit_that_is_set),
-           cmocka_unit_test(tags__are_a_small_object_of_strings),
-           cmocka_unit_test(tags__have_limits),
+           cmocka_unit_test(tags__are_a_small_object), cmocka_unit_test(tags__have_limits),
            cmocka_unit_test(chain__is_a_definition_with_queues),
            cmocka_unit_test(chain__has_at_most_a_hundred_steps),
            cmocka_unit_test(batch__callback_is_checked), cmocka_unit_test(lists__have_limits),

@@ -76,6 +76,8 @@ static void words__name_every_command(void **state)
         [COMMAND_BULK_STEP] = "bulk_step",
         [COMMAND_BULK_END] = "bulk_end",
         [COMMAND_RESTORE] = "restore",
+        [COMMAND_POLICY_PUT] = "policy_put",
+        [COMMAND_POLICY_DELETE] = "policy_delete",
     };
     assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST + 1);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {

@@ -57,6 +57,7 @@ GOLDEN(batch, store_record, "record-batch-1.bin")
 GOLDEN(schedule, store_record, "record-schedule-1.bin")
 GOLDEN(worker, store_record, "record-worker-1.bin")
 GOLDEN(webhook, store_record, "record-webhook-1.bin")
+GOLDEN(policy, store_record, "record-policy-1.bin")
 GOLDEN(bulk, store_record, "record-bulk-1.bin")
 GOLDEN(error, store_rows, "row-error-1.bin")
 GOLDEN(usage, store_rows, "row-usage-1.bin")
@@ -142,6 +143,6 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(q
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(webhook__decodes),
-           cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
-           cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),
-           STORE_TEST(machine_record__decodes));
+           cmocka_unit_test(policy__decodes), cmocka_unit_test(error__decodes),
+           cmocka_unit_test(usage__decodes), cmocka_unit_test(iteration__decodes),
+           cmocka_unit_test(events__decode), STORE_TEST(machine_record__decodes));

@@ -38,6 +38,7 @@ KIND(batch)
 KIND(schedule)
 KIND(worker)
 KIND(webhook)
+KIND(policy)
 #undef KIND
 
 static const struct kind kinds[] = {
@@ -45,7 +46,7 @@ static const struct kind kinds[] = {
     {                                                                                              \
 #name, name##_encode, name##_again                                                         \
     }
-    KIND(queue), KIND(lock), KIND(batch), KIND(schedule), KIND(worker), KIND(webhook),
+    KIND(queue), KIND(lock), KIND(batch), KIND(schedule), KIND(worker), KIND(webhook), KIND(policy),
 #undef KIND
 };
 

@@ -1,0 +1,198 @@
+/*
+ * Approval policies (http-api.md 17.4): which agents wait for a person before they go on.
+ */
+#include <stdlib.h>
+
+#include "api/api_backup_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "store/store_record.h"
+
+struct policy_in {
+    struct str name;
+    struct str mode;
+    struct str queue;
+    struct str tag_key;
+    struct str tag_value;
+    bool enabled;
+};
+
+static const struct json_field policy_rows[] = {
+    JSON_STR(struct policy_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
+             "Shown to whoever approves."),
+    JSON_STR(struct policy_in, mode, 0, LIMIT_NAME_BYTES, 0,
+             "any: one of the checks holds; all: each of them."),
+    JSON_BOOL(struct policy_in, enabled, 0, "Whether it holds jobs."),
+    JSON_STR(struct policy_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
+             "Check: the job is in this queue."),
+    JSON_STR(struct policy_in, tag_key, 0, LIMIT_TAG_KEY_BYTES, 0, "Check: the job has this tag,"),
+    JSON_STR(struct policy_in, tag_value, 0, LIMIT_TAG_VALUE_BYTES, 0,
+             "with this value; a job without it counts as empty."),
+};
+static const struct policy_in policy_init = {.enabled = true};
+static const struct json_schema policy_schema =
+    JSON_SCHEMA(struct policy_in, policy_rows, .init = &policy_init);
+
+/* Reading */
+
+struct row {
+    struct id id;
+    struct store_policy rec;
+};
+
+struct listing {
+    struct api_call *call;
+    struct row rows[LIMIT_POLICIES];
+    size_t count;
+};
+
+/* The default namespace sees all of them. */
+static bool sees(const struct api_call *c, const struct store_policy *rec)
+{
+    return c->ns.len == 0 || str_eq(c->ns, rec->ns);
+}
+
+static void list_one(void *data, struct str rest, struct str value)
+{
+    struct listing *l = data;
+    struct row row;
+    struct str kept = arena_str(l->call->arena, value);
+    if (rest.len != ID_BYTES || kept.len != value.len ||
+        !store_record_decode_policy(kept, &row.rec) || !sees(l->call, &row.rec)) {
+        return;
+    }
+    CHECK(l->count < LIMIT_POLICIES); /* the machine takes no more */
+    row.id = id_from_bytes(rest.ptr);
+    l->rows[l->count++] = row;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    return id_cmp(((const struct row *)b)->id, ((const struct row *)a)->id);
+}
+
+void api_policies__write(struct json_write *w, const struct api_call *c, struct id id,
+                         const struct store_policy *p)
+{
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_POLICY);
+    api_document__text(w, "name", p->name);
+    api_document__text(w, "mode", p->all ? STR("all") : STR("any"));
+    api_document__bool(w, "enabled", p->enabled);
+    api_document__text(w, "queue", api_names__visible(c, p->queue));
+    api_document__text(w, "tag_key", p->tag_key);
+    api_document__text(w, "tag_value", p->tag_value);
+    api_document__time(w, "created_at", p->created_at);
+    json_write_end(w);
+}
+
+static void handle_list(struct api_call *c)
+{
+    struct listing *l = API_NEW(c, struct listing);
+    struct buf json;
+    l->call = c;
+    store_each(engine_store(c->api->config.engine), STORE_KIND_POLICY, list_one, l);
+    qsort(l->rows, l->count, sizeof *l->rows, newest_first);
+    api_call__buf(&json);
+    struct json_write w = json_write_to(&json);
+    json_write_array(&w);
+    for (size_t i = 0; i < l->count; i++) {
+        api_policies__write(&w, c, l->rows[i].id, &l->rows[i].rec);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    api_call__reply(c, 200, buf_str(&json));
+    buf_deinit(&json);
+}
+
+/* The stored record, put into bytes, which *out points into; false when the caller sees none. */
+static bool read_policy(struct api_call *c, struct id id, struct buf *bytes,
+                        struct store_policy *out)
+{
+    return store_get(engine_store(c->api->config.engine), STORE_KIND_POLICY,
+                     str_from(id.b, ID_BYTES), bytes) &&
+           store_record_decode_policy(buf_str(bytes), out) && sees(c, out);
+}
+
+/* Changes */
+
+static void created(struct api_call *c, const struct result *r)
+{
+    struct store_policy rec;
+    struct buf bytes;
+    struct buf json;
+    if (api_call__refused(c, r)) {
+        return;
+    }
+    buf_init(&bytes, LIMIT_OP_BYTES);
+    if (read_policy(c, r->id, &bytes, &rec)) {
+        api_call__buf(&json);
+        struct json_write w = json_write_to(&json);
+        api_policies__write(&w, c, r->id, &rec);
+        json_write_finish(&w);
+        api_call__reply(c, 200, buf_str(&json));
+        buf_deinit(&json);
+    } else {
+        api_call__fail(c, ERR_NOT_FOUND, "the approval policy was deleted meanwhile");
+    }
+    buf_deinit(&bytes);
+}
+
+static void handle_create(struct api_call *c)
+{
+    const struct policy_in *in = c->in;
+    struct command command = {.type = COMMAND_POLICY_PUT};
+    struct store_policy *p = &command.policy_put.policy;
+    struct err err;
+    *p = (struct store_policy){.ns = c->ns,
+                               .name = str_trim(in->name),
+                               .tag_key = in->tag_key,
+                               .tag_value = in->tag_value,
+                               .all = str_eq_nocase(in->mode, STR("all")),
+                               .enabled = in->enabled};
+    if (p->name.len == 0) {
+        api_call__fail(c, ERR_POLICY, "name is required");
+    } else if (in->mode.len > 0 && !p->all && !str_eq_nocase(in->mode, STR("any"))) {
+        api_call__fail(c, ERR_POLICY, "mode: expected any or all, got '" STR_FMT "'",
+                       STR_ARG(in->mode));
+    } else if (!api_names__internal(c, in->queue, &p->queue, &err)) {
+        api_call__fail_err(c, &err);
+    } else {
+        api_call__submit(c, &command, 0, created);
+    }
+}
+
+static void deleted(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        api_call__reply_status(c, "deleted");
+    }
+}
+
+static void handle_delete(struct api_call *c)
+{
+    struct command command = {.type = COMMAND_POLICY_DELETE};
+    struct store_policy rec;
+    struct buf bytes;
+    buf_init(&bytes, LIMIT_OP_BYTES);
+    bool found = id_parse(c->param[0], ID_POLICY, &command.policy_delete.id) &&
+                 read_policy(c, command.policy_delete.id, &bytes, &rec);
+    buf_deinit(&bytes);
+    if (found) {
+        api_call__submit(c, &command, 0, deleted);
+    } else {
+        api_call__fail(c, ERR_NOT_FOUND, "approval policy \"" STR_FMT "\" not found",
+                       STR_ARG(c->param[0]));
+    }
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method      pattern                           roles      flags                      in              handler        cost  answer          doc */
+    {HTTP_GET,    "/api/v1/approval-policies",       ROLES_AOR, 0,                         NULL,           handle_list,   NULL, "200 [policy]", "All approval policies, the newest first."},
+    {HTTP_POST,   "/api/v1/approval-policies",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &policy_schema, handle_create, NULL, "200 policy",   "Create a policy that holds agents which want to go on."},
+    {HTTP_DELETE, "/api/v1/approval-policies/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,           handle_delete, NULL, "200 {status}", "Remove a policy; jobs that it held stay held."},
+};
+/* clang-format on */
+
+const struct api_routes api_policies_routes = {.rows = rows, .count = COUNT_OF(rows)};

@@ -1,0 +1,154 @@
+/*
+ * Approval policies: which agents wait for a person before they go on (http-api.md 17.4).
+ *
+ * There are few of them and an iteration of an agent takes long, so they are a list that is walked
+ * from its end: the newest that fits decides.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/queue_name.h"
+#include "fsm/apply_int.h"
+#include "json/json_scan.h"
+
+static char *own_texts(struct store_policy *rec)
+{
+    struct str *texts[] = {&rec->ns, &rec->name, &rec->queue, &rec->tag_key, &rec->tag_value};
+    return machine__own_texts(texts, COUNT_OF(texts));
+}
+
+/* Put one into the list, which is in the order of ids. */
+static void add(struct machine *m, struct id id, const struct store_policy *rec)
+{
+    struct policy *p = calloc(1, sizeof *p);
+    uint32_t at = m->policy_count;
+    CHECK(p != NULL);
+    p->id = id;
+    p->rec = *rec;
+    p->texts = own_texts(&p->rec);
+    m->policies = realloc(m->policies, (m->policy_count + 1) * sizeof(struct policy *));
+    CHECK(m->policies != NULL);
+    for (; at > 0 && id_cmp(m->policies[at - 1]->id, id) > 0; at--) {
+        m->policies[at] = m->policies[at - 1];
+    }
+    m->policies[at] = p;
+    m->policy_count++;
+}
+
+static bool find(const struct machine *m, struct id id, uint32_t *out_at)
+{
+    for (uint32_t i = 0; i < m->policy_count; i++) {
+        if (id_eq(m->policies[i]->id, id)) {
+            *out_at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void policy_free(struct policy *p)
+{
+    free(p->texts);
+    free(p);
+}
+
+static void create(struct machine *m, struct id id, const struct store_policy *rec)
+{
+    add(m, id, rec);
+    buf_clear(&m->store.scratch);
+    store_record_encode_policy(rec, &m->store.scratch);
+    store_put(&m->store, STORE_KIND_POLICY, str_from(id.b, ID_BYTES), buf_str(&m->store.scratch));
+}
+
+void apply_policy_put(struct machine *m, const struct command *command, struct result *r)
+{
+    struct store_policy rec = command->policy_put.policy;
+    if (m->policy_count >= LIMIT_POLICIES) {
+        machine__refuse(m, r, ERR_POLICY, "there are %d approval policies already", LIMIT_POLICIES);
+        return;
+    }
+    rec.created_at = m->now;
+    r->id = machine__new_id(m);
+    create(m, r->id, &rec);
+}
+
+void apply_policy_delete(struct machine *m, const struct command *command, struct result *r)
+{
+    struct id id = command->policy_delete.id;
+    uint32_t at = 0;
+    if (!find(m, id, &at)) {
+        machine__refuse(m, r, ERR_NOT_FOUND, "approval policy \"" STR_FMT "\" not found",
+                        STR_ARG(machine__id_text(m, id, ID_POLICY)));
+        return;
+    }
+    store_delete(&m->store, STORE_KIND_POLICY, str_from(id.b, ID_BYTES));
+    policy_free(m->policies[at]);
+    m->policy_count--;
+    for (; at < m->policy_count; at++) {
+        m->policies[at] = m->policies[at + 1];
+    }
+}
+
+void apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec)
+{
+    uint32_t at = 0;
+    if (!find(m, id, &at) && m->policy_count < LIMIT_POLICIES) {
+        create(m, id, rec);
+    }
+}
+
+/* A job without the tag counts as one where it is empty. */
+static bool has_tag(const struct job *j, struct str key, struct str value)
+{
+    struct json_value v;
+    if (j->tags.len == 0 || !json_scan_member(j->tags, key, &v)) {
+        return value.len == 0;
+    }
+    return v.type == JSON_TYPE_STRING ? json_value_text_eq(v, value) : str_eq(v.text, value);
+}
+
+static bool fits(const struct store_policy *p, const struct job *j)
+{
+    bool by_queue = p->queue.len > 0;
+    bool by_tag = p->tag_key.len > 0;
+    if (!p->enabled || (!by_queue && !by_tag) || !queue_name_is_visible(p->ns, j->queue)) {
+        return false;
+    }
+    bool queue = by_queue && str_eq(p->queue, j->queue);
+    bool tag = by_tag && has_tag(j, p->tag_key, p->tag_value);
+    return p->all ? queue == by_queue && tag == by_tag : queue || tag;
+}
+
+struct str apply_policy__match(const struct machine *m, const struct job *j)
+{
+    for (uint32_t i = m->policy_count; i > 0; i--) {
+        if (fits(&m->policies[i - 1]->rec, j)) {
+            return m->policies[i - 1]->rec.name;
+        }
+    }
+    return STR_EMPTY;
+}
+
+static void load_policy(void *data, struct str rest, struct str value)
+{
+    struct machine *m = data;
+    struct store_policy rec;
+    if (rest.len != ID_BYTES || !store_record_decode_policy(value, &rec)) {
+        check_fatal("the record of an approval policy cannot be read");
+    }
+    add(m, id_from_bytes(rest.ptr), &rec);
+}
+
+void apply_policy__load(struct machine *m)
+{
+    store_each(&m->store, STORE_KIND_POLICY, load_policy, m);
+}
+
+void apply_policy__close(struct machine *m)
+{
+    for (uint32_t i = 0; i < m->policy_count; i++) {
+        policy_free(m->policies[i]);
+    }
+    free(m->policies);
+}
