@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine.h"
+#include "jqbox/jqbox_child.h"
 #include "lib/meter.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
@@ -369,6 +370,9 @@ int main(int argc, char **argv)
     int64_t feed = 100000;
     int64_t asks = 500;
     struct engine_config config = engine_config_default();
+    if (jqbox_child_is_asked(argc, argv)) {
+        return jqbox_child_main();
+    }
     for (int i = 1; i < argc; i++) {
         struct str arg = str_from_z(argv[i]);
         bool has_value = i + 1 < argc;
