@@ -19,7 +19,6 @@
 #include "os/os_file.h"
 
 enum {
-    BLOCK_TEXTS = 4096,
     BLOCK_BYTES = 256 * 1024, /* unless one text is larger */
     COMPLAINT_BYTES = 256,
     AGE_S_MAX = 600, /* well below the CPU time of a child */
@@ -34,7 +33,7 @@ struct jqbox {
     struct buf out; /* frames to be sent */
     size_t sent;
     size_t count; /* texts among them */
-    bool answers[BLOCK_TEXTS];
+    bool answers[JQBOX_TEXTS_MAX];
 };
 
 /* The child */
@@ -59,8 +58,9 @@ static enum err_code spawn(int socket, pid_t *out_pid, struct err *err)
     rc = rc != 0 ? rc
                  : posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     rc = rc != 0 ? rc : posix_spawn_file_actions_adddup2(&files, socket, STDIN_FILENO);
-    rc = rc != 0 ? rc
-                 : posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    rc = rc != 0
+             ? rc
+             : posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     rc = rc != 0 ? rc : posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
     rc = rc != 0 ? rc : posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
     rc = rc != 0 ? rc : posix_spawn(out_pid, "/proc/self/exe", &files, &how, argv, environment);
@@ -262,7 +262,7 @@ bool jqbox_fits(const struct jqbox *b, struct str program)
 bool jqbox_add(struct jqbox *b, struct str text)
 {
     CHECK(text.len <= LIMIT_OP_BYTES);
-    if (b->count == BLOCK_TEXTS || (b->count > 0 && b->out.len + text.len > BLOCK_BYTES)) {
+    if (b->count == JQBOX_TEXTS_MAX || (b->count > 0 && b->out.len + text.len > BLOCK_BYTES)) {
         return false;
     }
     put_frame(b, text);
@@ -273,7 +273,7 @@ bool jqbox_add(struct jqbox *b, struct str text)
 enum err_code jqbox_ask(struct jqbox *b, int64_t deadline_ns, const bool **out, size_t *out_count,
                         struct err *err)
 {
-    char said[BLOCK_TEXTS];
+    char said[JQBOX_TEXTS_MAX];
     CHECK(!b->broken);
     if (exchange(b, said, b->count, deadline_ns, err) != ERR_OK) {
         return err->code;

@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "core/job.h"
+#include "jqbox/jqbox.h"
 #include "os/os_file.h"
 #include "store/store.h"
 #include "view/view.h"
@@ -75,6 +76,24 @@ ATTR_NODISCARD enum err_code view_functions__add(sqlite3 *db, struct err *err);
 #define VIEW_JQ_POINTER "view_jq"
 /* A copy with ASCII letters in lower case, as view_contains wants what it looks for. */
 struct str view_functions__lower(struct arena *a, struct str s);
+
+/* view_program.c: payload_jq in the whole language */
+
+/* Of the jobs that match, in order, those behind the first `skip`, at most max. */
+struct view_program {
+    struct str text;
+    uint64_t skip;
+    uint32_t max;
+    bool all; /* go on behind them, and count */
+    /* result */
+    struct id *ids; /* room for max */
+    size_t count;
+    uint64_t total; /* with all */
+};
+/* Ask the program about every row of a statement that gives ids and, in column num, numbers of
+ * texts. */
+ATTR_NODISCARD enum err_code view_program__select(struct view_reader *r, struct view_program *p,
+                                                  sqlite3_stmt *rows, int num, struct err *err);
 
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
@@ -176,6 +195,8 @@ struct view_reader {
     sqlite3 *db; /* NULL: to be opened. Closed by the writer while nobody runs */
     uv_thread_t thread;
     int64_t deadline_ns;
+    struct jqbox *box; /* of the last search that had a program: the next page wants it again */
+    int64_t box_until_ns;
 };
 
 struct view_writer;

@@ -66,8 +66,9 @@ static bool parse_op(struct str *s, enum view_jq_op *out)
     return false;
 }
 
-/* A JSON literal that is the rest of the expression. */
-static bool parse_literal(struct str s, struct arena *a, struct view_jq *out)
+/* A JSON literal that is the rest of the expression. Only numbers and texts have an order; a
+ * question for another order is no program either, however libjq would answer it. */
+static bool parse_literal(struct str s, struct arena *a, struct view_jq *out, bool *out_refused)
 {
     struct json_scan scan = json_scan_from(s);
     struct json_value v;
@@ -79,9 +80,11 @@ static bool parse_literal(struct str s, struct arena *a, struct view_jq *out)
     switch (v.type) {
     case JSON_TYPE_NULL:
         out->kind = VIEW_JQ_NULL;
+        *out_refused = !equality;
         return equality;
     case JSON_TYPE_BOOL:
         out->kind = VIEW_JQ_BOOL;
+        *out_refused = !equality;
         return equality && json_value_bool(v, &out->truth);
     case JSON_TYPE_NUMBER: {
         double number;
@@ -142,18 +145,20 @@ static bool parse_filter(struct str s, struct view_jq *out)
 
 enum err_code view_jq_parse(struct str text, struct arena *a, struct view_jq *out, struct err *err)
 {
-    struct str s = str_trim(text);
+    struct str whole = str_trim(text);
+    struct str s = whole;
     struct view_jq jq = {.kind = VIEW_JQ_NULL};
-    bool ok = s.len <= VIEW_JQ_BYTES_MAX && str_is_utf8(s) && parse_path(&s, &jq.path);
+    bool refused = s.len == 0 || s.len > VIEW_JQ_BYTES_MAX || !str_is_utf8(s);
+    bool ok = !refused && parse_path(&s, &jq.path);
     if (ok) {
         skip_blanks(&s);
         ok = take(&s, STR("|")) ? parse_filter(s, &jq)
-                                : parse_op(&s, &jq.op) && parse_literal(s, a, &jq);
+                                : parse_op(&s, &jq.op) && parse_literal(s, a, &jq, &refused);
     }
-    if (!ok) {
+    if (refused) {
         return err_set(err, ERR_VALIDATION, "unsupported payload_jq expression");
     }
-    *out = jq;
+    *out = ok ? jq : (struct view_jq){.kind = VIEW_JQ_PROGRAM, .text = whole};
     return ERR_OK;
 }
 
@@ -325,8 +330,10 @@ static bool present_matches(const struct view_jq *jq, struct json_value v, struc
         int64_t n = length_of(v, buf);
         return holds(jq->op, (n > jq->length) - (n < jq->length));
     }
+    case VIEW_JQ_PROGRAM:
+        break;
     }
-    UNREACHABLE("a kind of expression that does not exist");
+    UNREACHABLE("a kind of expression that is not asked here");
 }
 
 bool view_jq_matches(const struct view_jq *jq, struct str payload)
