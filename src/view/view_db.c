@@ -47,8 +47,9 @@ static const char *const tables[] = {
 };
 
 static const char *const indexes[] = {
-    /* by queue and state, newest first; num leads to the texts without a look at the row */
-    "CREATE INDEX jobs_line ON jobs (queue, state, id, num)",
+    /* by queue and state, newest first; num leads to the texts without a look at the row, and the
+     * rest are sorts that would look at every row */
+    "CREATE INDEX jobs_line ON jobs (queue, state, id, num, priority, attempt)",
     /* by state over all queues */
     "CREATE INDEX jobs_state ON jobs (state, id, num, queue)",
     /* the default order of /dead */

@@ -86,12 +86,10 @@ static bool parse_literal(struct str s, struct arena *a, struct view_jq *out, bo
         out->kind = VIEW_JQ_BOOL;
         *out_refused = !equality;
         return equality && json_value_bool(v, &out->truth);
-    case JSON_TYPE_NUMBER: {
-        double number;
+    case JSON_TYPE_NUMBER:
         out->kind = VIEW_JQ_NUMBER;
-        out->number = v;
-        return json_value_f64(v, &number);
-    }
+        out->is_whole = json_value_i64(v, &out->whole);
+        return json_value_f64(v, &out->number);
     case JSON_TYPE_STRING:
         out->kind = VIEW_JQ_TEXT;
         return json_value_text(v, a, &out->text, &err) == ERR_OK;
@@ -183,38 +181,33 @@ static bool holds(enum view_jq_op op, int order)
     UNREACHABLE("an operator that does not exist");
 }
 
-/* The value at the path; false when there is none. */
+/* The value at the path, which has a word; false when there is none. */
 static bool find(struct str path, struct str payload, struct json_value *out)
 {
-    struct err err;
-    if (json_scan_first(payload, out, &err) != ERR_OK) {
-        return false;
-    }
-    while (path.len > 0) {
+    out->text = payload;
+    do {
         const char *dot = memchr(path.ptr, '.', path.len);
         size_t len = dot == NULL ? path.len : (size_t)(dot - path.ptr);
-        if (out->type != JSON_TYPE_OBJECT ||
-            !json_scan_member(out->text, str_from(path.ptr, len), out)) {
+        if (!json_scan_member(out->text, str_from(path.ptr, len), out)) {
             return false;
         }
         path = str_from_offset(path, dot == NULL ? len : len + 1);
-    }
+    } while (path.len > 0);
     return true;
 }
 
 /* Whole numbers exactly, others as doubles. */
 static bool number_holds(const struct view_jq *jq, struct json_value v)
 {
-    int64_t a, b;
-    double x, y;
+    int64_t a;
+    double x;
     if (v.type != JSON_TYPE_NUMBER) {
         return jq->op == VIEW_JQ_NE;
     }
-    if (json_value_i64(v, &a) && json_value_i64(jq->number, &b)) {
-        return holds(jq->op, (a > b) - (a < b));
+    if (jq->is_whole && json_value_i64(v, &a)) {
+        return holds(jq->op, (a > jq->whole) - (a < jq->whole));
     }
-    return json_value_f64(v, &x) && json_value_f64(jq->number, &y) &&
-           holds(jq->op, (x > y) - (x < y));
+    return json_value_f64(v, &x) && holds(jq->op, (x > jq->number) - (x < jq->number));
 }
 
 /* The value as text: a string decoded, anything else as its JSON. False for a string that is none

@@ -18,7 +18,6 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "json/json_value.h"
 
 enum { VIEW_JQ_BYTES_MAX = 4096 }; /* of an expression */
 
@@ -48,7 +47,9 @@ struct view_jq {
     enum view_jq_kind kind;
     enum view_jq_op op;
     struct str text; /* of the question, or of the program */
-    struct json_value number;
+    double number;
+    bool is_whole; /* then it is compared as such */
+    int64_t whole;
     bool truth;
     int64_t length;
 };
