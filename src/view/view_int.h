@@ -137,6 +137,8 @@ struct view_mark {
 
 /* view_rows.c: writing jobs through one connection */
 
+struct view_queue;
+
 struct view_rows {
     sqlite3 *db;
     struct store *store;
@@ -163,6 +165,17 @@ void view_rows__close(struct view_rows *r); /* fine on zeros, and on one that fa
 ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__put(struct view_rows *r, const struct job *j,
                                             struct err *err);
+/* Jobs that the file does not have, in the order of ids. Their texts get numbers queue by queue: a
+ * search that looks at all texts of a queue then finds many of them on each page. news is room for
+ * n. */
+struct view_new {
+    struct view_queue *queue;
+    int64_t num;
+    size_t next;     /* job of the same queue */
+    size_t by_queue; /* the i-th job in the order of numbers */
+};
+ATTR_NODISCARD enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs,
+                                                struct view_new *news, size_t n, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark,
                                                struct err *err);

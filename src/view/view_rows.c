@@ -67,6 +67,8 @@ struct view_queue {
     int64_t delta[JOB_STATE_COUNT]; /* of this transaction */
     bool changed;
     struct view_queue *changed_next;
+    size_t line_first, line_last, line_count; /* of view_rows__put_new, while it runs */
+    struct view_queue *line_next;
     char name[];
 };
 
@@ -369,6 +371,13 @@ static enum err_code write_usage(struct view_rows *r, const struct job *j, struc
     return h.code;
 }
 
+static enum err_code write_row(struct view_rows *r, const struct job *j, enum statement which,
+                               const struct extra *extra, struct err *err)
+{
+    bind_job(r->st[which], j, extra);
+    return run(r, which, err);
+}
+
 static enum err_code write_job(struct view_rows *r, const struct job *j, const struct old_row *old,
                                const struct view_queue *q, struct err *err)
 {
@@ -380,9 +389,25 @@ static enum err_code write_job(struct view_rows *r, const struct job *j, const s
             return err->code;
         }
     }
-    enum statement which = old->found ? UPDATE_JOB : INSERT_JOB;
-    bind_job(r->st[which], j, &extra);
-    return run(r, which, err);
+    return write_row(r, j, old->found ? UPDATE_JOB : INSERT_JOB, &extra, err);
+}
+
+/* What belongs to a job besides its row, and the counters. */
+static enum err_code write_rest(struct view_rows *r, const struct job *j,
+                                const struct old_row *old, struct view_queue *q, struct err *err)
+{
+    if (old->found) {
+        uncount(r, old);
+    }
+    count(r, q, j->state, 1);
+    if (j->error_count != old->errors && write_errors(r, j, err) != ERR_OK) {
+        return err->code;
+    }
+    if (j->usage_count != old->usages && write_usage(r, j, err) != ERR_OK) {
+        return err->code;
+    }
+    r->written++;
+    return ERR_OK;
 }
 
 enum err_code view_rows__put(struct view_rows *r, const struct job *j, struct err *err)
@@ -399,21 +424,65 @@ enum err_code view_rows__put(struct view_rows *r, const struct job *j, struct er
         return err->code;
     }
     CHECK(q != NULL);
-    if (write_job(r, j, &old, q, err) != ERR_OK) {
-        return err->code;
+    return write_job(r, j, &old, q, err) == ERR_OK ? write_rest(r, j, &old, q, err) : err->code;
+}
+
+/* Many new ones */
+
+/* Lines per queue through the list: heads and tails by queue, and who is next. */
+static enum err_code line_up(struct view_rows *r, const struct job *jobs, struct view_new *news,
+                             size_t n, struct err *err)
+{
+    struct view_queue *first = NULL;
+    struct view_queue **last = &first;
+    for (size_t i = 0; i < n; i++) {
+        struct view_queue *q = NULL;
+        if (queue_of(r, jobs[i].queue, &q, err) != ERR_OK) {
+            return err->code;
+        }
+        CHECK(q != NULL);
+        news[i].queue = q;
+        news[i].next = SIZE_MAX;
+        if (q->line_count++ == 0) {
+            q->line_first = i;
+            q->line_next = NULL;
+            *last = q;
+            last = &q->line_next;
+        } else {
+            news[q->line_last].next = i;
+        }
+        q->line_last = i;
     }
-    if (old.found) {
-        uncount(r, &old);
+    size_t rank = 0;
+    for (struct view_queue *q = first; q != NULL; q = q->line_next) {
+        for (size_t i = q->line_first; i != SIZE_MAX; i = news[i].next) {
+            news[rank].by_queue = i;
+            news[i].num = r->next_num + (int64_t)rank++;
+        }
+        q->line_count = 0;
     }
-    count(r, q, j->state, 1);
-    if (j->error_count != old.errors && write_errors(r, j, err) != ERR_OK) {
-        return err->code;
-    }
-    if (j->usage_count != old.usages && write_usage(r, j, err) != ERR_OK) {
-        return err->code;
-    }
-    r->written++;
+    CHECK(rank == n);
     return ERR_OK;
+}
+
+enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs, struct view_new *news,
+                                 size_t n, struct err *err)
+{
+    static const struct old_row none = {0};
+    enum err_code code = line_up(r, jobs, news, n, err);
+    for (size_t i = 0; code == ERR_OK && i < n; i++) {
+        struct extra extra = {.num = news[i].num, .queue = news[i].queue->num};
+        code = write_row(r, &jobs[i], INSERT_JOB, &extra, err);
+        if (code == ERR_OK) {
+            code = write_rest(r, &jobs[i], &none, news[i].queue, err);
+        }
+    }
+    for (size_t i = 0; code == ERR_OK && i < n; i++) {
+        size_t at = news[i].by_queue;
+        code = add_text(r, &jobs[at], news[at].num, err);
+    }
+    r->next_num += (int64_t)n;
+    return code;
 }
 
 static enum err_code delete_by_id(struct view_rows *r, enum statement which, const struct id *id,
