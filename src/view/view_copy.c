@@ -111,11 +111,21 @@ static enum err_code build(sqlite3 *db, struct store *store, const struct view_m
     if (code == ERR_OK) {
         code = view_rows__commit(&r, mark, err);
     }
+    if (code == ERR_OK) {
+        code = view_db__create_indexes(db, err);
+    }
+    if (code == ERR_OK) {
+        code = view_rows__begin(&r, err);
+    }
+    r.fresh = false; /* there are indexes now, by which ranks are cut */
+    if (code == ERR_OK) {
+        code = view_rows__commit(&r, mark, err);
+    }
     if (r.st != NULL) {
         view_rows__rollback(&r);
     }
     view_rows__close(&r);
-    return code == ERR_OK ? view_db__create_indexes(db, err) : code;
+    return code == ERR_OK ? view_db__set_version(db, err) : code;
 }
 
 enum err_code view_copy__build(const char *path, struct store *store, const struct view_mark *mark,

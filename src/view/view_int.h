@@ -65,9 +65,11 @@ struct view_names {
 };
 struct view_names view_db__names_of(struct arena *a, struct str ns);
 
-/* Tables, without the indexes, of an empty file; and the indexes. */
+/* Tables, without the indexes, of an empty file; the indexes; and, last, its version: it is
+ * finished. */
 ATTR_NODISCARD enum err_code view_db__create(sqlite3 *db, struct err *err);
 ATTR_NODISCARD enum err_code view_db__create_indexes(sqlite3 *db, struct err *err);
+ATTR_NODISCARD enum err_code view_db__set_version(sqlite3 *db, struct err *err);
 /* Is it a file of this version that has been finished? */
 ATTR_NODISCARD enum err_code view_db__check_version(sqlite3 *db, struct err *err);
 
@@ -98,7 +100,7 @@ ATTR_NODISCARD enum err_code view_program__select(struct view_reader *r, struct 
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
-enum { VIEW_DB_VERSION = 1 };
+enum { VIEW_DB_VERSION = 2 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -135,6 +137,53 @@ struct view_mark {
     int64_t words;     /* texts up to this number are in the full text */
 };
 
+/* view_ranks.c: numbers of jobs by moments */
+
+enum view_rank {
+    VIEW_RANK_CREATED, /* milliseconds, of the id; all others nanoseconds */
+    VIEW_RANK_COMPLETED,
+    VIEW_RANK_SCHEDULED,
+    VIEW_RANK_EXPIRE,
+    VIEW_RANK_COUNT
+};
+
+struct view_bucket {
+    int64_t first; /* moment; the bucket ends where the next one begins */
+    int64_t n;
+    int64_t cut_at; /* how many make it worth a cut */
+    bool changed;
+};
+
+struct view_ranks {
+    sqlite3 *db;
+    struct view_rank_line {
+        struct view_bucket *buckets;
+        size_t count, cap;
+        bool changed;
+    } lines[VIEW_RANK_COUNT];
+};
+
+ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *err);
+void view_ranks__deinit(struct view_ranks *r); /* fine on zeros */
+int64_t view_ranks__of_id(struct id id);
+/* A job's moment changes; 0 is none. */
+void view_ranks__move(struct view_ranks *r, enum view_rank kind, int64_t from, int64_t to);
+/* Inside the transaction that changes the jobs, when they are all there. cut: large buckets too,
+ * which needs the indexes. */
+ATTR_NODISCARD enum err_code view_ranks__save(struct view_ranks *r, bool cut, struct err *err);
+
+/* How many jobs are before a place: an id for VIEW_RANK_CREATED, else a moment. And how many have
+ * such a moment at all. */
+struct view_place {
+    int64_t moment;
+    struct id id;
+};
+ATTR_NODISCARD enum err_code view_ranks__before(sqlite3 *db, enum view_rank kind,
+                                                struct view_place place, int64_t *out,
+                                                struct err *err);
+ATTR_NODISCARD enum err_code view_ranks__all(sqlite3 *db, enum view_rank kind, int64_t *out,
+                                             struct err *err);
+
 /* view_rows.c: writing jobs through one connection */
 
 struct view_queue;
@@ -143,6 +192,7 @@ struct view_rows {
     sqlite3 *db;
     struct store *store;
     struct sqlite3_stmt **st;
+    struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
     struct view_queue **by_num;
     int64_t by_num_cap;

@@ -36,7 +36,8 @@ static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [FIND] = "SELECT num, version, queue, state, errors, usages FROM jobs WHERE id = ?",
+    [FIND] = "SELECT num, version, queue, state, errors, usages, completed_at, scheduled_at, expire_at"
+             " FROM jobs WHERE id = ?",
     [INSERT_JOB] =
         "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") VALUES (?" VIEW_COLUMNS(QUESTION) ")",
     /* The id is the first parameter of both. */
@@ -76,6 +77,7 @@ struct view_queue {
 struct old_row {
     bool found;
     int64_t num, version, queue, state, errors, usages;
+    int64_t completed_at, scheduled_at, expire_at;
 };
 
 /* What the view adds to a job; the name that VIEW_COLUMNS uses is r. */
@@ -168,7 +170,7 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
             return err->code;
         }
     }
-    if (load_queues(r, err) != ERR_OK) {
+    if (load_queues(r, err) != ERR_OK || view_ranks__load(&r->ranks, db, err) != ERR_OK) {
         return err->code;
     }
     return load_mark(r, err);
@@ -191,6 +193,7 @@ void view_rows__close(struct view_rows *r)
         map_each(&r->queues, free_queue, &r->queues);
         map_deinit(&r->queues);
         free(r->by_num);
+        view_ranks__deinit(&r->ranks);
     }
     *r = (struct view_rows){0};
 }
@@ -216,6 +219,9 @@ static enum err_code find_old(struct view_rows *r, const struct id *id, struct o
         out->state = sqlite3_column_int64(st, 3);
         out->errors = sqlite3_column_int64(st, 4);
         out->usages = sqlite3_column_int64(st, 5);
+        out->completed_at = sqlite3_column_int64(st, 6);
+        out->scheduled_at = sqlite3_column_int64(st, 7);
+        out->expire_at = sqlite3_column_int64(st, 8);
     }
     (void)sqlite3_reset(st);
     return code;
@@ -256,6 +262,19 @@ static void uncount(struct view_rows *r, const struct old_row *old)
     if (old->queue > 0 && old->queue < r->next_queue && r->by_num[old->queue] != NULL) {
         count(r, r->by_num[old->queue], old->state, -1);
     }
+}
+
+/* j: NULL when the job goes */
+static void rank(struct view_rows *r, const struct job *j, struct id id, const struct old_row *old)
+{
+    struct view_ranks *ranks = &r->ranks;
+    int64_t created = view_ranks__of_id(id);
+    view_ranks__move(ranks, VIEW_RANK_CREATED, old->found ? created : 0, j == NULL ? 0 : created);
+    view_ranks__move(ranks, VIEW_RANK_COMPLETED, old->completed_at,
+                     j == NULL ? 0 : j->completed_at.ns);
+    view_ranks__move(ranks, VIEW_RANK_SCHEDULED, old->scheduled_at,
+                     j == NULL ? 0 : j->scheduled_at.ns);
+    view_ranks__move(ranks, VIEW_RANK_EXPIRE, old->expire_at, j == NULL ? 0 : j->expire_at.ns);
 }
 
 static void bind_job(sqlite3_stmt *st, const struct job *j, const struct extra *r)
@@ -400,6 +419,7 @@ static enum err_code write_rest(struct view_rows *r, const struct job *j,
         uncount(r, old);
     }
     count(r, q, j->state, 1);
+    rank(r, j, j->id, old);
     if (j->error_count != old->errors && write_errors(r, j, err) != ERR_OK) {
         return err->code;
     }
@@ -502,6 +522,7 @@ enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *e
         return ERR_OK;
     }
     uncount(r, &old);
+    rank(r, NULL, id, &old);
     if (delete_by_id(r, DELETE_JOB, &id, err) != ERR_OK || drop_text(r, old.num, err) != ERR_OK ||
         (old.errors > 0 && delete_by_id(r, DELETE_ERRORS, &id, err) != ERR_OK) ||
         (old.usages > 0 && delete_by_id(r, DELETE_USAGE, &id, err) != ERR_OK)) {
@@ -546,7 +567,8 @@ enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mar
     bind_i64(st, 1, (int64_t)mark->complete);
     bind_i64(st, 2, (int64_t)mark->hash);
     bind_i64(st, 3, mark->words);
-    if (write_counts(r, err) != ERR_OK || run(r, SET_MARK, err) != ERR_OK ||
+    if (write_counts(r, err) != ERR_OK || view_ranks__save(&r->ranks, !r->fresh, err) != ERR_OK ||
+        run(r, SET_MARK, err) != ERR_OK ||
         run(r, COMMIT, err) != ERR_OK) {
         return err->code;
     }

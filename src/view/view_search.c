@@ -40,6 +40,10 @@ struct query {
     bool texts;         /* a condition looks at texts */
     struct str program; /* of payload_jq, asked of all rows that the statement gives */
     bool plain;         /* only namespace, queue and state are asked for: the counters know */
+    bool ranked; /* only one span is asked for, and nothing else: the ranks know */
+    enum view_rank rank;
+    struct view_place from, until;
+    bool has_from, has_until;
     const char *index;  /* that the one branch walks; NULL: branches by queue and state */
     int64_t queues[QUEUES_MAX];
     unsigned queue_count; /* 0: all */
@@ -170,12 +174,51 @@ static enum err_code where_created(struct query *q, struct view_span span, struc
             return err->code;
         }
         where(q, "j.id >=", add_id(q, place));
+        q->from.id = place;
     }
     if (span.before.ns != 0) {
         if (place_of(q, span.before, false, &place, err) != ERR_OK) {
             return err->code;
         }
         where(q, "j.id <", add_id(q, place));
+        q->until.id = place;
+    }
+    return ERR_OK;
+}
+
+/* All spans; after all other conditions, so that plain says whether there are any. */
+static enum err_code where_spans(struct query *q, struct err *err)
+{
+    const struct view_filter *f = q->f;
+    const struct {
+        struct view_span span;
+        const char *column;
+        enum view_rank rank; /* VIEW_RANK_COUNT: it has none */
+    } rows[] = {
+        {f->created, NULL, VIEW_RANK_CREATED},
+        {f->scheduled, "j.scheduled_at", VIEW_RANK_SCHEDULED},
+        {f->started, "j.started_at", VIEW_RANK_COUNT},
+        {f->completed, "j.completed_at", VIEW_RANK_COMPLETED},
+        {f->expire, "j.expire_at", VIEW_RANK_EXPIRE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct view_span span = rows[i].span;
+        if (!is_set(span)) {
+            continue;
+        }
+        q->ranked = q->plain && rows[i].rank != VIEW_RANK_COUNT && f->states == 0 &&
+                    f->queue.len == 0 && f->ns.len == 0;
+        q->rank = rows[i].rank;
+        q->has_from = span.after.ns != 0;
+        q->has_until = span.before.ns != 0;
+        q->from.moment = span.after.ns < INT64_MAX ? span.after.ns + 1 : INT64_MAX;
+        q->until.moment = span.before.ns;
+        if (rows[i].column != NULL) {
+            where_span(q, rows[i].column, span);
+        } else if (where_created(q, span, err) != ERR_OK) {
+            return err->code;
+        }
+        q->plain = false;
     }
     return ERR_OK;
 }
@@ -303,14 +346,10 @@ static enum err_code make_conditions(struct query *q, struct err *err)
     q->plain = true;
     where_numbers(q);
     where_origin(q);
-    where_span(q, "j.scheduled_at", f->scheduled);
-    where_span(q, "j.started_at", f->started);
-    where_span(q, "j.completed_at", f->completed);
-    where_span(q, "j.expire_at", f->expire);
     where_prefix(q, f->job_id_prefix);
     where_errors(q);
     where_tags(q);
-    return where_created(q, f->created, err) == ERR_OK ? where_payload(q, err) : err->code;
+    return where_payload(q, err) == ERR_OK ? where_spans(q, err) : err->code;
 }
 
 /* Queues: as numbers when they are few, else as a condition. */
@@ -584,10 +623,28 @@ static void write_counters(struct query *q)
     buf_add_str(&q->sql, buf_str(&q->where)); /* at most the namespace, which is a condition */
 }
 
+/* Jobs of the one span: those before its end without those before its beginning. */
+static enum err_code read_ranks(struct query *q, uint64_t *out, struct err *err)
+{
+    sqlite3 *db = q->r->db;
+    int64_t before = 0;
+    int64_t all = 0;
+    enum err_code code = q->has_until ? view_ranks__before(db, q->rank, q->until, &all, err)
+                                      : view_ranks__all(db, q->rank, &all, err);
+    if (code == ERR_OK && q->has_from) {
+        code = view_ranks__before(db, q->rank, q->from, &before, err);
+    }
+    *out = all > before ? (uint64_t)(all - before) : 0;
+    return code;
+}
+
 static enum err_code read_count(struct query *q, uint64_t *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
+    if (q->ranked) {
+        return read_ranks(q, out, err);
+    }
     buf_clear(&q->sql);
     if (q->plain) {
         write_counters(q);
