@@ -167,11 +167,12 @@ bool json_value_i64(struct json_value value, int64_t *out)
 }
 
 /* Most numbers: few digits, no exponent. The digits and the power of ten are doubles without loss,
- * so their quotient is the nearest double, which is what strtod would give in ten times the time. */
+ * so their quotient is the nearest double, which is what strtod would give in ten times the time.
+ */
 static bool short_decimal(struct str text, double *out)
 {
     enum { DIGITS_MAX = 15 };
-    static const double powers[] = {1,   1e1, 1e2, 1e3, 1e4,  1e5,  1e6,  1e7,
+    static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     uint64_t digits = 0;
     size_t behind = 0; /* digits behind the point */

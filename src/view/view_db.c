@@ -46,6 +46,9 @@ static const char *const tables[] = {
     " provider TEXT NOT NULL)",
     "CREATE VIRTUAL TABLE words USING fts5(queue, payload, tags, content='texts',"
     " content_rowid='num')",
+    /* Memory for the words of a chunk: all of it becomes one segment, and there is less to merge.
+     */
+    "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216)",
 };
 
 static const char *const indexes[] = {

@@ -2,12 +2,13 @@
  * Ranks: how many jobs there are before a moment, without counting them.
  *
  * The moments of a kind (created, completed, scheduled, expiring) are cut into buckets, each with
- * its number of jobs; a total of a range adds up buckets and counts only inside the two in which the
- * range begins and ends. The writer keeps the numbers in the transactions that change the jobs, and
- * cuts a bucket that has become large by a walk over an index. A moment that thousands of jobs share
- * gets a bucket of its own, so that no bound can fall into it.
+ * its number of jobs; a total of a range adds up buckets and counts only inside the two in which
+ * the range begins and ends. The writer keeps the numbers in the transactions that change the jobs,
+ * and cuts a bucket that has become large by a walk over an index. A moment that thousands of jobs
+ * share gets a bucket of its own, so that no bound can fall into it.
  *
- * Moments are what a kind counts in: nanoseconds, but milliseconds for creation, which is in the id.
+ * Moments are what a kind counts in: nanoseconds, but milliseconds for creation, which is in the
+ * id.
  */
 #include <stdlib.h>
 
@@ -15,8 +16,8 @@
 #include "view/view_int.h"
 
 enum {
-    BUCKET = 4096,         /* jobs of a bucket when it is cut off */
-    LARGE = 2 * BUCKET,    /* and when it is cut itself */
+    BUCKET = 4096,      /* jobs of a bucket when it is cut off */
+    LARGE = 2 * BUCKET, /* and when it is cut itself */
     BUCKETS_FIRST = 64,
 };
 
@@ -83,8 +84,7 @@ static void insert_bucket(struct view_rank_line *line, size_t at, struct view_bu
         line->buckets = realloc(line->buckets, line->cap * sizeof *line->buckets);
         CHECK(line->buckets != NULL);
     }
-    memmove(line->buckets + at + 1, line->buckets + at,
-            (line->count - at) * sizeof *line->buckets);
+    memmove(line->buckets + at + 1, line->buckets + at, (line->count - at) * sizeof *line->buckets);
     line->buckets[at] = bucket;
     line->count++;
 }

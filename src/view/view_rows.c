@@ -36,8 +36,9 @@ static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [FIND] = "SELECT num, version, queue, state, errors, usages, completed_at, scheduled_at, expire_at"
-             " FROM jobs WHERE id = ?",
+    [FIND] =
+        "SELECT num, version, queue, state, errors, usages, completed_at, scheduled_at, expire_at"
+        " FROM jobs WHERE id = ?",
     [INSERT_JOB] =
         "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") VALUES (?" VIEW_COLUMNS(QUESTION) ")",
     /* The id is the first parameter of both. */
@@ -412,8 +413,8 @@ static enum err_code write_job(struct view_rows *r, const struct job *j, const s
 }
 
 /* What belongs to a job besides its row, and the counters. */
-static enum err_code write_rest(struct view_rows *r, const struct job *j,
-                                const struct old_row *old, struct view_queue *q, struct err *err)
+static enum err_code write_rest(struct view_rows *r, const struct job *j, const struct old_row *old,
+                                struct view_queue *q, struct err *err)
 {
     if (old->found) {
         uncount(r, old);
@@ -568,8 +569,7 @@ enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mar
     bind_i64(st, 2, (int64_t)mark->hash);
     bind_i64(st, 3, mark->words);
     if (write_counts(r, err) != ERR_OK || view_ranks__save(&r->ranks, !r->fresh, err) != ERR_OK ||
-        run(r, SET_MARK, err) != ERR_OK ||
-        run(r, COMMIT, err) != ERR_OK) {
+        run(r, SET_MARK, err) != ERR_OK || run(r, COMMIT, err) != ERR_OK) {
         return err->code;
     }
     r->mark = *mark;

@@ -40,11 +40,11 @@ struct query {
     bool texts;         /* a condition looks at texts */
     struct str program; /* of payload_jq, asked of all rows that the statement gives */
     bool plain;         /* only namespace, queue and state are asked for: the counters know */
-    bool ranked; /* only one span is asked for, and nothing else: the ranks know */
+    bool ranked;        /* only one span is asked for, and nothing else: the ranks know */
     enum view_rank rank;
     struct view_place from, until;
     bool has_from, has_until;
-    const char *index;  /* that the one branch walks; NULL: branches by queue and state */
+    const char *index; /* that the one branch walks; NULL: branches by queue and state */
     int64_t queues[QUEUES_MAX];
     unsigned queue_count; /* 0: all */
     unsigned states;      /* of the branches */
