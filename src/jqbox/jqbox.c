@@ -195,7 +195,9 @@ static struct str first_line(char *text, size_t len)
             line.len = i;
             break;
         }
-        text[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
+        if (text[i] < ' ' || text[i] > '~') {
+            text[i] = '?';
+        }
     }
     for (size_t i = 0; i < COUNT_OF(tails); i++) {
         const char *tail = memmem(line.ptr, line.len, tails[i], strlen(tails[i]));

@@ -24,6 +24,7 @@
 #include "os/os_file.h"
 #include "store/store.h"
 #include "view/view.h"
+#include "view/view_ranks_int.h"
 
 /* view_db.c: connections */
 
@@ -79,24 +80,6 @@ ATTR_NODISCARD enum err_code view_functions__add(sqlite3 *db, struct err *err);
 /* A copy with ASCII letters in lower case, as view_contains wants what it looks for. */
 struct str view_functions__lower(struct arena *a, struct str s);
 
-/* view_program.c: payload_jq in the whole language */
-
-/* Of the jobs that match, in order, those behind the first `skip`, at most max. */
-struct view_program {
-    struct str text;
-    uint64_t skip;
-    uint32_t max;
-    bool all; /* go on behind them, and count */
-    /* result */
-    struct id *ids; /* room for max */
-    size_t count;
-    uint64_t total; /* with all */
-};
-/* Ask the program about every row of a statement that gives ids and, in column num, numbers of
- * texts. */
-ATTR_NODISCARD enum err_code view_program__select(struct view_reader *r, struct view_program *p,
-                                                  sqlite3_stmt *rows, int num, struct err *err);
-
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
@@ -136,53 +119,6 @@ struct view_mark {
     uint64_t hash;     /* of the state at exactly that entry; 0: the rows may be newer than it */
     int64_t words;     /* texts up to this number are in the full text */
 };
-
-/* view_ranks.c: numbers of jobs by moments */
-
-enum view_rank {
-    VIEW_RANK_CREATED, /* milliseconds, of the id; all others nanoseconds */
-    VIEW_RANK_COMPLETED,
-    VIEW_RANK_SCHEDULED,
-    VIEW_RANK_EXPIRE,
-    VIEW_RANK_COUNT
-};
-
-struct view_bucket {
-    int64_t first; /* moment; the bucket ends where the next one begins */
-    int64_t n;
-    int64_t cut_at; /* how many make it worth a cut */
-    bool changed;
-};
-
-struct view_ranks {
-    sqlite3 *db;
-    struct view_rank_line {
-        struct view_bucket *buckets;
-        size_t count, cap;
-        bool changed;
-    } lines[VIEW_RANK_COUNT];
-};
-
-ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *err);
-void view_ranks__deinit(struct view_ranks *r); /* fine on zeros */
-int64_t view_ranks__of_id(struct id id);
-/* A job's moment changes; 0 is none. */
-void view_ranks__move(struct view_ranks *r, enum view_rank kind, int64_t from, int64_t to);
-/* Inside the transaction that changes the jobs, when they are all there. cut: large buckets too,
- * which needs the indexes. */
-ATTR_NODISCARD enum err_code view_ranks__save(struct view_ranks *r, bool cut, struct err *err);
-
-/* How many jobs are before a place: an id for VIEW_RANK_CREATED, else a moment. And how many have
- * such a moment at all. */
-struct view_place {
-    int64_t moment;
-    struct id id;
-};
-ATTR_NODISCARD enum err_code view_ranks__before(sqlite3 *db, enum view_rank kind,
-                                                struct view_place place, int64_t *out,
-                                                struct err *err);
-ATTR_NODISCARD enum err_code view_ranks__all(sqlite3 *db, enum view_rank kind, int64_t *out,
-                                             struct err *err);
 
 /* view_rows.c: writing jobs through one connection */
 

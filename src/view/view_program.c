@@ -12,7 +12,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "os/os_clock.h"
-#include "view/view_int.h"
+#include "view/view_program_int.h"
 
 enum { KEEP_S = 10 };
 

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "view/view_int.h"
 #include "view/view_jq.h"
+#include "view/view_program_int.h"
 
 enum {
     PARAMS_MAX = 2 * LIMIT_TAGS + 64,
