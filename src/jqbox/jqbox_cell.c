@@ -34,10 +34,10 @@ enum { BOUND_SPACE = 1 };
 enum { CPU_S_MAX = 900 }; /* the parent's clock ends a child long before */
 
 static const uint32_t allowed[] = {
-    /* memory, the socket, the time, the seed of hashes, and the end */
-    SYS_brk,   SYS_mmap,         SYS_munmap,        SYS_mremap,       SYS_madvise,
-    SYS_read,  SYS_write,        SYS_clock_gettime, SYS_gettimeofday, SYS_getrandom,
-    SYS_futex, SYS_rt_sigreturn, SYS_exit,          SYS_exit_group,
+    /* memory, the socket, the time, the seed of hashes, the end and what a sanitizer does first */
+    SYS_brk,   SYS_mmap,        SYS_munmap,        SYS_mremap,       SYS_madvise,
+    SYS_read,  SYS_write,       SYS_clock_gettime, SYS_gettimeofday, SYS_getrandom,
+    SYS_futex, SYS_sigaltstack, SYS_rt_sigreturn,  SYS_exit,         SYS_exit_group,
 };
 
 static struct sock_filter load(size_t offset)

@@ -72,7 +72,9 @@ static bool take_frame(struct input *in, struct str *out)
 static void read_more(struct input *in)
 {
     size_t rest = in->len - in->at;
-    memmove(in->bytes, in->bytes + in->at, rest);
+    if (rest > 0) {
+        memmove(in->bytes, in->bytes + in->at, rest);
+    }
     in->at = 0;
     in->len = rest;
     if (in->cap - in->len < READ_BYTES) {
@@ -126,6 +128,8 @@ static jq_state *compile(struct str program)
     memcpy(z, program.ptr, program.len);
     z[program.len] = '\0';
     jq_set_error_cb(jq, complain_cb, &complaint);
+    jq_set_input_cb(jq, NULL, NULL); /* libjq 1.6 leaves these as the memory was */
+    jq_set_debug_cb(jq, NULL, NULL);
     /* There are no libraries; libjq fails to check that it was told where they are. */
     jq_set_attr(jq, jv_string("JQ_LIBRARY_PATH"), jv_array());
     jq_set_attr(jq, jv_string("JQ_ORIGIN"), jv_string("/"));

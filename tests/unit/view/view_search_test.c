@@ -413,7 +413,7 @@ static void random_texts(struct rng *rng, struct view_filter *f, struct view_tag
     };
     f->payload_contains = one_in(rng, 6) ? ANY(rng, parts) : STR_EMPTY;
     f->payload_jq = one_in(rng, 6) ? ANY(rng, expressions) : STR_EMPTY;
-    if (one_in(rng, 40)) {
+    if (one_in(rng, 200)) {
         f->payload_jq = str_from_z(programs[rng_below(rng, COUNT_OF(programs))].program);
     }
     f->error_contains = one_in(rng, 8) ? ANY(rng, error_parts) : STR_EMPTY;
