@@ -17,6 +17,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine.h"
+#include "jqbox/jqbox_child.h"
 #include "lib/meter.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
@@ -294,6 +295,14 @@ static void measure_searches(struct bench *b, unsigned asks)
          1},
         {"created within the hour", {.created = {.after = hour}}, VIEW_SORT_CREATED_AT, 10},
         {"completed within the hour", {.completed = {.after = hour}}, VIEW_SORT_COMPLETED_AT, 10},
+        {"state, completed within the hour",
+         {.states = 1U << JOB_COMPLETED, .completed = {.after = hour}},
+         VIEW_SORT_COMPLETED_AT,
+         10},
+        {"state, created within the hour",
+         {.states = 1U << JOB_COMPLETED, .created = {.after = hour}},
+         VIEW_SORT_CREATED_AT,
+         10},
         {"queue and state by attempt",
          {.queue = STR("queue.3"), .states = 1U << JOB_PENDING},
          VIEW_SORT_ATTEMPT,
@@ -307,6 +316,10 @@ static void measure_searches(struct bench *b, unsigned asks)
          {.queue = STR("queue.3"), .payload_jq = STR(".amount > 900")},
          VIEW_SORT_CREATED_AT,
          10},
+        {"queue and a program for jq",
+         {.queue = STR("queue.3"), .payload_jq = STR(".amount > 900 and .user.id > 5")},
+         VIEW_SORT_CREATED_AT,
+         50},
         {"everywhere: part of the payload", {.payload_contains = STR("customer 4711")}, 0, 50},
     };
     printf("\n%-44s %9s %12s %12s %12s\n", "search", "total", "p50", "p99", "CPU");
@@ -369,6 +382,9 @@ int main(int argc, char **argv)
     int64_t feed = 100000;
     int64_t asks = 500;
     struct engine_config config = engine_config_default();
+    if (jqbox_child_is_asked(argc, argv)) {
+        return jqbox_child_main();
+    }
     for (int i = 1; i < argc; i++) {
         struct str arg = str_from_z(argv[i]);
         bool has_value = i + 1 < argc;

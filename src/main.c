@@ -2,6 +2,7 @@
  * Brings the server and the command line together.
  */
 #include "cli/cli.h"
+#include "jqbox/jqbox_child.h"
 #include "server/server.h"
 #include "server/settings.h"
 
@@ -15,5 +16,8 @@ static bool setting(size_t index, struct cli_setting *out)
 int main(int argc, char **argv)
 {
     static const struct cli_host host = {.server = server_main, .setting = setting};
+    if (jqbox_child_is_asked(argc, argv)) {
+        return jqbox_child_main();
+    }
     return cli_main(argc, argv, environ, &host);
 }

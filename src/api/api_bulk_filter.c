@@ -67,6 +67,10 @@ static void look(struct api_call *c, struct view_reader *r)
         code = view_search_count(r, &f->filter, c->arena, &f->matched, &c->ask_err);
     }
     c->ask_err.code = code;
+    if (code == ERR_VALIDATION) { /* a payload_jq program that only the view could refuse */
+        (void)err_wrap(&c->ask_err, "filter");
+        c->ask_err.code = ERR_BULK;
+    }
 }
 
 static void looked(struct api_call *c)

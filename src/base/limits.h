@@ -74,6 +74,7 @@ enum {
     LIMIT_STREAMS            = 1024,         /* readers per network thread; a slow one may hold 1 MiB */
     LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */
     LIMIT_FEED_IDS           = 4 << 20,      /* changed jobs that wait to be copied: 160 MB; beyond, compare */
+    LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
 };
 /* clang-format on */

@@ -166,11 +166,45 @@ bool json_value_i64(struct json_value value, int64_t *out)
     return value.type == JSON_TYPE_NUMBER && str_to_i64(value.text, out);
 }
 
+/* Most numbers: few digits, no exponent. The digits and the power of ten are doubles without loss,
+ * so their quotient is the nearest double, which is what strtod would give in ten times the time.
+ */
+static bool short_decimal(struct str text, double *out)
+{
+    enum { DIGITS_MAX = 15 };
+    static const double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    uint64_t digits = 0;
+    size_t behind = 0; /* digits behind the point */
+    bool point = false;
+    size_t i = text.ptr[0] == '-' ? 1 : 0;
+    if (text.len - i > DIGITS_MAX) {
+        return false;
+    }
+    for (; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c >= '0' && c <= '9') {
+            digits = digits * 10 + (uint64_t)(c - '0');
+            behind += point ? 1 : 0;
+        } else if (c == '.') {
+            point = true;
+        } else {
+            return false;
+        }
+    }
+    double v = (double)digits / powers[behind];
+    *out = text.ptr[0] == '-' ? -v : v;
+    return true;
+}
+
 bool json_value_f64(struct json_value value, double *out)
 {
     char text[NUMBER_TEXT_MAX + 1];
     if (value.type != JSON_TYPE_NUMBER || value.text.len > NUMBER_TEXT_MAX) {
         return false;
+    }
+    if (short_decimal(value.text, out)) {
+        return true;
     }
     memcpy(text, value.text.ptr, value.text.len);
     text[value.text.len] = '\0';

@@ -174,6 +174,22 @@ static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
     uv_mutex_lock(&v->lock);
 }
 
+/* With the lock held, which is released meanwhile. A program that nobody asked for a while goes. */
+static void rest(struct view *v, struct view_reader *r, int64_t wait_ns)
+{
+    int64_t keep_ns = r->box == NULL ? INT64_MAX : r->box_until_ns - os_clock_mono().ns;
+    wait_ns = keep_ns < wait_ns ? keep_ns : wait_ns;
+    if (keep_ns <= 0) {
+        uv_mutex_unlock(&v->lock);
+        jqbox_close(TAKE(r->box));
+        uv_mutex_lock(&v->lock);
+    } else if (wait_ns == INT64_MAX) {
+        uv_cond_wait(&v->moved, &v->lock);
+    } else {
+        (void)uv_cond_timedwait(&v->moved, &v->lock, (uint64_t)wait_ns);
+    }
+}
+
 static void reader_main(void *data)
 {
     struct view_reader *r = data;
@@ -186,13 +202,12 @@ static void reader_main(void *data)
             serve(v, r, ask);
         } else if (v->stopping) {
             break;
-        } else if (wait_ns == INT64_MAX) {
-            uv_cond_wait(&v->moved, &v->lock);
         } else {
-            (void)uv_cond_timedwait(&v->moved, &v->lock, (uint64_t)wait_ns);
+            rest(v, r, wait_ns);
         }
     }
     uv_mutex_unlock(&v->lock); /* the writer closes the connection */
+    jqbox_close(r->box);
 }
 
 void view_ask(struct view *v, struct view_ask *ask)

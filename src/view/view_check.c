@@ -164,6 +164,28 @@ static enum err_code compare_total(struct checking *c, const char *sql, uint64_t
     return ERR_OK;
 }
 
+/* Buckets that do not have the number of jobs between their moment and the next one's. */
+#define WRONG_RANKS(kind, column)                                                                  \
+    "SELECT count(*) FROM (SELECT first, n, lead(first, 1, 9223372036854775807) OVER (ORDER BY"    \
+    " first) AS next FROM ranks WHERE kind = " #kind ") WHERE n <> (SELECT count(*) FROM jobs"     \
+    " WHERE " column " > 0 AND " column " >= first AND " column " < next)"
+
+static enum err_code compare_ranks(struct checking *c, struct err *err)
+{
+    static const char *const wrong[VIEW_RANK_COUNT] = {
+        [VIEW_RANK_CREATED] = WRONG_RANKS(0, "created_at / 1000000"),
+        [VIEW_RANK_COMPLETED] = WRONG_RANKS(1, "completed_at"),
+        [VIEW_RANK_SCHEDULED] = WRONG_RANKS(2, "scheduled_at"),
+        [VIEW_RANK_EXPIRE] = WRONG_RANKS(3, "expire_at"),
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        if (compare_total(c, wrong[i], 0, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return compare_total(c, "SELECT sum(n) FROM ranks WHERE kind = 0", c->out->jobs, err);
+}
+
 static enum err_code compare_totals(struct checking *c, struct err *err)
 {
     static const char counters[] =
@@ -177,7 +199,7 @@ static enum err_code compare_totals(struct checking *c, struct err *err)
         compare_total(c, "SELECT count(*) FROM usage", c->usages_seen, err) != ERR_OK) {
         return err->code;
     }
-    return compare_total(c, counters, 0, err);
+    return compare_total(c, counters, 0, err) == ERR_OK ? compare_ranks(c, err) : err->code;
 }
 
 static enum err_code compare_all(struct checking *c, struct err *err)

@@ -5,6 +5,8 @@
  * journal, and the indexes are made when all rows are there. A comparison walks the rows beside the
  * documents: a document says which log entry wrote it, and a row with the same entry is up to date.
  */
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "log/log.h"
 #include "store/store_job.h"
@@ -27,22 +29,66 @@ static void decode(struct id id, struct str doc, struct job *out)
     }
 }
 
+/* Documents that are written together. */
+enum { LOAD_JOBS = 8192, LOAD_BYTES = 8 << 20 };
+
+struct load {
+    struct view_rows *r;
+    struct buf docs;
+    struct {
+        struct id id;
+        size_t at, len;
+    } place[LOAD_JOBS];
+    struct job jobs[LOAD_JOBS];
+    struct view_new news[LOAD_JOBS];
+    size_t count;
+};
+
+static enum err_code unload(struct load *l, struct err *err)
+{
+    for (size_t i = 0; i < l->count; i++) {
+        decode(l->place[i].id, str_from(l->docs.ptr + l->place[i].at, l->place[i].len),
+               &l->jobs[i]);
+    }
+    enum err_code code = view_rows__put_new(l->r, l->jobs, l->news, l->count, err);
+    l->count = 0;
+    buf_clear(&l->docs);
+    return code;
+}
+
+static enum err_code load(struct load *l, struct id id, struct str doc, struct err *err)
+{
+    enum err_code code = ERR_OK;
+    if (l->count == LOAD_JOBS || (l->count > 0 && l->docs.len + doc.len > LOAD_BYTES)) {
+        code = unload(l, err);
+    }
+    l->place[l->count].id = id;
+    l->place[l->count].at = l->docs.len;
+    l->place[l->count].len = doc.len;
+    l->count++;
+    buf_add_str(&l->docs, doc);
+    return code;
+}
+
 static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct err *err)
 {
     struct store_walk *walk = store_walk_new(r->store);
+    struct load *l = calloc(1, sizeof *l);
     struct id id;
     struct str doc;
-    struct job j;
     enum err_code code = ERR_OK;
     uint64_t n = 0;
+    CHECK(l != NULL);
+    l->r = r;
+    buf_init(&l->docs, SIZE_MAX);
     while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
-        if (++n % LOOK_EVERY == 0 && atomic_load(stop)) {
-            code = stopped(err);
-            break;
-        }
-        decode(id, doc, &j);
-        code = view_rows__put(r, &j, err);
+        code = ++n % LOOK_EVERY == 0 && atomic_load(stop) ? stopped(err) : load(l, id, doc, err);
     }
+    if (code == ERR_OK) {
+        code = unload(l, err);
+    }
+    buf_deinit(&l->docs);
+    free(l);
     store_walk_free(walk);
     return code;
 }
@@ -65,11 +111,21 @@ static enum err_code build(sqlite3 *db, struct store *store, const struct view_m
     if (code == ERR_OK) {
         code = view_rows__commit(&r, mark, err);
     }
+    if (code == ERR_OK) {
+        code = view_db__create_indexes(db, err);
+    }
+    if (code == ERR_OK) {
+        code = view_rows__begin(&r, err);
+    }
+    r.fresh = false; /* there are indexes now, by which ranks are cut */
+    if (code == ERR_OK) {
+        code = view_rows__commit(&r, mark, err);
+    }
     if (r.st != NULL) {
         view_rows__rollback(&r);
     }
     view_rows__close(&r);
-    return code == ERR_OK ? view_db__create_indexes(db, err) : code;
+    return code == ERR_OK ? view_db__set_version(db, err) : code;
 }
 
 enum err_code view_copy__build(const char *path, struct store *store, const struct view_mark *mark,

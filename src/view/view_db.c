@@ -24,6 +24,8 @@ static const char *const tables[] = {
     "CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL, n INTEGER NOT NULL,"
     " PRIMARY KEY (queue, state)) WITHOUT ROWID",
+    "CREATE TABLE ranks (kind INTEGER NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL,"
+    " PRIMARY KEY (kind, first)) WITHOUT ROWID",
     "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
 #define INT_TYPE                  " INTEGER NOT NULL"
 #define STEP_TYPE                 " INTEGER"
@@ -44,18 +46,24 @@ static const char *const tables[] = {
     " provider TEXT NOT NULL)",
     "CREATE VIRTUAL TABLE words USING fts5(queue, payload, tags, content='texts',"
     " content_rowid='num')",
+    /* Memory for the words of a chunk: all of it becomes one segment, and there is less to merge.
+     */
+    "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216)",
 };
 
 static const char *const indexes[] = {
-    /* by queue and state, newest first; num leads to the texts without a look at the row */
-    "CREATE INDEX jobs_line ON jobs (queue, state, id, num)",
+    /* by queue and state, newest first; num leads to the texts without a look at the row, and the
+     * rest are sorts that would look at every row */
+    "CREATE INDEX jobs_line ON jobs (queue, state, id, num, priority, attempt)",
     /* by state over all queues */
     "CREATE INDEX jobs_state ON jobs (state, id, num, queue)",
     /* the default order of /dead */
     "CREATE INDEX jobs_dead ON jobs (failed_at, id, queue) WHERE state = 6",
-    "CREATE INDEX jobs_completed ON jobs (completed_at, id) WHERE completed_at > 0",
+    "CREATE INDEX jobs_completed ON jobs (completed_at, id, state, queue, num)"
+    " WHERE completed_at > 0",
     /* these cost nothing for jobs that do not have them */
-    "CREATE INDEX jobs_scheduled ON jobs (scheduled_at, id) WHERE scheduled_at > 0",
+    "CREATE INDEX jobs_scheduled ON jobs (scheduled_at, id, state, queue, num)"
+    " WHERE scheduled_at > 0",
     "CREATE INDEX jobs_expire ON jobs (expire_at, id) WHERE expire_at > 0",
     "CREATE INDEX jobs_failing ON jobs (id) WHERE errors > 0",
     "CREATE INDEX jobs_unique ON jobs (unique_key, id) WHERE unique_key IS NOT NULL",
@@ -219,13 +227,17 @@ enum err_code view_db__create(sqlite3 *db, struct err *err)
 
 enum err_code view_db__create_indexes(sqlite3 *db, struct err *err)
 {
-    char sql[96];
     for (size_t i = 0; i < COUNT_OF(indexes); i++) {
         if (view_db__exec(db, indexes[i], err) != ERR_OK) {
             return err->code;
         }
     }
-    /* Said last: a file that was not finished has no version. */
+    return ERR_OK;
+}
+
+enum err_code view_db__set_version(sqlite3 *db, struct err *err)
+{
+    char sql[96];
     (void)snprintf(sql, sizeof sql, "PRAGMA application_id = %d; PRAGMA user_version = %d",
                    APPLICATION_ID, VIEW_DB_VERSION);
     return view_db__exec(db, sql, err);

@@ -28,22 +28,57 @@ struct str view_functions__lower(struct arena *a, struct str s)
     return str_from(p, s.len);
 }
 
-/* The part's letters are lower case already. */
-static bool contains(struct str s, struct str part)
+static unsigned char upper(unsigned char c)
 {
-    if (part.len == 0 || s.len < part.len || s.ptr == NULL) {
+    return c >= 'a' && c <= 'z' ? (unsigned char)(c & 0xdf) : c;
+}
+
+static bool begins_with(const unsigned char *s, struct str part)
+{
+    for (size_t n = 0; n < part.len; n++) {
+        if (lower(s[n]) != (unsigned char)part.ptr[n]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum { LANES = 16 };
+typedef unsigned char lanes __attribute__((vector_size(LANES)));
+
+static lanes load(const unsigned char *p)
+{
+    lanes v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Is c, in either case, in any lane of a where d is in the same lane of b? */
+static bool any_pair(lanes a, unsigned char c, lanes b, unsigned char d)
+{
+    lanes both = (lanes)((a == c) | (a == upper(c))) & (lanes)((b == d) | (b == upper(d)));
+    uint64_t words[LANES / sizeof(uint64_t)];
+    memcpy(words, &both, sizeof words);
+    return (words[0] | words[1]) != 0;
+}
+
+/* The part's letters are lower case already. Most places are passed sixteen at a time: the first
+ * and the last byte of the part must both be where they would be. */
+static bool contains(struct str text, struct str part)
+{
+    if (part.len == 0 || text.len < part.len || text.ptr == NULL) {
         return part.len == 0;
     }
-    unsigned char first = (unsigned char)part.ptr[0];
-    for (size_t i = 0; i + part.len <= s.len; i++) {
-        if (lower((unsigned char)s.ptr[i]) != first) {
-            continue;
+    const unsigned char *s = (const unsigned char *)text.ptr;
+    const unsigned char first = (unsigned char)part.ptr[0];
+    const unsigned char last = (unsigned char)part.ptr[part.len - 1];
+    const size_t places = text.len - part.len + 1;
+    for (size_t i = 0; i < places; i++) {
+        while (i + LANES <= places &&
+               !any_pair(load(s + i), first, load(s + i + part.len - 1), last)) {
+            i += LANES;
         }
-        size_t n = 1;
-        while (n < part.len && lower((unsigned char)s.ptr[i + n]) == (unsigned char)part.ptr[n]) {
-            n++;
-        }
-        if (n == part.len) {
+        if (i < places && begins_with(s + i, part)) {
             return true;
         }
     }

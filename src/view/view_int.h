@@ -20,9 +20,11 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "core/job.h"
+#include "jqbox/jqbox.h"
 #include "os/os_file.h"
 #include "store/store.h"
 #include "view/view.h"
+#include "view/view_ranks_int.h"
 
 /* view_db.c: connections */
 
@@ -64,9 +66,11 @@ struct view_names {
 };
 struct view_names view_db__names_of(struct arena *a, struct str ns);
 
-/* Tables, without the indexes, of an empty file; and the indexes. */
+/* Tables, without the indexes, of an empty file; the indexes; and, last, its version: it is
+ * finished. */
 ATTR_NODISCARD enum err_code view_db__create(sqlite3 *db, struct err *err);
 ATTR_NODISCARD enum err_code view_db__create_indexes(sqlite3 *db, struct err *err);
+ATTR_NODISCARD enum err_code view_db__set_version(sqlite3 *db, struct err *err);
 /* Is it a file of this version that has been finished? */
 ATTR_NODISCARD enum err_code view_db__check_version(sqlite3 *db, struct err *err);
 
@@ -79,7 +83,7 @@ struct str view_functions__lower(struct arena *a, struct str s);
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
-enum { VIEW_DB_VERSION = 1 };
+enum { VIEW_DB_VERSION = 2 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -118,10 +122,13 @@ struct view_mark {
 
 /* view_rows.c: writing jobs through one connection */
 
+struct view_queue;
+
 struct view_rows {
     sqlite3 *db;
     struct store *store;
     struct sqlite3_stmt **st;
+    struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
     struct view_queue **by_num;
     int64_t by_num_cap;
@@ -144,6 +151,17 @@ void view_rows__close(struct view_rows *r); /* fine on zeros, and on one that fa
 ATTR_NODISCARD enum err_code view_rows__begin(struct view_rows *r, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__put(struct view_rows *r, const struct job *j,
                                             struct err *err);
+/* Jobs that the file does not have, in the order of ids. Their texts get numbers queue by queue: a
+ * search that looks at all texts of a queue then finds many of them on each page. news is room for
+ * n. */
+struct view_new {
+    struct view_queue *queue;
+    int64_t num;
+    size_t next;     /* job of the same queue */
+    size_t by_queue; /* the i-th job in the order of numbers */
+};
+ATTR_NODISCARD enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs,
+                                                struct view_new *news, size_t n, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *err);
 ATTR_NODISCARD enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark,
                                                struct err *err);
@@ -202,6 +220,8 @@ struct view_reader {
     sqlite3 *db; /* NULL: to be opened. Closed by the writer while nobody runs */
     uv_thread_t thread;
     int64_t deadline_ns;
+    struct jqbox *box; /* of the last search that had a program: the next page wants it again */
+    int64_t box_until_ns;
 };
 
 struct view_writer;

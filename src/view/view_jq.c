@@ -66,8 +66,9 @@ static bool parse_op(struct str *s, enum view_jq_op *out)
     return false;
 }
 
-/* A JSON literal that is the rest of the expression. */
-static bool parse_literal(struct str s, struct arena *a, struct view_jq *out)
+/* A JSON literal that is the rest of the expression. Only numbers and texts have an order; a
+ * question for another order is no program either, however libjq would answer it. */
+static bool parse_literal(struct str s, struct arena *a, struct view_jq *out, bool *out_refused)
 {
     struct json_scan scan = json_scan_from(s);
     struct json_value v;
@@ -79,16 +80,16 @@ static bool parse_literal(struct str s, struct arena *a, struct view_jq *out)
     switch (v.type) {
     case JSON_TYPE_NULL:
         out->kind = VIEW_JQ_NULL;
+        *out_refused = !equality;
         return equality;
     case JSON_TYPE_BOOL:
         out->kind = VIEW_JQ_BOOL;
+        *out_refused = !equality;
         return equality && json_value_bool(v, &out->truth);
-    case JSON_TYPE_NUMBER: {
-        double number;
+    case JSON_TYPE_NUMBER:
         out->kind = VIEW_JQ_NUMBER;
-        out->number = v;
-        return json_value_f64(v, &number);
-    }
+        out->is_whole = json_value_i64(v, &out->whole);
+        return json_value_f64(v, &out->number);
     case JSON_TYPE_STRING:
         out->kind = VIEW_JQ_TEXT;
         return json_value_text(v, a, &out->text, &err) == ERR_OK;
@@ -142,18 +143,20 @@ static bool parse_filter(struct str s, struct view_jq *out)
 
 enum err_code view_jq_parse(struct str text, struct arena *a, struct view_jq *out, struct err *err)
 {
-    struct str s = str_trim(text);
+    struct str whole = str_trim(text);
+    struct str s = whole;
     struct view_jq jq = {.kind = VIEW_JQ_NULL};
-    bool ok = s.len <= VIEW_JQ_BYTES_MAX && str_is_utf8(s) && parse_path(&s, &jq.path);
+    bool refused = s.len == 0 || s.len > VIEW_JQ_BYTES_MAX || !str_is_utf8(s);
+    bool ok = !refused && parse_path(&s, &jq.path);
     if (ok) {
         skip_blanks(&s);
         ok = take(&s, STR("|")) ? parse_filter(s, &jq)
-                                : parse_op(&s, &jq.op) && parse_literal(s, a, &jq);
+                                : parse_op(&s, &jq.op) && parse_literal(s, a, &jq, &refused);
     }
-    if (!ok) {
+    if (refused) {
         return err_set(err, ERR_VALIDATION, "unsupported payload_jq expression");
     }
-    *out = jq;
+    *out = ok ? jq : (struct view_jq){.kind = VIEW_JQ_PROGRAM, .text = whole};
     return ERR_OK;
 }
 
@@ -178,38 +181,33 @@ static bool holds(enum view_jq_op op, int order)
     UNREACHABLE("an operator that does not exist");
 }
 
-/* The value at the path; false when there is none. */
+/* The value at the path, which has a word; false when there is none. */
 static bool find(struct str path, struct str payload, struct json_value *out)
 {
-    struct err err;
-    if (json_scan_first(payload, out, &err) != ERR_OK) {
-        return false;
-    }
-    while (path.len > 0) {
+    out->text = payload;
+    do {
         const char *dot = memchr(path.ptr, '.', path.len);
         size_t len = dot == NULL ? path.len : (size_t)(dot - path.ptr);
-        if (out->type != JSON_TYPE_OBJECT ||
-            !json_scan_member(out->text, str_from(path.ptr, len), out)) {
+        if (!json_scan_member(out->text, str_from(path.ptr, len), out)) {
             return false;
         }
         path = str_from_offset(path, dot == NULL ? len : len + 1);
-    }
+    } while (path.len > 0);
     return true;
 }
 
 /* Whole numbers exactly, others as doubles. */
 static bool number_holds(const struct view_jq *jq, struct json_value v)
 {
-    int64_t a, b;
-    double x, y;
+    int64_t a;
+    double x;
     if (v.type != JSON_TYPE_NUMBER) {
         return jq->op == VIEW_JQ_NE;
     }
-    if (json_value_i64(v, &a) && json_value_i64(jq->number, &b)) {
-        return holds(jq->op, (a > b) - (a < b));
+    if (jq->is_whole && json_value_i64(v, &a)) {
+        return holds(jq->op, (a > jq->whole) - (a < jq->whole));
     }
-    return json_value_f64(v, &x) && json_value_f64(jq->number, &y) &&
-           holds(jq->op, (x > y) - (x < y));
+    return json_value_f64(v, &x) && holds(jq->op, (x > jq->number) - (x < jq->number));
 }
 
 /* The value as text: a string decoded, anything else as its JSON. False for a string that is none
@@ -325,8 +323,10 @@ static bool present_matches(const struct view_jq *jq, struct json_value v, struc
         int64_t n = length_of(v, buf);
         return holds(jq->op, (n > jq->length) - (n < jq->length));
     }
+    case VIEW_JQ_PROGRAM:
+        break;
     }
-    UNREACHABLE("a kind of expression that does not exist");
+    UNREACHABLE("a kind of expression that is not asked here");
 }
 
 bool view_jq_matches(const struct view_jq *jq, struct str payload)

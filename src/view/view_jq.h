@@ -5,6 +5,9 @@
  * once into a struct and then asked of many payloads; nothing of it becomes part of an SQL text.
  * Values are compared as the contract says: numbers with numbers, text by bytes, booleans with
  * booleans; a value of another type answers "no" unless the question is "!=".
+ *
+ * What is not of this language may be a program of the whole jq language, which is asked in another
+ * way (view_program.c).
  */
 #pragma once
 
@@ -15,7 +18,6 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "json/json_value.h"
 
 enum { VIEW_JQ_BYTES_MAX = 4096 }; /* of an expression */
 
@@ -27,6 +29,7 @@ enum view_jq_kind {
     VIEW_JQ_STARTS, /* path | startswith("text") */
     VIEW_JQ_HAS,    /* path | contains("text") */
     VIEW_JQ_LENGTH, /* path | length op 3 */
+    VIEW_JQ_PROGRAM /* none of these: a program, or nothing that makes sense */
 };
 
 enum view_jq_op {
@@ -43,15 +46,18 @@ struct view_jq {
     struct str path; /* without the leading dot: words with dots between */
     enum view_jq_kind kind;
     enum view_jq_op op;
-    struct str text;
-    struct json_value number;
+    struct str text; /* of the question, or of the program */
+    double number;
+    bool is_whole; /* then it is compared as such */
+    int64_t whole;
     bool truth;
     int64_t length;
 };
 
-/* ERR_VALIDATION, "unsupported payload_jq expression", when text is anything else. */
+/* ERR_VALIDATION, "unsupported payload_jq expression", when text asks in this language what cannot
+ * be asked (`.a > null`), is empty, too long or not UTF-8. */
 ATTR_NODISCARD enum err_code view_jq_parse(struct str text, struct arena *a, struct view_jq *out,
                                            struct err *err);
 
-/* The answer for one payload, which is JSON. Any thread. */
+/* The answer for one payload, which is JSON. Not for programs. Any thread. */
 bool view_jq_matches(const struct view_jq *jq, struct str payload);

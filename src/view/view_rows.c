@@ -36,7 +36,9 @@ static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [FIND] = "SELECT num, version, queue, state, errors, usages FROM jobs WHERE id = ?",
+    [FIND] =
+        "SELECT num, version, queue, state, errors, usages, completed_at, scheduled_at, expire_at"
+        " FROM jobs WHERE id = ?",
     [INSERT_JOB] =
         "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") VALUES (?" VIEW_COLUMNS(QUESTION) ")",
     /* The id is the first parameter of both. */
@@ -67,6 +69,8 @@ struct view_queue {
     int64_t delta[JOB_STATE_COUNT]; /* of this transaction */
     bool changed;
     struct view_queue *changed_next;
+    size_t line_first, line_last, line_count; /* of view_rows__put_new, while it runs */
+    struct view_queue *line_next;
     char name[];
 };
 
@@ -74,6 +78,7 @@ struct view_queue {
 struct old_row {
     bool found;
     int64_t num, version, queue, state, errors, usages;
+    int64_t completed_at, scheduled_at, expire_at;
 };
 
 /* What the view adds to a job; the name that VIEW_COLUMNS uses is r. */
@@ -166,7 +171,7 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
             return err->code;
         }
     }
-    if (load_queues(r, err) != ERR_OK) {
+    if (load_queues(r, err) != ERR_OK || view_ranks__load(&r->ranks, db, err) != ERR_OK) {
         return err->code;
     }
     return load_mark(r, err);
@@ -189,6 +194,7 @@ void view_rows__close(struct view_rows *r)
         map_each(&r->queues, free_queue, &r->queues);
         map_deinit(&r->queues);
         free(r->by_num);
+        view_ranks__deinit(&r->ranks);
     }
     *r = (struct view_rows){0};
 }
@@ -214,6 +220,9 @@ static enum err_code find_old(struct view_rows *r, const struct id *id, struct o
         out->state = sqlite3_column_int64(st, 3);
         out->errors = sqlite3_column_int64(st, 4);
         out->usages = sqlite3_column_int64(st, 5);
+        out->completed_at = sqlite3_column_int64(st, 6);
+        out->scheduled_at = sqlite3_column_int64(st, 7);
+        out->expire_at = sqlite3_column_int64(st, 8);
     }
     (void)sqlite3_reset(st);
     return code;
@@ -254,6 +263,19 @@ static void uncount(struct view_rows *r, const struct old_row *old)
     if (old->queue > 0 && old->queue < r->next_queue && r->by_num[old->queue] != NULL) {
         count(r, r->by_num[old->queue], old->state, -1);
     }
+}
+
+/* j: NULL when the job goes */
+static void rank(struct view_rows *r, const struct job *j, struct id id, const struct old_row *old)
+{
+    struct view_ranks *ranks = &r->ranks;
+    int64_t created = view_ranks__of_id(id);
+    view_ranks__move(ranks, VIEW_RANK_CREATED, old->found ? created : 0, j == NULL ? 0 : created);
+    view_ranks__move(ranks, VIEW_RANK_COMPLETED, old->completed_at,
+                     j == NULL ? 0 : j->completed_at.ns);
+    view_ranks__move(ranks, VIEW_RANK_SCHEDULED, old->scheduled_at,
+                     j == NULL ? 0 : j->scheduled_at.ns);
+    view_ranks__move(ranks, VIEW_RANK_EXPIRE, old->expire_at, j == NULL ? 0 : j->expire_at.ns);
 }
 
 static void bind_job(sqlite3_stmt *st, const struct job *j, const struct extra *r)
@@ -369,6 +391,13 @@ static enum err_code write_usage(struct view_rows *r, const struct job *j, struc
     return h.code;
 }
 
+static enum err_code write_row(struct view_rows *r, const struct job *j, enum statement which,
+                               const struct extra *extra, struct err *err)
+{
+    bind_job(r->st[which], j, extra);
+    return run(r, which, err);
+}
+
 static enum err_code write_job(struct view_rows *r, const struct job *j, const struct old_row *old,
                                const struct view_queue *q, struct err *err)
 {
@@ -380,9 +409,26 @@ static enum err_code write_job(struct view_rows *r, const struct job *j, const s
             return err->code;
         }
     }
-    enum statement which = old->found ? UPDATE_JOB : INSERT_JOB;
-    bind_job(r->st[which], j, &extra);
-    return run(r, which, err);
+    return write_row(r, j, old->found ? UPDATE_JOB : INSERT_JOB, &extra, err);
+}
+
+/* What belongs to a job besides its row, and the counters. */
+static enum err_code write_rest(struct view_rows *r, const struct job *j, const struct old_row *old,
+                                struct view_queue *q, struct err *err)
+{
+    if (old->found) {
+        uncount(r, old);
+    }
+    count(r, q, j->state, 1);
+    rank(r, j, j->id, old);
+    if (j->error_count != old->errors && write_errors(r, j, err) != ERR_OK) {
+        return err->code;
+    }
+    if (j->usage_count != old->usages && write_usage(r, j, err) != ERR_OK) {
+        return err->code;
+    }
+    r->written++;
+    return ERR_OK;
 }
 
 enum err_code view_rows__put(struct view_rows *r, const struct job *j, struct err *err)
@@ -399,21 +445,65 @@ enum err_code view_rows__put(struct view_rows *r, const struct job *j, struct er
         return err->code;
     }
     CHECK(q != NULL);
-    if (write_job(r, j, &old, q, err) != ERR_OK) {
-        return err->code;
+    return write_job(r, j, &old, q, err) == ERR_OK ? write_rest(r, j, &old, q, err) : err->code;
+}
+
+/* Many new ones */
+
+/* Lines per queue through the list: heads and tails by queue, and who is next. */
+static enum err_code line_up(struct view_rows *r, const struct job *jobs, struct view_new *news,
+                             size_t n, struct err *err)
+{
+    struct view_queue *first = NULL;
+    struct view_queue **last = &first;
+    for (size_t i = 0; i < n; i++) {
+        struct view_queue *q = NULL;
+        if (queue_of(r, jobs[i].queue, &q, err) != ERR_OK) {
+            return err->code;
+        }
+        CHECK(q != NULL);
+        news[i].queue = q;
+        news[i].next = SIZE_MAX;
+        if (q->line_count++ == 0) {
+            q->line_first = i;
+            q->line_next = NULL;
+            *last = q;
+            last = &q->line_next;
+        } else {
+            news[q->line_last].next = i;
+        }
+        q->line_last = i;
     }
-    if (old.found) {
-        uncount(r, &old);
+    size_t rank = 0;
+    for (struct view_queue *q = first; q != NULL; q = q->line_next) {
+        for (size_t i = q->line_first; i != SIZE_MAX; i = news[i].next) {
+            news[rank].by_queue = i;
+            news[i].num = r->next_num + (int64_t)rank++;
+        }
+        q->line_count = 0;
     }
-    count(r, q, j->state, 1);
-    if (j->error_count != old.errors && write_errors(r, j, err) != ERR_OK) {
-        return err->code;
-    }
-    if (j->usage_count != old.usages && write_usage(r, j, err) != ERR_OK) {
-        return err->code;
-    }
-    r->written++;
+    CHECK(rank == n);
     return ERR_OK;
+}
+
+enum err_code view_rows__put_new(struct view_rows *r, const struct job *jobs, struct view_new *news,
+                                 size_t n, struct err *err)
+{
+    static const struct old_row none = {0};
+    enum err_code code = line_up(r, jobs, news, n, err);
+    for (size_t i = 0; code == ERR_OK && i < n; i++) {
+        struct extra extra = {.num = news[i].num, .queue = news[i].queue->num};
+        code = write_row(r, &jobs[i], INSERT_JOB, &extra, err);
+        if (code == ERR_OK) {
+            code = write_rest(r, &jobs[i], &none, news[i].queue, err);
+        }
+    }
+    for (size_t i = 0; code == ERR_OK && i < n; i++) {
+        size_t at = news[i].by_queue;
+        code = add_text(r, &jobs[at], news[at].num, err);
+    }
+    r->next_num += (int64_t)n;
+    return code;
 }
 
 static enum err_code delete_by_id(struct view_rows *r, enum statement which, const struct id *id,
@@ -433,6 +523,7 @@ enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *e
         return ERR_OK;
     }
     uncount(r, &old);
+    rank(r, NULL, id, &old);
     if (delete_by_id(r, DELETE_JOB, &id, err) != ERR_OK || drop_text(r, old.num, err) != ERR_OK ||
         (old.errors > 0 && delete_by_id(r, DELETE_ERRORS, &id, err) != ERR_OK) ||
         (old.usages > 0 && delete_by_id(r, DELETE_USAGE, &id, err) != ERR_OK)) {
@@ -477,8 +568,8 @@ enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mar
     bind_i64(st, 1, (int64_t)mark->complete);
     bind_i64(st, 2, (int64_t)mark->hash);
     bind_i64(st, 3, mark->words);
-    if (write_counts(r, err) != ERR_OK || run(r, SET_MARK, err) != ERR_OK ||
-        run(r, COMMIT, err) != ERR_OK) {
+    if (write_counts(r, err) != ERR_OK || view_ranks__save(&r->ranks, !r->fresh, err) != ERR_OK ||
+        run(r, SET_MARK, err) != ERR_OK || run(r, COMMIT, err) != ERR_OK) {
         return err->code;
     }
     r->mark = *mark;

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "view/view_int.h"
 #include "view/view_jq.h"
+#include "view/view_program_int.h"
 
 enum {
     PARAMS_MAX = 2 * LIMIT_TAGS + 64,
@@ -36,9 +37,14 @@ struct query {
     int param_count;
     struct buf where; /* conditions on a row, each with " AND " in front */
     struct buf sql;
-    bool nothing;      /* no job can match */
-    bool texts;        /* a condition looks at texts */
-    bool plain;        /* only namespace, queue and state are asked for: the counters know */
+    bool nothing;       /* no job can match */
+    bool texts;         /* a condition looks at texts */
+    struct str program; /* of payload_jq, asked of all rows that the statement gives */
+    bool plain;         /* only namespace, queue and state are asked for: the counters know */
+    bool ranked;        /* only one span is asked for, and nothing else: the ranks know */
+    enum view_rank rank;
+    struct view_place from, until;
+    bool has_from, has_until;
     const char *index; /* that the one branch walks; NULL: branches by queue and state */
     int64_t queues[QUEUES_MAX];
     unsigned queue_count; /* 0: all */
@@ -169,12 +175,51 @@ static enum err_code where_created(struct query *q, struct view_span span, struc
             return err->code;
         }
         where(q, "j.id >=", add_id(q, place));
+        q->from.id = place;
     }
     if (span.before.ns != 0) {
         if (place_of(q, span.before, false, &place, err) != ERR_OK) {
             return err->code;
         }
         where(q, "j.id <", add_id(q, place));
+        q->until.id = place;
+    }
+    return ERR_OK;
+}
+
+/* All spans; after all other conditions, so that plain says whether there are any. */
+static enum err_code where_spans(struct query *q, struct err *err)
+{
+    const struct view_filter *f = q->f;
+    const struct {
+        struct view_span span;
+        const char *column;
+        enum view_rank rank; /* VIEW_RANK_COUNT: it has none */
+    } rows[] = {
+        {f->created, NULL, VIEW_RANK_CREATED},
+        {f->scheduled, "j.scheduled_at", VIEW_RANK_SCHEDULED},
+        {f->started, "j.started_at", VIEW_RANK_COUNT},
+        {f->completed, "j.completed_at", VIEW_RANK_COMPLETED},
+        {f->expire, "j.expire_at", VIEW_RANK_EXPIRE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct view_span span = rows[i].span;
+        if (!is_set(span)) {
+            continue;
+        }
+        q->ranked = q->plain && rows[i].rank != VIEW_RANK_COUNT && f->states == 0 &&
+                    f->queue.len == 0 && f->ns.len == 0;
+        q->rank = rows[i].rank;
+        q->has_from = span.after.ns != 0;
+        q->has_until = span.before.ns != 0;
+        q->from.moment = span.after.ns < INT64_MAX ? span.after.ns + 1 : INT64_MAX;
+        q->until.moment = span.before.ns;
+        if (rows[i].column != NULL) {
+            where_span(q, rows[i].column, span);
+        } else if (where_created(q, span, err) != ERR_OK) {
+            return err->code;
+        }
+        q->plain = false;
     }
     return ERR_OK;
 }
@@ -233,9 +278,14 @@ static enum err_code where_payload(struct query *q, struct err *err)
         if (view_jq_parse(f->payload_jq, q->arena, jq, err) != ERR_OK) {
             return err->code;
         }
-        buf_printf(&q->where, " AND view_jq(t.payload, ?%d)",
-                   add_param(q, (struct param){.kind = PARAM_JQ, .jq = jq}));
-        q->texts = true;
+        q->plain = false;
+        if (jq->kind == VIEW_JQ_PROGRAM) {
+            q->program = jq->text;
+        } else {
+            buf_printf(&q->where, " AND view_jq(t.payload, ?%d)",
+                       add_param(q, (struct param){.kind = PARAM_JQ, .jq = jq}));
+            q->texts = true;
+        }
     }
     q->plain = q->plain && !q->texts;
     return ERR_OK;
@@ -297,14 +347,10 @@ static enum err_code make_conditions(struct query *q, struct err *err)
     q->plain = true;
     where_numbers(q);
     where_origin(q);
-    where_span(q, "j.scheduled_at", f->scheduled);
-    where_span(q, "j.started_at", f->started);
-    where_span(q, "j.completed_at", f->completed);
-    where_span(q, "j.expire_at", f->expire);
     where_prefix(q, f->job_id_prefix);
     where_errors(q);
     where_tags(q);
-    return where_created(q, f->created, err) == ERR_OK ? where_payload(q, err) : err->code;
+    return where_payload(q, err) == ERR_OK ? where_spans(q, err) : err->code;
 }
 
 /* Queues: as numbers when they are few, else as a condition. */
@@ -503,25 +549,57 @@ static enum err_code prepare(struct query *q, sqlite3_stmt **out, struct err *er
     return ERR_OK;
 }
 
+static enum err_code make_room(struct query *q, uint32_t max, struct id **out, struct err *err)
+{
+    *out = ARENA_ARRAY(q->arena, struct id, max == 0 ? 1 : max);
+    return *out != NULL ? ERR_OK : err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", max);
+}
+
+/* The matches in order: their id, what they are ordered by, and one more column. */
+static void write_ordered(struct query *q, const char *column)
+{
+    char what[64];
+    const char *way = q->ascending ? "" : " DESC";
+    (void)snprintf(what, sizeof what, "j.id AS id, %s AS s%s", q->sort == NULL ? "0" : q->sort,
+                   column);
+    buf_clear(&q->sql);
+    write_branches(q, what);
+    buf_printf(&q->sql, " ORDER BY %s%s%s", q->sort == NULL ? "" : "s", q->sort == NULL ? "" : way,
+               q->sort == NULL ? "" : ", ");
+    buf_printf(&q->sql, "id%s", way);
+}
+
+/* Page and total of a search that has a program. */
+static enum err_code ask_program(struct query *q, struct view_program *p, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    enum { NUM = 2 };
+    p->text = q->program;
+    if (make_room(q, p->max, &p->ids, err) != ERR_OK) {
+        return err->code;
+    }
+    write_ordered(q, ", j.num AS num");
+    enum err_code code = prepare(q, &st, err);
+    if (code == ERR_OK) {
+        code = view_program__select(q->r, p, st, NUM, err);
+    }
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
 /* The ids of the page into the arena. */
 static enum err_code read_page(struct query *q, uint32_t max, struct id **out_ids,
                                size_t *out_count, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
-    char what[64];
-    struct id *ids = ARENA_ARRAY(q->arena, struct id, max == 0 ? 1 : max);
+    struct id *ids = NULL;
     *out_count = 0;
-    if (ids == NULL) {
-        return err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", max);
+    if (make_room(q, max, &ids, err) != ERR_OK) {
+        return err->code;
     }
-    const char *way = q->ascending ? "" : " DESC";
-    (void)snprintf(what, sizeof what, "j.id AS id, %s AS s", q->sort == NULL ? "0" : q->sort);
-    buf_clear(&q->sql);
-    write_branches(q, what);
-    buf_printf(&q->sql, " ORDER BY %s%s%s", q->sort == NULL ? "" : "s", q->sort == NULL ? "" : way,
-               q->sort == NULL ? "" : ", ");
-    buf_printf(&q->sql, "id%s LIMIT ?%d", way, q->limit);
+    write_ordered(q, "");
+    buf_printf(&q->sql, " LIMIT ?%d", q->limit);
     if (q->offset > 0) {
         buf_printf(&q->sql, " OFFSET ?%d", q->offset);
     }
@@ -546,10 +624,28 @@ static void write_counters(struct query *q)
     buf_add_str(&q->sql, buf_str(&q->where)); /* at most the namespace, which is a condition */
 }
 
+/* Jobs of the one span: those before its end without those before its beginning. */
+static enum err_code read_ranks(struct query *q, uint64_t *out, struct err *err)
+{
+    sqlite3 *db = q->r->db;
+    int64_t before = 0;
+    int64_t all = 0;
+    enum err_code code = q->has_until ? view_ranks__before(db, q->rank, q->until, &all, err)
+                                      : view_ranks__all(db, q->rank, &all, err);
+    if (code == ERR_OK && q->has_from) {
+        code = view_ranks__before(db, q->rank, q->from, &before, err);
+    }
+    *out = all > before ? (uint64_t)(all - before) : 0;
+    return code;
+}
+
 static enum err_code read_count(struct query *q, uint64_t *out, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
+    if (q->ranked) {
+        return read_ranks(q, out, err);
+    }
     buf_clear(&q->sql);
     if (q->plain) {
         write_counters(q);
@@ -598,6 +694,30 @@ static const char *const sort_columns[] = {
     [VIEW_SORT_FAILED_AT] = "j.failed_at",
 };
 
+static enum err_code run_statements(struct query *q, struct view_search *s, struct err *err)
+{
+    q->limit = add_i64(q, s->limit);
+    q->offset = add_i64(q, s->offset > INT64_MAX ? INT64_MAX : (int64_t)s->offset);
+    if (read_page(q, s->limit, &s->ids, &s->count, err) != ERR_OK) {
+        return err->code;
+    }
+    if (s->count < s->limit && (s->count > 0 || s->offset == 0)) {
+        s->total = s->offset + s->count; /* it was the last page */
+        return ERR_OK;
+    }
+    return read_count(q, &s->total, err);
+}
+
+static enum err_code run_program(struct query *q, struct view_search *s, struct err *err)
+{
+    struct view_program p = {.skip = s->offset, .max = s->limit, .all = true};
+    enum err_code code = ask_program(q, &p, err);
+    s->ids = p.ids;
+    s->count = p.count;
+    s->total = p.total;
+    return code;
+}
+
 enum err_code view_search_run(struct view_reader *r, struct view_search *s, struct arena *a,
                               struct err *err)
 {
@@ -609,16 +729,8 @@ enum err_code view_search_run(struct view_reader *r, struct view_search *s, stru
     if (code == ERR_OK && !q.nothing) {
         q.sort = sort_columns[s->sort];
         q.ascending = s->ascending;
-        q.limit = add_i64(&q, s->limit);
-        q.offset = add_i64(&q, s->offset > INT64_MAX ? INT64_MAX : (int64_t)s->offset);
         q.index = choose_index(&q);
-        code = read_page(&q, s->limit, &s->ids, &s->count, err);
-        bool last = s->count < s->limit && (s->count > 0 || s->offset == 0);
-        if (code == ERR_OK && last) {
-            s->total = s->offset + s->count;
-        } else if (code == ERR_OK) {
-            code = read_count(&q, &s->total, err);
-        }
+        code = q.program.len > 0 ? run_program(&q, s, err) : run_statements(&q, s, err);
     }
     end_query(&q);
     return view__asked(r, code, err);
@@ -631,11 +743,28 @@ enum err_code view_search_count(struct view_reader *r, const struct view_filter 
     enum err_code code = begin_query(&q, r, f, a, err);
     *out = 0;
     if (code == ERR_OK && !q.nothing) {
+        struct view_program p = {.all = true};
         q.index = choose_index(&q);
-        code = read_count(&q, out, err);
+        code = q.program.len > 0 ? ask_program(&q, &p, err) : read_count(&q, out, err);
+        *out += p.total;
     }
     end_query(&q);
     return view__asked(r, code, err);
+}
+
+static enum err_code page_of_rows(struct query *q, struct view_page *p, struct err *err)
+{
+    q->limit = add_i64(q, p->max);
+    return read_page(q, p->max, &p->ids, &p->count, err);
+}
+
+static enum err_code page_of_program(struct query *q, struct view_page *p, struct err *err)
+{
+    struct view_program program = {.max = p->max};
+    enum err_code code = ask_program(q, &program, err);
+    p->ids = program.ids;
+    p->count = program.count;
+    return code;
 }
 
 enum err_code view_search_page(struct view_reader *r, struct view_page *p, struct arena *a,
@@ -651,9 +780,8 @@ enum err_code view_search_page(struct view_reader *r, struct view_page *p, struc
         if (!id_is_none(p->until)) {
             where(&q, "j.id <", add_id(&q, p->until));
         }
-        q.limit = add_i64(&q, p->max);
         q.index = choose_index(&q);
-        code = read_page(&q, p->max, &p->ids, &p->count, err);
+        code = q.program.len > 0 ? page_of_program(&q, p, err) : page_of_rows(&q, p, err);
     }
     end_query(&q);
     return view__asked(r, code, err);

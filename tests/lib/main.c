@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "jqbox/jqbox_child.h"
 #include "lib/test.h"
 
 static struct test_group *groups;
@@ -17,6 +18,9 @@ void test_register(struct test_group *group)
 int main(int argc, char **argv)
 {
     int failed = 0;
+    if (jqbox_child_is_asked(argc, argv)) {
+        return jqbox_child_main();
+    }
     for (struct test_group *g = groups; g != NULL; g = g->next) {
         if (argc < 2 || strcmp(argv[1], g->name) == 0) {
             failed += _cmocka_run_group_tests(g->name, g->test, g->count, g->setup, g->teardown);

@@ -258,6 +258,17 @@ class ByFilter(BulkTest):
         task = self.wait_over(self.bulk("delete", filter={"queue": queue}, **{"async": True}))
         self.assertEqual((task["status"], task["total"]), ("completed", 0))
 
+    def test_a_program_says_which_jobs(self):
+        jobs = [self.api.enqueue(self.queue, {"n": n}) for n in range(30)]
+        filter_ = {"queue": self.queue, "payload_jq": ".n % 3 == 0 and .n > 0"}
+        dry = self.bulk("hold", filter=filter_, dry_run=True)
+        self.assertEqual(dry["matched"], 9)
+        self.assertEqual(self.bulk("hold", filter=filter_)["affected"], 9)
+        for n, job in enumerate(jobs):
+            self.assertEqual(self.api.state(job), "held" if n % 3 == 0 and n > 0 else "pending")
+        task = self.wait_over(self.bulk("approve", filter=filter_, **{"async": True}))
+        self.assertEqual((task["status"], task["affected"]), ("completed", 9))
+
     def test_bad_filters_name_the_member(self):
         for filter_, part in (({"payload_jq": "nonsense"}, "payload_jq"),
                               ({"created_after": "yesterday"}, "created_after"),

@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import pathlib
 import unittest
 import urllib.parse
 
@@ -292,11 +293,11 @@ class PayloadJq(SearchTest):
                 (".l | length == 0", [b]), (".u.name|length>=3", [a]), ("  .n  ==  5  ", [a])):
             self.found(wanted, payload_jq=expression)
 
-    def test_anything_else_is_refused(self):
-        for expression in (".n", "n == 5", ".n == 5 and .s == 1", ".a[0] == 1", ".n > null",
-                           "select(.n)", ".n == '5'", ".n | length == -1", "' OR 1=1 --",
+    def test_what_is_neither_form_nor_program_is_refused(self):
+        for expression in ("n == 5", ".n > null", ".b < true", ".n == '5'", "' OR 1=1 --", "nonsense",
                            ".n == 5); DROP TABLE jobs; --", "." * 4000, "." + "a." * 2000 + " == 1",
-                           '.n == "\\ud800"'):
+                           "$nothing", "import \"/etc/passwd\" as p; .", "include \"a\"; .",
+                           "{" * 2000, "[" * 4000, ".a." * 1000, "\x00", " "):
             self.bad("unsupported payload_jq expression", payload_jq=expression)
         self.bad(payload_jq="." + "a" * 5000 + " == 1")
 
@@ -306,6 +307,102 @@ class PayloadJq(SearchTest):
         self.found([job], payload_jq=".a | length == 1")
         path = ".".join(["a"] * 300)
         self.found([job], payload_jq=f".{path} == null")
+
+
+class Programs(SearchTest):
+    """Everything that is not one of the forms of 10.4 is a program for jq."""
+
+    def setUp(self):
+        super().setUp()
+        self.a = self.api.enqueue(self.queue, {"n": 5, "s": "abc", "l": [{"k": 1}, {"k": 2}]})
+        self.b = self.api.enqueue(self.queue, {"n": 7, "s": "Abc", "l": [{"k": 3}]})
+        self.c = self.api.enqueue(self.queue, [1, 2])
+
+    def test_connectives_indexes_and_pipes(self):
+        a, b, c = self.a, self.b, self.c
+        for expression, wanted in (
+                ('.n == 5 and .s == "abc"', [a]), (".n == 5 or .n == 7", [a, b]),
+                (".l[1].k == 2", [a]), (".[1] == 2", [c]), (".n", [a, b]), ("select(.n > 6)", [b]),
+                ('.s | ascii_downcase == "abc"', [a, b]), ("any(.l[]; .k > 2)", [b]),
+                ('.s | test("^a")', [a]), ("[.l[].k] | add == 3", [a, b]), ("empty", []),
+                ("true", [a, b, c]), ("false", []), ("error", []), ("type == \"array\"", [c]),
+                ("true, null", []), (".n == 5 or error", [a])):
+            with self.subTest(expression):
+                self.found(wanted, payload_jq=expression)
+
+    def test_with_other_filters_sorts_and_pages(self):
+        jobs = [self.api.enqueue(self.queue, {"i": i, "even": i % 2 == 0},
+                                 priority="high" if i % 3 == 0 else "normal") for i in range(20)]
+        even = [jobs[i] for i in range(0, 20, 2)]
+        filters = {"payload_jq": ".even and .i >= 4", "order": "asc"}
+        seen, cursor = [], None
+        for _ in range(10):
+            page = self.search(limit=3, cursor=cursor, **filters)
+            self.assertEqual(page["total"], 8)
+            seen += [j["id"] for j in page["jobs"]]
+            cursor = page.get("cursor")
+            if not page["has_more"]:
+                break
+        self.assertEqual(seen, even[2:])
+        self.found([jobs[i] for i in (6, 12, 18)], priority="high", **filters)
+        self.found([jobs[4]], payload_contains='"i":4', **filters)
+        by_priority = self.search(sort="priority", limit=3, **filters)
+        self.assertEqual([j["id"] for j in by_priority["jobs"]], [jobs[i] for i in (6, 12, 18)])
+
+    def test_reach_nothing_outside(self):
+        for expression in ("$ENV | length > 0", "env | length > 0", "env.PATH", "$ENV.HOME", "input",
+                           "[inputs] | length > 0", "input_filename", "halt", "halt_error",
+                           "input_line_number > 0", '"/etc/passwd" | modulemeta'):
+            with self.subTest(expression):
+                self.found([], payload_jq=expression)
+        self.found([self.a], payload_jq="debug | .n == 5")
+        self.found([self.a], payload_jq="stderr | .n == 5")
+
+    def test_too_much_ends_the_search_and_not_the_server(self):
+        for expression in ("def f: 1 + f; f", '"x" * 1e9 | length', "[limit(1e9; repeat(.))]",
+                           "reduce range(1e6) as $i (0; [.])"):
+            with self.subTest(expression):
+                answer = self.api.post("/api/v1/jobs/search",
+                                       {"queue": self.queue, "payload_jq": expression})
+                self.assertIn((answer.status, answer.json["code"]),
+                              ((400, "VALIDATION_ERROR"), (500, "SEARCH_ERROR")), answer)
+        self.found([self.a], payload_jq=".n == 5 and true")
+
+    def test_dead_jobs_too(self):
+        answer = self.api.must(self.api.get("/api/v1/dead?payload_jq=" +
+                                            urllib.parse.quote(".n == 5 and true")))
+        self.assertEqual(answer["jobs"], [])
+        self.refused(self.api.get("/api/v1/dead?payload_jq=.n+%3D%3D"), 400, "VALIDATION_ERROR",
+                     "payload_jq")
+
+
+class ProgramsThatDoNotEnd(SearchTest):
+    settings = ("--rate-limit-enabled=false", "--view-timeout", "1s")
+
+    def children(self):
+        """Child processes of the server."""
+        found = []
+        for thread in pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir():
+            found += (thread / "children").read_text().split()
+        return found
+
+    def test_are_killed_and_leave_nothing(self):
+        job = self.api.enqueue(self.queue, {"n": 5})
+        for expression in ("def f: f; f", "until(false; .)", "[range(1e12)]", "repeat(.)"):
+            with self.subTest(expression):
+                answer = self.api.post("/api/v1/jobs/search",
+                                       {"queue": self.queue, "payload_jq": expression})
+                self.assertIn((answer.status, answer.json["code"]),
+                              ((500, "SEARCH_ERROR"), (400, "VALIDATION_ERROR")), answer)
+                self.assertEqual(self.children(), [])
+        # On a busy machine a second may be too little even for this; then it is asked again.
+        good = {"queue": self.queue, "payload_jq": ".n == 5 and true"}
+        wait_until(lambda: self.api.post("/api/v1/jobs/search", good).status == 200, "an answer")
+        self.assertEqual(len(self.children()), 1)  # kept for the next page
+        answer = self.api.post("/api/v1/jobs/bulk", {
+            "action": "delete", "filter": {"queue": self.queue, "payload_jq": "def f: f; f"}})
+        self.assertEqual(answer.status, 500, answer)
+        self.found([job])
 
 
 class Pages(SearchTest):

@@ -1,0 +1,115 @@
+/*
+ * Payload_jq in the whole jq language: rows that pass all other conditions are sent to a child, in
+ * blocks, and counted by its answers. A walk over one statement gives page and total together, so
+ * that no row is asked about twice.
+ *
+ * The child of a reader outlives the search for a while: whoever reads page after page, or changes
+ * all matches in chunks, asks the same program again, and to start and compile takes as long as to
+ * ask five thousand rows.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "os/os_clock.h"
+#include "view/view_program_int.h"
+
+enum { KEEP_S = 10 };
+
+struct walk {
+    struct view_reader *r;
+    struct view_program *p;
+    sqlite3_stmt *rows, *payload;
+    int num;          /* column */
+    struct id *asked; /* whose texts are in the block: JQBOX_TEXTS_MAX at most */
+    size_t asked_count;
+};
+
+static enum err_code open_box(struct view_reader *r, struct str program, struct err *err)
+{
+    if (jqbox_fits(r->box, program)) {
+        return ERR_OK;
+    }
+    jqbox_close(TAKE(r->box));
+    return jqbox_open(program, r->deadline_ns, &r->box, err);
+}
+
+/* Ask about the block. */
+static enum err_code judge(struct walk *w, struct err *err)
+{
+    struct view_program *p = w->p;
+    const bool *match = NULL;
+    size_t count = 0;
+    if (jqbox_ask(w->r->box, w->r->deadline_ns, &match, &count, err) != ERR_OK) {
+        return err->code;
+    }
+    CHECK(count == w->asked_count);
+    for (size_t i = 0; i < count; i++) {
+        if (match[i] && p->total++ >= p->skip && p->count < p->max) {
+            p->ids[p->count++] = w->asked[i];
+        }
+    }
+    w->asked_count = 0;
+    return ERR_OK;
+}
+
+/* Put the payload of the row into the block, which is asked about before when it is full. */
+static enum err_code put_row(struct walk *w, struct err *err)
+{
+    sqlite3 *db = w->r->db;
+    bool there = false;
+    (void)sqlite3_bind_int64(w->payload, 1, sqlite3_column_int64(w->rows, w->num));
+    enum err_code code = view_db__step(db, w->payload, &there, err);
+    if (code == ERR_OK && there) {
+        struct str text = view_db__text(w->payload, 0);
+        if (!jqbox_add(w->r->box, text)) {
+            code = judge(w, err);
+            bool added = code != ERR_OK || jqbox_add(w->r->box, text);
+            CHECK(added);
+        }
+        w->asked[w->asked_count++] = view_db__id(w->rows, 0);
+    }
+    (void)sqlite3_reset(w->payload);
+    return code;
+}
+
+static enum err_code walk_rows(struct walk *w, struct err *err)
+{
+    sqlite3 *db = w->r->db;
+    bool row = false;
+    bool enough = false;
+    enum err_code code = view_db__step(db, w->rows, &row, err);
+    while (code == ERR_OK && row && !enough) {
+        code = put_row(w, err);
+        enough = !w->p->all && w->p->count == w->p->max;
+        if (code == ERR_OK && !enough) {
+            code = view_db__step(db, w->rows, &row, err);
+        }
+    }
+    return code == ERR_OK ? judge(w, err) : code; /* a block must not wait for the next search */
+}
+
+enum err_code view_program__select(struct view_reader *r, struct view_program *p,
+                                   sqlite3_stmt *rows, int num, struct err *err)
+{
+    struct walk w = {.r = r, .p = p, .rows = rows, .num = num};
+    p->count = 0;
+    p->total = 0;
+    w.asked = calloc(JQBOX_TEXTS_MAX, sizeof *w.asked);
+    CHECK(w.asked != NULL);
+    enum err_code code =
+        view_db__prepare(r->db, "SELECT payload FROM texts WHERE num = ?", &w.payload, err);
+    if (code == ERR_OK) {
+        code = open_box(r, p->text, err);
+    }
+    if (code == ERR_OK) {
+        code = walk_rows(&w, err);
+    }
+    (void)sqlite3_finalize(w.payload);
+    free(w.asked);
+    if (code != ERR_OK) {
+        jqbox_close(TAKE(r->box));
+    }
+    r->box_until_ns = os_clock_mono().ns + KEEP_S * NS_PER_S;
+    return code;
+}
