@@ -143,7 +143,8 @@ function clock(page, seen) {
   };
 }
 
-const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
+/** The middle one; of two, the smaller. */
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
 
 /** Everything that is measured, in rounds, each with a page of its own. */
 async function interact(browser, server) {
@@ -287,10 +288,9 @@ async function soak(browser, server) {
   const rows = open.map(({ name, samples, page }) => {
     const warm = samples.slice(Math.min(WARM_UP_MINUTES, samples.length - 1));
     const part = Math.max(1, Math.floor(warm.length / 4));
-    const mean = (list, of) => list.reduce((sum, s) => sum + s[of], 0) / list.length;
-    const early = warm.slice(0, part);
-    const late = warm.slice(-part);
-    const both = (of) => [mean(early, of), mean(late, of)];
+    // A sample may fall between two pictures, with what is left of the one before.
+    const middle = (list, of) => median(list.map((sample) => sample[of]));
+    const both = (of) => [middle(warm.slice(0, part), of), middle(warm.slice(-part), of)];
     return { name, heap: both("heap"), nodes: both("nodes"), listeners: both("listeners"), problems: page.problems };
   });
   await Promise.all(open.map(({ page }) => page.context().close()));
@@ -312,7 +312,7 @@ function report(rows, pages, done) {
     "|---|---|---|---|---|",
     ...rows.map((r) => `| ${r.name} | ${r.median || "< 16"} | ${r.worst || "< 16"} | ${r.task || "< 50"} |`),
     "",
-    `Open for ${MINUTES} minutes; means of the first and the last quarter after ${WARM_UP_MINUTES} minutes:`,
+    `Open for ${MINUTES} minutes; medians of the first and the last quarter after ${WARM_UP_MINUTES} minutes:`,
     "",
     "| Page | Heap, MB | Nodes | Listeners |",
     "|---|---|---|---|",

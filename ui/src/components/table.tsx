@@ -28,6 +28,8 @@ interface TableProps<T> {
   label: string;
   rows: readonly T[] | undefined;
   columns: readonly Column<T>[];
+  /** What a column has for a header instead, by its id: columns that stay the same need no rows drawn. */
+  heads?: Readonly<Record<string, ReactNode>>;
   rowKey: (row: T) => string;
   empty: string;
   error?: unknown;
@@ -139,7 +141,7 @@ function useLast<A extends unknown[]>(run: ((...args: A) => void) | undefined): 
 }
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, rowKey, empty, error, onOpen, rowClass, focused = null } = props;
+  const { label, columns, heads, rowKey, empty, error, onOpen, rowClass, focused = null } = props;
   const [order, setOrder] = useState<Order | null>(null);
   const rows = useMemo(() => sortRows(props.rows ?? [], columns, order), [props.rows, columns, order]);
   const view = useWindow(rows.length, focused);
@@ -159,7 +161,7 @@ export function Table<T>(props: TableProps<T>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <HeaderCell key={column.id} column={column} order={order} onOrder={setOrder} />
+              <HeaderCell key={column.id} column={column} head={heads?.[column.id]} order={order} onOrder={setOrder} />
             ))}
           </tr>
         </thead>
@@ -190,16 +192,17 @@ export function Table<T>(props: TableProps<T>) {
 
 interface HeaderProps<T> {
   column: Column<T>;
+  head: ReactNode;
   order: Order | null;
   onOrder: (order: Order | null) => void;
 }
 
-function HeaderCell<T>({ column, order, onOrder }: HeaderProps<T>) {
+function HeaderCell<T>({ column, head, order, onOrder }: HeaderProps<T>) {
   const mine = order?.column === column.id ? order : null;
   if (column.sort === undefined) {
     return (
       <th scope="col" className={column.className}>
-        {column.header}
+        {head ?? column.header}
       </th>
     );
   }
@@ -217,7 +220,7 @@ function HeaderCell<T>({ column, order, onOrder }: HeaderProps<T>) {
     <th scope="col" className={column.className} aria-sort={mine === null ? "none" : direction}>
       <button type="button" className="sort" onClick={next}>
         {column.header}
-        {mine === null ? "" : mine.down ? " ↓" : " ↑"}
+        {mine !== null && <span aria-hidden="true">{mine.down ? " ↓" : " ↑"}</span>}
       </button>
     </th>
   );
