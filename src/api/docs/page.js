@@ -60,7 +60,7 @@ function limits(schema) {
 }
 
 // One row per member, those of inner objects behind their owner: "jobs[].queue".
-function fieldRows(description, schema, prefix, seen) {
+function fieldRows(description, schema, prefix, seen, need = " required") {
   const real = resolve(description, schema);
   const required = real.required || [];
   const rows = [];
@@ -69,7 +69,7 @@ function fieldRows(description, schema, prefix, seen) {
     const limit = limits(field);
     rows.push(element("tr", {},
       element("th", { scope: "row" }, element("code", {}, prefix + name),
-        required.includes(name) ? element("span", { class: "need" }, " required") : null),
+        required.includes(name) ? element("span", { class: "need" }, need) : null),
       element("td", {}, typeName(description, raw)),
       element("td", {}, field.description || "",
         limit ? element("span", { class: "limit" }, limit) : null)));
@@ -77,7 +77,7 @@ function fieldRows(description, schema, prefix, seen) {
     const target = inner && inner.$ref;
     if (target && !seen.includes(target)) {
       const mark = field.type === "array" ? "[]." : ".";
-      rows.push(...fieldRows(description, inner, prefix + name + mark, [...seen, target]));
+      rows.push(...fieldRows(description, inner, prefix + name + mark, [...seen, target], need));
     }
   }
   return rows;
@@ -136,8 +136,8 @@ function answers(description, operation) {
     table("Answers", ["Status", "Meaning", "Body"], all
       .filter(([, answer]) => !isError(description, answer))
       .map(([status, answer]) => answerRow(description, status, answer))),
-    all.filter(([, answer]) => !isError(description, answer))
-      .map(([status, answer]) => [status, fieldRows(description, answerSchema(description, answer), "", [])])
+    ...all.filter(([, answer]) => !isError(description, answer))
+      .map(([status, answer]) => [status, fieldRows(description, answerSchema(description, answer), "", [], " always")])
       .filter(([, rows]) => rows.length > 0)
       .map(([status, rows]) => element("details", { class: "refusals" },
         element("summary", {}, "Members of " + status),

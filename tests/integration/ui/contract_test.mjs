@@ -160,6 +160,7 @@ describe("the contract", () => {
     await button(dialog(page), new RegExp(`^move ${n} jobs$`, "i")).click();
     await page.getByText(/Bulk action: \d+ affected, \d+ errors \(\d+ms\)/).waitFor();
     await bar.waitFor({ state: "detached" });
+    await server.enqueue("contract.later", { scheduled_at: new Date(Date.now() + 3_600_000).toISOString() });
     for (const [path, name] of [
       ["/ui/scheduled", "Run Now"],
       ["/ui/queues/contract.bulk", "Retry"],
