@@ -6,7 +6,9 @@ FUZZ_SECONDS ?= 60
 PEER_JOBS ?= 10000
 PEER_ROUNDS ?= 3
 
-.PHONY: help deps build run man test dev asan tsan fuzz sim bench bench-peers format clean
+UI_SOAK_MINUTES ?= 60
+
+.PHONY: help deps build run man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -57,6 +59,13 @@ bench-peers: deps ## Compare with other job servers, PEER_JOBS each, in PEER_ROU
 	@cmake --build --preset release --target corvo load_bench
 	@bench/peers/setup.sh build/peers
 	@bench/peers/run.py --bin build/release --modules build/peers --jobs $(PEER_JOBS) --rounds $(PEER_ROUNDS)
+
+ui-types: build ## Write the types of the web interface from the server's own description
+	@CORVO_BINARY=build/release/corvo CORVO_UI_MODULES=$(CURDIR)/build/ui node tests/integration/ui/types.mjs
+
+ui-soak: build ## Use the web interface with 1,000,000 jobs, and leave it open for UI_SOAK_MINUTES
+	@CORVO_BINARY=build/release/corvo CORVO_UI_MODULES=$(CURDIR)/build/ui node tests/integration/ui/soak.mjs \
+	    --minutes $(UI_SOAK_MINUTES)
 
 format: deps ## Format the sources
 	@tools/format.sh

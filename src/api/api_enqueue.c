@@ -600,9 +600,9 @@ static void handle_batch_get(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                       roles      flags                                      in                     handler               cost           answer                                   doc */
-    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 &enqueue_schema,       handle_enqueue,       NULL,          "201 {job_id, status, unique_existing}", "Put a job into a queue."},
+    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 &enqueue_schema,       handle_enqueue,       NULL,          "201 enqueued, 200 enqueued",             "Put a job into a queue."},
     {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 &enqueue_batch_schema, handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Put many jobs in; all of them or none."},
-    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 NULL,                  handle_ingest,        NULL,          "201 {job_id, status, unique_existing}", "Any body becomes the payload of a job."},
+    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 NULL,                  handle_ingest,        NULL,          "201 enqueued, 200 enqueued",             "Any body becomes the payload of a job."},
     {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch that jobs join later."},
     {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 {status}",                          "No more jobs join; the batch ends with its last one."},
     {HTTP_GET,  "/api/v1/batch/{id}",          ROLES_ALL, 0,                                         NULL,                  handle_batch_get,     NULL,          "200 batch",                             "A batch and its counters."},

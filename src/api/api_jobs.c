@@ -273,7 +273,7 @@ static const struct api_route rows[] = {
     {HTTP_POST,   "/api/v1/jobs/{id}/hold",         ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_hold,       NULL, "200 {status}",          "Put it aside until it is approved or rejected."},
     {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Let a held job run."},
     {HTTP_POST,   "/api/v1/jobs/{id}/reject",       ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_reject,     NULL, "200 {status}",          "End a held job."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY,            &replay_schema,   handle_replay,     NULL, "201 {job_id, status}",  "A new job from one of an agent's iterations."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY,            &replay_schema,   handle_replay,     NULL, "201 enqueued",  "A new job from one of an agent's iterations."},
     {HTTP_POST,   "/api/v1/jobs/{id}/move",         ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &move_schema,    handle_move,       NULL, "200 {status}",          "Put it into another queue."},
     {HTTP_DELETE, "/api/v1/jobs/{id}",              ROLES_AO,  ROUTE_LEADER,             NULL,             handle_delete,     NULL, "200 {status}",          "Remove it, with everything that hangs on it."},
 };

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "api/api_answer_int.h"
 #include "api/api_query_int.h"
 #include "api/api_schema_int.h"
 #include "base/check.h"
@@ -224,14 +225,18 @@ static void write_shape(struct openapi *o, struct str shape)
 {
     bool list = shape.ptr[0] == '[';
     struct str inner = list ? str_from(shape.ptr + 1, shape.len - 2) : shape;
+    const struct api_answer *answer = api_answer__find(inner);
     if (list) {
         text(o, "type", "array");
         open_object(o, "items");
     }
-    text(o, "type", "object");
-    if (inner.ptr[0] != '{') {
+    if (answer != NULL) {
+        api_answer__reference(&o->w, answer);
+    } else if (inner.ptr[0] != '{') {
+        text(o, "type", "object");
         api_document__text(&o->w, "title", inner);
     } else {
+        text(o, "type", "object");
         struct str names = str_from(inner.ptr + 1, inner.len - 2);
         open_object(o, "properties");
         while (names.len > 0) {
@@ -634,6 +639,7 @@ static void write_components(struct openapi *o)
     open_object(o, "components");
     open_object(o, "schemas");
     write_error_schema(o);
+    api_answer__write(&o->w);
     api_schema__write(o->schemas, &o->w);
     end(o);
     write_error_responses(o);

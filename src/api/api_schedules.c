@@ -440,7 +440,7 @@ static const struct api_route rows[] = {
     {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &schedule_schema, handle_create, NULL, "201 schedule",         "A new schedule."},
     {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &schedule_schema, handle_update, NULL, "200 schedule",         "Change what is supplied."},
     {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Remove it; jobs that it made stay."},
-    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 {job_id, status}", "Run it once now."},
+    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued", "Run it once now."},
 };
 /* clang-format on */
 

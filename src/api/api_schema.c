@@ -249,6 +249,7 @@ static void describe_raw(struct json_write *w, const struct json_field *f)
 {
     if ((f->flags & JSON_ONLY_OBJECT) != 0) {
         text(w, "type", "object");
+        api_document__bool(w, "additionalProperties", true);
     }
     if (f->max > 0) {
         number(w, "x-corvo-max-bytes", f->max);

@@ -278,7 +278,7 @@ static const struct api_route rows[] = {
     {HTTP_GET, "/api/v1/metrics",             ROLES_AOR, 0,          NULL, handle_metrics,        NULL, "200 text/plain",                                 "All numbers in Prometheus' text format."},
     {HTTP_GET, "/metrics",                    ROLES_AOR, 0,          NULL, handle_metrics,        NULL, "200 text/plain",                                 "The same, where scrapers look for it."},
     {HTTP_GET, "/api/v1/metrics/throughput",  ROLES_AOR, 0,          NULL, handle_throughput,     NULL, "200 [minute]",                                   "Jobs enqueued, completed and failed in each of the last 60 minutes."},
-    {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, 0,          NULL, handle_runtime,        NULL, "200 {goroutines, gomaxprocs, heap_inuse_bytes, stack_inuse_bytes, gc_pause_p99_ns, cpu_user_ns, cpu_sys_ns}", "Threads, memory and processor time."},
+    {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, 0,          NULL, handle_runtime,        NULL, "200 runtime", "Threads, memory and processor time."},
     {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "Workers that were heard of within a day, the last one first."},
     {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "This description."},
     {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "This description as a page for people."},

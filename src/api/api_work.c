@@ -594,8 +594,8 @@ static void handle_heartbeat(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                 roles      flags                                          in                   handler             cost           answer                                                doc */
-    {HTTP_POST, "/api/v1/fetch",         ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_schema,       handle_fetch,       NULL,          "200 job, 204 when there is none",                    "Claim a job, waiting for one if need be."},
-    {HTTP_POST, "/api/v1/fetch/batch",   ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_batch_schema, handle_fetch_batch, cost_of_fetch, "200 {jobs}",                                         "Claim several jobs."},
+    {HTTP_POST, "/api/v1/fetch",         ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_schema,       handle_fetch,       NULL,          "200 fetched job, 204 when there is none",            "Claim a job, waiting for one if need be."},
+    {HTTP_POST, "/api/v1/fetch/batch",   ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_batch_schema, handle_fetch_batch, cost_of_fetch, "200 fetched jobs",                                   "Claim several jobs."},
     {HTTP_POST, "/api/v1/ack/batch",     ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &ack_batch_schema,   handle_ack_batch,   cost_of_acks,  "200 {acked}",                                        "Complete several jobs; others are passed over."},
     {HTTP_POST, "/api/v1/ack/{job_id}",  ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY,  &ack_schema,         handle_ack,         NULL,          "200 {status}",                                       "Complete a job, or end an agent's iteration."},
     {HTTP_POST, "/api/v1/fail/{job_id}", ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fail_schema,        handle_fail,        NULL,          "200 {status, next_attempt_at, attempts_remaining}",  "Give up on an attempt."},

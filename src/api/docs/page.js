@@ -25,7 +25,7 @@ function typeName(description, schema) {
   if (real.type === "array") return "array of " + typeName(description, real.items) + "s";
   if (real.format === "date-time") return "time";
   if (real.pattern && real.examples) return "duration";
-  return real.type || "any JSON";
+  return [real.type || "any JSON"].flat().join(" or ");
 }
 
 function count(n) {
@@ -60,7 +60,7 @@ function limits(schema) {
 }
 
 // One row per member, those of inner objects behind their owner: "jobs[].queue".
-function fieldRows(description, schema, prefix, seen) {
+function fieldRows(description, schema, prefix, seen, need = " required") {
   const real = resolve(description, schema);
   const required = real.required || [];
   const rows = [];
@@ -69,7 +69,7 @@ function fieldRows(description, schema, prefix, seen) {
     const limit = limits(field);
     rows.push(element("tr", {},
       element("th", { scope: "row" }, element("code", {}, prefix + name),
-        required.includes(name) ? element("span", { class: "need" }, " required") : null),
+        required.includes(name) ? element("span", { class: "need" }, need) : null),
       element("td", {}, typeName(description, raw)),
       element("td", {}, field.description || "",
         limit ? element("span", { class: "limit" }, limit) : null)));
@@ -77,7 +77,7 @@ function fieldRows(description, schema, prefix, seen) {
     const target = inner && inner.$ref;
     if (target && !seen.includes(target)) {
       const mark = field.type === "array" ? "[]." : ".";
-      rows.push(...fieldRows(description, inner, prefix + name + mark, [...seen, target]));
+      rows.push(...fieldRows(description, inner, prefix + name + mark, [...seen, target], need));
     }
   }
   return rows;
@@ -114,9 +114,16 @@ function isError(description, answer) {
   return Boolean(content && content.schema.$ref === "#/components/schemas/Error");
 }
 
+// The schema of an answer's body, or of each of its items.
+function answerSchema(description, answer) {
+  const [, content] = Object.entries(answer.content || {})[0] || [];
+  const schema = resolve(description, content && content.schema);
+  return schema.type === "array" ? resolve(description, schema.items) : schema;
+}
+
 function answerRow(description, status, answer) {
-  const [type, content] = Object.entries(answer.content || {})[0] || [];
-  const names = content ? Object.keys(resolve(description, content.schema).properties || {}) : [];
+  const [type] = Object.keys(answer.content || {});
+  const names = Object.keys(answerSchema(description, answer).properties || {});
   return element("tr", {},
     element("th", { scope: "row" }, element("code", {}, status)),
     element("td", {}, answer.description,
@@ -132,6 +139,12 @@ function answers(description, operation) {
     table("Answers", ["Status", "Meaning", "Body"], all
       .filter(([, answer]) => !isError(description, answer))
       .map(([status, answer]) => answerRow(description, status, answer))),
+    ...all.filter(([, answer]) => !isError(description, answer))
+      .map(([status, answer]) => [status, fieldRows(description, answerSchema(description, answer), "", [], " always")])
+      .filter(([, rows]) => rows.length > 0)
+      .map(([status, rows]) => element("details", { class: "refusals" },
+        element("summary", {}, "Members of " + status),
+        table("Members of " + status, ["Member", "Type", "Meaning"], rows))),
     element("details", { class: "refusals" },
       element("summary", {}, "Refusals: " + [...statuses, "and others"].join(", ")),
       element("dl", {}, refusals.flatMap(([status, answer]) => [

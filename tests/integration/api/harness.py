@@ -24,6 +24,8 @@ import time
 import unittest
 import urllib.parse
 
+from described import Description
+
 # How long to wait for something that should come at once: long enough for a sanitizer build on a
 # busy machine. A good run never waits so long.
 PATIENCE_S = 30
@@ -33,6 +35,7 @@ TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,8}[1-9])?Z\Z")
 TIMING = re.compile(r"\Aproc;dur=\d+\.\d{3}\Z")
 
 _numbers = itertools.count(1)
+_descriptions = {}
 
 
 def unique(prefix):
@@ -142,6 +145,28 @@ class Server:
     def client(self, **headers):
         return Client(self, headers)
 
+    def description(self):
+        """What this binary says of its API; a server that does not say it is asked nothing."""
+        if self.binary not in _descriptions:
+            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
+            connection.request("GET", "/openapi.json")
+            response = connection.getresponse()
+            body = response.read()
+            connection.close()
+            if response.status != 200:
+                return None
+            _descriptions[self.binary] = Description(json.loads(body))
+        return _descriptions[self.binary]
+
+    def check_described(self, method, path, answer):
+        """A good answer in JSON is what the description says."""
+        kind = answer.headers.get("content-type")
+        if method != "HEAD" and kind == "application/json" and answer.status < 300 \
+                and path.startswith(("/api/", "/healthz", "/livez", "/readyz")):
+            description = self.description()
+            if description is not None:
+                description.check(method, path, answer.status, answer.body)
+
     def terminate(self):
         """SIGTERM; the exit code must be 0."""
         self.process.send_signal(signal.SIGTERM)
@@ -250,6 +275,7 @@ class Client:
             self.close()
             raise
         check_common(method, answer)
+        self.server.check_described(method, path, answer)
         return answer
 
     def request(self, method, path, body=None, headers=None):

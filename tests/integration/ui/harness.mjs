@@ -109,8 +109,8 @@ export class Server {
   }
 }
 
-export async function eventually(what, condition) {
-  const deadline = Date.now() + PATIENCE_MS;
+export async function eventually(what, condition, patienceMs = PATIENCE_MS) {
+  const deadline = Date.now() + patienceMs;
   for (;;) {
     const value = await condition();
     if (value) {

@@ -261,7 +261,7 @@ describe("jobs", () => {
     f.withPage(async (page) => {
       const id = await f.server.enqueue("maintenance");
       await visit(page, `/ui/jobs/${id}`);
-      await visible(page.getByRole("heading", { name: "Why it is not running" }));
+      await visible(page.getByRole("region", { name: "Why it is not running" }));
       await visible(page.locator("main").getByText(/paused/));
     }));
 });

@@ -61,7 +61,8 @@ async function seedAgent(server, ids) {
 
 async function seedActive(server, ids) {
   ids.active = await server.enqueue("video.encode", { payload: { file: "talk.mp4", big: 12345678901 } });
-  await server.fetch("video.encode", { worker_id: "worker-b2", hostname: "pod-2" });
+  // The lease outlasts the slowest run.
+  await server.fetch("video.encode", { worker_id: "worker-b2", hostname: "pod-2", lease_duration: 3600 });
   await server.post("/heartbeat", {
     jobs: { [ids.active]: { progress: { current: 450, total: 1000, message: "Encoding segment 45" } } },
   });

@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_answer_int.h"
 #include "api/api_int.h"
 #include "json/json_scan.h"
 #include "lib/expect.h"
 #include "lib/test.h"
+#include "store/store_event.h"
 
 static struct buf description; /* written once for all tests */
 
@@ -356,6 +358,77 @@ static void openapi__knows_the_words_of_every_error(void **state)
     }
 }
 
+/* The answers that are no document of ours: text, and this description. */
+static bool is_plain(struct str shape)
+{
+    return str_starts_with(shape, STR("text/")) || str_eq(shape, STR("OpenAPI document"));
+}
+
+static void openapi__types_every_answer(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < api_router__count(); i++) {
+        const struct api_route *r = api_router__route(i);
+        const char *end = strstr(r->answer, ", 2");
+        end = end != NULL ? end : strstr(r->answer, ", 3");
+        end = end != NULL ? end : strstr(r->answer, ", 5");
+        size_t len = end == NULL ? strlen(r->answer) : (size_t)(end - r->answer);
+        struct str shape = str_from(r->answer + 4, len - 4);
+        if (r->answer[0] != '2' || is_plain(shape)) {
+            continue;
+        }
+        ROW(r->pattern);
+        struct json_value schema;
+        struct str response =
+            member(member(operation_of(r), STR("responses")).text, str_from(r->answer, 3)).text;
+        struct str json =
+            member(member(response, STR("content")).text, STR("application/json")).text;
+        schema = member(json, STR("schema"));
+        if (shape.ptr[0] == '[') {
+            schema = member(schema.text, STR("items"));
+        }
+        assert_true(has(follow(schema.text), "properties"));
+    }
+}
+
+static void expect_words(const char *document, const char *(*word)(unsigned i), unsigned count)
+{
+    struct str schemas =
+        member(member(buf_str(&description), STR("components")).text, STR("schemas")).text;
+    struct json_scan s =
+        json_scan_from(member(member(schemas, str_from_z(document)).text, STR("enum")).text);
+    struct json_value v;
+    unsigned listed = 0;
+    ROW(document);
+    assert_true(json_scan_enter_array(&s));
+    while (json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+        bool known = false;
+        for (unsigned i = 0; i < count; i++) {
+            known = known || json_value_text_eq(v, str_from_z(word(i)));
+        }
+        assert_true(known);
+        listed++;
+    }
+    assert_int_equal(listed, count);
+}
+
+static const char *state_word(unsigned i)
+{
+    return job_state_name((enum job_state)i);
+}
+
+static const char *event_word(unsigned i)
+{
+    return store_event_word((enum store_event_type)(i + 1));
+}
+
+static void openapi__knows_the_words_of_states_and_events(void **state)
+{
+    (void)state;
+    expect_words("JobState", state_word, JOB_STATE_COUNT);
+    expect_words("EventType", event_word, STORE_EVENT_TYPE_LAST);
+}
+
 TEST_GROUP_FIXTURE(api_openapi, setup, teardown,
                    cmocka_unit_test(openapi__is_json_with_what_the_format_wants),
                    cmocka_unit_test(openapi__is_the_same_every_time),
@@ -366,4 +439,6 @@ TEST_GROUP_FIXTURE(api_openapi, setup, teardown,
                    cmocka_unit_test(openapi__describes_every_query_parameter_with_its_limit),
                    cmocka_unit_test(openapi__says_what_absent_parameters_count_as),
                    cmocka_unit_test(openapi__says_what_absent_members_count_as),
-                   cmocka_unit_test(openapi__knows_the_words_of_every_error));
+                   cmocka_unit_test(openapi__knows_the_words_of_every_error),
+                   cmocka_unit_test(openapi__types_every_answer),
+                   cmocka_unit_test(openapi__knows_the_words_of_states_and_events));

@@ -2,9 +2,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { toast } from "../lib/toasts";
-import { del, messageOf, path, post, put } from "./client";
+import { del, messageOf, post, put } from "./client";
 import { KEY } from "./queries";
-import type { BulkDone, BulkRequest, BulkStarted, EnqueueAnswer, EnqueueRequest, Json } from "./types";
+import type { BulkDone, BulkRequest, BulkStarted, EnqueueRequest, ScheduleInput, WebhookInput } from "./types";
 
 const AFTER_ACTION = [
   KEY.search,
@@ -45,12 +45,13 @@ export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionText
 }
 
 export const useEnqueue = () =>
-  useAction((request: EnqueueRequest) => post<EnqueueAnswer>("/enqueue", request), {
+  useAction((request: EnqueueRequest) => post("/enqueue", { body: request }), {
     done: (answer) => (answer.unique_existing ? "A job with this unique key exists already" : "Job enqueued"),
     failed: "Enqueue failed",
   });
 
-const onJob = (action: string) => (id: string) => post(path`/jobs/${id}/` + action);
+type JobAction = "retry" | "cancel" | "approve" | "reject" | "hold";
+const onJob = (action: JobAction) => (id: string) => post(`/jobs/{id}/${action}` as const, { params: { id } });
 
 export const useRetry = () => useAction(onJob("retry"), { done: "Job retried", failed: "Retry failed" });
 export const useCancel = () => useAction(onJob("cancel"), { done: "Job cancelled", failed: "Cancel failed" });
@@ -59,41 +60,43 @@ export const useApprove = () =>
 export const useReject = () => useAction(onJob("reject"), { done: "Job rejected", failed: "Reject failed" });
 export const useHold = () => useAction(onJob("hold"), { done: "Job held", failed: "Hold failed" });
 export const useDeleteJob = () =>
-  useAction((id: string) => del(path`/jobs/${id}`), { done: "Job deleted", failed: "Delete failed" });
+  useAction((id: string) => del("/jobs/{id}", { params: { id } }), { done: "Job deleted", failed: "Delete failed" });
 
 export const useMove = () =>
   useAction(
     (move: { id: string; queue: string; resetAttempts: boolean }) =>
-      post(path`/jobs/${move.id}/move`, {
-        queue: move.queue,
-        ...(move.resetAttempts ? { reset_attempts: true } : {}),
+      post("/jobs/{id}/move", {
+        params: { id: move.id },
+        body: { queue: move.queue, ...(move.resetAttempts ? { reset_attempts: true } : {}) },
       }),
     { done: "Job moved", failed: "Move failed" },
   );
 
 export const useReplay = () =>
-  useAction((at: { id: string; from: number }) => post<EnqueueAnswer>(path`/jobs/${at.id}/replay`, { from: at.from }), {
-    done: "Replay job enqueued",
-    failed: "Replay failed",
-  });
+  useAction(
+    ({ id, from }: { id: string; from: number }) => post("/jobs/{id}/replay", { params: { id }, body: { from } }),
+    { done: "Replay job enqueued", failed: "Replay failed" },
+  );
 
-const onQueue = (action: string) => (name: string) => post(path`/queues/${name}/` + action);
+type QueueAction = "pause" | "resume" | "drain" | "clear";
+const onQueue = (action: QueueAction) => (name: string) => post(`/queues/{name}/${action}` as const, { params: { name } });
 
 export const usePause = () => useAction(onQueue("pause"), { done: "Queue paused", failed: "Pause failed" });
 export const useResume = () => useAction(onQueue("resume"), { done: "Queue resumed", failed: "Resume failed" });
 export const useDrain = () => useAction(onQueue("drain"), { done: "Queue draining", failed: "Drain failed" });
 export const useClear = () => useAction(onQueue("clear"), { done: "Queue cleared", failed: "Clear failed" });
 export const useDeleteQueue = () =>
-  useAction((name: string) => del(path`/queues/${name}` + "?confirm=true"), {
+  useAction((name: string) => del("/queues/{name}", { params: { name }, query: { confirm: "true" } }), {
     done: "Queue deleted",
     failed: "Delete failed",
   });
 
 export const useConcurrency = () =>
-  useAction((set: { name: string; max: number }) => post(path`/queues/${set.name}/concurrency`, { max: set.max }), {
-    done: "Concurrency updated",
-    failed: "Failed",
-  });
+  useAction(
+    ({ name, max }: { name: string; max: number }) =>
+      post("/queues/{name}/concurrency", { params: { name }, body: { max } }),
+    { done: "Concurrency updated", failed: "Failed" },
+  );
 
 export interface Throttle {
   name: string;
@@ -104,7 +107,9 @@ export interface Throttle {
 export const useThrottle = () =>
   useAction(
     ({ name, limit }: Throttle) =>
-      limit === null ? del(path`/queues/${name}/throttle`) : post(path`/queues/${name}/throttle`, limit),
+      limit === null
+        ? del("/queues/{name}/throttle", { params: { name } })
+        : post("/queues/{name}/throttle", { params: { name }, body: limit }),
     { done: "Throttle updated", failed: "Failed" },
   );
 
@@ -116,58 +121,39 @@ export const bulkText = (affected: number, errors: number, ms: number) =>
   `Bulk action: ${affected} affected, ${errors} errors (${ms}ms)`;
 
 export const useBulk = () =>
-  useAction((request: BulkRequest) => post<BulkAnswer>("/jobs/bulk", request), {
+  useAction((request: BulkRequest) => post("/jobs/bulk", { body: request }), {
     // An operation in the background reports for itself when it is done.
     done: (answer) => (isStarted(answer) ? null : bulkText(answer.affected, answer.errors, answer.duration_ms)),
     failed: "Bulk action failed",
   });
 
-export const cancelBulk = (id: string) => del(path`/bulk/${id}`);
-
-export interface ScheduleInput {
-  name: string;
-  queue: string;
-  cron: string;
-  timezone: string;
-  payload: Json;
-  max_retries: number;
-  unique_key: string;
-  enabled: boolean;
-}
+export const cancelBulk = (id: string) => del("/bulk/{id}", { params: { id } });
 
 export const useSaveSchedule = () =>
   useAction(
     ({ id, ...input }: ScheduleInput & { id: string | null }) =>
-      id === null ? post("/schedules", input) : put(path`/schedules/${id}`, input),
+      id === null ? post("/schedules", { body: input }) : put("/schedules/{id}", { params: { id }, body: input }),
     { done: "Schedule saved", failed: "Save failed" },
   );
 
 export const useEnableSchedule = () =>
-  useAction((set: { id: string; enabled: boolean }) => put(path`/schedules/${set.id}`, { enabled: set.enabled }), {
-    done: "Schedule saved",
-    failed: "Save failed",
-  });
+  useAction(
+    ({ id, enabled }: { id: string; enabled: boolean }) => put("/schedules/{id}", { params: { id }, body: { enabled } }),
+    { done: "Schedule saved", failed: "Save failed" },
+  );
 
 export const useDeleteSchedule = () =>
-  useAction((id: string) => del(path`/schedules/${id}`), { done: "Schedule deleted", failed: "Delete failed" });
+  useAction((id: string) => del("/schedules/{id}", { params: { id } }), { done: "Schedule deleted", failed: "Delete failed" });
 
 export const useRunSchedule = () =>
-  useAction((id: string) => post<EnqueueAnswer>(path`/schedules/${id}/run`), {
+  useAction((id: string) => post("/schedules/{id}/run", { params: { id } }), {
     done: "Job enqueued",
     failed: "Run failed",
   });
 
-export interface WebhookInput {
-  id?: string;
-  url: string;
-  events: string[];
-  secret?: string;
-  enabled: boolean;
-  retry_limit: number;
-}
-
 export const useSaveWebhook = () =>
-  useAction((input: WebhookInput) => post("/webhooks", input), { done: "Webhook saved", failed: "Save failed" });
+  useAction((input: WebhookInput) => post("/webhooks", { body: input }), { done: "Webhook saved", failed: "Save failed" });
 
+/** The description has one name for what stands behind /webhooks/, and jobs go to queues there. */
 export const useDeleteWebhook = () =>
-  useAction((id: string) => del(path`/webhooks/${id}`), { done: "Webhook deleted", failed: "Delete failed" });
+  useAction((id: string) => del("/webhooks/{queue}", { params: { queue: id } }), { done: "Webhook deleted", failed: "Delete failed" });

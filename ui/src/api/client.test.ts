@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { ApiError, call, gate, get, path } from "./client";
+import { ApiError, call, gate, get, post } from "./client";
 import { storedKey, storeKey } from "./key";
 
 const answers: (Response | Error)[] = [];
@@ -33,12 +33,12 @@ describe("a call", () => {
 
   it("fails with the server's code and words", async () => {
     answers.push(answer(400, { error: "bad queue", code: "VALIDATION_ERROR" }));
-    await expect(get("/x")).rejects.toMatchObject({ status: 400, code: "VALIDATION_ERROR", message: "bad queue" });
+    await expect(get("/queues")).rejects.toMatchObject({ status: 400, code: "VALIDATION_ERROR", message: "bad queue" });
   });
 
   it("fails readably when the answer is no JSON", async () => {
     answers.push(new Response("<html>", { status: 502, statusText: "Bad Gateway" }));
-    await expect(get("/x")).rejects.toMatchObject({ status: 502, message: "Bad Gateway" });
+    await expect(get("/queues")).rejects.toMatchObject({ status: 502, message: "Bad Gateway" });
   });
 
   it("says when the server is gone and when it is back", async () => {
@@ -46,8 +46,8 @@ describe("a call", () => {
     const listener = (yes: boolean) => said.push(yes);
     gate.reachable.add(listener);
     answers.push(new TypeError("Failed to fetch"), answer(200, {}));
-    await expect(get("/x")).rejects.toSatisfy((e) => e instanceof ApiError && e.unreachable);
-    await get("/x");
+    await expect(get("/queues")).rejects.toSatisfy((e) => e instanceof ApiError && e.unreachable);
+    await get("/queues");
     expect(said).toEqual([false, true]);
     gate.reachable.delete(listener);
   });
@@ -74,4 +74,12 @@ describe("a refused key", () => {
   });
 });
 
-it("encodes the parts of a path", () => expect(path`/queues/${"a/b c"}/pause`).toBe("/queues/a%2Fb%20c/pause"));
+it("encodes what it puts into an address", async () => {
+  answers.push(answer(200, {}), answer(200, {}));
+  await post("/queues/{name}/pause", { params: { name: "a/b c" } });
+  await get("/usage/summary", { query: { period: "24h", group_by: "tag:a&b" } });
+  expect(asked.map(({ url }) => url)).toEqual([
+    "/api/v1/queues/a%2Fb%20c/pause",
+    "/api/v1/usage/summary?period=24h&group_by=tag%3Aa%26b",
+  ]);
+});

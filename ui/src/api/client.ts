@@ -1,8 +1,10 @@
-// One way to the server: JSON in, JSON out, the key in a header, errors as ApiError.
+// One way to the server: JSON in, JSON out, the key in a header, errors as ApiError. Paths, bodies
+// and answers have the types of the server's own description (openapi.ts).
 import { parseExact } from "../lib/exact-json";
 import { clearKey, storedKey } from "./key";
+import type { paths } from "./openapi";
 
-const BASE = "/api/v1";
+const BASE = "/api/v1" as const;
 
 export class ApiError extends Error {
   readonly status: number;
@@ -83,17 +85,53 @@ export async function call<T>(method: string, path: string, body?: unknown, pars
   return parse(await response.text()) as T;
 }
 
-export const get = <T>(path: string): Promise<T> => call<T>("GET", path);
-/** For documents with what people put in: their numbers keep their digits. */
-export const getExact = <T>(path: string): Promise<T> => call<T>("GET", path, undefined, parseExact);
-export const post = <T>(path: string, body?: unknown): Promise<T> => call<T>("POST", path, body);
-export const put = <T>(path: string, body?: unknown): Promise<T> => call<T>("PUT", path, body);
-export const del = <T>(path: string, body?: unknown): Promise<T> => call<T>("DELETE", path, body);
+type Method = "get" | "post" | "put" | "delete";
+type Root = keyof paths;
+type Below<P> = P extends `${typeof BASE}${infer Rest}` ? Rest : never;
 
-/** A path from parts that may hold anything; every ${part} is encoded. */
-export function path(parts: TemplateStringsArray, ...values: string[]): string {
-  return parts.reduce((whole, part, i) => whole + encodeURIComponent(values[i - 1] ?? "") + part);
+/** The paths that know a method, without what they all begin with. */
+type Path<M extends Method> = Below<{ [P in Root]: paths[P][M] extends object ? P : never }[Root]>;
+type Operation<M extends Method, P extends string> = `${typeof BASE}${P}` extends Root
+  ? paths[`${typeof BASE}${P}`][M]
+  : never;
+
+/** The names in braces. */
+type Names<P extends string> = P extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
+type JsonIn<T> = T extends { content: { "application/json": infer Body } } ? Body : never;
+type Answer<O> = O extends { responses: infer All } ? JsonIn<All[keyof All]> : never;
+type Body<O> = O extends { requestBody?: infer In } ? JsonIn<NonNullable<In>> : never;
+
+interface Request<B> {
+  query?: Record<string, string>;
+  body?: B;
 }
+/** What a path has names for must be given. */
+type Rest<P extends string, B> = [Names<P>] extends [never]
+  ? [request?: Request<B>]
+  : [request: Request<B> & { params: Record<Names<P>, string> }];
+
+function addressOf(path: string, params: Record<string, string>, query: Record<string, string> | undefined): string {
+  const whole = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ""));
+  return query === undefined ? whole : `${whole}?${new URLSearchParams(query)}`;
+}
+
+/** A call of one method: path, body and answer are those of the server's description. */
+const caller =
+  <M extends Method>(method: M, parse?: Parse) =>
+  <P extends Path<M>>(
+    path: P,
+    ...[request]: Rest<P, Body<Operation<M, P>>>
+  ): Promise<Answer<Operation<M, P>>> => {
+    const { query, body, params = {} } = (request ?? {}) as Request<unknown> & { params?: Record<string, string> };
+    return call(method.toUpperCase(), addressOf(path, params, query), body, parse);
+  };
+
+export const get = caller("get");
+/** For documents with what people put in: their numbers keep their digits. */
+export const getExact = caller("get", parseExact);
+export const post = caller("post");
+export const put = caller("put");
+export const del = caller("delete");
 
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -8,20 +8,15 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 
-import { ApiError, get, getExact, path, post } from "./client";
+import { ApiError, call, get, getExact, post } from "./client";
 import type {
   Budget,
   ClusterStatus,
-  Explanation,
   Iteration,
   Job,
-  Queue,
-  Schedule,
   SearchAnswer,
   SearchRequest,
-  ThroughputMinute,
   UsageSummary,
-  Webhook,
   Worker,
 } from "./types";
 
@@ -64,28 +59,30 @@ function isFinal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 429;
 }
 
-function usePolled<T>(key: readonly unknown[], address: string, everyMs: number): UseQueryResult<T> {
-  return useQuery<T>({
+function usePolled<T>(key: readonly unknown[], read: () => Promise<T>, everyMs: number): UseQueryResult<T> {
+  return useQuery({
     queryKey: key,
-    queryFn: () => get<T>(address),
+    queryFn: read,
     // What a server does not have it will not have in three seconds either.
     refetchInterval: ({ state }) => (state.error instanceof ApiError && state.error.status === 404 ? false : everyMs),
     placeholderData: keepPreviousData,
   });
 }
 
-export const useQueues = () => usePolled<Queue[]>([KEY.queues], "/queues", 3_000);
-export const useWorkers = () => usePolled<Worker[]>([KEY.workers], "/workers", 5_000);
-export const useCluster = () => usePolled<ClusterStatus>([KEY.cluster], "/cluster/status", 5_000);
-export const useThroughput = () =>
-  usePolled<ThroughputMinute[]>([KEY.throughput], "/metrics/throughput", 10_000);
-export const useSchedules = () => usePolled<Schedule[]>([KEY.schedules], "/schedules", 10_000);
-export const useWebhooks = () => usePolled<Webhook[]>([KEY.webhooks], "/webhooks", 10_000);
-export const useBudgets = () => usePolled<Budget[]>([KEY.budgets], "/budgets", 10_000);
+export const useQueues = () => usePolled([KEY.queues], () => get("/queues"), 3_000);
+export const useWorkers = () => usePolled<Worker[]>([KEY.workers], () => get("/workers"), 5_000);
+export const useCluster = () => usePolled<ClusterStatus>([KEY.cluster], () => get("/cluster/status"), 5_000);
+export const useThroughput = () => usePolled([KEY.throughput], () => get("/metrics/throughput"), 10_000);
+export const useSchedules = () => usePolled([KEY.schedules], () => get("/schedules"), 10_000);
+export const useWebhooks = () => usePolled([KEY.webhooks], () => get("/webhooks"), 10_000);
+/** Not every server has budgets, and the description of this one does not know them. */
+export const useBudgets = () => usePolled([KEY.budgets], () => call<Budget[]>("GET", "/budgets"), 10_000);
+
+const readUsage = (period: string, groupBy: string) =>
+  get("/usage/summary", { query: groupBy === "" ? { period } : { period, group_by: groupBy } });
 
 export function useUsage(period: string, groupBy = ""): UseQueryResult<UsageSummary> {
-  const group = groupBy === "" ? "" : `&group_by=${groupBy}`;
-  return usePolled([KEY.usage, period, groupBy], `/usage/summary?period=${period}${group}`, 10_000);
+  return usePolled([KEY.usage, period, groupBy], () => readUsage(period, groupBy), 10_000);
 }
 
 /** Spend in equal steps of time up to now, the oldest first. The API sums up to now only, so a step
@@ -96,7 +93,7 @@ export function useSpend(stepHours: number, steps: number): { total: number[]; r
       const period = `${stepHours * (i + 1)}h`;
       return {
         queryKey: [KEY.usage, period, ""],
-        queryFn: () => get<UsageSummary>(`/usage/summary?period=${period}`),
+        queryFn: () => readUsage(period, ""),
         staleTime: 60_000,
         refetchInterval: 60_000,
       };
@@ -110,7 +107,7 @@ export function useSpend(stepHours: number, steps: number): { total: number[]; r
 export function useJob(id: string): UseQueryResult<Job> {
   return useQuery<Job>({
     queryKey: [KEY.job, id],
-    queryFn: () => getExact<Job>(path`/jobs/${id}`),
+    queryFn: () => getExact("/jobs/{id}", { params: { id } }),
     refetchInterval: 5_000,
   });
 }
@@ -118,22 +115,22 @@ export function useJob(id: string): UseQueryResult<Job> {
 export function useIterations(id: string, enabled: boolean): UseQueryResult<Iteration[]> {
   return useQuery({
     queryKey: [KEY.iterations, id],
-    queryFn: async () => (await get<{ iterations: Iteration[] }>(path`/jobs/${id}/iterations`)).iterations,
+    queryFn: async () => (await get("/jobs/{id}/iterations", { params: { id } })).iterations,
     refetchInterval: 5_000,
     enabled,
   });
 }
 
-export function useExplanation(id: string, enabled: boolean): UseQueryResult<Explanation> {
-  return useQuery<Explanation>({
+export function useExplanation(id: string, enabled: boolean) {
+  return useQuery({
     queryKey: [KEY.explain, id],
-    queryFn: () => get<Explanation>(path`/jobs/${id}/explain`),
+    queryFn: () => get("/jobs/{id}/explain", { params: { id } }),
     refetchInterval: 5_000,
     enabled,
   });
 }
 
-export const search = (request: SearchRequest) => post<SearchAnswer>("/jobs/search", request);
+export const search = (request: SearchRequest): Promise<SearchAnswer> => post("/jobs/search", { body: request });
 
 export function useSearch(request: SearchRequest): UseQueryResult<SearchAnswer> {
   return useQuery<SearchAnswer>({

@@ -3,8 +3,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useId, useRef, useState } from "react";
 
 import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
-import { get, messageOf, path } from "../api/client";
-import { PRIORITIES, type BulkAction, type BulkStarted, type BulkTask, type JobSummary, type SearchFilter } from "../api/types";
+import { get, messageOf } from "../api/client";
+import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
 import { capitalise, latency, percent, preview } from "../lib/format";
 import { useNow } from "../lib/hooks";
@@ -237,7 +237,7 @@ function useBulkProgress(task: BulkStarted): Progress {
     const merge = (next: Partial<Progress>) => setProgress((old) => ({ ...old, ...next }));
     const poll = async () => {
       try {
-        const state = await get<BulkTask>(path`/bulk/${id}`);
+        const state = await get("/bulk/{id}", { params: { id } });
         merge(state);
         if (ENDED.has(state.status)) {
           return;

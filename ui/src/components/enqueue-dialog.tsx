@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { useEnqueue } from "../api/actions";
-import { PRIORITIES, type EnqueueRequest, type Job, type Json, type PriorityName } from "../api/types";
+import { PRIORITIES, type Backoff, type EnqueueRequest, type Job, type PriorityName } from "../api/types";
 import { parseExact } from "../lib/exact-json";
 import { capitalise } from "../lib/format";
 import { FormDialog } from "./dialog";
@@ -16,7 +16,7 @@ interface Form {
   uniqueKey: string;
   tags: string;
   expireAfter: string;
-  backoff: string;
+  backoff: Backoff;
 }
 
 const EMPTY: Form = {
@@ -41,7 +41,7 @@ const fromJob = (job: Job): Form => ({
   backoff: job.retry_backoff,
 });
 
-export function parsePayload(text: string): { value: Json } | null {
+export function parsePayload(text: string): { value: unknown } | null {
   try {
     return { value: parseExact(text) };
   } catch {
@@ -59,7 +59,7 @@ export function parseTags(text: string): Record<string, string> | null {
   return Object.fromEntries(named.map(([pair, at]) => [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]));
 }
 
-function toRequest(form: Form, payload: Json, tags: Record<string, string>): EnqueueRequest {
+function toRequest(form: Form, payload: unknown, tags: Record<string, string>): EnqueueRequest {
   const retries = Number.parseInt(form.maxRetries, 10);
   return {
     queue: form.queue.trim(),

@@ -58,7 +58,7 @@ export function JobList({ defaults, title, fileName, fixedState = false, runsIn 
     : { kind: "ids", ids: shownPicked.map((j) => j.id) };
   const select = useCallback((ids: ReadonlySet<string>) => {
     setEverything(false);
-    setPicked(ids);
+    setPicked((old) => (old.size === 0 && ids.size === 0 ? old : ids));
   }, []);
   const clear = useCallback(() => select(new Set()), [select]);
 

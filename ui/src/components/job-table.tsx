@@ -53,8 +53,18 @@ export function JobTable({ jobs, error, selected, onSelect, runsIn = false, show
       }
     },
   });
+  const all = list.length > 0 && list.every((j) => selected.has(j.id));
+  const heads = {
+    check: (
+      <input
+        type="checkbox"
+        aria-label="Select all jobs shown"
+        checked={all}
+        onChange={() => onSelect(all ? new Set() : new Set(list.map((j) => j.id)))}
+      />
+    ),
+  };
   const columns = useMemo((): Column<JobSummary>[] => {
-    const all = list.length > 0 && list.every((j) => selected.has(j.id));
     const toggle = (id: string) => {
       const next = new Set(selected);
       if (!next.delete(id)) {
@@ -66,14 +76,7 @@ export function JobTable({ jobs, error, selected, onSelect, runsIn = false, show
       {
         id: "check",
         className: "check",
-        header: (
-          <input
-            type="checkbox"
-            aria-label="Select all jobs shown"
-            checked={all}
-            onChange={() => onSelect(all ? new Set() : new Set(list.map((j) => j.id)))}
-          />
-        ),
+        header: null,
         cell: (j) => (
           <input
             type="checkbox"
@@ -109,12 +112,13 @@ export function JobTable({ jobs, error, selected, onSelect, runsIn = false, show
       },
       { id: "created", header: "Created", cell: (j) => <Ago at={j.created_at} /> },
     ];
-  }, [list, selected, onSelect, runsIn, showQueue]);
+  }, [selected, onSelect, runsIn, showQueue]);
   return (
     <Table
       label="Jobs"
       rows={jobs}
       columns={columns}
+      heads={heads}
       rowKey={(j) => j.id}
       empty="No jobs found"
       error={error}

@@ -1,6 +1,5 @@
 import type { ReactNode } from "react";
 
-import type { Json } from "../api/types";
 import { CopyButton } from "./parts";
 
 const TOKEN = /("(?:\\.|[^"\\])*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
@@ -30,7 +29,7 @@ function coloured(text: string): ReactNode[] {
   return out;
 }
 
-export function JsonBlock({ title, value, open = false }: { title: string; value: Json; open?: boolean }) {
+export function JsonBlock({ title, value, open = false }: { title: string; value: unknown; open?: boolean }) {
   const text = JSON.stringify(value, null, 2);
   return (
     <details className="card card-body" open={open}>

@@ -45,12 +45,17 @@ export const PriorityBadge = ({ priority }: { priority: number }) => (
   </Badge>
 );
 
+/** A part of a page, known by its title. That is no heading: a page has one, and whoever looks for
+ * the heading "Queues" must not find "All Queues (3)" too. */
 export function Card({ title, aside, children }: { title?: ReactNode; aside?: ReactNode; children: ReactNode }) {
+  const id = useId();
   return (
-    <section className="card">
+    <section className="card" {...(title === undefined ? {} : { "aria-labelledby": id })}>
       {title !== undefined && (
         <div className="card-head">
-          <h2>{title}</h2>
+          <div className="card-title" id={id}>
+            {title}
+          </div>
           {aside}
         </div>
       )}

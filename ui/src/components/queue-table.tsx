@@ -1,4 +1,3 @@
-import { useMemo } from "react";
 import { Link, useNavigate } from "react-router-dom";
 
 import { usePause, useResume } from "../api/actions";
@@ -25,12 +24,13 @@ function latencyClass(ms: number): string {
   return ms > 60_000 ? "warn-text" : "";
 }
 
-function Latency({ queue, now }: { queue: Queue; now: number }) {
-  const ms = waitingMs(queue, now);
+function Latency({ queue }: { queue: Queue }) {
+  const ms = waitingMs(queue, useNow(1_000));
   return ms === null ? <>-</> : <span className={latencyClass(ms)}>{latency(ms)}</span>;
 }
 
 function Rate({ name }: { name: string }) {
+  useNow(1_000);
   const rate = rates.perMinute(name);
   return <>{rate === null ? "-" : `${count(rate)}/min`}</>;
 }
@@ -59,56 +59,56 @@ const number = (id: Counter, header: string): Column<Queue> => ({
   cell: (q) => count(q[id]),
 });
 
-function columnsAt(now: number): Column<Queue>[] {
-  return [
-    {
-      id: "name",
-      header: "Name",
-      sort: (q) => q.name,
-      cell: (q) => <Link to={queuePath(q.name)}>{q.name}</Link>,
-    },
-    number("pending", "Pending"),
-    number("active", "Active"),
-    number("held", "Held"),
-    number("completed", "Completed"),
-    {
-      ...number("dead", "Dead"),
-      cell: (q) => <span className={q.dead > 0 ? "danger-text" : ""}>{count(q.dead)}</span>,
-    },
-    number("scheduled", "Scheduled"),
-    number("retrying", "Retrying"),
-    {
-      id: "rate",
-      header: "Rate",
-      className: "num",
-      sort: (q) => rates.perMinute(q.name) ?? -1,
-      cell: (q) => <Rate name={q.name} />,
-    },
-    {
-      id: "latency",
-      header: "Latency",
-      className: "num",
-      sort: (q) => waitingMs(q, now) ?? -1,
-      cell: (q) => <Latency queue={q} now={now} />,
-    },
-    { id: "status", header: "Status", cell: (q) => <StatusBadge paused={q.paused} /> },
-    {
-      id: "action",
-      header: <span className="sr-only">Action</span>,
-      cell: (q) => <PauseButton queue={q} />,
-    },
-  ];
-}
+/** Who waits longest has waited since the earliest moment. */
+const waitOrder = (queue: Queue): number =>
+  queue.oldest_pending_at === undefined ? -Infinity : -Date.parse(queue.oldest_pending_at);
+
+const COLUMNS: Column<Queue>[] = [
+  {
+    id: "name",
+    header: "Name",
+    sort: (q) => q.name,
+    cell: (q) => <Link to={queuePath(q.name)}>{q.name}</Link>,
+  },
+  number("pending", "Pending"),
+  number("active", "Active"),
+  number("held", "Held"),
+  number("completed", "Completed"),
+  {
+    ...number("dead", "Dead"),
+    cell: (q) => <span className={q.dead > 0 ? "danger-text" : ""}>{count(q.dead)}</span>,
+  },
+  number("scheduled", "Scheduled"),
+  number("retrying", "Retrying"),
+  {
+    id: "rate",
+    header: "Rate",
+    className: "num",
+    sort: (q) => rates.perMinute(q.name) ?? -1,
+    cell: (q) => <Rate name={q.name} />,
+  },
+  {
+    id: "latency",
+    header: "Latency",
+    className: "num",
+    sort: waitOrder,
+    cell: (q) => <Latency queue={q} />,
+  },
+  { id: "status", header: "Status", cell: (q) => <StatusBadge paused={q.paused} /> },
+  {
+    id: "action",
+    header: <span className="sr-only">Action</span>,
+    cell: (q) => <PauseButton queue={q} />,
+  },
+];
 
 export function QueueTable({ queues, error }: { queues: readonly Queue[] | undefined; error: unknown }) {
   const navigate = useNavigate();
-  const now = useNow(1_000);
-  const columns = useMemo(() => columnsAt(now), [now]);
   return (
     <Table
       label="Queues"
       rows={queues}
-      columns={columns}
+      columns={COLUMNS}
       rowKey={(q) => q.name}
       empty="No queues found"
       error={error}

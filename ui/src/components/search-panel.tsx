@@ -129,7 +129,7 @@ export function SearchPanel(props: SearchPanelProps) {
       <div className="card-row">
         {!fixedState && <StateChips {...props} />}
         <Button compact kind="ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
-          Advanced filters{hidden > 0 ? ` (${hidden})` : ""}
+          Advanced filters{hidden > 0 && <span aria-hidden="true"> ({hidden})</span>}
         </Button>
         <Button compact kind="ghost" onClick={() => onChange(defaults)}>
           Reset

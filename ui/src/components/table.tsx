@@ -1,6 +1,16 @@
 // A real table; with many rows only those in view are in the document.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useCallback, useLayoutEffect, useMemo, useRef, useState, type MouseEvent, type ReactNode } from "react";
+import {
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  type MouseEvent,
+  type ReactNode,
+} from "react";
 
 import { messageOf } from "../api/client";
 
@@ -18,6 +28,8 @@ interface TableProps<T> {
   label: string;
   rows: readonly T[] | undefined;
   columns: readonly Column<T>[];
+  /** What a column has for a header instead, by its id: columns that stay the same need no rows drawn. */
+  heads?: Readonly<Record<string, ReactNode>>;
   rowKey: (row: T) => string;
   empty: string;
   error?: unknown;
@@ -97,17 +109,48 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
     </tr>
   ) : null;
 
+interface RowProps<T> {
+  row: T;
+  columns: readonly Column<T>[];
+  className: string;
+  onClick: (event: MouseEvent, row: T) => void;
+}
+
+function RowView<T>({ row, columns, className, onClick }: RowProps<T>) {
+  return (
+    <tr className={className} onClick={(event) => onClick(event, row)}>
+      {columns.map((column) => (
+        <td key={column.id} className={column.className}>
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** Drawn again only when the row itself is another: of a list that was read again, few are. */
+const Row = memo(RowView) as typeof RowView;
+
+/** Of all functions that a component is given in turn, the last; it is itself always the same. */
+function useLast<A extends unknown[]>(run: ((...args: A) => void) | undefined): (...args: A) => void {
+  const last = useRef(run);
+  useEffect(() => {
+    last.current = run;
+  });
+  return useCallback((...args: A) => last.current?.(...args), []);
+}
+
 export function Table<T>(props: TableProps<T>) {
-  const { label, columns, rowKey, empty, error, onOpen, rowClass, focused = null } = props;
+  const { label, columns, heads, rowKey, empty, error, onOpen, rowClass, focused = null } = props;
   const [order, setOrder] = useState<Order | null>(null);
   const rows = useMemo(() => sortRows(props.rows ?? [], columns, order), [props.rows, columns, order]);
   const view = useWindow(rows.length, focused);
-  const click = (event: MouseEvent, row: T) => {
+  const click = useLast((event: MouseEvent, row: T) => {
     const inner = event.target instanceof Element && event.target.closest("a, button, input, label") !== null;
     if (!inner && window.getSelection()?.toString() === "") {
       onOpen?.(row);
     }
-  };
+  });
   let message: string | null = rows.length === 0 ? empty : null;
   if (props.rows === undefined) {
     message = error === null || error === undefined ? "Loading..." : messageOf(error);
@@ -118,7 +161,7 @@ export function Table<T>(props: TableProps<T>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <HeaderCell key={column.id} column={column} order={order} onOrder={setOrder} />
+              <HeaderCell key={column.id} column={column} head={heads?.[column.id]} order={order} onOrder={setOrder} />
             ))}
           </tr>
         </thead>
@@ -132,17 +175,13 @@ export function Table<T>(props: TableProps<T>) {
           )}
           <Space height={view.before} columns={columns.length} />
           {rows.slice(view.first, view.last).map((row, i) => (
-            <tr
+            <Row
               key={rowKey(row)}
+              row={row}
+              columns={columns}
               className={`${onOpen === undefined ? "" : "opens"} ${rowClass?.(row, view.first + i) ?? ""}`}
-              onClick={(event) => click(event, row)}
-            >
-              {columns.map((column) => (
-                <td key={column.id} className={column.className}>
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
+              onClick={click}
+            />
           ))}
           <Space height={view.after} columns={columns.length} />
         </tbody>
@@ -153,16 +192,17 @@ export function Table<T>(props: TableProps<T>) {
 
 interface HeaderProps<T> {
   column: Column<T>;
+  head: ReactNode;
   order: Order | null;
   onOrder: (order: Order | null) => void;
 }
 
-function HeaderCell<T>({ column, order, onOrder }: HeaderProps<T>) {
+function HeaderCell<T>({ column, head, order, onOrder }: HeaderProps<T>) {
   const mine = order?.column === column.id ? order : null;
   if (column.sort === undefined) {
     return (
       <th scope="col" className={column.className}>
-        {column.header}
+        {head ?? column.header}
       </th>
     );
   }
@@ -180,7 +220,7 @@ function HeaderCell<T>({ column, order, onOrder }: HeaderProps<T>) {
     <th scope="col" className={column.className} aria-sort={mine === null ? "none" : direction}>
       <button type="button" className="sort" onClick={next}>
         {column.header}
-        {mine === null ? "" : mine.down ? " ↓" : " ↑"}
+        {mine !== null && <span aria-hidden="true">{mine.down ? " ↓" : " ↑"}</span>}
       </button>
     </th>
   );

@@ -1,6 +1,5 @@
 // JSON whose numbers keep their digits. A payload may hold integers beyond 2^53; the server keeps
 // them, and so must whoever shows or copies them.
-import type { Json } from "../api/types";
 
 interface WithRaw {
   rawJSON?: (text: string) => unknown;
@@ -19,6 +18,10 @@ const keepDigits: Reviver = (_key, value, context) => {
 };
 
 /** As JSON.parse; numbers that a double would change print as they were written. */
-export function parseExact(text: string): Json {
-  return JSON.parse(text, keepDigits) as Json;
+export function parseExact(text: string): unknown {
+  return JSON.parse(text, keepDigits);
 }
+
+/** Whether a JSON value has members. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

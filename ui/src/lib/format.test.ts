@@ -43,7 +43,7 @@ describe("spans", () => {
     [59_999, "59s"],
     [65_000, "1m 5s"],
     [7_260_000, "2h 1m"],
-    [90_000_000, "1d 1h"],
+    [90_000_000, "25h 0m"],
     [-5, "0s"],
   ])("a latency of %d ms is %s", (ms, text) => expect(format.latency(ms)).toBe(text));
 

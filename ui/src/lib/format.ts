@@ -51,7 +51,7 @@ export function preview(value: unknown): string {
   return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text;
 }
 
-/** A span in seconds and larger: "42s", "3m 5s", "2h 10m", "3d 4h". */
+/** A span in seconds and larger: "42s", "3m 5s", "76h 10m". */
 export function latency(ms: number): string {
   const s = Math.max(0, Math.floor(ms / SECOND));
   if (s < 60) {
@@ -60,10 +60,7 @@ export function latency(ms: number): string {
   if (s < 3600) {
     return `${Math.floor(s / 60)}m ${s % 60}s`;
   }
-  if (s < 86_400) {
-    return `${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
-  }
-  return `${Math.floor(s / 86_400)}d ${Math.floor((s % 86_400) / 3600)}h`;
+  return `${Math.floor(s / 3600)}h ${Math.floor((s % 3600) / 60)}m`;
 }
 
 /** A span that may be short: "3 ms", "1.2 s", else as latency. */

@@ -1,12 +1,36 @@
 import { useEffect, useRef, useState } from "react";
 
+type OnTick = (now: number) => void;
+
+/** One timer for all that want the same beat, so that a page full of times is drawn once. */
+const beats = new Map<number, { listeners: Set<OnTick>; timer: ReturnType<typeof setInterval> }>();
+
+function onBeat(everyMs: number, listener: OnTick): () => void {
+  let beat = beats.get(everyMs);
+  if (beat === undefined) {
+    const listeners = new Set<OnTick>();
+    const timer = setInterval(() => {
+      const now = Date.now();
+      listeners.forEach((tell) => tell(now));
+    }, everyMs);
+    beat = { listeners, timer };
+    beats.set(everyMs, beat);
+  }
+  const { listeners, timer } = beat;
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      beats.delete(everyMs);
+    }
+  };
+}
+
 /** The time, again every so many milliseconds: what is written relative to it moves on. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
-    return () => clearInterval(timer);
-  }, [everyMs]);
+  useEffect(() => onBeat(everyMs, setNow), [everyMs]);
   return now;
 }
 

@@ -17,6 +17,8 @@ const queue = (name: string, completed: number): Queue => ({
   dead: 0,
   scheduled: 0,
   retrying: 0,
+  cancelled: 0,
+  failed: 0,
   enqueued: completed,
 });
 

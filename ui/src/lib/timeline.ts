@@ -1,5 +1,6 @@
 // What happened to a job, in order, as far as its document tells; the event log tells more.
 import type { Job, LiveEvent } from "../api/types";
+import { isObject } from "./exact-json";
 import { attempts } from "./format";
 
 export interface Moment {
@@ -37,7 +38,7 @@ const sorted = (list: Moment[]): Moment[] => list.sort((a, b) => Date.parse(a.at
 
 function detail(event: LiveEvent): string {
   const data = event.data;
-  if (data === undefined || data === null || typeof data !== "object" || Array.isArray(data)) {
+  if (!isObject(data)) {
     return "";
   }
   const text = (name: string): string | null => {

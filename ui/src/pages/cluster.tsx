@@ -1,5 +1,5 @@
 import { useCluster } from "../api/queries";
-import type { ClusterGroup, Histogram, Json } from "../api/types";
+import type { ClusterGroup, Histogram } from "../api/types";
 import { ClusterPanel } from "../components/cluster-panel";
 import { Card, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
@@ -10,7 +10,7 @@ const label = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-function show(name: string, value: Json): string {
+function show(name: string, value: unknown): string {
   if (typeof value === "number") {
     return name.endsWith("bytes") ? bytes(value) : value.toLocaleString();
   }
@@ -28,14 +28,14 @@ export function bytes(n: number): string {
   return `${power === 0 ? value : value.toFixed(1)} ${UNITS[power] ?? "B"}`;
 }
 
-function StatsCard({ title, stats }: { title: string; stats: Record<string, Json> | undefined }) {
+function StatsCard({ title, stats }: { title: string; stats: object | undefined }) {
   if (stats === undefined || Object.keys(stats).length === 0) {
     return null;
   }
   return (
     <Card title={title}>
       <dl className="card-body facts">
-        {Object.entries(stats).map(([name, value]) => (
+        {Object.entries(stats).map(([name, value]: [string, unknown]) => (
           <div key={name}>
             <dt>{label(name)}</dt>
             <dd>{show(name, value)}</dd>

@@ -10,6 +10,7 @@ import { MoveDialog } from "../components/job-dialogs";
 import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
+import { isObject } from "../lib/exact-json";
 import { capitalise, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
@@ -80,11 +81,7 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move") => 
 }
 
 function progressOf(job: Job): Progress | null {
-  const progress = job.progress;
-  if (progress === undefined || progress === null || typeof progress !== "object" || Array.isArray(progress)) {
-    return null;
-  }
-  return progress;
+  return isObject(job.progress) ? job.progress : null;
 }
 
 function ProgressCard({ job }: { job: Job }) {

@@ -141,7 +141,7 @@ function ScheduleDialog({ schedule, onClose }: { schedule: Schedule | null; onCl
 function RowActions({ schedule, onEdit, onDelete }: { schedule: Schedule; onEdit: () => void; onDelete: () => void }) {
   const run = useRunSchedule();
   const enable = useEnableSchedule();
-  const enabled = schedule.enabled !== false;
+  const enabled = schedule.enabled;
   return (
     <span className="card-row row-actions">
       <Button compact disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
@@ -181,7 +181,7 @@ export default function Schedules() {
       sort: (s) => s.name,
       cell: (s) => (
         <>
-          {s.name} {s.enabled === false && <Badge tone="cancelled">Disabled</Badge>}
+          {s.name} {!s.enabled && <Badge tone="cancelled">Disabled</Badge>}
         </>
       ),
     },

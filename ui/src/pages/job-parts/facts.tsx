@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router-dom";
 
 import { useSearch } from "../../api/queries";
-import type { Job } from "../../api/types";
+import { chainOf, type Job } from "../../api/types";
 import { jobPath } from "../../components/job-table";
 import { Ago, Badge, Card } from "../../components/parts";
 import { queuePath } from "../../components/queue-table";
@@ -77,7 +77,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
       ? `${span(Date.parse(job.started_at) - Date.parse(job.created_at))} in the queue`
       : undefined;
   const step = job.chain_step ?? 0;
-  const steps = job.chain_config?.steps?.length;
+  const steps = chainOf(job).steps?.length;
   const worker = job.worker_id === undefined ? null : job.worker_id + (job.hostname ? ` on ${job.hostname}` : "");
   const rows: [string, ReactNode][] = [
     ["Queue", <Link key="queue" to={queuePath(job.queue)}>{job.queue}</Link>],
@@ -88,7 +88,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
     ["Parent", job.parent_id && <JobLink id={job.parent_id} />],
     ["Chain", job.chain_id],
     ["Chain step", job.chain_id && (step < 0 ? (step === -1 ? "exit handler" : "failure handler") : `${step + 1}${steps ? ` of ${steps}` : ""}`)],
-    ["Waits for", job.chain_config?.depends_on?.map((id) => <div key={id}><JobLink id={id} /></div>)],
+    ["Waits for", chainOf(job).depends_on?.map((id) => <div key={id}><JobLink id={id} /></div>)],
     ["Created", <At key="created" at={job.created_at} />],
     ["Started", job.started_at && <At at={job.started_at} note={waited} />],
     ["Completed", job.completed_at && <At at={job.completed_at} />],

@@ -1,11 +1,11 @@
 import { useReplay } from "../../api/actions";
 import { useIterations } from "../../api/queries";
-import type { Iteration, Job, Json } from "../../api/types";
+import type { Iteration, Job } from "../../api/types";
 import { Badge, Button, Card, Pending } from "../../components/parts";
 import { Table, type Column } from "../../components/table";
 import { count, money } from "../../lib/format";
 
-function Detail({ label, value }: { label: string; value: Json | undefined }) {
+function Detail({ label, value }: { label: string; value: unknown }) {
   return value === undefined ? null : (
     <div>
       <h3>{label}</h3>

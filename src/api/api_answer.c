@@ -1,0 +1,164 @@
+#include <stdio.h>
+
+#include "api/api_answer_int.h"
+#include "api/api_int.h"
+#include "api/api_schema_int.h"
+#include "base/check.h"
+
+const struct api_answer *api_answer__find(struct str shape)
+{
+    for (size_t i = 0; i < api_answer_table__count; i++) {
+        const struct api_answer *a = &api_answer_table__rows[i];
+        if (a->shape != NULL && str_eq(shape, str_from_z(a->shape))) {
+            return a;
+        }
+    }
+    return NULL;
+}
+
+void api_answer__reference(struct json_write *w, const struct api_answer *a)
+{
+    char path[API_SCHEMA_NAME_MAX];
+    int n = snprintf(path, sizeof path, "#/components/schemas/%s", a->name);
+    CHECK(n > 0 && (size_t)n < sizeof path);
+    api_document__text(w, "$ref", str_from_z(path));
+}
+
+static const struct api_answer *named(struct str name)
+{
+    for (size_t i = 0; i < api_answer_table__count; i++) {
+        if (str_eq(name, str_from_z(api_answer_table__rows[i].name))) {
+            return &api_answer_table__rows[i];
+        }
+    }
+    return NULL;
+}
+
+static void open_object(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_object(w);
+}
+
+static void write_text(struct json_write *w, struct str value)
+{
+    json_write_str(w, str_trim(value));
+}
+
+static bool ends_with(struct str s, char c)
+{
+    return s.len > 0 && s.ptr[s.len - 1] == c;
+}
+
+/* "integer", or ["integer", "null"]. */
+static void write_type(struct json_write *w, struct str type, bool or_null)
+{
+    json_write_key(w, STR("type"));
+    if (!or_null) {
+        json_write_str(w, type);
+        return;
+    }
+    json_write_array(w);
+    json_write_str(w, type);
+    json_write_str(w, STR("null"));
+    json_write_end(w);
+}
+
+static void write_plain(struct json_write *w, struct str type, bool or_null)
+{
+    if (str_eq(type, STR("time"))) {
+        write_type(w, STR("string"), or_null);
+        api_document__text(w, "format", STR("date-time"));
+    } else if (str_eq(type, STR("integer"))) {
+        write_type(w, type, or_null);
+        api_document__text(w, "format", STR("int64"));
+    } else if (!str_eq(type, STR("any"))) {
+        CHECK(str_eq(type, STR("string")) || str_eq(type, STR("number")) ||
+              str_eq(type, STR("boolean")));
+        write_type(w, type, or_null);
+    }
+}
+
+/* A type as members of the object that is open. */
+static void describe(struct json_write *w, struct str type)
+{
+    bool or_null = ends_with(type, '?');
+    type = or_null ? str_from(type.ptr, type.len - 1) : type;
+    struct str inner = type.len > 2 ? str_from(type.ptr + 1, type.len - 2) : type;
+    const struct api_answer *a = named(type);
+    if (a != NULL) {
+        CHECK(!or_null);
+        api_answer__reference(w, a);
+    } else if (ends_with(type, ']')) {
+        write_type(w, STR("array"), or_null);
+        open_object(w, "items");
+        describe(w, inner);
+        json_write_end(w);
+    } else if (ends_with(type, '}')) {
+        write_type(w, STR("object"), or_null);
+        open_object(w, "additionalProperties");
+        describe(w, inner);
+        json_write_end(w);
+    } else {
+        write_plain(w, type, or_null);
+    }
+}
+
+static struct str member_name(const struct api_answer_member *m, bool *out_optional)
+{
+    struct str name = str_from_z(m->name);
+    *out_optional = ends_with(name, '?');
+    return *out_optional ? str_from(name.ptr, name.len - 1) : name;
+}
+
+static void write_members(struct json_write *w, const struct api_answer *a)
+{
+    bool optional;
+    api_document__text(w, "type", STR("object"));
+    open_object(w, "properties");
+    for (size_t i = 0; i < a->count; i++) {
+        json_write_key(w, member_name(&a->members[i], &optional));
+        json_write_object(w);
+        describe(w, str_from_z(a->members[i].type));
+        api_document__text(w, "description", str_from_z(a->members[i].doc));
+        json_write_end(w);
+    }
+    json_write_end(w);
+    json_write_key(w, STR("required"));
+    json_write_array(w);
+    for (size_t i = 0; i < a->count; i++) {
+        struct str name = member_name(&a->members[i], &optional);
+        if (!optional) {
+            json_write_str(w, name);
+        }
+    }
+    json_write_end(w);
+}
+
+static void write_words(struct json_write *w, struct str words)
+{
+    api_document__text(w, "type", STR("string"));
+    json_write_key(w, STR("enum"));
+    json_write_array(w);
+    while (words.len > 0) {
+        const char *comma = memchr(words.ptr, ',', words.len);
+        size_t len = comma == NULL ? words.len : (size_t)(comma - words.ptr);
+        write_text(w, str_from(words.ptr, len));
+        words = str_from_offset(words, comma == NULL ? len : len + 1);
+    }
+    json_write_end(w);
+}
+
+void api_answer__write(struct json_write *w)
+{
+    for (size_t i = 0; i < api_answer_table__count; i++) {
+        const struct api_answer *a = &api_answer_table__rows[i];
+        open_object(w, a->name);
+        if (a->words != NULL) {
+            write_words(w, str_from_z(a->words));
+        } else {
+            write_members(w, a);
+        }
+        json_write_end(w);
+    }
+}

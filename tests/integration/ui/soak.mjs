@@ -1,0 +1,359 @@
+// How the interface bears a large server, and a long day.
+//
+//   CORVO_BINARY=… CORVO_UI_MODULES=… node soak.mjs [--queues 1000] [--jobs 1000000] [--minutes 60]
+//       [--rate 200] [--rounds 5] [--out FILE]
+//
+// A server of its own is filled through the API, and goes on working: jobs are enqueued, fetched and
+// completed at --rate a second while the browser looks on. Two questions are asked of the browser.
+//
+// Does it answer at once? Everything that a person does on the dashboard, the list of queues and a
+// queue's page is done, and the browser's own Event Timing says how long each took from the input to
+// the next picture, in --rounds rounds. The limit is 100 ms for the median of a machine that has
+// other work; the longest is shown beside it.
+//
+// Does it grow? Pages stay open for --minutes. Once a minute their garbage is collected, and the
+// browser says how much is left: heap, nodes of the document, listeners. The first minutes are not
+// compared, since charts and lists fill up to their limits.
+//
+// The result is a table in Markdown on the standard output; the exit code is 1 when a limit is
+// broken.
+import { writeFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+
+import { eventually, openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
+
+const LIMIT_MS = 100;
+const BATCH = 5_000;
+const WARM_UP_MINUTES = 2;
+/** What may be left over after an hour for reasons that are not ours: compiled code, caches. */
+const GROWTH = { heap: 1.1, heapBytes: 2 << 20, nodes: 1.1, listeners: 1.1 };
+
+const { values: options } = parseArgs({
+  options: {
+    queues: { type: "string", default: "1000" },
+    jobs: { type: "string", default: "1000000" },
+    minutes: { type: "string", default: "60" },
+    rate: { type: "string", default: "200" },
+    rounds: { type: "string", default: "5" },
+    out: { type: "string" },
+  },
+});
+const QUEUES = Number(options.queues);
+const JOBS = Number(options.jobs);
+const MINUTES = Number(options.minutes);
+const RATE = Number(options.rate);
+const ROUNDS = Number(options.rounds);
+
+const BIG = "mail.send";
+const queueName = (i) => (i === 0 ? BIG : `tenant-${String(i).padStart(4, "0")}.work`);
+const say = (text) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
+
+/** Half of the jobs in one queue, the other half evenly in all of them. */
+async function fill(server) {
+  const half = Math.floor(JOBS / 2);
+  const queueOf = (i) => (i < half ? BIG : queueName(i % QUEUES));
+  let next = 0;
+  const work = async () => {
+    while (next < JOBS) {
+      const from = next;
+      next = Math.min(JOBS, next + BATCH);
+      const jobs = Array.from({ length: next - from }, (_, i) => ({
+        queue: queueOf(from + i),
+        payload: { to: `user${from + i}@example.com`, template: ["welcome", "invoice"][i % 2], n: from + i },
+        priority: ["critical", "high", "normal"][i % 3],
+        max_retries: 1,
+      }));
+      await server.post("/enqueue/batch", { jobs });
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, work));
+  for (let i = 0; i < 60; i++) {
+    const { job_id } = await server.fetch(BIG);
+    await server.post(`/fail/${job_id}`, { error: "SMTP connection timeout" });
+  }
+}
+
+const viewIsCurrent = async (server) => (await server.get("/cluster/status")).sqlite_mirror.lag === 0;
+
+/** The server's daily work, until it is stopped. */
+function traffic(server) {
+  let stopped = false;
+  let done = 0;
+  const size = Math.max(1, Math.round(RATE / 4));
+  const turn = async () => {
+    const queue = queueName(1 + (done % (QUEUES - 1)));
+    await server.post("/enqueue/batch", { jobs: Array(size).fill({ queue, payload: { n: done } }) });
+    const { jobs } = await server.post("/fetch/batch", { queues: [queue], count: size, worker_id: "w", timeout: 1 });
+    await server.post("/ack/batch", { acks: jobs.map(({ job_id }) => ({ job_id })) });
+    done += jobs.length;
+  };
+  const ended = (async () => {
+    while (!stopped) {
+      const begun = Date.now();
+      await turn();
+      await new Promise((wake) => setTimeout(wake, Math.max(0, 250 - (Date.now() - begun))));
+    }
+    return done;
+  })();
+  return () => {
+    stopped = true;
+    return ended;
+  };
+}
+
+/** Runs in the page before anything else of it. */
+function watch() {
+  const kept = { events: [], tasks: [] };
+  const observe = (type, list, more) => {
+    const observer = new PerformanceObserver((found) => list.push(...found.getEntries().map((e) => e.toJSON())));
+    observer.observe({ type, buffered: true, ...more });
+    return observer;
+  };
+  const observers = [
+    observe("event", kept.events, { durationThreshold: 16 }),
+    observe("longtask", kept.tasks, {}),
+  ];
+  window.measured = async () => {
+    // An event's entry comes after the picture that it led to.
+    for (let i = 0; i < 3; i++) {
+      await new Promise((next) => requestAnimationFrame(() => setTimeout(next, 20)));
+    }
+    for (const [i, list] of [kept.events, kept.tasks].entries()) {
+      list.push(...observers[i].takeRecords().map((e) => e.toJSON()));
+    }
+    const events = kept.events.splice(0).filter((e) => e.interactionId > 0);
+    const tasks = kept.tasks.splice(0);
+    const longest = (list) => Math.round(Math.max(0, ...list.map((e) => e.duration)));
+    return { event: longest(events), kinds: [...new Set(events.map((e) => e.name))], task: longest(tasks) };
+  };
+}
+
+/** Do it, and note what the browser says of it. */
+function clock(page, seen) {
+  return async (where, what, act) => {
+    await page.evaluate(() => window.measured());
+    await act();
+    const { event, task } = await page.evaluate(() => window.measured());
+    const name = `${where} | ${what}`;
+    const row = seen.get(name) ?? { events: [], tasks: [] };
+    seen.set(name, row);
+    row.events.push(event);
+    row.tasks.push(task);
+    say(`${where}, ${what}: ${event} ms${task > 0 ? `, a task of ${task} ms` : ""}`);
+  };
+}
+
+/** The middle one; of two, the smaller. */
+const median = (list) => [...list].sort((a, b) => a - b)[Math.floor((list.length - 1) / 2)];
+
+/** Everything that is measured, in rounds, each with a page of its own. */
+async function interact(browser, server) {
+  const seen = new Map();
+  const problems = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const page = await openPage(browser, server);
+    await page.addInitScript(watch);
+    const time = clock(page, seen);
+    await useDashboard(page, time);
+    await useQueues(page, time);
+    await useQueue(page, time);
+    problems.push(...page.problems);
+    await page.context().close();
+  }
+  const rows = [...seen].map(([name, { events, tasks }]) => ({
+    name,
+    median: median(events),
+    worst: Math.max(...events),
+    task: Math.max(...tasks),
+  }));
+  return { rows, problems };
+}
+
+/** Two wheel turns a frame apart, and what they cost in frames. */
+async function scroll(page) {
+  await page.mouse.move(700, 500);
+  for (let i = 0; i < 12; i++) {
+    await page.mouse.wheel(0, 900);
+    await page.evaluate(() => new Promise((next) => requestAnimationFrame(next)));
+  }
+}
+
+async function useDashboard(page, time) {
+  const head = (name) => page.locator("thead").first().getByRole("button", { name });
+  await page.goto("/ui/");
+  await settled(page);
+  await visible(page.getByRole("link", { name: BIG, exact: true }));
+  for (const name of ["Pending", "Latency", "Name", "Name"]) {
+    await time("dashboard", `sort by ${name.toLowerCase()}`, () => head(name).click());
+  }
+  await time("dashboard", "scroll 1,000 queues", () => scroll(page));
+  await page.evaluate(() => document.getElementById("content").scrollTo(0, 0));
+  await time("dashboard", "open the enqueue dialog", () => page.getByRole("button", { name: "Enqueue Job" }).click());
+  await time("dashboard", "type into it", () => page.getByPlaceholder("e.g. emails").pressSequentially("mail.send"));
+  await time("dashboard", "close it", () => page.keyboard.press("Escape"));
+  await time("dashboard", "change the theme", () => page.getByRole("button", { name: "Dark theme" }).click());
+  await page.getByRole("button", { name: "Light theme" }).click();
+  await time("dashboard", "pause a queue", () => page.getByRole("button", { name: /^Pause / }).first().click());
+  await page.getByRole("button", { name: /^Resume / }).first().click();
+}
+
+async function useQueues(page, time) {
+  const nav = (name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
+  await time("queues", "come from the dashboard", () => nav("Queues").click());
+  await visible(page.getByText(`All Queues (${QUEUES})`));
+  const filter = page.getByLabel("Filter by name");
+  await time("queues", "type a filter", () => filter.pressSequentially("tenant-09", { delay: 30 }));
+  await time("queues", "clear the filter", () => filter.fill(""));
+  await time("queues", "scroll 1,000 queues", () => scroll(page));
+  await filter.fill(BIG);
+  await time("queues", "open a queue", () => page.locator("tbody tr").first().click());
+  await page.waitForURL(`**/ui/queues/${BIG}`);
+}
+
+async function useQueue(page, time) {
+  const button = (name) => page.getByRole("button", { name, exact: true });
+  const rows = page.locator("tbody tr");
+  await visible(page.locator("tbody a"));
+  await time("queue", "filter by state", () => button("Dead").click());
+  await visible(page.getByText("(60 total)"));
+  await time("queue", "remove the filter", () => page.getByRole("button", { name: /^Dead/ }).click());
+  await time("queue", "open the filters", () => page.getByRole("button", { name: /^Advanced filters/ }).click());
+  const payload = page.getByLabel("Payload contains");
+  await time("queue", "type a payload filter", () => payload.pressSequentially("user4242@", { delay: 30 }));
+  await visible(page.getByText(/Jobs \(\d total\)/));
+  await time("queue", "reset", () => button("Reset").click());
+  await eventually("all jobs again", async () => (await rows.count()) >= 50);
+  for (let pages = 2; pages <= 10; pages++) {
+    await time("queue", `page ${pages}`, () => button("Load More").click());
+    await visible(page.getByText(`${pages * 50} of`));
+  }
+  await time("queue", "scroll 500 jobs", () => scroll(page));
+  await page.evaluate(() => document.getElementById("content").scrollTo(0, 0));
+  await time("queue", "select 500 jobs", () => page.getByRole("checkbox").first().check());
+  await time("queue", "ask for a bulk action", () =>
+    page.locator(".sticky.bottom-0").getByRole("button", { name: "Move" }).click(),
+  );
+  await time("queue", "close it", () => page.keyboard.press("Escape"));
+  await time("queue", "unselect", () => page.getByRole("checkbox").first().uncheck());
+  await page.getByRole("heading", { level: 1 }).click();
+  await time("queue", "walk by keyboard", async () => {
+    for (let i = 0; i < 10; i++) {
+      await page.keyboard.press("j");
+    }
+  });
+  await time("queue", "open a job", () => page.keyboard.press("Enter"));
+  await page.waitForURL("**/ui/jobs/*");
+  await page.goBack();
+  const other = await page.context().newPage();
+  await other.goto("about:blank");
+  await other.bringToFront();
+  await time("queue", "come back to the tab", async () => {
+    await page.bringToFront();
+    await page.getByRole("heading", { level: 1 }).click();
+  });
+  await other.close();
+}
+
+/** What is left of a page when its garbage is gone. */
+async function left(session) {
+  await session.send("HeapProfiler.collectGarbage");
+  await session.send("HeapProfiler.collectGarbage");
+  const { metrics } = await session.send("Performance.getMetrics");
+  const of = (name) => metrics.find((m) => m.name === name).value;
+  return { heap: of("JSHeapUsedSize"), nodes: of("Nodes"), listeners: of("JSEventListeners") };
+}
+
+async function soak(browser, server) {
+  const addresses = { dashboard: "/ui/", "queue page": `/ui/queues/${BIG}`, "live tail": "/ui/events" };
+  const open = [];
+  for (const [name, address] of Object.entries(addresses)) {
+    // A context each: a tab that is not in front would rest.
+    const page = await openPage(browser, server);
+    await page.goto(address);
+    await settled(page);
+    const session = await page.context().newCDPSession(page);
+    await session.send("Performance.enable");
+    open.push({ name, page, session, samples: [] });
+  }
+  for (let minute = 0; minute <= MINUTES; minute++) {
+    if (minute > 0) {
+      await new Promise((wake) => setTimeout(wake, 60_000));
+    }
+    for (const { name, session, samples } of open) {
+      samples.push(await left(session));
+      const { heap, nodes, listeners } = samples.at(-1);
+      say(`minute ${minute}, ${name}: ${(heap / 1e6).toFixed(2)} MB, ${nodes} nodes, ${listeners} listeners`);
+    }
+  }
+  const rows = open.map(({ name, samples, page }) => {
+    const warm = samples.slice(Math.min(WARM_UP_MINUTES, samples.length - 1));
+    const part = Math.max(1, Math.floor(warm.length / 4));
+    // A sample may fall between two pictures, with what is left of the one before.
+    const middle = (list, of) => median(list.map((sample) => sample[of]));
+    const both = (of) => [middle(warm.slice(0, part), of), middle(warm.slice(-part), of)];
+    return { name, heap: both("heap"), nodes: both("nodes"), listeners: both("listeners"), problems: page.problems };
+  });
+  await Promise.all(open.map(({ page }) => page.context().close()));
+  return rows;
+}
+
+const grew = ({ heap, nodes, listeners }) =>
+  heap[1] > heap[0] * GROWTH.heap + GROWTH.heapBytes ||
+  nodes[1] > nodes[0] * GROWTH.nodes + 50 ||
+  listeners[1] > listeners[0] * GROWTH.listeners + 20;
+
+function report(rows, pages, done) {
+  const lines = [
+    `${QUEUES} queues, ${JOBS} jobs, ${RATE} jobs a second enqueued, fetched and completed (${done} in all).`,
+    "",
+    `From the input to the next picture, in ms, in ${ROUNDS} rounds:`,
+    "",
+    "| Page | Interaction | Median | Longest | Longest task |",
+    "|---|---|---|---|---|",
+    ...rows.map((r) => `| ${r.name} | ${r.median || "< 16"} | ${r.worst || "< 16"} | ${r.task || "< 50"} |`),
+    "",
+    `Open for ${MINUTES} minutes; medians of the first and the last quarter after ${WARM_UP_MINUTES} minutes:`,
+    "",
+    "| Page | Heap, MB | Nodes | Listeners |",
+    "|---|---|---|---|",
+    ...pages.map(({ name, heap, nodes, listeners }) => {
+      const pair = ([a, b], digits) => `${a.toFixed(digits)} → ${b.toFixed(digits)}`;
+      return `| ${name} | ${pair(heap.map((b) => b / 1e6), 2)} | ${pair(nodes, 0)} | ${pair(listeners, 0)} |`;
+    }),
+    "",
+  ];
+  return lines.join("\n");
+}
+
+const server = await Server.start("--rate-limit-enabled=false");
+const browser = await openBrowser();
+let broken = [];
+let stop = () => Promise.resolve(0);
+try {
+  say(`filling ${QUEUES} queues with ${JOBS} jobs`);
+  await fill(server);
+  await eventually("the view", () => viewIsCurrent(server), 600_000);
+  say("filled");
+  stop = traffic(server);
+  const { rows, problems } = await interact(browser, server);
+  const pages = MINUTES > 0 ? await soak(browser, server) : [];
+  const text = report(rows, pages, await stop());
+  process.stdout.write(text);
+  if (options.out !== undefined) {
+    await writeFile(options.out, text);
+  }
+  broken = [
+    ...rows.filter((r) => r.median > LIMIT_MS).map((r) => `${r.name}: ${r.median} ms`),
+    ...pages.filter(grew).map((r) => `${r.name} grew`),
+    ...problems,
+    ...pages.flatMap((p) => p.problems),
+  ];
+} finally {
+  await stop();
+  await browser.close();
+  await server.close();
+}
+if (broken.length > 0) {
+  say(`broken:\n${broken.join("\n")}`);
+  process.exitCode = 1;
+}
