@@ -390,6 +390,17 @@ static const struct api_answer_member webhook[] = {
     {"last_delivery_at?", "time",     "When it was tried last."},
 };
 
+static const struct api_answer_member policy[] = {
+    {"id",         "string",  "The policy's id."},
+    {"name",       "string",  "For people."},
+    {"mode",       "string",  "any or all of the checks must hold."},
+    {"enabled",    "boolean", "Whether it is tried."},
+    {"queue?",     "string",  "A check: the job's queue."},
+    {"tag_key?",   "string",  "A check: the job's tag of this name…"},
+    {"tag_value?", "string",  "…has this value."},
+    {"created_at", "time",    "When it was made."},
+};
+
 static const struct api_answer_member webhook_changed[] = {
     {"status", "string", "ok or deleted."},
     {"id",     "string", "The webhook."},
@@ -467,6 +478,29 @@ static const struct api_answer_member usage[] = {
     {"groups?", "[UsageGroup]", "The same in parts."},
 };
 
+static const struct api_answer_member bill[] = {
+    {"namespace",             "string",  "Whose."},
+    {"rows",                  "integer", "Reports."},
+    {"input_tokens",          "integer", "Tokens read."},
+    {"output_tokens",         "integer", "Tokens written."},
+    {"cache_creation_tokens", "integer", "Tokens put into the cache."},
+    {"cache_read_tokens",     "integer", "Tokens found in the cache."},
+    {"cost_usd",              "number",  "What it cost."},
+    {"count?",                "integer", "Reports."},
+};
+
+static const struct api_answer_member billing[] = {
+    {"period",  "string", "What was asked for."},
+    {"summary", "[Bill]", "By namespace."},
+};
+
+static const struct api_answer_member joined[] = {
+    {"status",  "string",  "ok"},
+    {"added",   "boolean", "Whether it was no member before."},
+    {"node_id", "string",  "The node."},
+    {"addr",    "string",  "Where peers reach it."},
+};
+
 static const struct api_answer_member bucket[] = {
     {"le",    "string",  DURATION_DOC},
     {"count", "integer", "Cases that took no longer, and longer than the bucket before."},
@@ -488,6 +522,7 @@ static const struct api_answer_member cluster_node[] = {
     {"role",    "string",  "leader, follower or candidate."},
     {"status",  "string",  "healthy or degraded."},
     {"self",    "boolean", "Whether it is the one that answers."},
+    {"http_url?", "string", "Where clients reach its API."},
 };
 
 static const struct api_answer_member snapshot[] = {
@@ -566,7 +601,7 @@ static const struct api_answer_member backup[] = {
     {"jobs",              "[any]",    "Jobs with everything that belongs to them."},
     {"batches",           "[any]",    "Batches of these jobs."},
     {"budgets",           "[any]",    "Nothing."},
-    {"approval_policies", "[any]",    "Nothing."},
+    {"approval_policies", "[any]",    "Approval policies."},
     {"meta",              "{any}",    "Format, number of jobs, checksum."},
 };
 
@@ -622,6 +657,7 @@ const struct api_answer api_answer_table__rows[] = {
     {"schedule",                                           "Schedule",           MEMBERS(schedule)},
     {"webhook",                                            "Webhook",            MEMBERS(webhook)},
     {"{status, id}",                                       "WebhookChanged",     MEMBERS(webhook_changed)},
+    {"policy",                                             "Policy",             MEMBERS(policy)},
     {"{status, raft_state, leader}",                       "Health",             MEMBERS(health)},
     {"{server_version, api_version}",                      "Info",               MEMBERS(info)},
     {"minute",                                             "Minute",             MEMBERS(minute)},
@@ -631,6 +667,9 @@ const struct api_answer api_answer_table__rows[] = {
     {NULL,                                                 "UsageSum",           MEMBERS(usage_sum)},
     {NULL,                                                 "UsageGroup",         MEMBERS(usage_group)},
     {"{period, from, to, totals, groups}",                 "Usage",              MEMBERS(usage)},
+    {NULL,                                                 "Bill",               MEMBERS(bill)},
+    {"{period, summary}",                                  "Billing",            MEMBERS(billing)},
+    {"{status, added, node_id, addr}",                     "Joined",             MEMBERS(joined)},
     {NULL,                                                 "Bucket",             MEMBERS(bucket)},
     {NULL,                                                 "Histogram",          MEMBERS(histogram)},
     {NULL,                                                 "ClusterNode",        MEMBERS(cluster_node)},

@@ -100,6 +100,10 @@ void api_call__reply_status(struct api_call *c, const char *word); /* {"status":
 void api_call__reply_empty(struct api_call *c, int status);        /* without a body */
 void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
 void api_call__fail_err(struct api_call *c, const struct err *err);
+/* With when to come back, for ERR_OVERLOADED; or the methods there are, NULL for other errors. */
+void api_call__fail_with(struct api_call *c, enum err_code code, struct str message,
+                         uint32_t retry_ms, const char *allow);
+extern const struct http_watch api_call__watch; /* of a request whose call is its data */
 /* The result's refusal, when it is one: true. */
 bool api_call__refused(struct api_call *c, const struct result *r);
 

@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "base/heap.h"
 #include "cluster/node.h"
+#include "engine/engine_feed.h"
 #include "engine/engine_times.h"
 #include "fsm/command.h"
 #include "fsm/command_check.h"
@@ -184,63 +185,6 @@ void engine_status_here(struct engine *e, struct engine_status *out);
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
-
-/* Changes, for whoever keeps a copy of the documents.
- *
- * A feed is a set of ids whose documents changed, in the order of the log. The subscriber takes a
- * number of them and gets the newest documents; however often a job changed, it is in the set once.
- * Nothing is ever dropped: a set that has become too large is given up as a whole, and the take
- * that finds it so says that everything is to be compared. */
-struct engine_feed;
-
-struct engine_feed_item {
-    struct id id;
-    struct str doc; /* empty: the job was removed */
-};
-
-struct engine_take {
-    /* set by the caller */
-    uint32_t max;
-    bool ids_only; /* leave the documents out: the caller reads them itself, off the core thread,
-                      and may find newer ones than at index */
-    void (*done)(struct engine_take *t); /* on the loop of the feed's reply_to */
-    void *data;
-    /* result: lives until engine_take_deinit */
-    struct engine_feed_item *items;
-    uint32_t count;
-    uint64_t index;    /* with what was taken so far, the copy is complete up to here… */
-    uint64_t behind;   /* …when nothing is left: ids still in the set */
-    uint64_t complete; /* with what was taken so far, the copy is complete up to here in any case */
-    uint64_t state_hash; /* of the state at index */
-    bool replaced; /* the state was exchanged as a whole (a snapshot came): of no use any more */
-    bool too_many; /* the set was given up: compare everything. Nothing else was taken */
-    /* private */
-    struct msg msg;
-    struct engine_feed *feed;
-    struct arena *arena;
-    uint64_t wakes_heard;
-};
-
-/* woken is called on reply_to's loop when the set stops being empty; after a take that left some
- * behind, it is not: the subscriber goes on taking. From any thread; the feed begins with changes
- * after the call is handled, which is before it returns. */
-struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
-                                     void (*woken)(void *data), void *data);
-/* The last entry before the feed began, and the hash of the state then. */
-void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash);
-/* The last entry that changed a job, or the one before the feed began: a copy that is complete up
- * to there shows everything that was answered before the call. Any thread. */
-uint64_t engine_feed_newest(const struct engine_feed *f);
-/* How many ids are in the set, or were taken and are not said to be in the copy. Any thread. */
-uint64_t engine_feed_waiting(const struct engine_feed *f);
-/* From the thread of reply_to: what was taken is in the copy. For the number above only. */
-void engine_feed_copied(struct engine_feed *f);
-/* From the thread of reply_to, told or not; one at a time. */
-void engine_feed_take(struct engine_feed *f, struct engine_take *t);
-void engine_take_deinit(struct engine_take *t);
-/* From the thread of reply_to, with no take under way. Waits for the core thread; woken does not
- * come after it returned. */
-void engine_feed_close(struct engine_feed *f);
 
 /* Word of new events, for whoever reads the event log (store_event.h).
  *

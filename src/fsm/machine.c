@@ -472,8 +472,7 @@ const struct throughput *machine_throughput(const struct machine *m)
 
 uint64_t machine_index_bytes(const struct machine *m)
 {
-    return live_bytes(&m->live) +
-           (uint64_t)(m->due.cap + m->expiry.cap) * sizeof(struct heap_item);
+    return live_bytes(&m->live) + (uint64_t)(m->due.cap + m->expiry.cap) * sizeof(struct heap_item);
 }
 
 uint64_t machine_live_count(const struct machine *m)

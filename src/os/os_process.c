@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -85,12 +85,12 @@ uint64_t os_process_running(void)
     if (fd < 0) {
         return 0;
     }
-    unsigned long running = 0;
-    if (read(fd, line, sizeof line - 1) <= 0 || sscanf(line, "%*s %*s %*s %lu/", &running) != 1) {
-        running = 0;
-    }
+    const char *at = read(fd, line, sizeof line - 1) > 0 ? strchr(line, '/') : NULL;
     (void)close(fd);
-    return running;
+    while (at != NULL && at > line && at[-1] != ' ') {
+        at--;
+    }
+    return at == NULL ? 0 : strtoull(at, NULL, 10);
 }
 
 uint64_t os_process_cpus(void)

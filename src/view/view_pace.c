@@ -9,7 +9,7 @@
  */
 #include "os/os_clock.h"
 #include "os/os_process.h"
-#include "view/view_int.h"
+#include "view/view_pace_int.h"
 
 enum {
     REST_FACTOR = 19, /* one part of twenty is work */

@@ -23,6 +23,7 @@
 #include "os/os_clock.h"
 #include "store/store_job.h"
 #include "view/view_int.h"
+#include "view/view_pace_int.h"
 
 enum {
     TAKE_MAX = 1024,

@@ -2,7 +2,7 @@
  * When the writer gives way, and for how long.
  */
 #include "lib/test.h"
-#include "view/view_int.h"
+#include "view/view_pace_int.h"
 
 static void view_pace__gives_way_where_it_should(void **state)
 {

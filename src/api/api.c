@@ -1,0 +1,343 @@
+/*
+ * The api as a whole, and the way of a request into it: who calls, how much, for which route, with
+ * what body (http-api.md 1.2). What a handler does from there on is api_call.c.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/api_hub_int.h"
+#include "api/api_query_int.h"
+#include "base/check.h"
+#include "base/digits.h"
+#include "base/limits.h"
+#include "json/json_scan.h"
+#include "os/os_clock.h"
+
+/* The description of the routes: some kilobytes for each. */
+enum { OPENAPI_BYTES_MAX = 16 << 20 };
+
+struct api_config api_config_default(void)
+{
+    return (struct api_config){
+        .version = "0.3.0",
+        .node_id = "node-1",
+        .raft_store = "segment",
+        .mirror_async = true,
+        .max_body_bytes = 16 << 20,
+        .docs_enabled = true,
+        .rate_limit_enabled = true,
+        .read_rps = 2000,
+        .read_burst = 4000,
+        .write_rps = 1000,
+        .write_burst = 2000,
+    };
+}
+
+struct api *api_new(const struct api_config *config)
+{
+    struct api *a = calloc(1, sizeof *a);
+    CHECK(a != NULL);
+    a->config = *config;
+    a->router = api_router__new();
+    a->limiter = api_limiter__new(config);
+    a->metrics = api_metrics__new();
+    a->hub_counts = calloc(1, sizeof *a->hub_counts);
+    CHECK(a->hub_counts != NULL);
+    buf_init(&a->openapi, OPENAPI_BYTES_MAX);
+    api_openapi__write(config->version, &a->openapi);
+    CHECK(!a->openapi.overflow);
+    a->started = os_clock_mono();
+    return a;
+}
+
+void api_free(struct api *a)
+{
+    if (a != NULL) {
+        api_router__free(a->router);
+        api_limiter__free(a->limiter);
+        api_metrics__free(a->metrics);
+        free(a->hub_counts);
+        buf_deinit(&a->openapi);
+        free(a);
+    }
+}
+
+void api_set_server(struct api *a, const struct http_server *server, const char *url)
+{
+    a->url = url;
+    a->server = server;
+}
+
+static void on_loop_start(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    unsigned i = http_loop_index(loop);
+    CHECK(i < API_LOOPS_MAX);
+    a->hubs[i] =
+        api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
+    a->lanes[i].engine = a->config.engine;
+}
+
+static void on_loop_turn(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    engine_lane_flush(&a->lanes[http_loop_index(loop)]);
+}
+
+static void on_loop_stop(void *data, struct http_loop *loop)
+{
+    struct api *a = data;
+    api_hub__close(a->hubs[http_loop_index(loop)]);
+}
+
+/* The way in */
+
+static void set_request_id(struct api_call *c)
+{
+    static atomic_uint_fast64_t counter;
+    struct str given;
+    if (http_request_header(c->req, STR("x-request-id"), &given) && given.len > 0 &&
+        given.len <= sizeof c->request_id && !str_has_control(given)) {
+        memcpy(c->request_id, given.ptr, given.len);
+        c->request_id_len = given.len;
+        return;
+    }
+    char *at = digits_put_hex(c->request_id, (uint64_t)c->started.ns);
+    *at++ = '-';
+    at = digits_put_hex(at, atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed));
+    c->request_id_len = (size_t)(at - c->request_id);
+}
+
+static bool is_namespace_name(struct str s)
+{
+    if (s.len == 0 || s.len > 63 || s.ptr[0] == '-' || s.ptr[s.len - 1] == '-') {
+        return false;
+    }
+    for (size_t i = 0; i < s.len; i++) {
+        char ch = s.ptr[i];
+        if ((ch < 'a' || ch > 'z') && (ch < '0' || ch > '9') && ch != '-') {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The same time whatever the difference. */
+static bool equal_secret(struct str a, struct str b)
+{
+    unsigned char differ = a.len == b.len ? 0 : 1;
+    for (size_t i = 0; i < a.len && b.len > 0; i++) {
+        differ = (unsigned char)(differ | (a.ptr[i] ^ b.ptr[i % b.len]));
+    }
+    return differ == 0;
+}
+
+/* Who is calling, and for which namespace. False when the call has ended. */
+static bool authenticate(struct api_call *c)
+{
+    struct str password = c->api->config.admin_password;
+    struct str ns;
+    c->role = ROLE_ADMIN;
+    if (password.len > 0) {
+        struct str given = api_credential__of(c->req);
+        if (given.len == 0) {
+            api_call__fail(c, ERR_UNAUTHORIZED, "missing API key");
+            return false;
+        }
+        if (!equal_secret(given, password)) {
+            api_call__fail(c, ERR_UNAUTHORIZED, "invalid API key");
+            return false;
+        }
+    }
+    if (http_request_header(c->req, STR("x-corvo-namespace"), &ns) && ns.len > 0 &&
+        !str_eq(ns, STR("default"))) {
+        if (!is_namespace_name(ns)) {
+            api_call__fail(c, ERR_VALIDATION, "X-Corvo-Namespace: '" STR_FMT "' is not a name",
+                           STR_ARG(ns));
+            return false;
+        }
+        c->ns = ns;
+    }
+    return true;
+}
+
+static bool is_read(const struct api_call *c)
+{
+    return c->req->method == HTTP_GET;
+}
+
+static bool within_rate(struct api_call *c, uint64_t cost)
+{
+    if (api_limiter__take(c->api->limiter, c->req, is_read(c), cost)) {
+        return true;
+    }
+    api_metrics__throttled(c->api->metrics, c->route, c->req->method);
+    api_call__fail(c, ERR_RATE_LIMITED, "rate limit exceeded");
+    return false;
+}
+
+static void handle(struct api_call *c)
+{
+    if (c->route->cost != NULL && !within_rate(c, c->route->cost(c))) {
+        return;
+    }
+    c->route->handle(c);
+}
+
+/* A full server does not read what it would refuse. False when the call has ended. */
+static bool admitted(struct api_call *c)
+{
+    struct err err;
+    uint32_t retry_ms;
+    if ((c->route->flags & ROUTE_LEADER) == 0 ||
+        engine_admits(c->api->config.engine, &retry_ms, &err)) {
+        return true;
+    }
+    api_call__fail_with(c, err.code, str_from_z(err.msg), retry_ms, NULL);
+    return false;
+}
+
+/* A body that says nothing: an optional one may be left out, or null. */
+static bool is_nothing(struct str body)
+{
+    return body.len == 0 || str_eq(body, STR("null"));
+}
+
+/* Clients know "invalid JSON", and people want to know what is wrong with it. */
+static void fail_decode(struct api_call *c, struct str body, struct err *err)
+{
+    if (err->code == ERR_PARSE && json_scan_check(body, &(struct err){0}) != ERR_OK) {
+        api_call__fail(c, ERR_PARSE, "invalid JSON");
+        return;
+    }
+    if (err->code == ERR_PARSE) {
+        (void)err_wrap(err, "invalid JSON");
+    }
+    api_call__fail_err(c, err);
+}
+
+static void decode_and_handle(struct api_call *c)
+{
+    const struct json_schema *schema = c->route->in;
+    struct str body = c->req->body;
+    struct err err;
+    if (!admitted(c)) {
+        return;
+    }
+    if (schema != NULL) {
+        c->in = api_call__alloc(c, schema->size);
+        if ((c->route->flags & ROUTE_BODY_EMPTY) != 0 && is_nothing(str_trim(body))) {
+            body = STR("{}");
+        }
+        if (json_schema_decode(schema, body, c->arena, c->in, &err) != ERR_OK) {
+            fail_decode(c, body, &err);
+            return;
+        }
+    }
+    handle(c);
+}
+
+static void body_collected(struct http_request *req, enum http_body_result result)
+{
+    struct api_call *c = req->data;
+    if (result == HTTP_BODY_TOO_LARGE) {
+        api_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
+                       (unsigned long long)c->api->config.max_body_bytes);
+    } else if (result == HTTP_BODY_NO_ROOM) {
+        api_call__fail(c, ERR_OVERLOADED, "too many request bodies are under way");
+    } else {
+        decode_and_handle(c);
+    }
+}
+
+/* The limiter and the question who is calling come before everything under the base path, whether
+ * there is such a route or not; an open route there is limited too. */
+static bool may_go_on(struct api_call *c)
+{
+    bool open = c->route != NULL && (c->route->flags & ROUTE_OPEN) != 0;
+    bool priced = c->route != NULL && c->route->cost != NULL; /* limited when it is decoded */
+    if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
+        return true;
+    }
+    return (priced || within_rate(c, 1)) && (open || authenticate(c));
+}
+
+static void go_on(struct api_call *c, const struct api_match *match)
+{
+    if (!may_go_on(c)) {
+        return;
+    }
+    if (c->route == NULL) {
+        if (match->path_known) {
+            api_call__fail_with(c, ERR_METHOD_NOT_ALLOWED, STR("method not allowed"), 0,
+                                match->allow);
+        } else {
+            api_call__fail(c, ERR_NOT_FOUND, "not found");
+        }
+        return;
+    }
+    if ((c->route->flags & ROUTE_OPEN) == 0 && (c->route->roles & c->role) == 0) {
+        api_call__fail(c, ERR_FORBIDDEN, "the role of this credential may not do this");
+        return;
+    }
+    if (match->query != NULL && !api_query__read(c, match->query)) {
+        return;
+    }
+    if ((c->route->flags & ROUTE_BODY) != 0) {
+        http_request_collect(c->req, c->api->config.max_body_bytes, body_collected);
+    } else {
+        handle(c);
+    }
+}
+
+static void on_request(void *data, struct http_request *req)
+{
+    struct api *a = data;
+    struct api_match match;
+    struct api_call *c = ARENA_NEW(req->arena, struct api_call);
+    CHECK(c != NULL); /* the arena has room for far more than the head */
+    memset(c, 0, offsetof(struct api_call, rebuild));
+    c->api = a;
+    c->req = req;
+    c->arena = req->arena;
+    c->started = os_clock_mono();
+    req->on = &api_call__watch;
+    req->data = c;
+    api_metrics__begin(a->metrics);
+    set_request_id(c);
+    if (req->method == HTTP_OPTIONS) {
+        api_call__reply_empty(c, 200);
+        return;
+    }
+    api_router__match(a->router, req->method, req->path_raw, req->arena, &match);
+    c->route = match.route;
+    memcpy(c->param, match.param, sizeof c->param);
+    go_on(c, &match);
+}
+
+/* What every answer has, those that the HTTP server gives by itself included. */
+#define LITERAL(text)                                                                              \
+    {                                                                                              \
+        .ptr = (text), .len = sizeof(text) - 1                                                     \
+    }
+static const struct http_header every_answer[] = {
+    {LITERAL("Access-Control-Allow-Origin"), LITERAL("*")},
+    {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
+    {LITERAL("Access-Control-Allow-Headers"),
+     LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
+             "X-Request-Id")},
+    {LITERAL("Access-Control-Expose-Headers"), LITERAL("Server-Timing, Retry-After, X-Request-Id")},
+};
+#undef LITERAL
+
+void api_attach(struct api *a, struct http_server_config *http)
+{
+    http->data = a;
+    http->on_request = on_request;
+    http->on_loop_start = on_loop_start;
+    http->on_loop_turn = on_loop_turn;
+    http->on_loop_stop = on_loop_stop;
+    http->headers = every_answer;
+    http->header_count = COUNT_OF(every_answer);
+}
