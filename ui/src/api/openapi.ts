@@ -15,7 +15,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     job_id: string;
                 };
                 cookie?: never;
@@ -91,7 +91,10 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Namespace to back up; the caller's unless said. */
+                    namespace?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -163,7 +166,12 @@ export interface paths {
         put?: never;
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description enqueue makes new pending jobs; keep brings them back as they were, where the backup's format can. Any other value counts as absent. */
+                    mode?: "keep" | "enqueue";
+                    /** @description false restores a backup whose checksum is wrong. */
+                    verify?: boolean;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -182,6 +190,102 @@ export interface paths {
             };
         };
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approval-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Policy"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostApprovalPoliciesRequest"];
+                };
+            };
+            responses: {
+                /** @description policy */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Policy"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approval-policies/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Id of an approval policy. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
         options?: never;
         head?: never;
         patch?: never;
@@ -238,7 +342,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a batch. */
                     id: string;
                 };
                 cookie?: never;
@@ -278,7 +382,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a batch. */
                     id: string;
                 };
                 cookie?: never;
@@ -302,6 +406,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/billing/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How far back from now, as a duration such as 90m or 7d. */
+                    period?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Billing"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bulk/{id}": {
         parameters: {
             query?: never;
@@ -314,7 +456,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a bulk operation. */
                     id: string;
                 };
                 cookie?: never;
@@ -339,7 +481,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a bulk operation. */
                     id: string;
                 };
                 cookie?: never;
@@ -374,7 +516,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a bulk operation. */
                     id: string;
                 };
                 cookie?: never;
@@ -409,7 +551,12 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Events behind this one. */
+                    after_seq?: number;
+                    /** @description Events in an answer. A larger number counts as the largest. */
+                    limit?: number;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -429,6 +576,45 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostClusterJoinRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Joined"];
+                    };
+                };
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -479,7 +665,30 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Created after. */
+                    created_after?: string;
+                    /** @description Created before. */
+                    created_before?: string;
+                    /** @description From the answer before. */
+                    cursor?: string;
+                    /** @description A part of any error, without case. */
+                    error_contains?: string;
+                    /** @description Jobs in an answer, 50 unless said, at most 1000. */
+                    limit?: number;
+                    /** @description asc or desc. */
+                    order?: string;
+                    /** @description A part of the payload's JSON, without case. */
+                    payload_contains?: string;
+                    /** @description A question about the payload, such as .user.id == 7. */
+                    payload_jq?: string;
+                    /** @description Name of the queue. */
+                    queue?: string;
+                    /** @description created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at. */
+                    sort?: string;
+                    /** @description A tag that must be there, as key:value. */
+                    tag?: string[];
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -636,7 +845,20 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Frames per event: with its name, as a message, or both. named unless said; both for a browser's EventSource. */
+                    format?: "named" | "message" | "both";
+                    /** @description Only events of these jobs. */
+                    job_ids?: string[];
+                    /** @description Events behind this one; the larger of it and the header Last-Event-ID counts. Any other value counts as absent. */
+                    last_event_id?: number;
+                    /** @description Only events of these queues. */
+                    queues?: string[];
+                    /** @description Without a position: begin so many events before the end; 0: only new ones. */
+                    tail?: number;
+                    /** @description Only events of these types: completed or job.completed, job.*, *. */
+                    types?: string[];
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -676,7 +898,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     job_id: string;
                 };
                 cookie?: never;
@@ -875,7 +1097,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -900,7 +1122,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -937,7 +1159,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -975,7 +1197,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1011,7 +1233,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1051,7 +1273,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1091,7 +1313,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1131,7 +1353,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1173,7 +1395,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1212,10 +1434,13 @@ export interface paths {
         put?: never;
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Iteration to begin from, at least 1, unless the body says it. Any other value counts as absent. */
+                    from?: number;
+                };
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1257,7 +1482,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a job. */
                     id: string;
                 };
                 cookie?: never;
@@ -1524,7 +1749,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1546,10 +1771,13 @@ export interface paths {
         post?: never;
         delete: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Taken, and not needed. */
+                    confirm?: boolean;
+                };
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1586,7 +1814,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1624,7 +1852,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1666,7 +1894,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1702,7 +1930,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1742,7 +1970,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1780,7 +2008,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1818,7 +2046,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1845,7 +2073,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'. */
                     name: string;
                 };
                 cookie?: never;
@@ -1938,7 +2166,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a schedule. */
                     id: string;
                 };
                 cookie?: never;
@@ -1961,7 +2189,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a schedule. */
                     id: string;
                 };
                 cookie?: never;
@@ -1989,7 +2217,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a schedule. */
                     id: string;
                 };
                 cookie?: never;
@@ -2026,7 +2254,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Id of a schedule. */
                     id: string;
                 };
                 cookie?: never;
@@ -2068,7 +2296,12 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query: {
+                    /** @description Jobs in the answer. Any other value counts as absent. */
+                    limit?: number;
+                    /** @description Words to look for. */
+                    q: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2103,7 +2336,12 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description queue, model, provider, none, or tag:<key>. */
+                    group_by?: string;
+                    /** @description How far back from now, as a duration such as 90m or 7d. */
+                    period?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2198,10 +2436,21 @@ export interface paths {
         put?: never;
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Attempts in all. */
+                    max_retries?: number;
+                    /** @description critical, high or normal. Any other value counts as absent. */
+                    priority?: "critical" | "high" | "normal";
+                    /** @description Not before this moment. */
+                    scheduled_at?: string;
+                    /** @description Tags, as key:value each. */
+                    tags?: string[];
+                    /** @description While a job with this key holds it, no other is made. */
+                    unique_key?: string;
+                };
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id. */
                     queue: string;
                 };
                 cookie?: never;
@@ -2237,7 +2486,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Percent-encoded where it has a '/'. */
+                    /** @description Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id. */
                     queue: string;
                 };
                 cookie?: never;
@@ -2327,7 +2576,7 @@ export interface components {
         /** @enum {string} */
         Backoff: "none" | "fixed" | "linear" | "exponential";
         Backup: {
-            /** @description Nothing. */
+            /** @description Approval policies. */
             approval_policies: unknown[];
             /** @description Batches of these jobs. */
             batches: unknown[];
@@ -2410,6 +2659,48 @@ export interface components {
         };
         /** @enum {string} */
         BeatStatus: "ok" | "cancel";
+        Bill: {
+            /**
+             * Format: int64
+             * @description Tokens put into the cache.
+             */
+            cache_creation_tokens: number;
+            /**
+             * Format: int64
+             * @description Tokens found in the cache.
+             */
+            cache_read_tokens: number;
+            /** @description What it cost. */
+            cost_usd: number;
+            /**
+             * Format: int64
+             * @description Reports.
+             */
+            count?: number;
+            /**
+             * Format: int64
+             * @description Tokens read.
+             */
+            input_tokens: number;
+            /** @description Whose. */
+            namespace: string;
+            /**
+             * Format: int64
+             * @description Tokens written.
+             */
+            output_tokens: number;
+            /**
+             * Format: int64
+             * @description Reports.
+             */
+            rows: number;
+        };
+        Billing: {
+            /** @description What was asked for. */
+            period: string;
+            /** @description By namespace. */
+            summary: components["schemas"]["Bill"][];
+        };
         Bucket: {
             /**
              * Format: int64
@@ -2529,6 +2820,8 @@ export interface components {
         ClusterNode: {
             /** @description Where others reach it. */
             address: string;
+            /** @description Where clients reach its API. */
+            http_url?: string;
             /** @description Its name. */
             id: string;
             /** @description leader, follower or candidate. */
@@ -3141,6 +3434,16 @@ export interface components {
             /** @description Who has it, or had it last. */
             worker_id?: string;
         };
+        Joined: {
+            /** @description Whether it was no member before. */
+            added: boolean;
+            /** @description Where peers reach it. */
+            addr: string;
+            /** @description The node. */
+            node_id: string;
+            /** @description ok */
+            status: string;
+        };
         Minute: {
             /**
              * Format: int64
@@ -3216,6 +3519,27 @@ export interface components {
             ran: boolean;
             /** @description Whether it is being made anew. */
             running: boolean;
+        };
+        Policy: {
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /** @description Whether it is tried. */
+            enabled: boolean;
+            /** @description The policy's id. */
+            id: string;
+            /** @description any or all of the checks must hold. */
+            mode: string;
+            /** @description For people. */
+            name: string;
+            /** @description A check: the job's queue. */
+            queue?: string;
+            /** @description A check: the job's tag of this name… */
+            tag_key?: string;
+            /** @description …has this value. */
+            tag_value?: string;
         };
         Position: {
             /**
@@ -3305,6 +3629,39 @@ export interface components {
             /** @description What was used. */
             usage?: components["schemas"]["PostAckBatchRequestAcksUsage"];
         };
+        PostApprovalPoliciesRequest: {
+            /**
+             * @description Whether it holds jobs.
+             * @default true
+             */
+            enabled?: boolean;
+            /** @description any: one of the checks holds; all: each of them. */
+            mode?: string;
+            /** @description Shown to whoever approves. Without control characters. */
+            name?: string;
+            /** @description Check: the job is in this queue. Without control characters. */
+            queue?: string;
+            /** @description Check: the job has this tag, */
+            tag_key?: string;
+            /** @description with this value; a job without it counts as empty. */
+            tag_value?: string;
+        };
+        PostClusterJoinRequest: {
+            /** @description Where peers reach it. */
+            addr?: string;
+            /** @description Name of the node. */
+            node_id?: string;
+            /**
+             * Format: int64
+             * @description Shard to join.
+             */
+            shard?: number;
+            /**
+             * Format: int64
+             * @description How many shards the node has.
+             */
+            shard_count?: number;
+        };
         PostEnqueueBatchRequest: {
             /** @description Makes them a batch. */
             batch?: components["schemas"]["PostEnqueueBatchRequestBatch"];
@@ -3355,7 +3712,7 @@ export interface components {
             /** @description Any JSON value. null is a value of its own. */
             payload?: unknown;
             /**
-             * @description critical, high or normal. Another word counts as absent.
+             * @description critical, high or normal. Any other value counts as absent.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
@@ -3384,7 +3741,7 @@ export interface components {
              * @description Not before this moment.
              */
             scheduled_at?: string;
-            /** @description Object of strings. */
+            /** @description Object, of strings as a rule. */
             tags?: unknown;
             /** @description While a job with this key holds it, no other is made. */
             unique_key?: string;
@@ -3659,7 +4016,10 @@ export interface components {
         PostSchedulesRequest: {
             /** @description Five fields, a macro, or @every and a duration. */
             cron?: string;
-            /** @description Whether it fires. */
+            /**
+             * @description Whether it fires.
+             * @default true
+             */
             enabled?: boolean;
             /**
              * Format: int64
@@ -3672,7 +4032,7 @@ export interface components {
             /** @description Of each job. null is a value of its own. */
             payload?: unknown;
             /**
-             * @description Of each job. Another word counts as absent.
+             * @description Of each job. Any other value counts as absent.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
@@ -3686,7 +4046,10 @@ export interface components {
             unique_key?: string;
         };
         PostWebhooksRequest: {
-            /** @description Whether events are delivered. */
+            /**
+             * @description Whether events are delivered.
+             * @default true
+             */
             enabled?: boolean;
             /** @description Types of events, also with job. in front, * and ?; all of them by default. */
             events?: string[];
