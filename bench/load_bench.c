@@ -6,12 +6,14 @@
  * generator costs little. Prints requests per second, and the generator's own CPU per request.
  * A request that is refused with 429 is sent again after the time that the answer names.
  *
- *   load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS]
+ *   load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS [REQUESTS]]
  *   modes: corvo-enqueue, corvo-batch (100 jobs a request), corvo-lifecycle (enqueue, fetch, ack),
  *          beanstalk-put, beanstalk-drain (reserve, delete), beanstalk-lifecycle (all three)
  *
- * A lifecycle counts once for its three requests. With ROUNDS it ends after so many, if that is
- * sooner.
+ * A lifecycle counts once for its three requests. With ROUNDS, unless it is 0, it ends after so
+ * many, if that is sooner. Without REQUESTS each connection sends the next request as soon as it
+ * has an answer; with it, all of them together send so many a second, refused ones included, as far
+ * as answers come in time.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -44,7 +46,7 @@ struct mode;
 enum outcome {
     MORE,    /* the answer is not whole yet */
     DONE,    /* it is, and what the next step needs is kept */
-    REFUSED, /* it says when to come again: kept in again_ns */
+    REFUSED, /* it says when to come again: kept in again_ns, then in turn_ns if that is later */
 };
 
 struct connection {
@@ -54,7 +56,8 @@ struct connection {
     struct buf in;             /* the answer so far */
     char id[64];               /* of the job that a lifecycle is at */
     size_t id_len;
-    int64_t again_ns; /* refused: when to try again; 0: not */
+    int64_t again_ns; /* when to send again; 0: an answer is awaited */
+    int64_t turn_ns;  /* with a rate: when its next request is due */
 };
 
 /* A kind of work: steps that follow one another on each connection. */
@@ -300,16 +303,25 @@ struct load {
     struct connection *list;
     unsigned count;
     int64_t end_ns;
+    int64_t gap_ns;   /* between two requests of a connection; 0: none */
     unsigned busy;    /* connections that go on */
-    unsigned waiting; /* of these, refused and to try again */
+    unsigned waiting; /* of these, those that wait for the time to send */
     uint64_t rounds;
     uint64_t begun; /* rounds, those under way included */
     uint64_t rounds_max;
     uint64_t refused;
 };
 
-/* Those that were refused and whose time has come. */
-static void try_again(struct load *l, int64_t now_ns)
+/* Not before its turn, when there are turns. */
+static void send_later(struct load *l, struct connection *c)
+{
+    c->turn_ns += l->gap_ns;
+    c->again_ns = c->again_ns > c->turn_ns ? c->again_ns : c->turn_ns;
+    l->waiting++;
+}
+
+/* Those whose time has come. */
+static void send_due(struct load *l, int64_t now_ns)
 {
     for (unsigned i = 0; i < l->count && l->waiting > 0; i++) {
         struct connection *c = &l->list[i];
@@ -325,7 +337,7 @@ static void step(struct load *l, struct connection *c, bool over)
     enum outcome outcome = receive(l->mode, c);
     if (outcome == REFUSED) {
         l->refused++;
-        l->waiting++;
+        send_later(l, c);
         return;
     }
     if (outcome == MORE) {
@@ -338,17 +350,28 @@ static void step(struct load *l, struct connection *c, bool over)
         return;
     }
     l->begun += c->step == 0 ? 1 : 0;
-    send_request(l->mode, c);
+    if (l->gap_ns > 0) {
+        send_later(l, c);
+    } else {
+        send_request(l->mode, c);
+    }
 }
 
 static void run(struct load *l)
 {
     int poll = epoll_create1(0);
     CHECK(poll >= 0);
+    int64_t start_ns = os_clock_mono().ns;
     for (unsigned i = 0; i < l->count; i++) {
+        struct connection *c = &l->list[i];
         struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
-        CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, l->list[i].fd, &e) == 0);
-        send_request(l->mode, &l->list[i]);
+        CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, c->fd, &e) == 0);
+        c->turn_ns = start_ns - l->gap_ns + l->gap_ns * (int64_t)i / (int64_t)l->count;
+        if (l->gap_ns > 0) {
+            send_later(l, c);
+        } else {
+            send_request(l->mode, c);
+        }
     }
     l->busy = l->count;
     l->begun = l->count;
@@ -360,7 +383,7 @@ static void run(struct load *l)
         for (int i = 0; i < n; i++) {
             step(l, &l->list[events[i].data.u32], now_ns >= l->end_ns);
         }
-        try_again(l, now_ns);
+        send_due(l, now_ns);
     }
     (void)close(poll);
 }
@@ -371,14 +394,18 @@ int main(int argc, char **argv)
     int64_t port = 0;
     int64_t count = 0;
     int64_t seconds = 0;
-    int64_t rounds = INT64_MAX;
-    for (size_t i = 0; (argc == 5 || argc == 6) && i < COUNT_OF(modes); i++) {
+    int64_t rounds = 0;
+    int64_t rate = 0;
+    for (size_t i = 0; argc >= 5 && argc <= 7 && i < COUNT_OF(modes); i++) {
         m = strcmp(argv[1], modes[i].name) == 0 ? &modes[i] : m;
     }
     if (m == NULL || !str_to_i64(str_from_z(argv[2]), &port) ||
         !str_to_i64(str_from_z(argv[3]), &count) || !str_to_i64(str_from_z(argv[4]), &seconds) ||
-        (argc == 6 && !str_to_i64(str_from_z(argv[5]), &rounds)) || rounds < count) {
-        (void)fprintf(stderr, "usage: load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS]\n");
+        (argc >= 6 && !str_to_i64(str_from_z(argv[5]), &rounds)) ||
+        (argc == 7 && !str_to_i64(str_from_z(argv[6]), &rate)) || rate < 0 ||
+        (rounds != 0 && rounds < count)) {
+        (void)fprintf(stderr,
+                      "usage: load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS [REQUESTS]]\n");
         return 2;
     }
     struct connection *list = calloc((size_t)count, sizeof *list);
@@ -394,7 +421,8 @@ int main(int argc, char **argv)
     struct load load = {.mode = m,
                         .list = list,
                         .count = (unsigned)count,
-                        .rounds_max = (uint64_t)rounds,
+                        .rounds_max = rounds == 0 ? UINT64_MAX : (uint64_t)rounds,
+                        .gap_ns = rate == 0 ? 0 : count * NS_PER_S / rate,
                         .end_ns = os_clock_mono().ns + seconds * NS_PER_S};
     run(&load);
     struct meter cost = meter_since(start);

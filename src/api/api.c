@@ -185,12 +185,12 @@ static void handle(struct api_call *c)
     c->route->handle(c);
 }
 
-/* A full server does not read what it would refuse. False when the call has ended. */
+/* A full server does not even collect what it would refuse. False when the call has ended. */
 static bool admitted(struct api_call *c)
 {
     struct err err;
     uint32_t retry_ms;
-    if ((c->route->flags & ROUTE_LEADER) == 0 ||
+    if ((c->route->flags & ROUTE_LEADER) == 0 || is_read(c) ||
         engine_admits(c->api->config.engine, &retry_ms, &err)) {
         return true;
     }
@@ -222,9 +222,6 @@ static void decode_and_handle(struct api_call *c)
     const struct json_schema *schema = c->route->in;
     struct str body = c->req->body;
     struct err err;
-    if (!admitted(c)) {
-        return;
-    }
     if (schema != NULL) {
         c->in = api_call__alloc(c, schema->size);
         if ((c->route->flags & ROUTE_BODY_EMPTY) != 0 && is_nothing(str_trim(body))) {
@@ -282,6 +279,9 @@ static void go_on(struct api_call *c, const struct api_match *match)
         return;
     }
     if (match->query != NULL && !api_query__read(c, match->query)) {
+        return;
+    }
+    if (!admitted(c)) {
         return;
     }
     if ((c->route->flags & ROUTE_BODY) != 0) {
