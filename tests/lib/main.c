@@ -15,6 +15,15 @@ void test_register(struct test_group *group)
     groups = group;
 }
 
+#if defined(__SANITIZE_THREAD__)
+/* A test of what stops the process runs it in a child, which may have threads of its own. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void) /* NOLINT: the sanitizer's name */
+{
+    return "die_after_fork=0";
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int failed = 0;
