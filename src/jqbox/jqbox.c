@@ -209,7 +209,7 @@ static struct str first_line(char *text, size_t len)
 static enum err_code compile(struct jqbox *b, int64_t deadline_ns, struct err *err)
 {
     uint32_t len = 0;
-    char text[COMPLAINT_BYTES];
+    char text[COMPLAINT_BYTES] = "";
     put_frame(b, buf_str(&b->program));
     enum err_code code = exchange(b, (char *)&len, sizeof len, deadline_ns, err);
     if (code == ERR_OK && len == 0) {
@@ -275,7 +275,7 @@ bool jqbox_add(struct jqbox *b, struct str text)
 enum err_code jqbox_ask(struct jqbox *b, int64_t deadline_ns, const bool **out, size_t *out_count,
                         struct err *err)
 {
-    char said[JQBOX_TEXTS_MAX];
+    char said[JQBOX_TEXTS_MAX] = "";
     CHECK(!b->broken);
     if (exchange(b, said, b->count, deadline_ns, err) != ERR_OK) {
         return err->code;

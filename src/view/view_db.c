@@ -59,11 +59,11 @@ static const char *const indexes[] = {
     "CREATE INDEX jobs_state ON jobs (state, id, num, queue)",
     /* the default order of /dead */
     "CREATE INDEX jobs_dead ON jobs (failed_at, id, queue) WHERE state = 6",
-    "CREATE INDEX jobs_completed ON jobs (completed_at, id, state, queue, num)"
-    " WHERE completed_at > 0",
+    ("CREATE INDEX jobs_completed ON jobs (completed_at, id, state, queue, num)"
+     " WHERE completed_at > 0"),
     /* these cost nothing for jobs that do not have them */
-    "CREATE INDEX jobs_scheduled ON jobs (scheduled_at, id, state, queue, num)"
-    " WHERE scheduled_at > 0",
+    ("CREATE INDEX jobs_scheduled ON jobs (scheduled_at, id, state, queue, num)"
+     " WHERE scheduled_at > 0"),
     "CREATE INDEX jobs_expire ON jobs (expire_at, id) WHERE expire_at > 0",
     "CREATE INDEX jobs_failing ON jobs (id) WHERE errors > 0",
     "CREATE INDEX jobs_unique ON jobs (unique_key, id) WHERE unique_key IS NOT NULL",
