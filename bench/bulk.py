@@ -65,9 +65,9 @@ def main():
 
         def watch():
             start = time.perf_counter()
-            while ended.get("status") not in ("completed", "failed", "cancelled"):
-                time.sleep(0.2)
-                ended.update(Client(server).get(f"/api/v1/bulk/{task}"))
+            watcher = Client(server)
+            watcher.stream(f"/api/v1/bulk/{task}/progress")
+            ended.update(watcher.get(f"/api/v1/bulk/{task}"))
             ended["seconds"] = time.perf_counter() - start
             over.set()
 

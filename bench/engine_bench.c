@@ -257,7 +257,8 @@ static void open_view(struct client *c)
     }
 }
 
-/* Seconds until the rows are complete and the full text knows them. */
+/* Seconds until the rows are complete and the full text knows them. Looked at now and then: a
+ * question would make the view hurry. */
 static double drain(struct client *c)
 {
     struct mono start = os_clock_mono();

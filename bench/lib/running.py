@@ -39,6 +39,11 @@ class Client:
     def post(self, path, body):
         return self.ask("POST", path, json.dumps(body))
 
+    def stream(self, path):
+        """Read an answer that comes bit by bit, to its end."""
+        self.connection.request("GET", path)
+        return self.connection.getresponse().read()
+
     def ask(self, method, path, body=None):
         self.connection.request(method, path, body)
         answer = self.connection.getresponse()

@@ -40,11 +40,6 @@ static void open_object(struct json_write *w, const char *key)
     json_write_object(w);
 }
 
-static void write_text(struct json_write *w, struct str value)
-{
-    json_write_str(w, str_trim(value));
-}
-
 static bool ends_with(struct str s, char c)
 {
     return s.len > 0 && s.ptr[s.len - 1] == c;
@@ -141,10 +136,7 @@ static void write_words(struct json_write *w, struct str words)
     json_write_key(w, STR("enum"));
     json_write_array(w);
     while (words.len > 0) {
-        const char *comma = memchr(words.ptr, ',', words.len);
-        size_t len = comma == NULL ? words.len : (size_t)(comma - words.ptr);
-        write_text(w, str_from(words.ptr, len));
-        words = str_from_offset(words, comma == NULL ? len : len + 1);
+        json_write_str(w, str_trim(str_cut(&words, ',')));
     }
     json_write_end(w);
 }

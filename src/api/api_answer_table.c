@@ -451,22 +451,21 @@ static const struct api_answer_member events[] = {
     {"events", "[Event]", "The oldest first."},
 };
 
+#define SUM_MEMBERS                                                                                \
+    {"input_tokens",          "integer", "Tokens read."},                                          \
+    {"output_tokens",         "integer", "Tokens written."},                                       \
+    {"cache_creation_tokens", "integer", "Tokens put into the cache."},                            \
+    {"cache_read_tokens",     "integer", "Tokens found in the cache."},                            \
+    {"cost_usd",              "number",  "What it cost."}
+
 static const struct api_answer_member usage_sum[] = {
-    {"input_tokens",          "integer", "Tokens read."},
-    {"output_tokens",         "integer", "Tokens written."},
-    {"cache_creation_tokens", "integer", "Tokens put into the cache."},
-    {"cache_read_tokens",     "integer", "Tokens found in the cache."},
-    {"cost_usd",              "number",  "What it cost."},
+    SUM_MEMBERS,
     {"count",                 "integer", "Reports."},
 };
 
 static const struct api_answer_member usage_group[] = {
     {"key",                   "string",  "The queue, model, provider or tag."},
-    {"input_tokens",          "integer", "Tokens read."},
-    {"output_tokens",         "integer", "Tokens written."},
-    {"cache_creation_tokens", "integer", "Tokens put into the cache."},
-    {"cache_read_tokens",     "integer", "Tokens found in the cache."},
-    {"cost_usd",              "number",  "What it cost."},
+    SUM_MEMBERS,
     {"count",                 "integer", "Reports."},
 };
 
@@ -481,12 +480,7 @@ static const struct api_answer_member usage[] = {
 static const struct api_answer_member bill[] = {
     {"namespace",             "string",  "Whose."},
     {"rows",                  "integer", "Reports."},
-    {"input_tokens",          "integer", "Tokens read."},
-    {"output_tokens",         "integer", "Tokens written."},
-    {"cache_creation_tokens", "integer", "Tokens put into the cache."},
-    {"cache_read_tokens",     "integer", "Tokens found in the cache."},
-    {"cost_usd",              "number",  "What it cost."},
-    {"count?",                "integer", "Reports."},
+    SUM_MEMBERS,
 };
 
 static const struct api_answer_member billing[] = {
@@ -516,13 +510,13 @@ static const struct api_answer_member histogram[] = {
 };
 
 static const struct api_answer_member cluster_node[] = {
-    {"id",      "string",  "Its name."},
-    {"address", "string",  "Where others reach it."},
-    {"voter",   "boolean", "Whether it has a vote."},
-    {"role",    "string",  "leader, follower or candidate."},
-    {"status",  "string",  "healthy or degraded."},
-    {"self",    "boolean", "Whether it is the one that answers."},
-    {"http_url?", "string", "Where clients reach its API."},
+    {"id",        "string",  "Its name."},
+    {"address",   "string",  "Where others reach it."},
+    {"voter",     "boolean", "Whether it has a vote."},
+    {"role",      "string",  "leader, follower or candidate."},
+    {"status",    "string",  "healthy or degraded."},
+    {"self",      "boolean", "Whether it is the one that answers."},
+    {"http_url?", "string",  "Where clients reach its API."},
 };
 
 static const struct api_answer_member snapshot[] = {

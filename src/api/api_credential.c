@@ -12,14 +12,11 @@
 static bool find_cookie(struct str header, struct str name, struct str *out)
 {
     while (header.len > 0) {
-        const char *end = memchr(header.ptr, ';', header.len);
-        size_t len = end == NULL ? header.len : (size_t)(end - header.ptr);
-        struct str pair = str_trim(str_from(header.ptr, len));
+        struct str pair = str_trim(str_cut(&header, ';'));
         if (pair.len > name.len && pair.ptr[name.len] == '=' && str_starts_with(pair, name)) {
             *out = str_from_offset(pair, name.len + 1);
             return true;
         }
-        header = str_from_offset(header, end == NULL ? len : len + 1);
     }
     return false;
 }

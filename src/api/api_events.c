@@ -104,10 +104,7 @@ static void read_jobs(struct api_call *c, const struct stream_in *in, struct eve
 static bool next_value(struct str *list, struct str *out)
 {
     while (list->len > 0) {
-        const char *comma = memchr(list->ptr, ',', list->len);
-        size_t len = comma == NULL ? list->len : (size_t)(comma - list->ptr);
-        *out = str_trim(str_from(list->ptr, len));
-        *list = str_from_offset(*list, comma == NULL ? len : len + 1);
+        *out = str_trim(str_cut(list, ','));
         if (out->len > 0) {
             return true;
         }
@@ -124,9 +121,7 @@ static bool is_browser(const struct api_call *c)
         return false;
     }
     while (next_value(&accept, &value)) {
-        const char *end = memchr(value.ptr, ';', value.len);
-        size_t len = end == NULL ? value.len : (size_t)(end - value.ptr);
-        if (str_eq_nocase(str_trim(str_from(value.ptr, len)), STR("text/event-stream"))) {
+        if (str_eq_nocase(str_trim(str_cut(&value, ';')), STR("text/event-stream"))) {
             return true;
         }
     }

@@ -232,22 +232,9 @@ static void write_shape(struct openapi *o, struct str shape)
     }
     if (answer != NULL) {
         api_answer__reference(&o->w, answer);
-    } else if (inner.ptr[0] != '{') {
-        text(o, "type", "object");
-        api_document__text(&o->w, "title", inner);
     } else {
         text(o, "type", "object");
-        struct str names = str_from(inner.ptr + 1, inner.len - 2);
-        open_object(o, "properties");
-        while (names.len > 0) {
-            const char *comma = memchr(names.ptr, ',', names.len);
-            size_t len = comma == NULL ? names.len : (size_t)(comma - names.ptr);
-            json_write_key(&o->w, str_trim(str_from(names.ptr, len)));
-            json_write_object(&o->w);
-            end(o);
-            names = str_from_offset(names, comma == NULL ? len : len + 1);
-        }
-        end(o);
+        api_document__text(&o->w, "title", inner);
     }
     if (list) {
         end(o);

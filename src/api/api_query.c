@@ -47,11 +47,8 @@ static bool write_parts(struct query *q, const struct json_field *f, struct str 
 {
     bool good = true;
     while (list.len > 0 && good) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        size_t len = comma == NULL ? list.len : (size_t)(comma - list.ptr);
-        struct str part = str_trim(str_from(list.ptr, len));
+        struct str part = str_trim(str_cut(&list, ','));
         good = part.len == 0 || write_text(q, f, part);
-        list = str_from_offset(list, comma == NULL ? len : len + 1);
     }
     return good;
 }

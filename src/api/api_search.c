@@ -91,14 +91,11 @@ static unsigned state_bits(struct str words)
 {
     unsigned bits = 0;
     while (words.len > 0) {
-        const char *comma = memchr(words.ptr, ',', words.len);
-        size_t len = comma == NULL ? words.len : (size_t)(comma - words.ptr);
-        struct str word = str_trim(str_from(words.ptr, len));
+        struct str word = str_trim(str_cut(&words, ','));
         enum job_state state;
         if (word.len > 0) {
             bits |= job_state_parse(word, &state) ? 1U << state : NO_STATE;
         }
-        words = str_from_offset(words, comma == NULL ? len : len + 1);
     }
     return bits;
 }

@@ -60,6 +60,14 @@ struct str str_trim(struct str s)
     return s;
 }
 
+struct str str_cut(struct str *rest, char at)
+{
+    const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, at, rest->len);
+    struct str piece = end == NULL ? *rest : str_from(rest->ptr, (size_t)(end - rest->ptr));
+    *rest = str_from_offset(*rest, end == NULL ? piece.len : piece.len + 1);
+    return piece;
+}
+
 struct str str_from_offset(struct str s, size_t at)
 {
     CHECK(at <= s.len);

@@ -47,6 +47,11 @@ bool str_eq_nocase(struct str a, struct str b);
 /* Without the ASCII white space at both ends. */
 struct str str_trim(struct str s);
 
+/* Cut off what stands before the first such character, or all when there is none; the rest is what
+ * stands behind it. A list of no words is empty, so: while (rest.len > 0) { … str_cut(&rest, ',') …
+ * } */
+struct str str_cut(struct str *rest, char at);
+
 /* The part of s from the byte at, which is at most its length. */
 struct str str_from_offset(struct str s, size_t at);
 

@@ -121,8 +121,7 @@ static int find_network(struct cli *cli, struct cli_bench_fault *f)
                    STR_ARG(f->container)));
     CHECK(command != NULL);
     int code = run_docker(cli, command, &names);
-    const char *blank = names.len == 0 ? NULL : memchr(names.ptr, ' ', names.len);
-    f->network = blank == NULL ? names : str_from(names.ptr, (size_t)(blank - names.ptr));
+    f->network = str_cut(&names, ' ');
     if (code == CLI_OK && !is_name(f->network)) {
         return cli_fail(cli, "the container is in no network; give one with --docker-network");
     }

@@ -106,12 +106,9 @@ static struct json_value first_of(struct cli *cli, struct str row, const char *n
     struct json_value value = {.type = JSON_TYPE_COUNT};
     struct str left = str_from_z(names);
     while (left.len > 0 && (value.type == JSON_TYPE_COUNT || value.type == JSON_TYPE_NULL)) {
-        const char *bar = memchr(left.ptr, '|', left.len);
-        size_t len = bar == NULL ? left.len : (size_t)(bar - left.ptr);
-        const char *path = arena_strz(cli->arena, str_from(left.ptr, len));
+        const char *path = arena_strz(cli->arena, str_cut(&left, '|'));
         CHECK(path != NULL);
         value = cli_member(row, path);
-        left = str_from_offset(left, bar == NULL ? len : len + 1);
     }
     return value;
 }

@@ -87,18 +87,14 @@ static void offer_words(struct cli *cli, struct str word, const char *prefix, co
 {
     struct str left = str_from_z(words);
     while (left.len > 0) {
-        const char *blank = memchr(left.ptr, ' ', left.len);
-        size_t len = blank == NULL ? left.len : (size_t)(blank - left.ptr);
-        offer(cli, word, prefix, str_from(left.ptr, len), "");
-        left = str_from_offset(left, blank == NULL ? len : len + 1);
+        offer(cli, word, prefix, str_cut(&left, ' '), "");
     }
 }
 
 static struct str next_word(struct str name, struct str group)
 {
     struct str rest = group.len == 0 ? name : str_from_offset(name, group.len + 1);
-    const char *blank = rest.len == 0 ? NULL : memchr(rest.ptr, ' ', rest.len);
-    return blank == NULL ? rest : str_from(rest.ptr, (size_t)(blank - rest.ptr));
+    return str_cut(&rest, ' ');
 }
 
 /* The words that may follow those of group; each once. */

@@ -48,12 +48,6 @@ static void consider(struct str word, struct str candidate, struct str *best, si
     }
 }
 
-static struct str first_word(struct str s)
-{
-    const char *blank = s.len == 0 ? NULL : memchr(s.ptr, ' ', s.len);
-    return blank == NULL ? s : str_from(s.ptr, (size_t)(blank - s.ptr));
-}
-
 struct str cli_suggest_command(struct str group, struct str word)
 {
     struct str best = STR_EMPTY;
@@ -71,7 +65,7 @@ struct str cli_suggest_command(struct str group, struct str word)
             }
             name = str_from_offset(name, group.len + 1);
         }
-        consider(word, first_word(name), &best, &distance);
+        consider(word, str_cut(&name, ' '), &best, &distance);
     }
     return best;
 }

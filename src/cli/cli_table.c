@@ -197,12 +197,9 @@ bool cli_table_is_word(const char *words, struct str value)
 {
     struct str left = str_from_z(words);
     while (left.len > 0) {
-        const char *blank = memchr(left.ptr, ' ', left.len);
-        size_t len = blank == NULL ? left.len : (size_t)(blank - left.ptr);
-        if (str_eq(str_from(left.ptr, len), value)) {
+        if (str_eq(str_cut(&left, ' '), value)) {
             return true;
         }
-        left = str_from_offset(left, blank == NULL ? len : len + 1);
     }
     return false;
 }

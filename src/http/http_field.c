@@ -65,12 +65,9 @@ struct str http_field_trim(struct str s)
 bool http_field_list_has(struct str list, struct str word)
 {
     while (list.len > 0) {
-        const char *comma = memchr(list.ptr, ',', list.len);
-        size_t len = comma == NULL ? list.len : (size_t)(comma - list.ptr);
-        if (str_eq_nocase(http_field_trim(str_from(list.ptr, len)), word)) {
+        if (str_eq_nocase(http_field_trim(str_cut(&list, ',')), word)) {
             return true;
         }
-        list = str_from_offset(list, comma == NULL ? len : len + 1);
     }
     return false;
 }

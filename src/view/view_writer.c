@@ -234,20 +234,27 @@ static void rebuild(struct view_writer *w)
     tell_rebuilt(w, &err);
 }
 
-/* The file is behind: write what differs. */
-static enum err_code catch_up(struct view_writer *w, uint64_t index, struct err *err)
+/* Make the rows what the documents are, which have passed the index. */
+static enum err_code compare(struct view_writer *w, uint64_t index, struct err *err)
 {
     struct view *v = w->view;
     struct view_mark mark = {.complete = index};
     uint64_t changed = 0;
-    w->complete = w->rows.mark.complete;
-    view__reopen(v, true); /* it can be asked meanwhile, and says that it is late */
-    publish(w);
-    if (view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, err) != ERR_OK) {
-        return err->code;
+    enum err_code code = view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, err);
+    if (code == ERR_OK) {
+        log_info("view_compared", LOG_U64("changed", changed));
+        w->status.written += changed;
     }
-    log_info("view_compared", LOG_U64("changed", changed));
-    return ERR_OK;
+    return code;
+}
+
+/* The file is behind: it can be asked meanwhile, and says that it is late. */
+static enum err_code catch_up(struct view_writer *w, uint64_t index, struct err *err)
+{
+    w->complete = w->rows.mark.complete;
+    view__reopen(w->view, true);
+    publish(w);
+    return compare(w, index, err);
 }
 
 /* Is the file what it should be where the feed began? The same index and the same state: go on.
@@ -380,11 +387,8 @@ static void write_turn(struct view_writer *w)
 /* More had changed than the feed keeps. */
 static void compare_turn(struct view_writer *w)
 {
-    struct view *v = w->view;
-    struct view_mark mark = {.complete = w->take.index};
     struct err err;
-    uint64_t changed = 0;
-    enum err_code code = view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, &err);
+    enum err_code code = compare(w, w->take.index, &err);
     if (code == ERR_STOPPING) {
         w->resting = true; /* for good */
         return;
@@ -394,8 +398,6 @@ static void compare_turn(struct view_writer *w)
         publish(w);
         return;
     }
-    log_info("view_compared", LOG_U64("changed", changed));
-    w->status.written += changed;
     w->complete = w->take.index;
     w->look = true; /* it has gone on meanwhile */
     let_go(w);

@@ -169,7 +169,26 @@ static void control__is_below_space_or_delete(void **state)
     assert_true(str_has_control(STR("a\x7f")));
 }
 
-TEST_GROUP(str, cmocka_unit_test(cmp__orders_by_bytes_and_then_by_length),
+static void cut__gives_the_pieces_of_a_list(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *piece, *rest;
+    } rows[] = {
+        {"a,b,c", "a", "b,c"}, {"a", "a", ""}, {"a,", "a", ""}, {",a", "", "a"}, {"", "", ""},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].list);
+        struct str rest = str_from_z(rows[i].list);
+        expect_str(str_cut(&rest, ','), str_from_z(rows[i].piece));
+        expect_str(rest, str_from_z(rows[i].rest));
+    }
+    struct str none = STR_EMPTY;
+    expect_str(str_cut(&none, ','), STR_EMPTY);
+}
+
+TEST_GROUP(str, cmocka_unit_test(cut__gives_the_pieces_of_a_list),
+           cmocka_unit_test(cmp__orders_by_bytes_and_then_by_length),
            cmocka_unit_test(starts_with__takes_the_empty_prefix),
            cmocka_unit_test(eq_nocase__folds_ascii_only),
            cmocka_unit_test(trim__takes_white_space_off_both_ends),

@@ -138,7 +138,7 @@ static void usage_goes_with_its_job(void **state)
 static void continues_after_a_clean_stop(void **state)
 {
     struct view_kit *k = *state;
-    put_many(k, 3000);
+    put_many(k, VIEW_KIT_FEED_IDS - 100);
     view_kit_stop_view(k); /* at once: what the feed has is written first */
     view_kit_start_view(k);
     view_kit_check(k);

@@ -2674,11 +2674,6 @@ export interface components {
             cost_usd: number;
             /**
              * Format: int64
-             * @description Reports.
-             */
-            count?: number;
-            /**
-             * Format: int64
              * @description Tokens read.
              */
             input_tokens: number;
