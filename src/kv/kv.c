@@ -1,5 +1,6 @@
 #include "kv/kv.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,10 +8,14 @@
 
 #include "base/check.h"
 #include "base/fault.h"
+#include "kv/kv_window.h"
 
 enum {
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
+    KV_WINDOW_BYTES = 512 << 10, /* written in a millisecond or two */
+    KV_BATCH_BYTES_MAX = 1 << 30,
+    KV_STEPS_MAX = 4, /* a seek costs about as much as that many steps */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
@@ -27,11 +32,16 @@ struct kv {
     rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
     size_t family_count;
     unsigned sequential_families;
+    size_t window_bytes;
+    pthread_mutex_t lock; /* guards what follows */
+    struct kv_window window;
+    rocksdb_writebatch_t *wb; /* the window on its way to RocksDB */
 };
 
 struct kv_batch {
-    rocksdb_writebatch_t *wb;
     struct kv *kv;
+    struct buf records;
+    size_t count;
 };
 
 struct kv_view {
@@ -118,6 +128,9 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     char *msg = NULL;
 
     CHECK(kv != NULL);
+    CHECK(pthread_mutex_init(&kv->lock, NULL) == 0);
+    kv_window_init(&kv->window);
+    kv->wb = rocksdb_writebatch_create();
     set_options(kv, config);
     for (size_t i = 0; i < config->family_count; i++) {
         bool sequential = (config->sequential_families & 1U << i) != 0;
@@ -135,10 +148,66 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     }
     kv->family_count = config->family_count;
     kv->sequential_families = config->sequential_families;
+    kv->window_bytes = config->window_bytes > 0 ? config->window_bytes : KV_WINDOW_BYTES;
     /* RocksDB counts every comparison of keys for whoever might ask, unless this thread says no. */
     rocksdb_set_perf_level(rocksdb_disable);
     *out_kv = TAKE(kv);
     return ERR_OK;
+}
+
+static rocksdb_column_family_handle_t *family_of(const struct kv *kv, unsigned family)
+{
+    CHECK(family < kv->family_count);
+    return kv->family[family];
+}
+
+static void write_record(void *data, const struct kv_record *r)
+{
+    struct kv *kv = data;
+    rocksdb_column_family_handle_t *family = family_of(kv, r->family);
+    switch (r->kind) {
+    case KV_RECORD_PUT:
+    case KV_RECORD_PUT_NEW:
+        rocksdb_writebatch_put_cf(kv->wb, family, r->key.ptr, r->key.len, r->value.ptr,
+                                  r->value.len);
+        break;
+    case KV_RECORD_DELETE:
+        rocksdb_writebatch_delete_cf(kv->wb, family, r->key.ptr, r->key.len);
+        break;
+    case KV_RECORD_DELETE_RANGE:
+        rocksdb_writebatch_delete_range_cf(kv->wb, family, r->key.ptr, r->key.len, r->value.ptr,
+                                           r->value.len);
+        break;
+    }
+}
+
+/* The commits in the window become one of RocksDB's. The lock is held. */
+static enum err_code write_window(struct kv *kv, struct err *err)
+{
+    char *msg = NULL;
+    if (kv_window_bytes(&kv->window) == 0) {
+        return ERR_OK;
+    }
+    kv_window_each(&kv->window, (unsigned)kv->family_count, write_record, kv);
+    rocksdb_write(kv->db, kv->write, kv->wb, &msg);
+    rocksdb_writebatch_clear(kv->wb);
+    if (msg != NULL) {
+        return kv_err(err, msg, "write to the store");
+    }
+    kv_window_clear(&kv->window);
+    return ERR_OK;
+}
+
+/* Before RocksDB is asked for more than one key. A commit that was taken and cannot be written
+ * leaves nothing to go on from. */
+static void settle(struct kv *kv)
+{
+    struct err err;
+    (void)pthread_mutex_lock(&kv->lock);
+    if (write_window(kv, &err) != ERR_OK) {
+        check_fatal("%s", err.msg);
+    }
+    (void)pthread_mutex_unlock(&kv->lock);
 }
 
 void kv_close(struct kv *kv)
@@ -147,6 +216,7 @@ void kv_close(struct kv *kv)
         return;
     }
     if (kv->db != NULL) {
+        settle(kv);
         for (size_t i = 0; i <= kv->family_count; i++) {
             rocksdb_column_family_handle_destroy(kv->family[i]);
         }
@@ -158,13 +228,10 @@ void kv_close(struct kv *kv)
     rocksdb_options_destroy(kv->options);
     rocksdb_options_destroy(kv->sequential_options);
     rocksdb_cache_destroy(kv->cache);
+    rocksdb_writebatch_destroy(kv->wb);
+    kv_window_deinit(&kv->window);
+    (void)pthread_mutex_destroy(&kv->lock);
     free(kv);
-}
-
-static rocksdb_column_family_handle_t *family_of(const struct kv *kv, unsigned family)
-{
-    CHECK(family < kv->family_count);
-    return kv->family[family];
 }
 
 struct kv_batch *kv_batch_new(struct kv *kv)
@@ -172,63 +239,79 @@ struct kv_batch *kv_batch_new(struct kv *kv)
     struct kv_batch *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     b->kv = kv;
-    b->wb = rocksdb_writebatch_create();
+    buf_init(&b->records, KV_BATCH_BYTES_MAX);
     return b;
 }
 
 void kv_batch_free(struct kv_batch *b)
 {
     if (b != NULL) {
-        rocksdb_writebatch_destroy(b->wb);
+        buf_deinit(&b->records);
         free(b);
     }
 }
 
+static void add(struct kv_batch *b, struct kv_record r)
+{
+    CHECK(r.family < b->kv->family_count);
+    kv_record_add(&b->records, &r);
+    b->count++;
+}
+
 void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value)
 {
-    rocksdb_writebatch_put_cf(b->wb, family_of(b->kv, family), key.ptr, key.len, value.ptr,
-                              value.len);
+    add(b, (struct kv_record){KV_RECORD_PUT, family, key, value});
+}
+
+void kv_put_new(struct kv_batch *b, unsigned family, struct str key, struct str value)
+{
+    add(b, (struct kv_record){KV_RECORD_PUT_NEW, family, key, value});
 }
 
 void kv_delete(struct kv_batch *b, unsigned family, struct str key)
 {
-    rocksdb_writebatch_delete_cf(b->wb, family_of(b->kv, family), key.ptr, key.len);
+    add(b, (struct kv_record){KV_RECORD_DELETE, family, key, STR_EMPTY});
 }
 
 void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until)
 {
     CHECK((b->kv->sequential_families & 1U << family) == 0);
-    rocksdb_writebatch_delete_range_cf(b->wb, family_of(b->kv, family), from.ptr, from.len,
-                                       until.ptr, until.len);
+    add(b, (struct kv_record){KV_RECORD_DELETE_RANGE, family, from, until});
 }
 
 size_t kv_batch_count(const struct kv_batch *b)
 {
-    return (size_t)rocksdb_writebatch_count(b->wb);
+    return b->count;
 }
 
 struct str kv_batch_bytes(const struct kv_batch *b)
 {
-    size_t len = 0;
-    const char *data = rocksdb_writebatch_data(b->wb, &len);
-    return str_from(data, len);
+    return buf_str(&b->records);
 }
 
 enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
 {
-    char *msg = NULL;
+    enum err_code code = ERR_OK;
     if (FAULT(KV_COMMIT)) {
         return err_set(err, ERR_IO, "write to the store: injected fault");
     }
-    rocksdb_write(kv->db, kv->write, b->wb, &msg);
-    if (msg != NULL) {
-        return kv_err(err, msg, "write to the store");
+    (void)pthread_mutex_lock(&kv->lock);
+    if (kv_window_bytes(&kv->window) >= kv->window_bytes) {
+        code = write_window(kv, err);
     }
-    rocksdb_writebatch_clear(b->wb);
-    return ERR_OK;
+    if (code == ERR_OK) {
+        kv_window_add(&kv->window, buf_str(&b->records));
+    }
+    (void)pthread_mutex_unlock(&kv->lock);
+    if (code == ERR_OK) {
+        buf_clear(&b->records);
+        b->count = 0;
+    }
+    return code;
 }
 
-struct kv_view *kv_view_new(struct kv *kv)
+/* A moment of what RocksDB has, without the window. */
+static struct kv_view *view_new(struct kv *kv)
 {
     struct kv_view *v = calloc(1, sizeof *v);
     CHECK(v != NULL);
@@ -237,6 +320,12 @@ struct kv_view *kv_view_new(struct kv *kv)
     v->read = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(v->read, v->snapshot);
     return v;
+}
+
+struct kv_view *kv_view_new(struct kv *kv)
+{
+    settle(kv);
+    return view_new(kv);
 }
 
 void kv_view_free(struct kv_view *v)
@@ -253,41 +342,113 @@ static const rocksdb_readoptions_t *read_of(const struct kv *kv, const struct kv
     return view == NULL ? kv->read : view->read;
 }
 
+static enum err_code add_value(struct buf *out, struct str value, struct err *err)
+{
+    buf_add_str(out, value);
+    return out->overflow ? err_set(err, ERR_TOO_LARGE,
+                                   "a stored value of %zu bytes is over its limit", value.len)
+                         : ERR_OK;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): where, what, and two answers of one read */
-enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family, struct str key,
-                     struct buf *out, bool *out_found, struct err *err)
+static enum err_code get_stored(struct kv *kv, const struct kv_view *view, unsigned family,
+                                struct str key, struct buf *out, bool *out_found, struct err *err)
 {
     char *msg = NULL;
-    if (FAULT(KV_READ)) {
-        return err_set(err, ERR_IO, "read from the store: injected fault");
-    }
+    size_t len = 0;
     rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(
         kv->db, read_of(kv, view), family_of(kv, family), key.ptr, key.len, &msg);
     if (msg != NULL) {
         return kv_err(err, msg, "read from the store");
     }
     *out_found = slice != NULL;
-    if (slice != NULL) {
-        size_t len = 0;
-        const char *value = rocksdb_pinnableslice_value(slice, &len);
-        buf_add(out, value, len);
-        rocksdb_pinnableslice_destroy(slice);
-        if (out->overflow) {
-            return err_set(err, ERR_TOO_LARGE, "a stored value of %zu bytes is over its limit",
-                           len);
-        }
+    if (slice == NULL) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    const char *value = rocksdb_pinnableslice_value(slice, &len);
+    enum err_code code = add_value(out, str_from(value, len), err);
+    rocksdb_pinnableslice_destroy(slice);
+    return code;
 }
 
-struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
-                            struct str from)
+/* NOLINTNEXTLINE(readability-function-size): as above */
+enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family, struct str key,
+                     struct buf *out, bool *out_found, struct err *err)
+{
+    if (view == NULL) {
+        return kv_get_any(kv, 1U << family, key, out, out_found, err);
+    }
+    if (FAULT(KV_READ)) {
+        return err_set(err, ERR_IO, "read from the store: injected fault");
+    }
+    return get_stored(kv, view, family, key, out, out_found, err);
+}
+
+/* Look for the key in the window; what it does not know stays in *families. The lock is held. */
+static bool find_recent(const struct kv *kv, unsigned *families, struct str key,
+                        struct str *out_value)
+{
+    for (unsigned family = 0; family < kv->family_count; family++) {
+        if ((*families & 1U << family) == 0) {
+            continue;
+        }
+        enum kv_window_answer answer = kv_window_find(&kv->window, family, key, out_value);
+        if (answer == KV_WINDOW_HAS) {
+            return true;
+        }
+        if (answer == KV_WINDOW_GONE) {
+            *families &= ~(1U << family);
+        }
+    }
+    return false;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): as above */
+enum err_code kv_get_any(struct kv *kv, unsigned families, struct str key, struct buf *out,
+                         bool *out_found, struct err *err)
+{
+    enum err_code code = ERR_OK;
+    struct kv_view *view = NULL;
+    struct str value;
+    if (FAULT(KV_READ)) {
+        return err_set(err, ERR_IO, "read from the store: injected fault");
+    }
+    (void)pthread_mutex_lock(&kv->lock);
+    *out_found = find_recent(kv, &families, key, &value);
+    if (*out_found) {
+        code = add_value(out, value, err);
+    } else if ((families & (families - 1)) != 0) {
+        view = view_new(kv); /* several to ask, and nobody moves the key between them meanwhile */
+    }
+    (void)pthread_mutex_unlock(&kv->lock);
+    for (unsigned family = 0; !*out_found && code == ERR_OK && family < kv->family_count;
+         family++) {
+        if ((families & 1U << family) != 0) {
+            code = get_stored(kv, view, family, key, out, out_found, err);
+        }
+    }
+    kv_view_free(view);
+    return code;
+}
+
+/* Over what RocksDB has, without the window. */
+static struct kv_iter *iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
+                                struct str from)
 {
     struct kv_iter *it = calloc(1, sizeof *it);
     CHECK(it != NULL);
     it->it = rocksdb_create_iterator_cf(kv->db, read_of(kv, view), family_of(kv, family));
     rocksdb_iter_seek(it->it, from.len == 0 ? "" : from.ptr, from.len);
     return it;
+}
+
+struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
+                            struct str from)
+{
+    if (view == NULL) {
+        settle(kv);
+    }
+    return iter_new(kv, view, family, from);
 }
 
 void kv_iter_free(struct kv_iter *it)
@@ -342,12 +503,69 @@ enum err_code kv_iter_error(const struct kv_iter *it, struct err *err)
     return msg == NULL ? ERR_OK : kv_err(err, msg, "walk the store");
 }
 
+/* Those that the window knows of; a bit is left for each that it does not. */
+static uint64_t get_near_recent(struct kv *kv, unsigned family, const struct str *keys,
+                                size_t count, const struct kv_visitor *visitor)
+{
+    uint64_t left = 0;
+    (void)pthread_mutex_lock(&kv->lock);
+    for (size_t i = 0; i < count; i++) {
+        struct str value;
+        enum kv_window_answer answer = kv_window_find(&kv->window, family, keys[i], &value);
+        if (answer == KV_WINDOW_HAS) {
+            visitor->value(visitor->data, i, value);
+        } else if (answer == KV_WINDOW_UNKNOWN) {
+            left |= UINT64_C(1) << i;
+        }
+    }
+    (void)pthread_mutex_unlock(&kv->lock);
+    return left;
+}
+
+/* To the key, which is usually not far ahead; false when it is nowhere. */
+static bool walk_to(struct kv_iter *it, struct str key)
+{
+    for (unsigned i = 0; i < KV_STEPS_MAX && kv_iter_valid(it); i++) {
+        int order = str_cmp(kv_iter_key(it), key);
+        if (order == 0) {
+            return true;
+        }
+        if (order > 0) {
+            break; /* it is behind us */
+        }
+        kv_iter_next(it);
+    }
+    kv_iter_seek(it, key);
+    return kv_iter_valid(it) && str_eq(kv_iter_key(it), key);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): what, how many, and whom to tell */
+enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys, size_t count,
+                          const struct kv_visitor *visitor, struct err *err)
+{
+    CHECK(count <= KV_NEAR_MAX);
+    uint64_t left = get_near_recent(kv, family, keys, count, visitor);
+    if (left == 0) {
+        return ERR_OK;
+    }
+    struct kv_iter *it = iter_new(kv, NULL, family, keys[__builtin_ctzll(left)]);
+    for (size_t i = 0; i < count; i++) {
+        if ((left & UINT64_C(1) << i) != 0 && walk_to(it, keys[i])) {
+            visitor->value(visitor->data, i, kv_iter_value(it));
+        }
+    }
+    enum err_code code = kv_iter_error(it, err);
+    kv_iter_free(it);
+    return code;
+}
+
 enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err)
 {
     char *msg = NULL;
     if (FAULT(KV_CHECKPOINT)) {
         return err_set(err, ERR_IO, "checkpoint: injected fault");
     }
+    settle(kv);
     rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(kv->db, &msg);
     if (msg != NULL) {
         return kv_err(err, msg, "checkpoint");
@@ -372,7 +590,10 @@ static uint64_t property_of(struct kv *kv, const char *name)
 
 void kv_stats(struct kv *kv, struct kv_stats *out)
 {
-    out->memtable_bytes = property_of(kv, "rocksdb.cur-size-all-mem-tables");
+    (void)pthread_mutex_lock(&kv->lock);
+    size_t recent = kv_window_bytes(&kv->window);
+    (void)pthread_mutex_unlock(&kv->lock);
+    out->memtable_bytes = recent + property_of(kv, "rocksdb.cur-size-all-mem-tables");
     out->sst_bytes = property_of(kv, "rocksdb.live-sst-files-size");
     out->cache_bytes = rocksdb_cache_get_usage(kv->cache);
 }

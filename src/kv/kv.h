@@ -6,6 +6,10 @@
  * restart the store is at the state of some commit, never between two. Closing flushes; so does a
  * checkpoint. Whoever writes keeps the position in the log inside the same commits.
  *
+ * The newest commits stay together in memory for a moment (kv_window.h), because most of what they
+ * write is soon written over, and reach RocksDB as one. Nobody sees a difference: a get looks there
+ * first; who walks, takes a view or a checkpoint has them written before.
+ *
  * Writing belongs to one thread. Reading is allowed from any thread, while the store is open; a
  * reader that needs several keys to fit together uses a kv_view. Failures carry ERR_IO,
  * ERR_NO_SPACE or ERR_CORRUPT.
@@ -36,6 +40,7 @@ struct kv_config {
     unsigned sequential_families;
     size_t write_buffer_bytes; /* per family; 0 is the default of 64 MiB */
     size_t cache_bytes;        /* block cache over all families; 0 is the default of 64 MiB */
+    size_t window_bytes;       /* commits kept together; 0 is the default of 512 KiB */
 };
 
 /* Open, or create, the store in the folder path. On success the caller owns *out_kv. */
@@ -49,6 +54,8 @@ void kv_close(struct kv *kv);
 struct kv_batch *kv_batch_new(struct kv *kv);
 void kv_batch_free(struct kv_batch *b); /* NULL is fine */
 void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value);
+/* A put of a key that the family does not have. When it is deleted soon, nothing was ever there. */
+void kv_put_new(struct kv_batch *b, unsigned family, struct str key, struct str value);
 void kv_delete(struct kv_batch *b, unsigned family, struct str key);
 /* Not in a sequential family. */
 void kv_delete_range(struct kv_batch *b, unsigned family, struct str from, struct str until);
@@ -68,6 +75,26 @@ void kv_view_free(struct kv_view *v); /* NULL is fine */
 ATTR_NODISCARD enum err_code kv_get(struct kv *kv, const struct kv_view *view, unsigned family,
                                     struct str key, struct buf *out, bool *out_found,
                                     struct err *err);
+
+/* The newest value of a key that at most one of these families (bit n: family n) has, all of them
+ * looked at in the same moment. Otherwise as kv_get. */
+ATTR_NODISCARD enum err_code kv_get_any(struct kv *kv, unsigned families, struct str key,
+                                        struct buf *out, bool *out_found, struct err *err);
+
+/* Called with a value and the place of its key among those that were asked for; must not use the
+ * store. */
+struct kv_visitor {
+    void (*value)(void *data, size_t i, struct str value);
+    void *data;
+};
+
+enum { KV_NEAR_MAX = 64 };
+
+/* The newest values of keys of a family, those that there are: where the keys follow one another in
+ * the store, that is far cheaper than one by one. */
+ATTR_NODISCARD enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys,
+                                         size_t count, const struct kv_visitor *visitor,
+                                         struct err *err);
 
 /* Walk a family in key order, from the first key at or after `from`. */
 struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,

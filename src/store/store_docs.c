@@ -6,10 +6,7 @@
 #include "base/limits.h"
 #include "store/store_job.h"
 
-enum {
-    DOCS_FIRST_SLOTS = 1024,
-    DOCS_STEPS_MAX = 4, /* a seek costs about as much as that many steps */
-};
+enum { DOCS_FIRST_SLOTS = 1024 };
 
 struct doc {
     struct doc *next;          /* in its slot */
@@ -216,30 +213,35 @@ bool store_docs_get(struct store_docs *d, enum store_family family, struct id id
     return true;
 }
 
-/* To the key, which is usually not far ahead; false when it is behind, or nowhere. */
-static bool walk_to(struct kv_iter *it, struct str key)
+struct fetch {
+    struct store_docs *docs;
+    struct id ids[KV_NEAR_MAX];
+};
+
+static void take_fetched(void *data, size_t i, struct str bytes)
 {
-    for (unsigned i = 0; i < DOCS_STEPS_MAX && kv_iter_valid(it); i++) {
-        int order = str_cmp(kv_iter_key(it), key);
-        if (order >= 0) {
-            return order == 0;
-        }
-        kv_iter_next(it);
-    }
-    kv_iter_seek(it, key);
-    return kv_iter_valid(it) && str_eq(kv_iter_key(it), key);
+    struct fetch *f = data;
+    put_in(f->docs, f->ids[i], bytes)->live = true;
 }
 
 void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)
 {
-    struct kv_iter *it = kv_iter_new(d->store->kv, NULL, STORE_LIVE, key_of(&ids[0]));
-    for (size_t i = 0; i < count; i++) {
+    struct fetch f = {.docs = d};
+    struct kv_visitor visitor = {.value = take_fetched, .data = &f};
+    struct str keys[KV_NEAR_MAX];
+    size_t missing = 0;
+    struct err err;
+    for (size_t i = 0; i < count && missing < KV_NEAR_MAX; i++) {
         /* What this entry has changed is in memory, so the store has nothing newer to say. */
-        if (find(d, ids[i]) == NULL && walk_to(it, key_of(&ids[i]))) {
-            put_in(d, ids[i], kv_iter_value(it))->live = true;
+        if (find(d, ids[i]) == NULL) {
+            f.ids[missing] = ids[i];
+            keys[missing] = key_of(&f.ids[missing]);
+            missing++;
         }
     }
-    store_end_walk(it);
+    if (kv_get_near(d->store->kv, STORE_LIVE, keys, missing, &visitor, &err) != ERR_OK) {
+        check_fatal("the store cannot be read: %s", err.msg);
+    }
 }
 
 void store_docs_put(struct store_docs *d, const struct job *j, enum store_family was_in)
@@ -250,11 +252,15 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
     CHECK(!d->scratch.overflow);
     if (was_in != STORE_FAMILY_COUNT) { /* a new job has nothing to look for */
         retire(d, j->id);
-        if (was_in != family) {
+    }
+    if (was_in == family) {
+        kv_put(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
+    } else {
+        if (was_in != STORE_FAMILY_COUNT) {
             kv_delete(d->store->batch, was_in, key_of(&j->id));
         }
+        kv_put_new(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     }
-    kv_put(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     put_changed(d, j->id, buf_str(&d->scratch))->live = family == STORE_LIVE;
 }
 
@@ -305,14 +311,8 @@ bool store_docs_read(struct store *s, struct id id, struct buf *out)
 {
     struct err err;
     bool found = false;
-    /* A job moves between the families in one commit; a view keeps us from looking between. */
-    struct kv_view *view = kv_view_new(s->kv);
-    enum err_code code = kv_get(s->kv, view, STORE_LIVE, key_of(&id), out, &found, &err);
-    if (code == ERR_OK && !found) {
-        code = kv_get(s->kv, view, STORE_DONE, key_of(&id), out, &found, &err);
-    }
-    kv_view_free(view);
-    if (code != ERR_OK) {
+    unsigned families = 1U << STORE_LIVE | 1U << STORE_DONE; /* between which a job moves */
+    if (kv_get_any(s->kv, families, key_of(&id), out, &found, &err) != ERR_OK) {
         check_fatal("the store cannot be read: %s", err.msg);
     }
     return found;

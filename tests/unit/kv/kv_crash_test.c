@@ -26,11 +26,13 @@
 enum { FAMILIES = 3, KEYS = 40, VALUE_BYTES = 400, ROUNDS = 12 };
 static const char *const names[FAMILIES] = {"one", "two", "three"};
 
-/* Small write buffers: there are many flushes while the writer runs. */
+/* Small write buffers, and room for a few commits before them: there are many flushes while the
+ * writer runs. */
 static const struct kv_config config = {.families = names,
                                         .family_count = FAMILIES,
                                         .sequential_families = 1U << 1,
-                                        .write_buffer_bytes = 64 << 10};
+                                        .write_buffer_bytes = 64 << 10,
+                                        .window_bytes = 2 << 10};
 
 static struct kv *open_or_stop(const char *path)
 {

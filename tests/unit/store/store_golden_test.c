@@ -100,7 +100,7 @@ static void events__decode(void **state)
 }
 
 /* The machine's record has no functions of its own: it is seen through a store that opens. Its
- * state hash is made of RocksDB's bytes and is taken as the file has it. */
+ * state hash is made of the entry's writes and is taken as the file has it. */
 static void machine_record__decodes(void **state)
 {
     struct store_fixture *f = *state;

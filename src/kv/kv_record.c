@@ -1,0 +1,37 @@
+#include "kv/kv_record.h"
+
+#include <endian.h>
+
+#include "base/check.h"
+
+struct head {
+    uint8_t kind;
+    uint8_t family;
+    uint16_t key_len;
+    uint32_t value_len;
+};
+_Static_assert(sizeof(struct head) == 8, "a head has no gaps");
+
+void kv_record_add(struct buf *out, const struct kv_record *r)
+{
+    CHECK(r->key.len <= UINT16_MAX && r->value.len <= UINT32_MAX);
+    struct head h = {.kind = (uint8_t)r->kind,
+                     .family = (uint8_t)r->family,
+                     .key_len = htole16((uint16_t)r->key.len),
+                     .value_len = htole32((uint32_t)r->value.len)};
+    buf_add(out, &h, sizeof h);
+    buf_add_str(out, r->key);
+    buf_add_str(out, r->value);
+    CHECK(!out->overflow);
+}
+
+const char *kv_record_read(const char *at, struct kv_record *out)
+{
+    struct head h;
+    memcpy(&h, at, sizeof h);
+    out->kind = (enum kv_record_kind)h.kind;
+    out->family = h.family;
+    out->key = str_from(at + sizeof h, le16toh(h.key_len));
+    out->value = str_from(out->key.ptr + out->key.len, le32toh(h.value_len));
+    return out->value.ptr + out->value.len;
+}

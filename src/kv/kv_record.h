@@ -1,0 +1,32 @@
+/*
+ * Kv_record: one write as bytes, the way a batch collects it and the window keeps it.
+ *
+ * u8 kind · u8 family · u16 bytes of the key · u32 bytes of the value · key · value, little-endian.
+ * These bytes are what the state hash rolls over (docs/formats/documents.md). They never reach a
+ * disk, so whoever reads them wrote them.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+enum kv_record_kind {
+    KV_RECORD_PUT = 1,
+    KV_RECORD_PUT_NEW, /* a put of a key that the family does not have */
+    KV_RECORD_DELETE,
+    KV_RECORD_DELETE_RANGE, /* the key is the first to go, the value the first to stay */
+};
+
+struct kv_record {
+    enum kv_record_kind kind;
+    unsigned family;
+    struct str key;
+    struct str value;
+};
+
+void kv_record_add(struct buf *out, const struct kv_record *r);
+
+/* The record that begins at `at`; returns where the next one does. */
+const char *kv_record_read(const char *at, struct kv_record *out);

@@ -1,0 +1,56 @@
+/*
+ * Kv_window: the newest commits, in memory, with only the last write of each key.
+ *
+ * Most of what a job server writes is soon written over: a job is put, claimed and finished within
+ * moments. In the window such writes meet: of a document that came and went, nothing is left to
+ * write. Whoever owns the window asks it first, and empties it into the store as a whole, so that
+ * the store is always at the state of one commit.
+ *
+ * Not for several threads at once.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "kv/kv_record.h"
+
+struct kv_window_key;
+
+struct kv_window {
+    struct buf bytes;           /* the records of all commits, one behind the other */
+    struct kv_window_key *keys; /* each key once, in the order in which they came */
+    size_t count;
+    size_t room;
+    uint32_t *slots;   /* by the hash of family and key: its number among the keys, plus 1 */
+    size_t slot_count; /* a power of two */
+    struct buf ranges; /* where in bytes the deletions of ranges are: size_t each */
+};
+
+void kv_window_init(struct kv_window *w);
+void kv_window_deinit(struct kv_window *w);
+
+/* The writes of one commit, in their order. */
+void kv_window_add(struct kv_window *w, struct str records);
+
+enum kv_window_answer {
+    KV_WINDOW_UNKNOWN, /* the store knows */
+    KV_WINDOW_GONE,
+    KV_WINDOW_HAS,
+};
+
+/* What the commits in the window did to a key. The value lives until the next change. */
+enum kv_window_answer kv_window_find(const struct kv_window *w, unsigned family, struct str key,
+                                     struct str *out_value);
+
+/* Bytes that it holds; 0 when there is nothing to write. */
+size_t kv_window_bytes(const struct kv_window *w);
+
+/* What has to be done to the store: ranges first, then family by family, because what is written
+ * together is found in the processor's cache. */
+void kv_window_each(const struct kv_window *w, unsigned family_count,
+                    void (*fn)(void *data, const struct kv_record *r), void *data);
+
+void kv_window_clear(struct kv_window *w);
