@@ -13,7 +13,8 @@
 enum {
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
-    KV_WINDOW_BYTES = 512 << 10, /* written in a millisecond or two */
+    KV_WINDOW_BYTES = 512 << 10,
+    KV_WINDOW_KEYS = 4096, /* written in a few milliseconds */
     KV_BATCH_BYTES_MAX = 1 << 30,
     KV_STEPS_MAX = 4, /* a seek costs about as much as that many steps */
     KV_BLOOM_BITS = 10,
@@ -296,7 +297,7 @@ enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
         return err_set(err, ERR_IO, "write to the store: injected fault");
     }
     (void)pthread_mutex_lock(&kv->lock);
-    if (kv_window_bytes(&kv->window) >= kv->window_bytes) {
+    if (kv_window_bytes(&kv->window) >= kv->window_bytes || kv->window.count >= KV_WINDOW_KEYS) {
         code = write_window(kv, err);
     }
     if (code == ERR_OK) {
