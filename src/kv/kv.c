@@ -1,14 +1,11 @@
 #include "kv/kv.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <rocksdb/c.h>
-
 #include "base/check.h"
 #include "base/fault.h"
-#include "kv/kv_window.h"
+#include "kv/kv_int.h"
 
 enum {
     KV_WRITE_BUFFER_BYTES = 64 << 20,
@@ -16,27 +13,9 @@ enum {
     KV_WINDOW_BYTES = 512 << 10,
     KV_WINDOW_KEYS = 4096, /* written in a few milliseconds */
     KV_BATCH_BYTES_MAX = 1 << 30,
-    KV_STEPS_MAX = 4, /* a seek costs about as much as that many steps */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
-};
-
-struct kv {
-    rocksdb_t *db;
-    rocksdb_options_t *options;
-    rocksdb_options_t *sequential_options;
-    rocksdb_block_based_table_options_t *table;
-    rocksdb_cache_t *cache;
-    rocksdb_writeoptions_t *write;
-    rocksdb_readoptions_t *read;
-    rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
-    size_t family_count;
-    unsigned sequential_families;
-    size_t window_bytes;
-    pthread_mutex_t lock; /* guards what follows */
-    struct kv_window window;
-    rocksdb_writebatch_t *wb; /* the window on its way to RocksDB */
 };
 
 struct kv_batch {
@@ -45,18 +24,7 @@ struct kv_batch {
     size_t count;
 };
 
-struct kv_view {
-    struct kv *kv;
-    const rocksdb_snapshot_t *snapshot;
-    rocksdb_readoptions_t *read;
-};
-
-struct kv_iter {
-    rocksdb_iterator_t *it;
-};
-
-/* RocksDB's message becomes ours and is freed. */
-static enum err_code kv_err(struct err *err, char *msg, const char *doing)
+enum err_code kv__err(struct err *err, char *msg, const char *doing)
 {
     bool corrupt = strncmp(msg, "Corruption", 10) == 0;
     bool full = strstr(msg, "No space left") != NULL;
@@ -145,7 +113,7 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
                                           options, kv->family, &msg);
     if (msg != NULL) {
         kv->db = NULL;
-        return kv_err(err, msg, "open the store");
+        return kv__err(err, msg, "open the store");
     }
     kv->family_count = config->family_count;
     kv->sequential_families = config->sequential_families;
@@ -156,16 +124,10 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     return ERR_OK;
 }
 
-static rocksdb_column_family_handle_t *family_of(const struct kv *kv, unsigned family)
-{
-    CHECK(family < kv->family_count);
-    return kv->family[family];
-}
-
 static void write_record(void *data, const struct kv_record *r)
 {
     struct kv *kv = data;
-    rocksdb_column_family_handle_t *family = family_of(kv, r->family);
+    rocksdb_column_family_handle_t *family = kv__family(kv, r->family);
     switch (r->kind) {
     case KV_RECORD_PUT:
     case KV_RECORD_PUT_NEW:
@@ -193,15 +155,13 @@ static enum err_code write_window(struct kv *kv, struct err *err)
     rocksdb_write(kv->db, kv->write, kv->wb, &msg);
     rocksdb_writebatch_clear(kv->wb);
     if (msg != NULL) {
-        return kv_err(err, msg, "write to the store");
+        return kv__err(err, msg, "write to the store");
     }
     kv_window_clear(&kv->window);
     return ERR_OK;
 }
 
-/* Before RocksDB is asked for more than one key. A commit that was taken and cannot be written
- * leaves nothing to go on from. */
-static void settle(struct kv *kv)
+void kv__settle(struct kv *kv)
 {
     struct err err;
     (void)pthread_mutex_lock(&kv->lock);
@@ -217,7 +177,7 @@ void kv_close(struct kv *kv)
         return;
     }
     if (kv->db != NULL) {
-        settle(kv);
+        kv__settle(kv);
         for (size_t i = 0; i <= kv->family_count; i++) {
             rocksdb_column_family_handle_destroy(kv->family[i]);
         }
@@ -325,7 +285,7 @@ static struct kv_view *view_new(struct kv *kv)
 
 struct kv_view *kv_view_new(struct kv *kv)
 {
-    settle(kv);
+    kv__settle(kv);
     return view_new(kv);
 }
 
@@ -336,11 +296,6 @@ void kv_view_free(struct kv_view *v)
         rocksdb_release_snapshot(v->kv->db, v->snapshot);
         free(v);
     }
-}
-
-static const rocksdb_readoptions_t *read_of(const struct kv *kv, const struct kv_view *view)
-{
-    return view == NULL ? kv->read : view->read;
 }
 
 static enum err_code add_value(struct buf *out, struct str value, struct err *err)
@@ -358,9 +313,9 @@ static enum err_code get_stored(struct kv *kv, const struct kv_view *view, unsig
     char *msg = NULL;
     size_t len = 0;
     rocksdb_pinnableslice_t *slice = rocksdb_get_pinned_cf(
-        kv->db, read_of(kv, view), family_of(kv, family), key.ptr, key.len, &msg);
+        kv->db, kv__read_options(kv, view), kv__family(kv, family), key.ptr, key.len, &msg);
     if (msg != NULL) {
-        return kv_err(err, msg, "read from the store");
+        return kv__err(err, msg, "read from the store");
     }
     *out_found = slice != NULL;
     if (slice == NULL) {
@@ -432,78 +387,6 @@ enum err_code kv_get_any(struct kv *kv, unsigned families, struct str key, struc
     return code;
 }
 
-/* Over what RocksDB has, without the window. */
-static struct kv_iter *iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
-                                struct str from)
-{
-    struct kv_iter *it = calloc(1, sizeof *it);
-    CHECK(it != NULL);
-    it->it = rocksdb_create_iterator_cf(kv->db, read_of(kv, view), family_of(kv, family));
-    rocksdb_iter_seek(it->it, from.len == 0 ? "" : from.ptr, from.len);
-    return it;
-}
-
-struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
-                            struct str from)
-{
-    if (view == NULL) {
-        settle(kv);
-    }
-    return iter_new(kv, view, family, from);
-}
-
-void kv_iter_free(struct kv_iter *it)
-{
-    if (it != NULL) {
-        rocksdb_iter_destroy(it->it);
-        free(it);
-    }
-}
-
-bool kv_iter_valid(const struct kv_iter *it)
-{
-    return rocksdb_iter_valid(it->it) != 0;
-}
-
-void kv_iter_next(struct kv_iter *it)
-{
-    rocksdb_iter_next(it->it);
-}
-
-void kv_iter_seek(struct kv_iter *it, struct str key)
-{
-    rocksdb_iter_seek(it->it, key.ptr, key.len);
-}
-
-void kv_iter_seek_back(struct kv_iter *it, struct str key)
-{
-    rocksdb_iter_seek_for_prev(it->it, key.ptr, key.len);
-}
-
-struct str kv_iter_key(const struct kv_iter *it)
-{
-    size_t len = 0;
-    const char *key = rocksdb_iter_key(it->it, &len);
-    return str_from(key, len);
-}
-
-struct str kv_iter_value(const struct kv_iter *it)
-{
-    size_t len = 0;
-    const char *value = rocksdb_iter_value(it->it, &len);
-    return str_from(value, len);
-}
-
-enum err_code kv_iter_error(const struct kv_iter *it, struct err *err)
-{
-    char *msg = NULL;
-    if (FAULT(KV_READ)) {
-        return err_set(err, ERR_IO, "walk the store: injected fault");
-    }
-    rocksdb_iter_get_error(it->it, &msg);
-    return msg == NULL ? ERR_OK : kv_err(err, msg, "walk the store");
-}
-
 /* Those that the window knows of; a bit is left for each that it does not. */
 static uint64_t get_near_recent(struct kv *kv, unsigned family, const struct str *keys,
                                 size_t count, const struct kv_visitor *visitor)
@@ -523,23 +406,6 @@ static uint64_t get_near_recent(struct kv *kv, unsigned family, const struct str
     return left;
 }
 
-/* To the key, which is usually not far ahead; false when it is nowhere. */
-static bool walk_to(struct kv_iter *it, struct str key)
-{
-    for (unsigned i = 0; i < KV_STEPS_MAX && kv_iter_valid(it); i++) {
-        int order = str_cmp(kv_iter_key(it), key);
-        if (order == 0) {
-            return true;
-        }
-        if (order > 0) {
-            break; /* it is behind us */
-        }
-        kv_iter_next(it);
-    }
-    kv_iter_seek(it, key);
-    return kv_iter_valid(it) && str_eq(kv_iter_key(it), key);
-}
-
 /* NOLINTNEXTLINE(readability-function-size): what, how many, and whom to tell */
 enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys, size_t count,
                           const struct kv_visitor *visitor, struct err *err)
@@ -549,9 +415,9 @@ enum err_code kv_get_near(struct kv *kv, unsigned family, const struct str *keys
     if (left == 0) {
         return ERR_OK;
     }
-    struct kv_iter *it = iter_new(kv, NULL, family, keys[__builtin_ctzll(left)]);
+    struct kv_iter *it = kv_iter__new_stored(kv, NULL, family, keys[__builtin_ctzll(left)]);
     for (size_t i = 0; i < count; i++) {
-        if ((left & UINT64_C(1) << i) != 0 && walk_to(it, keys[i])) {
+        if ((left & UINT64_C(1) << i) != 0 && kv_iter__walk_to(it, keys[i])) {
             visitor->value(visitor->data, i, kv_iter_value(it));
         }
     }
@@ -566,15 +432,15 @@ enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err)
     if (FAULT(KV_CHECKPOINT)) {
         return err_set(err, ERR_IO, "checkpoint: injected fault");
     }
-    settle(kv);
+    kv__settle(kv);
     rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(kv->db, &msg);
     if (msg != NULL) {
-        return kv_err(err, msg, "checkpoint");
+        return kv__err(err, msg, "checkpoint");
     }
     /* A log size of 0 makes it flush every family first, at one point of the commits. */
     rocksdb_checkpoint_create(checkpoint, dir, 0, &msg);
     rocksdb_checkpoint_object_destroy(checkpoint);
-    return msg == NULL ? ERR_OK : kv_err(err, msg, "checkpoint");
+    return msg == NULL ? ERR_OK : kv__err(err, msg, "checkpoint");
 }
 
 static uint64_t property_of(struct kv *kv, const char *name)

@@ -1,0 +1,61 @@
+/*
+ * Kv_int: what the files of this module share.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include <rocksdb/c.h>
+
+#include "base/check.h"
+#include "kv/kv.h"
+#include "kv/kv_window.h"
+
+struct kv {
+    rocksdb_t *db;
+    rocksdb_options_t *options;
+    rocksdb_options_t *sequential_options;
+    rocksdb_block_based_table_options_t *table;
+    rocksdb_cache_t *cache;
+    rocksdb_writeoptions_t *write;
+    rocksdb_readoptions_t *read;
+    rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
+    size_t family_count;
+    unsigned sequential_families;
+    size_t window_bytes;
+    pthread_mutex_t lock; /* guards what follows */
+    struct kv_window window;
+    rocksdb_writebatch_t *wb; /* the window on its way to RocksDB */
+};
+
+struct kv_view {
+    struct kv *kv;
+    const rocksdb_snapshot_t *snapshot;
+    rocksdb_readoptions_t *read;
+};
+
+/* RocksDB's message becomes ours and is freed. */
+enum err_code kv__err(struct err *err, char *msg, const char *doing);
+
+/* Write the window: before RocksDB is asked for more than one key. A commit that was taken and
+ * cannot be written leaves nothing to go on from: it stops the process. */
+void kv__settle(struct kv *kv);
+
+static inline rocksdb_column_family_handle_t *kv__family(const struct kv *kv, unsigned family)
+{
+    CHECK(family < kv->family_count);
+    return kv->family[family];
+}
+
+static inline const rocksdb_readoptions_t *kv__read_options(const struct kv *kv,
+                                                            const struct kv_view *view)
+{
+    return view == NULL ? kv->read : view->read;
+}
+
+/* A walk over what RocksDB has, without the window. */
+struct kv_iter *kv_iter__new_stored(struct kv *kv, const struct kv_view *view, unsigned family,
+                                    struct str from);
+
+/* To the key, which is usually not far ahead; false when it is nowhere. */
+bool kv_iter__walk_to(struct kv_iter *it, struct str key);
