@@ -29,9 +29,10 @@ void api_backup_job__write_webhook(struct json_write *w, const struct api_call *
 void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,
                                  const struct store_batch *b);
 
-/* api_policies.c: an approval policy, as it is shown. */
+/* As they are shown: an approval policy, and what a webhook listens to. */
 void api_policies__write(struct json_write *w, const struct api_call *c, struct id id,
                          const struct store_policy *p);
+void api_webhooks__write_events(struct json_write *w, struct str patterns);
 
 /* api_restore_job.c: reading. Items are put behind those that are there. Texts are views of the
  * JSON or in the call's arena. */

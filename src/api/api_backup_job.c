@@ -200,19 +200,10 @@ void api_backup_job__write_schedule(struct json_write *w, const struct api_call 
 void api_backup_job__write_webhook(struct json_write *w, const struct api_call *c, struct str id,
                                    const struct store_webhook *h)
 {
-    struct str patterns = h->events;
     json_write_object(w);
     api_document__text(w, "id", api_names__visible(c, id));
     api_document__text(w, "url", h->url);
-    json_write_key(w, STR("events"));
-    json_write_array(w);
-    while (patterns.len > 0) {
-        const char *end = memchr(patterns.ptr, '\n', patterns.len);
-        size_t len = end == NULL ? patterns.len : (size_t)(end - patterns.ptr);
-        json_write_str(w, str_from(patterns.ptr, len));
-        patterns = str_from_offset(patterns, end == NULL ? len : len + 1);
-    }
-    json_write_end(w);
+    api_webhooks__write_events(w, h->events);
     api_document__text(w, "secret", h->secret);
     api_document__bool(w, "enabled", h->enabled);
     api_document__i64(w, "retry_limit", h->retry_limit);

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "api/api_int.h"
+#include "api/api_backup_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "store/store_record.h"
@@ -76,15 +76,12 @@ static int compare_created(const void *a, const void *b)
     return later != 0 ? later : str_cmp(x->id, y->id);
 }
 
-static void write_events(struct json_write *w, struct str patterns)
+void api_webhooks__write_events(struct json_write *w, struct str patterns)
 {
     json_write_key(w, STR("events"));
     json_write_array(w);
     while (patterns.len > 0) {
-        const char *end = memchr(patterns.ptr, '\n', patterns.len);
-        size_t len = end == NULL ? patterns.len : (size_t)(end - patterns.ptr);
-        json_write_str(w, str_from(patterns.ptr, len));
-        patterns = str_from_offset(patterns, end == NULL ? len : len + 1);
+        json_write_str(w, str_cut(&patterns, '\n'));
     }
     json_write_end(w);
 }
@@ -95,7 +92,7 @@ static void write_webhook(struct json_write *w, const struct api_call *c, const 
     json_write_object(w);
     api_document__text(w, "id", api_names__visible(c, row->id));
     api_document__text(w, "url", rec->url);
-    write_events(w, rec->events);
+    api_webhooks__write_events(w, rec->events);
     if (rec->secret.len > 0) {
         api_document__text(w, "secret", MASKED);
     }

@@ -110,13 +110,7 @@ static void pack_tokens(struct buf *out, const struct store_tokens *t)
     bool any = store_rows_tokens_any(t);
     pack_bool(out, any);
     if (any) {
-        pack_i64(out, t->input);
-        pack_i64(out, t->output);
-        pack_i64(out, t->cache_creation);
-        pack_i64(out, t->cache_read);
-        pack_i64(out, t->cost_nusd);
-        pack_text(out, t->model);
-        pack_text(out, t->provider);
+        store_rows_encode_tokens(t, out);
     }
 }
 
@@ -124,13 +118,7 @@ static struct store_tokens unpack_tokens(struct unpack *u)
 {
     struct store_tokens t = {0};
     if (unpack_bool(u)) {
-        t.input = unpack_i64(u);
-        t.output = unpack_i64(u);
-        t.cache_creation = unpack_i64(u);
-        t.cache_read = unpack_i64(u);
-        t.cost_nusd = unpack_i64(u);
-        t.model = unpack_text(u);
-        t.provider = unpack_text(u);
+        store_rows_decode_tokens(u, &t);
         if (!store_rows_tokens_any(&t)) {
             u->bad = true;
         }

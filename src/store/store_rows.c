@@ -36,7 +36,7 @@ static void delete_row(struct store *s, struct id job, char kind, uint32_t place
     kv_delete(s->batch, STORE_ROWS, str_from(k.bytes, ROW_KEY_LEN));
 }
 
-static void encode_tokens(struct buf *out, const struct store_tokens *t)
+void store_rows_encode_tokens(const struct store_tokens *t, struct buf *out)
 {
     pack_i64(out, t->input);
     pack_i64(out, t->output);
@@ -47,15 +47,15 @@ static void encode_tokens(struct buf *out, const struct store_tokens *t)
     pack_text(out, t->provider);
 }
 
-static void decode_tokens(struct unpack *u, struct store_tokens *t)
+void store_rows_decode_tokens(struct unpack *u, struct store_tokens *out)
 {
-    t->input = unpack_i64(u);
-    t->output = unpack_i64(u);
-    t->cache_creation = unpack_i64(u);
-    t->cache_read = unpack_i64(u);
-    t->cost_nusd = unpack_i64(u);
-    t->model = unpack_text(u);
-    t->provider = unpack_text(u);
+    out->input = unpack_i64(u);
+    out->output = unpack_i64(u);
+    out->cache_creation = unpack_i64(u);
+    out->cache_read = unpack_i64(u);
+    out->cost_nusd = unpack_i64(u);
+    out->model = unpack_text(u);
+    out->provider = unpack_text(u);
 }
 
 void store_rows_encode_error(const struct store_error *e, struct buf *out)
@@ -75,7 +75,7 @@ void store_rows_encode_usage(const struct store_usage *u, struct buf *out)
     pack_u32(out, u->attempt);
     pack_u8(out, (uint8_t)u->phase);
     pack_i64(out, u->created_at.ns);
-    encode_tokens(out, &u->tokens);
+    store_rows_encode_tokens(&u->tokens, out);
 }
 
 void store_rows_encode_iteration(const struct store_iteration *it, struct buf *out)
@@ -88,7 +88,7 @@ void store_rows_encode_iteration(const struct store_iteration *it, struct buf *o
     pack_text(out, it->checkpoint);
     pack_text(out, it->hold_reason);
     pack_text(out, it->result);
-    encode_tokens(out, &it->tokens);
+    store_rows_encode_tokens(&it->tokens, out);
 }
 
 void store_rows_add_error(struct store *s, struct job *j, struct store_error *e)
@@ -166,7 +166,7 @@ bool store_rows_decode_usage(struct str value, struct store_usage *out)
     out->attempt = unpack_u32(&u);
     uint8_t phase = unpack_u8(&u);
     out->created_at.ns = unpack_i64(&u);
-    decode_tokens(&u, &out->tokens);
+    store_rows_decode_tokens(&u, &out->tokens);
     out->phase = (enum store_phase)phase;
     return unpack_done(&u) && (phase == STORE_PHASE_ACK || phase == STORE_PHASE_HEARTBEAT);
 }
@@ -184,7 +184,7 @@ bool store_rows_decode_iteration(struct str value, struct store_iteration *out)
     out->checkpoint = unpack_text(&u);
     out->hold_reason = unpack_text(&u);
     out->result = unpack_text(&u);
-    decode_tokens(&u, &out->tokens);
+    store_rows_decode_tokens(&u, &out->tokens);
     out->status = (enum store_iteration_status)status;
     return unpack_done(&u) && status >= STORE_ITERATION_CONTINUE && status <= STORE_ITERATION_HOLD;
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/unpack.h"
 #include "core/job.h"
 #include "store/store.h"
 
@@ -61,6 +62,9 @@ void store_rows_add_iteration(struct store *s, struct job *j, struct store_itera
 void store_rows_remove(struct store *s, const struct job *j);
 
 bool store_rows_tokens_any(const struct store_tokens *t);
+/* Tokens inside a row, and inside the command that makes one. */
+void store_rows_encode_tokens(const struct store_tokens *t, struct buf *out);
+void store_rows_decode_tokens(struct unpack *u, struct store_tokens *out);
 
 /* Committed rows of a job, oldest first: call fn for each. Any thread. A row that cannot be decoded
  * stops the process. */

@@ -186,12 +186,9 @@ static bool find(struct str path, struct str payload, struct json_value *out)
 {
     out->text = payload;
     do {
-        const char *dot = memchr(path.ptr, '.', path.len);
-        size_t len = dot == NULL ? path.len : (size_t)(dot - path.ptr);
-        if (!json_scan_member(out->text, str_from(path.ptr, len), out)) {
+        if (!json_scan_member(out->text, str_cut(&path, '.'), out)) {
             return false;
         }
-        path = str_from_offset(path, dot == NULL ? len : len + 1);
     } while (path.len > 0);
     return true;
 }

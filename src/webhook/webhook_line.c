@@ -253,10 +253,7 @@ static uint32_t types_of(struct str patterns)
 {
     uint32_t types = 0;
     while (patterns.len > 0) {
-        const char *end = memchr(patterns.ptr, '\n', patterns.len);
-        size_t len = end == NULL ? patterns.len : (size_t)(end - patterns.ptr);
-        types |= event_match_types(str_from(patterns.ptr, len));
-        patterns = str_from_offset(patterns, end == NULL ? len : len + 1);
+        types |= event_match_types(str_cut(&patterns, '\n'));
     }
     return types;
 }
