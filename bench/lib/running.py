@@ -14,7 +14,7 @@ class Server:
              "--rate-limit-enabled=false", "--log-format", "json"], stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             record = json.loads(line)
-            if record["event"] == "ready":
+            if record["msg"] == "corvo server ready":
                 self.port = record["port"]
                 break
         else:

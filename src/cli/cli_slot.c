@@ -163,7 +163,7 @@ static bool take_answer(struct cli_slot *s)
     }
     if (again || s->call.status >= 400) {
         struct str why = cli_member_text(cli, buf_str(&s->call.answer), "error");
-        log_warn("report_refused", LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
+        log_warn("report refused", LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
                  LOG_STR("error", why.len > 0 ? why : str_from_z(s->call.err.msg)),
                  LOG_Z("meaning", "the job will be handed out again"));
     }
@@ -233,7 +233,7 @@ void cli_slot_start(struct cli_slot *s, const char *command, struct str job)
     struct str payload = cli_member(job, "payload").text;
     if (os_child_start(command, payload, environment_of(cli, job), &s->child, &err) == ERR_OK) {
         s->state = CLI_SLOT_RUNNING;
-        log_debug("job_started", LOG_STR("job_id", s->job_id), LOG_I64("pid", s->child.pid));
+        log_debug("job started", LOG_STR("job_id", s->job_id), LOG_I64("pid", s->child.pid));
     } else {
         struct str why = cli_format(cli, "the program could not be started: %s", err.msg);
         report(s, "/fail/{0}", CLI_OBJECT(cli, CLI_SET_TEXT("error", why), token(s)));
@@ -246,7 +246,7 @@ void cli_slot_cancel(struct cli_slot *s)
     if (s->state != CLI_SLOT_RUNNING || s->cancelled) {
         return;
     }
-    log_info("job_cancelled", LOG_STR("job_id", s->job_id));
+    log_info("job cancelled", LOG_STR("job_id", s->job_id));
     s->cancelled = true;
     s->kill_at = (struct mono){os_clock_mono().ns + s->kill_after_ms * NS_PER_MS};
     os_child_signal(&s->child, SIGTERM);
@@ -276,7 +276,7 @@ static void take_report(struct cli_slot *s, struct str line)
     struct err err;
     struct json_value value;
     if (json_scan_check(line, &err) != ERR_OK) {
-        log_warn("report_ignored", LOG_STR("job_id", s->job_id), LOG_Z("error", err.msg));
+        log_warn("report ignored", LOG_STR("job_id", s->job_id), LOG_Z("error", err.msg));
         return;
     }
     struct str progress = json_scan_member(line, STR("progress"), &value) ? value.text : STR_EMPTY;
@@ -343,7 +343,7 @@ static bool turn_running(struct cli_slot *s)
         return false;
     }
     int code = os_child_end(&s->child);
-    log_debug("job_ended", LOG_STR("job_id", s->job_id), LOG_I64("code", code));
+    log_debug("job ended", LOG_STR("job_id", s->job_id), LOG_I64("code", code));
     if (s->cancelled) {
         free_slot(s);
         return true;

@@ -111,7 +111,7 @@ static void start_fetch(struct worker *w)
 
 static void back_off(struct worker *w, struct str why)
 {
-    log_warn("fetch_failed", LOG_STR("error", why), LOG_I64("again_in_ms", w->backoff_ms));
+    log_warn("fetch failed", LOG_STR("error", why), LOG_I64("again_in_ms", w->backoff_ms));
     w->fetch_at = in_ms(w->backoff_ms);
     w->backoff_ms = w->backoff_ms * 2 > BACKOFF_MS_MAX ? BACKOFF_MS_MAX : w->backoff_ms * 2;
 }
@@ -210,7 +210,7 @@ static void take_beat(struct worker *w)
     struct str answer = buf_str(&w->beat.answer);
     w->beating = false;
     if (w->beat.err.code != ERR_OK || w->beat.status != 200) {
-        log_warn("heartbeat_failed", LOG_I64("status", w->beat.status),
+        log_warn("heartbeat failed", LOG_I64("status", w->beat.status),
                  LOG_Z("error", w->beat.err.msg));
         w->beat_at = in_ms(w->beat_ms / 4);
         return;

@@ -118,7 +118,7 @@ static enum err_code load(const char *path, int fd, struct ballot *out, struct e
         return err_set(err, ERR_CORRUPT, "'%s' is damaged: neither copy is valid", path);
     }
     if (!equal) {
-        log_warn("ballot_repaired", LOG_Z("file", path), LOG_U64("term", out->term));
+        log_warn("ballot repaired", LOG_Z("file", path), LOG_U64("term", out->term));
         if (write_copies(fd, out, err) != ERR_OK) {
             return err_wrap(err, "repair '%s'", path);
         }

@@ -87,7 +87,7 @@ static enum err_code fit_log(struct disk_io *d, struct err *err)
     if (log_continues(d)) {
         return ERR_OK;
     }
-    log_warn("log_replaced_by_snapshot", LOG_U64("snapshot_index", index),
+    log_warn("log replaced by snapshot", LOG_U64("snapshot_index", index),
              LOG_U64("log_end", log_end(d)));
     wal_content_clear(&d->content);
     d->content.first_index = index + 1;

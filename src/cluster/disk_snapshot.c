@@ -68,7 +68,7 @@ static void put_finish(struct put *p)
             disk_serve__submit(d, WAL_DROP, p->drop_index);
         }
     } else {
-        log_warn("snapshot_not_stored", LOG_Z("error", p->err.msg));
+        log_warn("snapshot not stored", LOG_Z("error", p->err.msg));
         disk_io__manifest_clear(&p->manifest);
     }
     free(p);
@@ -135,7 +135,7 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
     CHECK(p != NULL);
     struct err err;
     if (take_manifest(snapshot, &p->manifest, &err) != ERR_OK) {
-        log_warn("snapshot_refused", LOG_Z("error", err.msg));
+        log_warn("snapshot refused", LOG_Z("error", err.msg));
         disk_io__manifest_clear(&p->manifest);
         free(p);
         return RAFT_MALFORMED;

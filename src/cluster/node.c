@@ -275,7 +275,7 @@ static enum err_code check_state(struct node *n, bool bootstraps, struct err *er
                        alone ? "; a start without durability accepts the loss of what followed"
                              : "; remove this node's data and let it join again");
     }
-    log_warn("log_behind_state", LOG_U64("log_index", last), LOG_U64("applied_index", applied));
+    log_warn("log behind state", LOG_U64("log_index", last), LOG_U64("applied_index", applied));
     return ERR_OK;
 }
 

@@ -120,7 +120,7 @@ static int state_snapshot_async(struct raft_fsm *f, struct raft_buffer *bufs[], 
     struct err err;
     buf_init(&manifest, MANIFEST_BYTES_MAX);
     if (make_checkpoint(n, n->snapshot, &manifest, &err) != ERR_OK) {
-        log_warn("snapshot_failed", LOG_U64("index", n->snapshot->index), LOG_Z("error", err.msg));
+        log_warn("snapshot failed", LOG_U64("index", n->snapshot->index), LOG_Z("error", err.msg));
         buf_deinit(&manifest);
         return RAFT_IOERR;
     }
@@ -148,7 +148,7 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
     if (newest != NULL && newest->index == s->index) {
         n->snapshot_count++;
         int64_t took_ms = (os_clock_mono().ns - s->began.ns) / NS_PER_MS;
-        log_info("snapshot_taken", LOG_U64("index", s->index), LOG_I64("took_ms", took_ms));
+        log_info("snapshot taken", LOG_U64("index", s->index), LOG_I64("took_ms", took_ms));
     } else {
         n->bytes_since += n->snapshot_log_bytes - n->snapshot_log_bytes / RETRY_PART;
     }
@@ -180,7 +180,7 @@ enum err_code node_state__restore(struct node *n, const struct manifest *m, stru
                        path.z);
     }
     n->restored_index = m->index;
-    log_info("snapshot_restored", LOG_U64("index", m->index), LOG_U64("applied_index", applied));
+    log_info("snapshot restored", LOG_U64("index", m->index), LOG_U64("applied_index", applied));
     return ERR_OK;
 }
 

@@ -66,7 +66,7 @@ static void check_space(struct wal *w)
     uint64_t free_bytes = 0;
     struct err err;
     if (os_file_free_bytes(w->dir.z, &free_bytes, &err) != ERR_OK) {
-        log_warn("free_space_unknown", LOG_Z("error", err.msg));
+        log_warn("free space unknown", LOG_Z("error", err.msg));
         free_bytes = UINT64_MAX; /* no reason to refuse anything */
     }
     bool low = w->write_refused || w->make_refused || free_bytes < w->free_bytes_min;
@@ -109,7 +109,7 @@ static void upkeep(struct wal *w)
 static void abandon(struct wal *w)
 {
     if (w->queue != NULL || w->batch.bytes > 0) {
-        log_error("log_abandoned", LOG_U64("next_index", w->next_index));
+        log_error("log abandoned", LOG_U64("next_index", w->next_index));
     }
     *w->taken_end = w->queue;
     w->taken_end = w->queue == NULL ? w->taken_end : w->queue_end;

@@ -89,7 +89,7 @@ enum err_code wal_key__load(const char *dir, uint64_t *out_key, struct err *err)
                        path.z);
     }
     if (found) {
-        log_warn("log_key_restored", LOG_Z("file", path.z));
+        log_warn("log key restored", LOG_Z("file", path.z));
     } else {
         os_clock_random(out_key, sizeof *out_key);
     }

@@ -151,7 +151,7 @@ static enum err_code join(struct recovery *r, struct err *err)
         return ERR_OK;
     }
     if (first <= r->covered_index + 1) {
-        log_warn("log_segments_ignored", LOG_U64("before_index", first),
+        log_warn("log segments ignored", LOG_U64("before_index", first),
                  LOG_U64("count", r->w->used.count));
         start_over(r, first);
         return ERR_OK;
@@ -300,7 +300,7 @@ static enum err_code clear_tail(struct recovery *r, int fd, struct err *err)
     struct wal_file *last = r->file;
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
     if (!is_zero(r->image.ptr + last->used, (size_t)(last->size - last->used))) {
-        log_info("log_tail_cleared", LOG_Z("file", name.z), LOG_U64("offset", last->used),
+        log_info("log tail cleared", LOG_Z("file", name.z), LOG_U64("offset", last->used),
                  LOG_U64("next_index", next_index(r)));
         if (os_file_zero(fd, last->used, last->size, err) != ERR_OK) {
             return err_wrap(err, "clear the end of '%s'", name.z);

@@ -122,7 +122,7 @@ void wal_write__upkeep_end(struct wal *w)
         w->make_refused = false;
     } else if (may_pass(&w->upkeep.err)) {
         if (!w->make_refused) {
-            log_warn("log_segment_not_made", LOG_Z("error", w->upkeep.err.msg));
+            log_warn("log segment not made", LOG_Z("error", w->upkeep.err.msg));
         }
         w->make_refused = true;
     } else {

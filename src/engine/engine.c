@@ -171,7 +171,7 @@ static void fsm_leads_changed(void *data, bool leads)
 static void no_leader_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    log_warn("no_leader_yet", LOG_I64("waited_ms", e->config.leader_wait_ms));
+    log_warn("no leader yet", LOG_I64("waited_ms", e->config.leader_wait_ms));
     answer_open(e);
 }
 
@@ -326,7 +326,7 @@ void engine__maybe_stopped(struct engine *e)
 static void no_end_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    log_warn("stop_not_waited_for", LOG_U64("entries", e->entry_count));
+    log_warn("stop not waited for", LOG_U64("entries", e->entry_count));
     close_node(e);
 }
 

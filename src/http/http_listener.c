@@ -207,7 +207,7 @@ static void pause_accepting(struct http_listener *l, int why)
     uint64_t now_ms = http_loop__now_ms(&l->loops[0]);
     if (l->warned_ms == 0 || now_ms - l->warned_ms > WARN_EVERY_MS) {
         l->warned_ms = now_ms;
-        log_warn("http_accept_paused", LOG_Z("error", uv_strerror(-why)),
+        log_warn("http accept paused", LOG_Z("error", uv_strerror(-why)),
                  LOG_U64("connections", l->slots_out));
     }
     HTTP_LOOP_COUNT(&l->loops[0], accept_pauses, 1);

@@ -12,7 +12,7 @@
 
 enum { LOG_LINE_BYTES_MAX = 8192 };
 
-static const char *const level_names[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
+static const char *const level_names[LOG_LEVEL_COUNT] = {"DEBUG", "INFO", "WARN", "ERROR"};
 
 static atomic_int min_level = LOG_INFO;
 static atomic_int line_format = LOG_AUTO;
@@ -92,6 +92,17 @@ static void add_value(struct buf *line, const struct log_value *v, bool json)
     }
 }
 
+/* The names of settings have hyphens, which the names of values have not. */
+static void add_named(struct buf *line, const struct log_value *v, bool json)
+{
+    buf_printf(line, json ? ",\"" : " ");
+    for (const char *c = v->name; *c != '\0'; c++) {
+        buf_add_char(line, *c == '-' ? '_' : *c);
+    }
+    buf_printf(line, json ? "\":" : "=");
+    add_value(line, v, json);
+}
+
 void log_event(enum log_level level, const char *event, const struct log_value *values,
                size_t count)
 {
@@ -102,13 +113,12 @@ void log_event(enum log_level level, const char *event, const struct log_value *
     struct buf line;
     bool json = format_is_json();
     buf_init(&line, LOG_LINE_BYTES_MAX);
-    buf_printf(&line, json ? "{\"ts\":\"" : "ts=");
+    buf_printf(&line, json ? "{\"time\":\"" : "time=");
     add_time(&line);
-    buf_printf(&line, json ? "\",\"level\":\"%s\",\"event\":\"%s\"" : " level=%s event=%s",
-               level_names[level], event);
+    buf_printf(&line, json ? "\",\"level\":\"%s\"" : " level=%s", level_names[level]);
+    add_named(&line, &LOG_Z("msg", event), json);
     for (size_t i = 0; i < count; i++) {
-        buf_printf(&line, json ? ",\"%s\":" : " %s=", values[i].name);
-        add_value(&line, &values[i], json);
+        add_named(&line, &values[i], json);
     }
     buf_printf(&line, json ? "}\n" : "\n");
     (void)pthread_mutex_lock(&write_lock);

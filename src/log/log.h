@@ -1,12 +1,13 @@
 /*
  * Log: events with named values, one line each, on standard error.
  *
- *   log_info("snapshot_taken", LOG_U64("index", index), LOG_I64("took_ms", ms));
- *   => ts=2026-02-11T10:00:00.123Z level=info event=snapshot_taken index=4096 took_ms=34
+ *   log_info("snapshot taken", LOG_U64("index", index), LOG_I64("took_ms", ms));
+ *   => time=2026-02-11T10:00:00.123Z level=INFO msg="snapshot taken" index=4096 took_ms=34
  *
- * Lines are logfmt on a terminal and JSON otherwise, unless the configuration says which. A line is
- * built by the calling thread and written with one write(2) under the module's lock, so that lines
- * never mix. Nothing per job or per request is logged above debug; payloads, tokens and keys never.
+ * The words are fixed, never built: who looks for one finds it. Lines are logfmt on a terminal and
+ * JSON otherwise, unless the configuration says which. A line is built by the calling thread and
+ * written with one write(2) under the module's lock, so that lines never mix. Nothing per job or
+ * per request is logged above debug; payloads, tokens and keys never.
  *
  * error: someone must act. warn: we went on, and the line says how. info: the state of the node
  * changed. debug: everything else.

@@ -403,7 +403,7 @@ void os_file_discard(const char *path)
 {
     struct err err;
     if (os_file_remove_tree(path, &err) != ERR_OK) {
-        log_warn("file_not_removed", LOG_Z("error", err.msg));
+        log_warn("file not removed", LOG_Z("error", err.msg));
     }
 }
 

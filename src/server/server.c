@@ -175,7 +175,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct err err;
     if (number == SIGHUP) {
         if (s->settings.tls_cert.len > 0 && http_server_reload_tls(s->http, &err) != ERR_OK) {
-            log_error("tls_not_reloaded", LOG_Z("error", err.msg));
+            log_error("tls not reloaded", LOG_Z("error", err.msg));
         } else {
             log_info("reloaded");
         }
@@ -209,18 +209,21 @@ static void unwatch_signals(struct server *s)
 static void log_ready(const struct server *s)
 {
     const struct settings *set = &s->settings;
-    log_info("ready", LOG_STR("bind", set->bind), LOG_U64("port", http_server_port(s->http, 0)),
-             LOG_STR("data_dir", set->data_dir), LOG_STR("node_id", set->node_id),
-             LOG_BOOL("durable", set->durable), LOG_BOOL("tls", set->tls_cert.len > 0));
+    log_info("corvo server ready", LOG_STR("bind", set->bind),
+             LOG_U64("port", http_server_port(s->http, 0)), LOG_STR("data_dir", set->data_dir),
+             LOG_STR("node_id", set->node_id), LOG_BOOL("durable", set->durable),
+             LOG_BOOL("tls", set->tls_cert.len > 0));
     if (!set->durable) {
-        log_warn("not_durable", LOG_Z("meaning", "acknowledged writes may be lost in a power cut"));
+        log_warn("not durable", LOG_Z("meaning", "acknowledged writes may be lost in a power cut"));
     }
-    if (set->admin_password.len == 0) {
-        log_warn("no_admin_password",
+    if (set->admin_password.len > 0) {
+        log_info("admin password configured");
+    } else {
+        log_warn("no admin password set",
                  LOG_Z("meaning", "everybody who can connect may do everything"));
     }
     if (set->join.len > 0 || set->discover.len > 0) {
-        log_warn("join_skipped", LOG_Z("meaning", "bootstrap was asked for and wins"));
+        log_warn("join skipped", LOG_Z("meaning", "bootstrap was asked for and wins"));
     }
 }
 
@@ -242,10 +245,10 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
-    settings_log(&s->settings);
+    settings_log(&s->settings, CORVO_VERSION);
     if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
         open_webhooks(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
-        log_error("not_started", LOG_Z("error", err.msg));
+        log_error("not started", LOG_Z("error", err.msg));
         stop(s);
         return 1;
     }

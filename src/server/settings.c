@@ -504,18 +504,18 @@ static struct log_value value_of(const struct setting *s, const struct settings 
     }
 }
 
-void settings_log(const struct settings *s)
+void settings_log(const struct settings *s, const char *version)
 {
-    struct log_value values[COUNT_OF(settings)];
+    struct log_value values[1 + COUNT_OF(settings)] = {LOG_Z("version", version)};
     char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
-    size_t count = 0;
+    size_t count = 1;
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
         if (is_logged(&settings[i])) {
-            values[count] = value_of(&settings[i], s, rooms[count]);
+            values[count] = value_of(&settings[i], s, rooms[i]);
             count++;
         }
     }
-    log_event(LOG_INFO, "settings", values, count);
+    log_event(LOG_INFO, "starting corvo server", values, count);
 }
 
 void settings_help(struct buf *out)

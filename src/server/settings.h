@@ -80,8 +80,9 @@ struct str settings_host(struct str bind);
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
                                  const char **out_help);
 
-/* Log what is in force, one value each; of a secret only whether there is one. */
-void settings_log(const struct settings *s);
+/* Log that this version starts and what is in force, one value each; of a secret only whether there
+ * is one. */
+void settings_log(const struct settings *s, const char *version);
 
 /* The text of --help. */
 void settings_help(struct buf *out);

@@ -141,7 +141,7 @@ static void deliver_join(struct msg *m)
     struct store_bulk rec = {.status = STORE_BULK_CANCELLED}; /* when it was forgotten just now */
     buf_init(&value, RECORD_BYTES_MAX);
     if (!svc_bulk_read(b->config.engine, w->task, &value, &rec)) {
-        log_info("bulk_watched_too_late");
+        log_info("bulk watched too late");
     }
     struct svc_bulk_news n = news_of(&rec, SVC_BULK_PROGRESS);
     w->next = b->watches;
@@ -242,7 +242,7 @@ static void submit(struct svc_bulk *b, const struct command *c)
 {
     struct err err;
     if (engine_op_prepare(b->config.engine, &b->op, c, &err) != ERR_OK) {
-        log_error("bulk_step_refused", LOG_Z("error", err.msg));
+        log_error("bulk step refused", LOG_Z("error", err.msg));
         try_later(b);
         return;
     }

@@ -101,7 +101,7 @@ static void set_timer(struct view_writer *w, uint64_t ms);
 /* Something failed: what may go away is tried again, a damaged file is made anew. */
 static void trouble(struct view_writer *w, const struct err *err, const char *doing, uint64_t ms)
 {
-    log_error("view_failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
+    log_error("view failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
     if (err->code == ERR_CORRUPT) {
         w->build_next = true;
     }
@@ -213,7 +213,7 @@ static void rebuild(struct view_writer *w)
     w->status.rebuilding = true;
     w->status.rebuild_started_ms = os_clock_wall().ns / NS_PER_MS;
     publish(w);
-    log_info("view_rebuild_started");
+    log_info("view rebuild started");
     enum err_code code = build(w, &err);
     w->status.rebuilding = false;
     w->status.rebuilt = true;
@@ -223,7 +223,7 @@ static void rebuild(struct view_writer *w)
                    (int)sizeof w->status.rebuild_error - 1, code == ERR_OK ? "" : err.msg);
     w->build_next = false;
     if (code == ERR_OK) {
-        log_info("view_rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
+        log_info("view rebuilt", LOG_I64("took_ms", w->status.rebuild_took_ms));
         w->look = true; /* a take says how far the engine is */
         w->words_complete = 0;
     } else if (code != ERR_STOPPING) {
@@ -242,7 +242,7 @@ static enum err_code compare(struct view_writer *w, uint64_t index, struct err *
     uint64_t changed = 0;
     enum err_code code = view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, err);
     if (code == ERR_OK) {
-        log_info("view_compared", LOG_U64("changed", changed));
+        log_info("view compared", LOG_U64("changed", changed));
         w->status.written += changed;
     }
     return code;
@@ -290,7 +290,7 @@ static void look_at_file(struct view_writer *w)
     close_file(w);
     w->build_next = true;
     if (code != ERR_STOPPING) {
-        log_info("view_not_usable", LOG_Z("reason", err.msg));
+        log_info("view not usable", LOG_Z("reason", err.msg));
     }
 }
 
@@ -358,7 +358,7 @@ static void trim_log(struct view_writer *w)
     }
     view__shut(v);
     if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
-        log_warn("view_log_not_trimmed", LOG_Z("error", err.msg));
+        log_warn("view log not trimmed", LOG_Z("error", err.msg));
     }
     view__reopen(v, true);
 }

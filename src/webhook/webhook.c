@@ -42,7 +42,7 @@ static void mark_done(struct engine_op *op)
             l->results_marked = l->results_sent;
         }
     } else if (op->err.code != ERR_LEADER_UNAVAILABLE && op->err.code != ERR_STOPPING) {
-        log_warn("webhooks_not_marked", LOG_Z("error", op->err.msg));
+        log_warn("webhooks not marked", LOG_Z("error", op->err.msg));
     }
     s->mark_due_ms = uv_now(&s->loop) + MARK_MS;
     look(s);

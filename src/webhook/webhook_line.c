@@ -88,7 +88,7 @@ static void skip(struct webhook_line *l, uint64_t end)
     uint64_t oldest = store_event_first(engine_store(l->sender->config.engine), l->read, end);
     oldest = oldest < end ? oldest : end;
     COUNT(l->sender, skipped, oldest - l->read);
-    log_warn("webhook_skipped", LOG_STR("webhook_id", l->id), LOG_U64("from", l->read),
+    log_warn("webhook skipped", LOG_STR("webhook_id", l->id), LOG_U64("from", l->read),
              LOG_U64("to", oldest));
     l->read = oldest;
 }
@@ -143,10 +143,10 @@ static void settle(struct webhook_delivery *d, bool ok)
         COUNT(l->sender, failed, 1);
     }
     if (!ok && !l->failing) {
-        log_warn("webhook_fails", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq),
+        log_warn("webhook fails", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq),
                  LOG_Z("error", l->last_error));
     } else if (ok && l->failing) {
-        log_info("webhook_works_again", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq));
+        log_info("webhook works again", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq));
     }
     l->failing = !ok;
 }

@@ -123,7 +123,7 @@ class Server:
                 record = json.loads(line)
             except ValueError:
                 continue
-            if record.get("event") == "ready":
+            if record.get("msg") == "corvo server ready":
                 self.port = record["port"]
                 ready.set()
         process.stderr.close()
@@ -133,9 +133,9 @@ class Server:
         return "; its log:\n" + "".join(self.lines[-200:])
 
     def events(self, name=None):
-        """The log's records, or those with this event."""
+        """The log's records, or those with these words."""
         records = [json.loads(line) for line in self.lines if line.startswith("{")]
-        return [r for r in records if name in (None, r.get("event"))]
+        return [r for r in records if name in (None, r.get("msg"))]
 
     def check_alive(self):
         if self.process.poll() is not None:

@@ -665,7 +665,7 @@ class View(unittest.TestCase):
         self.api.enqueue_batch([{"queue": "q"}] * 500)
         self.restart()
         self.assertEqual(self.total(), 500)
-        self.assertEqual(self.server.events("view_rebuild_started")[1:], [])
+        self.assertEqual(self.server.events("view rebuild started")[1:], [])
 
     def test_survives_a_kill(self):
         for _ in range(3):

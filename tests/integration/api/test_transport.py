@@ -348,7 +348,7 @@ class Stopping(unittest.TestCase):
         with Server() as server:
             second = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", server.folder)
             self.assertEqual(second.returncode, 1)
-            self.assertIn("not_started", second.stderr)
+            self.assertIn("not started", second.stderr)
             self.assertEqual(server.client().get("/healthz").status, 200)
 
     def test_a_port_that_is_taken_is_named(self):
@@ -420,7 +420,7 @@ class Settings(unittest.TestCase):
                     self.assertEqual(answer.status, 413)
                     self.assertIn(f"max {limit}", answer.json["error"])
                     api.enqueue("q", "x" * (limit - 2))
-                    self.assertEqual(server.events("ready")[0]["node_id"], "from-file")
+                    self.assertEqual(server.events("corvo server ready")[0]["node_id"], "from-file")
 
     def test_flags_of_other_servers_of_this_api_are_taken(self):
         """cli.md 9: a start line that was written for one of them works."""
@@ -499,27 +499,35 @@ class Settings(unittest.TestCase):
     def test_the_log_says_which_settings_are_in_force_and_no_secret(self):
         with Server("--admin-password", "s3cret", "--retention", "2h", "--rate-limit-read-rps", "0.5",
                     env={"CORVO_HTTP_THREADS": "3"}) as server:
-            said = server.events("settings")[0]
+            said = server.events("starting corvo server")[0]
             self.assertEqual(
-                {name: said[name] for name in ("admin-password", "retention", "rate-limit-read-rps", "http-threads",
-                                               "bind", "durable", "raft-advertise")},
-                {"admin-password": True, "retention": "7200000ms", "rate-limit-read-rps": "0.5", "http-threads": 3,
-                 "bind": "127.0.0.1:0", "durable": True, "raft-advertise": "127.0.0.1:9000"})
+                {name: said[name] for name in ("admin_password", "retention", "rate_limit_read_rps", "http_threads",
+                                               "bind", "durable", "raft_advertise", "version")},
+                {"admin_password": True, "retention": "7200000ms", "rate_limit_read_rps": "0.5", "http_threads": 3,
+                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": "0.3.0"})
             self.assertNotIn("s3cret", "".join(server.lines))
 
     def test_a_level_that_is_none_is_info(self):
         with Server("--log-level", "loud") as server:
-            self.assertEqual(server.events("ready")[0]["level"], "info")
+            self.assertEqual(server.events("corvo server ready")[0]["level"], "INFO")
 
     def test_bootstrap_wins_over_join(self):
         for args in (("--join", "127.0.0.1:1"), ("--discover", "dns", "--discover-dns-name", "x.invalid")):
             with self.subTest(args), Server("--bootstrap=true", *args) as server:
                 server.client().enqueue("joined")
-                self.assertEqual(server.events("join_skipped")[0]["level"], "warn")
+                self.assertEqual(server.events("join skipped")[0]["level"], "WARN")
+
+    def test_the_log_as_text_has_the_form_of_the_contract(self):
+        with tempfile.NamedTemporaryFile() as no_folder:
+            done = run_command("server", "--log-format", "text", "--data-dir", no_folder.name)
+        first, last = (done.stderr.splitlines()[at] for at in (0, -1))
+        when = r"time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
+        self.assertRegex(first, when + r' level=INFO msg="starting corvo server" version=0\.3\.0 bind=:8080 data_dir=')
+        self.assertRegex(last, when + r' level=ERROR msg="not started" error=".+"$')
 
     def test_the_log_is_json_and_says_where(self):
         with Server("--node-id", "n-7") as server:
-            ready = server.events("ready")[0]
+            ready = server.events("corvo server ready")[0]
             self.assertEqual((ready["port"], ready["node_id"], ready["data_dir"]),
                              (server.port, "n-7", server.folder))
 

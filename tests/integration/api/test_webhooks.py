@@ -398,7 +398,7 @@ class Behind(unittest.TestCase):
             seqs = {d.event["seq"] for d in receiver.taken()}
             self.assertLess(max(seqs - {last}), 200)
             self.assertTrue(seqs >= set(range(1, 101)), "what was read ahead was lost")
-            skipped = server.events("webhook_skipped")
+            skipped = server.events("webhook skipped")
             self.assertEqual(len(skipped), 1)
             self.assertEqual(metric(api, "corvo_webhook_skipped_total"),
                              skipped[0]["to"] - skipped[0]["from"])

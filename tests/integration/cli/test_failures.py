@@ -261,5 +261,5 @@ class Namespaced(LiveTest):
     def test_log_level_debug_shows_requests_on_standard_error(self):
         done = self.corvo.run("queues", "--log-level", "debug")
         self.assertEqual(done.returncode, 0)
-        self.assertIn('"event":"request"', done.stderr)
+        self.assertIn('"msg":"request"', done.stderr)
         self.assertEqual(self.corvo.run("queues", "--log-level", "nonsense").stderr, "")

@@ -111,7 +111,7 @@ class Way:
             self.let_run(child)
         finally:
             child.kill()
-        self.snapshots += len(re.findall(rb"event=snapshot_taken", child.errors))
+        self.snapshots += len(re.findall(rb"msg=\"snapshot taken\"", child.errors))
         self.take_in(child.lines)
         if self.disk:
             self.disk.lose(self.test.random)

@@ -39,7 +39,7 @@ export class Server {
     this.exited = new Promise((done) => this.process.once("exit", done));
     this.port = await new Promise((done, failed) => {
       createInterface(this.process.stderr).on("line", (line) => {
-        if (line.includes('"event":"ready"')) {
+        if (line.includes('"msg":"corvo server ready"')) {
           done(JSON.parse(line).port);
         }
       });
