@@ -95,7 +95,7 @@ static bool bound_use(void)
 {
     const rlim_t mapped = mapped_bytes();
     const struct {
-        int what;
+        __rlimit_resource_t what;
         rlim_t most;
     } rows[] = {
         {RLIMIT_AS, BOUND_SPACE && mapped > 0 ? mapped + LIMIT_JQ_BYTES : RLIM_INFINITY},

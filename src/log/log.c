@@ -97,7 +97,7 @@ static void add_named(struct buf *line, const struct log_value *v, bool json)
 {
     buf_printf(line, json ? ",\"" : " ");
     for (const char *c = v->name; *c != '\0'; c++) {
-        buf_add_char(line, *c == '-' ? '_' : *c);
+        buf_add_char(line, (char)(*c == '-' ? '_' : *c));
     }
     buf_printf(line, json ? "\":" : "=");
     add_value(line, v, json);
