@@ -1,6 +1,6 @@
 // What can be done to many jobs at once: the bar, the confirmation, the progress of a long one.
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useId, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf } from "../api/client";
@@ -10,8 +10,8 @@ import { capitalise, latency, percent, preview } from "../lib/format";
 import { useNow } from "../lib/hooks";
 import { toast } from "../lib/toasts";
 import { Dialog, FormDialog } from "./dialog";
-import { QueueSuggestions } from "./job-dialogs";
-import { Bar, Button, Field, ShortId } from "./parts";
+import { QueueInput } from "./job-dialogs";
+import { Bar, Button, Field, FormError, ShortId } from "./parts";
 
 /** Which jobs: those ticked, or everything that the page's filter finds. */
 export type Scope = { kind: "ids"; ids: readonly string[] } | { kind: "filter"; filter: SearchFilter; total: number };
@@ -124,7 +124,6 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
   const [queue, setQueue] = useState("");
   const [priority, setPriority] = useState("");
   const bulk = useBulk();
-  const listId = useId();
   const size = sizeOf(scope);
   const { action } = button;
   const label = button.label.replace("…", "");
@@ -156,18 +155,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       </p>
       {action === "move" && (
         <Field label="Destination queue">
-          {(id) => (
-            <>
-              <input
-                id={id}
-                list={listId}
-                placeholder="Queue name..."
-                value={queue}
-                onChange={(e) => setQueue(e.target.value)}
-              />
-              <QueueSuggestions id={listId} />
-            </>
-          )}
+          {(id) => <QueueInput id={id} placeholder="Queue name..." value={queue} onChange={setQueue} />}
         </Field>
       )}
       {action === "change_priority" && (
@@ -201,11 +189,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
           <span>Processing {size} jobs...</span>
         </div>
       )}
-      {bulk.isError && (
-        <p className="form-error" role="alert">
-          {bulk.error.message}
-        </p>
-      )}
+      <FormError error={bulk.error} />
     </FormDialog>
   );
 }

@@ -5,7 +5,7 @@ import { PRIORITIES, type Backoff, type EnqueueRequest, type Job, type PriorityN
 import { parseExact } from "../lib/exact-json";
 import { capitalise } from "../lib/format";
 import { FormDialog } from "./dialog";
-import { Field } from "./parts";
+import { Field, FormError } from "./parts";
 
 interface Form {
   queue: string;
@@ -139,11 +139,7 @@ export function EnqueueDialog({ clone, queue, onClose }: { clone?: Job; queue?: 
       <Field label="Tags" error={tags === null ? "Write tags as key=value, with commas between them" : null}>
         {(id) => <input id={id} placeholder="tenant=acme, region=eu" value={form.tags} onChange={set("tags")} />}
       </Field>
-      {enqueue.isError && (
-        <p className="form-error" role="alert">
-          {enqueue.error.message}
-        </p>
-      )}
+      <FormError error={enqueue.error} />
     </FormDialog>
   );
 }

@@ -1,20 +1,29 @@
 // Dialogs about one job or one queue.
-import { useState } from "react";
+import { useState, type InputHTMLAttributes } from "react";
 
 import { useConcurrency, useMove, useThrottle } from "../api/actions";
 import { useQueues } from "../api/queries";
 import type { Job, Queue } from "../api/types";
 import { FormDialog } from "./dialog";
-import { Button, Field } from "./parts";
+import { Button, Check, Field } from "./parts";
 
-export function QueueSuggestions({ id }: { id: string }) {
+interface QueueInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
+  id: string;
+  onChange: (name: string) => void;
+}
+
+/** The name of a queue, with those that there are for suggestions. */
+export function QueueInput({ id, onChange, ...rest }: QueueInputProps) {
   const queues = useQueues();
   return (
-    <datalist id={id}>
-      {(queues.data ?? []).slice(0, 200).map((queue) => (
-        <option key={queue.name} value={queue.name} />
-      ))}
-    </datalist>
+    <>
+      <input id={id} list={`${id}-known`} onChange={(e) => onChange(e.target.value)} {...rest} />
+      <datalist id={`${id}-known`}>
+        {(queues.data ?? []).slice(0, 200).map((queue) => (
+          <option key={queue.name} value={queue.name} />
+        ))}
+      </datalist>
+    </>
   );
 }
 
@@ -36,23 +45,10 @@ export function MoveDialog({ job, onClose }: { job: Job; onClose: () => void }) 
       </p>
       <Field label="Destination queue" error={move.error?.message}>
         {(id) => (
-          <>
-            <input
-              id={id}
-              list={`${id}-known`}
-              placeholder="Destination queue name..."
-              value={queue}
-              onChange={(e) => setQueue(e.target.value)}
-              autoFocus
-            />
-            <QueueSuggestions id={`${id}-known`} />
-          </>
+          <QueueInput id={id} placeholder="Destination queue name..." value={queue} onChange={setQueue} autoFocus />
         )}
       </Field>
-      <label className="check-line">
-        <input type="checkbox" checked={reset} onChange={(e) => setReset(e.target.checked)} />
-        Reset attempt counter
-      </label>
+      <Check label="Reset attempt counter" value={reset} onChange={setReset} />
       <p className="muted small">The job keeps its state and its priority.</p>
     </FormDialog>
   );
