@@ -1,12 +1,12 @@
 // Make the pictures of docs/ui: every page, light and dark, on a desk and on a phone.
 //
-//   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER
+//   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER [NAME OF A PICTURE …]
 import { join } from "node:path";
 
 import { openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
 import { seed } from "./seed.mjs";
 
-const folder = process.argv[2];
+const [folder, ...wanted] = process.argv.slice(2);
 const server = await Server.start("--rate-limit-enabled=false");
 const ids = await seed(server);
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
@@ -47,6 +47,7 @@ const PAGES = {
   "job-active": [`/ui/jobs/${ids.active}`],
   "job-dead": [`/ui/jobs/${ids.dead[0]}`],
   "job-agent": [`/ui/jobs/${ids.agent}`],
+  "job-held": [`/ui/jobs/${ids.guarded}`],
   "job-scheduled": [`/ui/jobs/${ids.scheduled[0]}`],
   "dead-letter": ["/ui/dead-letter"],
   scheduled: ["/ui/scheduled"],
@@ -56,6 +57,14 @@ const PAGES = {
   cost: ["/ui/cost", (page) => visible(page.getByText("Spend per day"))],
   workers: ["/ui/workers"],
   cluster: ["/ui/cluster"],
+  "approval-policies": ["/ui/approval-policies"],
+  "create-policy": [
+    "/ui/approval-policies",
+    async (page) => {
+      await page.getByRole("button", { name: "Clone large payments" }).click();
+      await visible(dialog(page));
+    },
+  ],
   webhooks: ["/ui/webhooks"],
 };
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -64,6 +73,9 @@ for (const [size, viewport] of Object.entries(SIZES)) {
   for (const colorScheme of ["light", "dark"]) {
     const page = await openPage(browser, server, { viewport, colorScheme, reducedMotion: "reduce" });
     for (const [name, [path, prepare]] of Object.entries(PAGES)) {
+      if (wanted.length > 0 && !wanted.includes(name)) {
+        continue;
+      }
       await page.goto(path);
       await settled(page);
       await prepare?.(page);

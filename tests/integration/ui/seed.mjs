@@ -31,6 +31,7 @@ export async function seed(server) {
     ids.held.push(id);
   }
   await seedAgent(server, ids);
+  await seedPolicies(server, ids);
   await seedActive(server, ids);
   await seedChain(server, ids);
   await server.post("/schedules", {
@@ -57,6 +58,16 @@ async function seedAgent(server, ids) {
     await server.fetch("agents.research");
     await server.post(`/ack/${ids.agent}`, { agent_status: "continue", checkpoint: { step: i }, usage: usage(0.21 * i) });
   }
+}
+
+/** Two policies, and an agent that one of them holds. */
+async function seedPolicies(server, ids) {
+  const queue = "payments.capture";
+  await server.post("/approval-policies", { name: "large payments", mode: "all", queue, tag_key: "risk", tag_value: "high" });
+  await server.post("/approval-policies", { name: "not reviewed", tag_key: "reviewed", enabled: false });
+  ids.guarded = await server.enqueue(queue, { payload: { payout: 48_000 }, tags: { risk: "high" }, agent: {} });
+  await server.fetch(queue);
+  await server.post(`/ack/${ids.guarded}`, { agent_status: "continue" });
 }
 
 async function seedActive(server, ids) {
