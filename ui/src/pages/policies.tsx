@@ -83,9 +83,9 @@ function Matches({ policy }: { policy: Policy }) {
   return checks.length === 0 ? (
     <span className="muted">nothing</span>
   ) : (
-    <div className="stack-tight">
+    <div className="stack-tight lines">
       {checks.map((check, i) => (
-        <span key={check} className="clip" title={check}>
+        <span key={check}>
           {i > 0 && <span className="muted">{joiner(policy.mode)} </span>}
           {check}
         </span>
@@ -96,7 +96,7 @@ function Matches({ policy }: { policy: Policy }) {
 
 const COLUMNS: Column<Policy>[] = [
   { id: "name", header: "Name", className: "name", sort: (p) => p.name, cell: (p) => <span title={p.name}>{p.name}</span> },
-  { id: "matches", header: "Matches", className: "wide", cell: (p) => <Matches policy={p} /> },
+  { id: "matches", header: "Matches", className: "wide wrap", cell: (p) => <Matches policy={p} /> },
   { id: "mode", header: "Mode", cell: (p) => p.mode },
   { id: "enabled", header: "Status", cell: (p) => <EnabledBadge enabled={p.enabled} /> },
   { id: "created", header: "Created", sort: (p) => p.created_at, cell: (p) => <Ago at={p.created_at} /> },

@@ -158,7 +158,7 @@ function NextRun({ schedule }: { schedule: Schedule }) {
   return at === undefined ? (
     <>-</>
   ) : (
-    <div className="stack-tight zones">
+    <div className="stack-tight lines">
       {countdown(at, now)}
       <InZones at={at} zone={schedule.timezone} />
     </div>
