@@ -56,6 +56,7 @@ export const PRIORITIES = every<PriorityName>()(["critical", "high", "normal"]);
 export type Backoff = Schemas["Backoff"];
 export type Job = Schemas["Job"];
 export type JobSummary = Schemas["JobSummary"];
+export type Position = Schemas["Position"];
 export type Iteration = Schemas["Iteration"];
 export type Queue = Schemas["Queue"];
 export type ThroughputMinute = Schemas["Minute"];
