@@ -13,7 +13,7 @@ describe("pages", () => {
     ["/ui/", "Dashboard", ["Total Pending", "Max Latency", "emails.send", "Throughput", "Recent failures"]],
     ["/ui/queues", "Queues", ["All Queues (8)", "agents.research", "Paused"]],
     ["/ui/queues/emails.send", "emails.send", ["Jobs (18 total)", "rate limit 200 per 1m", "Concurrency"]],
-    ["/ui/dead-letter", "Dead Letter Queue", ["Dead Jobs (6 total)"]],
+    ["/ui/dead-letter", "Dead Letter Queue", ["Dead Jobs (6 total)", "HTTP 503 from upstream", "out of memory"]],
     ["/ui/scheduled", "Scheduled Jobs", ["Runs In", /in 6h 5\dm/]],
     ["/ui/schedules", "Schedules", ["daily-report", "America/New_York", "09:00:00", "Europe/Berlin (here)", "UTC"]],
     ["/ui/held", "Held Jobs", ["amount over the limit", "large payments", "Approve", "Reject", "View"]],
