@@ -106,7 +106,7 @@ const sentence = (message: string): string =>
   /^(is|waits) /.test(message) ? `It ${message}` : capitalise(message);
 
 function place({ ahead, at_least }: Position): string {
-  if (ahead === 0) {
+  if (ahead === 0 && !at_least) {
     return "It is the next of its queue";
   }
   return `${at_least ? "At least " : ""}${ahead} ${ahead === 1 ? "job" : "jobs"} before it in its queue`;
