@@ -20,8 +20,10 @@ async function work(page) {
     await server.post("/fetch/batch", { queues: ["reports.generate"], count: 19, timeout: 1 });
     await server.post("/ack/batch", { acks: ids.map((job_id) => ({ job_id })) });
   }
-  await page.mouse.move(0, 0);
 }
+
+/** The timeline of a job is there when the event log was read; it ends with this. */
+const told = (text) => (page) => visible(page.locator(".timeline").getByText(text));
 
 const dialog = (page) => page.getByRole("dialog");
 const PAGES = {
@@ -44,10 +46,10 @@ const PAGES = {
       await dialog(page).getByPlaceholder("e.g. emails").fill("emails.send");
     },
   ],
-  "job-active": [`/ui/jobs/${ids.active}`],
-  "job-dead": [`/ui/jobs/${ids.dead[0]}`],
-  "job-agent": [`/ui/jobs/${ids.agent}`],
-  "job-held": [`/ui/jobs/${ids.guarded}`],
+  "job-active": [`/ui/jobs/${ids.active}`, told("Progress:")],
+  "job-dead": [`/ui/jobs/${ids.dead[0]}`, told("Failed: attempt 1")],
+  "job-agent": [`/ui/jobs/${ids.agent}`, told("Continued")],
+  "job-held": [`/ui/jobs/${ids.guarded}`, told("Held:")],
   "job-scheduled": [`/ui/jobs/${ids.scheduled[0]}`],
   "dead-letter": ["/ui/dead-letter"],
   scheduled: ["/ui/scheduled"],
@@ -80,6 +82,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
       await settled(page);
       await prepare?.(page);
       await page.waitForLoadState("load");
+      await page.mouse.move(0, 0);
       await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) });
     }
     await page.context().close();

@@ -70,13 +70,13 @@ async function seedPolicies(server, ids) {
   await server.post(`/ack/${ids.guarded}`, { agent_status: "continue" });
 }
 
+/** The worker of the active job is alive: its lease is a minute from now. */
+export const beat = (server, ids, news = {}) => server.post("/heartbeat", { jobs: { [ids.active]: news } });
+
 async function seedActive(server, ids) {
   ids.active = await server.enqueue("video.encode", { payload: { file: "talk.mp4", big: 12345678901 } });
-  // The lease outlasts the slowest run.
-  await server.fetch("video.encode", { worker_id: "worker-b2", hostname: "pod-2", lease_duration: 3600 });
-  await server.post("/heartbeat", {
-    jobs: { [ids.active]: { progress: { current: 450, total: 1000, message: "Encoding segment 45" } } },
-  });
+  await server.fetch("video.encode", { worker_id: "worker-b2", hostname: "pod-2" });
+  await beat(server, ids, { progress: { current: 450, total: 1000, message: "Encoding segment 45" } });
 }
 
 async function seedChain(server, ids) {
