@@ -83,7 +83,7 @@ describe("pages", () => {
       await page.locator("tbody tr").filter({ hasText: "emails.send" }).locator("td").nth(1).click();
       await page.waitForURL("**/ui/queues/emails.send");
       await visit(page, "/ui/dead-letter");
-      await page.locator("tbody tr").first().locator("td.wide").first().click();
+      await page.locator("tbody tr").first().locator("td.wide").click();
       await page.waitForURL("**/ui/jobs/job_*");
     }));
 

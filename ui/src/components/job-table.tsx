@@ -34,7 +34,7 @@ function RunsIn({ job }: { job: JobSummary }) {
 const ERROR: Column<JobSummary> = {
   id: "error",
   header: "Error",
-  className: "wide",
+  className: "brief",
   cell: (j) => (
     <span className="danger-text" title={j.last_error}>
       {j.last_error}

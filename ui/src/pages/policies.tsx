@@ -95,7 +95,7 @@ function Matches({ policy }: { policy: Policy }) {
 }
 
 const COLUMNS: Column<Policy>[] = [
-  { id: "name", header: "Name", className: "name", sort: (p) => p.name, cell: (p) => <span title={p.name}>{p.name}</span> },
+  { id: "name", header: "Name", className: "brief", sort: (p) => p.name, cell: (p) => <span title={p.name}>{p.name}</span> },
   { id: "matches", header: "Matches", className: "wide wrap", cell: (p) => <Matches policy={p} /> },
   { id: "mode", header: "Mode", cell: (p) => p.mode },
   { id: "enabled", header: "Status", cell: (p) => <EnabledBadge enabled={p.enabled} /> },
