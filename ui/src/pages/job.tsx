@@ -147,7 +147,7 @@ export default function JobDetail() {
     const missing = job.error instanceof ApiError && job.error.status === 404;
     return (
       <>
-        <PageHead title={id} />
+        <PageHead title={<span className="job-id">{id}</span>} />
         {job.error === null ? (
           <p className="muted">Loading job...</p>
         ) : (
