@@ -113,6 +113,22 @@ describe("approval policies", () => {
       assert.equal(await dialog(page).getByLabel("Queue").inputValue(), "act.refused");
     }));
 
+  it("stay when they cannot be deleted, and the question says why", () =>
+    f.withPage(async (page) => {
+      const [{ id }] = await find("not reviewed");
+      await page.route(`**/api/v1/approval-policies/${id}`, (route) =>
+        route.fulfill({ status: 403, json: { error: "not for this key", code: "FORBIDDEN" } }),
+      );
+      await visit(page, "/ui/approval-policies");
+      await button(page, "Delete not reviewed").click();
+      await dialog(page).getByRole("button", { name: "Delete approval policy" }).click();
+      await visible(dialog(page).getByRole("alert").filter({ hasText: "not for this key" }));
+      await dialog(page).getByRole("button", { name: "Cancel" }).click();
+      await button(page, "Delete large payments").click();
+      await visible(dialog(page).getByText("large payments holds no more agents"));
+      assert.equal(await dialog(page).getByRole("alert").count(), 0, "that was about another");
+    }));
+
   it("are said to be none, to be on their way, or not to be had", () =>
     f.withPage(async (page) => {
       let answer;

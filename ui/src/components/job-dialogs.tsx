@@ -5,7 +5,7 @@ import { useConcurrency, useMove, useThrottle } from "../api/actions";
 import { useQueues } from "../api/queries";
 import type { Job, Queue } from "../api/types";
 import { FormDialog } from "./dialog";
-import { Button, Check, Field } from "./parts";
+import { Button, Check, Field, FormError } from "./parts";
 
 interface QueueInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
   id: string;
@@ -112,16 +112,18 @@ interface ConfirmProps {
   title: string;
   text: string;
   action: string;
-  busy: boolean;
+  /** What does it. */
+  run: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;
 }
 
-export function ConfirmDialog({ title, text, action, busy, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, text, action, run, onConfirm, onClose }: ConfirmProps) {
   return (
-    <FormDialog title={title} submit={action} ready busy={busy} onSubmit={onConfirm} onClose={onClose} danger>
-      <p>{text}</p>
+    <FormDialog title={title} submit={action} ready busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
+      <p className="break">{text}</p>
       <p className="muted">This cannot be undone.</p>
+      <FormError error={run.error} />
     </FormDialog>
   );
 }

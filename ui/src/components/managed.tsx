@@ -33,7 +33,10 @@ export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
   const { many, one, note, items, columns, nameOf, actions, change, dialog, remove, removal } = props;
   useTitle(many);
   const [asked, setAsked] = useState<Asked<T> | null>(null);
-  const close = () => setAsked(null);
+  const close = () => {
+    remove.reset();
+    setAsked(null);
+  };
   const deletion = `Delete ${one.toLowerCase()}`;
   const withActions: Column<T>[] = [
     ...columns,
@@ -82,7 +85,7 @@ export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
           title={deletion}
           text={removal(asked.item)}
           action={deletion}
-          busy={remove.isPending}
+          run={remove}
           onConfirm={() => remove.mutate(asked.item.id, { onSuccess: close })}
           onClose={close}
         />

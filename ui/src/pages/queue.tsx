@@ -100,7 +100,10 @@ export default function QueueDetail() {
       rates.add(queues.data, queues.dataUpdatedAt);
     }
   }, [queues.data, queues.dataUpdatedAt]);
-  const close = () => setAsked(null);
+  const close = () => {
+    remove.reset();
+    setAsked(null);
+  };
   return (
     <>
       <PageHead title={name} badges={queue && <StatusBadge paused={queue.paused} />}>
@@ -116,7 +119,7 @@ export default function QueueDetail() {
           title="Delete queue"
           text={`The queue ${name}, its settings and all its ${queue.enqueued} jobs, whatever their state, are deleted.`}
           action="Delete queue"
-          busy={remove.isPending}
+          run={remove}
           onConfirm={() => remove.mutate(name, { onSuccess: () => navigate("/queues") })}
           onClose={close}
         />
