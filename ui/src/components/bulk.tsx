@@ -6,7 +6,7 @@ import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf } from "../api/client";
 import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
-import { capitalise, latency, percent, preview } from "../lib/format";
+import { capitalise, jobCount, latency, percent, preview } from "../lib/format";
 import { useNow } from "../lib/hooks";
 import { toast } from "../lib/toasts";
 import { Dialog, FormDialog } from "./dialog";
@@ -150,7 +150,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       danger={action === "delete"}
     >
       <p>
-        {MEANING[action](`${size.toLocaleString()} ${size === 1 ? "job" : "jobs"}${matching}`)} Those whose state does not
+        {MEANING[action](`${jobCount(size)}${matching}`)} Those whose state does not
         allow it are left as they are. This cannot be undone.
       </p>
       {action === "move" && (
@@ -291,7 +291,7 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
       </p>
       {ended && (
         <p role="status">
-          {capitalise(progress.status)}: {progress.affected.toLocaleString()} jobs changed.
+          {capitalise(progress.status)}: {jobCount(progress.affected)} changed.
         </p>
       )}
       {progress.error !== undefined && <p className="form-error">{progress.error}</p>}

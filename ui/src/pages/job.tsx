@@ -11,7 +11,7 @@ import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { isObject } from "../lib/exact-json";
-import { capitalise, percent } from "../lib/format";
+import { capitalise, jobCount, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
 import { Chain } from "./job-parts/chain";
@@ -109,7 +109,7 @@ function place({ ahead, at_least }: Position): string {
   if (ahead === 0 && !at_least) {
     return "It is the next of its queue";
   }
-  return `${at_least ? "At least " : ""}${ahead} ${ahead === 1 ? "job" : "jobs"} before it in its queue`;
+  return `${at_least ? "At least " : ""}${jobCount(ahead)} before it in its queue`;
 }
 
 /** Why it does not run, where the server can say so. */

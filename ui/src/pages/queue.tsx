@@ -10,7 +10,7 @@ import { JobList } from "../components/job-list";
 import { Button, PageHead, Stat } from "../components/parts";
 import { StatusBadge, waitingMs } from "../components/queue-table";
 import { NO_FILTERS } from "../lib/filters";
-import { count, latency, span } from "../lib/format";
+import { count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { rates } from "../lib/rates";
 
@@ -117,7 +117,7 @@ export default function QueueDetail() {
       {queue && asked === "delete" && (
         <ConfirmDialog
           title="Delete queue"
-          text={`The queue ${name}, its settings and all its ${queue.enqueued} jobs, whatever their state, are deleted.`}
+          text={`The queue ${name}, its settings and all that is in it, whatever its state, are deleted: ${jobCount(queue.enqueued)}.`}
           action="Delete queue"
           run={remove}
           onConfirm={() => remove.mutate(name, { onSuccess: () => navigate("/queues") })}
