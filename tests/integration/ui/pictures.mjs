@@ -4,7 +4,7 @@
 import { join } from "node:path";
 
 import { openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
-import { seed } from "./seed.mjs";
+import { beat, seed } from "./seed.mjs";
 
 const [folder, ...wanted] = process.argv.slice(2);
 const server = await Server.start("--rate-limit-enabled=false");
@@ -12,13 +12,15 @@ const ids = await seed(server);
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
 const browser = await openBrowser();
 
-/** Jobs that are done while the page looks on, so that its charts have something to show. */
+/** Jobs that are done while the page looks on, so that its charts have something to show: some for each
+ * look, because thousands would push the other jobs out of the event log. */
 async function work(page) {
   for (let done = false; !done; done = await page.getByText("p99").isVisible()) {
     const ids = (await server.post("/enqueue/batch", { jobs: Array(20).fill({ queue: "reports.generate" }) })).job_ids;
     await server.fetch("reports.generate");
     await server.post("/fetch/batch", { queues: ["reports.generate"], count: 19, timeout: 1 });
     await server.post("/ack/batch", { acks: ids.map((job_id) => ({ job_id })) });
+    await page.waitForResponse("**/api/v1/cluster/status");
   }
 }
 
@@ -78,6 +80,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
       if (wanted.length > 0 && !wanted.includes(name)) {
         continue;
       }
+      await beat(server, ids);
       await page.goto(path);
       await settled(page);
       await prepare?.(page);
