@@ -17,6 +17,7 @@ const Cost = lazy(() => import("./pages/cost"));
 const Workers = lazy(() => import("./pages/workers"));
 const Cluster = lazy(() => import("./pages/cluster"));
 const Webhooks = lazy(() => import("./pages/webhooks"));
+const Policies = lazy(() => import("./pages/policies"));
 const NotFound = lazy(() => import("./pages/not-found"));
 
 export function App() {
@@ -36,6 +37,7 @@ export function App() {
         <Route path="workers" element={<Workers />} />
         <Route path="cluster" element={<Cluster />} />
         <Route path="webhooks" element={<Webhooks />} />
+        <Route path="approval-policies" element={<Policies />} />
         <Route path="*" element={<NotFound />} />
       </Route>
     </Routes>

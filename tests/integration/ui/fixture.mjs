@@ -2,7 +2,9 @@
 import { after, before } from "node:test";
 
 import { closePage, openBrowser, openPage, Server } from "./harness.mjs";
-import { seed } from "./seed.mjs";
+import { beat, seed } from "./seed.mjs";
+
+const BEAT_MS = 15_000;
 
 export function fixture(...args) {
   const f = {
@@ -21,12 +23,16 @@ export function fixture(...args) {
       await closePage(page);
     },
   };
+  let worker;
   before(async () => {
     f.server = await Server.start(...args);
     f.ids = await seed(f.server);
+    // A slow run takes longer than a lease. A server that a test has stopped hears nothing.
+    worker = setInterval(() => beat(f.server, f.ids).catch(() => {}), BEAT_MS);
     f.browser = await openBrowser();
   });
   after(async () => {
+    clearInterval(worker);
     await f.browser?.close();
     await f.server?.close();
   });

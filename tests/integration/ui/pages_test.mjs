@@ -13,14 +13,19 @@ describe("pages", () => {
     ["/ui/", "Dashboard", ["Total Pending", "Max Latency", "emails.send", "Throughput", "Recent failures"]],
     ["/ui/queues", "Queues", ["All Queues (8)", "agents.research", "Paused"]],
     ["/ui/queues/emails.send", "emails.send", ["Jobs (18 total)", "rate limit 200 per 1m", "Concurrency"]],
-    ["/ui/dead-letter", "Dead Letter Queue", ["Dead Jobs (6 total)"]],
+    ["/ui/dead-letter", "Dead Letter Queue", ["Dead Jobs (6 total)", "HTTP 503 from upstream", "out of memory"]],
     ["/ui/scheduled", "Scheduled Jobs", ["Runs In", /in 6h 5\dm/]],
     ["/ui/schedules", "Schedules", ["daily-report", "America/New_York", "09:00:00", "Europe/Berlin (here)", "UTC"]],
-    ["/ui/held", "Held Jobs", ["amount over the limit", "Approve", "Reject", "View"]],
+    ["/ui/held", "Held Jobs", ["amount over the limit", "large payments", "Approve", "Reject", "View"]],
     ["/ui/events", "Live Events Tail", ["queue.paused", "connected"]],
     ["/ui/cost", "AI Cost Dashboard", ["$0.6300", "77%", "model-a", "Cost per job"]],
     ["/ui/workers", "Workers", ["Active Workers (2)", "worker-a1", "pod-2", "Healthy"]],
     ["/ui/cluster", "Cluster Status", ["leader", "node-1", "Write pipeline", "p99"]],
+    [
+      "/ui/approval-policies",
+      "Approval Policies",
+      ["All Approval Policies (2)", "large payments", "queue is payments.capture", "tag risk is high", "tag reviewed is missing or empty", "Disabled"],
+    ],
     ["/ui/webhooks", "Webhooks", ["No webhooks found"]],
     ["/ui/nowhere", "Page not found", []],
   ];
@@ -28,6 +33,7 @@ describe("pages", () => {
     [`/ui/jobs/${f.ids.active}`, f.ids.active, ["450/1000 (45%)", "Encoding segment 45", "worker-b2 on pod-2", "Started: by worker-b2"]],
     [`/ui/jobs/${f.ids.dead[0]}`, f.ids.dead[0], ["SMTP connection timeout", "at send (mail.js:42)", "user0@example.com", "Failed: attempt 1"]],
     [`/ui/jobs/${f.ids.agent}`, f.ids.agent, ["Agent iterations", "3 of 5", "$0.6300 of $2.0000", "model-a / house", "Replay"]],
+    [`/ui/jobs/${f.ids.guarded}`, f.ids.guarded, ["Hold reason", "large payments", "Why it is not running", "risk=high"]],
     [`/ui/jobs/${f.ids.chain}`, f.ids.chain, ["Chain", "Step 2", "ai.summarize", "1 of 2"]],
   ];
 

@@ -1,27 +1,31 @@
 // Make the pictures of docs/ui: every page, light and dark, on a desk and on a phone.
 //
-//   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER
+//   CORVO_BINARY=… CORVO_UI_MODULES=… node pictures.mjs FOLDER [NAME OF A PICTURE …]
 import { join } from "node:path";
 
 import { openBrowser, openPage, Server, settled, visible } from "./harness.mjs";
-import { seed } from "./seed.mjs";
+import { beat, seed } from "./seed.mjs";
 
-const folder = process.argv[2];
+const [folder, ...wanted] = process.argv.slice(2);
 const server = await Server.start("--rate-limit-enabled=false");
 const ids = await seed(server);
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
 const browser = await openBrowser();
 
-/** Jobs that are done while the page looks on, so that its charts have something to show. */
+/** Jobs that are done while the page looks on, so that its charts have something to show: some for each
+ * look, because thousands would push the other jobs out of the event log. */
 async function work(page) {
   for (let done = false; !done; done = await page.getByText("p99").isVisible()) {
     const ids = (await server.post("/enqueue/batch", { jobs: Array(20).fill({ queue: "reports.generate" }) })).job_ids;
     await server.fetch("reports.generate");
     await server.post("/fetch/batch", { queues: ["reports.generate"], count: 19, timeout: 1 });
     await server.post("/ack/batch", { acks: ids.map((job_id) => ({ job_id })) });
+    await page.waitForResponse("**/api/v1/cluster/status");
   }
-  await page.mouse.move(0, 0);
 }
+
+/** The timeline of a job is there when the event log was read; it ends with this. */
+const told = (text) => (page) => visible(page.locator(".timeline").getByText(text));
 
 const dialog = (page) => page.getByRole("dialog");
 const PAGES = {
@@ -44,9 +48,10 @@ const PAGES = {
       await dialog(page).getByPlaceholder("e.g. emails").fill("emails.send");
     },
   ],
-  "job-active": [`/ui/jobs/${ids.active}`],
-  "job-dead": [`/ui/jobs/${ids.dead[0]}`],
-  "job-agent": [`/ui/jobs/${ids.agent}`],
+  "job-active": [`/ui/jobs/${ids.active}`, told("Progress:")],
+  "job-dead": [`/ui/jobs/${ids.dead[0]}`, told("Failed: attempt 1")],
+  "job-agent": [`/ui/jobs/${ids.agent}`, told("Continued")],
+  "job-held": [`/ui/jobs/${ids.guarded}`, told("Held:")],
   "job-scheduled": [`/ui/jobs/${ids.scheduled[0]}`],
   "dead-letter": ["/ui/dead-letter"],
   scheduled: ["/ui/scheduled"],
@@ -56,6 +61,14 @@ const PAGES = {
   cost: ["/ui/cost", (page) => visible(page.getByText("Spend per day"))],
   workers: ["/ui/workers"],
   cluster: ["/ui/cluster"],
+  "approval-policies": ["/ui/approval-policies"],
+  "create-policy": [
+    "/ui/approval-policies",
+    async (page) => {
+      await page.getByRole("button", { name: "Clone large payments" }).click();
+      await visible(dialog(page));
+    },
+  ],
   webhooks: ["/ui/webhooks"],
 };
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
@@ -64,10 +77,15 @@ for (const [size, viewport] of Object.entries(SIZES)) {
   for (const colorScheme of ["light", "dark"]) {
     const page = await openPage(browser, server, { viewport, colorScheme, reducedMotion: "reduce" });
     for (const [name, [path, prepare]] of Object.entries(PAGES)) {
+      if (wanted.length > 0 && !wanted.includes(name)) {
+        continue;
+      }
+      await beat(server, ids);
       await page.goto(path);
       await settled(page);
       await prepare?.(page);
       await page.waitForLoadState("load");
+      await page.mouse.move(0, 0);
       await page.screenshot({ path: join(folder, `${name}-${size}-${colorScheme}.png`) });
     }
     await page.context().close();

@@ -74,7 +74,7 @@ describe("queues", () => {
       await f.server.enqueue("act.doomed");
       await visit(page, "/ui/queues/act.doomed");
       await button(page, "Delete queue").click();
-      await visible(dialog(page).getByText("all its 1 jobs"));
+      await visible(dialog(page).getByText("are deleted: 1 job."));
       await dialog(page).getByRole("button", { name: "Delete queue" }).click();
       await toast(page, "Queue deleted");
       await page.waitForURL("**/ui/queues");

@@ -31,6 +31,7 @@ export async function seed(server) {
     ids.held.push(id);
   }
   await seedAgent(server, ids);
+  await seedPolicies(server, ids);
   await seedActive(server, ids);
   await seedChain(server, ids);
   await server.post("/schedules", {
@@ -59,13 +60,23 @@ async function seedAgent(server, ids) {
   }
 }
 
+/** Two policies, and an agent that one of them holds. */
+async function seedPolicies(server, ids) {
+  const queue = "payments.capture";
+  await server.post("/approval-policies", { name: "large payments", mode: "all", queue, tag_key: "risk", tag_value: "high" });
+  await server.post("/approval-policies", { name: "not reviewed", tag_key: "reviewed", enabled: false });
+  ids.guarded = await server.enqueue(queue, { payload: { payout: 48_000 }, tags: { risk: "high" }, agent: {} });
+  await server.fetch(queue);
+  await server.post(`/ack/${ids.guarded}`, { agent_status: "continue" });
+}
+
+/** The worker of the active job is alive: its lease is a minute from now. */
+export const beat = (server, ids, news = {}) => server.post("/heartbeat", { jobs: { [ids.active]: news } });
+
 async function seedActive(server, ids) {
   ids.active = await server.enqueue("video.encode", { payload: { file: "talk.mp4", big: 12345678901 } });
-  // The lease outlasts the slowest run.
-  await server.fetch("video.encode", { worker_id: "worker-b2", hostname: "pod-2", lease_duration: 3600 });
-  await server.post("/heartbeat", {
-    jobs: { [ids.active]: { progress: { current: 450, total: 1000, message: "Encoding segment 45" } } },
-  });
+  await server.fetch("video.encode", { worker_id: "worker-b2", hostname: "pod-2" });
+  await beat(server, ids, { progress: { current: 450, total: 1000, message: "Encoding segment 45" } });
 }
 
 async function seedChain(server, ids) {

@@ -4,7 +4,15 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { toast } from "../lib/toasts";
 import { del, messageOf, post, put } from "./client";
 import { KEY } from "./queries";
-import type { BulkDone, BulkRequest, BulkStarted, EnqueueRequest, ScheduleInput, WebhookInput } from "./types";
+import type {
+  BulkDone,
+  BulkRequest,
+  BulkStarted,
+  EnqueueRequest,
+  PolicyInput,
+  ScheduleInput,
+  WebhookInput,
+} from "./types";
 
 const AFTER_ACTION = [
   KEY.search,
@@ -17,6 +25,7 @@ const AFTER_ACTION = [
   KEY.budgets,
   KEY.schedules,
   KEY.webhooks,
+  KEY.policies,
 ];
 
 interface ActionTexts<R> {
@@ -157,3 +166,15 @@ export const useSaveWebhook = () =>
 /** The description has one name for what stands behind /webhooks/, and jobs go to queues there. */
 export const useDeleteWebhook = () =>
   useAction((id: string) => del("/webhooks/{queue}", { params: { queue: id } }), { done: "Webhook deleted", failed: "Delete failed" });
+
+export const useCreatePolicy = () =>
+  useAction((input: PolicyInput) => post("/approval-policies", { body: input }), {
+    done: "Approval policy created",
+    failed: "Create failed",
+  });
+
+export const useDeletePolicy = () =>
+  useAction((id: string) => del("/approval-policies/{id}", { params: { id } }), {
+    done: "Approval policy deleted",
+    failed: "Delete failed",
+  });

@@ -36,6 +36,7 @@ export const KEY = {
   usage: "usage",
   budgets: "budgets",
   webhooks: "webhooks",
+  policies: "policies",
 } as const;
 
 export function newQueryClient(): QueryClient {
@@ -75,6 +76,7 @@ export const useCluster = () => usePolled<ClusterStatus>([KEY.cluster], () => ge
 export const useThroughput = () => usePolled([KEY.throughput], () => get("/metrics/throughput"), 10_000);
 export const useSchedules = () => usePolled([KEY.schedules], () => get("/schedules"), 10_000);
 export const useWebhooks = () => usePolled([KEY.webhooks], () => get("/webhooks"), 10_000);
+export const usePolicies = () => usePolled([KEY.policies], () => get("/approval-policies"), 10_000);
 /** Not every server has budgets, and the description of this one does not know them. */
 export const useBudgets = () => usePolled([KEY.budgets], () => call<Budget[]>("GET", "/budgets"), 10_000);
 

@@ -1,17 +1,17 @@
 // What can be done to many jobs at once: the bar, the confirmation, the progress of a long one.
 import { useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useId, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 
 import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf } from "../api/client";
 import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
-import { capitalise, latency, percent, preview } from "../lib/format";
+import { capitalise, jobCount, latency, percent, preview } from "../lib/format";
 import { useNow } from "../lib/hooks";
 import { toast } from "../lib/toasts";
 import { Dialog, FormDialog } from "./dialog";
-import { QueueSuggestions } from "./job-dialogs";
-import { Bar, Button, Field, ShortId } from "./parts";
+import { QueueInput } from "./job-dialogs";
+import { Bar, Button, Field, FormError, ShortId } from "./parts";
 
 /** Which jobs: those ticked, or everything that the page's filter finds. */
 export type Scope = { kind: "ids"; ids: readonly string[] } | { kind: "filter"; filter: SearchFilter; total: number };
@@ -124,7 +124,6 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
   const [queue, setQueue] = useState("");
   const [priority, setPriority] = useState("");
   const bulk = useBulk();
-  const listId = useId();
   const size = sizeOf(scope);
   const { action } = button;
   const label = button.label.replace("…", "");
@@ -151,23 +150,12 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       danger={action === "delete"}
     >
       <p>
-        {MEANING[action](`${size.toLocaleString()} ${size === 1 ? "job" : "jobs"}${matching}`)} Those whose state does not
+        {MEANING[action](`${jobCount(size)}${matching}`)} Those whose state does not
         allow it are left as they are. This cannot be undone.
       </p>
       {action === "move" && (
         <Field label="Destination queue">
-          {(id) => (
-            <>
-              <input
-                id={id}
-                list={listId}
-                placeholder="Queue name..."
-                value={queue}
-                onChange={(e) => setQueue(e.target.value)}
-              />
-              <QueueSuggestions id={listId} />
-            </>
-          )}
+          {(id) => <QueueInput id={id} placeholder="Queue name..." value={queue} onChange={setQueue} />}
         </Field>
       )}
       {action === "change_priority" && (
@@ -201,11 +189,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
           <span>Processing {size} jobs...</span>
         </div>
       )}
-      {bulk.isError && (
-        <p className="form-error" role="alert">
-          {bulk.error.message}
-        </p>
-      )}
+      <FormError error={bulk.error} />
     </FormDialog>
   );
 }
@@ -307,7 +291,7 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
       </p>
       {ended && (
         <p role="status">
-          {capitalise(progress.status)}: {progress.affected.toLocaleString()} jobs changed.
+          {capitalise(progress.status)}: {jobCount(progress.affected)} changed.
         </p>
       )}
       {progress.error !== undefined && <p className="form-error">{progress.error}</p>}

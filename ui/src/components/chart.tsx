@@ -17,7 +17,7 @@ interface ChartProps {
   height?: number;
 }
 
-const PAD = { left: 46, right: 8, top: 8, bottom: 22 };
+const PAD = { left: 54, right: 8, top: 8, bottom: 22 };
 
 /** A round number at or above the value: 1, 2 or 5 times a power of ten. */
 export function roundUp(value: number): number {

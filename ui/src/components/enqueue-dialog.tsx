@@ -5,7 +5,7 @@ import { PRIORITIES, type Backoff, type EnqueueRequest, type Job, type PriorityN
 import { parseExact } from "../lib/exact-json";
 import { capitalise } from "../lib/format";
 import { FormDialog } from "./dialog";
-import { Field } from "./parts";
+import { Field, FormError } from "./parts";
 
 interface Form {
   queue: string;
@@ -126,24 +126,18 @@ export function EnqueueDialog({ clone, queue, onClose }: { clone?: Job; queue?: 
             </select>
           )}
         </Field>
-        <Field label="Scheduled at">
-          {(id) => <input id={id} type="datetime-local" value={form.scheduledAt} onChange={set("scheduledAt")} />}
-        </Field>
-        <Field label="Unique key">
-          {(id) => <input id={id} value={form.uniqueKey} onChange={set("uniqueKey")} />}
-        </Field>
         <Field label="Expires after">
           {(id) => <input id={id} placeholder="e.g. 1h30m" value={form.expireAfter} onChange={set("expireAfter")} />}
         </Field>
+        <Field label="Scheduled at">
+          {(id) => <input id={id} type="datetime-local" value={form.scheduledAt} onChange={set("scheduledAt")} />}
+        </Field>
       </div>
+      <Field label="Unique key">{(id) => <input id={id} value={form.uniqueKey} onChange={set("uniqueKey")} />}</Field>
       <Field label="Tags" error={tags === null ? "Write tags as key=value, with commas between them" : null}>
         {(id) => <input id={id} placeholder="tenant=acme, region=eu" value={form.tags} onChange={set("tags")} />}
       </Field>
-      {enqueue.isError && (
-        <p className="form-error" role="alert">
-          {enqueue.error.message}
-        </p>
-      )}
+      <FormError error={enqueue.error} />
     </FormDialog>
   );
 }

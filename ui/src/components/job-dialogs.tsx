@@ -1,20 +1,29 @@
 // Dialogs about one job or one queue.
-import { useState } from "react";
+import { useState, type InputHTMLAttributes } from "react";
 
 import { useConcurrency, useMove, useThrottle } from "../api/actions";
 import { useQueues } from "../api/queries";
 import type { Job, Queue } from "../api/types";
 import { FormDialog } from "./dialog";
-import { Button, Field } from "./parts";
+import { Button, Check, Field, FormError } from "./parts";
 
-export function QueueSuggestions({ id }: { id: string }) {
+interface QueueInputProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChange"> {
+  id: string;
+  onChange: (name: string) => void;
+}
+
+/** The name of a queue, with those that there are for suggestions. */
+export function QueueInput({ id, onChange, ...rest }: QueueInputProps) {
   const queues = useQueues();
   return (
-    <datalist id={id}>
-      {(queues.data ?? []).slice(0, 200).map((queue) => (
-        <option key={queue.name} value={queue.name} />
-      ))}
-    </datalist>
+    <>
+      <input id={id} list={`${id}-known`} onChange={(e) => onChange(e.target.value)} {...rest} />
+      <datalist id={`${id}-known`}>
+        {(queues.data ?? []).slice(0, 200).map((queue) => (
+          <option key={queue.name} value={queue.name} />
+        ))}
+      </datalist>
+    </>
   );
 }
 
@@ -36,23 +45,10 @@ export function MoveDialog({ job, onClose }: { job: Job; onClose: () => void }) 
       </p>
       <Field label="Destination queue" error={move.error?.message}>
         {(id) => (
-          <>
-            <input
-              id={id}
-              list={`${id}-known`}
-              placeholder="Destination queue name..."
-              value={queue}
-              onChange={(e) => setQueue(e.target.value)}
-              autoFocus
-            />
-            <QueueSuggestions id={`${id}-known`} />
-          </>
+          <QueueInput id={id} placeholder="Destination queue name..." value={queue} onChange={setQueue} autoFocus />
         )}
       </Field>
-      <label className="check-line">
-        <input type="checkbox" checked={reset} onChange={(e) => setReset(e.target.checked)} />
-        Reset attempt counter
-      </label>
+      <Check label="Reset attempt counter" value={reset} onChange={setReset} />
       <p className="muted small">The job keeps its state and its priority.</p>
     </FormDialog>
   );
@@ -116,16 +112,18 @@ interface ConfirmProps {
   title: string;
   text: string;
   action: string;
-  busy: boolean;
+  /** What does it. */
+  run: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;
 }
 
-export function ConfirmDialog({ title, text, action, busy, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, text, action, run, onConfirm, onClose }: ConfirmProps) {
   return (
-    <FormDialog title={title} submit={action} ready busy={busy} onSubmit={onConfirm} onClose={onClose} danger>
-      <p>{text}</p>
+    <FormDialog title={title} submit={action} ready busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
+      <p className="break">{text}</p>
       <p className="muted">This cannot be undone.</p>
+      <FormError error={run.error} />
     </FormDialog>
   );
 }

@@ -36,9 +36,11 @@ interface JobListProps {
   fixedState?: boolean;
   runsIn?: boolean;
   showQueue?: boolean;
+  showError?: boolean;
 }
 
-export function JobList({ defaults, title, fileName, fixedState = false, runsIn = false, showQueue = false }: JobListProps) {
+export function JobList(props: JobListProps) {
+  const { defaults, title, fileName, fixedState = false, runsIn = false, showQueue = false, showError = false } = props;
   const [filters, setFilters] = useUrlFilters(defaults);
   const settled = useSettled(filters, TYPING_MS);
   const result = useSearchPages(useMemo(() => toRequest(settled, PAGE), [settled]));
@@ -107,6 +109,7 @@ export function JobList({ defaults, title, fileName, fixedState = false, runsIn 
           onSelect={select}
           runsIn={runsIn}
           showQueue={showQueue}
+          showError={showError}
         />
         {result.hasNextPage && (
           <div className="card-body card-row">

@@ -18,6 +18,8 @@ interface JobTableProps {
   runsIn?: boolean;
   /** Also the queue, on pages that show several. */
   showQueue?: boolean;
+  /** Also what failed, on a page of failures. */
+  showError?: boolean;
 }
 
 function RunsIn({ job }: { job: JobSummary }) {
@@ -29,7 +31,19 @@ function RunsIn({ job }: { job: JobSummary }) {
   );
 }
 
-export function JobTable({ jobs, error, selected, onSelect, runsIn = false, showQueue = false }: JobTableProps) {
+const ERROR: Column<JobSummary> = {
+  id: "error",
+  header: "Error",
+  className: "brief",
+  cell: (j) => (
+    <span className="danger-text" title={j.last_error}>
+      {j.last_error}
+    </span>
+  ),
+};
+
+export function JobTable(props: JobTableProps) {
+  const { jobs, error, selected, onSelect, runsIn = false, showQueue = false, showError = false } = props;
   const navigate = useNavigate();
   const [focused, setFocused] = useState<number | null>(null);
   const list = useMemo(() => jobs ?? [], [jobs]);
@@ -110,9 +124,10 @@ export function JobTable({ jobs, error, selected, onSelect, runsIn = false, show
           </span>
         ),
       },
+      ...(showError ? [ERROR] : []),
       { id: "created", header: "Created", cell: (j) => <Ago at={j.created_at} /> },
     ];
-  }, [selected, onSelect, runsIn, showQueue]);
+  }, [selected, onSelect, runsIn, showQueue, showError]);
   return (
     <Table
       label="Jobs"

@@ -32,16 +32,12 @@ function coloured(text: string): ReactNode[] {
 export function JsonBlock({ title, value, open = false }: { title: string; value: unknown; open?: boolean }) {
   const text = JSON.stringify(value, null, 2);
   return (
-    <details className="card card-body" open={open}>
+    <details className="card card-body json-block" open={open}>
       <summary>{title}</summary>
-      <div className="stack">
-        <div>
-          <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} />
-        </div>
-        <pre className="json" tabIndex={0} aria-label={title}>
-          {text.length > COLOURED_MAX ? text : coloured(text)}
-        </pre>
-      </div>
+      <CopyButton text={text} label={`Copy ${title.toLowerCase()}`} />
+      <pre className="json" tabIndex={0} aria-label={title}>
+        {text.length > COLOURED_MAX ? text : coloured(text)}
+      </pre>
     </details>
   );
 }

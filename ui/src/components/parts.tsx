@@ -37,6 +37,10 @@ export const Badge = ({ tone, children, plain = false }: { tone?: string; childr
 
 export const StateBadge = ({ state }: { state: string }) => <Badge tone={state}>{capitalise(state)}</Badge>;
 
+export const EnabledBadge = ({ enabled }: { enabled: boolean }) => (
+  <Badge tone={enabled ? "green" : "cancelled"}>{enabled ? "Enabled" : "Disabled"}</Badge>
+);
+
 const PRIORITY_TONES = ["red", "orange", ""];
 
 export const PriorityBadge = ({ priority }: { priority: number }) => (
@@ -95,6 +99,21 @@ export function Field({
     </div>
   );
 }
+
+/** What the server said to a form as a whole. */
+export const FormError = ({ error }: { error: Error | null }) =>
+  error === null ? null : (
+    <p className="form-error" role="alert">
+      {error.message}
+    </p>
+  );
+
+export const Check = ({ label, value, onChange }: { label: string; value: boolean; onChange: (on: boolean) => void }) => (
+  <label className="check-line">
+    <input type="checkbox" checked={value} onChange={(e) => onChange(e.target.checked)} />
+    {label}
+  </label>
+);
 
 /** A moment as its distance from now; the whole of it on hover. */
 export function Ago({ at }: { at: string }) {

@@ -128,7 +128,7 @@ export function SearchPanel(props: SearchPanelProps) {
     <section className="card card-body stack" aria-label="Search">
       <div className="card-row">
         {!fixedState && <StateChips {...props} />}
-        <Button compact kind="ghost" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Button compact aria-expanded={open} onClick={() => setOpen(!open)}>
           Advanced filters{hidden > 0 && <span aria-hidden="true"> ({hidden})</span>}
         </Button>
         <Button compact kind="ghost" onClick={() => onChange(defaults)}>

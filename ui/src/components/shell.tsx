@@ -30,7 +30,10 @@ const MAIN: Entry[] = [
   { to: "/cluster", label: "Cluster", icon: "cluster" },
 ];
 
-const ADMIN: Entry[] = [{ to: "/webhooks", label: "Webhooks", icon: "hook" }];
+const ADMIN: Entry[] = [
+  { to: "/approval-policies", label: "Approval Policies", icon: "shield" },
+  { to: "/webhooks", label: "Webhooks", icon: "hook" },
+];
 
 const Entries = ({ list }: { list: Entry[] }) => (
   <>

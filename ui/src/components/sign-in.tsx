@@ -73,8 +73,8 @@ function SignIn({ onDone }: { onDone: () => void }) {
           Sign In
         </Button>
         <p className="muted small">
-          Keys are made by an administrator: <code>POST /api/v1/auth/keys</code>. The admin password is the one that the
-          server was started with.
+          The admin password is the one that the server was started with. Where it knows API keys, an administrator makes
+          them: <code>corvo keys create</code>.
         </p>
       </form>
     </main>

@@ -6,6 +6,10 @@ const NOW = Date.parse("2026-02-20T12:00:00Z");
 const before = (ms: number) => new Date(NOW - ms).toISOString();
 const after = (ms: number) => new Date(NOW + ms).toISOString();
 
+it("counts jobs as one says it", () => {
+  expect([0, 1, 2, 10_500].map(format.jobCount)).toEqual(["0 jobs", "1 job", "2 jobs", "10,500 jobs"]);
+});
+
 describe("relative time", () => {
   it.each([
     [0, "just now"],

@@ -39,6 +39,9 @@ export function count(n: number): string {
   return n >= 1_000 ? `${(n / 1_000).toFixed(1)}K` : String(n);
 }
 
+/** "1 job", "2,000 jobs". */
+export const jobCount = (n: number): string => `${n.toLocaleString()} ${n === 1 ? "job" : "jobs"}`;
+
 export const shortId = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id);
 
 const PREVIEW = 60;

@@ -50,7 +50,7 @@ function Throughput({ minutes }: { minutes: readonly ThroughputMinute[] }) {
       stacked
       label={`Jobs per minute in the last hour; ${total} completed`}
       times={minutes.map((m) => minuteOf(m.minute))}
-      format={(n) => count(Math.round(n))}
+      format={count}
       series={[
         { name: "Enqueued", colour: "var(--chart-enqueued)", values: minutes.map((m) => m.enqueued) },
         { name: "Completed", colour: "var(--chart-completed)", values: minutes.map((m) => m.completed) },

@@ -10,7 +10,7 @@ export default function DeadLetter() {
   return (
     <>
       <PageHead title="Dead Letter Queue" />
-      <JobList defaults={DEFAULTS} title="Dead Jobs" fileName="dead-jobs" fixedState showQueue />
+      <JobList defaults={DEFAULTS} title="Dead Jobs" fileName="dead-jobs" fixedState showQueue showError />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { useNavigate } from "react-router-dom";
 import { useApprove, useReject } from "../api/actions";
 import { useSearch } from "../api/queries";
 import type { JobSummary, SearchRequest } from "../api/types";
+import { HoldReason } from "../components/hold-reason";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Notice, PageHead, Pending, ShortId, StateBadge } from "../components/parts";
 import { preview } from "../lib/format";
@@ -10,7 +11,7 @@ import { useTitle } from "../lib/hooks";
 
 const NEWEST_HELD: SearchRequest = { state: ["held"], sort: "created_at", order: "desc", limit: 50 };
 
-export function holdReason(job: JobSummary): string {
+function holdReason(job: JobSummary): string {
   const tag = job.tags?.hold_reason;
   return job.hold_reason ?? (typeof tag === "string" ? tag : "Waiting for approval");
 }
@@ -30,7 +31,9 @@ function HeldCard({ job }: { job: JobSummary }) {
         </span>
       </div>
       <div className="break">{job.queue}</div>
-      <p>{holdReason(job)}</p>
+      <p className="break">
+        <HoldReason reason={holdReason(job)} />
+      </p>
       <code className="muted break">{preview(job.payload)}</code>
       <div className="card-row">
         <Button kind="primary" disabled={busy} onClick={() => approve.mutate(job.id)}>

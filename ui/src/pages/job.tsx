@@ -4,14 +4,14 @@ import { useNavigate, useParams } from "react-router-dom";
 import { useApprove, useCancel, useDeleteJob, useHold, useReject, useRetry } from "../api/actions";
 import { ApiError } from "../api/client";
 import { useExplanation, useJob } from "../api/queries";
-import type { Job, JobState, Progress } from "../api/types";
+import type { Job, JobState, Position, Progress } from "../api/types";
 import { EnqueueDialog } from "../components/enqueue-dialog";
 import { MoveDialog } from "../components/job-dialogs";
 import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import { isObject } from "../lib/exact-json";
-import { capitalise, percent } from "../lib/format";
+import { capitalise, jobCount, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
 import { Chain } from "./job-parts/chain";
@@ -101,6 +101,17 @@ function ProgressCard({ job }: { job: Job }) {
 
 const EXPLAINED: JobState[] = ["pending", "scheduled", "retrying", "held"];
 
+/** Where a reason speaks of the job it leaves the job out: "is held until…". */
+const sentence = (message: string): string =>
+  /^(is|waits) /.test(message) ? `It ${message}` : capitalise(message);
+
+function place({ ahead, at_least }: Position): string {
+  if (ahead === 0 && !at_least) {
+    return "It is the next of its queue";
+  }
+  return `${at_least ? "At least " : ""}${jobCount(ahead)} before it in its queue`;
+}
+
 /** Why it does not run, where the server can say so. */
 function Explain({ job }: { job: Job }) {
   const explanation = useExplanation(job.id, EXPLAINED.includes(job.state));
@@ -113,13 +124,12 @@ function Explain({ job }: { job: Job }) {
       <ul className="card-body stack">
         {data.reasons.map((reason) => (
           <li key={reason.code}>
-            {capitalise(reason.message)} <code className="muted">{reason.code}</code>
+            {sentence(reason.message)} <code className="muted">{reason.code}</code>
           </li>
         ))}
         {data.position !== undefined && (
           <li className="muted">
-            {data.position.at_least ? "At least " : ""}
-            {data.position.ahead} {data.position.ahead === 1 ? "job" : "jobs"} before it in its queue
+            {place(data.position)}
           </li>
         )}
         {data.reasons.length === 0 && data.runnable && <li>A worker that asks its queue gets it.</li>}
@@ -137,7 +147,7 @@ export default function JobDetail() {
     const missing = job.error instanceof ApiError && job.error.status === 404;
     return (
       <>
-        <PageHead title={id} />
+        <PageHead title={<span className="job-id">{id}</span>} />
         {job.error === null ? (
           <p className="muted">Loading job...</p>
         ) : (

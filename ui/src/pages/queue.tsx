@@ -10,7 +10,7 @@ import { JobList } from "../components/job-list";
 import { Button, PageHead, Stat } from "../components/parts";
 import { StatusBadge, waitingMs } from "../components/queue-table";
 import { NO_FILTERS } from "../lib/filters";
-import { count, latency, span } from "../lib/format";
+import { count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { rates } from "../lib/rates";
 
@@ -100,7 +100,10 @@ export default function QueueDetail() {
       rates.add(queues.data, queues.dataUpdatedAt);
     }
   }, [queues.data, queues.dataUpdatedAt]);
-  const close = () => setAsked(null);
+  const close = () => {
+    remove.reset();
+    setAsked(null);
+  };
   return (
     <>
       <PageHead title={name} badges={queue && <StatusBadge paused={queue.paused} />}>
@@ -114,9 +117,9 @@ export default function QueueDetail() {
       {queue && asked === "delete" && (
         <ConfirmDialog
           title="Delete queue"
-          text={`The queue ${name}, its settings and all its ${queue.enqueued} jobs, whatever their state, are deleted.`}
+          text={`The queue ${name}, its settings and all that is in it, whatever its state, are deleted: ${jobCount(queue.enqueued)}.`}
           action="Delete queue"
-          busy={remove.isPending}
+          run={remove}
           onConfirm={() => remove.mutate(name, { onSuccess: () => navigate("/queues") })}
           onClose={close}
         />

@@ -6,12 +6,12 @@ import { useSchedules } from "../api/queries";
 import type { Schedule } from "../api/types";
 import { FormDialog } from "../components/dialog";
 import { parsePayload } from "../components/enqueue-dialog";
-import { ConfirmDialog } from "../components/job-dialogs";
-import { Ago, Badge, Button, Card, Field, PageHead } from "../components/parts";
+import { Managed } from "../components/managed";
+import { Ago, Button, Check, EnabledBadge, Field, FormError } from "../components/parts";
 import { queuePath } from "../components/queue-table";
-import { Table, type Column } from "../components/table";
+import type { Column } from "../components/table";
 import { countdown, localZone, moment } from "../lib/format";
-import { useNow, useTitle } from "../lib/hooks";
+import { useNow } from "../lib/hooks";
 
 /** The moment in the schedule's own zone, here, and in UTC; zones that are the same are said once. */
 function InZones({ at, zone }: { at: string; zone: string }) {
@@ -125,25 +125,18 @@ function ScheduleDialog({ schedule, onClose }: { schedule: Schedule | null; onCl
         {(id) => <textarea id={id} rows={4} value={form.payload} onChange={set("payload")} spellCheck={false} />}
       </Field>
       <Field label="Unique key">{(id) => <input id={id} value={form.uniqueKey} onChange={set("uniqueKey")} />}</Field>
-      <label className="check-line">
-        <input type="checkbox" checked={form.enabled} onChange={(e) => setForm({ ...form, enabled: e.target.checked })} />
-        Enabled
-      </label>
-      {save.isError && (
-        <p className="form-error" role="alert">
-          {save.error.message}
-        </p>
-      )}
+      <Check label="Enabled" value={form.enabled} onChange={(enabled) => setForm({ ...form, enabled })} />
+      <FormError error={save.error} />
     </FormDialog>
   );
 }
 
-function RowActions({ schedule, onEdit, onDelete }: { schedule: Schedule; onEdit: () => void; onDelete: () => void }) {
+function RowActions({ schedule }: { schedule: Schedule }) {
   const run = useRunSchedule();
   const enable = useEnableSchedule();
   const enabled = schedule.enabled;
   return (
-    <span className="card-row row-actions">
+    <>
       <Button compact disabled={run.isPending} aria-label={`Run Now ${schedule.name}`} onClick={() => run.mutate(schedule.id)}>
         Run Now
       </Button>
@@ -155,102 +148,67 @@ function RowActions({ schedule, onEdit, onDelete }: { schedule: Schedule; onEdit
       >
         {enabled ? "Disable" : "Enable"}
       </Button>
-      <Button compact aria-label={`Edit ${schedule.name}`} onClick={onEdit}>
-        Edit
-      </Button>
-      <Button compact kind="danger" aria-label={`Delete ${schedule.name}`} onClick={onDelete}>
-        Delete
-      </Button>
-    </span>
+    </>
   );
 }
 
-type Asked = { what: "edit"; schedule: Schedule | null } | { what: "delete"; schedule: Schedule };
+function NextRun({ schedule }: { schedule: Schedule }) {
+  const now = useNow(1_000);
+  const at = schedule.next_run;
+  return at === undefined ? (
+    <>-</>
+  ) : (
+    <div className="stack-tight lines">
+      {countdown(at, now)}
+      <InZones at={at} zone={schedule.timezone} />
+    </div>
+  );
+}
+
+const COLUMNS: Column<Schedule>[] = [
+  {
+    id: "name",
+    header: "Name",
+    sort: (s) => s.name,
+    cell: (s) => (
+      <>
+        {s.name} {!s.enabled && <EnabledBadge enabled={false} />}
+      </>
+    ),
+  },
+  { id: "queue", header: "Queue", sort: (s) => s.queue, cell: (s) => <Link to={queuePath(s.queue)}>{s.queue}</Link> },
+  {
+    id: "cron",
+    header: "Cron, time zone",
+    cell: (s) => (
+      <div className="stack-tight">
+        <code>{s.cron}</code>
+        <span className="muted small">{s.timezone}</span>
+      </div>
+    ),
+  },
+  {
+    id: "next",
+    header: "Next run",
+    sort: (s) => s.next_run ?? "",
+    cell: (s) => <NextRun schedule={s} />,
+  },
+  { id: "last", header: "Last run", cell: (s) => (s.last_run === undefined ? "-" : <Ago at={s.last_run} />) },
+];
 
 export default function Schedules() {
-  useTitle("Schedules");
-  const schedules = useSchedules();
-  const remove = useDeleteSchedule();
-  const now = useNow(1_000);
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const close = () => setAsked(null);
-  const columns: Column<Schedule>[] = [
-    {
-      id: "name",
-      header: "Name",
-      sort: (s) => s.name,
-      cell: (s) => (
-        <>
-          {s.name} {!s.enabled && <Badge tone="cancelled">Disabled</Badge>}
-        </>
-      ),
-    },
-    { id: "queue", header: "Queue", sort: (s) => s.queue, cell: (s) => <Link to={queuePath(s.queue)}>{s.queue}</Link> },
-    {
-      id: "cron",
-      header: "Cron, time zone",
-      cell: (s) => (
-        <div className="stack-tight">
-          <code>{s.cron}</code>
-          <span className="muted small">{s.timezone}</span>
-        </div>
-      ),
-    },
-    {
-      id: "next",
-      header: "Next run",
-      sort: (s) => s.next_run ?? "",
-      cell: (s) =>
-        s.next_run === undefined ? (
-          "-"
-        ) : (
-          <div className="stack-tight zones">
-            {countdown(s.next_run, now)}
-            <InZones at={s.next_run} zone={s.timezone} />
-          </div>
-        ),
-    },
-    { id: "last", header: "Last run", cell: (s) => (s.last_run === undefined ? "-" : <Ago at={s.last_run} />) },
-    {
-      id: "action",
-      header: <span className="sr-only">Actions</span>,
-      cell: (s) => (
-        <RowActions
-          schedule={s}
-          onEdit={() => setAsked({ what: "edit", schedule: s })}
-          onDelete={() => setAsked({ what: "delete", schedule: s })}
-        />
-      ),
-    },
-  ];
   return (
-    <>
-      <PageHead title="Schedules">
-        <Button kind="primary" onClick={() => setAsked({ what: "edit", schedule: null })}>
-          Create Schedule
-        </Button>
-      </PageHead>
-      <Card title={`All Schedules (${schedules.data?.length ?? 0})`}>
-        <Table
-          label="Schedules"
-          rows={schedules.data}
-          columns={columns}
-          rowKey={(s) => s.id}
-          empty="No schedules found"
-          error={schedules.error}
-        />
-      </Card>
-      {asked?.what === "edit" && <ScheduleDialog schedule={asked.schedule} onClose={close} />}
-      {asked?.what === "delete" && (
-        <ConfirmDialog
-          title="Delete schedule"
-          text={`${asked.schedule.name} will not run again. Jobs that it has made stay.`}
-          action="Delete schedule"
-          busy={remove.isPending}
-          onConfirm={() => remove.mutate(asked.schedule.id, { onSuccess: close })}
-          onClose={close}
-        />
-      )}
-    </>
+    <Managed
+      many="Schedules"
+      one="Schedule"
+      items={useSchedules()}
+      columns={COLUMNS}
+      nameOf={(schedule) => schedule.name}
+      actions={(schedule) => <RowActions schedule={schedule} />}
+      change="Edit"
+      dialog={(schedule, onClose) => <ScheduleDialog schedule={schedule} onClose={onClose} />}
+      remove={useDeleteSchedule()}
+      removal={(schedule) => `${schedule.name} will not run again. Jobs that it has made stay.`}
+    />
   );
 }

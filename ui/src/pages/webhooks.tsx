@@ -4,10 +4,9 @@ import { useDeleteWebhook, useSaveWebhook } from "../api/actions";
 import { useWebhooks } from "../api/queries";
 import { EVENT_TYPES, type Webhook } from "../api/types";
 import { FormDialog } from "../components/dialog";
-import { ConfirmDialog } from "../components/job-dialogs";
-import { Ago, Badge, Button, Card, Field, PageHead } from "../components/parts";
-import { Table, type Column } from "../components/table";
-import { useTitle } from "../lib/hooks";
+import { Managed } from "../components/managed";
+import { Ago, Badge, Check, EnabledBadge, Field } from "../components/parts";
+import type { Column } from "../components/table";
 
 function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () => void }) {
   const [url, setUrl] = useState(hook?.url ?? "");
@@ -75,10 +74,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
           {(id) => <input id={id} type="number" min={1} value={limit} onChange={(e) => setLimit(e.target.value)} />}
         </Field>
       </div>
-      <label className="check-line">
-        <input type="checkbox" checked={enabled} onChange={(e) => setEnabled(e.target.checked)} />
-        Enabled
-      </label>
+      <Check label="Enabled" value={enabled} onChange={setEnabled} />
     </FormDialog>
   );
 }
@@ -95,69 +91,39 @@ function Delivery({ hook }: { hook: Webhook }) {
   );
 }
 
-type Asked = { what: "edit"; hook: Webhook | null } | { what: "delete"; hook: Webhook };
+const COLUMNS: Column<Webhook>[] = [
+  {
+    id: "url",
+    header: "URL",
+    className: "wide",
+    cell: (h) => (
+      <span className="mono" title={h.url}>
+        {h.url}
+      </span>
+    ),
+  },
+  {
+    id: "events",
+    header: "Events",
+    cell: (h) => (h.events.includes("*") ? "all" : <span title={h.events.join(", ")}>{h.events.length} types</span>),
+  },
+  { id: "enabled", header: "Status", cell: (h) => <EnabledBadge enabled={h.enabled} /> },
+  { id: "delivery", header: "Last delivery", cell: (h) => <Delivery hook={h} /> },
+  { id: "limit", header: "Attempts", className: "num", cell: (h) => h.retry_limit },
+];
 
 export default function Webhooks() {
-  useTitle("Webhooks");
-  const hooks = useWebhooks();
-  const remove = useDeleteWebhook();
-  const [asked, setAsked] = useState<Asked | null>(null);
-  const close = () => setAsked(null);
-  const columns: Column<Webhook>[] = [
-    {
-      id: "url",
-      header: "URL",
-      className: "wide",
-      cell: (h) => (
-        <span className="mono" title={h.url}>
-          {h.url}
-        </span>
-      ),
-    },
-    { id: "events", header: "Events", cell: (h) => (h.events.includes("*") ? "all" : <span title={h.events.join(", ")}>{h.events.length} types</span>) },
-    {
-      id: "enabled",
-      header: "Status",
-      cell: (h) => <Badge tone={h.enabled ? "green" : "cancelled"}>{h.enabled ? "Enabled" : "Disabled"}</Badge>,
-    },
-    { id: "delivery", header: "Last delivery", cell: (h) => <Delivery hook={h} /> },
-    { id: "limit", header: "Attempts", className: "num", cell: (h) => h.retry_limit },
-    {
-      id: "action",
-      header: <span className="sr-only">Actions</span>,
-      cell: (h) => (
-        <span className="card-row nowrap">
-          <Button compact aria-label={`Edit ${h.url}`} onClick={() => setAsked({ what: "edit", hook: h })}>
-            Edit
-          </Button>
-          <Button compact kind="danger" aria-label={`Delete ${h.url}`} onClick={() => setAsked({ what: "delete", hook: h })}>
-            Delete
-          </Button>
-        </span>
-      ),
-    },
-  ];
   return (
-    <>
-      <PageHead title="Webhooks">
-        <Button kind="primary" onClick={() => setAsked({ what: "edit", hook: null })}>
-          Create Webhook
-        </Button>
-      </PageHead>
-      <Card title={`All Webhooks (${hooks.data?.length ?? 0})`}>
-        <Table label="Webhooks" rows={hooks.data} columns={columns} rowKey={(h) => h.id} empty="No webhooks found" error={hooks.error} />
-      </Card>
-      {asked?.what === "edit" && <WebhookDialog hook={asked.hook} onClose={close} />}
-      {asked?.what === "delete" && (
-        <ConfirmDialog
-          title="Delete webhook"
-          text={`Events are no longer sent to ${asked.hook.url}.`}
-          action="Delete webhook"
-          busy={remove.isPending}
-          onConfirm={() => remove.mutate(asked.hook.id, { onSuccess: close })}
-          onClose={close}
-        />
-      )}
-    </>
+    <Managed
+      many="Webhooks"
+      one="Webhook"
+      items={useWebhooks()}
+      columns={COLUMNS}
+      nameOf={(hook) => hook.url}
+      change="Edit"
+      dialog={(hook, onClose) => <WebhookDialog hook={hook} onClose={onClose} />}
+      remove={useDeleteWebhook()}
+      removal={(hook) => `Events are no longer sent to ${hook.url}.`}
+    />
   );
 }

@@ -3,6 +3,7 @@ import { Link } from "react-router-dom";
 
 import { useSearch } from "../../api/queries";
 import { chainOf, type Job } from "../../api/types";
+import { HoldReason } from "../../components/hold-reason";
 import { jobPath } from "../../components/job-table";
 import { Ago, Badge, Card } from "../../components/parts";
 import { queuePath } from "../../components/queue-table";
@@ -100,7 +101,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
     ["Retry policy", retryPolicy(job)],
     ["Agent iteration", job.agent && agentIteration(job)],
     ["Agent cost", job.agent && agentCost(job)],
-    ["Hold reason", job.hold_reason],
+    ["Hold reason", job.hold_reason && <HoldReason reason={job.hold_reason} />],
     ["Tags", job.tags && <Tags tags={job.tags} />],
   ];
   return rows.filter(([, value]) => value !== undefined && value !== null && value !== "");

@@ -6,7 +6,7 @@ import { Table, type Column } from "../../components/table";
 import { count, money } from "../../lib/format";
 
 function Detail({ label, value }: { label: string; value: unknown }) {
-  return value === undefined ? null : (
+  return (
     <div>
       <h3>{label}</h3>
       <pre className="json" tabIndex={0} aria-label={label}>
@@ -14,6 +14,16 @@ function Detail({ label, value }: { label: string; value: unknown }) {
       </pre>
     </div>
   );
+}
+
+/** Label and value of what an iteration left behind. */
+function detailsOf(i: Iteration): [string, unknown][] {
+  const all: [string, unknown][] = [
+    ["Hold reason", i.hold_reason],
+    ["Checkpoint", i.checkpoint],
+    ["Result", i.result],
+  ];
+  return all.filter(([, value]) => value !== undefined);
 }
 
 const TONES: Record<string, string> = { done: "green", continue: "active", hold: "held" };
@@ -47,7 +57,7 @@ export function Iterations({ job }: { job: Job }) {
       ),
     },
   ];
-  const detailed = (iterations.data ?? []).filter((i) => i.checkpoint !== undefined || i.result !== undefined || i.hold_reason !== undefined);
+  const detailed = (iterations.data ?? []).map((i) => ({ ...i, details: detailsOf(i) })).filter((i) => i.details.length > 0);
   return (
     <Card title="Agent iterations">
       {iterations.data === undefined ? (
@@ -67,11 +77,13 @@ export function Iterations({ job }: { job: Job }) {
         <div className="card-body stack">
           {detailed.map((i) => (
             <details key={i.id}>
-              <summary>Iteration {i.iteration}: checkpoint and result</summary>
+              <summary>
+                Iteration {i.iteration}: {i.details.map(([label]) => label.toLowerCase()).join(", ")}
+              </summary>
               <div className="stack">
-                <Detail label="Hold reason" value={i.hold_reason} />
-                <Detail label="Checkpoint" value={i.checkpoint} />
-                <Detail label="Result" value={i.result} />
+                {i.details.map(([label, value]) => (
+                  <Detail key={label} label={label} value={value} />
+                ))}
               </div>
             </details>
           ))}

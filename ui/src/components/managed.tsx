@@ -1,0 +1,95 @@
+// A page about things that are made, changed and deleted there: their list and its dialogs.
+import type { UseMutationResult, UseQueryResult } from "@tanstack/react-query";
+import { useState, type ReactNode } from "react";
+
+import { useTitle } from "../lib/hooks";
+import { ConfirmDialog } from "./job-dialogs";
+import { Button, Card, PageHead } from "./parts";
+import { Table, type Column } from "./table";
+
+interface ManagedProps<T> {
+  /** "Webhooks" and "Webhook": the heading, the buttons and the dialogs are named after these. */
+  many: string;
+  one: string;
+  /** Below the heading. */
+  note?: ReactNode;
+  items: UseQueryResult<T[]>;
+  columns: readonly Column<T>[];
+  nameOf: (item: T) => string;
+  /** Buttons of a row, before those that open its dialogs. */
+  actions?: (item: T) => ReactNode;
+  /** What opens the dialog on an item that there is. */
+  change: "Edit" | "Clone";
+  /** For that item, or for a new one. */
+  dialog: (item: T | null, onClose: () => void) => ReactNode;
+  remove: UseMutationResult<unknown, Error, string>;
+  /** What it means to delete the item. */
+  removal: (item: T) => string;
+}
+
+type Asked<T> = { what: "form"; item: T | null } | { what: "delete"; item: T };
+
+export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
+  const { many, one, note, items, columns, nameOf, actions, change, dialog, remove, removal } = props;
+  useTitle(many);
+  const [asked, setAsked] = useState<Asked<T> | null>(null);
+  const close = () => {
+    remove.reset();
+    setAsked(null);
+  };
+  const deletion = `Delete ${one.toLowerCase()}`;
+  const withActions: Column<T>[] = [
+    ...columns,
+    {
+      id: "action",
+      header: <span className="sr-only">Actions</span>,
+      cell: (item) => (
+        <span className={`card-row ${actions === undefined ? "nowrap" : "row-actions"}`}>
+          {actions?.(item)}
+          <Button compact aria-label={`${change} ${nameOf(item)}`} onClick={() => setAsked({ what: "form", item })}>
+            {change}
+          </Button>
+          <Button
+            compact
+            kind="danger"
+            aria-label={`Delete ${nameOf(item)}`}
+            onClick={() => setAsked({ what: "delete", item })}
+          >
+            Delete
+          </Button>
+        </span>
+      ),
+    },
+  ];
+  return (
+    <>
+      <PageHead title={many}>
+        <Button kind="primary" onClick={() => setAsked({ what: "form", item: null })}>
+          Create {one}
+        </Button>
+      </PageHead>
+      {note !== undefined && <p className="page-note">{note}</p>}
+      <Card title={`All ${many} (${items.data?.length ?? 0})`}>
+        <Table
+          label={many}
+          rows={items.data}
+          columns={withActions}
+          rowKey={(item) => item.id}
+          empty={`No ${many.toLowerCase()} found`}
+          error={items.error}
+        />
+      </Card>
+      {asked?.what === "form" && dialog(asked.item, close)}
+      {asked?.what === "delete" && (
+        <ConfirmDialog
+          title={deletion}
+          text={removal(asked.item)}
+          action={deletion}
+          run={remove}
+          onConfirm={() => remove.mutate(asked.item.id, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+// What an approval policy looks for in an agent's job (http-api.md 17.4).
+import type { Policy, PolicyInput } from "../api/types";
+
+/** What is typed into a form: blank is not there. */
+export interface PolicyForm {
+  name: string;
+  queue: string;
+  tagKey: string;
+  tagValue: string;
+  mode: "any" | "all";
+  enabled: boolean;
+}
+
+export const formOf = (policy: Policy | null): PolicyForm => ({
+  name: policy?.name ?? "",
+  queue: policy?.queue ?? "",
+  tagKey: policy?.tag_key ?? "",
+  tagValue: policy?.tag_value ?? "",
+  mode: policy?.mode === "all" ? "all" : "any",
+  enabled: policy?.enabled ?? true,
+});
+
+/** A value without a tag means nothing and is left out. */
+export function toInput(form: PolicyForm): PolicyInput {
+  const queue = form.queue.trim();
+  const key = form.tagKey.trim();
+  return {
+    name: form.name.trim(),
+    mode: form.mode,
+    enabled: form.enabled,
+    ...(queue === "" ? {} : { queue }),
+    ...(key === "" ? {} : { tag_key: key, tag_value: form.tagValue.trim() }),
+  };
+}
+
+type Checked = Pick<PolicyInput, "queue" | "tag_key" | "tag_value">;
+
+export function checksOf({ queue = "", tag_key = "", tag_value = "" }: Checked): string[] {
+  return [
+    ...(queue === "" ? [] : [`queue is ${queue}`]),
+    ...(tag_key === "" ? [] : [`tag ${tag_key} is ${tag_value === "" ? "missing or empty" : tag_value}`]),
+  ];
+}
+
+/** What joins the checks of a mode. */
+export const joiner = (mode: string | undefined): string => (mode === "all" ? "and" : "or");
+
+const MATCHED = "approval policy matched: ";
+
+/** The policy that the server names in the reason of a hold; null when the reason is another. */
+export const policyOfReason = (reason: string): string | null =>
+  reason.startsWith(MATCHED) ? reason.slice(MATCHED.length) : null;
