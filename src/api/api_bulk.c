@@ -181,25 +181,19 @@ static void read_ids(const struct api_bulk_in *in, struct api_bulk *b)
 
 static void reply_counts(struct api_call *c, const struct api_bulk *b)
 {
-    struct buf json;
-    buf_init(&json, 256);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__i64(&w, "affected", (int64_t)b->affected);
     api_document__i64(&w, "errors", (int64_t)b->errors);
     api_document__i64(&w, "duration_ms", (os_clock_mono().ns - c->started.ns) / NS_PER_MS);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable)
 {
     const struct api_bulk *b = c->data;
-    struct buf json;
-    buf_init(&json, 256);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__i64(&w, "affected", 0);
     api_document__i64(&w, "matched", (int64_t)matched);
@@ -208,9 +202,7 @@ void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicab
     api_document__bool(&w, "dry_run", true);
     api_document__i64(&w, "duration_ms", (os_clock_mono().ns - c->started.ns) / NS_PER_MS);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 /* Now: one command, so that all jobs see one moment, and all of them are done or none */
@@ -292,15 +284,13 @@ void api_bulk__run(struct api_call *c)
 static void was_put(struct api_call *c, const struct result *r)
 {
     const uint64_t *total = c->data;
-    struct buf json;
     char id[ID_TEXT_MAX];
     if (api_call__refused(c, r)) {
         return;
     }
     svc_bulk_wake(c->api->config.bulk);
     size_t len = id_format(r->id, ID_BULK, id);
-    buf_init(&json, 512);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "bulk_operation_id", str_from(id, len));
     api_document__text(&w, "status", STR("queued"));
@@ -309,11 +299,9 @@ static void was_put(struct api_call *c, const struct result *r)
     buf_init(&url, 128);
     buf_printf(&url, "/api/v1/bulk/%.*s/progress", (int)len, id);
     api_document__text(&w, "progress_url", buf_str(&url));
-    json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 202, buf_str(&json));
     buf_deinit(&url);
-    buf_deinit(&json);
+    json_write_end(&w);
+    api_call__reply(c, 202, &w);
 }
 
 void api_bulk__put(struct api_call *c, uint64_t total)
@@ -444,15 +432,11 @@ static void handle_get(struct api_call *c)
     struct store_bulk rec;
     struct id id;
     struct buf value;
-    struct buf json;
     api_call__buf(&value);
     if (api_bulk__record(c, &id, &value, &rec)) {
-        api_call__buf(&json);
-        struct json_write w = json_write_to(&json);
+        struct json_write w = api_call__json(c);
         write_record(&w, id, &rec);
-        json_write_finish(&w);
-        api_call__reply(c, 200, buf_str(&json));
-        buf_deinit(&json);
+        api_call__reply(c, 200, &w);
     }
     buf_deinit(&value);
 }

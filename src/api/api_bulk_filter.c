@@ -79,7 +79,7 @@ static void looked(struct api_call *c)
     struct found *f = b->found;
     bool late = c->ask.lag > 0;
     if (late && ++f->late <= LATE_MAX) {
-        buf_deinit(&c->asked);
+        buf_deinit(&c->answer);
         api_call__ask(c, look, looked);
     } else if (late && b->dry_run) {
         api_call__fail(c, ERR_UNHEALTHY, "the view is behind by %llu jobs; try again later",

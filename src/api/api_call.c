@@ -8,6 +8,7 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/digits.h"
+#include "log/log.h"
 #include "os/os_clock.h"
 
 /* An answer: a thousand documents of the largest kind. */
@@ -26,9 +27,13 @@ void api_call__buf(struct buf *b)
     buf_init(b, ANSWER_BYTES_MAX);
 }
 
-void api_call__buf_room(struct buf *b, void *room, size_t room_bytes)
+struct json_write api_call__json(struct api_call *c)
 {
-    buf_init_room(b, ANSWER_BYTES_MAX, room, room_bytes);
+    enum { ROOM_BYTES = 512 }; /* most answers; others move out */
+    char *room = arena_alloc(c->arena, ROOM_BYTES, 1);
+    buf_deinit(&c->answer);
+    buf_init_room(&c->answer, ANSWER_BYTES_MAX, room, room == NULL ? 0 : ROOM_BYTES);
+    return json_write_to(&c->answer);
 }
 
 /* Ends */
@@ -65,6 +70,11 @@ static void common_headers(struct api_call *c, struct answer_headers *h, int64_t
 static void count_end(struct api_call *c, int status, int64_t took_ns)
 {
     api_metrics__end(c->api->metrics, c->route, c->req->method, status, took_ns);
+    if (log_wants(LOG_DEBUG)) {
+        log_debug("http request", LOG_STR("method", c->req->method_name),
+                  LOG_STR("path", c->req->path), LOG_I64("status", status),
+                  LOG_I64("duration_ms", took_ns / NS_PER_MS));
+    }
 }
 
 static int64_t took_ns(const struct api_call *c)
@@ -90,9 +100,9 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
-    struct buf asked = c->asked;         /* the body may be in it */
+    struct buf written = c->answer;      /* the body may be in it */
     http_request_answer(req, &response); /* the call is gone after this */
-    buf_deinit(&asked);
+    buf_deinit(&written);
 }
 
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body)
@@ -126,33 +136,30 @@ void api_call__reply_static(struct api_call *c, int status, struct str type, str
     answer(c, status, type, body, &h);
 }
 
-void api_call__reply(struct api_call *c, int status, struct str json)
+static void reply_json(struct api_call *c, int status, struct answer_headers *h)
 {
-    enum { SMALL_BYTES = 4096 };
+    buf_add_char(&c->answer, '\n');
+    if (c->answer.overflow) {
+        api_call__fail(c, ERR_TOO_LARGE, "the answer is too large; ask for fewer jobs");
+    } else {
+        answer(c, status, STR("application/json"), buf_str(&c->answer), h);
+    }
+}
+
+void api_call__reply(struct api_call *c, int status, const struct json_write *w)
+{
     struct answer_headers h = {.count = 0};
-    bool small = json.len < SMALL_BYTES;
-    char *body = small ? arena_alloc(c->arena, json.len + 1, 1) : NULL;
-    char *own = body == NULL ? malloc(json.len + 1) : NULL;
-    body = body == NULL ? own : body;
-    CHECK(body != NULL);
-    memcpy(body, json.ptr, json.len);
-    body[json.len] = '\n';
-    answer(c, status, STR("application/json"), str_from(body, json.len + 1), &h);
-    free(own);
+    json_write_finish(w);
+    reply_json(c, status, &h);
 }
 
 void api_call__reply_status(struct api_call *c, const char *word)
 {
-    char room[128];
-    struct buf json;
-    buf_init_room(&json, sizeof room, room, sizeof room);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", str_from_z(word));
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 void api_call__reply_empty(struct api_call *c, int status)
@@ -271,7 +278,7 @@ static void drop(struct api_call *c)
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
-    buf_deinit(&c->asked);
+    buf_deinit(&c->answer);
     http_request_drop(req);
 }
 
@@ -435,7 +442,7 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
                                .reply_to = http_loop_mailbox(c->req->loop),
                                .data = c,
                                .text = text};
-    api_call__buf(&c->asked);
+    api_call__buf(&c->answer);
     c->ask_busy = true;
     view_ask(c->api->config.view, &c->ask);
 }
@@ -444,14 +451,9 @@ void api_call__reply_asked(struct api_call *c)
 {
     char lag[24];
     struct answer_headers h = {0};
-    if (c->asked.overflow) {
-        api_call__fail(c, ERR_TOO_LARGE, "the answer is too large; ask for fewer jobs");
-        return;
-    }
     int n = snprintf(lag, sizeof lag, "%llu", (unsigned long long)c->ask.lag);
     add_header(&h, STR("X-Corvo-View-Lag"), str_from(lag, (size_t)n));
-    buf_add_char(&c->asked, '\n');
-    answer(c, 200, STR("application/json"), buf_str(&c->asked), &h);
+    reply_json(c, 200, &h);
 }
 
 static void rebuilt(struct view_rebuild *r)

@@ -25,18 +25,14 @@ static const struct json_schema join_schema = JSON_SCHEMA(struct join_in, join_r
 
 static void reply_member(struct api_call *c, const struct join_in *in)
 {
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
     api_document__bool(&w, "added", false);
     api_document__text(&w, "node_id", in->node_id);
     api_document__text(&w, "addr", in->addr);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_join(struct api_call *c)

@@ -280,32 +280,25 @@ static const char *const status_words[RESULT_STATUS_COUNT] = {
 
 static void one_enqueued(struct api_call *c, const struct result *r)
 {
-    char room[256];
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
     bool duplicate = r->items[0].status == RESULT_DUPLICATE;
-    buf_init_room(&json, sizeof room, room, sizeof room);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__id(&w, "job_id", r->items[0].id, ID_JOB);
     api_document__text(&w, "status", str_from_z(status_words[r->items[0].status]));
     api_document__bool(&w, "unique_existing", duplicate);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, duplicate ? 200 : 201, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, duplicate ? 200 : 201, &w);
 }
 
 static void many_enqueued(struct api_call *c, const struct result *r)
 {
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     json_write_key(&w, STR("job_ids"));
     json_write_array(&w);
@@ -323,9 +316,7 @@ static void many_enqueued(struct api_call *c, const struct result *r)
         api_document__id(&w, "batch_id", r->id, ID_BATCH);
     }
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 201, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 201, &w);
 }
 
 /* Handlers */
@@ -514,18 +505,14 @@ static void handle_ingest(struct api_call *c)
 
 static void batch_opened(struct api_call *c, const struct result *r)
 {
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
-    buf_init(&json, 128);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__id(&w, "batch_id", r->id, ID_BATCH);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 201, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 201, &w);
 }
 
 static void handle_batch_open(struct api_call *c)
@@ -564,9 +551,7 @@ static void handle_batch_seal(struct api_call *c)
 
 static void write_batch(struct api_call *c, struct id id, const struct store_batch *b)
 {
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__id(&w, "id", id, ID_BATCH);
     api_document__i64(&w, "total", (int64_t)b->total);
@@ -578,9 +563,7 @@ static void write_batch(struct api_call *c, struct id id, const struct store_bat
     api_document__time(&w, "created_at", b->created_at);
     api_document__bool(&w, "sealed", b->sealed);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_batch_get(struct api_call *c)

@@ -261,7 +261,7 @@ static const struct json_schema list_schema =
 /* The log has the events of all namespaces, so a page of one may be far apart. What is looked at in
  * one turn of the network thread is bounded, in bytes of events; then others have their turn. */
 struct listing {
-    struct json_write w; /* into the call's asked */
+    struct json_write w;
     struct event_match match;
     uint64_t after; /* looked at up to here */
     int64_t left;
@@ -297,8 +297,7 @@ static void list_piece(struct api_call *c)
     }
     json_write_end(&l->w);
     json_write_end(&l->w);
-    json_write_finish(&l->w);
-    api_call__reply(c, 200, buf_str(&c->asked));
+    api_call__reply(c, 200, &l->w);
 }
 
 static void handle_list(struct api_call *c)
@@ -309,8 +308,7 @@ static void handle_list(struct api_call *c)
                           .after = (uint64_t)in->after_seq,
                           .left = in->limit};
     c->data = l;
-    api_call__buf(&c->asked);
-    l->w = json_write_to(&c->asked);
+    l->w = api_call__json(c);
     json_write_object(&l->w);
     json_write_key(&l->w, STR("events"));
     json_write_array(&l->w);

@@ -341,14 +341,12 @@ static void write_position(struct json_write *w, const struct explain_job *x)
 static void answer_job(struct api_call *c)
 {
     struct explanation *e = c->data;
-    struct buf json;
     if (!e->job.found || !api_names__is_visible(c, e->job.job.queue)) {
         api_call__fail(c, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
         return;
     }
     e->queue = e->job.job.queue;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     e->w = &w;
     json_write_object(&w);
     api_document__id(&w, "job_id", e->id, ID_JOB);
@@ -362,9 +360,7 @@ static void answer_job(struct api_call *c)
     write_position(&w, &e->job);
     api_document__time(&w, "expire_at", e->job.job.expire_at);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void look_at_job(struct api_call *c, struct machine *m)
@@ -416,14 +412,12 @@ static void explain_waiting_jobs(struct explanation *e)
 static void answer_queue(struct api_call *c)
 {
     struct explanation *e = c->data;
-    struct buf json;
     if (!e->job.queue.known) {
         api_call__fail(c, ERR_NOT_FOUND, "queue \"" STR_FMT "\" not found",
                        STR_ARG(api_names__visible(c, e->queue)));
         return;
     }
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     e->w = &w;
     json_write_object(&w);
     api_document__text(&w, "queue", api_names__visible(c, e->queue));
@@ -436,9 +430,7 @@ static void answer_queue(struct api_call *c)
     write_counts(&w, &e->job.queue);
     write_workers(&w, &e->job.queue);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void look_at_queue(struct api_call *c, struct machine *m)

@@ -35,6 +35,7 @@ struct api_call {
     struct mono started;
     char request_id[64];
     size_t request_id_len;
+    struct buf answer; /* as far as it is written, here or by the view's thread */
 
     /* a command under way, in op */
     bool op_busy;
@@ -56,7 +57,6 @@ struct api_call {
     /* a question to the view, or its being made anew, under way */
     struct view_ask ask;
     bool ask_busy;
-    struct buf asked; /* the answer, written by the view's thread or in pieces */
     struct err ask_err;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
@@ -86,8 +86,9 @@ struct api {
 
 /* api_call.c: the ends of a call */
 
-/* A JSON answer. The text is copied; a newline is added. */
-void api_call__reply(struct api_call *c, int status, struct str json);
+/* The answer is JSON: where it is written, and its end, with a newline behind it. */
+struct json_write api_call__json(struct api_call *c);
+void api_call__reply(struct api_call *c, int status, const struct json_write *w);
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body);
 /* The same with headers of its own, at most API_HEADERS_MAX. */
 enum { API_HEADERS_MAX = 8 };
@@ -131,10 +132,10 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
 void api_call__later(struct api_call *c, void (*then)(struct api_call *c));
 
 /* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
- * answer into c->asked, or set c->ask_err; then go on here. Errors end the call. */
+ * answer into c->answer, or set c->ask_err; then go on here. Errors end the call. */
 void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct view_reader *r),
                    void (*then)(struct api_call *c));
-/* 200 with c->asked, and a header that says what the answer did not see. */
+/* 200 with c->answer, and a header that says what the answer did not see. */
 void api_call__reply_asked(struct api_call *c);
 /* Make the view anew, and go on when that is done. */
 void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c));
@@ -143,9 +144,8 @@ void *api_call__alloc(struct api_call *c, size_t size);
 #define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
 #define API_NEW(c, type)      ((type *)api_call__alloc((c), sizeof(type)))
 
-/* A buf for an answer, bounded by what an answer may be; freed with buf_deinit by the caller. */
+/* A buf bounded by what an answer may be; freed with buf_deinit by the caller. */
 void api_call__buf(struct buf *b);
-void api_call__buf_room(struct buf *b, void *room, size_t room_bytes); /* begins in the room */
 
 /* api_names.c: words, namespaces and ids */
 

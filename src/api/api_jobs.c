@@ -12,15 +12,11 @@ static void handle_get(struct api_call *c)
 {
     struct job j;
     struct buf doc;
-    struct buf json;
     buf_init(&doc, SIZE_MAX);
     if (api_names__job(c, c->param[0], &doc, &j)) {
-        api_call__buf(&json);
-        struct json_write w = json_write_to(&json);
+        struct json_write w = api_call__json(c);
         api_document__job(&w, c, &j, engine_store(c->api->config.engine));
-        json_write_finish(&w);
-        api_call__reply(c, 200, buf_str(&json));
-        buf_deinit(&json);
+        api_call__reply(c, 200, &w);
     }
     buf_deinit(&doc);
 }
@@ -42,15 +38,14 @@ static const struct json_schema bulk_get_schema = JSON_SCHEMA(struct bulk_get_in
 static void handle_bulk_get(struct api_call *c)
 {
     const struct bulk_get_in *in = c->in;
-    struct buf json;
     struct buf doc;
-    buf_init(&json, BULK_GET_BYTES_MAX);
     buf_init(&doc, SIZE_MAX);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
+    c->answer.limit_bytes = BULK_GET_BYTES_MAX;
     json_write_object(&w);
     json_write_key(&w, STR("jobs"));
     json_write_array(&w);
-    for (size_t i = 0; i < in->job_ids_count && !json.overflow; i++) {
+    for (size_t i = 0; i < in->job_ids_count && !c->answer.overflow; i++) {
         struct job j;
         buf_clear(&doc);
         if (api_names__read_job(c, in->job_ids[i], &doc, &j)) {
@@ -59,14 +54,12 @@ static void handle_bulk_get(struct api_call *c)
     }
     json_write_end(&w);
     json_write_end(&w);
-    json_write_finish(&w);
-    if (json.overflow) {
+    buf_deinit(&doc);
+    if (c->answer.overflow) {
         api_call__fail(c, ERR_TOO_LARGE, "the jobs are larger than %d bytes", BULK_GET_BYTES_MAX);
     } else {
-        api_call__reply(c, 200, buf_str(&json));
+        api_call__reply(c, 200, &w);
     }
-    buf_deinit(&doc);
-    buf_deinit(&json);
 }
 
 static const char *const iteration_words[] = {
@@ -101,15 +94,13 @@ static void handle_iterations(struct api_call *c)
 {
     struct job j;
     struct buf doc;
-    struct buf json;
     buf_init(&doc, SIZE_MAX);
     bool found = api_names__job(c, c->param[0], &doc, &j);
     buf_deinit(&doc);
     if (!found) {
         return;
     }
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     struct iterations its = {.w = &w, .job = j.id};
     json_write_object(&w);
     json_write_key(&w, STR("iterations"));
@@ -117,9 +108,7 @@ static void handle_iterations(struct api_call *c)
     store_rows_each_iteration(engine_store(c->api->config.engine), j.id, write_iteration, &its);
     json_write_end(&w);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 /* Doing */
@@ -225,20 +214,16 @@ static void handle_delete(struct api_call *c)
 
 static void replayed(struct api_call *c, const struct result *r)
 {
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
-    buf_init(&json, 256);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__id(&w, "job_id", r->id, ID_JOB);
     api_document__text(&w, "status", STR("pending"));
     api_document__bool(&w, "unique_existing", false);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 201, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 201, &w);
 }
 
 /* The query says the same as the body, which wins. What is no number is refused as 0 is. */

@@ -89,20 +89,16 @@ void api_policies__write(struct json_write *w, const struct api_call *c, struct 
 static void handle_list(struct api_call *c)
 {
     struct listing *l = API_NEW(c, struct listing);
-    struct buf json;
     l->call = c;
     store_each(engine_store(c->api->config.engine), STORE_KIND_POLICY, list_one, l);
     qsort(l->rows, l->count, sizeof *l->rows, newest_first);
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < l->count; i++) {
         api_policies__write(&w, c, l->rows[i].id, &l->rows[i].rec);
     }
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 /* The stored record, put into bytes, which *out points into; false when the caller sees none. */
@@ -120,18 +116,14 @@ static void created(struct api_call *c, const struct result *r)
 {
     struct store_policy rec;
     struct buf bytes;
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
     buf_init(&bytes, LIMIT_OP_BYTES);
     if (read_policy(c, r->id, &bytes, &rec)) {
-        api_call__buf(&json);
-        struct json_write w = json_write_to(&json);
+        struct json_write w = api_call__json(c);
         api_policies__write(&w, c, r->id, &rec);
-        json_write_finish(&w);
-        api_call__reply(c, 200, buf_str(&json));
-        buf_deinit(&json);
+        api_call__reply(c, 200, &w);
     } else {
         api_call__fail(c, ERR_NOT_FOUND, "the approval policy was deleted meanwhile");
     }

@@ -111,7 +111,6 @@ static void write_queue(struct json_write *w, const struct api_call *c,
 static void write_all(struct api_call *c)
 {
     const struct queue_list *list = c->data;
-    struct buf json;
     if (list->cut) {
         api_call__fail(c, ERR_INTERNAL, "there are more queues than an answer can hold");
         return;
@@ -119,16 +118,13 @@ static void write_all(struct api_call *c)
     if (list->count > 0) {
         qsort(list->rows, list->count, sizeof(struct machine_queue), compare_names);
     }
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < list->count; i++) {
         write_queue(&w, c, &list->rows[i]);
     }
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_list(struct api_call *c)
@@ -151,18 +147,14 @@ static void look_one(struct api_call *c, struct machine *m)
 static void write_one(struct api_call *c)
 {
     const struct queue_list *list = c->data;
-    struct buf json;
     if (list->count == 0) {
         api_call__fail(c, ERR_NOT_FOUND, "queue \"" STR_FMT "\" not found",
                        STR_ARG(api_names__visible(c, c->param[0])));
         return;
     }
-    buf_init(&json, 8192);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     write_queue(&w, c, &list->rows[0]);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_get(struct api_call *c)

@@ -87,9 +87,8 @@ static void drop(struct restore *r)
 static void reply(struct restore *r)
 {
     struct api_call *c = r->call;
-    struct buf json;
-    buf_init(&json, 1024);
-    struct json_write w = json_write_to(&json);
+    c->arena = r->call_arena; /* the answer outlives the other */
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
     api_document__i64(&w, "restored_jobs", (int64_t)r->restored);
@@ -101,10 +100,8 @@ static void reply(struct restore *r)
         api_document__i64(&w, "failed_jobs", (int64_t)r->failed);
     }
     json_write_end(&w);
-    json_write_finish(&w);
     restore_free(r);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 /* Reading */

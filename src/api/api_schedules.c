@@ -148,21 +148,17 @@ static void write_schedule(struct json_write *w, const struct api_call *c, struc
 static void reply_schedule(struct api_call *c, int status, struct id id)
 {
     struct buf bytes;
-    struct buf json;
     struct store_schedule rec;
     buf_init(&bytes, LIMIT_OP_BYTES);
-    api_call__buf(&json);
     if (store_get(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE,
                   str_from(id.b, ID_BYTES), &bytes) &&
         store_record_decode_schedule(buf_str(&bytes), &rec)) {
-        struct json_write w = json_write_to(&json);
+        struct json_write w = api_call__json(c);
         write_schedule(&w, c, id, &rec);
-        json_write_finish(&w);
-        api_call__reply(c, status, buf_str(&json));
+        api_call__reply(c, status, &w);
     } else {
         api_call__fail(c, ERR_NOT_FOUND, "schedule not found");
     }
-    buf_deinit(&json);
     buf_deinit(&bytes);
 }
 
@@ -283,7 +279,6 @@ static void write_rows(struct json_write *w, const struct listing *l)
 static void handle_list(struct api_call *c)
 {
     struct listing l = {.call = c};
-    struct buf json;
     store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, list_one, &l);
     if (l.cut) {
         api_call__fail(c, ERR_INTERNAL, "there are more schedules than an answer can hold");
@@ -292,12 +287,9 @@ static void handle_list(struct api_call *c)
     if (l.count > 0) {
         qsort(l.rows, l.count, sizeof *l.rows, compare_names);
     }
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     write_rows(&w, &l);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_get(struct api_call *c)
@@ -405,21 +397,17 @@ static void handle_delete(struct api_call *c)
 
 static void ran(struct api_call *c, const struct result *r)
 {
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
     bool duplicate = r->affected == 0;
-    buf_init(&json, 256);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__id(&w, "job_id", r->id, ID_JOB);
     api_document__text(&w, "status", duplicate ? STR("duplicate") : STR("pending"));
     api_document__bool(&w, "unique_existing", duplicate);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, duplicate ? 200 : 201, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, duplicate ? 200 : 201, &w);
 }
 
 static void handle_run(struct api_call *c)

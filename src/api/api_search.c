@@ -323,13 +323,13 @@ static void run_search(struct api_call *c, struct view_reader *r)
     }
     uint64_t seen = search->offset + search->count;
     bool more = search->count > 0 && seen < search->total;
-    c->asked.limit_bytes = ANSWER_BYTES_MAX;
-    struct json_write w = json_write_to(&c->asked);
+    c->answer.limit_bytes = ANSWER_BYTES_MAX;
+    struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);
     json_write_key(&w, STR("jobs"));
     json_write_array(&w);
-    for (size_t i = 0; i < search->count && !c->asked.overflow; i++) {
+    for (size_t i = 0; i < search->count && !c->answer.overflow; i++) {
         write_summary(c, &w, search->ids[i], &doc);
     }
     json_write_end(&w);
@@ -483,15 +483,15 @@ static void run_words(struct api_call *c, struct view_reader *r)
     if (view_words_find(r, words, c->arena, &c->ask_err) != ERR_OK) {
         return;
     }
-    c->asked.limit_bytes = ANSWER_BYTES_MAX;
-    struct json_write w = json_write_to(&c->asked);
+    c->answer.limit_bytes = ANSWER_BYTES_MAX;
+    struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);
     json_write_key(&w, STR("q"));
     json_write_str(&w, words->query);
     json_write_key(&w, STR("results"));
     json_write_array(&w);
-    for (size_t i = 0; i < words->count && !c->asked.overflow; i++) {
+    for (size_t i = 0; i < words->count && !c->answer.overflow; i++) {
         write_found(c, &w, words->ids[i], &doc);
     }
     json_write_end(&w);
@@ -527,17 +527,13 @@ static void handle_words(struct api_call *c)
 
 static void rebuilt(struct api_call *c)
 {
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
     api_document__bool(&w, "rebuilt", true);
     api_document__i64(&w, "duration_ms", c->rebuild.took_ms);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_rebuild(struct api_call *c)

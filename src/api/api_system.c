@@ -7,26 +7,17 @@
 #include "base/check.h"
 #include "json/json_scan.h"
 
-static void reply_json(struct api_call *c, struct json_write *w, struct buf *json)
-{
-    json_write_finish(w);
-    api_call__reply(c, 200, buf_str(json));
-    buf_deinit(json);
-}
-
 /* Health */
 
 static void say_healthy(struct api_call *c, const struct api_view *v)
 {
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
     api_document__text(&w, "raft_state", str_from_z(v->engine.node.role));
     api_document__bool(&w, "leader", v->engine.node.leads);
     json_write_end(&w);
-    reply_json(c, &w, &json);
+    api_call__reply(c, 200, &w);
 }
 
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
@@ -70,25 +61,21 @@ static void handle_livez(struct api_call *c)
 static void handle_info(struct api_call *c)
 {
     struct str version = str_from_z(c->api->config.version);
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "server_version", version);
     api_document__text(&w, "api_version", version);
     json_write_end(&w);
-    reply_json(c, &w, &json);
+    api_call__reply(c, 200, &w);
 }
 
 /* Numbers */
 
 static void write_status(struct api_call *c, const struct api_view *v)
 {
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     api_status__write(&w, v);
-    reply_json(c, &w, &json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_cluster_status(struct api_call *c)
@@ -113,9 +100,7 @@ static void handle_metrics(struct api_call *c)
 static void write_throughput(struct api_call *c, const struct api_view *v)
 {
     int64_t last = throughput_minute_number(v->now);
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (int64_t minute = last - THROUGHPUT_MINUTES + 1; minute <= last; minute++) {
         struct throughput_minute counts = throughput_minute(&v->throughput, minute);
@@ -127,7 +112,7 @@ static void write_throughput(struct api_call *c, const struct api_view *v)
         json_write_end(&w);
     }
     json_write_end(&w);
-    reply_json(c, &w, &json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_throughput(struct api_call *c)
@@ -139,10 +124,8 @@ static void handle_throughput(struct api_call *c)
 static void handle_runtime(struct api_call *c)
 {
     struct os_process_usage usage;
-    struct buf json;
     os_process_usage(&usage);
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__i64(&w, "goroutines", (int64_t)usage.threads);
     api_document__i64(&w, "gomaxprocs", (int64_t)usage.cpus);
@@ -152,7 +135,7 @@ static void handle_runtime(struct api_call *c)
     api_document__i64(&w, "cpu_user_ns", usage.cpu_user_ns);
     api_document__i64(&w, "cpu_sys_ns", usage.cpu_system_ns);
     json_write_end(&w);
-    reply_json(c, &w, &json);
+    api_call__reply(c, 200, &w);
 }
 
 /* Workers */
@@ -205,15 +188,13 @@ static void write_worker(struct json_write *w, const struct machine_worker *work
 
 static void write_workers(struct api_call *c, const struct api_view *v)
 {
-    struct buf json;
     struct buf queues;
     if (v->cut) {
         api_call__fail(c, ERR_INTERNAL, "there are more workers than an answer can hold");
         return;
     }
-    api_call__buf(&json);
     api_call__buf(&queues);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < v->worker_row_count; i++) {
         const struct machine_worker *worker = &v->workers[i];
@@ -226,7 +207,7 @@ static void write_workers(struct api_call *c, const struct api_view *v)
     }
     json_write_end(&w);
     buf_deinit(&queues);
-    reply_json(c, &w, &json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_workers(struct api_call *c)

@@ -50,7 +50,7 @@ static void run_summary(struct api_call *c, struct view_reader *r)
     if (view_usage_sum(r, &s->usage, c->arena, &c->ask_err) != ERR_OK) {
         return;
     }
-    struct json_write w = json_write_to(&c->asked);
+    struct json_write w = json_write_to(&c->answer);
     json_write_object(&w);
     api_document__text(&w, "period", s->period);
     api_document__time(&w, "from", s->usage.from);
@@ -117,7 +117,7 @@ static void run_billing(struct api_call *c, struct view_reader *r)
     if (view_usage_sum(r, &s->usage, c->arena, &c->ask_err) != ERR_OK) {
         return;
     }
-    struct json_write w = json_write_to(&c->asked);
+    struct json_write w = json_write_to(&c->answer);
     json_write_object(&w);
     api_document__text(&w, "period", s->period);
     json_write_key(&w, STR("summary"));

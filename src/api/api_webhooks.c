@@ -111,36 +111,28 @@ static void write_webhook(struct json_write *w, const struct api_call *c, const 
 static void handle_list(struct api_call *c)
 {
     struct listing *l = API_NEW(c, struct listing);
-    struct buf json;
     l->call = c;
     store_each(engine_store(c->api->config.engine), STORE_KIND_WEBHOOK, list_one, l);
     qsort(l->rows, l->count, sizeof *l->rows, compare_created);
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < l->count; i++) {
         write_webhook(&w, c, &l->rows[i]);
     }
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 /* ---- changes ---- */
 
 static void reply_done(struct api_call *c, struct str status, struct str id)
 {
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", status);
     api_document__text(&w, "id", id);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void put_done(struct api_call *c, const struct result *r)

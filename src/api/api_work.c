@@ -107,8 +107,6 @@ static void write_claimed(struct api_call *c, struct json_write *w, const struct
 
 static void one_fetched(struct api_call *c, const struct result *r)
 {
-    char room[1024];
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
@@ -116,22 +114,17 @@ static void one_fetched(struct api_call *c, const struct result *r)
         api_call__reply_empty(c, 204);
         return;
     }
-    api_call__buf_room(&json, room, sizeof room);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     write_claimed(c, &w, &r->items[0]);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void many_fetched(struct api_call *c, const struct result *r)
 {
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     json_write_key(&w, STR("jobs"));
     json_write_array(&w);
@@ -140,9 +133,7 @@ static void many_fetched(struct api_call *c, const struct result *r)
     }
     json_write_end(&w);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_fetch(struct api_call *c)
@@ -321,15 +312,11 @@ static void handle_ack(struct api_call *c)
 
 static void reply_acked(struct api_call *c, uint32_t count)
 {
-    struct buf json;
-    buf_init(&json, 64);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__i64(&w, "acked", count);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void many_acked(struct api_call *c, const struct result *r)
@@ -397,21 +384,17 @@ static const struct json_schema fail_schema = JSON_SCHEMA(struct fail_in, fail_r
 
 static void failed(struct api_call *c, const struct result *r)
 {
-    struct buf json;
     if (api_call__refused(c, r)) {
         return;
     }
-    buf_init(&json, 256);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", str_from_z(job_state_name(r->state)));
     api_document__time(&w, "next_attempt_at", r->at);
     api_document__i64(&w, "attempts_remaining", r->remaining);
     api_document__i64(&w, "attempt", r->attempt);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_fail(struct api_call *c)
@@ -482,9 +465,7 @@ static void write_list(struct json_write *w, const char *key, const struct beats
 static void reply_beats(struct api_call *c)
 {
     const struct beats *b = c->data;
-    struct buf json;
-    api_call__buf(&json);
-    struct json_write w = json_write_to(&json);
+    struct json_write w = api_call__json(c);
     json_write_object(&w);
     json_write_key(&w, STR("jobs"));
     json_write_object(&w);
@@ -500,9 +481,7 @@ static void reply_beats(struct api_call *c)
     write_list(&w, "unknown", b, false, true);
     write_list(&w, "canceled", b, false, false);
     json_write_end(&w);
-    json_write_finish(&w);
-    api_call__reply(c, 200, buf_str(&json));
-    buf_deinit(&json);
+    api_call__reply(c, 200, &w);
 }
 
 static void beaten(struct api_call *c, const struct result *r)

@@ -24,6 +24,11 @@ void log_configure(enum log_level min, enum log_format format)
     atomic_store(&line_format, (int)format);
 }
 
+bool log_wants(enum log_level level)
+{
+    return (int)level >= atomic_load_explicit(&min_level, memory_order_relaxed);
+}
+
 static bool format_is_json(void)
 {
     int format = atomic_load(&line_format);
@@ -107,7 +112,7 @@ void log_event(enum log_level level, const char *event, const struct log_value *
                size_t count)
 {
     CHECK(level < LOG_LEVEL_COUNT);
-    if ((int)level < atomic_load(&min_level)) {
+    if (!log_wants(level)) {
         return;
     }
     struct buf line;

@@ -44,6 +44,9 @@ struct log_value {
 /* Before the first thread starts; without it, info and above as LOG_AUTO. */
 void log_configure(enum log_level min, enum log_format format);
 
+/* Whether lines of the level are written, for those that are many. */
+bool log_wants(enum log_level level);
+
 void log_event(enum log_level level, const char *event, const struct log_value *values,
                size_t count);
 
