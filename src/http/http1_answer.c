@@ -117,6 +117,7 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
         .length = r->body.len,
         .connection = connection_value(x, false),
         .common = h->conn->loop->common,
+        .date = http_loop__date(h->conn->loop),
     };
     struct http_out *out = sink(h, x);
     http1_encode_head(out, &answer);
@@ -145,6 +146,7 @@ static void http1_begin(struct http_exchange *x, const struct http_response *r)
                                    : HTTP1_CLOSE,
         .connection = connection_value(x, true),
         .common = h->conn->loop->common,
+        .date = http_loop__date(h->conn->loop),
     };
     http1_encode_head(sink(h, x), &answer);
     http_conn__queue(h->conn);

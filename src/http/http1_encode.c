@@ -8,7 +8,7 @@
 #include "http/http_status.h"
 
 enum {
-    /* "HTTP/1.1 200 ", the three headers that the server writes, line ends, the empty line. */
+    /* "HTTP/1.1 200 ", the four headers that the server writes, line ends, the empty line. */
     HEAD_FIXED_MAX = 192,
 };
 
@@ -85,8 +85,9 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
     CHECK(r->status >= 200);
     CHECK(r->status <= 599);
 
-    size_t max = HEAD_FIXED_MAX + reason.len + r->content_type.len + answer->connection.len +
-                 answer->common.len + headers_size(r->headers, r->header_count);
+    size_t max = HEAD_FIXED_MAX + reason.len + r->content_type.len + answer->date.len +
+                 answer->connection.len + answer->common.len +
+                 headers_size(r->headers, r->header_count);
     char *begin = http_out_reserve(out, max);
     char *at = put(begin, STR("HTTP/1.1 "));
     at = digits_put(at, (uint64_t)r->status);
@@ -95,6 +96,7 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
         at = put_header(at, STR("Content-Type"), r->content_type);
     }
     at = put_framing(at, answer);
+    at = put(put(put(at, STR("Date: ")), answer->date), STR("\r\n"));
     if (answer->connection.len > 0) {
         at = put_header(at, STR("Connection"), answer->connection);
     }

@@ -21,7 +21,8 @@ struct http1_answer {
     enum http1_framing framing;
     uint64_t length;       /* for HTTP1_LENGTH */
     struct str connection; /* "close", "keep-alive"; empty: no such header */
-    struct str common;     /* headers of every answer, from http1_encode_headers */
+    struct str date;
+    struct str common; /* headers of every answer, from http1_encode_headers */
 };
 
 /* Headers as they are written, for answers that all have them. */

@@ -19,7 +19,7 @@ static void must(int rc)
     CHECK(rc == 0);
 }
 
-enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + HTTP_COMMON_HEADERS_MAX + 3 };
+enum { NV_MAX = HTTP_RESPONSE_HEADERS_MAX + HTTP_COMMON_HEADERS_MAX + 4 };
 
 struct nv_list {
     nghttp2_nv row[NV_MAX];
@@ -129,6 +129,7 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     if (shape != ANSWER_STREAMED && r->status != 204 && r->status != 304) {
         nv_add(&list, STR("content-length"), number_text(r->body.len, length));
     }
+    nv_add(&list, STR("date"), http_loop__date(x->loop));
     nv_add_all(&list, r->headers, r->header_count);
     nv_add_all(&list, x->loop->config->headers, x->loop->config->header_count);
     nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};

@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "http/http_conn_int.h"
+#include "http/http_date.h"
 #include "http/http_exchange_int.h"
 #include "http/http_loop.h"
 #include "http/http_server.h"
@@ -63,6 +64,7 @@ struct http_loop {
     size_t spare_count;
     size_t body_bytes; /* of all bodies held */
     struct http_block_cache blocks;
+    struct http_date date;
 
     bool stopping;
     bool closed;
@@ -105,4 +107,10 @@ static inline bool http_loop__is_mine(const struct http_loop *loop)
 static inline uint64_t http_loop__now_ms(const struct http_loop *loop)
 {
     return uv_now(&loop->uv);
+}
+
+/* What the Date header says. */
+static inline struct str http_loop__date(struct http_loop *loop)
+{
+    return http_date_now(&loop->date, http_loop__now_ms(loop));
 }

@@ -10,6 +10,7 @@ The binary is named by the environment variable CORVO_BINARY.
 """
 import http.client
 import itertools
+import email.utils
 import json
 import os
 import re
@@ -395,6 +396,8 @@ def check_common(method, answer):
         raise AssertionError(f"Server-Timing is {headers.get('server-timing')!r}")
     if not headers.get("x-request-id"):
         raise AssertionError("X-Request-Id is missing")
+    if abs(email.utils.parsedate_to_datetime(headers.get("date", "")).timestamp() - time.time()) > PATIENCE_S:
+        raise AssertionError(f"Date is {headers['date']!r}")
     if "content-encoding" in headers:
         raise AssertionError("answers are not compressed")
     if headers.get("content-type", "").startswith("application/json") and method != "HEAD":

@@ -37,20 +37,22 @@ static void http1_encode_head__writes_each_framing(void **state)
                                            .header_count = COUNT_OF(extra)};
     static const struct http_response bare = {.status = 204};
     /* clang-format off */
+#define WHEN {"now", 3}
     static const struct {
         struct http1_answer answer;
         const char *text;
     } rows[] = {
-        {{&r, HTTP1_LENGTH, 0, {NULL, 0}, {NULL, 0}},
-         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_LENGTH, UINT64_MAX, {"close", 5}, {NULL, 0}},
-         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 18446744073709551615\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_CHUNKED, 0, {"keep-alive", 10}, {"X-All: yes\r\n", 12}},
-         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\nX-A: 1\r\nX-Empty: \r\nX-All: yes\r\n\r\n"},
-        {{&r, HTTP1_CLOSE, 0, {"close", 5}, {NULL, 0}},
-         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&bare, HTTP1_NO_BODY, 7, {NULL, 0}, {NULL, 0}}, "HTTP/1.1 204 No Content\r\n\r\n"},
+        {{&r, HTTP1_LENGTH, 0, {NULL, 0}, WHEN, {NULL, 0}},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\nDate: now\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
+        {{&r, HTTP1_LENGTH, UINT64_MAX, {"close", 5}, WHEN, {NULL, 0}},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 18446744073709551615\r\nDate: now\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
+        {{&r, HTTP1_CHUNKED, 0, {"keep-alive", 10}, WHEN, {"X-All: yes\r\n", 12}},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nDate: now\r\nConnection: keep-alive\r\nX-A: 1\r\nX-Empty: \r\nX-All: yes\r\n\r\n"},
+        {{&r, HTTP1_CLOSE, 0, {"close", 5}, WHEN, {NULL, 0}},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: now\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
+        {{&bare, HTTP1_NO_BODY, 7, {NULL, 0}, WHEN, {NULL, 0}}, "HTTP/1.1 204 No Content\r\nDate: now\r\n\r\n"},
     };
+#undef WHEN
     /* clang-format on */
     struct http_block_cache cache = {0};
     struct http_out out;
@@ -73,12 +75,13 @@ static void http1_encode_head__lets_no_value_break_the_framing(void **state)
     };
     static const struct http_response r = {
         .status = 599, .headers = headers, .header_count = COUNT_OF(headers)};
-    struct http1_answer answer = {.response = &r, .framing = HTTP1_LENGTH, .length = 1};
+    struct http1_answer answer = {
+        .response = &r, .framing = HTTP1_LENGTH, .length = 1, .date = STR("now")};
     struct http_block_cache cache = {0};
     struct http_out out;
     http_out_init(&out, &cache);
     http1_encode_head(&out, &answer);
-    check_all(&out, "HTTP/1.1 599 Unknown\r\nContent-Length: 1\r\n"
+    check_all(&out, "HTTP/1.1 599 Unknown\r\nContent-Length: 1\r\nDate: now\r\n"
                     "X-Echo: a  Set-Cookie: b    <html>\r\n\r\n");
     http_out_cache_clear(&cache);
 }
