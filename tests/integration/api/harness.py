@@ -8,9 +8,9 @@ the server's own log line, for a long-poll, or for a condition with a deadline.
 
 The binary is named by the environment variable CORVO_BINARY.
 """
+import email.utils
 import http.client
 import itertools
-import email.utils
 import json
 import os
 import re
