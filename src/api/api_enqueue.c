@@ -249,6 +249,7 @@ static bool to_new(struct api_call *c, const struct enqueue_in *in, struct comma
     struct job *j = &out->job;
     *out = (struct command_new){.expire_after_ms = in->expire_after_ms};
     j->payload = payload_of(in);
+    out->payload_is_json = true; /* a schema has read it, or we have written it */
     j->priority = (uint8_t)in->priority;
     j->backoff = (enum job_backoff)in->retry_backoff;
     j->max_retries = (uint32_t)in->max_retries;
