@@ -222,7 +222,10 @@ static bool fits(const struct compiled *c, const struct segments *path)
         return false;
     }
     /* From the right, because nearly all of them begin alike. */
-    for (unsigned i = c->segments.count - (tail ? 1 : 0); i-- > 0;) {
+    for (unsigned i = c->segments.count; i-- > 0;) {
+        if (is_tail(c, i)) {
+            continue;
+        }
         bool param = (c->params >> i & 1U) != 0;
         if (param ? path->at[i].len == 0 : !str_eq(c->segments.at[i], path->at[i])) {
             return false;
