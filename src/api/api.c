@@ -297,7 +297,7 @@ static void on_request(void *data, struct http_request *req)
     struct api_match match;
     struct api_call *c = ARENA_NEW(req->arena, struct api_call);
     CHECK(c != NULL); /* the arena has room for far more than the head */
-    memset(c, 0, offsetof(struct api_call, rebuild));
+    memset(c, 0, offsetof(struct api_call, ask));
     c->api = a;
     c->req = req;
     c->arena = req->arena;

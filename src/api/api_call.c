@@ -434,14 +434,14 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
     if (!has_view(c)) {
         return;
     }
-    bool text = c->ask.text;
     c->on_ask = ask;
     c->on_asked = then;
     c->ask = (struct view_ask){.run = run_ask,
                                .done = asked,
                                .reply_to = http_loop_mailbox(c->req->loop),
                                .data = c,
-                               .text = text};
+                               .text = c->ask_text};
+    c->ask_err = (struct err){0};
     api_call__buf(&c->answer);
     c->ask_busy = true;
     view_ask(c->api->config.view, &c->ask);

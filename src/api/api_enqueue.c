@@ -243,12 +243,14 @@ static bool find_batch(struct api_call *c, struct str text, struct id *out)
     return found;
 }
 
+/* Into *out, which is zero. */
 static bool to_new(struct api_call *c, const struct enqueue_in *in, struct command_new *out,
                    struct err *err)
 {
     struct job *j = &out->job;
-    *out = (struct command_new){.expire_after_ms = in->expire_after_ms};
+    out->expire_after_ms = in->expire_after_ms;
     j->payload = payload_of(in);
+    out->payload_is_json = true; /* a schema has read it, or we have written it */
     j->priority = (uint8_t)in->priority;
     j->backoff = (enum job_backoff)in->retry_backoff;
     j->max_retries = (uint32_t)in->max_retries;
@@ -343,7 +345,7 @@ static struct str idempotency_key(struct api_call *c)
 
 static void handle_enqueue(struct api_call *c)
 {
-    struct command_new new;
+    struct command_new new = {0};
     struct command command = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &new, .count = 1}};
     struct err err;
     command.enqueue.idempotency_key = idempotency_key(c);
@@ -485,7 +487,7 @@ static void handle_ingest(struct api_call *c)
 {
     const struct ingest_in *query = c->query;
     struct enqueue_in in = enqueue_init;
-    struct command_new new;
+    struct command_new new = {0};
     struct command command = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &new, .count = 1}};
     struct err err;
     in.queue = c->param[0];

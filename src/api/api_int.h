@@ -55,13 +55,14 @@ struct api_call {
     void (*on_later)(struct api_call *c);
 
     /* a question to the view, or its being made anew, under way */
-    struct view_ask ask;
     bool ask_busy;
-    struct err ask_err;
+    bool ask_text; /* it is about the texts; said before it is asked */
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
 
     /* the last members: large, and not even zero before they are used */
+    struct view_ask ask;
+    struct err ask_err;
     struct view_rebuild rebuild;
     struct engine_op op;
 };

@@ -2,8 +2,9 @@
  * The router: which row of which table a request means.
  *
  * A path is compared segment by segment; of two patterns that fit, the one with a literal where the
- * other has a parameter wins. The patterns are taken apart once, at the start; then finding the row
- * is a walk over about a hundred of them, most of which fail at the number of segments.
+ * other has a parameter wins. The patterns are taken apart once, at the start; then a path without
+ * parameters is found by its hash, and another one by a walk over about forty rows, most of which
+ * fail at the number of segments or at the first one that is compared.
  */
 #include <stdlib.h>
 
@@ -99,17 +100,17 @@ struct segments {
 static struct segments cut(struct str path)
 {
     struct segments s = {0};
-    size_t from = 1;
-    for (size_t i = 1; i <= path.len; i++) {
-        if (i == path.len || path.ptr[i] == '/') {
-            if (s.count == SEGMENTS_MAX) {
-                s.count++;
-                break;
-            }
-            s.at[s.count++] = str_from(path.ptr + from, i - from);
-            from = i + 1;
+    const char *at = path.ptr + 1;
+    const char *end = path.ptr + path.len;
+    while (s.count < SEGMENTS_MAX) {
+        const char *slash = memchr(at, '/', (size_t)(end - at));
+        s.at[s.count++] = str_from(at, (size_t)((slash == NULL ? end : slash) - at));
+        if (slash == NULL) {
+            return s;
         }
+        at = slash + 1;
     }
+    s.count++;
     return s;
 }
 
@@ -117,8 +118,8 @@ static struct segments cut(struct str path)
 struct compiled {
     const struct api_route *route;
     const struct json_schema *query;
-    struct segments segments;
     unsigned params; /* bit n: segment n is a parameter */
+    struct segments segments;
 };
 
 /* Most requests are for a path without parameters: those are found by the hash of the whole path.
@@ -220,7 +221,11 @@ static bool fits(const struct compiled *c, const struct segments *path)
     if (tail ? path->count < c->segments.count : path->count != c->segments.count) {
         return false;
     }
-    for (unsigned i = 0; i < c->segments.count && !is_tail(c, i); i++) {
+    /* From the right, because nearly all of them begin alike. */
+    for (unsigned i = c->segments.count; i-- > 0;) {
+        if (is_tail(c, i)) {
+            continue;
+        }
         bool param = (c->params >> i & 1U) != 0;
         if (param ? path->at[i].len == 0 : !str_eq(c->segments.at[i], path->at[i])) {
             return false;
@@ -263,7 +268,8 @@ static void add_allowed(struct api_match *m, enum http_method method)
  * of a name. */
 static struct str decoded(struct str raw, struct arena *arena)
 {
-    char *out = raw.len == 0 ? NULL : arena_alloc(arena, raw.len, 1);
+    bool encoded = raw.len > 0 && memchr(raw.ptr, '%', raw.len) != NULL;
+    char *out = encoded ? arena_alloc(arena, raw.len, 1) : NULL;
     size_t len = 0;
     if (out == NULL) {
         return raw;
@@ -283,6 +289,33 @@ static struct str decoded(struct str raw, struct arena *arena)
     return str_from(out, len);
 }
 
+/* The closest row with parameters. */
+static const struct compiled *find_pattern(const struct api_router *r, enum http_method method,
+                                           const struct segments *path)
+{
+    const struct compiled *best = NULL;
+    for (size_t i = 0; i < r->count; i++) {
+        const struct compiled *c = &r->routes[i];
+        if (c->params != 0 && c->route->method == method && fits(c, path) &&
+            (best == NULL || is_closer(c, best))) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+/* For a path that the method has no row for: those that it has. */
+static void list_allowed(const struct api_router *r, const struct segments *path,
+                         struct api_match *out)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (fits(&r->routes[i], path)) {
+            out->path_known = true;
+            add_allowed(out, r->routes[i].route->method);
+        }
+    }
+}
+
 void api_router__match(const struct api_router *r, enum http_method method, struct str path,
                        struct arena *arena, struct api_match *out)
 {
@@ -297,18 +330,9 @@ void api_router__match(const struct api_router *r, enum http_method method, stru
         return;
     }
     struct segments segments = cut(path);
-    for (size_t i = 0; i < r->count; i++) {
-        const struct compiled *c = &r->routes[i];
-        if (!fits(c, &segments)) {
-            continue;
-        }
-        out->path_known = true;
-        add_allowed(out, c->route->method);
-        if (c->route->method == method && (best == NULL || is_closer(c, best))) {
-            best = c;
-        }
-    }
+    best = find_pattern(r, method, &segments);
     if (best == NULL) {
+        list_allowed(r, &segments, out);
         return;
     }
     out->route = best->route;

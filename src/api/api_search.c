@@ -519,7 +519,7 @@ static void handle_words(struct api_call *c)
     struct view_words *words = API_NEW(c, struct view_words);
     *words = (struct view_words){.ns = c->ns, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
-    c->ask.text = true;
+    c->ask_text = true;
     api_call__ask(c, run_words, api_call__reply_asked);
 }
 

@@ -11,6 +11,7 @@
 #define ATTR_CLEANUP(fn)        __attribute__((cleanup(fn)))
 #define ATTR_NORETURN           __attribute__((noreturn))
 #define ATTR_COLD               __attribute__((cold))
+#define ATTR_NOINLINE           __attribute__((noinline))
 #define ATTR_UNUSED             __attribute__((unused))
 #define ATTR_PACKED             __attribute__((packed))
 

@@ -30,13 +30,10 @@ static char lower(char c)
     return c;
 }
 
-bool str_eq_nocase(struct str a, struct str b)
+bool str_same_nocase(const char *a, const char *b, size_t len)
 {
-    if (a.len != b.len) {
-        return false;
-    }
-    for (size_t i = 0; i < a.len; i++) {
-        if (lower(a.ptr[i]) != lower(b.ptr[i])) {
+    for (size_t i = 0; i < len; i++) {
+        if (a[i] != b[i] && lower(a[i]) != lower(b[i])) {
             return false;
         }
     }

@@ -41,8 +41,13 @@ int str_cmp(struct str a, struct str b);
 
 bool str_starts_with(struct str s, struct str prefix);
 
-/* ASCII letters compare without case; every other byte as it is. */
-bool str_eq_nocase(struct str a, struct str b);
+/* The first len bytes at both; ASCII letters compare without case, every other byte as it is. */
+bool str_same_nocase(const char *a, const char *b, size_t len);
+
+static inline bool str_eq_nocase(struct str a, struct str b)
+{
+    return a.len == b.len && str_same_nocase(a.ptr, b.ptr, a.len);
+}
 
 /* Without the ASCII white space at both ends. */
 struct str str_trim(struct str s);

@@ -247,7 +247,7 @@ static enum err_code check_new_texts(const struct place *at, const struct job *j
     return ERR_OK;
 }
 
-static enum err_code check_payload(const struct place *at, struct str payload,
+static enum err_code check_payload(const struct place *at, struct str payload, bool is_json,
                                    const struct command_limits *limits, struct err *err)
 {
     size_t max = limits->payload_bytes == 0 ? LIMIT_OP_BYTES : limits->payload_bytes;
@@ -261,6 +261,10 @@ static enum err_code check_payload(const struct place *at, struct str payload,
                              at->index, payload.len, max)
                    : too_long(at, "payload", payload.len, max, ERR_TOO_LARGE, err);
     }
+    if (is_json) {
+        DCHECK(json_scan_check(payload, err) == ERR_OK);
+        return ERR_OK;
+    }
     return check_json(at, "payload", payload, max, err);
 }
 
@@ -269,7 +273,7 @@ static enum err_code check_new(const struct place *at, const struct command_new 
 {
     const struct job *j = &new->job;
     if (check_queue_name(at, "queue", j->queue, err) != ERR_OK ||
-        check_payload(at, j->payload, limits, err) != ERR_OK ||
+        check_payload(at, j->payload, new->payload_is_json, limits, err) != ERR_OK ||
         check_new_texts(at, j, err) != ERR_OK || check_new_numbers(at, new, err) != ERR_OK ||
         check_tags(at, j->tags, err) != ERR_OK ||
         check_json(at, "checkpoint", j->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
@@ -494,7 +498,7 @@ static enum err_code check_schedule_put(const struct command *c,
         check_text(&top, "cron", s->cron, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "timezone", s->timezone, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "unique_key", s->unique_key, LIMIT_UNIQUE_KEY_BYTES, err) != ERR_OK ||
-        check_payload(&top, s->payload, limits, err) != ERR_OK) {
+        check_payload(&top, s->payload, false, limits, err) != ERR_OK) {
         return err->code;
     }
     return check_tags(&top, s->tags, err);

@@ -1,6 +1,7 @@
 #include "http/http_field.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "base/attr.h"
 
@@ -41,9 +42,26 @@ size_t http_field_token_len(struct str s)
     return class_len(s, FIELD_TOKEN);
 }
 
+/* Are these eight bytes of a value? Each top bit: a byte below a space, or DEL. A byte that is next
+ * to such a one may be marked wrongly, and a tab is marked too: the table decides about those. */
+static bool is_value_word(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101U;
+    uint64_t del = word ^ (ones * 0x7f);
+    uint64_t marks = ((word - ones * ' ') & ~word) | ((del - ones) & ~del);
+    return (marks & (ones * 0x80)) == 0;
+}
+
 size_t http_field_value_len(struct str s)
 {
-    return class_len(s, FIELD_VALUE);
+    size_t i = 0;
+    for (uint64_t word; s.len - i >= sizeof word; i += sizeof word) {
+        memcpy(&word, s.ptr + i, sizeof word);
+        if (!is_value_word(word)) {
+            break;
+        }
+    }
+    return i + class_len(str_from_offset(s, i), FIELD_VALUE);
 }
 
 static bool is_blank(char c)
@@ -88,8 +106,14 @@ bool http_field_is_connections(struct str name)
 
 void http_field_copy_value(char *out, struct str value)
 {
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-        out[i] = (char)((field_class[(uint8_t)c] & FIELD_VALUE) != 0 ? c : ' ');
+    while (value.len > 0) {
+        size_t good = http_field_value_len(value);
+        memcpy(out, value.ptr, good);
+        if (good == value.len) {
+            break;
+        }
+        out[good] = ' ';
+        out += good + 1;
+        value = str_from_offset(value, good + 1);
     }
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <endian.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -19,6 +20,15 @@ static inline uint64_t json__special(uint64_t word)
     return ((quote - ones) | (backslash - ones) | (word - ones * ' ') | word) & (ones * 0x80);
 }
 
+/* Whether all of these bytes are plain, four to eight: the two halves may overlap. */
+static inline bool json__is_plain(const char *p, const char *end)
+{
+    uint32_t first, last;
+    memcpy(&first, p, sizeof first);
+    memcpy(&last, end - sizeof last, sizeof last);
+    return json__special((uint64_t)first << 32 | last) == 0;
+}
+
 /* The first byte from p on that json__special would mark; end when there is none. */
 static inline const char *json__plain_end(const char *p, const char *end)
 {
@@ -29,6 +39,9 @@ static inline const char *json__plain_end(const char *p, const char *end)
         if (marks != 0) {
             return p + __builtin_ctzll(marks) / 8;
         }
+    }
+    if (end - p >= 4 && json__is_plain(p, end)) {
+        return end;
     }
     while (p < end && (unsigned char)*p >= ' ' && (unsigned char)*p < 0x80 && *p != '"' &&
            *p != '\\') {

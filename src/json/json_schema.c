@@ -252,9 +252,10 @@ static enum err_code begin_object(struct json_decode *d, const struct json_schem
 static enum err_code end_object(struct json_decode *d)
 {
     struct json_frame *f = json_schema__top(d);
+    const struct json_field *fields = f->schema->fields;
     for (size_t i = 0; i < f->schema->count; i++) {
-        f->field = &f->schema->fields[i];
-        if ((f->field->flags & JSON_REQUIRED) != 0 && (f->seen >> i & 1) == 0) {
+        if ((fields[i].flags & JSON_REQUIRED) != 0 && (f->seen >> i & 1) == 0) {
+            f->field = &fields[i];
             return json_schema__refuse_missing(d);
         }
     }

@@ -80,10 +80,9 @@ static void add_escape(struct buf *out, unsigned char c)
     }
 }
 
-static void add_string(struct buf *out, struct str text)
+/* Text of which not everything can stand in a string as it is. */
+static void add_escaped(struct buf *out, const char *p, const char *end)
 {
-    const char *p = text.len == 0 ? "" : text.ptr, *end = p + text.len;
-
     buf_add_char(out, '"');
     while (p < end) {
         const char *stop = json__plain_end(p, end);
@@ -105,6 +104,22 @@ static void add_string(struct buf *out, struct str text)
         p += len;
     }
     buf_add_char(out, '"');
+}
+
+static void add_string(struct buf *out, struct str text)
+{
+    const char *p = text.len == 0 ? "" : text.ptr, *end = p + text.len;
+    if (json__plain_end(p, end) != end) {
+        add_escaped(out, p, end);
+        return;
+    }
+    char *room = buf_reserve(out, text.len + 2);
+    if (room != NULL) {
+        room[0] = '"';
+        memcpy(room + 1, p, text.len);
+        room[text.len + 1] = '"';
+        out->len += text.len + 2;
+    }
 }
 
 void json_write_key(struct json_write *w, struct str key)

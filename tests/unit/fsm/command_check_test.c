@@ -159,6 +159,33 @@ static void payload__has_a_limit_that_is_set(void **state)
     expect_bad(&c, &ten, ERR_TOO_LARGE, "job 1 payload too large: 11 bytes (max 10)");
 }
 
+static void payload__that_is_known_to_be_json_has_the_same_limits(void **state)
+{
+    (void)state;
+    const struct command_limits ten = {.payload_bytes = 10};
+    struct command c = enqueue();
+    one.payload_is_json = true;
+    expect_fine(&c);
+    one.job.payload = STR("\"123456789\"");
+    expect_bad(&c, &ten, ERR_TOO_LARGE, "payload too large: 11 bytes (max 10)");
+    one.job.payload = STR_EMPTY;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "payload is required");
+}
+
+static void payload__that_is_not_json_does_not_pass_because_another_is(void **state)
+{
+    (void)state;
+    struct command c = enqueue();
+    struct command_new two[2] = {one, one};
+    struct err err;
+    two[0].payload_is_json = true;
+    two[1].job.payload = STR("[1,]");
+    c.enqueue.jobs = two;
+    c.enqueue.count = 2;
+    assert_int_equal(command_check(&c, &no_limits, &err), ERR_PARSE);
+    assert_true(str_starts_with(str_from_z(err.msg), STR("jobs[1].payload: invalid JSON")));
+}
+
 static void tags__are_a_small_object(void **state)
 {
     (void)state;
@@ -517,6 +544,8 @@ TEST_GROUP(command_check, cmocka_unit_test(samples__are_fine),
            cmocka_unit_test(enqueue__names_the_member_that_is_wrong),
            cmocka_unit_test(enqueue__refuses_negative_numbers),
            cmocka_unit_test(payload__has_a_limit_that_is_set),
+           cmocka_unit_test(payload__that_is_known_to_be_json_has_the_same_limits),
+           cmocka_unit_test(payload__that_is_not_json_does_not_pass_because_another_is),
            cmocka_unit_test(tags__are_a_small_object), cmocka_unit_test(tags__have_limits),
            cmocka_unit_test(chain__is_a_definition_with_queues),
            cmocka_unit_test(chain__has_at_most_a_hundred_steps),

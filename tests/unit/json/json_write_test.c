@@ -1,6 +1,7 @@
 #include "json/json_write.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "json/json_scan.h"
@@ -66,6 +67,34 @@ static void write__escapes_what_must_be_and_mends_what_is_not_utf8(void **state)
         expect_str(buf_str(&b), str_from_z(rows[i].json));
         assert_int_equal(json_scan_check(buf_str(&b), &err), ERR_OK);
         buf_deinit(&b);
+    }
+}
+
+static void string__is_escaped_wherever_that_is_needed_at_every_length(void **state)
+{
+    (void)state;
+    static const struct {
+        char byte;
+        const char *json;
+    } rows[] = {{'"', "\\\""}, {'\\', "\\\\"}, {'\x1f', "\\u001f"}, {'\xff', "\xef\xbf\xbd"}};
+    enum { LEN_MAX = 20 };
+    for (size_t len = 1; len <= LEN_MAX; len++) {
+        for (size_t i = 0; i < len * COUNT_OF(rows); i++) {
+            const size_t at = i % len, row = i / len;
+            char text[LEN_MAX];
+            char want[LEN_MAX + 8];
+            memset(text, 'x', len);
+            text[at] = rows[row].byte;
+            int n = snprintf(want, sizeof want, "\"%.*s%s%.*s\"", (int)at, text, rows[row].json,
+                             (int)(len - at - 1), text + at + 1);
+            struct buf b;
+            buf_init(&b, sizeof want);
+            struct json_write w = json_write_to(&b);
+            json_write_str(&w, str_from(text, len));
+            json_write_finish(&w);
+            expect_str(buf_str(&b), str_from(want, (size_t)n));
+            buf_deinit(&b);
+        }
     }
 }
 
@@ -258,6 +287,7 @@ static void misuse__stops_the_process(void **state)
 
 TEST_GROUP(json_write, cmocka_unit_test(write__puts_commas_and_colons),
            cmocka_unit_test(write__escapes_what_must_be_and_mends_what_is_not_utf8),
+           cmocka_unit_test(string__is_escaped_wherever_that_is_needed_at_every_length),
            cmocka_unit_test(i64__is_written_at_both_ends),
            cmocka_unit_test(f64__has_the_fewest_digits),
            cmocka_unit_test(f64__reads_back_as_it_was), cmocka_unit_test(overflow__is_remembered),

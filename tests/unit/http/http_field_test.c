@@ -1,0 +1,71 @@
+#include "http/http_field.h"
+
+#include <stdint.h>
+
+#include "lib/expect.h"
+#include "lib/test.h"
+
+static bool may_stand_in_a_value(unsigned byte)
+{
+    return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
+}
+
+/* Eight bytes are looked at together, so that every byte is tried at every place. */
+static void value__ends_before_the_first_control_byte(void **state)
+{
+    (void)state;
+    enum { LEN_MAX = 18 };
+    for (size_t len = 1; len <= LEN_MAX; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
+                char text[LEN_MAX];
+                memset(text, 'x', len);
+                text[at] = (char)byte;
+                size_t want = may_stand_in_a_value(byte) ? len : at;
+                assert_int_equal(http_field_value_len(str_from(text, len)), want);
+            }
+        }
+    }
+    assert_int_equal(http_field_value_len(STR_EMPTY), 0);
+}
+
+static void copy__has_spaces_for_control_bytes(void **state)
+{
+    (void)state;
+    static const struct {
+        struct str value;
+        const char *copy;
+    } rows[] = {
+        {{NULL, 0}, ""},
+        {{"a", 1}, "a"},
+        {{"text/plain; charset=utf-8", 25}, "text/plain; charset=utf-8"},
+        {{"a\r\nb: c", 7}, "a  b: c"},
+        {{"\0ten bytes\x7f", 11}, " ten bytes "},
+        {{"tabs\tstay\tas they are", 21}, "tabs\tstay\tas they are"},
+        {{"caf\xc3\xa9 \x01 and more", 16}, "caf\xc3\xa9   and more"},
+        {{"\n", 1}, " "},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].copy);
+        char out[32];
+        memset(out, '!', sizeof out);
+        http_field_copy_value(out, rows[i].value);
+        expect_str(str_from(out, rows[i].value.len), str_from_z(rows[i].copy));
+        assert_int_equal(out[rows[i].value.len], '!');
+    }
+}
+
+static void list__is_searched_word_by_word_without_case(void **state)
+{
+    (void)state;
+    assert_true(http_field_list_has(STR("Keep-Alive, CLOSE"), STR("close")));
+    assert_true(http_field_list_has(STR("close"), STR("close")));
+    assert_false(http_field_list_has(STR("closed, clos, c lose"), STR("close")));
+    assert_false(http_field_list_has(STR_EMPTY, STR("close")));
+    /* Differ in the bit that makes a letter small, and are no letters. */
+    assert_false(http_field_list_has(STR("a@b"), STR("a`b")));
+}
+
+TEST_GROUP(http_field, cmocka_unit_test(value__ends_before_the_first_control_byte),
+           cmocka_unit_test(copy__has_spaces_for_control_bytes),
+           cmocka_unit_test(list__is_searched_word_by_word_without_case));
