@@ -56,6 +56,7 @@ struct api_call {
     /* a question to the view, or its being made anew, under way */
     struct view_ask ask;
     bool ask_busy;
+    bool rebuild_busy;
     struct buf asked; /* the answer, written by the view's thread or in pieces */
     struct err ask_err;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */

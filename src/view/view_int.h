@@ -193,6 +193,7 @@ struct view_reader {
     struct view *view;
     sqlite3 *db; /* NULL: to be opened. Closed by the writer while nobody runs */
     uv_thread_t thread;
+    const struct view_ask *ask; /* that it answers; NULL: none */
     int64_t deadline_ns;
     struct jqbox *box; /* of the last search that had a program: the next page wants it again */
     int64_t box_until_ns;
