@@ -1,7 +1,9 @@
 /*
- * A filter as conditions and values. All pieces of text are constants of this file; values are
- * bound.
+ * A filter as cells, ranges, conditions and values. All pieces of text are constants of this
+ * module; values are bound.
  */
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "view/view_jq.h"
 #include "view/view_query_int.h"
@@ -61,28 +63,26 @@ static void bind_all(const struct view_query *q, sqlite3_stmt *st)
 void view_query__where(struct view_query *q, const char *condition, int param)
 {
     buf_printf(&q->where, " AND %s ?%d", condition, param);
-    q->plain = false;
 }
 
 static void where_text(struct view_query *q, const char *condition, struct str value)
 {
     if (value.len > 0) {
         view_query__where(q, condition, add_text(q, value));
+        q->rest = true;
     }
 }
 
-bool view_query__is_set(struct view_span span)
+static bool is_set(struct view_span span)
 {
     return span.after.ns != 0 || span.before.ns != 0;
 }
 
-/* column: one of ours. 0 is "not set" and never matches; said like this a partial index fits. */
+/* column: one of ours. 0 is "not set" and never matches; said like this a partial index fits, and
+ * said last, because of two lower bounds SQLite begins at the first one that it reads. */
 static void where_span(struct view_query *q, const char *column, struct view_span span)
 {
     char condition[64];
-    if (view_query__is_set(span)) {
-        buf_printf(&q->where, " AND %s > 0", column);
-    }
     if (span.after.ns != 0) {
         (void)snprintf(condition, sizeof condition, "%s >", column);
         view_query__where(q, condition, view_query__add_i64(q, span.after.ns));
@@ -90,6 +90,34 @@ static void where_span(struct view_query *q, const char *column, struct view_spa
     if (span.before.ns != 0) {
         (void)snprintf(condition, sizeof condition, "%s <", column);
         view_query__where(q, condition, view_query__add_i64(q, span.before.ns));
+    }
+    buf_printf(&q->where, " AND %s > 0", column);
+}
+
+/* Ids at or above one, or below one. Where there are such bounds already, the narrower ones. */
+static void ids_from(struct view_query *q, struct id id)
+{
+    if (!q->ids.has_from || id_cmp(id, q->ids.from.id) > 0) {
+        q->ids.has_from = true;
+        q->ids.from.id = id;
+    }
+}
+
+static void ids_until(struct view_query *q, struct id id)
+{
+    if (!q->ids.has_until || id_cmp(id, q->ids.until.id) < 0) {
+        q->ids.has_until = true;
+        q->ids.until.id = id;
+    }
+}
+
+static void where_ids(struct view_query *q)
+{
+    if (q->ids.has_from) {
+        view_query__where(q, "j.id >=", view_query__add_id(q, q->ids.from.id));
+    }
+    if (q->ids.has_until) {
+        view_query__where(q, "j.id <", view_query__add_id(q, q->ids.until.id));
     }
 }
 
@@ -121,74 +149,70 @@ static enum err_code place_of(struct view_query *q, struct wall at, bool later, 
     return code;
 }
 
-static enum err_code where_created(struct view_query *q, struct view_span span, struct err *err)
+static enum err_code ids_created(struct view_query *q, struct view_span span, struct err *err)
 {
     struct id place;
     if (span.after.ns != 0) {
         if (place_of(q, span.after, true, &place, err) != ERR_OK) {
             return err->code;
         }
-        view_query__where(q, "j.id >=", view_query__add_id(q, place));
-        q->from.id = place;
+        ids_from(q, place);
     }
     if (span.before.ns != 0) {
         if (place_of(q, span.before, false, &place, err) != ERR_OK) {
             return err->code;
         }
-        view_query__where(q, "j.id <", view_query__add_id(q, place));
-        q->until.id = place;
+        ids_until(q, place);
     }
     return ERR_OK;
 }
 
-/* All spans; after all other conditions, so that plain says whether there are any. */
-static enum err_code where_spans(struct view_query *q, struct err *err)
+static void where_spans(struct view_query *q)
 {
     const struct view_filter *f = q->f;
     const struct {
         struct view_span span;
         const char *column;
-        enum view_rank rank; /* VIEW_RANK_COUNT: it has none */
+        enum view_rank kind;
     } rows[] = {
-        {f->created, NULL, VIEW_RANK_CREATED},
         {f->scheduled, "j.scheduled_at", VIEW_RANK_SCHEDULED},
-        {f->started, "j.started_at", VIEW_RANK_COUNT},
+        {f->started, "j.started_at", VIEW_RANK_STARTED},
         {f->completed, "j.completed_at", VIEW_RANK_COMPLETED},
         {f->expire, "j.expire_at", VIEW_RANK_EXPIRE},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct view_span span = rows[i].span;
-        if (!view_query__is_set(span)) {
-            continue;
-        }
-        q->ranked = q->plain && rows[i].rank != VIEW_RANK_COUNT && f->states == 0 &&
-                    f->queue.len == 0 && f->ns.len == 0;
-        q->rank = rows[i].rank;
-        q->has_from = span.after.ns != 0;
-        q->has_until = span.before.ns != 0;
-        q->from.moment = span.after.ns < INT64_MAX ? span.after.ns + 1 : INT64_MAX;
-        q->until.moment = span.before.ns;
-        if (rows[i].column != NULL) {
+        if (is_set(span)) {
             where_span(q, rows[i].column, span);
-        } else if (where_created(q, span, err) != ERR_OK) {
-            return err->code;
+            q->spans[q->span_count++] = (struct view_query_range){
+                .kind = rows[i].kind,
+                .has_from = span.after.ns != 0,
+                .from.moment = span.after.ns < INT64_MAX ? span.after.ns + 1 : INT64_MAX,
+                .has_until = span.before.ns != 0,
+                .until.moment = span.before.ns,
+            };
         }
-        q->plain = false;
     }
-    return ERR_OK;
+}
+
+/* The id behind one; none behind the last. */
+static struct id id_behind(struct id id)
+{
+    for (size_t i = ID_BYTES; i-- > 0 && ++id.b[i] == 0;) {
+    }
+    return id;
 }
 
 /* Ids whose text begins like this: from the one that goes on with zeros to the one with z. */
-static void where_prefix(struct view_query *q, struct str prefix)
+static void ids_prefix(struct view_query *q, struct str prefix)
 {
     char low[ID_TEXT_MAX];
     char high[ID_TEXT_MAX];
     struct id first;
     struct id last;
     size_t len = ID_JOB.len + ID_TEXT_LEN;
-    if (prefix.len == 0 || str_starts_with(ID_JOB, prefix)) {
-        q->plain = q->plain && prefix.len == 0;
-        return;
+    if (str_starts_with(ID_JOB, prefix)) {
+        return; /* all of them */
     }
     if (prefix.len > len) {
         q->nothing = true;
@@ -203,8 +227,11 @@ static void where_prefix(struct view_query *q, struct str prefix)
         q->nothing = true;
         return;
     }
-    view_query__where(q, "j.id >=", view_query__add_id(q, first));
-    view_query__where(q, "j.id <=", view_query__add_id(q, last));
+    last = id_behind(last);
+    ids_from(q, first);
+    if (!id_is_none(last)) {
+        ids_until(q, last);
+    }
 }
 
 static void where_tags(struct view_query *q)
@@ -213,8 +240,7 @@ static void where_tags(struct view_query *q)
         int key = add_text(q, q->f->tags[i].key);
         int value = add_text(q, q->f->tags[i].value);
         buf_printf(&q->where, " AND view_tag(t.tags, ?%d, ?%d)", key, value);
-        q->texts = true;
-        q->plain = false;
+        q->texts = q->rest = true;
     }
 }
 
@@ -224,7 +250,7 @@ static enum err_code where_payload(struct view_query *q, struct err *err)
     if (f->payload_contains.len > 0) {
         buf_printf(&q->where, " AND view_contains(t.payload, ?%d)",
                    add_text(q, view_functions__lower(q->arena, f->payload_contains)));
-        q->texts = true;
+        q->texts = q->rest = true;
     }
     if (f->payload_jq.len > 0) {
         struct view_jq *jq = ARENA_NEW(q->arena, struct view_jq);
@@ -232,7 +258,7 @@ static enum err_code where_payload(struct view_query *q, struct err *err)
         if (view_jq_parse(f->payload_jq, q->arena, jq, err) != ERR_OK) {
             return err->code;
         }
-        q->plain = false;
+        q->rest = true;
         if (jq->kind == VIEW_JQ_PROGRAM) {
             q->program = jq->text;
         } else {
@@ -241,40 +267,18 @@ static enum err_code where_payload(struct view_query *q, struct err *err)
             q->texts = true;
         }
     }
-    q->plain = q->plain && !q->texts;
     return ERR_OK;
 }
 
 static void where_errors(struct view_query *q)
 {
     const struct view_filter *f = q->f;
-    if (f->has_errors_set) {
-        buf_add_str(&q->where, f->has_errors ? STR(" AND j.errors > 0") : STR(" AND j.errors = 0"));
-        q->plain = false;
-    }
     if (f->error_contains.len > 0) {
         buf_printf(&q->where,
-                   " AND j.errors > 0 AND EXISTS (SELECT 1 FROM errors e WHERE e.job = j.id"
+                   " AND EXISTS (SELECT 1 FROM errors e WHERE e.job = j.id"
                    " AND view_contains(e.error, ?%d))",
                    add_text(q, view_functions__lower(q->arena, f->error_contains)));
-        q->plain = false;
-    }
-}
-
-static void where_numbers(struct view_query *q)
-{
-    const struct view_filter *f = q->f;
-    if (f->has_priority) {
-        view_query__where(q, "j.priority =", view_query__add_i64(q, f->priority));
-    }
-    if (f->has_attempt_min) {
-        view_query__where(q, "j.attempt >=", view_query__add_i64(q, f->attempt_min));
-    }
-    if (f->has_attempt_max) {
-        view_query__where(q, "j.attempt <=", view_query__add_i64(q, f->attempt_max));
-    }
-    if (f->has_chain_step) {
-        view_query__where(q, "j.chain_step =", view_query__add_i64(q, f->chain_step));
+        q->rest = true;
     }
 }
 
@@ -289,6 +293,7 @@ static void where_origin(struct view_query *q)
     if (f->batch_id.len > 0) {
         if (id_parse(f->batch_id, ID_BATCH, &batch)) {
             view_query__where(q, "j.batch_id =", view_query__add_id(q, batch));
+            q->rest = true;
         } else {
             q->nothing = true;
         }
@@ -298,13 +303,20 @@ static void where_origin(struct view_query *q)
 static enum err_code make_conditions(struct view_query *q, struct err *err)
 {
     const struct view_filter *f = q->f;
-    q->plain = true;
-    where_numbers(q);
+    if (f->has_chain_step) {
+        view_query__where(q, "j.chain_step =", view_query__add_i64(q, f->chain_step));
+        q->rest = true;
+    }
     where_origin(q);
-    where_prefix(q, f->job_id_prefix);
     where_errors(q);
     where_tags(q);
-    return where_payload(q, err) == ERR_OK ? where_spans(q, err) : err->code;
+    ids_prefix(q, f->job_id_prefix);
+    if (where_payload(q, err) != ERR_OK || ids_created(q, f->created, err) != ERR_OK) {
+        return err->code;
+    }
+    where_spans(q);
+    where_ids(q);
+    return ERR_OK;
 }
 
 /* Queues: as numbers when they are few, else as a condition. */
@@ -360,32 +372,101 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
     }
     q->nothing = count == 0;
     q->queue_count = count <= VIEW_QUERY_QUEUES_MAX ? count : 0;
-    if (count > VIEW_QUERY_QUEUES_MAX) {
+    q->many_queues = count > VIEW_QUERY_QUEUES_MAX;
+    if (q->many_queues) {
         buf_add_str(&q->where, STR(" AND j.queue IN (" IN_NAMESPACE ")"));
     }
     return ERR_OK;
 }
+/* Cells */
+
+static bool is_wanted(const struct view_query *q, struct view_cell cell)
+{
+    const struct view_filter *f = q->f;
+    return (q->states & 1U << cell.state) != 0 &&
+           (!f->has_priority || cell.priority == f->priority) &&
+           (!f->has_attempt_min || cell.attempt >= f->attempt_min) &&
+           (!f->has_attempt_max || cell.attempt <= f->attempt_max) &&
+           (!f->has_errors_set || cell.failing == (int64_t)f->has_errors) &&
+           (f->error_contains.len == 0 || cell.failing == 1);
+}
+
+static void keep_cell(struct view_query *q, sqlite3_stmt *st, size_t *cap)
+{
+    struct view_query_cell c = {.queue = sqlite3_column_int64(st, 0),
+                                .cell = {.state = sqlite3_column_int64(st, 1),
+                                         .priority = sqlite3_column_int64(st, 2),
+                                         .attempt = sqlite3_column_int64(st, 3),
+                                         .failing = sqlite3_column_int64(st, 4)},
+                                .n = sqlite3_column_int64(st, 5)};
+    if (c.cell.state < 0 || c.cell.state >= JOB_STATE_COUNT) {
+        return; /* of a damaged file */
+    }
+    c.wanted = is_wanted(q, c.cell);
+    q->wanted_n += c.wanted ? c.n : 0;
+    if (q->cell_count == *cap) {
+        *cap = *cap == 0 ? 64 : *cap * 2;
+        q->cells = realloc(q->cells, *cap * sizeof *q->cells);
+        CHECK(q->cells != NULL);
+    }
+    q->cells[q->cell_count++] = c;
+}
+
+#define CELL "state, priority, attempt, failing"
+
+static enum err_code read_cells(struct view_query *q, struct err *err)
+{
+    sqlite3_stmt *st = NULL;
+    size_t cap = 0;
+    bool row = false;
+    buf_clear(&q->sql);
+    if (q->many_queues) {
+        static const char sql[] = "SELECT 0, " CELL ", sum(n) FROM counts WHERE queue IN"
+                                  " (" IN_NAMESPACE ") GROUP BY " CELL " ORDER BY " CELL;
+        buf_add_str(&q->sql, str_from_z(sql));
+    } else {
+        buf_add_str(&q->sql, STR("SELECT queue, " CELL ", n FROM counts WHERE queue IN ("));
+        for (unsigned i = 0; i < q->queue_count; i++) {
+            buf_printf(&q->sql, "%s%lld", i == 0 ? "" : ", ", (long long)q->queues[i]);
+        }
+        buf_add_str(&q->sql, q->queue_count == 0 ? STR("0") : STR_EMPTY);
+        buf_add_str(&q->sql, STR(") ORDER BY queue, " CELL));
+    }
+    enum err_code code = view_query__prepare(q, &st, err);
+    if (code == ERR_OK) {
+        code = view_db__step(q->r->db, st, &row, err);
+    }
+    while (code == ERR_OK && row) {
+        keep_cell(q, st, &cap);
+        code = view_db__step(q->r->db, st, &row, err);
+    }
+    (void)sqlite3_finalize(st);
+    return code;
+}
+
 enum err_code view_query__begin(struct view_query *q, struct view_reader *r,
                                 const struct view_filter *f, struct arena *a, struct err *err)
 {
-    *q = (struct view_query){.r = r, .arena = a, .f = f};
+    *q = (struct view_query){.r = r, .arena = a, .f = f, .ids.kind = VIEW_RANK_CREATED};
     buf_init(&q->where, SQL_BYTES_MAX);
     buf_init(&q->sql, SQL_BYTES_MAX);
+    q->states = f->states == 0 ? VIEW_QUERY_ALL_STATES : f->states & VIEW_QUERY_ALL_STATES;
     if (f->tag_count > LIMIT_TAGS) {
         return err_set(err, ERR_VALIDATION, "tags: expected at most %d", LIMIT_TAGS);
     }
     if (find_queues(q, err) != ERR_OK) {
         return err->code;
     }
-    bool nothing = q->nothing || (f->states != 0 && (f->states & VIEW_QUERY_ALL_STATES) == 0);
+    /* What cannot be asked is refused even where nothing would be found. */
+    bool nothing = q->nothing;
     enum err_code code = make_conditions(q, err);
     q->nothing = q->nothing || nothing;
-    q->states = f->states == 0 ? VIEW_QUERY_ALL_STATES : f->states & VIEW_QUERY_ALL_STATES;
-    return code;
+    return code == ERR_OK && !q->nothing ? read_cells(q, err) : code;
 }
 
 void view_query__end(struct view_query *q)
 {
+    free(q->cells);
     buf_deinit(&q->where);
     buf_deinit(&q->sql);
 }

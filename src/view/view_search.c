@@ -23,8 +23,10 @@ static enum err_code ask_program(struct view_query *q, struct view_program *p, s
     if (make_room(q, p->max, &p->ids, err) != ERR_OK) {
         return err->code;
     }
-    view_plan__write_ordered(q, ", j.num AS num");
-    enum err_code code = view_query__prepare(q, &st, err);
+    enum err_code code = view_plan__write_ordered(q, ", j.num AS num", err);
+    if (code == ERR_OK) {
+        code = view_query__prepare(q, &st, err);
+    }
     if (code == ERR_OK) {
         code = view_program__select(q->r, p, st, NUM, err);
     }
@@ -40,10 +42,9 @@ static enum err_code read_page(struct view_query *q, uint32_t max, struct id **o
     bool row = false;
     struct id *ids = NULL;
     *out_count = 0;
-    if (make_room(q, max, &ids, err) != ERR_OK) {
+    if (make_room(q, max, &ids, err) != ERR_OK || view_plan__write_ordered(q, "", err) != ERR_OK) {
         return err->code;
     }
-    view_plan__write_ordered(q, "");
     buf_printf(&q->sql, " LIMIT ?%d", q->limit);
     if (q->offset > 0) {
         buf_printf(&q->sql, " OFFSET ?%d", q->offset);
@@ -79,28 +80,35 @@ enum err_code view_search_check(const struct view_filter *f, struct err *err)
     return code;
 }
 
-static const char *const sort_columns[] = {
-    [VIEW_SORT_CREATED_AT] = NULL, /* ids are in that order */
-    [VIEW_SORT_PRIORITY] = "j.priority",
-    [VIEW_SORT_STARTED_AT] = "j.started_at",
-    [VIEW_SORT_COMPLETED_AT] = "j.completed_at",
-    [VIEW_SORT_ATTEMPT] = "j.attempt",
-    [VIEW_SORT_SCHEDULED_AT] = "j.scheduled_at",
-    [VIEW_SORT_FAILED_AT] = "j.failed_at",
-};
+/* A scan of so many entries is better than a walk in order that may meet as many that do not match
+ * before it has a page. */
+enum { SCAN_MAX = 120 * 1000 };
 
-static enum err_code run_statements(struct view_query *q, struct view_search *s, struct err *err)
+static enum err_code walk(struct view_query *q, struct view_search *s, struct err *err)
 {
     q->limit = view_query__add_i64(q, s->limit);
     q->offset = view_query__add_i64(q, s->offset > INT64_MAX ? INT64_MAX : (int64_t)s->offset);
-    if (read_page(q, s->limit, &s->ids, &s->count, err) != ERR_OK) {
+    return read_page(q, s->limit, &s->ids, &s->count, err);
+}
+
+static enum err_code run_statements(struct view_query *q, struct view_search *s, struct err *err)
+{
+    bool known = false;
+    bool fits = s->offset <= VIEW_PASS_MAX - (uint64_t)s->limit;
+    if (view_total__known(q, &known, &s->total, err) != ERR_OK) {
         return err->code;
     }
-    if (s->count < s->limit && (s->count > 0 || s->offset == 0)) {
-        s->total = s->offset + s->count; /* it was the last page */
+    if (q->scan_n == 0) {
         return ERR_OK;
     }
-    return view_total__read(q, &s->total, err);
+    if (fits && !view_plan__is_straight(q) && (!known || q->scan_n <= SCAN_MAX)) {
+        return make_room(q, s->limit, &s->ids, err) == ERR_OK ? view_pass__run(q, s, err)
+                                                              : err->code;
+    }
+    if (walk(q, s, err) != ERR_OK) {
+        return err->code;
+    }
+    return known ? ERR_OK : view_total__count(q, &s->total, err);
 }
 
 static enum err_code run_program(struct view_query *q, struct view_search *s, struct err *err)
@@ -122,13 +130,24 @@ enum err_code view_search_run(struct view_reader *r, struct view_search *s, stru
     s->count = 0;
     s->total = 0;
     if (code == ERR_OK && !q.nothing) {
-        q.sort = sort_columns[s->sort];
+        q.sort = s->sort;
         q.ascending = s->ascending;
-        view_plan__choose(&q);
-        code = q.program.len > 0 ? run_program(&q, s, err) : run_statements(&q, s, err);
+        code = view_plan__choose(&q, err);
+        if (code == ERR_OK) {
+            code = q.program.len > 0 ? run_program(&q, s, err) : run_statements(&q, s, err);
+        }
     }
     view_query__end(&q);
     return view__asked(r, code, err);
+}
+
+static enum err_code count(struct view_query *q, uint64_t *out, struct err *err)
+{
+    bool known = false;
+    if (view_total__known(q, &known, out, err) != ERR_OK) {
+        return err->code;
+    }
+    return known ? ERR_OK : view_total__count(q, out, err);
 }
 
 enum err_code view_search_count(struct view_reader *r, const struct view_filter *f, struct arena *a,
@@ -139,8 +158,10 @@ enum err_code view_search_count(struct view_reader *r, const struct view_filter 
     *out = 0;
     if (code == ERR_OK && !q.nothing) {
         struct view_program p = {.all = true};
-        view_plan__choose(&q);
-        code = q.program.len > 0 ? ask_program(&q, &p, err) : view_total__read(&q, out, err);
+        code = view_plan__choose(&q, err);
+        if (code == ERR_OK) {
+            code = q.program.len > 0 ? ask_program(&q, &p, err) : count(&q, out, err);
+        }
         *out += p.total;
     }
     view_query__end(&q);
@@ -175,8 +196,10 @@ enum err_code view_search_page(struct view_reader *r, struct view_page *p, struc
         if (!id_is_none(p->until)) {
             view_query__where(&q, "j.id <", view_query__add_id(&q, p->until));
         }
-        view_plan__choose(&q);
-        code = q.program.len > 0 ? page_of_program(&q, p, err) : page_of_rows(&q, p, err);
+        code = view_plan__choose(&q, err);
+        if (code == ERR_OK) {
+            code = q.program.len > 0 ? page_of_program(&q, p, err) : page_of_rows(&q, p, err);
+        }
     }
     view_query__end(&q);
     return view__asked(r, code, err);
