@@ -21,7 +21,8 @@ struct view_config view_config_default(void)
                                 .wait_ms = 2000,
                                 .ask_ms = 5000,
                                 .log_bytes = 256 << 20,
-                                .linger_ms = 100};
+                                .linger_ms = 100,
+                                .scan_max = 120 * 1000};
 }
 
 /* Readers */
@@ -31,7 +32,10 @@ enum { STEPS_BETWEEN_LOOKS = 4000 };
 
 static int is_enough(void *data)
 {
-    const struct view_reader *r = data;
+    struct view_reader *r = data;
+    if (r->looks_left > 0 && --r->looks_left == 0) {
+        return 1;
+    }
     return (r->ask != NULL && atomic_load(&r->ask->cancelled)) ||
            os_clock_mono().ns > r->deadline_ns;
 }

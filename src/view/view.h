@@ -36,6 +36,8 @@ struct view_config {
     int64_t ask_ms;     /* how long one may run */
     uint64_t log_bytes; /* size of SQLite's log above which questions make room for its end */
     int64_t linger_ms;  /* how long a change waits for others, unless a question waits for it */
+    int64_t scan_max;   /* entries that are rather all looked at than walked in order, when the walk
+                           may meet as many that do not match before it has a page */
 };
 
 struct view_config view_config_default(void);

@@ -52,9 +52,9 @@ static const char *const tables[] = {
 };
 
 #define MOMENTS ", scheduled_at, expire_at, started_at, completed_at, failed_at"
-#define BY_MOMENT(index, column)                                                                   \
+#define BY_MOMENT(index, column, others)                                                           \
     ("CREATE INDEX " index " ON jobs (state, " column                                              \
-     ", id, queue, num, priority, attempt, failing) WHERE " column " > 0")
+     ", id, queue, num, priority, attempt, failing, " others ") WHERE " column " > 0")
 static const char *const indexes[] = {
     /* Cells of a queue, and of all queues together, each by id: see view_cells_int.h. num leads to
      * the texts; the moments are there so that no filter or sort by them looks at the rows. */
@@ -62,11 +62,11 @@ static const char *const indexes[] = {
     "CREATE INDEX jobs_state ON jobs (state, priority, attempt, failing, id, num, queue" MOMENTS
     ")",
     /* Moments of a state, in order; these cost nothing for jobs that do not have them. */
-    BY_MOMENT("jobs_completed", "completed_at"),
-    BY_MOMENT("jobs_scheduled", "scheduled_at"),
-    BY_MOMENT("jobs_expire", "expire_at"),
-    BY_MOMENT("jobs_started", "started_at"),
-    BY_MOMENT("jobs_failed", "failed_at"),
+    BY_MOMENT("jobs_completed", "completed_at", "started_at, scheduled_at, expire_at, failed_at"),
+    BY_MOMENT("jobs_scheduled", "scheduled_at", "started_at, completed_at, expire_at, failed_at"),
+    BY_MOMENT("jobs_expire", "expire_at", "started_at, completed_at, scheduled_at, failed_at"),
+    BY_MOMENT("jobs_started", "started_at", "completed_at, scheduled_at, expire_at, failed_at"),
+    BY_MOMENT("jobs_failed", "failed_at", "started_at, completed_at, scheduled_at, expire_at"),
     "CREATE INDEX jobs_unique ON jobs (unique_key, id) WHERE unique_key IS NOT NULL",
     "CREATE INDEX jobs_worker ON jobs (worker_id, id) WHERE worker_id IS NOT NULL",
     "CREATE INDEX jobs_parent ON jobs (parent_id, id) WHERE parent_id IS NOT NULL",

@@ -196,7 +196,8 @@ struct view_reader {
     uv_thread_t thread;
     const struct view_ask *ask; /* that it answers; NULL: none */
     int64_t deadline_ns;
-    struct jqbox *box; /* of the last search that had a program: the next page wants it again */
+    unsigned looks_left; /* at the clock, until what runs has been tried enough; 0: no such bound */
+    struct jqbox *box;   /* of the last search that had a program: the next page wants it again */
     int64_t box_until_ns;
 };
 

@@ -80,9 +80,10 @@ enum err_code view_search_check(const struct view_filter *f, struct err *err)
     return code;
 }
 
-/* A scan of so many entries is better than a walk in order that may meet as many that do not match
- * before it has a page. */
-enum { SCAN_MAX = 120 * 1000 };
+enum {
+    TRY_SHARE = 32,  /* of what may be scanned: when there is more, the walk is tried before */
+    TRY_LOOK = 1000, /* entries of the scan per look at the clock of the try: a third of its time */
+};
 
 static enum err_code walk(struct view_query *q, struct view_search *s, struct err *err)
 {
@@ -91,8 +92,24 @@ static enum err_code walk(struct view_query *q, struct view_search *s, struct er
     return read_page(q, s->limit, &s->ids, &s->count, err);
 }
 
+/* The same, given up when it is not done soon: false. */
+static bool walk_soon(struct view_query *q, struct view_search *s, enum err_code *out_code,
+                      struct err *err)
+{
+    struct err failure = {.code = ERR_OK};
+    q->r->looks_left = 1 + (unsigned)(q->scan_n / TRY_LOOK);
+    *out_code = walk(q, s, &failure);
+    bool done = q->r->looks_left > 0;
+    q->r->looks_left = 0;
+    if (done && *out_code != ERR_OK) {
+        *err = failure;
+    }
+    return done;
+}
+
 static enum err_code run_statements(struct view_query *q, struct view_search *s, struct err *err)
 {
+    enum err_code code = ERR_OK;
     bool known = false;
     bool fits = s->offset <= VIEW_PASS_MAX - (uint64_t)s->limit;
     if (view_total__known(q, &known, &s->total, err) != ERR_OK) {
@@ -101,7 +118,11 @@ static enum err_code run_statements(struct view_query *q, struct view_search *s,
     if (q->scan_n == 0) {
         return ERR_OK;
     }
-    if (fits && !view_plan__is_straight(q) && (!known || q->scan_n <= SCAN_MAX)) {
+    int64_t scan_max = q->r->view->config.scan_max;
+    if (fits && !view_plan__is_straight(q) && (!known || q->scan_n <= scan_max)) {
+        if (known && q->scan_n > scan_max / TRY_SHARE && walk_soon(q, s, &code, err)) {
+            return code;
+        }
         return make_room(q, s->limit, &s->ids, err) == ERR_OK ? view_pass__run(q, s, err)
                                                               : err->code;
     }
