@@ -22,7 +22,7 @@ struct view_config view_config_default(void)
                                 .ask_ms = 5000,
                                 .log_bytes = 256 << 20,
                                 .linger_ms = 100,
-                                .scan_max = 120 * 1000};
+                                .scan_max = 120000};
 }
 
 /* Readers */

@@ -14,6 +14,7 @@ static enum err_code make_room(struct view_query *q, uint32_t max, struct id **o
     *out = ARENA_ARRAY(q->arena, struct id, max == 0 ? 1 : max);
     return *out != NULL ? ERR_OK : err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", max);
 }
+
 /* Page and total of a search that has a program. */
 static enum err_code ask_program(struct view_query *q, struct view_program *p, struct err *err)
 {
