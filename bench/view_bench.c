@@ -1,10 +1,11 @@
 /*
  * The view: how fast it is filled, made anew and asked.
  *
- * Fills an engine with jobs in ten queues, half of them done, some failed, with and without tags
- * and unique keys. Then: the view made from nothing, the full text behind it, opening it again, the
- * feed (new jobs and changed ones, rows per second until the view is complete), and searches, each
- * asked many times one after the other.
+ * Fills an engine with jobs in ten queues, half of them done, some failed, some scheduled or with
+ * an end, of all priorities, with and without tags and unique keys. Then: the view made from
+ * nothing, the full text behind it, opening it again, the feed (new jobs and changed ones, rows per
+ * second until the view is complete), and searches, each asked many times one after the other: some
+ * by themselves, and every combination of filters that an index serves with every sort.
  *
  *   view_bench [--dir DIR] [--jobs N] [--feed N] [--asks N]
  */
@@ -35,6 +36,7 @@ struct bench {
     struct mailbox box;
     bool done;
     uint64_t made; /* jobs so far */
+    struct wall half_made, half_done;
     struct arena *arena;
 };
 
@@ -91,6 +93,7 @@ static void put_in(struct bench *b, uint64_t count)
     CHECK(names != NULL);
     CHECK(keys != NULL);
     for (uint64_t left = count; left > 0;) {
+        b->half_made = left > count / 2 ? os_clock_wall() : b->half_made;
         size_t n = left < CHUNK ? (size_t)left : CHUNK;
         for (size_t i = 0; i < n; i++, b->made++) {
             uint64_t x = b->made * 2654435761U;
@@ -107,6 +110,16 @@ static void put_in(struct bench *b, uint64_t count)
                                                    .max_retries = JOB_MAX_RETRIES,
                                                    .retry_base_ms = 3600 * 1000,
                                                    .retry_max_ms = 3600 * 1000}};
+            if (b->made % 20 == 5 || b->made % 100 == 1) {
+                jobs[i].job.priority =
+                    b->made % 20 == 5 ? JOB_PRIORITY_HIGH : JOB_PRIORITY_CRITICAL;
+            }
+            if (b->made % 25 == 11) {
+                jobs[i].job.scheduled_at.ns = os_clock_wall().ns + 3600 * NS_PER_S;
+            }
+            if (b->made % 25 == 13) {
+                jobs[i].expire_after_ms = 3600 * 1000;
+            }
             if (b->made % 10 == 3) {
                 jobs[i].job.tags = STR("{\"env\":\"production\",\"team\":\"growth\"}");
             }
@@ -133,6 +146,7 @@ static void work_off(struct bench *b, uint64_t count)
     char name[32];
     CHECK(acks != NULL);
     for (uint64_t done = 0; done < count;) {
+        b->half_done = done < count / 2 ? os_clock_wall() : b->half_done;
         struct str queue = queue_name(done / CHUNK, name);
         struct command claim = {.type = COMMAND_CLAIM,
                                 .claim = {.queues = &queue,
@@ -248,7 +262,11 @@ static int compare_ns(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void measure(struct bench *b, const char *what, struct search_ask *s, unsigned times)
+struct answer_times {
+    double p50_ms, p99_ms, cpu_ms;
+};
+
+static struct answer_times ask_often(struct bench *b, struct search_ask *s, unsigned times)
 {
     int64_t *ns = calloc(times, sizeof *ns);
     CHECK(ns != NULL);
@@ -261,12 +279,109 @@ static void measure(struct bench *b, const char *what, struct search_ask *s, uns
         ns[i] = os_clock_mono().ns - start;
     }
     qsort(ns, times, sizeof *ns, compare_ns);
-    printf("%-44s %9" PRIu64 " %9.2f ms %9.2f ms %9.2f ms\n", what,
-           s->by_words ? (uint64_t)s->words.count : s->search.total, (double)ns[times / 2] / 1e6,
-           (double)ns[times * 99 / 100] / 1e6, (double)s->cpu_ns / times / 1e6);
-    (void)fflush(stdout);
+    struct answer_times t = {.p50_ms = (double)ns[times / 2] / 1e6,
+                             .p99_ms = (double)ns[times * 99 / 100] / 1e6,
+                             .cpu_ms = (double)s->cpu_ns / times / 1e6};
     arena_free(s->arena);
     free(ns);
+    return t;
+}
+
+static void measure(struct bench *b, const char *what, struct search_ask *s, unsigned times)
+{
+    struct answer_times t = ask_often(b, s, times);
+    printf("%-44s %9" PRIu64 " %9.2f ms %9.2f ms %9.2f ms\n", what,
+           s->by_words ? (uint64_t)s->words.count : s->search.total, t.p50_ms, t.p99_ms, t.cpu_ms);
+    (void)fflush(stdout);
+}
+
+/* Every filter that an index serves, alone and with others, by every sort in both directions. The
+ * table has the processor time of the slower direction; the last column is the worst of all in time
+ * that went by. */
+static void measure_sorts(struct bench *b, const char *what, const struct view_filter *f,
+                          unsigned asks)
+{
+    struct answer_times worst = {0};
+    uint64_t total = 0;
+    printf("%-37s", what);
+    for (enum view_sort sort = 0; sort <= VIEW_SORT_FAILED_AT; sort++) {
+        double cpu_ms = 0;
+        for (unsigned ascending = 0; ascending < 2; ascending++) {
+            struct search_ask s = {
+                .search = {.filter = f, .sort = sort, .ascending = ascending == 1, .limit = 50}};
+            struct answer_times t = ask_often(b, &s, asks);
+            cpu_ms = t.cpu_ms > cpu_ms ? t.cpu_ms : cpu_ms;
+            worst.p99_ms = t.p99_ms > worst.p99_ms ? t.p99_ms : worst.p99_ms;
+            total = s.search.total;
+        }
+        printf(" %6.2f", cpu_ms);
+    }
+    printf(" %7.2f %8" PRIu64 "\n", worst.p99_ms, total);
+    (void)fflush(stdout);
+}
+
+static void measure_table(struct bench *b, unsigned asks)
+{
+#define DONE  (1U << JOB_COMPLETED)
+#define QUEUE .queue = STR("queue.3")
+    const struct view_span made = {.after = b->half_made};
+    const struct view_span made_before = {.before = b->half_made};
+    const struct view_span done = {.after = b->half_done};
+    const struct view_span done_before = {.before = b->half_done};
+    const struct view_span later = {.after = b->half_made};
+    const struct {
+        const char *what;
+        struct view_filter filter;
+    } rows[] = {
+        {"nothing", {0}},
+        {"queue", {QUEUE}},
+        {"state", {.states = DONE}},
+        {"three states", {.states = DONE | 1U << JOB_PENDING | 1U << JOB_ACTIVE}},
+        {"queue, state", {QUEUE, .states = DONE}},
+        {"priority", {.has_priority = true, .priority = JOB_PRIORITY_HIGH}},
+        {"priority, most have it", {.has_priority = true, .priority = JOB_PRIORITY_NORMAL}},
+        {"queue, priority", {QUEUE, .has_priority = true, .priority = JOB_PRIORITY_NORMAL}},
+        {"state, priority", {.states = DONE, .has_priority = true, .priority = 2}},
+        {"attempt", {.has_attempt_min = true, .attempt_min = 1}},
+        {"state, attempt", {.states = DONE, .has_attempt_max = true, .attempt_max = 1}},
+        {"queue, state, attempt",
+         {QUEUE, .states = DONE, .has_attempt_max = true, .attempt_max = 1}},
+        {"errors", {.has_errors_set = true, .has_errors = true}},
+        {"no errors", {.has_errors_set = true}},
+        {"state, no errors", {.states = DONE, .has_errors_set = true}},
+        {"created", {.created = made}},
+        {"created, before", {.created = made_before}},
+        {"queue, created", {QUEUE, .created = made}},
+        {"state, created", {.states = DONE, .created = made_before}},
+        {"queue, state, created", {QUEUE, .states = DONE, .created = made_before}},
+        {"priority, created", {.has_priority = true, .priority = 2, .created = made}},
+        {"state, priority, created",
+         {.states = DONE, .has_priority = true, .priority = 2, .created = made_before}},
+        {"completed", {.completed = done}},
+        {"completed, before", {.completed = done_before}},
+        {"queue, completed", {QUEUE, .completed = done}},
+        {"state, completed", {.states = DONE, .completed = done}},
+        {"queue, state, completed", {QUEUE, .states = DONE, .completed = done}},
+        {"priority, completed", {.has_priority = true, .priority = 2, .completed = done}},
+        {"started", {.started = done}},
+        {"queue, started", {QUEUE, .started = done}},
+        {"state, started", {.states = DONE, .started = done}},
+        {"scheduled", {.scheduled = later}},
+        {"queue, scheduled", {.queue = STR("queue.1"), .scheduled = later}},
+        {"expire", {.expire = later}},
+        {"state, expire", {.states = 1U << JOB_PENDING, .expire = later}},
+        {"created, completed", {.created = made_before, .completed = done}},
+        {"state, started, completed", {.states = DONE, .started = done, .completed = done}},
+        {"queue, created, completed", {QUEUE, .created = made_before, .completed = done}},
+        {"unique_key", {.unique_key = STR("key-207")}},
+    };
+#undef QUEUE
+#undef DONE
+    printf("\n%-37s %6s %6s %6s %6s %6s %6s %6s %7s %8s\n", "CPU ms, by", "creatd", "prior",
+           "startd", "compl", "attmpt", "schedl", "failed", "p99", "total");
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        measure_sorts(b, rows[i].what, &rows[i].filter, asks < 10 ? 1 : asks / 10);
+    }
 }
 
 static void measure_searches(struct bench *b, unsigned asks)
@@ -293,20 +408,20 @@ static void measure_searches(struct bench *b, unsigned asks)
          {.queue = STR("queue.3"), .created = {.after = hour}},
          VIEW_SORT_CREATED_AT,
          1},
-        {"created within the hour", {.created = {.after = hour}}, VIEW_SORT_CREATED_AT, 10},
-        {"completed within the hour", {.completed = {.after = hour}}, VIEW_SORT_COMPLETED_AT, 10},
+        {"created within the hour", {.created = {.after = hour}}, VIEW_SORT_CREATED_AT, 1},
+        {"completed within the hour", {.completed = {.after = hour}}, VIEW_SORT_COMPLETED_AT, 1},
         {"state, completed within the hour",
          {.states = 1U << JOB_COMPLETED, .completed = {.after = hour}},
          VIEW_SORT_COMPLETED_AT,
-         10},
+         1},
         {"state, created within the hour",
          {.states = 1U << JOB_COMPLETED, .created = {.after = hour}},
          VIEW_SORT_CREATED_AT,
-         10},
+         1},
         {"queue and state by attempt",
          {.queue = STR("queue.3"), .states = 1U << JOB_PENDING},
          VIEW_SORT_ATTEMPT,
-         10},
+         1},
         {"queue and tag", {.queue = STR("queue.3"), .tags = &tag, .tag_count = 1}, 0, 10},
         {"queue and part of the payload",
          {.queue = STR("queue.3"), .payload_contains = STR("Welcome-17")},
@@ -369,7 +484,12 @@ static void run(struct bench *b, uint64_t jobs, uint64_t feed, unsigned asks)
     start = meter_now();
     wait_complete(b, true);
     say("feed: full text", feed, meter_since(start));
+    start = meter_now();
+    work_off(b, feed);
+    wait_complete(b, true);
+    say("feed: worked off", feed, meter_since(start));
     measure_searches(b, asks);
+    measure_table(b, asks);
     view_close(b->view);
 }
 

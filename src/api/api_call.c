@@ -91,6 +91,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
+    CHECK(!c->rebuild_busy);
     CHECK(!c->later_busy);
     int64_t took = took_ns(c);
     common_headers(c, h, took);
@@ -288,7 +289,9 @@ static void watch_gone(struct http_request *req)
     c->gone = true;
     if (c->op_busy) {
         engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
-    } else if (!c->look_busy && !c->ask_busy && !c->later_busy) {
+    } else if (c->ask_busy) {
+        view_cancel(&c->ask); /* goes on in asked */
+    } else if (!c->look_busy && !c->rebuild_busy && !c->later_busy) {
         drop(c);
     }
 }
@@ -459,7 +462,7 @@ void api_call__reply_asked(struct api_call *c)
 static void rebuilt(struct view_rebuild *r)
 {
     struct api_call *c = r->data;
-    c->ask_busy = false;
+    c->rebuild_busy = false;
     if (c->gone) {
         drop(c);
     } else if (r->err.code != ERR_OK) {
@@ -475,7 +478,7 @@ void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c))
         c->on_asked = then;
         c->rebuild = (struct view_rebuild){
             .done = rebuilt, .reply_to = http_loop_mailbox(c->req->loop), .data = c};
-        c->ask_busy = true;
+        c->rebuild_busy = true;
         view_rebuild(c->api->config.view, &c->rebuild);
     }
 }

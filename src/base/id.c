@@ -40,6 +40,11 @@ struct id id_make(struct wall at, uint64_t index, uint32_t number)
     return id;
 }
 
+int64_t id_ms(struct id id)
+{
+    return (int64_t)(half_of(id, 0) >> 16);
+}
+
 /* The entry's index, which never goes back, and the number as far as there is room for it. */
 uint64_t id_rank(struct id id)
 {

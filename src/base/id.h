@@ -50,6 +50,9 @@ static inline struct id id_from_bytes(const void *bytes)
 
 struct id id_make(struct wall at, uint64_t index, uint32_t number);
 
+/* The milliseconds of the time that it was made from. */
+int64_t id_ms(struct id id);
+
 static inline bool id_eq(struct id a, struct id b)
 {
     return memcmp(a.b, b.b, ID_BYTES) == 0;

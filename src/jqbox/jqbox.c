@@ -22,12 +22,14 @@ enum {
     BLOCK_BYTES = 256 * 1024, /* unless one text is larger */
     COMPLAINT_BYTES = 256,
     AGE_S_MAX = 600, /* well below the CPU time of a child */
+    LOOK_MS = 50,    /* between two looks at whether the answer is still wanted */
 };
 
 struct jqbox {
     pid_t pid;
     int fd;
     bool broken;
+    const atomic_bool *stop; /* NULL: nobody stops it */
     int64_t opened_ns;
     struct buf program;
     struct buf out; /* frames to be sent */
@@ -132,10 +134,13 @@ static void put_frame(struct jqbox *b, struct str bytes)
 static enum err_code wait_for(struct jqbox *b, int64_t deadline_ns, struct err *err)
 {
     int64_t left_ns = deadline_ns - os_clock_mono().ns;
-    if (left_ns <= 0) {
+    if (left_ns <= 0 || (b->stop != NULL && atomic_load(b->stop))) {
         return too_long(b, err);
     }
     int64_t left_ms = left_ns / NS_PER_MS + 1;
+    if (b->stop != NULL && left_ms > LOOK_MS) {
+        left_ms = LOOK_MS;
+    }
     bool more = b->sent < b->out.len;
     struct pollfd p = {.fd = b->fd, .events = (short)(POLLIN | (more ? POLLOUT : 0))};
     if (poll(&p, 1, left_ms > INT32_MAX ? INT32_MAX : (int)left_ms) < 0 && errno != EINTR) {
@@ -270,6 +275,11 @@ bool jqbox_add(struct jqbox *b, struct str text)
     put_frame(b, text);
     b->count++;
     return true;
+}
+
+void jqbox_watch(struct jqbox *b, const atomic_bool *stop)
+{
+    b->stop = stop;
 }
 
 enum err_code jqbox_ask(struct jqbox *b, int64_t deadline_ns, const bool **out, size_t *out_count,

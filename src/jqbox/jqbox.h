@@ -18,6 +18,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +45,10 @@ bool jqbox_fits(const struct jqbox *b, struct str program);
 /* Put a text into the block that the next jqbox_ask sends. False: the block is full, ask first. A
  * text always fits into an empty block. */
 ATTR_NODISCARD bool jqbox_add(struct jqbox *b, struct str text);
+
+/* From now on jqbox_ask also gives up, as when the time is over, soon after *stop has become true,
+ * which any thread may make it. NULL: no more. */
+void jqbox_watch(struct jqbox *b, const atomic_bool *stop);
 
 /* Send the block and wait for its answers, in the order of the texts; they live until the next
  * call. Fails with ERR_SEARCH when the time was over, and with ERR_VALIDATION when the program has

@@ -21,7 +21,8 @@ struct view_config view_config_default(void)
                                 .wait_ms = 2000,
                                 .ask_ms = 5000,
                                 .log_bytes = 256 << 20,
-                                .linger_ms = 100};
+                                .linger_ms = 100,
+                                .scan_max = 120000};
 }
 
 /* Readers */
@@ -29,10 +30,14 @@ struct view_config view_config_default(void)
 /* Every so many steps of SQLite's machine, which is some tens of microseconds. */
 enum { STEPS_BETWEEN_LOOKS = 4000 };
 
-static int out_of_time(void *data)
+static int is_enough(void *data)
 {
-    const struct view_reader *r = data;
-    return os_clock_mono().ns > r->deadline_ns;
+    struct view_reader *r = data;
+    if (r->looks_left > 0 && --r->looks_left == 0) {
+        return 1;
+    }
+    return (r->ask != NULL && atomic_load(&r->ask->cancelled)) ||
+           os_clock_mono().ns > r->deadline_ns;
 }
 
 static void close_reader(struct view_reader *r)
@@ -49,7 +54,7 @@ static enum err_code open_reader(struct view_reader *r, struct err *err)
     if (view_db__open(r->view->path.z, VIEW_DB_READ, &r->db, err) != ERR_OK) {
         return err->code;
     }
-    sqlite3_progress_handler(r->db, STEPS_BETWEEN_LOOKS, out_of_time, r);
+    sqlite3_progress_handler(r->db, STEPS_BETWEEN_LOOKS, is_enough, r);
     return ERR_OK;
 }
 
@@ -75,7 +80,9 @@ static enum err_code run_ask(struct view_reader *r, struct view_ask *ask, struct
     enum err_code code = view_db__number(r->db, "SELECT complete FROM mark", &index, err);
     if (code == ERR_OK) {
         ask->index = (uint64_t)index;
+        r->ask = ask;
         ask->run(ask, r);
+        r->ask = NULL;
     }
     struct err ended;
     r->deadline_ns = INT64_MAX;
@@ -112,6 +119,16 @@ static bool is_due(const struct view *v, const struct view_ask *ask, int64_t now
     return fresh || now_ns >= ask->deadline_ns;
 }
 
+static void leave_line(struct view *v, struct view_ask **at)
+{
+    struct view_ask *ask = *at;
+    *at = ask->next;
+    if (ask->next == NULL) {
+        v->last = at;
+    }
+    v->ask_count--;
+}
+
 /* The first question that is due, out of the line; NULL when there is none, and *out_wait_ns says
  * how long it is until time makes one due. */
 static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
@@ -121,11 +138,7 @@ static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
     for (struct view_ask **at = &v->first; *at != NULL; at = &(*at)->next) {
         struct view_ask *ask = *at;
         if (is_due(v, ask, now)) {
-            *at = ask->next;
-            if (ask->next == NULL) {
-                v->last = at;
-            }
-            v->ask_count--;
+            leave_line(v, at);
             return ask;
         }
         first = ask->deadline_ns < first ? ask->deadline_ns : first;
@@ -217,6 +230,7 @@ void view_ask(struct view *v, struct view_ask *ask)
     ask->view = v;
     ask->next = NULL;
     ask->index = ask->lag = 0;
+    atomic_store(&ask->cancelled, false);
     ask->deadline_ns = os_clock_mono().ns + v->config.wait_ms * NS_PER_MS;
     uv_mutex_lock(&v->lock);
     if (v->stopping) {
@@ -238,6 +252,27 @@ void view_ask(struct view *v, struct view_ask *ask)
     if (err.code != ERR_OK) {
         ask->err = err;
         answer(ask);
+    }
+}
+
+void view_cancel(struct view_ask *ask)
+{
+    struct view *v = ask->view;
+    bool waited = false;
+    uv_mutex_lock(&v->lock);
+    for (struct view_ask **at = &v->first; *at != NULL; at = &(*at)->next) {
+        if (*at == ask) {
+            leave_line(v, at);
+            waited = true;
+            break;
+        }
+    }
+    uv_mutex_unlock(&v->lock);
+    if (waited) {
+        (void)err_set(&ask->err, ERR_SEARCH, "the search was cancelled");
+        answer(ask);
+    } else {
+        atomic_store(&ask->cancelled, true); /* its reader sees it, or has ended */
     }
 }
 

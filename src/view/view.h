@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ struct view_config {
     int64_t ask_ms;     /* how long one may run */
     uint64_t log_bytes; /* size of SQLite's log above which questions make room for its end */
     int64_t linger_ms;  /* how long a change waits for others, unless a question waits for it */
+    int64_t scan_max;   /* entries that are rather all looked at than walked in order, when the walk
+                           may meet as many that do not match before it has a page */
 };
 
 struct view_config view_config_default(void);
@@ -58,7 +61,7 @@ struct view_ask {
     /* result */
     struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (there is no file yet):
                        run was not called. What goes wrong inside run is run's to tell: its
-                       functions say ERR_SEARCH when ask_ms were over */
+                       functions say ERR_SEARCH when ask_ms were over or it was cancelled */
     uint64_t index; /* the watermark that run saw */
     uint64_t lag;   /* changed jobs that it did not see */
     /* private */
@@ -67,10 +70,14 @@ struct view_ask {
     struct view_ask *next;
     uint64_t wait_index;
     int64_t deadline_ns;
+    atomic_bool cancelled;
 };
 
 /* From any thread. */
 void view_ask(struct view *v, struct view_ask *ask);
+/* Nobody wants the answer any more: a question that waits is refused, one that runs is cut short;
+ * done comes as always. From any thread that knows that the ask is still there. */
+void view_cancel(struct view_ask *ask);
 
 struct view_status {
     uint64_t index;    /* watermark of the rows */

@@ -164,42 +164,79 @@ static enum err_code compare_total(struct checking *c, const char *sql, uint64_t
     return ERR_OK;
 }
 
-/* Buckets that do not have the number of jobs between their moment and the next one's. */
-#define WRONG_RANKS(kind, column)                                                                  \
-    "SELECT count(*) FROM (SELECT first, n, lead(first, 1, 9223372036854775807) OVER (ORDER BY"    \
-    " first) AS next FROM ranks WHERE kind = " #kind ") WHERE n <> (SELECT count(*) FROM jobs"     \
-    " WHERE " column " > 0 AND " column " >= first AND " column " < next)"
+/* Buckets that do not have the number of jobs between their moment and the next one's, and what a
+ * line of buckets has more or less than the jobs. */
+#define WRONG_BUCKETS(kind, column)                                                                \
+    "SELECT count(*) FROM (SELECT queue, state, first, n, lead(first, 1, 9223372036854775807) "    \
+    "OVER"                                                                                         \
+    " (PARTITION BY queue, state ORDER BY first) AS next FROM ranks WHERE kind = " #kind ") r"     \
+    " WHERE n <> (SELECT count(*) FROM jobs j WHERE (r.queue = 0 OR j.queue = r.queue)"            \
+    " AND j.state = r.state AND " column " > 0 AND " column " >= first AND " column " < next)"
+#define WRONG_LINES(kind, column)                                                                  \
+    "SELECT count(*) FROM (SELECT state, count(*) FROM jobs WHERE " column " > 0 GROUP BY state"   \
+    " EXCEPT SELECT state, sum(n) FROM ranks WHERE kind = " #kind " AND queue = 0 GROUP BY state)"
 
 static enum err_code compare_ranks(struct checking *c, struct err *err)
 {
-    static const char *const wrong[VIEW_RANK_COUNT] = {
-        [VIEW_RANK_CREATED] = WRONG_RANKS(0, "created_at / 1000000"),
-        [VIEW_RANK_COMPLETED] = WRONG_RANKS(1, "completed_at"),
-        [VIEW_RANK_SCHEDULED] = WRONG_RANKS(2, "scheduled_at"),
-        [VIEW_RANK_EXPIRE] = WRONG_RANKS(3, "expire_at"),
+#define WRONG(kind, column)                                                                        \
+    {                                                                                              \
+        WRONG_BUCKETS(kind, column), WRONG_LINES(kind, column)                                     \
+    }
+    static const char *const wrong[VIEW_RANK_COUNT][2] = {
+        [VIEW_RANK_CREATED] = WRONG(0, "created_at / 1000000"),
+        [VIEW_RANK_COMPLETED] = WRONG(1, "completed_at"),
+        [VIEW_RANK_SCHEDULED] = WRONG(2, "scheduled_at"),
+        [VIEW_RANK_EXPIRE] = WRONG(3, "expire_at"),
+        [VIEW_RANK_STARTED] = WRONG(4, "started_at"),
+        [VIEW_RANK_FAILED] = WRONG(5, "failed_at"),
+    };
+#undef WRONG
+    static const char queues[] =
+        "SELECT count(*) FROM (SELECT queue, state, count(*) FROM jobs GROUP BY queue, state"
+        " EXCEPT SELECT queue, state, sum(n) FROM ranks WHERE kind = 0 AND queue > 0"
+        " GROUP BY queue, state)";
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        if (compare_total(c, wrong[i][0], 0, err) != ERR_OK ||
+            compare_total(c, wrong[i][1], 0, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return compare_total(c, queues, 0, err);
+}
+
+/* Cells of one side that the other one does not have, or not with this number. */
+#define CELL          "state, priority, attempt, failing"
+#define COUNTED       "SELECT queue, " CELL ", n FROM counts"
+#define OF_QUEUES     "SELECT queue, " CELL ", count(*) FROM jobs GROUP BY queue, " CELL
+#define OF_ALL        "SELECT 0, " CELL ", count(*) FROM jobs GROUP BY " CELL
+#define MISSING(a, b) "SELECT count(*) FROM (" a " EXCEPT " b ")"
+
+static enum err_code compare_cells(struct checking *c, struct err *err)
+{
+    static const char *const wrong[] = {
+        MISSING(COUNTED " WHERE queue > 0", OF_QUEUES),
+        MISSING(OF_QUEUES, COUNTED),
+        MISSING(COUNTED " WHERE queue = 0", OF_ALL),
+        MISSING(OF_ALL, COUNTED),
     };
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         if (compare_total(c, wrong[i], 0, err) != ERR_OK) {
             return err->code;
         }
     }
-    return compare_total(c, "SELECT sum(n) FROM ranks WHERE kind = 0", c->out->jobs, err);
+    return ERR_OK;
 }
 
 static enum err_code compare_totals(struct checking *c, struct err *err)
 {
-    static const char counters[] =
-        "SELECT count(*) FROM (SELECT queue, state, n FROM counts WHERE n <> 0"
-        " EXCEPT SELECT queue, state, count(*) FROM jobs GROUP BY queue, state)";
     if (compare_total(c, "SELECT count(*) FROM jobs", c->out->jobs, err) != ERR_OK ||
-        compare_total(c, "SELECT sum(n) FROM counts", c->out->jobs, err) != ERR_OK ||
         compare_total(c, "SELECT count(*) - (SELECT count(*) FROM gone) FROM texts", c->out->jobs,
                       err) != ERR_OK ||
         compare_total(c, "SELECT count(*) FROM errors", c->errors_seen, err) != ERR_OK ||
         compare_total(c, "SELECT count(*) FROM usage", c->usages_seen, err) != ERR_OK) {
         return err->code;
     }
-    return compare_total(c, counters, 0, err) == ERR_OK ? compare_ranks(c, err) : err->code;
+    return compare_cells(c, err) == ERR_OK ? compare_ranks(c, err) : err->code;
 }
 
 static enum err_code compare_all(struct checking *c, struct err *err)

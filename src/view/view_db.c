@@ -10,8 +10,6 @@
  * sort, ranges of created_at and prefixes of ids are ranges of the table. Every other index ends
  * with the id, so ties are in order too.
  */
-#include <assert.h>
-
 #include "base/check.h"
 #include "view/view_int.h"
 
@@ -22,10 +20,12 @@ static const char *const tables[] = {
     " words INTEGER NOT NULL)",
     "INSERT INTO mark VALUES (1, 0, 0, 0)",
     "CREATE TABLE queues (num INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-    "CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL, n INTEGER NOT NULL,"
-    " PRIMARY KEY (queue, state)) WITHOUT ROWID",
-    "CREATE TABLE ranks (kind INTEGER NOT NULL, first INTEGER NOT NULL, n INTEGER NOT NULL,"
-    " PRIMARY KEY (kind, first)) WITHOUT ROWID",
+    "CREATE TABLE counts (queue INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " priority INTEGER NOT NULL, attempt INTEGER NOT NULL, failing INTEGER NOT NULL,"
+    " n INTEGER NOT NULL, PRIMARY KEY (queue, state, priority, attempt, failing)) WITHOUT ROWID",
+    "CREATE TABLE ranks (kind INTEGER NOT NULL, queue INTEGER NOT NULL, state INTEGER NOT NULL,"
+    " first INTEGER NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (kind, queue, state, first))"
+    " WITHOUT ROWID",
     "CREATE TABLE jobs (id BLOB NOT NULL PRIMARY KEY"
 #define INT_TYPE                  " INTEGER NOT NULL"
 #define STEP_TYPE                 " INTEGER"
@@ -51,21 +51,22 @@ static const char *const tables[] = {
     "INSERT INTO words (words, rank) VALUES ('hashsize', 16777216)",
 };
 
+#define MOMENTS ", scheduled_at, expire_at, started_at, completed_at, failed_at"
+#define BY_MOMENT(index, column, others)                                                           \
+    ("CREATE INDEX " index " ON jobs (state, " column                                              \
+     ", id, queue, num, priority, attempt, failing, " others ") WHERE " column " > 0")
 static const char *const indexes[] = {
-    /* by queue and state, newest first; num leads to the texts without a look at the row, and the
-     * rest are sorts that would look at every row */
-    "CREATE INDEX jobs_line ON jobs (queue, state, id, num, priority, attempt)",
-    /* by state over all queues */
-    "CREATE INDEX jobs_state ON jobs (state, id, num, queue)",
-    /* the default order of /dead */
-    "CREATE INDEX jobs_dead ON jobs (failed_at, id, queue) WHERE state = 6",
-    ("CREATE INDEX jobs_completed ON jobs (completed_at, id, state, queue, num)"
-     " WHERE completed_at > 0"),
-    /* these cost nothing for jobs that do not have them */
-    ("CREATE INDEX jobs_scheduled ON jobs (scheduled_at, id, state, queue, num)"
-     " WHERE scheduled_at > 0"),
-    "CREATE INDEX jobs_expire ON jobs (expire_at, id) WHERE expire_at > 0",
-    "CREATE INDEX jobs_failing ON jobs (id) WHERE errors > 0",
+    /* Cells of a queue, and of all queues together, each by id: see view_cells_int.h. num leads to
+     * the texts; the moments are there so that no filter or sort by them looks at the rows. */
+    "CREATE INDEX jobs_line ON jobs (queue, state, priority, attempt, failing, id, num" MOMENTS ")",
+    "CREATE INDEX jobs_state ON jobs (state, priority, attempt, failing, id, num, queue" MOMENTS
+    ")",
+    /* Moments of a state, in order; these cost nothing for jobs that do not have them. */
+    BY_MOMENT("jobs_completed", "completed_at", "started_at, scheduled_at, expire_at, failed_at"),
+    BY_MOMENT("jobs_scheduled", "scheduled_at", "started_at, completed_at, expire_at, failed_at"),
+    BY_MOMENT("jobs_expire", "expire_at", "started_at, completed_at, scheduled_at, failed_at"),
+    BY_MOMENT("jobs_started", "started_at", "completed_at, scheduled_at, expire_at, failed_at"),
+    BY_MOMENT("jobs_failed", "failed_at", "started_at, completed_at, scheduled_at, expire_at"),
     "CREATE INDEX jobs_unique ON jobs (unique_key, id) WHERE unique_key IS NOT NULL",
     "CREATE INDEX jobs_worker ON jobs (worker_id, id) WHERE worker_id IS NOT NULL",
     "CREATE INDEX jobs_parent ON jobs (parent_id, id) WHERE parent_id IS NOT NULL",
@@ -74,7 +75,8 @@ static const char *const indexes[] = {
     "CREATE INDEX usage_job ON usage (job)",
     "CREATE INDEX usage_at ON usage (at)",
 };
-static_assert(JOB_DEAD == 6, "jobs_dead names the state by its number");
+#undef BY_MOMENT
+#undef MOMENTS
 
 enum err_code view_db__err(sqlite3 *db, const char *doing, struct err *err)
 {

@@ -2,8 +2,8 @@
  * What the files of the view share.
  *
  * view.db has a small row per job (jobs), what is searched for words and parts of words apart from
- * it (texts, errors), usage reports, counters per queue and state, and one row that says up to
- * where all of that is complete (mark). The schema and why each index exists are in view_db.c.
+ * it (texts, errors), usage reports, counters (counts, ranks), and one row that says up to where
+ * all of that is complete (mark). The schema and why each index exists are in view_db.c.
  *
  * A job's texts never change except when it moves to another queue. It then gets new texts under a
  * new number, so that a number stands for the same words for ever: the full text (words) is filled
@@ -24,6 +24,7 @@
 #include "os/os_file.h"
 #include "store/store.h"
 #include "view/view.h"
+#include "view/view_cells_int.h"
 #include "view/view_ranks_int.h"
 
 /* view_db.c: connections */
@@ -83,7 +84,7 @@ struct str view_functions__lower(struct arena *a, struct str s);
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
-enum { VIEW_DB_VERSION = 2 };
+enum { VIEW_DB_VERSION = 3 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -97,6 +98,7 @@ enum { VIEW_DB_VERSION = 2 };
     X(state,         INT,  (int64_t)j->state) \
     X(priority,      INT,  j->priority) \
     X(attempt,       INT,  j->attempt) \
+    X(failing,       INT,  j->error_count > 0) \
     X(errors,        INT,  j->error_count) \
     X(usages,        INT,  j->usage_count) \
     X(created_at,    INT,  j->created_at.ns) \
@@ -128,17 +130,16 @@ struct view_rows {
     sqlite3 *db;
     struct store *store;
     struct sqlite3_stmt **st;
+    struct view_cells cells;
     struct view_ranks ranks;
     struct map queues; /* struct view_queue, by name */
-    struct view_queue **by_num;
-    int64_t by_num_cap;
-    struct view_queue *changed;
     int64_t next_queue;
     int64_t next_num;
     int64_t gone_count;    /* texts that wait for the words to forget them */
     struct view_mark mark; /* as committed */
     uint64_t written;
-    bool fresh; /* nothing in the file has been there before: no look for old rows */
+    bool fresh; /* nothing in the file has been there before: no look for old rows, and the ranks
+                   wait for the indexes */
 };
 
 /* The connection stays the caller's. */
@@ -193,8 +194,10 @@ struct view_reader {
     struct view *view;
     sqlite3 *db; /* NULL: to be opened. Closed by the writer while nobody runs */
     uv_thread_t thread;
+    const struct view_ask *ask; /* that it answers; NULL: none */
     int64_t deadline_ns;
-    struct jqbox *box; /* of the last search that had a program: the next page wants it again */
+    unsigned looks_left; /* at the clock, until what runs has been tried enough; 0: no such bound */
+    struct jqbox *box;   /* of the last search that had a program: the next page wants it again */
     int64_t box_until_ns;
 };
 

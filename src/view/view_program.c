@@ -103,12 +103,15 @@ enum err_code view_program__select(struct view_reader *r, struct view_program *p
         code = open_box(r, p->text, err);
     }
     if (code == ERR_OK) {
+        jqbox_watch(r->box, r->ask == NULL ? NULL : &r->ask->cancelled);
         code = walk_rows(&w, err);
     }
     (void)sqlite3_finalize(w.payload);
     free(w.asked);
     if (code != ERR_OK) {
         jqbox_close(TAKE(r->box));
+    } else {
+        jqbox_watch(r->box, NULL);
     }
     r->box_until_ns = os_clock_mono().ns + KEEP_S * NS_PER_S;
     return code;

@@ -1,11 +1,13 @@
 /*
- * Ranks: how many jobs there are before a moment, without counting them.
+ * Ranks: how many jobs of a state there are before a moment, without counting them.
  *
- * The moments of a kind (created, completed, scheduled, expiring) are cut into buckets, each with
- * its number of jobs; a total of a range adds up buckets and counts only inside the two in which
- * the range begins and ends. The writer keeps the numbers in the transactions that change the jobs,
- * and cuts a bucket that has become large by a walk over an index. A moment that thousands of jobs
- * share gets a bucket of its own, so that no bound can fall into it.
+ * The moments of a kind (created, completed, started, …) of all jobs of a state, and those of
+ * creation of each queue too, are a line. It is cut into buckets, each with its number of jobs; a
+ * total of a range adds up buckets and counts only inside the two in which the range begins and
+ * ends. The writer keeps the numbers in the transactions that change the jobs. As time goes on a
+ * line gets new buckets at its end; one that has become large elsewhere is cut by a walk over an
+ * index, and neighbours that have become small are put together. A moment that many jobs share gets
+ * a bucket of its own, so that no bound can fall into it.
  *
  * Moments are what a kind counts in: nanoseconds, but milliseconds for creation, which is in the
  * id.
@@ -16,44 +18,54 @@
 #include "view/view_int.h"
 
 enum {
-    BUCKET = 4096,      /* jobs of a bucket when it is cut off */
+    BUCKET = 1024,      /* jobs of a bucket when it is cut off */
     LARGE = 2 * BUCKET, /* and when it is cut itself */
-    BUCKETS_FIRST = 64,
+    BUCKETS_FIRST = 4,
+    QUEUES_FIRST = 64,
+    QUEUES_MAX = 1 << 30,
 };
 
-/* Walks over the moments of a range, in order, and counts of one. Moments: the integer of column 0,
- * or the milliseconds of the id in it. */
-static const struct {
-    bool ids;
-    const char *walk, *count;
-} kinds[VIEW_RANK_COUNT] = {
-    [VIEW_RANK_CREATED] = {true,
-                           "SELECT id FROM jobs NOT INDEXED WHERE id >= ?1 AND id < ?2 ORDER BY id",
-                           "SELECT count(*) FROM jobs NOT INDEXED WHERE id >= ?1 AND id < ?2"},
-#define BY(column, index)                                                                          \
+/* Walks over the moments of a range of a line, in order, and counts of one. ?1 and ?2 are the
+ * range, ?3 is the queue and ?4 the state. The first column is the moment, or the id that has it.
+ * Where an index has its ids cell by cell, the counts say which cells there are. */
+#define OF_CELLS(index, queue)                                                                     \
+    " FROM counts c CROSS JOIN jobs j INDEXED BY " index " ON " queue " j.state = c.state"         \
+    " AND j.priority = c.priority AND j.attempt = c.attempt AND j.failing = c.failing"             \
+    " WHERE c.queue = ?3 AND c.state = ?4 AND j.id >= ?1 AND j.id < ?2"
+/* Of two lower bounds SQLite begins at the first one that it reads, so what makes the partial index
+ * fit comes last. */
+#define OF_MOMENTS(column, index)                                                                  \
+    " FROM jobs j INDEXED BY " index " WHERE j.state = ?4 AND j." column " >= ?1 AND j." column    \
+    " < ?2 AND j." column " > 0"
+#define STATEMENTS(column, from)                                                                   \
     {                                                                                              \
-        false,                                                                                     \
-            "SELECT " column " FROM jobs INDEXED BY " index " WHERE " column " > 0 AND " column    \
-            " >= ?1 AND " column " < ?2 ORDER BY " column,                                         \
-            "SELECT count(*) FROM jobs INDEXED BY " index " WHERE " column " > 0 AND " column      \
-            " >= ?1 AND " column " < ?2"                                                           \
+        "SELECT j." column from " ORDER BY j." column, "SELECT count(*)" from                      \
     }
-    [VIEW_RANK_COMPLETED] = BY("completed_at", "jobs_completed"),
-    [VIEW_RANK_SCHEDULED] = BY("scheduled_at", "jobs_scheduled"),
-    [VIEW_RANK_EXPIRE] = BY("expire_at", "jobs_expire"),
-#undef BY
+struct statements {
+    const char *walk, *count;
 };
+static const struct statements of_queue =
+    STATEMENTS("id", OF_CELLS("jobs_line", "j.queue = c.queue AND"));
+static const struct statements of_all[VIEW_RANK_COUNT] = {
+    [VIEW_RANK_CREATED] = STATEMENTS("id", OF_CELLS("jobs_state", "")),
+    [VIEW_RANK_COMPLETED] =
+        STATEMENTS("completed_at", OF_MOMENTS("completed_at", "jobs_completed")),
+    [VIEW_RANK_SCHEDULED] =
+        STATEMENTS("scheduled_at", OF_MOMENTS("scheduled_at", "jobs_scheduled")),
+    [VIEW_RANK_EXPIRE] = STATEMENTS("expire_at", OF_MOMENTS("expire_at", "jobs_expire")),
+    [VIEW_RANK_STARTED] = STATEMENTS("started_at", OF_MOMENTS("started_at", "jobs_started")),
+    [VIEW_RANK_FAILED] = STATEMENTS("failed_at", OF_MOMENTS("failed_at", "jobs_failed")),
+};
+#undef STATEMENTS
+#undef OF_MOMENTS
+#undef OF_CELLS
+
+static struct statements statements_of(struct view_line line)
+{
+    return line.queue == 0 ? of_all[line.kind] : of_queue;
+}
 
 /* Moments and ids */
-
-int64_t view_ranks__of_id(struct id id)
-{
-    int64_t ms = 0;
-    for (size_t i = 0; i < 6; i++) {
-        ms = ms << 8 | id.b[i];
-    }
-    return ms;
-}
 
 static struct id first_id(int64_t ms)
 {
@@ -61,18 +73,22 @@ static struct id first_id(int64_t ms)
                                       : id_make((struct wall){.ns = ms * NS_PER_MS}, 0, 0);
 }
 
-/* Bind the range from one moment to below another; ids must live until the statement is reset. */
-static void bind_range(sqlite3_stmt *st, enum view_rank kind, const int64_t range[2],
+/* Bind a line and the range from one moment to below another; ids must live until the statement is
+ * reset. */
+static void bind_range(sqlite3_stmt *st, struct view_line line, const int64_t range[2],
                        struct id ids[2])
 {
+    enum { QUEUE = 3, STATE = 4 };
     for (int i = 0; i < 2; i++) {
-        if (kinds[kind].ids) {
+        if (line.kind == VIEW_RANK_CREATED) {
             ids[i] = first_id(range[i]);
             view_db__bind_id(st, i + 1, &ids[i]);
         } else {
             (void)sqlite3_bind_int64(st, i + 1, range[i]);
         }
     }
+    (void)sqlite3_bind_int64(st, QUEUE, line.queue);
+    (void)sqlite3_bind_int64(st, STATE, line.state);
 }
 
 /* The writer's side */
@@ -89,29 +105,72 @@ static void insert_bucket(struct view_rank_line *line, size_t at, struct view_bu
     line->count++;
 }
 
+static void begin_line(struct view_rank_line *line, struct view_line what)
+{
+    *line = (struct view_rank_line){.kind = what.kind, .queue = what.queue, .state = what.state};
+    insert_bucket(line, 0, (struct view_bucket){.first = 0, .cut_at = LARGE});
+}
+
+static struct view_rank_line *line_of(struct view_ranks *r, struct view_line what)
+{
+    if (what.queue == 0) {
+        return &r->lines[what.kind][what.state];
+    }
+    if (what.queue >= r->queue_cap) {
+        int64_t cap = what.queue < QUEUES_FIRST ? QUEUES_FIRST : what.queue * 2;
+        r->queues = realloc(r->queues, (size_t)cap * sizeof(struct view_rank_line *));
+        CHECK(r->queues != NULL);
+        memset(r->queues + r->queue_cap, 0,
+               (size_t)(cap - r->queue_cap) * sizeof(struct view_rank_line *));
+        r->queue_cap = cap;
+    }
+    struct view_rank_line **lines = &r->queues[what.queue];
+    if (*lines == NULL) {
+        *lines = calloc(JOB_STATE_COUNT, sizeof **lines);
+        CHECK(*lines != NULL);
+        for (int64_t state = 0; state < JOB_STATE_COUNT; state++) {
+            begin_line(&(*lines)[state], (struct view_line){what.kind, what.queue, state});
+        }
+    }
+    return &(*lines)[what.state];
+}
+
+static bool is_line(struct view_line what)
+{
+    return (unsigned)what.kind < VIEW_RANK_COUNT && what.state >= 0 &&
+           what.state < JOB_STATE_COUNT && what.queue >= 0 && what.queue <= QUEUES_MAX &&
+           (what.queue == 0 || what.kind == VIEW_RANK_CREATED);
+}
+
 enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
     *r = (struct view_ranks){.db = db};
-    for (size_t i = 0; i < VIEW_RANK_COUNT; i++) {
-        insert_bucket(&r->lines[i], 0, (struct view_bucket){.first = 0, .cut_at = LARGE});
+    for (enum view_rank kind = 0; kind < VIEW_RANK_COUNT; kind++) {
+        for (int64_t state = 0; state < JOB_STATE_COUNT; state++) {
+            begin_line(&r->lines[kind][state], (struct view_line){kind, 0, state});
+        }
     }
-    if (view_db__prepare(db, "SELECT kind, first, n FROM ranks ORDER BY kind, first", &st, err) !=
-        ERR_OK) {
+    if (view_db__prepare(db,
+                         "SELECT kind, queue, state, first, n FROM ranks"
+                         " ORDER BY kind, queue, state, first",
+                         &st, err) != ERR_OK) {
         return err->code;
     }
     enum err_code code = view_db__step(db, st, &row, err);
     while (code == ERR_OK && row) {
-        int64_t kind = sqlite3_column_int64(st, 0);
-        struct view_bucket bucket = {.first = sqlite3_column_int64(st, 1),
-                                     .n = sqlite3_column_int64(st, 2),
+        struct view_line what = {(enum view_rank)sqlite3_column_int(st, 0),
+                                 sqlite3_column_int64(st, 1), sqlite3_column_int64(st, 2)};
+        struct view_bucket bucket = {.first = sqlite3_column_int64(st, 3),
+                                     .n = sqlite3_column_int64(st, 4),
                                      .cut_at = LARGE};
-        if (kind < 0 || kind >= VIEW_RANK_COUNT) {
-            code = err_set(err, ERR_CORRUPT, "view: ranks of the kind %lld", (long long)kind);
+        if (!is_line(what)) {
+            code = err_set(err, ERR_CORRUPT, "view: ranks of the kind %d", (int)what.kind);
             break;
         }
-        struct view_rank_line *line = &r->lines[kind];
+        struct view_rank_line *line = line_of(r, what);
+        line->newest = INT64_MAX;
         if (bucket.first <= 0) {
             line->buckets[0].n = bucket.n;
         } else {
@@ -125,9 +184,18 @@ enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *er
 
 void view_ranks__deinit(struct view_ranks *r)
 {
-    for (size_t i = 0; i < VIEW_RANK_COUNT; i++) {
-        free(r->lines[i].buckets);
+    for (size_t kind = 0; kind < VIEW_RANK_COUNT; kind++) {
+        for (size_t state = 0; state < JOB_STATE_COUNT; state++) {
+            free(r->lines[kind][state].buckets);
+        }
     }
+    for (int64_t i = 0; i < r->queue_cap; i++) {
+        for (size_t state = 0; r->queues[i] != NULL && state < JOB_STATE_COUNT; state++) {
+            free(r->queues[i][state].buckets);
+        }
+        free(r->queues[i]);
+    }
+    free(r->queues);
     *r = (struct view_ranks){0};
 }
 
@@ -150,21 +218,61 @@ static size_t bucket_of(const struct view_rank_line *line, int64_t moment)
     return low;
 }
 
-static void add(struct view_rank_line *line, int64_t moment, int64_t delta)
+/* A bucket that is full ends where time goes on. */
+static void begin_bucket(struct view_rank_line *line, int64_t moment)
 {
-    if (moment > 0) {
-        struct view_bucket *b = &line->buckets[bucket_of(line, moment)];
-        b->n += delta;
-        b->changed = true;
-        line->changed = true;
+    struct view_bucket *last = &line->buckets[line->count - 1];
+    if (moment > line->newest) {
+        if (last->n >= BUCKET) {
+            insert_bucket(line, line->count,
+                          (struct view_bucket){.first = moment, .cut_at = LARGE});
+        }
+        line->newest = moment;
     }
 }
 
-void view_ranks__move(struct view_ranks *r, enum view_rank kind, int64_t from, int64_t to)
+static void add(struct view_ranks *r, struct view_line what, int64_t moment, int64_t delta)
 {
-    if (from != to) {
-        add(&r->lines[kind], from, -1);
-        add(&r->lines[kind], to, 1);
+    if (moment <= 0 || !is_line(what)) {
+        return; /* it has none, or is of a damaged row */
+    }
+    struct view_rank_line *line = line_of(r, what);
+    if (delta > 0) {
+        begin_bucket(line, moment);
+    }
+    struct view_bucket *b = &line->buckets[bucket_of(line, moment)];
+    b->n += delta;
+    b->changed = true;
+    if (!line->changed) {
+        line->changed = true;
+        line->changed_next = r->changed;
+        r->changed = line;
+    }
+}
+
+static bool is_same(const struct view_moments *a, const struct view_moments *b, size_t kind)
+{
+    return a != NULL && b != NULL && a->state == b->state && a->at[kind] == b->at[kind];
+}
+
+void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
+                      const struct view_moments *to)
+{
+    const struct {
+        const struct view_moments *m;
+        int64_t delta;
+    } ends[] = {{from, -1}, {to, 1}};
+    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+        const struct view_moments *m = ends[i].m;
+        for (enum view_rank kind = 0; m != NULL && kind < VIEW_RANK_COUNT; kind++) {
+            bool same = is_same(from, to, kind);
+            if (!same) {
+                add(r, (struct view_line){kind, 0, m->state}, m->at[kind], ends[i].delta);
+            }
+            if (kind == VIEW_RANK_CREATED && m->queue > 0 && !(same && from->queue == to->queue)) {
+                add(r, (struct view_line){kind, m->queue, m->state}, m->at[kind], ends[i].delta);
+            }
+        }
     }
 }
 
@@ -206,111 +314,153 @@ static void cut_moment(struct cut *c, int64_t moment)
     }
 }
 
-static enum err_code cut_bucket(struct view_ranks *r, enum view_rank kind, size_t at,
+static enum err_code cut_bucket(struct view_ranks *r, struct view_rank_line *line, size_t at,
                                 struct err *err)
 {
-    struct view_rank_line *line = &r->lines[kind];
     const bool has_next = at + 1 < line->count;
     const int64_t range[2] = {line->buckets[at].first,
                               has_next ? line->buckets[at + 1].first : INT64_MAX};
+    struct view_line what = {line->kind, line->queue, line->state};
     struct cut c = {.line = line, .at = at, .last = -1};
     struct id ids[2];
     sqlite3_stmt *st = NULL;
     bool row = false;
-    if (view_db__prepare(r->db, kinds[kind].walk, &st, err) != ERR_OK) {
+    if (view_db__prepare(r->db, statements_of(what).walk, &st, err) != ERR_OK) {
         return err->code;
     }
-    bind_range(st, kind, range, ids);
+    bind_range(st, what, range, ids);
     enum err_code code = view_db__step(r->db, st, &row, err);
     while (code == ERR_OK && row) {
-        cut_moment(&c, kinds[kind].ids ? view_ranks__of_id(view_db__id(st, 0))
-                                       : sqlite3_column_int64(st, 0));
+        cut_moment(&c, line->kind == VIEW_RANK_CREATED ? id_ms(view_db__id(st, 0))
+                                                       : sqlite3_column_int64(st, 0));
         code = view_db__step(r->db, st, &row, err);
     }
     (void)sqlite3_finalize(st);
     if (code == ERR_OK) {
         end_bucket(&c, c.same_n >= BUCKET && c.last + 1 < range[1] ? c.last + 1 : 0, 0);
+        line->newest = has_next ? line->newest : c.last;
     }
     return code;
 }
 
-static enum err_code save_line(struct view_ranks *r, enum view_rank kind, sqlite3_stmt *st,
-                               struct err *err)
+enum use { SAVE, DROP, USE_COUNT };
+
+static enum err_code write_bucket(struct view_ranks *r, const struct view_rank_line *line,
+                                  const struct view_bucket *b, sqlite3_stmt *st, struct err *err)
 {
-    struct view_rank_line *line = &r->lines[kind];
+    const int64_t values[] = {(int64_t)line->kind, line->queue, line->state, b->first, b->n};
+    for (int i = 0; i < sqlite3_bind_parameter_count(st); i++) {
+        (void)sqlite3_bind_int64(st, i + 1, values[i]);
+    }
+    return view_db__run(r->db, st, err);
+}
+
+/* Neighbours that are small together become one. */
+static enum err_code join_buckets(struct view_ranks *r, struct view_rank_line *line,
+                                  sqlite3_stmt *drop, struct err *err)
+{
+    for (size_t i = line->count - 1; i > 0; i--) {
+        struct view_bucket *b = &line->buckets[i];
+        struct view_bucket *before = b - 1;
+        if ((!b->changed && !before->changed) || b->n + before->n > BUCKET) {
+            continue;
+        }
+        if (write_bucket(r, line, b, drop, err) != ERR_OK) {
+            return err->code;
+        }
+        before->n += b->n;
+        before->changed = true;
+        memmove(b, b + 1, (line->count - i - 1) * sizeof *b);
+        line->count--;
+    }
+    return ERR_OK;
+}
+
+static enum err_code save_line(struct view_ranks *r, struct view_rank_line *line,
+                               sqlite3_stmt *const st[USE_COUNT], struct err *err)
+{
     enum err_code code = ERR_OK;
+    for (size_t i = 0; code == ERR_OK && i < line->count; i++) {
+        if (line->buckets[i].n >= line->buckets[i].cut_at) {
+            code = cut_bucket(r, line, i, err);
+        }
+    }
+    if (code == ERR_OK) {
+        code = join_buckets(r, line, st[DROP], err);
+    }
     for (size_t i = 0; code == ERR_OK && i < line->count; i++) {
         struct view_bucket *b = &line->buckets[i];
         if (b->changed) {
-            (void)sqlite3_bind_int64(st, 1, (int64_t)kind);
-            (void)sqlite3_bind_int64(st, 2, b->first);
-            (void)sqlite3_bind_int64(st, 3, b->n);
             b->changed = false;
-            code = view_db__run(r->db, st, err);
+            code = write_bucket(r, line, b, st[SAVE], err);
         }
     }
     line->changed = false;
     return code;
 }
 
-enum err_code view_ranks__save(struct view_ranks *r, bool cut, struct err *err)
+enum err_code view_ranks__save(struct view_ranks *r, struct err *err)
 {
-    sqlite3_stmt *st = NULL;
-    enum err_code code = view_db__prepare(
-        r->db, "INSERT OR REPLACE INTO ranks (kind, first, n) VALUES (?, ?, ?)", &st, err);
-    for (enum view_rank kind = 0; code == ERR_OK && kind < VIEW_RANK_COUNT; kind++) {
-        struct view_rank_line *line = &r->lines[kind];
-        for (size_t i = 0; cut && code == ERR_OK && i < line->count; i++) {
-            if (line->buckets[i].n >= line->buckets[i].cut_at) {
-                line->changed = true;
-                code = cut_bucket(r, kind, i, err);
-            }
-        }
-        if (code == ERR_OK && line->changed) {
-            code = save_line(r, kind, st, err);
-        }
+    static const char *const sql[USE_COUNT] = {
+        [SAVE] = "INSERT OR REPLACE INTO ranks (kind, queue, state, first, n)"
+                 " VALUES (?, ?, ?, ?, ?)",
+        [DROP] = "DELETE FROM ranks WHERE kind = ? AND queue = ? AND state = ? AND first = ?",
+    };
+    sqlite3_stmt *st[USE_COUNT] = {0};
+    enum err_code code = ERR_OK;
+    for (size_t i = 0; code == ERR_OK && i < USE_COUNT; i++) {
+        code = view_db__prepare(r->db, sql[i], &st[i], err);
     }
-    (void)sqlite3_finalize(st);
+    while (code == ERR_OK && r->changed != NULL) {
+        struct view_rank_line *line = r->changed;
+        r->changed = line->changed_next;
+        code = save_line(r, line, st, err);
+    }
+    for (size_t i = 0; i < USE_COUNT; i++) {
+        (void)sqlite3_finalize(st[i]);
+    }
     return code;
 }
 
 /* The readers' side */
 
-/* One number of a statement with a kind and a moment. */
-static enum err_code look_up(sqlite3 *db, const char *sql, enum view_rank kind, int64_t moment,
+#define OF_LINE " FROM ranks WHERE kind = ?1 AND queue = ?2 AND state = ?3 AND first "
+
+/* One number of a statement with a line and a moment. */
+static enum err_code look_up(sqlite3 *db, const char *sql, struct view_line line, int64_t moment,
                              int64_t *out, struct err *err)
 {
+    const int64_t values[] = {(int64_t)line.kind, line.queue, line.state, moment};
     sqlite3_stmt *st = NULL;
     bool row = false;
     if (view_db__prepare(db, sql, &st, err) != ERR_OK) {
         return err->code;
     }
-    (void)sqlite3_bind_int64(st, 1, (int64_t)kind);
-    (void)sqlite3_bind_int64(st, 2, moment);
+    for (int i = 0; i < (int)COUNT_OF(values); i++) {
+        (void)sqlite3_bind_int64(st, i + 1, values[i]);
+    }
     enum err_code code = view_db__step(db, st, &row, err);
     *out = code == ERR_OK && row ? sqlite3_column_int64(st, 0) : 0;
     (void)sqlite3_finalize(st);
     return code;
 }
 
-enum err_code view_ranks__before(sqlite3 *db, enum view_rank kind, struct view_place place,
+enum err_code view_ranks__before(sqlite3 *db, struct view_line line, struct view_place place,
                                  int64_t *out, struct err *err)
 {
-    int64_t moment = kinds[kind].ids ? view_ranks__of_id(place.id) : place.moment;
+    int64_t moment = line.kind == VIEW_RANK_CREATED ? id_ms(place.id) : place.moment;
     int64_t first = 0;
     int64_t whole = 0;
     sqlite3_stmt *st = NULL;
     struct id ids[2];
     bool row = false;
-    if (look_up(db, "SELECT max(first) FROM ranks WHERE kind = ?1 AND first <= ?2", kind, moment,
-                &first, err) != ERR_OK ||
-        look_up(db, "SELECT sum(n) FROM ranks WHERE kind = ?1 AND first < ?2", kind, first, &whole,
-                err) != ERR_OK ||
-        view_db__prepare(db, kinds[kind].count, &st, err) != ERR_OK) {
+    if (look_up(db, "SELECT max(first)" OF_LINE "<= ?4", line, moment, &first, err) != ERR_OK ||
+        look_up(db, "SELECT sum(n)" OF_LINE "< ?4", line, first, &whole, err) != ERR_OK ||
+        view_db__prepare(db, statements_of(line).count, &st, err) != ERR_OK) {
         return err->code;
     }
-    bind_range(st, kind, (const int64_t[2]){first, moment}, ids);
-    if (kinds[kind].ids) {
+    bind_range(st, line, (const int64_t[2]){first, moment}, ids);
+    if (line.kind == VIEW_RANK_CREATED) {
         view_db__bind_id(st, 2, &place.id);
     }
     enum err_code code = view_db__step(db, st, &row, err);
@@ -319,8 +469,7 @@ enum err_code view_ranks__before(sqlite3 *db, enum view_rank kind, struct view_p
     return code;
 }
 
-enum err_code view_ranks__all(sqlite3 *db, enum view_rank kind, int64_t *out, struct err *err)
+enum err_code view_ranks__all(sqlite3 *db, struct view_line line, int64_t *out, struct err *err)
 {
-    return look_up(db, "SELECT sum(n) FROM ranks WHERE kind = ?1 AND first < ?2", kind, INT64_MAX,
-                   out, err);
+    return look_up(db, "SELECT sum(n)" OF_LINE "< ?4", line, INT64_MAX, out, err);
 }

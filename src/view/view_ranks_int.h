@@ -1,6 +1,7 @@
 /*
- * View_ranks: how many jobs there are before a moment, without counting them. The idea is in
- * view_ranks.c. Ranks are the writer's, inside its transactions; the questions are the readers'.
+ * View_ranks: how many jobs of a state there are before a moment, without counting them. The idea
+ * is in view_ranks.c. Ranks are the writer's, inside its transactions; the questions are the
+ * readers'.
  */
 #pragma once
 
@@ -13,12 +14,15 @@
 #include "base/attr.h"
 #include "base/err.h"
 #include "base/id.h"
+#include "core/job.h"
 
 enum view_rank {
     VIEW_RANK_CREATED, /* milliseconds, of the id; all others nanoseconds */
     VIEW_RANK_COMPLETED,
     VIEW_RANK_SCHEDULED,
     VIEW_RANK_EXPIRE,
+    VIEW_RANK_STARTED,
+    VIEW_RANK_FAILED,
     VIEW_RANK_COUNT
 };
 
@@ -29,32 +33,52 @@ struct view_bucket {
     bool changed;
 };
 
+/* The moments of one kind, of the jobs of one queue (0: all) and state. */
+struct view_rank_line {
+    enum view_rank kind;
+    int64_t queue, state;
+    struct view_bucket *buckets;
+    size_t count, cap;
+    int64_t newest; /* no job has a later moment; INT64_MAX: not known */
+    bool changed;
+    struct view_rank_line *changed_next;
+};
+
 struct view_ranks {
     sqlite3 *db;
-    struct view_rank_line {
-        struct view_bucket *buckets;
-        size_t count, cap;
-        bool changed;
-    } lines[VIEW_RANK_COUNT];
+    struct view_rank_line lines[VIEW_RANK_COUNT][JOB_STATE_COUNT]; /* over all queues */
+    struct view_rank_line **queues; /* of VIEW_RANK_CREATED, by number of the queue and state */
+    int64_t queue_cap;
+    struct view_rank_line *changed;
 };
 
 ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *err);
 void view_ranks__deinit(struct view_ranks *r); /* fine on zeros */
-int64_t view_ranks__of_id(struct id id);
-/* A job's moment changes; 0 is none. */
-void view_ranks__move(struct view_ranks *r, enum view_rank kind, int64_t from, int64_t to);
-/* Inside the transaction that changes the jobs, when they are all there. cut: large buckets too,
- * which needs the indexes. */
-ATTR_NODISCARD enum err_code view_ranks__save(struct view_ranks *r, bool cut, struct err *err);
 
-/* How many jobs are before a place: an id for VIEW_RANK_CREATED, else a moment. And how many have
- * such a moment at all. */
+/* Where a job is counted: moments of 0 are none. */
+struct view_moments {
+    int64_t queue, state;
+    int64_t at[VIEW_RANK_COUNT];
+};
+/* A job moves; NULL: it was not there before, or is not there any more. */
+void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
+                      const struct view_moments *to);
+/* Inside the transaction that changes the jobs, when they and the counts are there; needs the
+ * indexes. */
+ATTR_NODISCARD enum err_code view_ranks__save(struct view_ranks *r, struct err *err);
+
+/* How many jobs of a line are before a place: an id for VIEW_RANK_CREATED, else a moment. Only
+ * VIEW_RANK_CREATED has lines of single queues. And how many have such a moment at all. */
+struct view_line {
+    enum view_rank kind;
+    int64_t queue, state;
+};
 struct view_place {
     int64_t moment;
     struct id id;
 };
-ATTR_NODISCARD enum err_code view_ranks__before(sqlite3 *db, enum view_rank kind,
+ATTR_NODISCARD enum err_code view_ranks__before(sqlite3 *db, struct view_line line,
                                                 struct view_place place, int64_t *out,
                                                 struct err *err);
-ATTR_NODISCARD enum err_code view_ranks__all(sqlite3 *db, enum view_rank kind, int64_t *out,
+ATTR_NODISCARD enum err_code view_ranks__all(sqlite3 *db, struct view_line line, int64_t *out,
                                              struct err *err);

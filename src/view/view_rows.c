@@ -1,6 +1,6 @@
 /*
  * Jobs as rows. Every change of a job is looked at from what its row was before: only what differs
- * is written, and the counters per queue and state are kept by adding differences.
+ * is written, and the counters are kept by adding differences.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,6 @@ enum statement {
     INSERT_USAGE,
     DELETE_USAGE,
     INSERT_QUEUE,
-    ADD_COUNT,
     SET_MARK,
     STATEMENT_COUNT
 };
@@ -36,9 +35,8 @@ static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [FIND] =
-        "SELECT num, version, queue, state, errors, usages, completed_at, scheduled_at, expire_at"
-        " FROM jobs WHERE id = ?",
+    [FIND] = "SELECT num, version, queue, errors, usages, state, priority, attempt, failing,"
+             " completed_at, scheduled_at, expire_at, started_at, failed_at FROM jobs WHERE id = ?",
     [INSERT_JOB] =
         "INSERT INTO jobs (id" VIEW_COLUMNS(NAME) ") VALUES (?" VIEW_COLUMNS(QUESTION) ")",
     /* The id is the first parameter of both. */
@@ -56,8 +54,6 @@ static const char *const statements[STATEMENT_COUNT] = {
                      " cache_read, cost, model, provider) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [DELETE_USAGE] = "DELETE FROM usage WHERE job = ?",
     [INSERT_QUEUE] = "INSERT INTO queues (num, name) VALUES (?, ?)",
-    [ADD_COUNT] = "INSERT INTO counts (queue, state, n) VALUES (?1, ?2, ?3)"
-                  " ON CONFLICT (queue, state) DO UPDATE SET n = n + ?3",
     [SET_MARK] = "UPDATE mark SET complete = ?, hash = ?, words = ?",
 };
 #undef NAME
@@ -66,9 +62,6 @@ static const char *const statements[STATEMENT_COUNT] = {
 struct view_queue {
     struct map_node node;
     int64_t num;
-    int64_t delta[JOB_STATE_COUNT]; /* of this transaction */
-    bool changed;
-    struct view_queue *changed_next;
     size_t line_first, line_last, line_count; /* of view_rows__put_new, while it runs */
     struct view_queue *line_next;
     char name[];
@@ -77,8 +70,9 @@ struct view_queue {
 /* What the row of a job was. */
 struct old_row {
     bool found;
-    int64_t num, version, queue, state, errors, usages;
-    int64_t completed_at, scheduled_at, expire_at;
+    int64_t num, version, queue, errors, usages;
+    struct view_cell cell;
+    struct view_moments moments;
 };
 
 /* What the view adds to a job; the name that VIEW_COLUMNS uses is r. */
@@ -94,7 +88,7 @@ static void bind_i64(sqlite3_stmt *st, int at, int64_t v)
 
 /* Opening */
 
-enum { QUEUES_FIRST = 64, QUEUES_MAX = 1 << 30 };
+enum { QUEUES_MAX = 1 << 30 };
 
 static struct view_queue *remember_queue(struct view_rows *r, struct str name, int64_t num)
 {
@@ -104,15 +98,6 @@ static struct view_queue *remember_queue(struct view_rows *r, struct str name, i
     q->num = num;
     q->node.key = str_from(q->name, name.len);
     map_add(&r->queues, &q->node);
-    if (num >= r->by_num_cap) {
-        int64_t cap = num < QUEUES_FIRST ? QUEUES_FIRST : num * 2;
-        r->by_num = realloc(r->by_num, (size_t)cap * sizeof(struct view_queue *));
-        CHECK(r->by_num != NULL);
-        memset(r->by_num + r->by_num_cap, 0,
-               (size_t)(cap - r->by_num_cap) * sizeof(struct view_queue *));
-        r->by_num_cap = cap;
-    }
-    r->by_num[num] = q;
     if (num >= r->next_queue) {
         r->next_queue = num + 1;
     }
@@ -171,7 +156,8 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
             return err->code;
         }
     }
-    if (load_queues(r, err) != ERR_OK || view_ranks__load(&r->ranks, db, err) != ERR_OK) {
+    if (load_queues(r, err) != ERR_OK || view_cells__load(&r->cells, db, err) != ERR_OK ||
+        view_ranks__load(&r->ranks, db, err) != ERR_OK) {
         return err->code;
     }
     return load_mark(r, err);
@@ -193,7 +179,7 @@ void view_rows__close(struct view_rows *r)
         free(r->st);
         map_each(&r->queues, free_queue, &r->queues);
         map_deinit(&r->queues);
-        free(r->by_num);
+        view_cells__deinit(&r->cells);
         view_ranks__deinit(&r->ranks);
     }
     *r = (struct view_rows){0};
@@ -214,15 +200,28 @@ static enum err_code find_old(struct view_rows *r, const struct id *id, struct o
     view_db__bind_id(st, 1, id);
     enum err_code code = view_db__step(r->db, st, &out->found, err);
     if (code == ERR_OK && out->found) {
-        out->num = sqlite3_column_int64(st, 0);
-        out->version = sqlite3_column_int64(st, 1);
-        out->queue = sqlite3_column_int64(st, 2);
-        out->state = sqlite3_column_int64(st, 3);
-        out->errors = sqlite3_column_int64(st, 4);
-        out->usages = sqlite3_column_int64(st, 5);
-        out->completed_at = sqlite3_column_int64(st, 6);
-        out->scheduled_at = sqlite3_column_int64(st, 7);
-        out->expire_at = sqlite3_column_int64(st, 8);
+        int64_t *const values[] = {
+            &out->num,
+            &out->version,
+            &out->queue,
+            &out->errors,
+            &out->usages,
+            &out->cell.state,
+            &out->cell.priority,
+            &out->cell.attempt,
+            &out->cell.failing,
+            &out->moments.at[VIEW_RANK_COMPLETED],
+            &out->moments.at[VIEW_RANK_SCHEDULED],
+            &out->moments.at[VIEW_RANK_EXPIRE],
+            &out->moments.at[VIEW_RANK_STARTED],
+            &out->moments.at[VIEW_RANK_FAILED],
+        };
+        for (int i = 0; i < (int)COUNT_OF(values); i++) {
+            *values[i] = sqlite3_column_int64(st, i);
+        }
+        out->moments.queue = out->queue;
+        out->moments.state = out->cell.state;
+        out->moments.at[VIEW_RANK_CREATED] = id_ms(*id);
     }
     (void)sqlite3_reset(st);
     return code;
@@ -245,37 +244,34 @@ static enum err_code queue_of(struct view_rows *r, struct str name, struct view_
     return ERR_OK;
 }
 
-static void count(struct view_rows *r, struct view_queue *q, int64_t state, int64_t delta)
+/* Out of all counters as it was, into them as it is. j: NULL when the job goes. */
+static void count(struct view_rows *r, const struct old_row *old, const struct job *j,
+                  int64_t queue)
 {
-    if (state < 0 || state >= JOB_STATE_COUNT) {
-        return; /* of a damaged row */
+    if (old->found) {
+        view_cells__add(&r->cells, old->queue, old->cell, -1);
     }
-    q->delta[state] += delta;
-    if (!q->changed) {
-        q->changed = true;
-        q->changed_next = r->changed;
-        r->changed = q;
+    if (j == NULL) {
+        view_ranks__move(&r->ranks, &old->moments, NULL);
+        return;
     }
-}
-
-static void uncount(struct view_rows *r, const struct old_row *old)
-{
-    if (old->queue > 0 && old->queue < r->next_queue && r->by_num[old->queue] != NULL) {
-        count(r, r->by_num[old->queue], old->state, -1);
-    }
-}
-
-/* j: NULL when the job goes */
-static void rank(struct view_rows *r, const struct job *j, struct id id, const struct old_row *old)
-{
-    struct view_ranks *ranks = &r->ranks;
-    int64_t created = view_ranks__of_id(id);
-    view_ranks__move(ranks, VIEW_RANK_CREATED, old->found ? created : 0, j == NULL ? 0 : created);
-    view_ranks__move(ranks, VIEW_RANK_COMPLETED, old->completed_at,
-                     j == NULL ? 0 : j->completed_at.ns);
-    view_ranks__move(ranks, VIEW_RANK_SCHEDULED, old->scheduled_at,
-                     j == NULL ? 0 : j->scheduled_at.ns);
-    view_ranks__move(ranks, VIEW_RANK_EXPIRE, old->expire_at, j == NULL ? 0 : j->expire_at.ns);
+    view_cells__add(&r->cells, queue,
+                    (struct view_cell){.state = (int64_t)j->state,
+                                       .priority = j->priority,
+                                       .attempt = j->attempt,
+                                       .failing = j->error_count > 0},
+                    1);
+    struct view_moments to = {.queue = queue,
+                              .state = (int64_t)j->state,
+                              .at = {
+                                  [VIEW_RANK_CREATED] = id_ms(j->id),
+                                  [VIEW_RANK_COMPLETED] = j->completed_at.ns,
+                                  [VIEW_RANK_SCHEDULED] = j->scheduled_at.ns,
+                                  [VIEW_RANK_EXPIRE] = j->expire_at.ns,
+                                  [VIEW_RANK_STARTED] = j->started_at.ns,
+                                  [VIEW_RANK_FAILED] = j->failed_at.ns,
+                              }};
+    view_ranks__move(&r->ranks, old->found ? &old->moments : NULL, &to);
 }
 
 static void bind_job(sqlite3_stmt *st, const struct job *j, const struct extra *r)
@@ -414,13 +410,9 @@ static enum err_code write_job(struct view_rows *r, const struct job *j, const s
 
 /* What belongs to a job besides its row, and the counters. */
 static enum err_code write_rest(struct view_rows *r, const struct job *j, const struct old_row *old,
-                                struct view_queue *q, struct err *err)
+                                const struct view_queue *q, struct err *err)
 {
-    if (old->found) {
-        uncount(r, old);
-    }
-    count(r, q, j->state, 1);
-    rank(r, j, j->id, old);
+    count(r, old, j, q->num);
     if (j->error_count != old->errors && write_errors(r, j, err) != ERR_OK) {
         return err->code;
     }
@@ -522,8 +514,7 @@ enum err_code view_rows__remove(struct view_rows *r, struct id id, struct err *e
     if (!old.found) {
         return ERR_OK;
     }
-    uncount(r, &old);
-    rank(r, NULL, id, &old);
+    count(r, &old, NULL, 0);
     if (delete_by_id(r, DELETE_JOB, &id, err) != ERR_OK || drop_text(r, old.num, err) != ERR_OK ||
         (old.errors > 0 && delete_by_id(r, DELETE_ERRORS, &id, err) != ERR_OK) ||
         (old.usages > 0 && delete_by_id(r, DELETE_USAGE, &id, err) != ERR_OK)) {
@@ -540,35 +531,14 @@ enum err_code view_rows__begin(struct view_rows *r, struct err *err)
     return run(r, BEGIN, err);
 }
 
-static enum err_code write_counts(struct view_rows *r, struct err *err)
-{
-    while (r->changed != NULL) {
-        struct view_queue *q = r->changed;
-        for (int state = 0; state < JOB_STATE_COUNT; state++) {
-            if (q->delta[state] == 0) {
-                continue;
-            }
-            bind_i64(r->st[ADD_COUNT], 1, q->num);
-            bind_i64(r->st[ADD_COUNT], 2, state);
-            bind_i64(r->st[ADD_COUNT], 3, q->delta[state]);
-            if (run(r, ADD_COUNT, err) != ERR_OK) {
-                return err->code;
-            }
-            q->delta[state] = 0;
-        }
-        q->changed = false;
-        r->changed = q->changed_next;
-    }
-    return ERR_OK;
-}
-
 enum err_code view_rows__commit(struct view_rows *r, const struct view_mark *mark, struct err *err)
 {
     sqlite3_stmt *st = r->st[SET_MARK];
     bind_i64(st, 1, (int64_t)mark->complete);
     bind_i64(st, 2, (int64_t)mark->hash);
     bind_i64(st, 3, mark->words);
-    if (write_counts(r, err) != ERR_OK || view_ranks__save(&r->ranks, !r->fresh, err) != ERR_OK ||
+    if (view_cells__save(&r->cells, err) != ERR_OK ||
+        (!r->fresh && view_ranks__save(&r->ranks, err) != ERR_OK) ||
         run(r, SET_MARK, err) != ERR_OK || run(r, COMMIT, err) != ERR_OK) {
         return err->code;
     }

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "view/view_int.h"
+#include "view/view_search.h"
 
 /* Filling: in chunks by one INSERT … SELECT each, which costs two thirds of what single rows do and
  * a fifth of what triggers would. */
@@ -168,9 +169,6 @@ static enum err_code collect(struct finding *f, const char *sql, struct str text
 
 static const char by_words[] = RANKED("");
 static const char by_words_and_state[] = RANKED(" AND j.state = ?5");
-static const char by_state[] =
-    "SELECT j.id FROM jobs j INDEXED BY jobs_state CROSS JOIN texts t ON t.num = j.num"
-    " WHERE j.state = ?5 AND ?1 = '' AND" VISIBLE " ORDER BY j.id DESC LIMIT ?4";
 static const char by_part[] =
     "SELECT j.id FROM jobs j NOT INDEXED CROSS JOIN texts t ON t.num = j.num"
     " WHERE (view_contains(t.payload, ?1) OR view_contains(t.tags, ?1)"
@@ -213,6 +211,24 @@ static bool split_state(struct str query, struct arena *a, enum job_state *out_s
     return found;
 }
 
+/* The newest of a state. */
+static enum err_code collect_state(struct finding *f, enum job_state state, struct arena *a,
+                                   struct err *err)
+{
+    struct view_words *w = f->w;
+    struct view_filter filter = {.ns = w->ns, .states = 1U << state};
+    struct view_search s = {.filter = &filter, .limit = w->limit};
+    if (view_search_run(f->r, &s, a, err) != ERR_OK) {
+        return err->code;
+    }
+    for (size_t i = 0; i < s.count && w->count < w->limit; i++) {
+        if (!is_known(w, s.ids[i])) {
+            w->ids[w->count++] = s.ids[i];
+        }
+    }
+    return ERR_OK;
+}
+
 enum err_code view_words_find(struct view_reader *r, struct view_words *w, struct arena *a,
                               struct err *err)
 {
@@ -225,7 +241,8 @@ enum err_code view_words_find(struct view_reader *r, struct view_words *w, struc
     CHECK(w->ids != NULL);
     enum err_code code = collect(&f, by_words, query, 0, err);
     if (code == ERR_OK && split_state(query, a, &state, &rest)) {
-        code = collect(&f, rest.len > 0 ? by_words_and_state : by_state, rest, (int)state, err);
+        code = rest.len > 0 ? collect(&f, by_words_and_state, rest, (int)state, err)
+                            : collect_state(&f, state, a, err);
     }
     if (code == ERR_OK && w->count == 0) {
         code = collect(&f, by_part, view_functions__lower(a, query), 0, err);

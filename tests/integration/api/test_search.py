@@ -1,15 +1,24 @@
 """Search (contract 10): every filter, sorts, cursors, payload_jq, dead jobs, words; and the view."""
 import base64
+import contextlib
 import json
 import os
 import pathlib
 import unittest
 import urllib.parse
 
-from harness import ApiTest, Server, in_threads, unique, wait_until
+from harness import ApiTest, RawConnection, Server, in_threads, unique, wait_until
 
 FAR_AHEAD = "2099-01-01T00:00:00Z"
 SUMMARY = {"id", "queue", "state", "payload", "priority", "attempt", "max_retries", "created_at"}
+
+
+def children_of(server):
+    """The processes that it has started: programs of payload_jq."""
+    found = []
+    for thread in pathlib.Path(f"/proc/{server.process.pid}/task").iterdir():
+        found += (thread / "children").read_text().split()
+    return found
 
 
 class SearchTest(ApiTest):
@@ -379,13 +388,6 @@ class Programs(SearchTest):
 class ProgramsThatDoNotEnd(SearchTest):
     settings = ("--rate-limit-enabled=false", "--view-timeout", "1s")
 
-    def children(self):
-        """Child processes of the server."""
-        found = []
-        for thread in pathlib.Path(f"/proc/{self.server.process.pid}/task").iterdir():
-            found += (thread / "children").read_text().split()
-        return found
-
     def test_are_killed_and_leave_nothing(self):
         job = self.api.enqueue(self.queue, {"n": 5})
         for expression in ("def f: f; f", "until(false; .)", "[range(1e12)]", "repeat(.)"):
@@ -394,11 +396,11 @@ class ProgramsThatDoNotEnd(SearchTest):
                                        {"queue": self.queue, "payload_jq": expression})
                 self.assertIn((answer.status, answer.json["code"]),
                               ((500, "SEARCH_ERROR"), (400, "VALIDATION_ERROR")), answer)
-                self.assertEqual(self.children(), [])
+                self.assertEqual(children_of(self.server), [])
         # On a busy machine a second may be too little even for this; then it is asked again.
         good = {"queue": self.queue, "payload_jq": ".n == 5 and true"}
         wait_until(lambda: self.api.post("/api/v1/jobs/search", good).status == 200, "an answer")
-        self.assertEqual(len(self.children()), 1)  # kept for the next page
+        self.assertEqual(len(children_of(self.server)), 1)  # kept for the next page
         answer = self.api.post("/api/v1/jobs/bulk", {
             "action": "delete", "filter": {"queue": self.queue, "payload_jq": "def f: f; f"}})
         self.assertEqual(answer.status, 500, answer)
@@ -710,6 +712,22 @@ class Patience(unittest.TestCase):
             self.assertEqual((answer.status, answer.json.get("code"), answer.json.get("error")),
                              (500, "SEARCH_ERROR", "search took too long"))
             self.assertEqual(api.must(api.post("/api/v1/jobs/search", {"limit": 1}))["total"], 10000)
+
+    def test_a_search_whose_client_has_gone_ends(self):
+        """Without that, the endless ones would keep all threads of the view busy for an hour."""
+        with Server("--rate-limit-enabled=false", "--view-timeout", "1h") as server:
+            api = server.client()
+            api.enqueue("q")
+            body = json.dumps({"payload_jq": "last(range(1e18)) == 0"}).encode()
+            request = (b"POST /api/v1/jobs/search HTTP/1.1\r\nHost: x\r\n"
+                       b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            for _ in range(4):
+                with contextlib.ExitStack() as clients:
+                    for _ in range(4):
+                        clients.enter_context(RawConnection(server)).send(request)
+                    wait_until(lambda: children_of(server), "a program that runs")
+                self.assertEqual(api.must(api.post("/api/v1/jobs/search", {}))["total"], 1)
+            wait_until(lambda: not children_of(server), "the programs' end")
 
 
 if __name__ == "__main__":

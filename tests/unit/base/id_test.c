@@ -43,6 +43,7 @@ static void parse__reads_back_what_format_wrote(void **state)
     for (unsigned i = 0; i < 2000; i++) {
         struct wall at = {.ns = (int64_t)(rng_next(&rng) >> 1)};
         struct id id = id_make(at, rng_next(&rng) >> 16, (uint32_t)rng_next(&rng));
+        assert_int_equal(id_ms(id), at.ns / NS_PER_MS);
         struct str prefix = prefixes[i % COUNT_OF(prefixes)];
         char out[ID_TEXT_MAX];
         struct id back;

@@ -6,7 +6,7 @@
 #include "lib/tmpdir.h"
 #include "view/view_int.h"
 
-enum { JOBS = 24000, TURN = 1024, MOMENTS = 1000000 };
+enum { JOBS = 24000, TURN = 1024, MOMENTS = 1000000, STATES = 2 };
 
 struct world {
     struct tmpdir dir;
@@ -66,10 +66,14 @@ static struct job job_number(struct rng *rng, uint64_t n, uint64_t version)
     return (struct job){.id = id_make(created, n, 0),
                         .version = version,
                         .queue = n % 2 == 0 ? STR("a") : STR("b"),
+                        .state = (enum job_state)(version + n / 5) % STATES,
+                        .priority = (uint8_t)rng_below(rng, 3),
                         .payload = STR("{}"),
                         .created_at = created,
                         .completed_at = {.ns = random_moment(rng)},
                         .scheduled_at = {.ns = random_moment(rng)},
+                        .started_at = {.ns = random_moment(rng)},
+                        .failed_at = {.ns = random_moment(rng)},
                         .expire_at = {.ns = (int64_t)n + 1}};
 }
 
@@ -86,43 +90,64 @@ static int64_t count(sqlite3 *db, const char *sql, int64_t moment)
     return n;
 }
 
-static void expect_before(struct world *w, enum view_rank kind, int64_t moment, const char *sql)
+/* What a line has, in the words of SQL; ? is the moment. */
+struct line {
+    struct view_line line;
+    const char *moment;
+};
+
+static int64_t count_line(struct world *w, const struct line *l, int64_t moment)
+{
+    char sql[256];
+    (void)snprintf(sql, sizeof sql,
+                   "SELECT count(*) FROM jobs WHERE %s > 0 AND %s < ? AND state = %d"
+                   " AND (%d = 0 OR queue = %d)",
+                   l->moment, l->moment, (int)l->line.state, (int)l->line.queue,
+                   (int)l->line.queue);
+    return count(w->db, sql, moment);
+}
+
+static void expect_before(struct world *w, const struct line *l, int64_t moment)
 {
     struct err err;
     int64_t n = -1;
     struct view_place place = {.moment = moment};
-    if (kind == VIEW_RANK_CREATED) {
+    if (l->line.kind == VIEW_RANK_CREATED) {
         place.id = id_make((struct wall){.ns = moment * NS_PER_MS}, 0, 0);
     }
-    assert_int_equal(view_ranks__before(w->db, kind, place, &n, &err), ERR_OK);
-    assert_int_equal(n, count(w->db, sql, moment));
+    assert_int_equal(view_ranks__before(w->db, l->line, place, &n, &err), ERR_OK);
+    assert_int_equal(n, count_line(w, l, moment));
 }
 
 static void compare(struct world *w, struct rng *rng)
 {
     static const struct {
         enum view_rank kind;
-        const char *sql;
+        int64_t queue;
+        const char *moment;
+        int64_t most;
     } rows[] = {
-        {VIEW_RANK_CREATED, "SELECT count(*) FROM jobs WHERE created_at / 1000000 < ?"},
-        {VIEW_RANK_COMPLETED,
-         "SELECT count(*) FROM jobs WHERE completed_at > 0 AND completed_at < ?"},
-        {VIEW_RANK_SCHEDULED,
-         "SELECT count(*) FROM jobs WHERE scheduled_at > 0 AND scheduled_at < ?"},
-        {VIEW_RANK_EXPIRE, "SELECT count(*) FROM jobs WHERE expire_at > 0 AND expire_at < ?"},
+        {VIEW_RANK_CREATED, 0, "created_at / 1000000", 1000 + JOBS / 3},
+        {VIEW_RANK_CREATED, 1, "created_at / 1000000", 1000 + JOBS / 3},
+        {VIEW_RANK_CREATED, 2, "created_at / 1000000", 1000 + JOBS / 3},
+        {VIEW_RANK_COMPLETED, 0, "completed_at", MOMENTS},
+        {VIEW_RANK_SCHEDULED, 0, "scheduled_at", MOMENTS},
+        {VIEW_RANK_EXPIRE, 0, "expire_at", JOBS},
+        {VIEW_RANK_STARTED, 0, "started_at", MOMENTS},
+        {VIEW_RANK_FAILED, 0, "failed_at", MOMENTS},
     };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < COUNT_OF(rows) * STATES; i++) {
+        const struct line l = {{rows[i / STATES].kind, rows[i / STATES].queue, (int64_t)i % STATES},
+                               rows[i / STATES].moment};
         struct err err;
         int64_t all = -1;
-        assert_int_equal(view_ranks__all(w->db, rows[i].kind, &all, &err), ERR_OK);
-        assert_int_equal(all, count(w->db, rows[i].sql, INT64_MAX));
+        assert_int_equal(view_ranks__all(w->db, l.line, &all, &err), ERR_OK);
+        assert_int_equal(all, count_line(w, &l, INT64_MAX));
         for (int64_t d = -1; d <= 4; d++) {
-            expect_before(w, rows[i].kind, MOMENTS / 2 + d, rows[i].sql);
+            expect_before(w, &l, MOMENTS / 2 + d);
         }
         for (int n = 0; n < 20; n++) {
-            int64_t most = i == 0 ? 1000 + JOBS / 3 : i == 3 ? JOBS : MOMENTS;
-            expect_before(w, rows[i].kind, (int64_t)rng_below(rng, (uint64_t)most + 2),
-                          rows[i].sql);
+            expect_before(w, &l, (int64_t)rng_below(rng, (uint64_t)rows[i / STATES].most + 2));
         }
     }
 }
@@ -164,6 +189,16 @@ static void ranks__are_what_a_count_finds(void **state)
     }
     commit(&w);
     compare(&w, &rng);
+    /* Buckets without jobs are not kept. */
+    int64_t buckets = count(w.db, "SELECT count(*) FROM ranks", 0);
+    begin(&w);
+    for (uint64_t n = 0; n < JOBS + TURN; n++) {
+        assert_int_equal(view_rows__remove(&w.rows, job_number(&rng, n, 1).id, &err), ERR_OK);
+    }
+    commit(&w);
+    compare(&w, &rng);
+    assert_true(count(w.db, "SELECT count(*) FROM ranks", 0) < buckets / 2);
+    assert_int_equal(count(w.db, "SELECT count(*) FROM counts", 0), 0);
     close_world(&w);
 }
 
@@ -179,6 +214,7 @@ static void ranks__give_a_crowd_a_bucket_of_its_own(void **state)
     for (uint64_t n = 0; n < 3 * 8192; n++) {
         struct job j = job_number(&rng, n, 1);
         j.completed_at.ns = n < 5 ? 70 + (int64_t)n : 80;
+        j.state = JOB_PENDING;
         assert_int_equal(view_rows__put(&w.rows, &j, &err), ERR_OK);
     }
     commit(&w);

@@ -15,6 +15,7 @@
 #include "store/store_job.h"
 #include "store/store_rows.h"
 #include "store/store_walk.h"
+#include "view/view_int.h"
 #include "view/view_jq.h"
 #include "view_kit.h"
 
@@ -473,9 +474,12 @@ static void compare(const struct world *w, struct view_search *s)
 
 static void finds_what_a_look_at_every_document_finds(void **state)
 {
+    /* All ways to a page: by a scan, by a walk, by a scan after a walk was tried. */
+    static const int64_t scans[] = {1 << 20, 0, 2 * JOBS};
     const struct world *w = *state;
     struct rng rng = rng_from(11);
     for (unsigned i = 0; i < SEARCHES; i++) {
+        w->kit->view->config.scan_max = scans[i % COUNT_OF(scans)];
         struct view_filter f;
         struct view_tag tag;
         char prefix[ID_TEXT_MAX];

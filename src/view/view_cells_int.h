@@ -1,0 +1,39 @@
+/*
+ * View_cells: how many jobs there are of each sort.
+ *
+ * A cell is a queue, a state, a priority, a number of attempts, and whether there were errors.
+ * There are few of them that have any job, and their numbers (the table counts) say at once how
+ * many jobs a search finds that asks for nothing else. The indexes jobs_line and jobs_state begin
+ * with these columns, so the jobs of a cell are in the order of ids there, and a search is a merge
+ * of its cells. Queue 0 stands for all queues together.
+ *
+ * The numbers are the writer's, inside its transactions.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sqlite3.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+struct view_cell {
+    int64_t state, priority, attempt, failing;
+};
+
+struct view_cells {
+    sqlite3 *db;
+    struct view_cell_queue *queues; /* by number */
+    int64_t queue_cap;
+    int64_t changed; /* a queue with changed numbers, the first of a list; -1: none */
+};
+
+ATTR_NODISCARD enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, struct err *err);
+void view_cells__deinit(struct view_cells *c); /* fine on zeros */
+/* A job of the queue (not 0) comes or goes. What no job can be, of a damaged row, is left out. */
+void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell, int64_t delta);
+/* Inside the transaction that changes the jobs. */
+ATTR_NODISCARD enum err_code view_cells__save(struct view_cells *c, struct err *err);
