@@ -333,7 +333,7 @@ static void measure_table(struct bench *b, unsigned asks)
         const char *what;
         struct view_filter filter;
     } rows[] = {
-        {"nothing", {0}},
+        {"nothing", {.states = 0}},
         {"queue", {QUEUE}},
         {"state", {.states = DONE}},
         {"three states", {.states = DONE | 1U << JOB_PENDING | 1U << JOB_ACTIVE}},
