@@ -12,7 +12,7 @@
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
-enum { LANE_OPS_MAX = 64 };
+enum { LANE_OPS_MAX = 128 };
 
 void engine_op_init(struct engine_op *op)
 {
