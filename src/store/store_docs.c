@@ -19,6 +19,7 @@ struct doc {
     bool removed; /* a mark that the job is gone, for the rest of the entry */
     bool used;    /* read since it came to its place: gets a second chance */
     bool live;    /* worth keeping after the entry */
+    bool created; /* in this entry: the last in line */
     char bytes[];
 };
 
@@ -261,7 +262,9 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
         }
         kv_put_new(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     }
-    put_changed(d, j->id, buf_str(&d->scratch))->live = family == STORE_LIVE;
+    struct doc *doc = put_changed(d, j->id, buf_str(&d->scratch));
+    doc->live = family == STORE_LIVE;
+    doc->created = was_in == STORE_FAMILY_COUNT;
 }
 
 void store_docs_remove(struct store_docs *d, enum store_family family, struct id id)
@@ -289,9 +292,12 @@ void store_docs_committed(struct store_docs *d)
         struct doc *doc = d->touched;
         d->touched = doc->touched_next;
         doc->touched = false;
+        /* When there is no room, those who came last wait longest. */
+        bool in_excess = doc->created && d->used_bytes > d->limit_bytes;
+        doc->created = false;
         if (doc->retired) {
             free(doc);
-        } else if (!doc->live) {
+        } else if (!doc->live || in_excess) {
             drop(d, doc);
         }
     }

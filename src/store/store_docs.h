@@ -3,7 +3,9 @@
  *
  * Gives read-your-writes inside an entry: what was put or removed is seen at once, before the batch
  * is committed. Live documents stay cached afterwards, up to a number of bytes, because a job that
- * was just put in is usually fetched and finished soon: most of them are never read from disk.
+ * was just put in is usually fetched and finished soon: most of them are never read from disk. When
+ * there is no room, new ones are not kept: they are behind the others in line. What is read takes
+ * the place of what came first and was not asked for.
  *
  * Bytes that were handed out stay where they are until the entry is committed, even when the
  * document is replaced or removed meanwhile: a struct job made from them may go on being used.

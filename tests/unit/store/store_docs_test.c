@@ -174,6 +174,29 @@ static void bytes__are_those_of_the_newest_document(void **state)
     assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
 }
 
+/* Who came first is asked for first. */
+static void a_full_cache__keeps_those_that_were_there(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store_docs *large = f->store.docs;
+    struct store_docs *d = store_docs_new(&f->store, 2048);
+    struct job j;
+    f->store.docs = d;
+    for (unsigned i = 1; i < 100; i++) {
+        put(d, i, JOB_PENDING, "one in line", STORE_FAMILY_COUNT);
+        store_fixture_commit(f);
+    }
+    assert_true(store_docs_bytes(d, samples_id(1)).len > 0);
+    assert_int_equal(store_docs_bytes(d, samples_id(99)).len, 0);
+    /* What is read comes in, for what nobody has asked for. */
+    assert_true(store_docs_get(d, STORE_LIVE, samples_id(99), &j));
+    store_fixture_commit(f);
+    assert_true(store_docs_bytes(d, samples_id(99)).len > 0);
+    assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
+    store_docs_free(d);
+    f->store.docs = large;
+}
+
 /* With room for a few documents only, every answer is the same as with room for all. */
 static void eviction__changes_no_answer(void **state)
 {
@@ -249,5 +272,6 @@ TEST_GROUP(store_docs, STORE_TEST(get__sees_what_the_entry_has_written),
            STORE_TEST(fetch__brings_what_is_missing_and_nothing_older),
            STORE_TEST(bytes__stay_where_they_are_until_the_commit),
            STORE_TEST(bytes__are_those_of_the_newest_document),
+           STORE_TEST(a_full_cache__keeps_those_that_were_there),
            STORE_TEST(eviction__changes_no_answer), STORE_TEST(damage__stops_the_process),
            STORE_TEST(read_failure__stops_the_process));
