@@ -59,7 +59,10 @@ void engine_close(struct engine *e);
 
 /* A loop's way to the core thread. Commands that are submitted through a lane go over together when
  * the loop's turn ends, so that a busy loop does not wake the core for each of them, only to be
- * pushed aside by it. Owned and used by one thread; zero but for the engine. */
+ * pushed aside by it; with ENGINE_LANE_OPS_MAX of them at once. Owned and used by one thread; zero
+ * but for the engine. */
+enum { ENGINE_LANE_OPS_MAX = 128 };
+
 struct engine_lane {
     struct engine *engine;
     struct msg *first, *last;

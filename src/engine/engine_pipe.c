@@ -12,8 +12,6 @@
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
-enum { LANE_OPS_MAX = 128 };
-
 void engine_op_init(struct engine_op *op)
 {
     memset(op, 0, offsetof(struct engine_op, command_room));
@@ -195,7 +193,7 @@ static void lane_add(struct engine_lane *lane, struct msg *m)
         lane->last->next = m;
     }
     lane->last = m;
-    if (++lane->count == LANE_OPS_MAX) {
+    if (++lane->count == ENGINE_LANE_OPS_MAX) {
         engine_lane_flush(lane);
     }
 }

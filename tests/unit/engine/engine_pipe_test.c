@@ -376,7 +376,7 @@ static void engine_pipe__a_lane_goes_over_when_the_turn_ends(void **state)
 
 static void engine_pipe__a_full_lane_does_not_wait(void **state)
 {
-    enum { OPS = 64 };
+    enum { OPS = ENGINE_LANE_OPS_MAX };
     struct engine_kit *k = *state;
     struct engine_lane lane = {.engine = k->engine};
     struct engine_kit_op *ops = ops_new(k, OPS);
