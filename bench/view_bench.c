@@ -320,7 +320,7 @@ static void measure_sorts(struct bench *b, const char *what, const struct view_f
     (void)fflush(stdout);
 }
 
-static void measure_table(struct bench *b, unsigned asks)
+ATTR_NOINLINE static void measure_table(struct bench *b, unsigned asks)
 {
 #define DONE  (1U << JOB_COMPLETED)
 #define QUEUE .queue = STR("queue.3")
