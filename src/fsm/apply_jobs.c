@@ -8,6 +8,8 @@
 #include "core/queue_name.h"
 #include "fsm/apply_int.h"
 
+enum { FETCH_AHEAD = KV_NEAR_MAX };
+
 /* Change j as the action says. False when it is refused; r then says why. */
 typedef bool (*action_fn)(struct machine *m, const struct command_jobs *c, struct job *j,
                           enum store_family was_in, struct result *r);
@@ -173,11 +175,30 @@ static const action_fn actions[] = {
     [COMMAND_JOB_DELETE] = do_delete,
 };
 
+/* Many jobs were mostly made one behind the other: bring the documents of those that are live into
+ * memory together. */
+static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
+{
+    struct id live[FETCH_AHEAD];
+    size_t live_count = 0;
+    for (size_t i = 0; i < count && i < FETCH_AHEAD; i++) {
+        if (live_find(&m->live, ids[i]) != NULL) {
+            live[live_count++] = ids[i];
+        }
+    }
+    if (live_count > 1) {
+        store_docs_fetch(m->store.docs, live, live_count);
+    }
+}
+
 void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct str ns,
                       struct result *r)
 {
     CHECK(cj->action < COUNT_OF(actions));
     for (size_t i = 0; i < cj->count; i++) {
+        if (i % FETCH_AHEAD == 0) {
+            fetch_ahead(m, cj->ids + i, cj->count - i);
+        }
         struct job j;
         enum store_family family;
         bool found =

@@ -11,7 +11,7 @@ enum {
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
     KV_WINDOW_BYTES = 512 << 10,
-    KV_WINDOW_KEYS = 4096, /* written in a few milliseconds */
+    KV_WINDOW_KEYS = 1024, /* written in a millisecond or two */
     KV_BATCH_BYTES_MAX = 1 << 30,
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
