@@ -222,7 +222,9 @@ struct fetch {
 static void take_fetched(void *data, size_t i, struct str bytes)
 {
     struct fetch *f = data;
-    put_in(f->docs, f->ids[i], bytes)->live = true;
+    if (find(f->docs, f->ids[i]) == NULL) { /* an id may be named twice */
+        put_in(f->docs, f->ids[i], bytes)->live = true;
+    }
 }
 
 void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)

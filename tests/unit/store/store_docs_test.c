@@ -174,6 +174,28 @@ static void bytes__are_those_of_the_newest_document(void **state)
     assert_int_equal(store_docs_bytes(d, samples_id(1)).len, 0);
 }
 
+static void fetch__of_one_twice_is_of_one(void **state)
+{
+    struct store_fixture *f = *state;
+    struct store_docs *d = NULL;
+    const struct id ids[] = {samples_id(1), samples_id(2), samples_id(1)};
+    struct job j;
+    put(f->store.docs, 1, JOB_PENDING, "old", STORE_FAMILY_COUNT);
+    put(f->store.docs, 2, JOB_PENDING, "other", STORE_FAMILY_COUNT);
+    store_fixture_commit(f);
+    store_fixture_reopen(f); /* nothing is in memory */
+    d = f->store.docs;
+    store_docs_fetch(d, ids, COUNT_OF(ids));
+    put(d, 1, JOB_PENDING, "new", STORE_LIVE);
+    put(d, 1, JOB_PENDING, "newer", STORE_LIVE);
+    assert_true(store_docs_get(d, STORE_LIVE, samples_id(1), &j));
+    expect_str(j.payload, STR("newer"));
+    store_docs_remove(d, STORE_LIVE, samples_id(1));
+    assert_false(store_docs_get(d, STORE_LIVE, samples_id(1), &j));
+    store_fixture_commit(f);
+    assert_false(store_docs_get(d, STORE_LIVE, samples_id(1), &j));
+}
+
 /* Who came first is asked for first. */
 static void a_full_cache__keeps_those_that_were_there(void **state)
 {
@@ -272,6 +294,7 @@ TEST_GROUP(store_docs, STORE_TEST(get__sees_what_the_entry_has_written),
            STORE_TEST(fetch__brings_what_is_missing_and_nothing_older),
            STORE_TEST(bytes__stay_where_they_are_until_the_commit),
            STORE_TEST(bytes__are_those_of_the_newest_document),
+           STORE_TEST(fetch__of_one_twice_is_of_one),
            STORE_TEST(a_full_cache__keeps_those_that_were_there),
            STORE_TEST(eviction__changes_no_answer), STORE_TEST(damage__stops_the_process),
            STORE_TEST(read_failure__stops_the_process));
