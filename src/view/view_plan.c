@@ -12,19 +12,26 @@
 
 enum { BRANCHES_MAX = 128 }; /* SQLite allows 500; each takes some microseconds to prepare */
 
-/* Sorts. Those by a moment have an index of their own. */
+/* Moments have an index each; creation is in the id and needs none. */
+static const char *const moment_indexes[VIEW_RANK_COUNT] = {
+    [VIEW_RANK_STARTED] = "INDEXED BY jobs_started",
+    [VIEW_RANK_COMPLETED] = "INDEXED BY jobs_completed",
+    [VIEW_RANK_SCHEDULED] = "INDEXED BY jobs_scheduled",
+    [VIEW_RANK_EXPIRE] = "INDEXED BY jobs_expire",
+    [VIEW_RANK_FAILED] = "INDEXED BY jobs_failed",
+};
+
 static const struct {
-    const char *column; /* NULL: the id, which is in the order of creation */
-    const char *index;
-    enum view_rank kind;
+    const char *column;  /* NULL: the id, which is in the order of creation */
+    enum view_rank kind; /* VIEW_RANK_CREATED where it is no moment */
 } sorts[] = {
-    [VIEW_SORT_CREATED_AT] = {NULL, NULL, 0},
-    [VIEW_SORT_PRIORITY] = {"j.priority", NULL, 0},
-    [VIEW_SORT_ATTEMPT] = {"j.attempt", NULL, 0},
-    [VIEW_SORT_STARTED_AT] = {"j.started_at", "INDEXED BY jobs_started", VIEW_RANK_STARTED},
-    [VIEW_SORT_COMPLETED_AT] = {"j.completed_at", "INDEXED BY jobs_completed", VIEW_RANK_COMPLETED},
-    [VIEW_SORT_SCHEDULED_AT] = {"j.scheduled_at", "INDEXED BY jobs_scheduled", VIEW_RANK_SCHEDULED},
-    [VIEW_SORT_FAILED_AT] = {"j.failed_at", "INDEXED BY jobs_failed", VIEW_RANK_FAILED},
+    [VIEW_SORT_CREATED_AT] = {NULL, VIEW_RANK_CREATED},
+    [VIEW_SORT_PRIORITY] = {"j.priority", VIEW_RANK_CREATED},
+    [VIEW_SORT_ATTEMPT] = {"j.attempt", VIEW_RANK_CREATED},
+    [VIEW_SORT_STARTED_AT] = {"j.started_at", VIEW_RANK_STARTED},
+    [VIEW_SORT_COMPLETED_AT] = {"j.completed_at", VIEW_RANK_COMPLETED},
+    [VIEW_SORT_SCHEDULED_AT] = {"j.scheduled_at", VIEW_RANK_SCHEDULED},
+    [VIEW_SORT_FAILED_AT] = {"j.failed_at", VIEW_RANK_FAILED},
 };
 
 const char *view_plan__sort_column(const struct view_query *q)
@@ -181,13 +188,6 @@ static const char *key_index(const struct view_filter *f)
     return NULL;
 }
 
-static const char *const span_indexes[VIEW_RANK_COUNT] = {
-    [VIEW_RANK_COMPLETED] = "INDEXED BY jobs_completed",
-    [VIEW_RANK_SCHEDULED] = "INDEXED BY jobs_scheduled",
-    [VIEW_RANK_EXPIRE] = "INDEXED BY jobs_expire",
-    [VIEW_RANK_STARTED] = "INDEXED BY jobs_started",
-};
-
 /* Is there a wanted cell of the queue and state of this one, before it? */
 static bool is_first_wanted(const struct view_query *q, size_t at)
 {
@@ -259,7 +259,7 @@ enum err_code view_plan__choose(struct view_query *q, struct err *err)
         }
         if (n < q->scan_n) {
             q->scan_n = n;
-            q->index = span_indexes[q->spans[i].kind];
+            q->index = moment_indexes[q->spans[i].kind];
         }
     }
     return ERR_OK;
@@ -290,7 +290,7 @@ static size_t count_wanted(const struct view_query *q)
 
 static bool is_by_moment(const struct view_query *q)
 {
-    return sorts[q->sort].index != NULL;
+    return moment_indexes[sorts[q->sort].kind] != NULL;
 }
 
 /* Ids in order over all cells are the table itself. */
@@ -335,7 +335,7 @@ static enum err_code write_moments(struct view_query *q, const char *what, int s
         return err->code;
     }
     if (set > 0) {
-        write_branch(q, what, sorts[q->sort].index);
+        write_branch(q, what, moment_indexes[kind]);
         buf_printf(&q->sql, " AND j.state = %d", state);
         write_place(q, "");
         buf_add_str(&q->sql, buf_str(&q->where));

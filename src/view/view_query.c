@@ -378,6 +378,7 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
     }
     return ERR_OK;
 }
+
 /* Cells */
 
 static bool is_wanted(const struct view_query *q, struct view_cell cell)

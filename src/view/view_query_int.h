@@ -69,8 +69,7 @@ struct view_query {
 
     /* the plan */
     const char *index; /* that a look at everything walks; NULL: the cells */
-    int64_t
-        scan_n; /* and how many entries it finds there at most; INT64_MAX: not known, of a key */
+    int64_t scan_n;    /* entries that it finds there at most; INT64_MAX: of a key, not known */
     enum view_sort sort;
     bool ascending;
     int limit, offset; /* parameters; 0: none */

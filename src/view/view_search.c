@@ -63,6 +63,7 @@ static enum err_code read_page(struct view_query *q, uint32_t max, struct id **o
     (void)sqlite3_finalize(st);
     return code;
 }
+
 /* What is asked */
 
 enum err_code view_search_check(const struct view_filter *f, struct err *err)
