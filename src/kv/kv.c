@@ -161,13 +161,18 @@ static enum err_code write_window(struct kv *kv, struct err *err)
     return ERR_OK;
 }
 
-void kv__settle(struct kv *kv)
+void kv__settle_locked(struct kv *kv)
 {
     struct err err;
-    (void)pthread_mutex_lock(&kv->lock);
     if (write_window(kv, &err) != ERR_OK) {
         check_fatal("%s", err.msg);
     }
+}
+
+void kv__settle(struct kv *kv)
+{
+    (void)pthread_mutex_lock(&kv->lock);
+    kv__settle_locked(kv);
     (void)pthread_mutex_unlock(&kv->lock);
 }
 
@@ -271,22 +276,16 @@ enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
     return code;
 }
 
-/* A moment of what RocksDB has, without the window. */
-static struct kv_view *view_new(struct kv *kv)
+struct kv_view *kv_view_new(struct kv *kv)
 {
     struct kv_view *v = calloc(1, sizeof *v);
     CHECK(v != NULL);
+    kv__settle(kv);
     v->kv = kv;
     v->snapshot = rocksdb_create_snapshot(kv->db);
     v->read = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(v->read, v->snapshot);
     return v;
-}
-
-struct kv_view *kv_view_new(struct kv *kv)
-{
-    kv__settle(kv);
-    return view_new(kv);
 }
 
 void kv_view_free(struct kv_view *v)
@@ -359,12 +358,47 @@ static bool find_recent(const struct kv *kv, unsigned *families, struct str key,
     return false;
 }
 
+/* Several families, as they were in one moment, without a view: see kv_view_new. */
+/* NOLINTNEXTLINE(readability-function-size): as above */
+static enum err_code get_stored_any(struct kv *kv, unsigned families, struct str key,
+                                    struct buf *out, bool *out_found, struct err *err)
+{
+    const rocksdb_column_family_handle_t *handles[KV_FAMILIES_MAX];
+    const char *keys[KV_FAMILIES_MAX];
+    size_t key_lens[KV_FAMILIES_MAX];
+    char *values[KV_FAMILIES_MAX];
+    size_t value_lens[KV_FAMILIES_MAX];
+    char *msgs[KV_FAMILIES_MAX];
+    size_t count = 0;
+    enum err_code code = ERR_OK;
+
+    for (unsigned family = 0; family < kv->family_count; family++) {
+        if ((families & 1U << family) != 0) {
+            handles[count] = kv__family(kv, family);
+            keys[count] = key.ptr;
+            key_lens[count++] = key.len;
+        }
+    }
+    rocksdb_multi_get_cf(kv->db, kv->read, handles, count, keys, key_lens, values, value_lens,
+                         msgs);
+    *out_found = false;
+    for (size_t i = 0; i < count; i++) {
+        if (msgs[i] != NULL) {
+            code = kv__err(err, msgs[i], "read from the store");
+        } else if (values[i] != NULL && code == ERR_OK) {
+            *out_found = true;
+            code = add_value(out, str_from(values[i], value_lens[i]), err);
+        }
+        rocksdb_free(values[i]);
+    }
+    return code;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): as above */
 enum err_code kv_get_any(struct kv *kv, unsigned families, struct str key, struct buf *out,
                          bool *out_found, struct err *err)
 {
     enum err_code code = ERR_OK;
-    struct kv_view *view = NULL;
     struct str value;
     if (FAULT(KV_READ)) {
         return err_set(err, ERR_IO, "read from the store: injected fault");
@@ -373,18 +407,14 @@ enum err_code kv_get_any(struct kv *kv, unsigned families, struct str key, struc
     *out_found = find_recent(kv, &families, key, &value);
     if (*out_found) {
         code = add_value(out, value, err);
-    } else if ((families & (families - 1)) != 0) {
-        view = view_new(kv); /* several to ask, and nobody moves the key between them meanwhile */
     }
     (void)pthread_mutex_unlock(&kv->lock);
-    for (unsigned family = 0; !*out_found && code == ERR_OK && family < kv->family_count;
-         family++) {
-        if ((families & 1U << family) != 0) {
-            code = get_stored(kv, view, family, key, out, out_found, err);
-        }
+    if (*out_found || families == 0) {
+        return code;
     }
-    kv_view_free(view);
-    return code;
+    return (families & (families - 1)) == 0
+               ? get_stored(kv, NULL, (unsigned)__builtin_ctz(families), key, out, out_found, err)
+               : get_stored_any(kv, families, key, out, out_found, err);
 }
 
 /* Those that the window knows of; a bit is left for each that it does not. */

@@ -66,7 +66,8 @@ struct str kv_batch_bytes(const struct kv_batch *b);
 
 ATTR_NODISCARD enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err);
 
-/* A fixed moment of the store for readers on any thread. */
+/* A fixed moment of the store for readers on any thread. For rare and long work: when a view is
+ * freed, RocksDB writes all that was flushed before it once more, to take sequence numbers out. */
 struct kv_view *kv_view_new(struct kv *kv);
 void kv_view_free(struct kv_view *v); /* NULL is fine */
 
@@ -99,6 +100,8 @@ ATTR_NODISCARD enum err_code kv_get_near(struct kv *kv, unsigned family, const s
 /* Walk a family in key order, from the first key at or after `from`. */
 struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
                             struct str from);
+/* The same for several families, all as they are at this moment, each from its first key. */
+void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct kv_iter **out_its);
 void kv_iter_free(struct kv_iter *it); /* NULL is fine */
 bool kv_iter_valid(const struct kv_iter *it);
 void kv_iter_next(struct kv_iter *it);

@@ -28,6 +28,17 @@ struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned 
     return kv_iter__new_stored(kv, view, family, from);
 }
 
+void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct kv_iter **out_its)
+{
+    /* An iterator stays with what there was when it was made, and nobody writes in between. */
+    (void)pthread_mutex_lock(&kv->lock);
+    kv__settle_locked(kv);
+    for (size_t i = 0; i < count; i++) {
+        out_its[i] = kv_iter__new_stored(kv, NULL, families[i], STR_EMPTY);
+    }
+    (void)pthread_mutex_unlock(&kv->lock);
+}
+
 void kv_iter_free(struct kv_iter *it)
 {
     if (it != NULL) {

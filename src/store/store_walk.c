@@ -7,20 +7,16 @@
 enum { FAMILIES = 2 };
 
 struct store_walk {
-    struct kv_view *view;
     struct kv_iter *its[FAMILIES];
     struct kv_iter *given; /* the one whose document was handed out */
 };
 
 struct store_walk *store_walk_new(struct store *s)
 {
-    static const enum store_family families[FAMILIES] = {STORE_LIVE, STORE_DONE};
+    static const unsigned families[FAMILIES] = {STORE_LIVE, STORE_DONE};
     struct store_walk *w = calloc(1, sizeof *w);
     CHECK(w != NULL);
-    w->view = kv_view_new(s->kv);
-    for (size_t i = 0; i < FAMILIES; i++) {
-        w->its[i] = kv_iter_new(s->kv, w->view, families[i], STR_EMPTY);
-    }
+    kv_iters_new(s->kv, families, FAMILIES, w->its);
     return w;
 }
 
@@ -30,7 +26,6 @@ void store_walk_free(struct store_walk *w)
         for (size_t i = 0; i < FAMILIES; i++) {
             store_end_walk(w->its[i]);
         }
-        kv_view_free(w->view);
         free(w);
     }
 }

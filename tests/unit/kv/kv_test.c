@@ -279,6 +279,26 @@ static void view__does_not_see_later_commits(void **state)
     expect_key(f, NULL, RED, "a", "2");
 }
 
+static void walks_of_several_families__are_of_one_moment(void **state)
+{
+    struct fixture *f = *state;
+    struct kv_iter *its[2];
+    put(f, RED, "a", "1");
+    put(f, BLUE, "b", "1");
+    commit(f);
+    kv_iters_new(f->kv, (const unsigned[]){RED, BLUE}, 2, its);
+    kv_delete(f->batch, RED, STR("a"));
+    put(f, BLUE, "a", "2");
+    commit(f);
+    expect_str(kv_iter_key(its[0]), STR("a"));
+    expect_str(kv_iter_key(its[1]), STR("b"));
+    for (size_t i = 0; i < 2; i++) {
+        kv_iter_next(its[i]);
+        assert_false(kv_iter_valid(its[i]));
+        kv_iter_free(its[i]);
+    }
+}
+
 /* Whatever is written, in whatever order: how a family places its keys is nobody's business. */
 static void sequential__family_holds_the_same_as_another(void **state)
 {
@@ -466,6 +486,7 @@ TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
            KV_TEST(iter__walks_in_key_order_from_a_key), KV_TEST(iter__sorts_bytes_without_sign),
            KV_TEST(seek_back__finds_the_last_key_at_or_before),
            KV_TEST(view__does_not_see_later_commits),
+           KV_TEST(walks_of_several_families__are_of_one_moment),
            KV_TEST(sequential__family_holds_the_same_as_another),
            KV_TEST(sequential__family_has_no_delete_range), KV_TEST(close__keeps_everything),
            KV_TEST(checkpoint__is_a_store_of_its_own),
