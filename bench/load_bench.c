@@ -157,17 +157,16 @@ static int64_t header_number(struct str head, const char *name)
 static enum outcome corvo_answered(struct connection *c, unsigned step)
 {
     enum { LENGTH_WITHIN = 160 }; /* it stands near the beginning of the head */
+    static const struct str gap = {.ptr = "\r\n\r\n", .len = 4};
     struct str in = buf_str(&c->in);
-    const char *end = memmem(in.ptr, in.len, "\r\n\r\n", 4);
-    if (end == NULL) {
-        return MORE;
-    }
-    size_t head_len = (size_t)(end - in.ptr) + 4;
-    struct str head = str_from(in.ptr, head_len < LENGTH_WITHIN ? head_len : LENGTH_WITHIN);
+    struct str head = str_from(in.ptr, in.len < LENGTH_WITHIN ? in.len : LENGTH_WITHIN);
     int64_t length = header_number(head, "ontent-Length:");
-    if (in.len < head_len + (size_t)(length < 0 ? 0 : length)) {
+    size_t tail = gap.len + (size_t)(length < 0 ? 0 : length);
+    /* Whole when what the length says comes behind an empty line: nothing else is looked for. */
+    if (in.len < tail || memcmp(in.ptr + in.len - tail, gap.ptr, gap.len) != 0) {
         return MORE;
     }
+    size_t head_len = in.len - tail + gap.len;
     if (str_starts_with(str_from_offset(in, 9), STR("429"))) {
         int64_t ms = header_number(str_from(in.ptr, head_len), "Retry-After: 0.");
         CHECK(ms >= 0); /* every refusal says when to come again */

@@ -13,6 +13,7 @@ enum {
     KV_WINDOW_BYTES = 512 << 10,
     KV_WINDOW_KEYS = 1024, /* written in a millisecond or two */
     KV_BATCH_BYTES_MAX = 1 << 30,
+    KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: those that lie together are read together */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
@@ -75,6 +76,7 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_options_set_info_log_level(kv->options, 3 /* errors */);
     rocksdb_block_based_options_set_filter_policy(
         kv->table, rocksdb_filterpolicy_create_bloom_full(KV_BLOOM_BITS));
+    rocksdb_block_based_options_set_block_size(kv->table, KV_BLOCK_BYTES);
     rocksdb_block_based_options_set_block_cache(kv->table, kv->cache);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(kv->table, 1);
     rocksdb_options_set_block_based_table_factory(kv->options, kv->table);
