@@ -6,6 +6,7 @@
 #
 #   claim_flat.sh MACHINE_BENCH [JOBS]     JOBS: 5000000 unless said
 set -euo pipefail
+shopt -s inherit_errexit
 
 bench=$1
 jobs=${2:-5000000}
