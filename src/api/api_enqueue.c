@@ -347,7 +347,7 @@ static void handle_enqueue(struct api_call *c)
 {
     struct command_new new = {0};
     struct command command = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &new, .count = 1}};
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     command.enqueue.idempotency_key = idempotency_key(c);
     if (!to_new(c, c->in, &new, &err)) {
         api_call__fail_err(c, &err);

@@ -365,7 +365,7 @@ static enum err_code step(struct json_decode *d)
 enum err_code json_schema_decode(const struct json_schema *schema, struct str text,
                                  struct arena *arena, void *out, struct err *err)
 {
-    struct json_decode d; /* frames are set when they are entered */
+    ATTR_UNINITIALIZED struct json_decode d; /* frames are set when they are entered */
     d.scan = json_scan_from(text);
     d.arena = arena;
     d.err = err;
