@@ -231,7 +231,9 @@ static void http1_input(struct http_conn *c, struct str bytes)
         bytes = pending(h);
     }
     for (;;) {
+        h->parsing = true;
         bytes = str_from_offset(bytes, parse(h, bytes));
+        h->parsing = false;
         if (h->upgrading == NULL) {
             break;
         }

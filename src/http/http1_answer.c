@@ -42,6 +42,14 @@ void http1_answer__pop(struct http1 *h)
     http_exchange__detach(x);
 }
 
+/* The next part of a request may have become welcome. */
+static void parse_on(struct http1 *h)
+{
+    if (!h->parsing) {
+        http_conn__queue(h->conn);
+    }
+}
+
 /* "100 Continue" goes out when the handler wants the body and no earlier answer is pending. */
 static void maybe_continue(struct http1 *h, struct http_exchange *x)
 {
@@ -49,6 +57,7 @@ static void maybe_continue(struct http1 *h, struct http_exchange *x)
         x->body_result == HTTP_BODY_COMPLETE && x->answer == HTTP_ANSWER_NONE) {
         x->h1.expect = false;
         http_out_add(&h->conn->out, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+        http_conn__queue(h->conn);
     }
 }
 
@@ -201,13 +210,13 @@ static void http1_want_body(struct http_exchange *x)
 {
     struct http1 *h = x->conn->session;
     maybe_continue(h, x);
-    http_conn__queue(h->conn);
+    parse_on(h);
 }
 
 static void http1_consumed(struct http_exchange *x, size_t n)
 {
     (void)n;
-    http_conn__queue(x->conn); /* parsing may go on */
+    parse_on(x->conn->session);
 }
 
 static void http1_refuse(struct http_exchange *x, struct http_problem problem)

@@ -235,7 +235,7 @@ static enum http1_event next_trailer(struct http1_parser *p, struct str in, size
         return HTTP1_END;
     }
     struct http_header header;
-    if (!http1_head_line(line, &header, &p->problem)) {
+    if (http1_head_line(str_from(in.ptr, *used), &header, &p->problem) == 0) {
         p->state = HTTP1_AT_FAILURE;
         return HTTP1_ERROR;
     }

@@ -11,6 +11,10 @@
 /* How many bytes at the start of s are token characters (RFC 9110, 5.6.2). */
 size_t http_field_token_len(struct str s);
 
+/* How many bytes at the start of s may stand in a request's target: no control bytes, no blank, no
+ * fragment. Bytes above ASCII are let through, because clients do send a path as it was typed. */
+size_t http_field_target_len(struct str s);
+
 /* How many bytes at the start of s may stand in a value: no control bytes except the tab. */
 size_t http_field_value_len(struct str s);
 

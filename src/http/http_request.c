@@ -75,7 +75,10 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
         reserve_body(x);
         x->ops->want_body(x);
     }
-    http_exchange__later(x);
+    /* Otherwise the end of the body is what makes the step. */
+    if (x->body_complete || x->body_result != HTTP_BODY_COMPLETE) {
+        http_exchange__later(x);
+    }
 }
 
 void http_request_stream(struct http_request *req)
