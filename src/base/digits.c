@@ -1,17 +1,12 @@
 #include "base/digits.h"
 
-#include <string.h>
-
 char *digits_put(char *at, uint64_t n)
 {
-    char digits[DIGITS_MAX];
-    unsigned i = DIGITS_MAX;
-    do {
-        digits[--i] = (char)('0' + n % 10);
-        n /= 10;
-    } while (n > 0);
-    memcpy(at, digits + i, DIGITS_MAX - i);
-    return at + (DIGITS_MAX - i);
+    unsigned width = 1;
+    for (uint64_t left = n; left >= 10; left /= 10) {
+        width++;
+    }
+    return digits_put_padded(at, n, width);
 }
 
 char *digits_put_hex(char *at, uint64_t n)
