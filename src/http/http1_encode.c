@@ -20,10 +20,9 @@ static char *put(char *at, struct str s)
     return at + s.len;
 }
 
-static char *put_header(char *at, struct str name, struct str value)
+/* A value and the end of its line. */
+static char *put_value(char *at, struct str value)
 {
-    at = put(at, name);
-    at = put(at, STR(": "));
     http_field_copy_value(at, value);
     return put(at + value.len, STR("\r\n"));
 }
@@ -50,7 +49,7 @@ static char *put_headers(char *at, const struct http_header *headers, size_t cou
 {
     for (size_t i = 0; i < count; i++) {
         if (may_write(&headers[i])) {
-            at = put_header(at, headers[i].name, headers[i].value);
+            at = put_value(put(put(at, headers[i].name), STR(": ")), headers[i].value);
         }
     }
     return at;
@@ -93,12 +92,12 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
     at = digits_put_padded(at, (uint64_t)r->status, 3);
     at = put(put(put(at, STR(" ")), reason), STR("\r\n"));
     if (r->content_type.len > 0) {
-        at = put_header(at, STR("Content-Type"), r->content_type);
+        at = put_value(put(at, STR("Content-Type: ")), r->content_type);
     }
     at = put_framing(at, answer);
     at = put(put(put(at, STR("Date: ")), answer->date), STR("\r\n"));
     if (answer->connection.len > 0) {
-        at = put_header(at, STR("Connection"), answer->connection);
+        at = put_value(put(at, STR("Connection: ")), answer->connection);
     }
     at = put_headers(at, r->headers, r->header_count);
     at = put(put(at, answer->common), STR("\r\n"));

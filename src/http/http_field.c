@@ -52,34 +52,35 @@ size_t http_field_target_len(struct str s)
     return class_len(s, FIELD_TARGET);
 }
 
-/* In the top bit of each of eight bytes: the byte is a control byte, the tab included. Subtracting
- * borrows from the next byte, so one above a marked one may be marked wrongly; the lowest mark is
- * always right. */
+/* In the top bit of each of eight bytes: the byte is a control byte, the tab included. Without
+ * their top bits, bytes can be added to without a carry: one more makes it set in DEL, and 0x60
+ * more in everything from the space on. */
 static uint64_t control_marks(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101U;
-    uint64_t del = word ^ (ones * 0x7f);
-    return (((word - ones * ' ') & ~word) | ((del - ones) & ~del)) & (ones * 0x80);
+    uint64_t low = word & (ones * 0x7f);
+    return ((low + ones) | ~(low + ones * 0x60)) & ~word & (ones * 0x80);
 }
 
 size_t http_field_value_len(struct str s)
 {
     uint64_t word;
+    if (s.len < sizeof word) {
+        return class_len(s, FIELD_VALUE);
+    }
     size_t i = 0;
-    while (s.len - i >= sizeof word) {
+    while (i < s.len) {
+        /* The last word has bytes that were looked at before, unless it fits. */
+        i = i < s.len - sizeof word ? i : s.len - sizeof word;
         memcpy(&word, s.ptr + i, sizeof word);
         uint64_t marks = control_marks(le64toh(word));
-        if (marks == 0) {
-            i += sizeof word;
-            continue;
+        if (marks != 0) {
+            i += (size_t)__builtin_ctzll(marks) / 8;
+            return i + class_len(str_from_offset(s, i), FIELD_VALUE); /* it may be a tab */
         }
-        i += (size_t)__builtin_ctzll(marks) / 8;
-        if (s.ptr[i] != '\t') {
-            return i;
-        }
-        i++;
+        i += sizeof word;
     }
-    return i + class_len(str_from_offset(s, i), FIELD_VALUE);
+    return s.len;
 }
 
 static bool is_blank(char c)
@@ -111,16 +112,20 @@ bool http_field_list_has(struct str list, struct str word)
 
 bool http_field_is_connections(struct str name)
 {
-    static const struct str names[] = {
-        {"connection", 10}, {"content-length", 14},   {"transfer-encoding", 17},
-        {"keep-alive", 10}, {"proxy-connection", 16}, {"upgrade", 7},
-    };
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (str_eq_nocase(name, names[i])) {
-            return true;
-        }
+    switch (name.len) {
+    case 7:
+        return str_eq_nocase(name, STR("upgrade"));
+    case 10:
+        return str_eq_nocase(name, STR("connection")) || str_eq_nocase(name, STR("keep-alive"));
+    case 14:
+        return str_eq_nocase(name, STR("content-length"));
+    case 16:
+        return str_eq_nocase(name, STR("proxy-connection"));
+    case 17:
+        return str_eq_nocase(name, STR("transfer-encoding"));
+    default:
+        return false;
     }
-    return false;
 }
 
 void http_field_copy_value(char *out, struct str value)
