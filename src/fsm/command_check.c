@@ -44,17 +44,20 @@ static enum err_code too_long(const struct place *at, const char *field, size_t 
                    field, len, max);
 }
 
-/* Plain text of at most max bytes. */
-static enum err_code check_text(const struct place *at, const char *field, struct str s, size_t max,
-                                struct err *err)
+static enum err_code check_some_text(const struct place *at, const char *field, struct str s,
+                                     size_t max, struct err *err)
 {
-    if (s.len == 0) {
-        return ERR_OK;
-    }
     if (s.len > max) {
         return too_long(at, field, s.len, max, ERR_VALIDATION, err);
     }
     return str_is_utf8(s) ? ERR_OK : bad(at, field, "is not valid UTF-8", err);
+}
+
+/* Plain text of at most max bytes, or nothing, which most are. */
+static inline enum err_code check_text(const struct place *at, const char *field, struct str s,
+                                       size_t max, struct err *err)
+{
+    return s.len == 0 ? ERR_OK : check_some_text(at, field, s, max, err);
 }
 
 static enum err_code check_queue_name(const struct place *at, const char *field, struct str s,
@@ -69,13 +72,9 @@ static enum err_code check_queue_name(const struct place *at, const char *field,
     return str_has_control(s) ? bad(at, field, "contains a control character", err) : ERR_OK;
 }
 
-/* A JSON value, or nothing. */
-static enum err_code check_json(const struct place *at, const char *field, struct str s, size_t max,
-                                struct err *err)
+static enum err_code check_some_json(const struct place *at, const char *field, struct str s,
+                                     size_t max, struct err *err)
 {
-    if (s.len == 0) {
-        return ERR_OK;
-    }
     if (s.len > max) {
         return too_long(at, field, s.len, max, ERR_TOO_LARGE, err);
     }
@@ -84,6 +83,13 @@ static enum err_code check_json(const struct place *at, const char *field, struc
         return err_wrap(err, "%s%s", prefix(at, path, sizeof path), field);
     }
     return ERR_OK;
+}
+
+/* A JSON value, or nothing. */
+static inline enum err_code check_json(const struct place *at, const char *field, struct str s,
+                                       size_t max, struct err *err)
+{
+    return s.len == 0 ? ERR_OK : check_some_json(at, field, s, max, err);
 }
 
 /* An object; its values are texts as a rule, but other servers of this API take any JSON. */
