@@ -295,10 +295,10 @@ static void go_on(struct api_call *c, const struct api_match *match)
 static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
-    struct api_match match;
+    ATTR_UNINITIALIZED struct api_match match;
     struct api_call *c = ARENA_NEW(req->arena, struct api_call);
     CHECK(c != NULL); /* the arena has room for far more than the head */
-    memset(c, 0, offsetof(struct api_call, ask));
+    memset(c, 0, offsetof(struct api_call, request_id_len));
     c->api = a;
     c->req = req;
     c->arena = req->arena;

@@ -160,8 +160,11 @@ static bool set_agent(const struct agent_in *in, struct job *j, struct err *err)
 static bool set_dependencies(struct api_call *c, const struct enqueue_in *in, struct job *j,
                              struct err *err)
 {
-    char *ids = api_call__alloc(c, in->depends_on_count * ID_BYTES + 1);
     size_t len = 0;
+    if (in->depends_on_count == 0) {
+        return true;
+    }
+    char *ids = api_call__alloc(c, in->depends_on_count * ID_BYTES);
     for (size_t i = 0; i < in->depends_on_count; i++) {
         struct str text = str_trim(in->depends_on[i]);
         struct id id;
