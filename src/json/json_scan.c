@@ -260,11 +260,15 @@ enum json_type json_scan_peek(struct json_scan *s)
 
 bool json_scan_value(struct json_scan *s, struct json_value *out)
 {
+    return json_scan__peeked(s, json_scan_peek(s), out);
+}
+
+bool json_scan__peeked(struct json_scan *s, enum json_type type, struct json_value *out)
+{
     if (s->problem != NULL) {
         return false;
     }
-    const char *begin = pass_space(s, s->at);
-    enum json_type type = type_of(byte_at(s, begin));
+    const char *begin = s->at;
     bool escaped = false;
     const char *end = type == JSON_TYPE_OBJECT || type == JSON_TYPE_ARRAY
                           ? pass_container(s, begin)

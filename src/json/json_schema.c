@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "json/json_int.h"
 #include "json/json_schema_int.h"
 
 enum { PATH_BYTES = 128, LIST_FIRST = 8 };
@@ -352,7 +353,7 @@ static enum err_code read_member(struct json_decode *d)
     if (!absent && field->kind == JSON_KIND_OBJECT) {
         return begin_inner(d);
     }
-    if (!json_scan_value(&d->scan, &value)) {
+    if (!json_scan__peeked(&d->scan, type, &value)) {
         return json_scan_err(&d->scan, d->err);
     }
     if (absent) {

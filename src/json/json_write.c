@@ -111,26 +111,24 @@ ATTR_NOINLINE static void add_escaped(struct buf *out, bool comma, struct str te
 /* A string, with a comma before it or a colon behind it where one is due. */
 static void add_string(struct buf *out, bool comma, struct str text, bool colon)
 {
-    const char *p = text.len == 0 ? "" : text.ptr, *end = p + text.len;
-    if (json__plain_end(p, end) != end) {
-        add_escaped(out, comma, str_from(p, text.len), colon);
-        return;
-    }
     const size_t size = text.len + 2 + (comma ? 1 : 0) + (colon ? 1 : 0);
     char *at = buf_reserve(out, size);
     if (at == NULL) {
         return;
     }
-    out->len += size;
     if (comma) {
         *at++ = ',';
     }
     *at++ = '"';
-    memcpy(at, p, text.len);
+    if (!json__copy_plain(at, text)) {
+        add_escaped(out, comma, text, colon);
+        return;
+    }
     at[text.len] = '"';
     if (colon) {
         at[text.len + 1] = ':';
     }
+    out->len += size;
 }
 
 void json_write_key(struct json_write *w, struct str key)
