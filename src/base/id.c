@@ -68,9 +68,8 @@ uint64_t id_hash(struct id id)
 /* The lowest bits, five to a digit, of which there are count. */
 static void put_digits(char *out, unsigned count, uint64_t bits)
 {
-    while (count > 0) {
-        out[--count] = digits[bits & 31];
-        bits >>= 5;
+    for (char *at = out + count; at > out; bits >>= 5) {
+        *--at = digits[bits & 31];
     }
 }
 
