@@ -119,6 +119,7 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
 {
     struct http1 *h = x->conn->session;
     bool silent = status_has_no_body(r->status);
+    bool has_body = !silent && !x->req.head;
     decide_close(h, x, r->close || leaves_body_unread(h, x));
     struct http1_answer answer = {
         .response = r,
@@ -127,15 +128,12 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
         .connection = connection_value(x, false),
         .common = h->conn->loop->common,
         .date = http_loop__date(h->conn->loop),
+        .body = has_body && !r->body_static ? r->body : STR_EMPTY,
     };
     struct http_out *out = sink(h, x);
     http1_encode_head(out, &answer);
-    if (!silent && !x->req.head) {
-        if (r->body_static) {
-            http_out_add_static(out, r->body);
-        } else {
-            http_out_add(out, r->body);
-        }
+    if (has_body && r->body_static) {
+        http_out_add_static(out, r->body);
     }
     x->h1.complete = true;
     advance(h);

@@ -85,7 +85,7 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
     CHECK(r->status <= 599);
 
     size_t max = HEAD_FIXED_MAX + reason.len + r->content_type.len + answer->date.len +
-                 answer->connection.len + answer->common.len +
+                 answer->connection.len + answer->common.len + answer->body.len +
                  headers_size(r->headers, r->header_count);
     char *begin = http_out_reserve(out, max);
     char *at = put(begin, STR("HTTP/1.1 "));
@@ -101,6 +101,7 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
     }
     at = put_headers(at, r->headers, r->header_count);
     at = put(put(at, answer->common), STR("\r\n"));
+    at = put(at, answer->body);
     CHECK((size_t)(at - begin) <= max);
     http_out_commit(out, (size_t)(at - begin));
 }

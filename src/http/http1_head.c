@@ -199,7 +199,7 @@ size_t http1_head_line(struct str text, struct http_header *out, struct http_pro
 static bool note_header(struct head_facts *f, const struct http_header *header)
 {
     for (size_t i = 0; i < COUNT_OF(head_rows); i++) {
-        if (str_eq_nocase(header->name, head_rows[i].name)) {
+        if (http_field_is(header->name, head_rows[i].name)) {
             return head_rows[i].take(f, header->value);
         }
     }

@@ -80,7 +80,8 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->finished = true; /* no handler has it yet */
     buf_init_room(&x->body, SIZE_MAX, x->body_room, sizeof x->body_room);
     x->req.loop = loop;
-    x->req.peer = arena_str(x->req.arena, conn->peer); /* the request may outlive the connection */
+    memcpy(x->peer_room, conn->peer_text, sizeof x->peer_room);
+    x->req.peer = str_from(x->peer_room, conn->peer.len);
     x->req.tls = conn->tls.ssl != NULL;
     list_add(loop, x);
     HTTP_LOOP_COUNT(loop, requests, 1);
@@ -179,7 +180,7 @@ void http_exchange__recycle(struct http_exchange *x)
     }
     struct arena *arena = x->req.arena;
     arena_reset(arena);
-    memset(x, 0, offsetof(struct http_exchange, body_room));
+    memset(x, 0, offsetof(struct http_exchange, peer_room));
     x->req.arena = arena;
     x->next = loop->spare;
     loop->spare = x;

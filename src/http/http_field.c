@@ -100,6 +100,32 @@ struct str http_field_trim(struct str s)
     return s;
 }
 
+/* In a token, small letters, digits and dashes are all that has this bit or gets to them by it. */
+static bool same_word(const char *name, const char *lower)
+{
+    uint64_t words[2];
+    memcpy(&words[0], name, sizeof words[0]);
+    memcpy(&words[1], lower, sizeof words[1]);
+    return (words[0] | 0x2020202020202020U) == words[1];
+}
+
+bool http_field_is(struct str name, struct str lower)
+{
+    const size_t word = sizeof(uint64_t);
+    if (name.len != lower.len) {
+        return false;
+    }
+    if (name.len < word) {
+        return str_same_nocase(name.ptr, lower.ptr, name.len);
+    }
+    for (size_t i = 0; i < name.len - word; i += word) {
+        if (!same_word(name.ptr + i, lower.ptr + i)) {
+            return false;
+        }
+    }
+    return same_word(name.ptr + name.len - word, lower.ptr + name.len - word);
+}
+
 bool http_field_list_has(struct str list, struct str word)
 {
     while (list.len > 0) {
@@ -130,13 +156,19 @@ bool http_field_is_connections(struct str name)
 
 void http_field_copy_value(char *out, struct str value)
 {
-    if (value.len > 0) {
-        memcpy(out, value.ptr, value.len);
+    uint64_t word;
+    size_t i = 0;
+    while (i < value.len && value.len >= sizeof word) {
+        size_t at = i < value.len - sizeof word ? i : value.len - sizeof word;
+        memcpy(&word, value.ptr + at, sizeof word);
+        if (control_marks(word) != 0) {
+            break; /* it may be a tab */
+        }
+        memcpy(out + at, &word, sizeof word);
+        i = at + sizeof word;
     }
-    size_t i = http_field_value_len(value);
-    while (i < value.len) {
-        out[i] = ' ';
-        i++;
-        i += http_field_value_len(str_from_offset(value, i));
+    for (; i < value.len; i++) {
+        bool fine = (field_class[(uint8_t)value.ptr[i]] & FIELD_VALUE) != 0;
+        out[i] = (char)(fine ? value.ptr[i] : ' ');
     }
 }

@@ -21,6 +21,9 @@ size_t http_field_value_len(struct str s);
 /* Without the spaces and tabs at both ends. */
 struct str http_field_trim(struct str s);
 
+/* Is the name, a token, this one, in any case? The latter has small letters, digits and dashes. */
+bool http_field_is(struct str name, struct str lower);
+
 /* Does the comma-separated list have this word, in any case? */
 bool http_field_list_has(struct str list, struct str word);
 
