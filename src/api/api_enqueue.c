@@ -349,9 +349,11 @@ static struct str idempotency_key(struct api_call *c)
 static void handle_enqueue(struct api_call *c)
 {
     struct command_new new = {0};
-    struct command command = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &new, .count = 1}};
+    ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
-    command.enqueue.idempotency_key = idempotency_key(c);
+    command.type = COMMAND_ENQUEUE;
+    command.enqueue =
+        (struct command_enqueue){.jobs = &new, .count = 1, .idempotency_key = idempotency_key(c)};
     if (!to_new(c, c->in, &new, &err)) {
         api_call__fail_err(c, &err);
         return;
