@@ -188,7 +188,7 @@ static void handle(struct api_call *c)
 /* A full server does not even collect what it would refuse. False when the call has ended. */
 static bool admitted(struct api_call *c)
 {
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     uint32_t retry_ms;
     if ((c->route->flags & ROUTE_LEADER) == 0 || is_read(c) ||
         engine_admits(c->api->config.engine, &retry_ms, &err)) {
@@ -221,9 +221,10 @@ static void decode_and_handle(struct api_call *c)
 {
     const struct json_schema *schema = c->route->in;
     struct str body = c->req->body;
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     if (schema != NULL) {
-        c->in = api_call__alloc(c, schema->size);
+        c->in = arena_alloc(c->arena, schema->size, _Alignof(max_align_t));
+        CHECK(c->in != NULL); /* the arena has room for far more than the head */
         if ((c->route->flags & ROUTE_BODY_EMPTY) != 0 && is_nothing(str_trim(body))) {
             body = STR("{}");
         }
@@ -294,10 +295,10 @@ static void go_on(struct api_call *c, const struct api_match *match)
 static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
-    struct api_match match;
+    ATTR_UNINITIALIZED struct api_match match;
     struct api_call *c = ARENA_NEW(req->arena, struct api_call);
     CHECK(c != NULL); /* the arena has room for far more than the head */
-    memset(c, 0, offsetof(struct api_call, ask));
+    memset(c, 0, offsetof(struct api_call, request_id_len));
     c->api = a;
     c->req = req;
     c->arena = req->arena;

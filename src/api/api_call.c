@@ -47,6 +47,13 @@ struct answer_headers {
     bool body_static;
 };
 
+/* The rows are not even zero before they are used. */
+static void no_headers(struct answer_headers *h)
+{
+    h->count = 0;
+    h->body_static = false;
+}
+
 static void add_header(struct answer_headers *h, struct str name, struct str value)
 {
     CHECK(h->count < HEADERS_MAX);
@@ -108,31 +115,33 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
 
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body)
 {
-    struct answer_headers h = {.count = 0};
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
     answer(c, status, type, body, &h);
 }
 
-static struct answer_headers own_headers(const struct http_header *headers, size_t count)
+static void own_headers(struct answer_headers *h, const struct http_header *headers, size_t count)
 {
-    struct answer_headers h = {.count = 0};
+    no_headers(h);
     CHECK(count <= API_HEADERS_MAX);
     for (size_t i = 0; i < count; i++) {
-        add_header(&h, headers[i].name, headers[i].value);
+        add_header(h, headers[i].name, headers[i].value);
     }
-    return h;
 }
 
 void api_call__reply_headers(struct api_call *c, int status, struct str type, struct str body,
                              const struct http_header *headers, size_t count)
 {
-    struct answer_headers h = own_headers(headers, count);
+    ATTR_UNINITIALIZED struct answer_headers h;
+    own_headers(&h, headers, count);
     answer(c, status, type, body, &h);
 }
 
 void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
                             const struct http_header *headers, size_t count)
 {
-    struct answer_headers h = own_headers(headers, count);
+    ATTR_UNINITIALIZED struct answer_headers h;
+    own_headers(&h, headers, count);
     h.body_static = true;
     answer(c, status, type, body, &h);
 }
@@ -149,7 +158,8 @@ static void reply_json(struct api_call *c, int status, struct answer_headers *h)
 
 void api_call__reply(struct api_call *c, int status, const struct json_write *w)
 {
-    struct answer_headers h = {.count = 0};
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
     json_write_finish(w);
     reply_json(c, status, &h);
 }
@@ -165,7 +175,8 @@ void api_call__reply_status(struct api_call *c, const char *word)
 
 void api_call__reply_empty(struct api_call *c, int status)
 {
-    struct answer_headers h = {.count = 0};
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
     answer(c, status, STR_EMPTY, STR_EMPTY, &h);
 }
 
@@ -174,7 +185,8 @@ void api_call__fail_with(struct api_call *c, enum err_code code, struct str mess
                          uint32_t retry_ms, const char *allow)
 {
     struct buf json;
-    struct answer_headers h = {.count = 0};
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
     char retry[32];
     buf_init(&json, 4096);
     struct json_write w = json_write_to(&json);
@@ -233,13 +245,10 @@ bool api_call__refused(struct api_call *c, const struct result *r)
 void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
                             size_t count, const struct http_watch *watch)
 {
-    struct answer_headers h = {.count = 0};
-    CHECK(count <= API_HEADERS_MAX);
+    ATTR_UNINITIALIZED struct answer_headers h;
     CHECK(!c->op_busy);
     CHECK(!c->look_busy);
-    for (size_t i = 0; i < count; i++) {
-        add_header(&h, headers[i].name, headers[i].value);
-    }
+    own_headers(&h, headers, count);
     common_headers(c, &h, took_ns(c));
     struct http_response response = {
         .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
@@ -327,13 +336,14 @@ static void op_done(struct engine_op *op)
 void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,
                       void (*on_result)(struct api_call *c, const struct result *r))
 {
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     if (!c->op_used) {
         engine_op_init(&c->op);
         c->op_used = true;
     }
     c->op.done = op_done;
     c->op.data = c;
+    c->op.arena = c->arena;
     c->op.reply_to = http_loop_mailbox(c->req->loop);
     c->op.lane = &c->api->lanes[http_loop_index(c->req->loop)];
     c->op.park_ms = http_loop_stopping(c->req->loop) ? 0 : park_ms;
@@ -453,7 +463,8 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
 void api_call__reply_asked(struct api_call *c)
 {
     char lag[24];
-    struct answer_headers h = {0};
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
     int n = snprintf(lag, sizeof lag, "%llu", (unsigned long long)c->ask.lag);
     add_header(&h, STR("X-Corvo-View-Lag"), str_from(lag, (size_t)n));
     reply_json(c, 200, &h);

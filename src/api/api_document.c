@@ -34,10 +34,12 @@ void api_document__raw(struct json_write *w, const char *key, struct str json)
 
 void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix)
 {
-    char text[ID_TEXT_MAX];
+    char text[ID_TEXT_MAX + 2] = "\"";
     if (!id_is_none(id)) {
-        size_t len = id_format(id, prefix, text);
-        api_document__text(w, key, str_from(text, len));
+        size_t end = 1 + id_format(id, prefix, text + 1);
+        text[end++] = '"';
+        json_write_key(w, str_from_z(key));
+        json_write_raw(w, str_from(text, end)); /* it has nothing to escape */
     }
 }
 

@@ -160,8 +160,11 @@ static bool set_agent(const struct agent_in *in, struct job *j, struct err *err)
 static bool set_dependencies(struct api_call *c, const struct enqueue_in *in, struct job *j,
                              struct err *err)
 {
-    char *ids = api_call__alloc(c, in->depends_on_count * ID_BYTES + 1);
     size_t len = 0;
+    if (in->depends_on_count == 0) {
+        return true;
+    }
+    char *ids = api_call__alloc(c, in->depends_on_count * ID_BYTES);
     for (size_t i = 0; i < in->depends_on_count; i++) {
         struct str text = str_trim(in->depends_on[i]);
         struct id id;
@@ -346,9 +349,11 @@ static struct str idempotency_key(struct api_call *c)
 static void handle_enqueue(struct api_call *c)
 {
     struct command_new new = {0};
-    struct command command = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &new, .count = 1}};
-    struct err err;
-    command.enqueue.idempotency_key = idempotency_key(c);
+    ATTR_UNINITIALIZED struct command command;
+    ATTR_UNINITIALIZED struct err err;
+    command.type = COMMAND_ENQUEUE;
+    command.enqueue =
+        (struct command_enqueue){.jobs = &new, .count = 1, .idempotency_key = idempotency_key(c)};
     if (!to_new(c, c->in, &new, &err)) {
         api_call__fail_err(c, &err);
         return;

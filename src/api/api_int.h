@@ -33,8 +33,6 @@ struct api_call {
     struct str ns; /* namespace; empty for the default one */
     unsigned role; /* one bit */
     struct mono started;
-    char request_id[64];
-    size_t request_id_len;
     struct buf answer; /* as far as it is written, here or by the view's thread */
 
     /* a command under way, in op */
@@ -62,6 +60,8 @@ struct api_call {
     void (*on_asked)(struct api_call *c);
 
     /* the last members: large, and not even zero before they are used */
+    size_t request_id_len;
+    char request_id[64];
     struct view_ask ask;
     struct err ask_err;
     struct view_rebuild rebuild;

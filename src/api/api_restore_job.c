@@ -166,8 +166,8 @@ static const struct json_field job_rows[] = {
 static const struct job_in job_init = {.max_retries = JOB_MAX_RETRIES,
                                        .retry_base_delay_ms = JOB_RETRY_BASE_MS,
                                        .retry_max_delay_ms = JOB_RETRY_MAX_MS};
-static const struct json_schema job_schema =
-    JSON_SCHEMA(struct job_in, job_rows, .init = &job_init, JSON_SET(struct job_in, set));
+static const struct json_schema job_schema = JSON_SCHEMA(
+    struct job_in, job_rows, .init = &job_init, .required = 3, JSON_SET(struct job_in, set));
 
 /* Into structs */
 

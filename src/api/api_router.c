@@ -2,15 +2,14 @@
  * The router: which row of which table a request means.
  *
  * A path is compared segment by segment; of two patterns that fit, the one with a literal where the
- * other has a parameter wins. The patterns are taken apart once, at the start; then a path without
- * parameters is found by its hash, and another one by a walk over about forty rows, most of which
- * fail at the number of segments or at the first one that is compared.
+ * other has a parameter wins. The patterns are taken apart once, at the start, and put where a
+ * request looks for them: those without parameters by the length of the path, of which there are
+ * one or two; the others by method and number of segments.
  */
 #include <stdlib.h>
 
 #include "api/api_int.h"
 #include "base/check.h"
-#include "base/hash.h"
 
 /* clang-format off */
 static const struct api_routes *const tables[] = {
@@ -120,18 +119,19 @@ struct compiled {
     const struct json_schema *query;
     unsigned params; /* bit n: segment n is a parameter */
     struct segments segments;
+    struct str pattern;
+    const struct compiled *next; /* in its list */
 };
 
-/* Most requests are for a path without parameters: those are found by the hash of the whole path.
- * A row of a table; open addressing, at most half full. */
-struct literal {
-    uint64_t hash; /* of method and path; 0: free */
-    const struct compiled *to;
-};
+enum { PATTERN_BYTES_MAX = 64 };
 
 struct api_router {
-    struct literal *literals;
-    size_t literal_mask;
+    /* By the path's length, those without parameters. */
+    const struct compiled *literals[PATTERN_BYTES_MAX + 1];
+    /* By method and number of segments, those with parameters. */
+    const struct compiled *patterns[HTTP_METHOD_COUNT][SEGMENTS_MAX + 2];
+    /* Those whose last parameter is whatever is left of the path. */
+    const struct compiled *tails;
     size_t count;
     struct compiled routes[];
 };
@@ -141,35 +141,41 @@ static bool is_param(struct str segment)
     return segment.len > 2 && segment.ptr[0] == '{';
 }
 
-static uint64_t literal_hash(enum http_method method, struct str path)
-{
-    return hash_bytes((uint64_t)method, path.ptr, path.len) | 1;
-}
-
-static void add_literal(struct api_router *r, const struct compiled *to)
-{
-    const struct api_route *route = to->route;
-    uint64_t hash = literal_hash(route->method, str_from_z(route->pattern));
-    size_t at = hash & r->literal_mask;
-    while (r->literals[at].hash != 0) {
-        at = (at + 1) & r->literal_mask;
-    }
-    r->literals[at] = (struct literal){.hash = hash, .to = to};
-}
-
 static const struct compiled *find_literal(const struct api_router *r, enum http_method method,
                                            struct str path)
 {
-    uint64_t hash = literal_hash(method, path);
-    for (size_t at = hash & r->literal_mask; r->literals[at].hash != 0;
-         at = (at + 1) & r->literal_mask) {
-        const struct api_route *route = r->literals[at].to->route;
-        if (r->literals[at].hash == hash && route->method == method &&
-            str_eq(str_from_z(route->pattern), path)) {
-            return r->literals[at].to;
-        }
+    const struct compiled *c = path.len <= PATTERN_BYTES_MAX ? r->literals[path.len] : NULL;
+    while (c != NULL && (c->route->method != method || !str_eq(c->pattern, path))) {
+        c = c->next;
     }
-    return NULL;
+    return c;
+}
+
+/* The list that a row belongs to. */
+static const struct compiled **list_of(struct api_router *r, const struct compiled *c)
+{
+    if (c->params == 0) {
+        return &r->literals[c->pattern.len];
+    }
+    return (c->route->flags & ROUTE_TAIL) != 0 ? &r->tails
+                                               : &r->patterns[c->route->method][c->segments.count];
+}
+
+static void compile(struct api_router *r, struct compiled *c, const struct api_route *route)
+{
+    c->route = route;
+    c->query = api_router__query(route);
+    c->pattern = str_from_z(route->pattern);
+    CHECK(c->pattern.len <= PATTERN_BYTES_MAX);
+    c->segments = cut(c->pattern);
+    CHECK(c->segments.count <= SEGMENTS_MAX);
+    for (unsigned s = 0; s < c->segments.count; s++) {
+        c->params |= is_param(c->segments.at[s]) ? 1U << s : 0U;
+    }
+    CHECK(__builtin_popcount(c->params) <= API_PARAMS_MAX);
+    const struct compiled **list = list_of(r, c);
+    c->next = *list;
+    *list = c;
 }
 
 struct api_router *api_router__new(void)
@@ -178,36 +184,16 @@ struct api_router *api_router__new(void)
     struct api_router *r = calloc(1, sizeof *r + count * sizeof r->routes[0]);
     CHECK(r != NULL);
     r->count = count;
-    size_t literals = 2;
-    while (literals < count * 2) {
-        literals *= 2;
-    }
-    r->literal_mask = literals - 1;
-    r->literals = calloc(literals, sizeof *r->literals);
-    CHECK(r->literals != NULL);
-    for (size_t i = 0; i < count; i++) {
-        struct compiled *c = &r->routes[i];
-        c->route = api_router__route(i);
-        c->query = api_router__query(c->route);
-        c->segments = cut(str_from_z(c->route->pattern));
-        CHECK(c->segments.count <= SEGMENTS_MAX);
-        for (unsigned s = 0; s < c->segments.count; s++) {
-            c->params |= is_param(c->segments.at[s]) ? 1U << s : 0U;
-        }
-        CHECK(__builtin_popcount(c->params) <= API_PARAMS_MAX);
-        if (c->params == 0) {
-            add_literal(r, c);
-        }
+    /* From the last on, so that each list is in the order of the tables. */
+    for (size_t i = count; i-- > 0;) {
+        compile(r, &r->routes[i], api_router__route(i));
     }
     return r;
 }
 
 void api_router__free(struct api_router *r)
 {
-    if (r != NULL) {
-        free(r->literals);
-        free(r);
-    }
+    free(r);
 }
 
 static bool is_tail(const struct compiled *c, unsigned segment)
@@ -289,19 +275,24 @@ static struct str decoded(struct str raw, struct arena *arena)
     return str_from(out, len);
 }
 
-/* The closest row with parameters. */
-static const struct compiled *find_pattern(const struct api_router *r, enum http_method method,
-                                           const struct segments *path)
+/* The closest row of a list, or the best one before it. */
+static const struct compiled *closest(const struct compiled *list, enum http_method method,
+                                      const struct segments *path, const struct compiled *best)
 {
-    const struct compiled *best = NULL;
-    for (size_t i = 0; i < r->count; i++) {
-        const struct compiled *c = &r->routes[i];
-        if (c->params != 0 && c->route->method == method && fits(c, path) &&
-            (best == NULL || is_closer(c, best))) {
+    for (const struct compiled *c = list; c != NULL; c = c->next) {
+        if (c->route->method == method && fits(c, path) && (best == NULL || is_closer(c, best))) {
             best = c;
         }
     }
     return best;
+}
+
+/* The closest row with parameters. */
+static const struct compiled *find_pattern(const struct api_router *r, enum http_method method,
+                                           const struct segments *path)
+{
+    const struct compiled *best = closest(r->patterns[method][path->count], method, path, NULL);
+    return closest(r->tails, method, path, best);
 }
 
 /* For a path that the method has no row for: those that it has. */

@@ -75,7 +75,7 @@ static void submit_claim(struct api_call *c, uint32_t count,
                       : poll_s > JOB_LEASE_MS / 1000 ? poll_s
                                                      : JOB_LEASE_MS / 1000;
     struct str *queues = API_ARRAY(c, struct str, in->queues_count);
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     if (in->queues_count == 0) {
         api_call__fail(c, ERR_VALIDATION, "queues is required");
         return;
@@ -98,8 +98,8 @@ static void submit_claim(struct api_call *c, uint32_t count,
 
 static void write_claimed(struct api_call *c, struct json_write *w, const struct result_item *item)
 {
-    struct job j;
-    struct err err;
+    ATTR_UNINITIALIZED struct job j;
+    ATTR_UNINITIALIZED struct err err;
     enum err_code code = store_job_decode(item->id, item->doc, &j, &err);
     CHECK(code == ERR_OK); /* the machine has just written it */
     api_document__fetched(w, c, &j);
@@ -227,7 +227,8 @@ static const struct json_field ack_item_rows[] = {
     ACK_ROWS,
 };
 static const struct json_schema ack_schema = JSON_SCHEMA(struct ack_in, ack_rows);
-static const struct json_schema ack_item_schema = JSON_SCHEMA(struct ack_in, ack_item_rows);
+static const struct json_schema ack_item_schema =
+    JSON_SCHEMA(struct ack_in, ack_item_rows, .required = 1);
 
 struct ack_batch_in {
     struct ack_in *acks;
@@ -300,7 +301,7 @@ static void handle_ack(struct api_call *c)
 {
     struct command_ack_item item;
     struct command command = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
-    struct err err;
+    ATTR_UNINITIALIZED struct err err;
     if (!to_ack(c->in, &item, &err)) {
         api_call__fail_err(c, &err);
         return;

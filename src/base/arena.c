@@ -13,31 +13,24 @@ enum { ARENA_BLOCK_BYTES = 1 };
 enum { ARENA_BLOCK_BYTES = 16 * 1024 };
 #endif
 
-struct block {
-    struct block *next;
-    size_t used;
+struct arena_block {
+    struct arena_block *next;
     size_t cap;
     char data[];
-};
-
-struct arena {
-    struct block *blocks; /* newest first */
-    size_t used_bytes;
-    size_t limit_bytes;
 };
 
 struct arena *arena_new(size_t limit_bytes)
 {
     struct arena *a = calloc(1, sizeof *a);
     CHECK(a != NULL);
-    a->limit_bytes = limit_bytes;
+    a->limit_bytes = a->left_bytes = limit_bytes;
     return a;
 }
 
-static void blocks_free(struct block *b)
+static void blocks_free(struct arena_block *b)
 {
     while (b != NULL) {
-        struct block *next = b->next;
+        struct arena_block *next = b->next;
         free(b);
         b = next;
     }
@@ -57,59 +50,44 @@ void arena_freep(struct arena **a)
     *a = NULL;
 }
 
+/* Go on at the beginning of the block, which is the newest; NULL when there is none. */
+static void use_block(struct arena *a, struct arena_block *b)
+{
+    a->blocks = b;
+    a->at = b == NULL ? NULL : b->data;
+    a->end = b == NULL ? NULL : b->data + b->cap;
+}
+
 void arena_reset(struct arena *a)
 {
-    if (a->blocks != NULL) {
-        /* A block made for one large piece is not worth keeping. */
-        if (a->blocks->cap > ARENA_BLOCK_BYTES) {
-            blocks_free(a->blocks);
-            a->blocks = NULL;
-        } else {
-            blocks_free(a->blocks->next);
-            a->blocks->next = NULL;
-            a->blocks->used = 0;
-        }
+    struct arena_block *b = a->blocks;
+    if (b != NULL) {
+        blocks_free(b->next);
+        b->next = NULL;
     }
-    a->used_bytes = 0;
+    /* A block made for one large piece is not worth keeping. */
+    if (b != NULL && b->cap > ARENA_BLOCK_BYTES) {
+        blocks_free(b);
+        b = NULL;
+    }
+    use_block(a, b);
+    a->left_bytes = a->limit_bytes;
 }
 
-/* Where in b an allocation would begin: data is aligned as malloc aligns, plus the header. */
-static size_t place(const struct block *b, size_t align)
-{
-    uintptr_t at = (uintptr_t)(b->data + b->used);
-    return b->used + (size_t)(-at & (align - 1));
-}
-
-/* Apart, so that the common case below has no registers to save. */
-ATTR_NOINLINE static void *alloc_in_new_block(struct arena *a, size_t size, size_t align)
-{
-    size_t need = size + align;
-    size_t cap = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
-    struct block *b = malloc(sizeof *b + cap);
-    CHECK(b != NULL);
-    *b = (struct block){.next = a->blocks, .cap = cap};
-    size_t at = place(b, align);
-    b->used = at + size;
-    a->blocks = b;
-    a->used_bytes += size;
-    return b->data + at;
-}
-
-void *arena_alloc(struct arena *a, size_t size, size_t align)
+void *arena_alloc_slow(struct arena *a, size_t size, size_t align)
 {
     CHECK(align > 0);
     CHECK((align & (align - 1)) == 0);
-    if (size > a->limit_bytes - a->used_bytes) {
+    if (size > a->left_bytes) {
         return NULL;
     }
-    struct block *b = a->blocks;
-    size_t at = b == NULL ? 0 : place(b, align);
-    if (b == NULL || at > b->cap || size > b->cap - at) {
-        return alloc_in_new_block(a, size, align);
-    }
-    b->used = at + size;
-    a->used_bytes += size;
-    return b->data + at;
+    size_t need = size + align;
+    size_t cap = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
+    struct arena_block *b = malloc(sizeof *b + cap);
+    CHECK(b != NULL);
+    *b = (struct arena_block){.next = a->blocks, .cap = cap};
+    use_block(a, b);
+    return arena_alloc(a, size, align);
 }
 
 struct str arena_str(struct arena *a, struct str s)
@@ -136,5 +114,5 @@ char *arena_strz(struct arena *a, struct str s)
 
 size_t arena_used_bytes(const struct arena *a)
 {
-    return a->used_bytes;
+    return a->limit_bytes - a->left_bytes;
 }

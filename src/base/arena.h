@@ -14,7 +14,13 @@
 #include "base/attr.h"
 #include "base/str.h"
 
-struct arena;
+/* Open so that allocating is inline; the members are private. */
+struct arena {
+    char *at, *end; /* what is free of the newest block; NULL when there is none */
+    size_t left_bytes;
+    size_t limit_bytes;
+    struct arena_block *blocks; /* newest first */
+};
 
 struct arena *arena_new(size_t limit_bytes);
 void arena_free(struct arena *a); /* NULL is fine */
@@ -23,7 +29,22 @@ void arena_freep(struct arena **a);
 /* Forget every allocation, keep the first block: for an arena that is used again and again. */
 void arena_reset(struct arena *a);
 
-ATTR_NODISCARD void *arena_alloc(struct arena *a, size_t size, size_t align);
+/* When the block has no room, or the limit none. */
+ATTR_NODISCARD void *arena_alloc_slow(struct arena *a, size_t size, size_t align);
+
+/* align is a power of two. */
+ATTR_NODISCARD static inline void *arena_alloc(struct arena *a, size_t size, size_t align)
+{
+    size_t gap = -(uintptr_t)a->at & (align - 1);
+    size_t room = (size_t)(a->end - a->at);
+    if (size > a->left_bytes || gap > room || size > room - gap || a->at == NULL) {
+        return arena_alloc_slow(a, size, align);
+    }
+    char *piece = a->at + gap;
+    a->at = piece + size;
+    a->left_bytes -= size;
+    return piece;
+}
 
 /* A copy of s; empty with a NULL pointer when it does not fit. */
 struct str arena_str(struct arena *a, struct str s);

@@ -7,7 +7,8 @@
 
 enum { DIGITS_MAX = 20 }; /* of the largest number, in either base */
 
-/* Write n at `at`, which has room for DIGITS_MAX, and return where it ends. */
+/* Write n at `at`, which has room for DIGITS_MAX, and return where it ends; what is behind that, as
+ * far as the room, may change. */
 char *digits_put(char *at, uint64_t n);
 char *digits_put_hex(char *at, uint64_t n); /* lower case */
 

@@ -80,6 +80,14 @@ struct err {
     char msg[240]; /* one line, no trailing newline, safe to show to the caller */
 };
 
+/* No error, and no message. */
+static inline void err_clear(struct err *err)
+{
+    err->code = ERR_OK;
+    err->sys = 0;
+    err->msg[0] = '\0';
+}
+
 /* Set the error and return its code, so that failing is one line: return err_set(err, …). */
 enum err_code err_set(struct err *err, enum err_code code, const char *fmt, ...) ATTR_PRINTF(3, 4);
 

@@ -65,44 +65,57 @@ uint64_t id_hash(struct id id)
     return (group & ~7ULL) | ((group + number) & 7);
 }
 
+/* The lowest bits, five to a digit, of which there are count. */
+static void put_digits(char *out, unsigned count, uint64_t bits)
+{
+    for (char *at = out + count; at > out; bits >>= 5) {
+        *--at = digits[bits & 31];
+    }
+}
+
 size_t id_format(struct id id, struct str prefix, char *out)
 {
     uint64_t high = half_of(id, 0);
     uint64_t low = half_of(id, 1);
     CHECK(prefix.len <= ID_PREFIX_MAX);
     memcpy(out, prefix.ptr, prefix.len);
-    /* From the last digit on: five bits at a time. 26 digits hold 130 bits, so the first one has
-     * only the id's top three. */
-    for (size_t i = ID_TEXT_LEN; i-- > 0;) {
-        out[prefix.len + i] = digits[low & 31];
-        low = low >> 5 | high << 59;
-        high >>= 5;
-    }
+    /* 26 digits hold 130 bits, so the first one has only the id's top three. Twelve digits, 60
+     * bits, are what fits into a word. */
+    char *text = out + prefix.len;
+    put_digits(text, 2, high >> 56);
+    put_digits(text + 2, 12, high << 4 | low >> 60);
+    put_digits(text + 14, 12, low);
     return prefix.len + ID_TEXT_LEN;
+}
+
+/* What put_digits wrote; false when one is no digit. */
+static bool take_digits(const char *text, unsigned count, uint64_t *out)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t value = value_of[(uint8_t)text[i]];
+        if (value == 0) {
+            return false;
+        }
+        bits = bits << 5 | (uint64_t)(value - 1);
+    }
+    *out = bits;
+    return true;
 }
 
 bool id_parse(struct str s, struct str prefix, struct id *out)
 {
-    uint64_t high = 0;
-    uint64_t low = 0;
-    uint64_t overflow = 0;
+    uint64_t top, middle, low;
     if (s.len != prefix.len + ID_TEXT_LEN || !str_starts_with(s, prefix)) {
         return false;
     }
-    for (size_t i = prefix.len; i < s.len; i++) {
-        uint8_t value = value_of[(uint8_t)s.ptr[i]];
-        if (value == 0) {
-            return false;
-        }
-        overflow |= high >> 59;
-        high = high << 5 | low >> 59;
-        low = low << 5 | (uint64_t)(value - 1);
-    }
-    if (overflow != 0) {
+    const char *text = s.ptr + prefix.len;
+    if (!take_digits(text, 2, &top) || !take_digits(text + 2, 12, &middle) ||
+        !take_digits(text + 14, 12, &low) || top > UINT8_MAX) {
         return false;
     }
-    high = htobe64(high);
-    low = htobe64(low);
+    uint64_t high = htobe64(top << 56 | middle >> 4);
+    low = htobe64(middle << 60 | low);
     memcpy(out->b, &high, sizeof high);
     memcpy(out->b + sizeof high, &low, sizeof low);
     return true;

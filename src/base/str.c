@@ -140,6 +140,9 @@ bool str_is_utf8(struct str s)
             }
             i += sizeof word;
         }
+        while (i < s.len && p[i] < 0x80) {
+            i++;
+        }
         if (i == s.len) {
             break;
         }

@@ -12,11 +12,8 @@ double unpack_f64(struct unpack *u)
     return v;
 }
 
-uint64_t unpack_varint(struct unpack *u)
+uint64_t unpack_varint_long(struct unpack *u)
 {
-    if (u->at < u->end && *u->at < 0x80 && !u->bad) {
-        return *u->at++;
-    }
     uint64_t v = 0;
     for (unsigned shift = 0; shift < 64; shift += 7) {
         uint8_t byte = unpack_u8(u);

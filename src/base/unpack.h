@@ -77,7 +77,15 @@ static inline int64_t unpack_i64(struct unpack *u)
 }
 
 double unpack_f64(struct unpack *u);
-uint64_t unpack_varint(struct unpack *u);
+
+/* A varint of more than one byte, or none. */
+uint64_t unpack_varint_long(struct unpack *u);
+
+static inline uint64_t unpack_varint(struct unpack *u)
+{
+    return u->at < u->end && *u->at < 0x80 && !u->bad ? *u->at++ : unpack_varint_long(u);
+}
+
 uint64_t unpack_u64_be(struct unpack *u);
 uint32_t unpack_u32_be(struct unpack *u);
 

@@ -83,8 +83,8 @@ struct engine_op {
     void *data;
     int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
                         other commands: not at all. Before engine_op_prepare */
-    /* result */
-    struct err err;
+    struct arena *arena; /* for a claim that parks: lives as long as op; NULL: it makes its own */
+    /* result: and err, below */
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
     struct buf result;       /* with ERR_OK: for result_decode */
     uint64_t index;          /* with ERR_OK: the entry that carried it */
@@ -95,7 +95,7 @@ struct engine_op {
     struct engine_op *next;
     struct buf command;
     enum command_type type;
-    struct arena *claim_arena; /* of a claim that may park: its decoded command */
+    struct arena *claim_arena; /* of its own, for its decoded command */
     struct command_claim claim;
     struct engine_link *links; /* one per queue while parked */
     struct heap_node end;      /* while parked: when that ends */
@@ -112,8 +112,9 @@ struct engine_op {
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;
-    /* The last members: where command and result begin. Most need no more, so that neither thread
-     * allocates. */
+    /* The last members are not even zero before they are used. */
+    struct err err;
+    /* Where command and result begin. Most need no more, so that neither thread allocates. */
     char command_room[384];
     char result_room[128];
 };

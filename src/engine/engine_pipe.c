@@ -14,7 +14,8 @@
 
 void engine_op_init(struct engine_op *op)
 {
-    memset(op, 0, offsetof(struct engine_op, command_room));
+    memset(op, 0, offsetof(struct engine_op, err));
+    err_clear(&op->err);
     buf_init_room(&op->command, LIMIT_OP_BYTES, op->command_room, sizeof op->command_room);
     /* A claim of 512 large jobs is more than any command. */
     buf_init_room(&op->result, SIZE_MAX, op->result_room, sizeof op->result_room);
@@ -27,6 +28,22 @@ void engine_op_deinit(struct engine_op *op)
     buf_deinit(&op->command);
     buf_deinit(&op->result);
     arena_freep(&op->claim_arena);
+}
+
+/* Whoever parks the claim asks for its queues again and again: keep it decoded. */
+static enum err_code keep_claim(struct engine_op *op, struct err *err)
+{
+    struct command decoded;
+    struct arena *arena = op->arena;
+    if (arena == NULL) {
+        arena_freep(&op->claim_arena);
+        op->claim_arena = arena = arena_new(LIMIT_OP_BYTES);
+    }
+    if (command_decode(buf_str(&op->command), arena, &decoded, err) != ERR_OK) {
+        return err->code;
+    }
+    op->claim = decoded.claim;
+    return ERR_OK;
 }
 
 enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const struct command *c,
@@ -43,20 +60,11 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
         return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
     }
     op->type = c->type;
-    op->err = (struct err){0};
+    err_clear(&op->err);
     op->retry_after_ms = 0;
     op->begun = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back = false;
     op->ticket = 0;
-    if (op->park_ms > 0) {
-        struct command decoded;
-        arena_freep(&op->claim_arena);
-        op->claim_arena = arena_new(LIMIT_OP_BYTES);
-        if (command_decode(buf_str(&op->command), op->claim_arena, &decoded, err) != ERR_OK) {
-            return err->code;
-        }
-        op->claim = decoded.claim;
-    }
-    return ERR_OK;
+    return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }
 
 /* Back to the caller. */

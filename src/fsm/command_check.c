@@ -44,14 +44,20 @@ static enum err_code too_long(const struct place *at, const char *field, size_t 
                    field, len, max);
 }
 
-/* Plain text of at most max bytes. */
-static enum err_code check_text(const struct place *at, const char *field, struct str s, size_t max,
-                                struct err *err)
+static enum err_code check_some_text(const struct place *at, const char *field, struct str s,
+                                     size_t max, struct err *err)
 {
     if (s.len > max) {
         return too_long(at, field, s.len, max, ERR_VALIDATION, err);
     }
     return str_is_utf8(s) ? ERR_OK : bad(at, field, "is not valid UTF-8", err);
+}
+
+/* Plain text of at most max bytes, or nothing, which most are. */
+static inline enum err_code check_text(const struct place *at, const char *field, struct str s,
+                                       size_t max, struct err *err)
+{
+    return s.len == 0 ? ERR_OK : check_some_text(at, field, s, max, err);
 }
 
 static enum err_code check_queue_name(const struct place *at, const char *field, struct str s,
@@ -66,13 +72,9 @@ static enum err_code check_queue_name(const struct place *at, const char *field,
     return str_has_control(s) ? bad(at, field, "contains a control character", err) : ERR_OK;
 }
 
-/* A JSON value, or nothing. */
-static enum err_code check_json(const struct place *at, const char *field, struct str s, size_t max,
-                                struct err *err)
+static enum err_code check_some_json(const struct place *at, const char *field, struct str s,
+                                     size_t max, struct err *err)
 {
-    if (s.len == 0) {
-        return ERR_OK;
-    }
     if (s.len > max) {
         return too_long(at, field, s.len, max, ERR_TOO_LARGE, err);
     }
@@ -83,16 +85,23 @@ static enum err_code check_json(const struct place *at, const char *field, struc
     return ERR_OK;
 }
 
+/* A JSON value, or nothing. */
+static inline enum err_code check_json(const struct place *at, const char *field, struct str s,
+                                       size_t max, struct err *err)
+{
+    return s.len == 0 ? ERR_OK : check_some_json(at, field, s, max, err);
+}
+
 /* An object; its values are texts as a rule, but other servers of this API take any JSON. */
 static enum err_code check_tags(const struct place *at, struct str tags, struct err *err)
 {
+    if (tags.len == 0) {
+        return ERR_OK;
+    }
     struct json_scan s = json_scan_from(tags);
     struct json_value key;
     struct json_value value;
     size_t count = 0;
-    if (tags.len == 0) {
-        return ERR_OK;
-    }
     if (check_json(at, "tags", tags, LIMIT_OP_BYTES, err) != ERR_OK) {
         return err->code;
     }
@@ -203,25 +212,25 @@ static enum err_code check_chain(const struct place *at, const struct command_ne
 static enum err_code check_new_numbers(const struct place *at, const struct command_new *new,
                                        struct err *err)
 {
-    const struct job *j = &new->job;
-    const struct {
+    static const struct {
         const char *field;
-        int64_t value;
+        size_t offset; /* of an int64_t */
     } rows[] = {
-        {"retry_base_delay", j->retry_base_ms},
-        {"retry_max_delay", j->retry_max_ms},
-        {"expire_after", new->expire_after_ms},
-        {"scheduled_at", j->scheduled_at.ns},
-        {"agent.max_iterations", j->agent.max_iterations},
-        {"agent.max_cost_usd", j->agent.max_cost_nusd},
-        {"agent.iteration_timeout", j->agent.timeout_ms},
+        {"retry_base_delay", offsetof(struct command_new, job.retry_base_ms)},
+        {"retry_max_delay", offsetof(struct command_new, job.retry_max_ms)},
+        {"expire_after", offsetof(struct command_new, expire_after_ms)},
+        {"scheduled_at", offsetof(struct command_new, job.scheduled_at.ns)},
+        {"agent.max_iterations", offsetof(struct command_new, job.agent.max_iterations)},
+        {"agent.max_cost_usd", offsetof(struct command_new, job.agent.max_cost_nusd)},
+        {"agent.iteration_timeout", offsetof(struct command_new, job.agent.timeout_ms)},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (rows[i].value < 0) {
+        const void *value = (const char *)new + rows[i].offset;
+        if (*(const int64_t *)value < 0) {
             return bad(at, rows[i].field, "must not be negative", err);
         }
     }
-    if (j->max_retries > INT32_MAX) {
+    if (new->job.max_retries > INT32_MAX) {
         return bad(at, "max_retries", "must not be negative", err);
     }
     return ERR_OK;
@@ -229,18 +238,19 @@ static enum err_code check_new_numbers(const struct place *at, const struct comm
 
 static enum err_code check_new_texts(const struct place *at, const struct job *j, struct err *err)
 {
-    const struct {
+    static const struct {
         const char *field;
-        struct str text;
+        size_t offset; /* of a struct str */
         size_t max;
     } rows[] = {
-        {"unique_key", j->unique_key, LIMIT_UNIQUE_KEY_BYTES},
-        {"parent_id", j->parent_id, LIMIT_NAME_BYTES},
-        {"chain_id", j->chain_id, LIMIT_NAME_BYTES},
-        {"agent.iteration_timeout", j->agent.timeout, LIMIT_NAME_BYTES},
+        {"unique_key", offsetof(struct job, unique_key), LIMIT_UNIQUE_KEY_BYTES},
+        {"parent_id", offsetof(struct job, parent_id), LIMIT_NAME_BYTES},
+        {"chain_id", offsetof(struct job, chain_id), LIMIT_NAME_BYTES},
+        {"agent.iteration_timeout", offsetof(struct job, agent.timeout), LIMIT_NAME_BYTES},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (check_text(at, rows[i].field, rows[i].text, rows[i].max, err) != ERR_OK) {
+        const void *text = (const char *)j + rows[i].offset;
+        if (check_text(at, rows[i].field, *(const struct str *)text, rows[i].max, err) != ERR_OK) {
             return err->code;
         }
     }

@@ -147,7 +147,8 @@ static size_t parse(struct http1 *h, struct str in)
 {
     size_t done = 0;
     h->partial = false;
-    while (can_parse(h)) {
+    /* Between requests, nothing is to be found in no bytes. */
+    while ((done < in.len || !http1_parser_at_head(&h->parser)) && can_parse(h)) {
         size_t used;
         enum http1_event event = http1_parser_next(&h->parser, str_from_offset(in, done), &used);
         done += used;
@@ -231,7 +232,9 @@ static void http1_input(struct http_conn *c, struct str bytes)
         bytes = pending(h);
     }
     for (;;) {
+        h->parsing = true;
         bytes = str_from_offset(bytes, parse(h, bytes));
+        h->parsing = false;
         if (h->upgrading == NULL) {
             break;
         }

@@ -42,6 +42,14 @@ void http1_answer__pop(struct http1 *h)
     http_exchange__detach(x);
 }
 
+/* The next part of a request may have become welcome. */
+static void parse_on(struct http1 *h)
+{
+    if (!h->parsing) {
+        http_conn__queue(h->conn);
+    }
+}
+
 /* "100 Continue" goes out when the handler wants the body and no earlier answer is pending. */
 static void maybe_continue(struct http1 *h, struct http_exchange *x)
 {
@@ -49,6 +57,7 @@ static void maybe_continue(struct http1 *h, struct http_exchange *x)
         x->body_result == HTTP_BODY_COMPLETE && x->answer == HTTP_ANSWER_NONE) {
         x->h1.expect = false;
         http_out_add(&h->conn->out, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+        http_conn__queue(h->conn);
     }
 }
 
@@ -110,6 +119,7 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
 {
     struct http1 *h = x->conn->session;
     bool silent = status_has_no_body(r->status);
+    bool has_body = !silent && !x->req.head;
     decide_close(h, x, r->close || leaves_body_unread(h, x));
     struct http1_answer answer = {
         .response = r,
@@ -118,15 +128,12 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
         .connection = connection_value(x, false),
         .common = h->conn->loop->common,
         .date = http_loop__date(h->conn->loop),
+        .body = has_body && !r->body_static ? r->body : STR_EMPTY,
     };
     struct http_out *out = sink(h, x);
     http1_encode_head(out, &answer);
-    if (!silent && !x->req.head) {
-        if (r->body_static) {
-            http_out_add_static(out, r->body);
-        } else {
-            http_out_add(out, r->body);
-        }
+    if (has_body && r->body_static) {
+        http_out_add_static(out, r->body);
     }
     x->h1.complete = true;
     advance(h);
@@ -201,13 +208,13 @@ static void http1_want_body(struct http_exchange *x)
 {
     struct http1 *h = x->conn->session;
     maybe_continue(h, x);
-    http_conn__queue(h->conn);
+    parse_on(h);
 }
 
 static void http1_consumed(struct http_exchange *x, size_t n)
 {
     (void)n;
-    http_conn__queue(x->conn); /* parsing may go on */
+    parse_on(x->conn->session);
 }
 
 static void http1_refuse(struct http_exchange *x, struct http_problem problem)

@@ -20,20 +20,19 @@ static char *put(char *at, struct str s)
     return at + s.len;
 }
 
-static char *put_header(char *at, struct str name, struct str value)
+/* A value and the end of its line. */
+static char *put_value(char *at, struct str value)
 {
-    at = put(at, name);
-    at = put(at, STR(": "));
     http_field_copy_value(at, value);
     return put(at + value.len, STR("\r\n"));
 }
 
-/* Names come from our own code, so a bad one is a bug; those of the connection are ours to write.
- */
+/* Names are literals of our own code, so a bad one is a bug that any test finds; those of the
+ * connection are ours to write. */
 static bool may_write(const struct http_header *header)
 {
     CHECK(header->name.len > 0);
-    CHECK(http_field_token_len(header->name) == header->name.len);
+    DCHECK(http_field_token_len(header->name) == header->name.len);
     return !http_field_is_connections(header->name);
 }
 
@@ -50,7 +49,7 @@ static char *put_headers(char *at, const struct http_header *headers, size_t cou
 {
     for (size_t i = 0; i < count; i++) {
         if (may_write(&headers[i])) {
-            at = put_header(at, headers[i].name, headers[i].value);
+            at = put_value(put(put(at, headers[i].name), STR(": ")), headers[i].value);
         }
     }
     return at;
@@ -86,22 +85,23 @@ void http1_encode_head(struct http_out *out, const struct http1_answer *answer)
     CHECK(r->status <= 599);
 
     size_t max = HEAD_FIXED_MAX + reason.len + r->content_type.len + answer->date.len +
-                 answer->connection.len + answer->common.len +
+                 answer->connection.len + answer->common.len + answer->body.len +
                  headers_size(r->headers, r->header_count);
     char *begin = http_out_reserve(out, max);
     char *at = put(begin, STR("HTTP/1.1 "));
-    at = digits_put(at, (uint64_t)r->status);
+    at = digits_put_padded(at, (uint64_t)r->status, 3);
     at = put(put(put(at, STR(" ")), reason), STR("\r\n"));
     if (r->content_type.len > 0) {
-        at = put_header(at, STR("Content-Type"), r->content_type);
+        at = put_value(put(at, STR("Content-Type: ")), r->content_type);
     }
     at = put_framing(at, answer);
     at = put(put(put(at, STR("Date: ")), answer->date), STR("\r\n"));
     if (answer->connection.len > 0) {
-        at = put_header(at, STR("Connection"), answer->connection);
+        at = put_value(put(at, STR("Connection: ")), answer->connection);
     }
     at = put_headers(at, r->headers, r->header_count);
     at = put(put(at, answer->common), STR("\r\n"));
+    at = put(at, answer->body);
     CHECK((size_t)(at - begin) <= max);
     http_out_commit(out, (size_t)(at - begin));
 }

@@ -23,12 +23,13 @@ struct http1_answer {
     struct str connection; /* "close", "keep-alive"; empty: no such header */
     struct str date;
     struct str common; /* headers of every answer, from http1_encode_headers */
+    struct str body;   /* put behind the head */
 };
 
 /* Headers as they are written, for answers that all have them. */
 void http1_encode_headers(struct buf *out, const struct http_header *headers, size_t count);
 
-/* The status line and the headers. */
+/* The status line, the headers and the body, if it is given. */
 void http1_encode_head(struct http_out *out, const struct http1_answer *answer);
 
 /* One chunk; bytes is not empty. */

@@ -124,19 +124,6 @@ static const struct head_row {
 };
 /* clang-format on */
 
-/* Bytes of a request target: no control bytes, no blank, no fragment. Bytes above ASCII are let
- * through, because clients do send a path as it was typed. */
-static bool target_is_clean(struct str target)
-{
-    for (size_t i = 0; i < target.len; i++) {
-        unsigned char c = (unsigned char)target.ptr[i];
-        if (c <= ' ' || c == 0x7f || c == '#') {
-            return false;
-        }
-    }
-    return target.len > 0;
-}
-
 static bool parse_version(struct str version, struct http1_head *out, struct http_problem *problem)
 {
     if (version.len != 8 || memcmp(version.ptr, "HTTP/", 5) != 0 || version.ptr[6] != '.' ||
@@ -170,7 +157,7 @@ static bool parse_request_line(struct str line, struct http1_head *out,
     if (!parse_version(str_from(blank + 1, (size_t)(end - blank - 1)), out, problem)) {
         return false;
     }
-    if (!target_is_clean(out->target)) {
+    if (out->target.len == 0 || http_field_target_len(out->target) != out->target.len) {
         return refuse(problem, 400, "the request target is not well-formed");
     }
     if (str_eq(out->method_name, STR("CONNECT"))) {
@@ -182,29 +169,37 @@ static bool parse_request_line(struct str line, struct http1_head *out,
     return true;
 }
 
-bool http1_head_line(struct str line, struct http_header *out, struct http_problem *problem)
+/* The end of a line is the first byte that cannot stand in a value, so that finding it and checking
+ * what stands before it are one. */
+size_t http1_head_line(struct str text, struct http_header *out, struct http_problem *problem)
 {
-    size_t name_len = http_field_token_len(line);
-    if (name_len == 0 && line.len > 0 && (line.ptr[0] == ' ' || line.ptr[0] == '\t')) {
-        return refuse(problem, 400, "a header line is folded");
+    size_t name_len = http_field_token_len(text);
+    CHECK(name_len < text.len);
+    if (name_len == 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t')) {
+        (void)refuse(problem, 400, "a header line is folded");
+        return 0;
     }
-    if (name_len == 0 || name_len == line.len || line.ptr[name_len] != ':') {
-        return refuse(problem, 400, "a header name is not well-formed");
+    if (name_len == 0 || text.ptr[name_len] != ':') {
+        (void)refuse(problem, 400, "a header name is not well-formed");
+        return 0;
     }
-    struct str value = str_from_offset(line, name_len + 1);
-    if (http_field_value_len(value) != value.len) {
-        return refuse(problem, 400, "a header value has a control byte");
+    struct str rest = str_from_offset(text, name_len + 1);
+    size_t value_len = http_field_value_len(rest);
+    CHECK(value_len + 1 < rest.len);
+    if (rest.ptr[value_len] != '\r' || rest.ptr[value_len + 1] != '\n') {
+        (void)refuse(problem, 400, "a header value has a control byte");
+        return 0;
     }
-    out->name = str_from(line.ptr, name_len);
-    out->value = http_field_trim(value);
-    return true;
+    out->name = str_from(text.ptr, name_len);
+    out->value = http_field_trim(str_from(rest.ptr, value_len));
+    return name_len + 1 + value_len + 2;
 }
 
 /* Let the rows of head_rows see the header. */
 static bool note_header(struct head_facts *f, const struct http_header *header)
 {
     for (size_t i = 0; i < COUNT_OF(head_rows); i++) {
-        if (str_eq_nocase(header->name, head_rows[i].name)) {
+        if (http_field_is(header->name, head_rows[i].name)) {
             return head_rows[i].take(f, header->value);
         }
     }
@@ -234,7 +229,7 @@ static bool conclude(struct head_facts *f)
     return true;
 }
 
-/* Take the next line off text, without its line end; the framing has seen that there is one. */
+/* Take the first line off text, without its line end; the framing has seen that there is one. */
 static struct str take_line(struct str *text)
 {
     const char *lf = memchr(text->ptr, '\n', text->len);
@@ -254,18 +249,16 @@ bool http1_head_parse(struct str text, struct http_header *headers, size_t heade
     if (!parse_request_line(take_line(&text), out, problem)) {
         return false;
     }
-    for (;;) {
-        struct str line = take_line(&text);
-        if (line.len == 0) {
-            break;
-        }
+    while (!str_eq(text, STR("\r\n"))) {
         if (out->header_count == header_max) {
             return refuse(problem, 431, "too many headers");
         }
         struct http_header *header = &headers[out->header_count];
-        if (!http1_head_line(line, header, problem) || !note_header(&facts, header)) {
+        size_t len = http1_head_line(text, header, problem);
+        if (len == 0 || !note_header(&facts, header)) {
             return false;
         }
+        text = str_from_offset(text, len);
         out->header_count++;
     }
     return conclude(&facts);

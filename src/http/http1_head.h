@@ -31,12 +31,14 @@ struct http1_head {
     struct str h2_settings; /* base64url, as sent */
 };
 
-/* Parse text, which ends with the empty line. headers has room for header_max rows. False, and
- * *problem says why, when the request must be refused and the connection closed. */
+/* Parse text, which is lines, all with their ends, and the empty line. headers has room for
+ * header_max rows. False, and *problem says why, when the request must be refused and the
+ * connection closed. */
 ATTR_NODISCARD bool http1_head_parse(struct str text, struct http_header *headers,
                                      size_t header_max, struct http1_head *out,
                                      struct http_problem *problem);
 
-/* One header line without its line end. */
-ATTR_NODISCARD bool http1_head_line(struct str line, struct http_header *out,
-                                    struct http_problem *problem);
+/* The header line that text begins with; text has the whole of it, with its line end. Returns its
+ * length, line end included; 0, and *problem says why, when it is refused. */
+ATTR_NODISCARD size_t http1_head_line(struct str text, struct http_header *out,
+                                      struct http_problem *problem);

@@ -32,6 +32,45 @@ static size_t skip_empty_line(struct http1_parser *p, struct str in)
     return 2;
 }
 
+/* The lines of a head up to the empty one, from where the last call stopped. */
+static enum http1_event pass_lines(struct http1_parser *p, struct str in, size_t *used)
+{
+    const struct http_limits *limits = p->limits;
+    size_t line = p->line, lines = p->lines, scanned = p->scanned, end;
+    for (;;) {
+        const char *lf = memchr(in.ptr + scanned, '\n', in.len - scanned);
+        end = lf == NULL ? in.len : (size_t)(lf - in.ptr) + 1;
+        if (lines == 0 && end > limits->request_line_bytes) {
+            return fail(p, 414, "the request line is too long");
+        }
+        if (end > limits->header_bytes) {
+            return fail(p, 431, "the request head is too long");
+        }
+        if (lf == NULL) {
+            p->line = line;
+            p->lines = lines;
+            p->scanned = end;
+            return HTTP1_MORE;
+        }
+        if (end - line < 2 || lf[-1] != '\r') {
+            return fail(p, 400, "a line ends without a carriage return");
+        }
+        if (end - line == 2) {
+            break;
+        }
+        line = scanned = end;
+        lines++;
+        if (lines > (size_t)limits->header_count + 1) {
+            return fail(p, 431, "too many headers");
+        }
+    }
+    p->span = str_from(in.ptr, end);
+    p->header_count = lines - 1;
+    *used += end;
+    p->state = HTTP1_AT_FRAMING;
+    return HTTP1_HEAD;
+}
+
 static enum http1_event next_head(struct http1_parser *p, struct str in, size_t *used)
 {
     *used = skip_empty_line(p, in);
@@ -44,37 +83,7 @@ static enum http1_event next_head(struct http1_parser *p, struct str in, size_t 
     if (http_field_token_len(str_from(in.ptr, 1)) == 0) {
         return fail(p, 400, "the request line is not well-formed");
     }
-    for (;;) {
-        const char *lf = memchr(in.ptr + p->scanned, '\n', in.len - p->scanned);
-        size_t end = lf == NULL ? in.len : (size_t)(lf - in.ptr) + 1;
-        if (p->lines == 0 && end > p->limits->request_line_bytes) {
-            return fail(p, 414, "the request line is too long");
-        }
-        if (end > p->limits->header_bytes) {
-            return fail(p, 431, "the request head is too long");
-        }
-        if (lf == NULL) {
-            p->scanned = in.len;
-            return HTTP1_MORE;
-        }
-        if (end - p->line < 2 || lf[-1] != '\r') {
-            return fail(p, 400, "a line ends without a carriage return");
-        }
-        bool empty = end - p->line == 2;
-        p->line = p->scanned = end;
-        if (empty) {
-            break;
-        }
-        p->lines++;
-        if (p->lines > (size_t)p->limits->header_count + 1) {
-            return fail(p, 431, "too many headers");
-        }
-    }
-    p->span = str_from(in.ptr, p->line);
-    p->header_count = p->lines - 1;
-    *used += p->line;
-    p->state = HTTP1_AT_FRAMING;
-    return HTTP1_HEAD;
+    return pass_lines(p, in, used);
 }
 
 void http1_parser_body(struct http1_parser *p, int64_t content_length)
@@ -235,7 +244,7 @@ static enum http1_event next_trailer(struct http1_parser *p, struct str in, size
         return HTTP1_END;
     }
     struct http_header header;
-    if (!http1_head_line(line, &header, &p->problem)) {
+    if (http1_head_line(str_from(in.ptr, *used), &header, &p->problem) == 0) {
         p->state = HTTP1_AT_FAILURE;
         return HTTP1_ERROR;
     }

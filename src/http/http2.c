@@ -280,6 +280,7 @@ static void http2_input(struct http_conn *c, struct str bytes)
         HTTP_LOOP_COUNT(c->loop, protocol_errors, 1);
         http_conn__cut(c);
     }
+    http_conn__queue(c); /* nghttp2 may have frames to send, and streams may have to start */
 }
 
 static void http2_eof(struct http_conn *c)

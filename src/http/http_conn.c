@@ -183,7 +183,7 @@ static void encrypt_output(struct http_conn *c)
 /* Give libuv what the socket does not take now; it stays in out until write_cb. */
 static void write_rest(struct http_conn *c, struct http_out *out)
 {
-    uv_buf_t pieces[PIECES_MAX];
+    ATTR_UNINITIALIZED uv_buf_t pieces[PIECES_MAX];
     unsigned count = http_out_pieces(out, pieces, PIECES_MAX);
     c->writing_bytes = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -202,7 +202,7 @@ static void write_rest(struct http_conn *c, struct http_out *out)
 static void write_out(struct http_conn *c, struct http_out *out)
 {
     while (!c->writing && !c->doomed && out->bytes > 0) {
-        uv_buf_t pieces[PIECES_MAX];
+        ATTR_UNINITIALIZED uv_buf_t pieces[PIECES_MAX];
         unsigned count = http_out_pieces(out, pieces, PIECES_MAX);
         int n = uv_try_write(stream_of(c), pieces, count);
         if (n == UV_EAGAIN) {
@@ -268,6 +268,7 @@ static void plain_input(struct http_conn *c, struct str bytes)
 
 static void tls_input(struct http_conn *c, struct str bytes)
 {
+    http_conn__queue(c); /* OpenSSL may have something to send, whatever becomes of the bytes */
     http_tls_feed(&c->tls, bytes);
     for (;;) {
         int n = http_tls_read(&c->tls, c->loop->plain_room, HTTP_LOOP_READ_BYTES);
@@ -330,6 +331,7 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         } else {
             http_conn__doom(c);
         }
+        http_conn__queue(c);
     } else {
         HTTP_LOOP_COUNT(c->loop, bytes_read, n);
         struct str bytes = str_from(buf->base, (size_t)n);
@@ -342,7 +344,6 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
         }
         update_reading(c); /* libuv would read on and on */
     }
-    http_conn__queue(c);
 }
 
 /* ---- what the loop calls ---- */

@@ -33,7 +33,8 @@ struct http_slot;
 
 /* A protocol on a connection. All called by the connection, on its thread. */
 struct http_proto {
-    /* Bytes have come; they are gone when it returns. */
+    /* Bytes have come; they are gone when it returns. What they leave to do at the end of the turn
+     * it asks for with http_conn__queue: often that is nothing. */
     void (*input)(struct http_conn *c, struct str bytes);
     /* The client sends no more. */
     void (*eof)(struct http_conn *c);

@@ -18,14 +18,15 @@ enum { SPARE_MAX = 512 };
 static const struct method_row {
     struct str name;
     enum http_method method;
+    bool head;
 } method_rows[] = {
-    {{"GET", 3},     HTTP_GET},
-    {{"POST", 4},    HTTP_POST},
-    {{"PUT", 3},     HTTP_PUT},
-    {{"DELETE", 6},  HTTP_DELETE},
-    {{"HEAD", 4},    HTTP_GET},
-    {{"OPTIONS", 7}, HTTP_OPTIONS},
-    {{"PATCH", 5},   HTTP_PATCH},
+    {{"POST", 4},    HTTP_POST,    false},
+    {{"GET", 3},     HTTP_GET,     false},
+    {{"PUT", 3},     HTTP_PUT,     false},
+    {{"DELETE", 6},  HTTP_DELETE,  false},
+    {{"HEAD", 4},    HTTP_GET,     true},
+    {{"OPTIONS", 7}, HTTP_OPTIONS, false},
+    {{"PATCH", 5},   HTTP_PATCH,   false},
 };
 /* clang-format on */
 
@@ -79,24 +80,32 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->finished = true; /* no handler has it yet */
     buf_init_room(&x->body, SIZE_MAX, x->body_room, sizeof x->body_room);
     x->req.loop = loop;
-    x->req.peer = arena_str(x->req.arena, conn->peer); /* the request may outlive the connection */
+    memcpy(x->peer_room, conn->peer_text, sizeof x->peer_room);
+    x->req.peer = str_from(x->peer_room, conn->peer.len);
     x->req.tls = conn->tls.ssl != NULL;
     list_add(loop, x);
     HTTP_LOOP_COUNT(loop, requests, 1);
     return x;
 }
 
+static void set_method(struct http_request *req, struct str name)
+{
+    req->method_name = name;
+    req->method = HTTP_METHOD_OTHER;
+    req->head = false;
+    for (size_t i = 0; i < COUNT_OF(method_rows); i++) {
+        if (str_eq(name, method_rows[i].name)) {
+            req->method = method_rows[i].method;
+            req->head = method_rows[i].head;
+            return;
+        }
+    }
+}
+
 bool http_exchange__set_target(struct http_exchange *x, struct str method_name, struct str target)
 {
     struct http_request *req = &x->req;
-    req->method_name = method_name;
-    req->method = HTTP_METHOD_OTHER;
-    for (size_t i = 0; i < COUNT_OF(method_rows); i++) {
-        if (str_eq(method_name, method_rows[i].name)) {
-            req->method = method_rows[i].method;
-        }
-    }
-    req->head = str_eq(method_name, STR("HEAD"));
+    set_method(req, method_name);
     req->target = target;
     struct http_target parts;
     if (!http_target_split(req->arena, target, &parts)) {
@@ -171,7 +180,7 @@ void http_exchange__recycle(struct http_exchange *x)
     }
     struct arena *arena = x->req.arena;
     arena_reset(arena);
-    memset(x, 0, offsetof(struct http_exchange, body_room));
+    memset(x, 0, offsetof(struct http_exchange, peer_room));
     x->req.arena = arena;
     x->next = loop->spare;
     loop->spare = x;

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "http/http_addr.h"
 #include "http/http_out.h"
 #include "http/http_request.h"
 #include "http/http_status.h"
@@ -124,7 +125,9 @@ struct http_exchange {
         struct http1_part h1;
         struct http2_part h2;
     };
-    char body_room[512]; /* the last member: where the body begins */
+    /* The last members: nothing of them is looked at before it is set. */
+    char peer_room[HTTP_ADDR_TEXT_MAX]; /* the request may outlive the connection */
+    char body_room[512];                /* where the body begins */
 };
 
 static inline struct http_exchange *http_exchange__of(struct http_request *req)

@@ -1,40 +1,45 @@
 #include "http/http_field.h"
 
+#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/attr.h"
 
-enum { FIELD_TOKEN = 1, FIELD_VALUE = 2 };
+enum { FIELD_TOKEN = 1, FIELD_VALUE = 2, FIELD_TARGET = 4 };
 
 /* clang-format off */
-#define T  (FIELD_TOKEN | FIELD_VALUE)
 #define V  FIELD_VALUE
-#define V8 V, V, V, V, V, V, V, V
+#define A  (FIELD_VALUE | FIELD_TARGET)
+#define H  (FIELD_VALUE | FIELD_TOKEN)
+#define T  (FIELD_VALUE | FIELD_TARGET | FIELD_TOKEN)
+#define A8 A, A, A, A, A, A, A, A
 static const uint8_t field_class[256] = {
     /* 00 */ 0, 0, 0, 0, 0, 0, 0, 0,   0, V, 0, 0, 0, 0, 0, 0,
     /* 10 */ 0, 0, 0, 0, 0, 0, 0, 0,   0, 0, 0, 0, 0, 0, 0, 0,
-    /* 20 */ V, T, V, T, T, T, T, T,   V, V, T, T, V, T, T, V,
-    /* 30 */ T, T, T, T, T, T, T, T,   T, T, V, V, V, V, V, V,
-    /* 40 */ V, T, T, T, T, T, T, T,   T, T, T, T, T, T, T, T,
-    /* 50 */ T, T, T, T, T, T, T, T,   T, T, T, V, V, V, T, T,
+    /* 20 */ V, T, A, H, T, T, T, T,   A, A, T, T, A, T, T, A,
+    /* 30 */ T, T, T, T, T, T, T, T,   T, T, A, A, A, A, A, A,
+    /* 40 */ A, T, T, T, T, T, T, T,   T, T, T, T, T, T, T, T,
+    /* 50 */ T, T, T, T, T, T, T, T,   T, T, T, A, A, A, T, T,
     /* 60 */ T, T, T, T, T, T, T, T,   T, T, T, T, T, T, T, T,
-    /* 70 */ T, T, T, T, T, T, T, T,   T, T, T, V, T, V, T, 0,
-    /* 80 */ V8, V8, V8, V8, V8, V8, V8, V8,
-    /* c0 */ V8, V8, V8, V8, V8, V8, V8, V8,
+    /* 70 */ T, T, T, T, T, T, T, T,   T, T, T, A, T, A, T, 0,
+    /* 80 */ A8, A8, A8, A8, A8, A8, A8, A8,
+    /* c0 */ A8, A8, A8, A8, A8, A8, A8, A8,
 };
-#undef T
 #undef V
-#undef V8
+#undef A
+#undef H
+#undef T
+#undef A8
 /* clang-format on */
 
 static size_t class_len(struct str s, uint8_t want)
 {
-    size_t i = 0;
-    while (i < s.len && (field_class[(uint8_t)s.ptr[i]] & want) != 0) {
-        i++;
+    const char *p = s.ptr, *end = s.ptr + s.len;
+    while (p < end && (field_class[(uint8_t)*p] & want) != 0) {
+        p++;
     }
-    return i;
+    return (size_t)(p - s.ptr);
 }
 
 size_t http_field_token_len(struct str s)
@@ -42,26 +47,40 @@ size_t http_field_token_len(struct str s)
     return class_len(s, FIELD_TOKEN);
 }
 
-/* Are these eight bytes of a value? Each top bit: a byte below a space, or DEL. A byte that is next
- * to such a one may be marked wrongly, and a tab is marked too: the table decides about those. */
-static bool is_value_word(uint64_t word)
+size_t http_field_target_len(struct str s)
+{
+    return class_len(s, FIELD_TARGET);
+}
+
+/* In the top bit of each of eight bytes: the byte is a control byte, the tab included. Without
+ * their top bits, bytes can be added to without a carry: one more makes it set in DEL, and 0x60
+ * more in everything from the space on. */
+static uint64_t control_marks(uint64_t word)
 {
     const uint64_t ones = 0x0101010101010101U;
-    uint64_t del = word ^ (ones * 0x7f);
-    uint64_t marks = ((word - ones * ' ') & ~word) | ((del - ones) & ~del);
-    return (marks & (ones * 0x80)) == 0;
+    uint64_t low = word & (ones * 0x7f);
+    return ((low + ones) | ~(low + ones * 0x60)) & ~word & (ones * 0x80);
 }
 
 size_t http_field_value_len(struct str s)
 {
-    size_t i = 0;
-    for (uint64_t word; s.len - i >= sizeof word; i += sizeof word) {
-        memcpy(&word, s.ptr + i, sizeof word);
-        if (!is_value_word(word)) {
-            break;
-        }
+    uint64_t word;
+    if (s.len < sizeof word) {
+        return class_len(s, FIELD_VALUE);
     }
-    return i + class_len(str_from_offset(s, i), FIELD_VALUE);
+    size_t i = 0;
+    while (i < s.len) {
+        /* The last word has bytes that were looked at before, unless it fits. */
+        i = i < s.len - sizeof word ? i : s.len - sizeof word;
+        memcpy(&word, s.ptr + i, sizeof word);
+        uint64_t marks = control_marks(le64toh(word));
+        if (marks != 0) {
+            i += (size_t)__builtin_ctzll(marks) / 8;
+            return i + class_len(str_from_offset(s, i), FIELD_VALUE); /* it may be a tab */
+        }
+        i += sizeof word;
+    }
+    return s.len;
 }
 
 static bool is_blank(char c)
@@ -72,12 +91,39 @@ static bool is_blank(char c)
 struct str http_field_trim(struct str s)
 {
     while (s.len > 0 && is_blank(s.ptr[0])) {
-        s = str_from_offset(s, 1);
+        s.ptr++;
+        s.len--;
     }
     while (s.len > 0 && is_blank(s.ptr[s.len - 1])) {
         s.len--;
     }
     return s;
+}
+
+/* In a token, small letters, digits and dashes are all that has this bit or gets to them by it. */
+static bool same_word(const char *name, const char *lower)
+{
+    uint64_t words[2];
+    memcpy(&words[0], name, sizeof words[0]);
+    memcpy(&words[1], lower, sizeof words[1]);
+    return (words[0] | 0x2020202020202020U) == words[1];
+}
+
+bool http_field_is(struct str name, struct str lower)
+{
+    const size_t word = sizeof(uint64_t);
+    if (name.len != lower.len) {
+        return false;
+    }
+    if (name.len < word) {
+        return str_same_nocase(name.ptr, lower.ptr, name.len);
+    }
+    for (size_t i = 0; i < name.len - word; i += word) {
+        if (!same_word(name.ptr + i, lower.ptr + i)) {
+            return false;
+        }
+    }
+    return same_word(name.ptr + name.len - word, lower.ptr + name.len - word);
 }
 
 bool http_field_list_has(struct str list, struct str word)
@@ -92,28 +138,37 @@ bool http_field_list_has(struct str list, struct str word)
 
 bool http_field_is_connections(struct str name)
 {
-    static const struct str names[] = {
-        {"connection", 10}, {"content-length", 14},   {"transfer-encoding", 17},
-        {"keep-alive", 10}, {"proxy-connection", 16}, {"upgrade", 7},
-    };
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        if (str_eq_nocase(name, names[i])) {
-            return true;
-        }
+    switch (name.len) {
+    case 7:
+        return str_eq_nocase(name, STR("upgrade"));
+    case 10:
+        return str_eq_nocase(name, STR("connection")) || str_eq_nocase(name, STR("keep-alive"));
+    case 14:
+        return str_eq_nocase(name, STR("content-length"));
+    case 16:
+        return str_eq_nocase(name, STR("proxy-connection"));
+    case 17:
+        return str_eq_nocase(name, STR("transfer-encoding"));
+    default:
+        return false;
     }
-    return false;
 }
 
 void http_field_copy_value(char *out, struct str value)
 {
-    while (value.len > 0) {
-        size_t good = http_field_value_len(value);
-        memcpy(out, value.ptr, good);
-        if (good == value.len) {
-            break;
+    uint64_t word;
+    size_t i = 0;
+    while (i < value.len && value.len >= sizeof word) {
+        size_t at = i < value.len - sizeof word ? i : value.len - sizeof word;
+        memcpy(&word, value.ptr + at, sizeof word);
+        if (control_marks(word) != 0) {
+            break; /* it may be a tab */
         }
-        out[good] = ' ';
-        out += good + 1;
-        value = str_from_offset(value, good + 1);
+        memcpy(out + at, &word, sizeof word);
+        i = at + sizeof word;
+    }
+    for (; i < value.len; i++) {
+        bool fine = (field_class[(uint8_t)value.ptr[i]] & FIELD_VALUE) != 0;
+        out[i] = (char)(fine ? value.ptr[i] : ' ');
     }
 }

@@ -16,9 +16,10 @@ static struct http_exchange *unfinished(struct http_request *req)
 
 bool http_request_header(const struct http_request *req, struct str name, struct str *out)
 {
-    for (size_t i = 0; i < req->header_count; i++) {
-        if (str_eq_nocase(req->headers[i].name, name)) {
-            *out = req->headers[i].value;
+    const struct http_header *end = req->headers + req->header_count;
+    for (const struct http_header *h = req->headers; h < end; h++) {
+        if (str_eq_nocase(h->name, name)) {
+            *out = h->value;
             return true;
         }
     }
@@ -75,7 +76,10 @@ void http_request_collect(struct http_request *req, size_t limit_bytes, http_bod
         reserve_body(x);
         x->ops->want_body(x);
     }
-    http_exchange__later(x);
+    /* Otherwise the end of the body is what makes the step. */
+    if (x->body_complete || x->body_result != HTTP_BODY_COMPLETE) {
+        http_exchange__later(x);
+    }
 }
 
 void http_request_stream(struct http_request *req)

@@ -1,5 +1,5 @@
 /*
- * What the files of json/ share: how far text is plain.
+ * What the files of json/ share: how far text is plain, and a value whose type is known.
  */
 #pragma once
 
@@ -7,6 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+#include "json/json_scan.h"
+
+/* json_scan_value, when json_scan_peek has just said what the value is. */
+ATTR_NODISCARD bool json_scan__peeked(struct json_scan *s, enum json_type type,
+                                      struct json_value *out);
 
 /* In the top bit of each byte: the byte cannot stand in a string as it is (a quote, a backslash, a
  * control character) or is not ASCII. Subtracting sets the top bit of a byte that was 0, or below a
@@ -20,6 +28,11 @@ static inline uint64_t json__special(uint64_t word)
     return ((quote - ones) | (backslash - ones) | (word - ones * ' ') | word) & (ones * 0x80);
 }
 
+static inline bool json__is_plain_byte(char c)
+{
+    return (unsigned char)c >= ' ' && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+}
+
 /* Whether all of these bytes are plain, four to eight: the two halves may overlap. */
 static inline bool json__is_plain(const char *p, const char *end)
 {
@@ -27,6 +40,40 @@ static inline bool json__is_plain(const char *p, const char *end)
     memcpy(&first, p, sizeof first);
     memcpy(&last, end - sizeof last, sizeof last);
     return json__special((uint64_t)first << 32 | last) == 0;
+}
+
+/* Copy text to out, which has room for it. False when some of it is not plain. Two words may
+ * overlap, so that no byte is looked at alone unless there are fewer than four. */
+static inline bool json__copy_plain(char *out, struct str text)
+{
+    uint64_t word;
+    uint64_t marks = 0;
+    if (text.len >= sizeof word) {
+        const size_t last = text.len - sizeof word;
+        for (size_t i = 0; i < last; i += sizeof word) {
+            memcpy(&word, text.ptr + i, sizeof word);
+            memcpy(out + i, &word, sizeof word);
+            marks |= json__special(word);
+        }
+        memcpy(&word, text.ptr + last, sizeof word);
+        memcpy(out + last, &word, sizeof word);
+        return (marks | json__special(word)) == 0;
+    }
+    if (text.len >= sizeof word / 2) {
+        const size_t last = text.len - sizeof word / 2;
+        uint32_t first_half, last_half;
+        memcpy(&first_half, text.ptr, sizeof first_half);
+        memcpy(&last_half, text.ptr + last, sizeof last_half);
+        memcpy(out, &first_half, sizeof first_half);
+        memcpy(out + last, &last_half, sizeof last_half);
+        return json__special((uint64_t)first_half << 32 | last_half) == 0;
+    }
+    bool plain = true;
+    for (size_t i = 0; i < text.len; i++) {
+        out[i] = text.ptr[i];
+        plain = plain && json__is_plain_byte(text.ptr[i]);
+    }
+    return plain;
 }
 
 /* The first byte from p on that json__special would mark; end when there is none. */
@@ -43,8 +90,7 @@ static inline const char *json__plain_end(const char *p, const char *end)
     if (end - p >= 4 && json__is_plain(p, end)) {
         return end;
     }
-    while (p < end && (unsigned char)*p >= ' ' && (unsigned char)*p < 0x80 && *p != '"' &&
-           *p != '\\') {
+    while (p < end && json__is_plain_byte(*p)) {
         p++;
     }
     return p;

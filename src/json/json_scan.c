@@ -81,12 +81,13 @@ static const char *pass_special(struct json_scan *s, const char *p)
     return len > 0 ? p + len : fail(s, p, "not UTF-8");
 }
 
-/* The string whose opening quote is at p. */
-static inline const char *pass_string(struct json_scan *s, const char *p, bool *out_escaped)
+/* The rest of a string, from the first byte on that is not plain. Apart, so that plain strings,
+ * which most are, have no registers to save. */
+ATTR_NOINLINE static const char *pass_specials(struct json_scan *s, const char *p,
+                                               bool *out_escaped)
 {
     bool escaped = false;
 
-    p = json__plain_end(p + 1, s->end);
     while (byte_at(s, p) != '"') {
         escaped = escaped || byte_at(s, p) == '\\';
         p = pass_special(s, p);
@@ -96,6 +97,17 @@ static inline const char *pass_string(struct json_scan *s, const char *p, bool *
         p = json__plain_end(p, s->end);
     }
     *out_escaped = escaped;
+    return p + 1;
+}
+
+/* The string whose opening quote is at p. */
+static inline const char *pass_string(struct json_scan *s, const char *p, bool *out_escaped)
+{
+    p = json__plain_end(p + 1, s->end);
+    if (byte_at(s, p) != '"') {
+        return pass_specials(s, p, out_escaped);
+    }
+    *out_escaped = false;
     return p + 1;
 }
 
@@ -211,7 +223,8 @@ static inline const char *pass_ends(struct json_scan *s, const char *p, const ch
 /* The object or array at p, however deep it is. */
 static const char *pass_container(struct json_scan *s, const char *p)
 {
-    char close[LIMIT_JSON_DEPTH + 1]; /* by depth, from 1: the bracket that ends it */
+    ATTR_UNINITIALIZED char
+        close[LIMIT_JSON_DEPTH + 1]; /* by depth, from 1: the bracket that ends it */
     const unsigned depth_max = LIMIT_JSON_DEPTH - s->depth;
     unsigned depth = 0;
     bool escaped;
@@ -247,11 +260,15 @@ enum json_type json_scan_peek(struct json_scan *s)
 
 bool json_scan_value(struct json_scan *s, struct json_value *out)
 {
+    return json_scan__peeked(s, json_scan_peek(s), out);
+}
+
+bool json_scan__peeked(struct json_scan *s, enum json_type type, struct json_value *out)
+{
     if (s->problem != NULL) {
         return false;
     }
-    const char *begin = pass_space(s, s->at);
-    enum json_type type = type_of(byte_at(s, begin));
+    const char *begin = s->at;
     bool escaped = false;
     const char *end = type == JSON_TYPE_OBJECT || type == JSON_TYPE_ARRAY
                           ? pass_container(s, begin)

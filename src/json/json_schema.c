@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "json/json_int.h"
 #include "json/json_schema_int.h"
 
 enum { PATH_BYTES = 128, LIST_FIRST = 8 };
@@ -249,15 +250,34 @@ static enum err_code begin_object(struct json_decode *d, const struct json_schem
     return ERR_OK;
 }
 
+static size_t count_required(const struct json_schema *schema)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < schema->count; i++) {
+        n += (schema->fields[i].flags & JSON_REQUIRED) != 0 ? 1 : 0;
+    }
+    return n;
+}
+
+/* The first required row that was not present, or NULL. */
+static const struct json_field *find_missing(const struct json_frame *f)
+{
+    const struct json_field *fields = f->schema->fields;
+    DCHECK(f->schema->required == count_required(f->schema));
+    for (size_t i = 0; f->schema->required > 0 && i < f->schema->count; i++) {
+        if ((fields[i].flags & JSON_REQUIRED) != 0 && (f->seen >> i & 1) == 0) {
+            return &fields[i];
+        }
+    }
+    return NULL;
+}
+
 static enum err_code end_object(struct json_decode *d)
 {
     struct json_frame *f = json_schema__top(d);
-    const struct json_field *fields = f->schema->fields;
-    for (size_t i = 0; i < f->schema->count; i++) {
-        if ((fields[i].flags & JSON_REQUIRED) != 0 && (f->seen >> i & 1) == 0) {
-            f->field = &fields[i];
-            return json_schema__refuse_missing(d);
-        }
+    f->field = find_missing(f);
+    if (f->field != NULL) {
+        return json_schema__refuse_missing(d);
     }
     if (f->schema->has_set) {
         memcpy(f->base + f->schema->set_offset, &f->seen, sizeof f->seen);
@@ -333,7 +353,7 @@ static enum err_code read_member(struct json_decode *d)
     if (!absent && field->kind == JSON_KIND_OBJECT) {
         return begin_inner(d);
     }
-    if (!json_scan_value(&d->scan, &value)) {
+    if (!json_scan__peeked(&d->scan, type, &value)) {
         return json_scan_err(&d->scan, d->err);
     }
     if (absent) {
@@ -365,7 +385,7 @@ static enum err_code step(struct json_decode *d)
 enum err_code json_schema_decode(const struct json_schema *schema, struct str text,
                                  struct arena *arena, void *out, struct err *err)
 {
-    struct json_decode d; /* frames are set when they are entered */
+    ATTR_UNINITIALIZED struct json_decode d; /* frames are set when they are entered */
     d.scan = json_scan_from(text);
     d.arena = arena;
     d.err = err;
@@ -401,6 +421,7 @@ static void check_schema(const struct json_schema *schema, unsigned depth)
 {
     CHECK(depth <= JSON_SCHEMA_DEPTH_MAX);
     CHECK(schema->count <= JSON_FIELDS_MAX);
+    CHECK(schema->required == count_required(schema));
     for (size_t i = 0; i < schema->count; i++) {
         const struct json_field *field = &schema->fields[i];
         check_field(schema, field);

@@ -14,7 +14,7 @@
  *     };
  *     static const struct enqueue_in enqueue_init = {.max_retries = 3};
  *     static const struct json_schema enqueue_schema =
- *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init);
+ *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init, .required = 1);
  *
  * The rules of http-api.md 1.5: the first JSON value of the text is used; unknown members are
  * passed over; of a repeated key the last one wins, though each is checked; null is as good as
@@ -105,6 +105,7 @@ enum { JSON_FIELDS_MAX = 64, JSON_SCHEMA_DEPTH_MAX = 8 };
 struct json_schema {
     const struct json_field *fields;
     size_t count;     /* at most JSON_FIELDS_MAX */
+    size_t required;  /* how many of them are JSON_REQUIRED: most tables have none to look for */
     size_t size;      /* of the struct */
     const void *init; /* a struct of that size, what absent members are; NULL for zeros */
     unsigned flags;

@@ -80,10 +80,12 @@ static void add_escape(struct buf *out, unsigned char c)
     }
 }
 
-/* Text of which not everything can stand in a string as it is. */
-static void add_escaped(struct buf *out, const char *p, const char *end)
+/* Text of which not everything can stand in a string as it is. Apart, so that plain text, which
+ * most is, pays nothing for it. */
+ATTR_NOINLINE static void add_escaped(struct buf *out, bool comma, struct str text, bool colon)
 {
-    buf_add_char(out, '"');
+    const char *p = text.ptr, *end = p + text.len;
+    buf_add_str(out, comma ? STR(",\"") : STR("\""));
     while (p < end) {
         const char *stop = json__plain_end(p, end);
         buf_add(out, p, (size_t)(stop - p));
@@ -103,41 +105,44 @@ static void add_escaped(struct buf *out, const char *p, const char *end)
         }
         p += len;
     }
-    buf_add_char(out, '"');
+    buf_add_str(out, colon ? STR("\":") : STR("\""));
 }
 
-static void add_string(struct buf *out, struct str text)
+/* A string, with a comma before it or a colon behind it where one is due. */
+static void add_string(struct buf *out, bool comma, struct str text, bool colon)
 {
-    const char *p = text.len == 0 ? "" : text.ptr, *end = p + text.len;
-    if (json__plain_end(p, end) != end) {
-        add_escaped(out, p, end);
+    const size_t size = text.len + 2 + (comma ? 1 : 0) + (colon ? 1 : 0);
+    char *at = buf_reserve(out, size);
+    if (at == NULL) {
         return;
     }
-    char *room = buf_reserve(out, text.len + 2);
-    if (room != NULL) {
-        room[0] = '"';
-        memcpy(room + 1, p, text.len);
-        room[text.len + 1] = '"';
-        out->len += text.len + 2;
+    if (comma) {
+        *at++ = ',';
     }
+    *at++ = '"';
+    if (!json__copy_plain(at, text)) {
+        add_escaped(out, comma, text, colon);
+        return;
+    }
+    at[text.len] = '"';
+    if (colon) {
+        at[text.len + 1] = ':';
+    }
+    out->len += size;
 }
 
 void json_write_key(struct json_write *w, struct str key)
 {
     CHECK(in_object(w));
     CHECK(!w->keyed);
-    if (w->comma) {
-        buf_add_char(w->out, ',');
-    }
-    add_string(w->out, key);
-    buf_add_char(w->out, ':');
+    add_string(w->out, w->comma, key, true);
     w->keyed = true;
 }
 
 void json_write_str(struct json_write *w, struct str text)
 {
     begin_value(w);
-    add_string(w->out, text);
+    add_string(w->out, false, text, false);
     end_value(w);
 }
 
