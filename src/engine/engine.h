@@ -67,9 +67,10 @@ struct engine_lane {
     struct engine *engine;
     struct msg *first, *last;
     uint32_t count;
+    uint64_t bytes;
 };
 
-/* At the end of each turn, before the loop waits. */
+/* At the end of each turn, before the loop waits or does what takes time. */
 void engine_lane_flush(struct engine_lane *lane);
 
 /* One command on its way. The caller embeds it and keeps it alive until done. */
@@ -90,19 +91,11 @@ struct engine_op {
     uint64_t index;          /* with ERR_OK: the entry that carried it */
     /* private */
     struct msg msg;
-    struct msg cancel_msg;
     struct engine *engine;
     struct engine_op *next;
     struct buf command;
-    enum command_type type;
-    struct arena *claim_arena; /* of its own, for its decoded command */
-    struct command_claim claim;
-    struct engine_link *links; /* one per queue while parked */
-    struct heap_node end;      /* while parked: when that ends */
-    int64_t deadline_ns;       /* of the parking, on the monotonic clock */
-    uint64_t ticket;           /* its place among those that wait */
-    struct engine_hall *woken_by;
     int64_t waiting_since_ns; /* for an entry, on the monotonic clock */
+    enum command_type type;
     /* of the core thread */
     bool parked;
     bool arrived;       /* counts as pending */
@@ -112,6 +105,15 @@ struct engine_op {
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;
+    /* what only some need; behind what every command touches on both threads */
+    struct msg cancel_msg;
+    struct arena *claim_arena; /* of its own, for its decoded command */
+    struct command_claim claim;
+    struct engine_link *links; /* one per queue while parked */
+    struct heap_node end;      /* while parked: when that ends */
+    int64_t deadline_ns;       /* of the parking, on the monotonic clock */
+    uint64_t ticket;           /* its place among those that wait */
+    struct engine_hall *woken_by;
     /* The last members are not even zero before they are used. */
     struct err err;
     /* Where command and result begin. Most need no more, so that neither thread allocates. */

@@ -68,6 +68,7 @@ struct engine_clockwork {
 struct engine_replies {
     struct mailbox *box; /* NULL: none */
     struct msg *first, *last;
+    uint64_t ops, bytes; /* that are pending until they are posted */
 };
 
 enum { ENGINE_REPLIES = 8 }; /* as many network threads as there usually are */
@@ -116,6 +117,8 @@ void engine__maybe_stopped(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
+void engine_pipe__arrive(struct engine *e, struct engine_op *op); /* it counts as pending… */
+void engine_pipe__leave(struct engine *e, struct engine_op *op);  /* …and no more, if it did */
 void engine_pipe__pump(struct engine *e);
 void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */

@@ -111,11 +111,7 @@ static void park(struct engine *e, struct engine_op *op)
     heap_set(&e->park.ends, &op->end, op->deadline_ns);
     set_timer(e);
     /* A parked claim does not count as pending: it costs the pipeline nothing. */
-    if (op->arrived) {
-        op->arrived = false;
-        atomic_fetch_sub(&e->pending_ops, 1);
-        atomic_fetch_sub(&e->pending_bytes, op->command.len);
-    }
+    engine_pipe__leave(e, op);
 }
 
 /* Could the claim find something now? */
@@ -182,9 +178,7 @@ static void send_off(struct engine *e, struct engine_op *op, struct engine_hall 
     from->woken++;
     op->woken_by = from;
     unpark(e, op);
-    op->arrived = true;
-    atomic_fetch_add(&e->pending_ops, 1);
-    atomic_fetch_add(&e->pending_bytes, op->command.len);
+    engine_pipe__arrive(e, op);
     engine_pipe__add(e, op);
 }
 

@@ -67,6 +67,35 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }
 
+/* What is pending. Counted for many ops at once where many come and go: two threads that each add
+ * to a number pass it to and fro. */
+
+static void count_in(struct engine *e, uint64_t ops, uint64_t bytes)
+{
+    atomic_fetch_add(&e->pending_ops, ops);
+    atomic_fetch_add(&e->pending_bytes, bytes);
+}
+
+static void count_out(struct engine *e, uint64_t ops, uint64_t bytes)
+{
+    atomic_fetch_sub(&e->pending_ops, ops);
+    atomic_fetch_sub(&e->pending_bytes, bytes);
+}
+
+void engine_pipe__arrive(struct engine *e, struct engine_op *op)
+{
+    op->arrived = true;
+    count_in(e, 1, op->command.len);
+}
+
+void engine_pipe__leave(struct engine *e, struct engine_op *op)
+{
+    if (op->arrived) {
+        op->arrived = false;
+        count_out(e, 1, op->command.len);
+    }
+}
+
 /* Back to the caller. */
 
 static void call_done(struct engine_op *op)
@@ -103,24 +132,17 @@ static void send_back(struct engine_op *op)
     }
 }
 
-static void leave(struct engine *e, struct engine_op *op)
-{
-    if (op->arrived) {
-        op->arrived = false;
-        atomic_fetch_sub(&e->pending_ops, 1);
-        atomic_fetch_sub(&e->pending_bytes, op->command.len);
-    }
-}
-
 void engine_pipe__finish(struct engine *e, struct engine_op *op)
 {
-    leave(e, op);
+    engine_pipe__leave(e, op);
     send_back(op);
 }
 
-static void post_replies(struct engine_replies *r)
+static void post_replies(struct engine *e, struct engine_replies *r)
 {
     if (r->box != NULL) {
+        /* Before anybody hears of it, and comes with the next. */
+        count_out(e, r->ops, r->bytes);
         bool posted = mailbox_post_chain(r->box, r->first, r->last);
         CHECK(posted);
         *r = (struct engine_replies){0};
@@ -134,19 +156,23 @@ static void finish_together(struct engine *e, struct engine_op *op)
         engine_pipe__finish(e, op);
         return;
     }
-    leave(e, op);
     struct engine_replies *r = e->replies;
     while (r < e->replies + ENGINE_REPLIES - 1 && r->box != NULL && r->box != op->reply_to) {
         r++;
     }
     if (r->box != op->reply_to) {
-        post_replies(r); /* more mailboxes than rows: the last row changes hands */
+        post_replies(e, r); /* more mailboxes than rows: the last row changes hands */
         *r = (struct engine_replies){.box = op->reply_to, .first = &op->msg};
     } else {
         r->last->next = &op->msg;
     }
     r->last = &op->msg;
     op->msg.deliver = deliver_done;
+    if (op->arrived) {
+        op->arrived = false;
+        r->ops++;
+        r->bytes += op->command.len;
+    }
 }
 
 /* It does not happen; or, when a step of it has, the rest does not. */
@@ -180,8 +206,10 @@ void engine_lane_flush(struct engine_lane *lane)
     if (m == NULL) {
         return;
     }
+    count_in(lane->engine, lane->count, lane->bytes);
     lane->first = NULL; /* before others hear of it: they may submit again */
     lane->count = 0;
+    lane->bytes = 0;
     if (mailbox_post_chain(&lane->engine->box, m, lane->last)) {
         return;
     }
@@ -192,15 +220,18 @@ void engine_lane_flush(struct engine_lane *lane)
     }
 }
 
-static void lane_add(struct engine_lane *lane, struct msg *m)
+static void lane_add(struct engine_lane *lane, struct engine_op *op)
 {
+    struct msg *m = &op->msg;
     m->next = NULL;
+    op->arrived = true;
     if (lane->first == NULL) {
         lane->first = m;
     } else {
         lane->last->next = m;
     }
     lane->last = m;
+    lane->bytes += op->command.len;
     if (++lane->count == ENGINE_LANE_OPS_MAX) {
         engine_lane_flush(lane);
     }
@@ -215,22 +246,24 @@ static uint32_t retry_hint(uint64_t pending, uint64_t max)
     return (uint32_t)(1 + load + chance);
 }
 
-static bool admits(struct engine *e, uint64_t pending, uint64_t bytes, uint32_t *out_retry_ms,
+/* What waits in the lane, if there is one, counts too: the core does not know of it yet. */
+static bool admits(struct engine *e, const struct engine_lane *lane, uint32_t *out_retry_ms,
                    struct err *err)
 {
-    if (pending < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
+    uint64_t ops = atomic_load(&e->pending_ops) + (lane == NULL ? 0 : lane->count);
+    uint64_t bytes = atomic_load(&e->pending_bytes) + (lane == NULL ? 0 : lane->bytes);
+    if (ops < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
         return true;
     }
     atomic_fetch_add(&e->overload_total, 1);
-    *out_retry_ms = retry_hint(pending, e->config.pending_ops_max);
+    *out_retry_ms = retry_hint(ops, e->config.pending_ops_max);
     (void)err_set(err, ERR_OVERLOADED, "raft apply overloaded: pending queue is full");
     return false;
 }
 
 bool engine_admits(struct engine *e, uint32_t *out_retry_ms, struct err *err)
 {
-    return admits(e, atomic_load(&e->pending_ops), atomic_load(&e->pending_bytes), out_retry_ms,
-                  err);
+    return admits(e, NULL, out_retry_ms, err);
 }
 
 void engine_submit(struct engine *e, struct engine_op *op)
@@ -238,17 +271,17 @@ void engine_submit(struct engine *e, struct engine_op *op)
     CHECK(op->done != NULL);
     op->engine = e;
     op->waiting_since_ns = os_clock_mono().ns;
-    uint64_t pending = atomic_fetch_add(&e->pending_ops, 1);
-    uint64_t bytes = atomic_fetch_add(&e->pending_bytes, op->command.len);
-    op->arrived = true;
-    if (!admits(e, pending, bytes, &op->retry_after_ms, &op->err)) {
+    if (!admits(e, op->lane, &op->retry_after_ms, &op->err)) {
         engine_pipe__finish(e, op);
         return;
     }
     op->msg.deliver = deliver_submit;
     if (op->lane != NULL) {
-        lane_add(op->lane, &op->msg);
-    } else if (!mailbox_post(&e->box, &op->msg)) {
+        lane_add(op->lane, op);
+        return;
+    }
+    engine_pipe__arrive(e, op);
+    if (!mailbox_post(&e->box, &op->msg)) {
         refuse(e, op, ERR_STOPPING);
     }
 }
@@ -456,7 +489,7 @@ static void entry_done(struct node_propose *p)
     engine_clockwork__look(e);
     engine_pipe__pump(e); /* the disk first: it works while the answers are read */
     for (unsigned i = 0; i < ENGINE_REPLIES; i++) {
-        post_replies(&e->replies[i]);
+        post_replies(e, &e->replies[i]);
     }
     engine__maybe_stopped(e);
 }

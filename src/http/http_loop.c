@@ -112,17 +112,23 @@ static void again_cb(uv_idle_t *idle)
     (void)idle; /* that it is there keeps the loop from waiting */
 }
 
+static void tell_turn(struct http_loop *loop)
+{
+    if (loop->config->on_loop_turn != NULL) {
+        loop->config->on_loop_turn(loop->config->data, loop);
+    }
+}
+
 static void end_of_turn_cb(uv_prepare_t *prepare)
 {
     struct http_loop *loop = prepare->data;
     for (unsigned i = 0; i < ROUNDS_MAX && has_work(loop); i++) {
         run_later(loop);
+        tell_turn(loop); /* others work on what has come in while answers are written */
         run_turns(loop);
     }
     run_recycling(loop);
-    if (loop->config->on_loop_turn != NULL) {
-        loop->config->on_loop_turn(loop->config->data, loop);
-    }
+    tell_turn(loop);
     /* A stream to a client that reads as fast as we write would never end: others come first. */
     CHECK((has_work(loop) ? uv_idle_start(&loop->again, again_cb) : uv_idle_stop(&loop->again)) ==
           0);

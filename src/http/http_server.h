@@ -52,8 +52,9 @@ struct http_server_config {
     void (*on_loop_start)(void *data, struct http_loop *loop);
     void (*on_loop_stop)(void *data, struct http_loop *loop);
 
-    /* On each network thread when it has done all that there was to do; may be NULL. Work that can
-     * be done for many requests at once is done there. */
+    /* On each network thread when it has read all that there was to read, before it writes answers
+     * and before it waits; may be NULL. Work that can be done for many requests at once is done
+     * there. */
     void (*on_loop_turn)(void *data, struct http_loop *loop);
 
     /* Once, after http_server_stop, on the thread that ended last; http_server_free may follow, on
