@@ -278,7 +278,7 @@ static void send_request(const struct mode *m, struct connection *c)
     buf_clear(&c->in);
     /* A request fits into the socket's buffer: there is one at a time. */
     while (sent < out->len) {
-        ssize_t n = write(c->fd, out->ptr + sent, out->len - sent);
+        ssize_t n = send(c->fd, out->ptr + sent, out->len - sent, MSG_NOSIGNAL);
         CHECK(n > 0);
         sent += (size_t)n;
     }
@@ -286,14 +286,18 @@ static void send_request(const struct mode *m, struct connection *c)
 
 static enum outcome receive(const struct mode *m, struct connection *c)
 {
-    char *room = buf_reserve(&c->in, READ_BYTES);
-    CHECK(room != NULL);
-    ssize_t n = read(c->fd, room, READ_BYTES);
-    if (n <= 0) {
+    ssize_t n;
+    /* The kernel tells once of what has come: a read that fills its room leaves some. */
+    do {
+        char *room = buf_reserve(&c->in, READ_BYTES);
+        CHECK(room != NULL);
+        n = recv(c->fd, room, READ_BYTES, MSG_DONTWAIT);
+        c->in.len += n > 0 ? (size_t)n : 0;
+    } while (n == READ_BYTES);
+    if (n == 0 || (n < 0 && errno != EAGAIN)) {
         (void)fprintf(stderr, "load_bench: the server closed a connection\n");
         exit(1);
     }
-    c->in.len += (size_t)n;
     return m->answered(c, c->step);
 }
 
@@ -363,7 +367,7 @@ static void run(struct load *l)
     int64_t start_ns = os_clock_mono().ns;
     for (unsigned i = 0; i < l->count; i++) {
         struct connection *c = &l->list[i];
-        struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
+        struct epoll_event e = {.events = EPOLLIN | EPOLLET, .data.u32 = i};
         CHECK(epoll_ctl(poll, EPOLL_CTL_ADD, c->fd, &e) == 0);
         c->turn_ns = start_ns - l->gap_ns + l->gap_ns * (int64_t)i / (int64_t)l->count;
         if (l->gap_ns > 0) {
