@@ -96,7 +96,6 @@ struct engine_op {
     struct buf command;
     enum command_type type;
     struct arena *claim_arena; /* of its own, for its decoded command */
-    struct command_claim claim;
     struct engine_link *links; /* one per queue while parked */
     struct heap_node end;      /* while parked: when that ends */
     int64_t deadline_ns;       /* of the parking, on the monotonic clock */
@@ -114,6 +113,7 @@ struct engine_op {
     bool cancel_sent, cancel_back, is_done;
     /* The last members are not even zero before they are used. */
     struct err err;
+    struct command_claim claim; /* of one that may park */
     /* Where command and result begin. Most need no more, so that neither thread allocates. */
     char command_room[384];
     char result_room[128];
