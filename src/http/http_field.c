@@ -35,11 +35,11 @@ static const uint8_t field_class[256] = {
 
 static size_t class_len(struct str s, uint8_t want)
 {
-    const char *p = s.ptr, *end = s.ptr + s.len;
-    while (p < end && (field_class[(uint8_t)*p] & want) != 0) {
-        p++;
+    size_t i = 0;
+    while (i < s.len && (field_class[(uint8_t)s.ptr[i]] & want) != 0) {
+        i++;
     }
-    return (size_t)(p - s.ptr);
+    return i;
 }
 
 /* In the top bit of each of eight bytes: the byte is a control byte, the tab included. Without
@@ -127,7 +127,8 @@ struct str http_field_trim(struct str s)
     return s;
 }
 
-/* In a token, small letters, digits and dashes are all that has this bit or gets to them by it. */
+/* A letter becomes small by one bit, which digits and dashes have. No other byte of a token becomes
+ * one of these by it. */
 static bool same_word(const char *name, const char *lower)
 {
     uint64_t words[2];
