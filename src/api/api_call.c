@@ -320,7 +320,7 @@ const struct http_watch api_call__watch = {.gone = watch_gone, .stopping = watch
 static void op_done(struct engine_op *op)
 {
     struct api_call *c = op->data;
-    struct result r;
+    ATTR_UNINITIALIZED struct result r;
     c->op_busy = false;
     if (c->gone) {
         drop(c);

@@ -41,8 +41,7 @@ struct api_call {
     bool gone; /* the client is */
     void (*on_result)(struct api_call *c, const struct result *r);
 
-    /* a look at the machine under way */
-    struct engine_call look;
+    /* a look at the machine under way, in look */
     bool look_busy;
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
@@ -62,6 +61,7 @@ struct api_call {
     /* the last members: large, and not even zero before they are used */
     size_t request_id_len;
     char request_id[64];
+    struct engine_call look;
     struct view_ask ask;
     struct err ask_err;
     struct view_rebuild rebuild;

@@ -14,7 +14,7 @@ char *digits_put(char *at, uint64_t n)
 
 /* Eight digits of hex, the highest first. Halves move apart until each digit has a byte of its own;
  * adding six lets those from ten on reach the bit that says to use a letter. */
-static void put_hex_word(char *at, uint32_t n)
+static inline void put_hex_word(char *at, uint32_t n)
 {
     const uint64_t ones = 0x0101010101010101U;
     uint64_t digits = n;

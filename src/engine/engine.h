@@ -108,7 +108,6 @@ struct engine_op {
     /* what only some need; behind what every command touches on both threads */
     struct msg cancel_msg;
     struct arena *claim_arena; /* of its own, for its decoded command */
-    struct command_claim claim;
     struct engine_link *links; /* one per queue while parked */
     struct heap_node end;      /* while parked: when that ends */
     int64_t deadline_ns;       /* of the parking, on the monotonic clock */
@@ -116,6 +115,7 @@ struct engine_op {
     struct engine_hall *woken_by;
     /* The last members are not even zero before they are used. */
     struct err err;
+    struct command_claim claim; /* of one that may park */
     /* Where command and result begin. Most need no more, so that neither thread allocates. */
     char command_room[384];
     char result_room[128];

@@ -145,10 +145,8 @@ static void encode_enqueue(const struct command *c, struct buf *out)
         pack_u32(out, 0);
         store_job_encode(&e->jobs[i].job, out);
         if (!out->overflow) {
-            uint32_t len = (uint32_t)(out->len - len_at - sizeof len);
-            for (unsigned b = 0; b < 4; b++) {
-                out->ptr[len_at + b] = (char)(uint8_t)(len >> (8 * b));
-            }
+            uint32_t len = htole32((uint32_t)(out->len - len_at - sizeof len));
+            memcpy(out->ptr + len_at, &len, sizeof len);
         }
     }
 }

@@ -72,7 +72,7 @@ static bool may_upgrade(const struct http1 *h, const struct http1_head *head)
 static void on_head(struct http1 *h)
 {
     struct http_exchange *x = http_exchange__new(h->conn, &http1_answer__ops);
-    struct http1_head head;
+    ATTR_UNINITIALIZED struct http1_head head;
     struct http_problem problem;
     h->used = true;
     http1_answer__add(h, x);

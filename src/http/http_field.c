@@ -35,21 +35,11 @@ static const uint8_t field_class[256] = {
 
 static size_t class_len(struct str s, uint8_t want)
 {
-    const char *p = s.ptr, *end = s.ptr + s.len;
-    while (p < end && (field_class[(uint8_t)*p] & want) != 0) {
-        p++;
+    size_t i = 0;
+    while (i < s.len && (field_class[(uint8_t)s.ptr[i]] & want) != 0) {
+        i++;
     }
-    return (size_t)(p - s.ptr);
-}
-
-size_t http_field_token_len(struct str s)
-{
-    return class_len(s, FIELD_TOKEN);
-}
-
-size_t http_field_target_len(struct str s)
-{
-    return class_len(s, FIELD_TARGET);
+    return i;
 }
 
 /* In the top bit of each of eight bytes: the byte is a control byte, the tab included. Without
@@ -62,25 +52,62 @@ static uint64_t control_marks(uint64_t word)
     return ((low + ones) | ~(low + ones * 0x60)) & ~word & (ones * 0x80);
 }
 
-size_t http_field_value_len(struct str s)
+/* And those that a target cannot have besides: blanks and number signs. */
+static uint64_t target_marks(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101U;
+    uint64_t low = word & (ones * 0x7f);
+    uint64_t others = ((low ^ ones * ' ') + ones * 0x7f) & ((low ^ ones * '#') + ones * 0x7f);
+    return control_marks(word) | (~others & ~word & (ones * 0x80));
+}
+
+/* What is neither a letter nor a dash: names have little else. */
+static uint64_t name_marks(uint64_t word)
+{
+    const uint64_t ones = 0x0101010101010101U;
+    uint64_t low = word & (ones * 0x7f);
+    uint64_t small = low | ones * 0x20;
+    uint64_t letters = (small + ones * (0x80 - 'a')) & ~(small + ones * (0x7f - 'z'));
+    uint64_t others = (low ^ ones * '-') + ones * 0x7f;
+    return ((~letters & others) | word) & (ones * 0x80);
+}
+
+/* How many bytes at the start of s are of a class. Bytes that are not marked are; of those that are
+ * marked some may be, and the table knows. */
+static inline size_t words_len(struct str s, uint64_t (*marks_of)(uint64_t word), uint8_t want)
 {
     uint64_t word;
     if (s.len < sizeof word) {
-        return class_len(s, FIELD_VALUE);
+        return class_len(s, want);
     }
     size_t i = 0;
     while (i < s.len) {
         /* The last word has bytes that were looked at before, unless it fits. */
         i = i < s.len - sizeof word ? i : s.len - sizeof word;
         memcpy(&word, s.ptr + i, sizeof word);
-        uint64_t marks = control_marks(le64toh(word));
+        uint64_t marks = marks_of(le64toh(word));
         if (marks != 0) {
             i += (size_t)__builtin_ctzll(marks) / 8;
-            return i + class_len(str_from_offset(s, i), FIELD_VALUE); /* it may be a tab */
+            return i + class_len(str_from_offset(s, i), want);
         }
         i += sizeof word;
     }
     return s.len;
+}
+
+size_t http_field_token_len(struct str s)
+{
+    return words_len(s, name_marks, FIELD_TOKEN);
+}
+
+size_t http_field_value_len(struct str s)
+{
+    return words_len(s, control_marks, FIELD_VALUE);
+}
+
+size_t http_field_target_len(struct str s)
+{
+    return words_len(s, target_marks, FIELD_TARGET);
 }
 
 static bool is_blank(char c)
@@ -100,7 +127,8 @@ struct str http_field_trim(struct str s)
     return s;
 }
 
-/* In a token, small letters, digits and dashes are all that has this bit or gets to them by it. */
+/* A letter becomes small by one bit, which digits and dashes have. No other byte of a token becomes
+ * one of these by it. */
 static bool same_word(const char *name, const char *lower)
 {
     uint64_t words[2];

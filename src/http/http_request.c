@@ -16,10 +16,9 @@ static struct http_exchange *unfinished(struct http_request *req)
 
 bool http_request_header(const struct http_request *req, struct str name, struct str *out)
 {
-    const struct http_header *end = req->headers + req->header_count;
-    for (const struct http_header *h = req->headers; h < end; h++) {
-        if (str_eq_nocase(h->name, name)) {
-            *out = h->value;
+    for (size_t i = 0; i < req->header_count; i++) {
+        if (str_eq_nocase(req->headers[i].name, name)) {
+            *out = req->headers[i].value;
             return true;
         }
     }

@@ -232,7 +232,9 @@ static const char *pass_container(struct json_scan *s, const char *p)
     /* At the top of each turn p is where a value must begin. */
     do {
         char c = byte_at(s, p);
-        if (c != '{' && c != '[') {
+        if (c == '"') {
+            p = pass_string(s, p, &escaped);
+        } else if (c != '{' && c != '[') {
             p = pass_scalar(s, p, type_of(c), &escaped);
         } else if (depth == depth_max) {
             p = fail(s, p, "nested too deep");

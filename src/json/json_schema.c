@@ -373,7 +373,7 @@ static enum err_code step(struct json_decode *d)
         }
         return d->scan.problem == NULL ? end_list(d) : json_scan_err(&d->scan, d->err);
     }
-    struct json_value key;
+    ATTR_UNINITIALIZED struct json_value key;
     f->field = NULL;
     if (json_scan_next_key(&d->scan, &key)) {
         f->field = find_field(f, key);

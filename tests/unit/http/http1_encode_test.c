@@ -42,15 +42,17 @@ static void http1_encode_head__writes_each_framing(void **state)
         struct http1_answer answer;
         const char *text;
     } rows[] = {
-        {{&r, HTTP1_LENGTH, 0, {NULL, 0}, WHEN, {NULL, 0}},
+        {{&r, HTTP1_LENGTH, 0, {NULL, 0}, WHEN, {NULL, 0}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 0\r\nDate: now\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_LENGTH, UINT64_MAX, {"close", 5}, WHEN, {NULL, 0}},
+        {{&r, HTTP1_LENGTH, UINT64_MAX, {"close", 5}, WHEN, {NULL, 0}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 18446744073709551615\r\nDate: now\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&r, HTTP1_CHUNKED, 0, {"keep-alive", 10}, WHEN, {"X-All: yes\r\n", 12}},
+        {{&r, HTTP1_CHUNKED, 0, {"keep-alive", 10}, WHEN, {"X-All: yes\r\n", 12}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\nDate: now\r\nConnection: keep-alive\r\nX-A: 1\r\nX-Empty: \r\nX-All: yes\r\n\r\n"},
-        {{&r, HTTP1_CLOSE, 0, {"close", 5}, WHEN, {NULL, 0}},
+        {{&r, HTTP1_CLOSE, 0, {"close", 5}, WHEN, {NULL, 0}, {NULL, 0}},
          "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nDate: now\r\nConnection: close\r\nX-A: 1\r\nX-Empty: \r\n\r\n"},
-        {{&bare, HTTP1_NO_BODY, 7, {NULL, 0}, WHEN, {NULL, 0}}, "HTTP/1.1 204 No Content\r\nDate: now\r\n\r\n"},
+        {{&r, HTTP1_LENGTH, 3, {NULL, 0}, WHEN, {NULL, 0}, {"abc", 3}},
+         "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nDate: now\r\nX-A: 1\r\nX-Empty: \r\n\r\nabc"},
+        {{&bare, HTTP1_NO_BODY, 7, {NULL, 0}, WHEN, {NULL, 0}, {NULL, 0}}, "HTTP/1.1 204 No Content\r\nDate: now\r\n\r\n"},
     };
 #undef WHEN
     /* clang-format on */

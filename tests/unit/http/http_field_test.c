@@ -55,6 +55,87 @@ static void copy__has_spaces_for_control_bytes(void **state)
     }
 }
 
+static void copy__changes_control_bytes_wherever_they_stand(void **state)
+{
+    (void)state;
+    enum { LEN_MAX = 18 };
+    for (size_t len = 1; len <= LEN_MAX; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
+                char text[LEN_MAX], out[LEN_MAX];
+                memset(text, 'x', len);
+                text[at] = (char)byte;
+                http_field_copy_value(out, str_from(text, len));
+                text[at] = (char)(may_stand_in_a_value(byte) ? byte : ' ');
+                assert_memory_equal(out, text, len);
+            }
+        }
+    }
+}
+
+static void token__ends_before_the_first_byte_of_another_kind(void **state)
+{
+    (void)state;
+    enum { LEN_MAX = 18 };
+    for (size_t len = 1; len <= LEN_MAX; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
+                char text[LEN_MAX];
+                memset(text, 'x', len);
+                text[at] = (char)byte;
+                bool is_token = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+                                (byte >= 'A' && byte <= 'Z') ||
+                                (byte != 0 && strchr("!#$%&'*+-.^_`|~", (int)byte) != NULL);
+                assert_int_equal(http_field_token_len(str_from(text, len)), is_token ? len : at);
+            }
+        }
+    }
+    assert_int_equal(http_field_token_len(STR_EMPTY), 0);
+}
+
+static bool may_stand_in_a_target(unsigned byte)
+{
+    return byte > 0x20 && byte != 0x7f && byte != '#';
+}
+
+static void target__ends_before_blanks_control_bytes_and_fragments(void **state)
+{
+    (void)state;
+    enum { LEN_MAX = 18 };
+    for (size_t len = 1; len <= LEN_MAX; len++) {
+        for (size_t at = 0; at < len; at++) {
+            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
+                char text[LEN_MAX];
+                memset(text, '/', len);
+                text[at] = (char)byte;
+                size_t want = may_stand_in_a_target(byte) ? len : at;
+                assert_int_equal(http_field_target_len(str_from(text, len)), want);
+            }
+        }
+    }
+}
+
+static void name__is_known_in_any_case_and_at_any_length(void **state)
+{
+    (void)state;
+    static const struct str lower = {"http2-settings-and-more", 23};
+    for (size_t len = 1; len <= lower.len; len++) {
+        char name[32];
+        for (size_t i = 0; i < len; i++) {
+            bool letter = lower.ptr[i] >= 'a';
+            name[i] = (char)(letter && i % 2 == 0 ? lower.ptr[i] - 'a' + 'A' : lower.ptr[i]);
+        }
+        assert_true(http_field_is(str_from(name, len), str_from(lower.ptr, len)));
+        assert_false(http_field_is(str_from(name, len), str_from(lower.ptr, len - 1)));
+        for (size_t at = 0; at < len; at++) {
+            char was = name[at];
+            name[at] = '!';
+            assert_false(http_field_is(str_from(name, len), str_from(lower.ptr, len)));
+            name[at] = was;
+        }
+    }
+}
+
 static void list__is_searched_word_by_word_without_case(void **state)
 {
     (void)state;
@@ -68,4 +149,8 @@ static void list__is_searched_word_by_word_without_case(void **state)
 
 TEST_GROUP(http_field, cmocka_unit_test(value__ends_before_the_first_control_byte),
            cmocka_unit_test(copy__has_spaces_for_control_bytes),
+           cmocka_unit_test(copy__changes_control_bytes_wherever_they_stand),
+           cmocka_unit_test(token__ends_before_the_first_byte_of_another_kind),
+           cmocka_unit_test(target__ends_before_blanks_control_bytes_and_fragments),
+           cmocka_unit_test(name__is_known_in_any_case_and_at_any_length),
            cmocka_unit_test(list__is_searched_word_by_word_without_case));
