@@ -2,47 +2,57 @@
 
 #include "base/check.h"
 
+/* Where each move leads from each state; 0: nowhere, the move is not allowed. */
+#define TO(state) (JOB_##state + 1)
 /* clang-format off */
-static const struct {
-    enum job_state from;
-    enum job_move move;
-    enum job_state to;
-} moves[] = {
-    {JOB_SCHEDULED, JOB_MOVE_PROMOTE,  JOB_PENDING},
-    {JOB_SCHEDULED, JOB_MOVE_RETRY,    JOB_PENDING},
-    {JOB_SCHEDULED, JOB_MOVE_CANCEL,   JOB_CANCELLED},
-    {JOB_SCHEDULED, JOB_MOVE_HOLD,     JOB_HELD},
-    {JOB_SCHEDULED, JOB_MOVE_EXPIRE,   JOB_DEAD},
-
-    {JOB_PENDING,   JOB_MOVE_CLAIM,    JOB_ACTIVE},
-    {JOB_PENDING,   JOB_MOVE_CANCEL,   JOB_CANCELLED},
-    {JOB_PENDING,   JOB_MOVE_HOLD,     JOB_HELD},
-    {JOB_PENDING,   JOB_MOVE_EXPIRE,   JOB_DEAD},
-
-    {JOB_ACTIVE,    JOB_MOVE_COMPLETE, JOB_COMPLETED},
-    {JOB_ACTIVE,    JOB_MOVE_CONTINUE, JOB_PENDING},
-    {JOB_ACTIVE,    JOB_MOVE_ACK_HOLD, JOB_HELD},
-    {JOB_ACTIVE,    JOB_MOVE_FAIL,     JOB_RETRYING},
-    {JOB_ACTIVE,    JOB_MOVE_EXHAUST,  JOB_DEAD},
-    {JOB_ACTIVE,    JOB_MOVE_CANCEL,   JOB_CANCELLED},
-    {JOB_ACTIVE,    JOB_MOVE_HOLD,     JOB_HELD},
-    {JOB_ACTIVE,    JOB_MOVE_RECLAIM,  JOB_PENDING},
-
-    {JOB_RETRYING,  JOB_MOVE_PROMOTE,  JOB_PENDING},
-    {JOB_RETRYING,  JOB_MOVE_CANCEL,   JOB_CANCELLED},
-    {JOB_RETRYING,  JOB_MOVE_HOLD,     JOB_HELD},
-    {JOB_RETRYING,  JOB_MOVE_EXPIRE,   JOB_DEAD},
-
-    {JOB_HELD,      JOB_MOVE_APPROVE,  JOB_PENDING},
-    {JOB_HELD,      JOB_MOVE_REJECT,   JOB_DEAD},
-    {JOB_HELD,      JOB_MOVE_EXPIRE,   JOB_DEAD},
-
-    {JOB_COMPLETED, JOB_MOVE_RETRY,    JOB_PENDING},
-    {JOB_DEAD,      JOB_MOVE_RETRY,    JOB_PENDING},
-    {JOB_DEAD,      JOB_MOVE_REQUEUE,  JOB_PENDING},
-    {JOB_CANCELLED, JOB_MOVE_RETRY,    JOB_PENDING},
+static const uint8_t targets[JOB_STATE_COUNT][JOB_MOVE_COUNT] = {
+    [JOB_SCHEDULED] = {
+        [JOB_MOVE_PROMOTE]   = TO(PENDING),
+        [JOB_MOVE_RETRY]     = TO(PENDING),
+        [JOB_MOVE_CANCEL]    = TO(CANCELLED),
+        [JOB_MOVE_HOLD]      = TO(HELD),
+        [JOB_MOVE_EXPIRE]    = TO(DEAD),
+    },
+    [JOB_PENDING] = {
+        [JOB_MOVE_CLAIM]     = TO(ACTIVE),
+        [JOB_MOVE_CANCEL]    = TO(CANCELLED),
+        [JOB_MOVE_HOLD]      = TO(HELD),
+        [JOB_MOVE_EXPIRE]    = TO(DEAD),
+    },
+    [JOB_ACTIVE] = {
+        [JOB_MOVE_COMPLETE]  = TO(COMPLETED),
+        [JOB_MOVE_CONTINUE]  = TO(PENDING),
+        [JOB_MOVE_ACK_HOLD]  = TO(HELD),
+        [JOB_MOVE_FAIL]      = TO(RETRYING),
+        [JOB_MOVE_EXHAUST]   = TO(DEAD),
+        [JOB_MOVE_CANCEL]    = TO(CANCELLED),
+        [JOB_MOVE_HOLD]      = TO(HELD),
+        [JOB_MOVE_RECLAIM]   = TO(PENDING),
+    },
+    [JOB_RETRYING] = {
+        [JOB_MOVE_PROMOTE]   = TO(PENDING),
+        [JOB_MOVE_CANCEL]    = TO(CANCELLED),
+        [JOB_MOVE_HOLD]      = TO(HELD),
+        [JOB_MOVE_EXPIRE]    = TO(DEAD),
+    },
+    [JOB_HELD] = {
+        [JOB_MOVE_APPROVE]   = TO(PENDING),
+        [JOB_MOVE_REJECT]    = TO(DEAD),
+        [JOB_MOVE_EXPIRE]    = TO(DEAD),
+    },
+    [JOB_COMPLETED] = {
+        [JOB_MOVE_RETRY]     = TO(PENDING),
+    },
+    [JOB_DEAD] = {
+        [JOB_MOVE_RETRY]     = TO(PENDING),
+        [JOB_MOVE_REQUEUE]   = TO(PENDING),
+    },
+    [JOB_CANCELLED] = {
+        [JOB_MOVE_RETRY]     = TO(PENDING),
+    },
 };
 /* clang-format on */
+#undef TO
 
 static const char *const words[JOB_MOVE_COUNT] = {
 #define JOB_MOVE_WORD(name, word) [JOB_MOVE_##name] = (word),
@@ -54,13 +64,12 @@ bool job_move_target(enum job_state from, enum job_move move, enum job_state *ou
 {
     CHECK(from < JOB_STATE_COUNT);
     CHECK(move < JOB_MOVE_COUNT);
-    for (size_t i = 0; i < COUNT_OF(moves); i++) {
-        if (moves[i].from == from && moves[i].move == move) {
-            *out = moves[i].to;
-            return true;
-        }
+    uint8_t target = targets[from][move];
+    if (target == 0) {
+        return false;
     }
-    return false;
+    *out = (enum job_state)(target - 1);
+    return true;
 }
 
 const char *job_move_word(enum job_move move)

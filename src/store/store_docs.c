@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "store/store_job.h"
@@ -18,7 +19,7 @@ struct doc {
     bool retired; /* out of the table, but its bytes may still be looked at in this entry */
     bool removed; /* a mark that the job is gone, for the rest of the entry */
     bool used;    /* read since it came to its place: gets a second chance */
-    bool live;    /* worth keeping after the entry */
+    bool live;    /* worth keeping after the entry; the others are in the arena */
     bool created; /* in this entry: the last in line */
     char bytes[];
 };
@@ -32,6 +33,7 @@ struct store_docs {
     size_t limit_bytes;
     struct doc *newest, *oldest;
     struct doc *touched; /* read or changed in this entry and to be looked at when it ends */
+    struct arena *brief; /* documents that leave with the entry */
     struct buf scratch;
 };
 
@@ -44,6 +46,7 @@ struct store_docs *store_docs_new(struct store *s, size_t limit_bytes)
     d->slot_count = DOCS_FIRST_SLOTS;
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
+    d->brief = arena_new(SIZE_MAX);
     buf_init(&d->scratch, LIMIT_OP_BYTES);
     return d;
 }
@@ -56,6 +59,7 @@ void store_docs_free(struct store_docs *d)
     d->limit_bytes = 0;
     store_docs_committed(d);
     free(d->slots);
+    arena_free(d->brief);
     buf_deinit(&d->scratch);
     free(d);
 }
@@ -124,12 +128,14 @@ static void take_out(struct store_docs *d, struct doc *doc)
     d->used_bytes -= doc_bytes(doc);
 }
 
-static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes)
+/* One that is not live must be touched, so that it leaves when the entry ends. */
+static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, bool live)
 {
-    struct doc *doc = malloc(sizeof *doc + bytes.len);
+    size_t size = sizeof(struct doc) + bytes.len;
+    struct doc *doc = live ? malloc(size) : arena_alloc(d->brief, size, _Alignof(struct doc));
     CHECK(doc != NULL);
     CHECK(bytes.len <= UINT32_MAX);
-    *doc = (struct doc){.id = id, .len = (uint32_t)bytes.len};
+    *doc = (struct doc){.id = id, .len = (uint32_t)bytes.len, .live = live};
     if (bytes.len > 0) {
         memcpy(doc->bytes, bytes.ptr, bytes.len);
     }
@@ -165,9 +171,9 @@ static void retire(struct store_docs *d, struct id id)
     }
 }
 
-static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes)
+static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes, bool live)
 {
-    struct doc *doc = put_in(d, id, bytes);
+    struct doc *doc = put_in(d, id, bytes, live);
     touch(d, doc);
     return doc;
 }
@@ -200,8 +206,7 @@ bool store_docs_get(struct store_docs *d, enum store_family family, struct id id
         if (!found) {
             return false;
         }
-        doc = put_in(d, id, buf_str(&d->scratch));
-        doc->live = family == STORE_LIVE;
+        doc = put_in(d, id, buf_str(&d->scratch), family == STORE_LIVE);
         if (!doc->live) {
             touch(d, doc); /* not worth keeping: it leaves with the entry */
         }
@@ -223,7 +228,7 @@ static void take_fetched(void *data, size_t i, struct str bytes)
 {
     struct fetch *f = data;
     if (find(f->docs, f->ids[i]) == NULL) { /* an id may be named twice */
-        put_in(f->docs, f->ids[i], bytes)->live = true;
+        (void)put_in(f->docs, f->ids[i], bytes, true);
     }
 }
 
@@ -264,8 +269,7 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
         }
         kv_put_new(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     }
-    struct doc *doc = put_changed(d, j->id, buf_str(&d->scratch));
-    doc->live = family == STORE_LIVE;
+    struct doc *doc = put_changed(d, j->id, buf_str(&d->scratch), family == STORE_LIVE);
     doc->created = was_in == STORE_FAMILY_COUNT;
 }
 
@@ -273,7 +277,7 @@ void store_docs_remove(struct store_docs *d, enum store_family family, struct id
 {
     kv_delete(d->store->batch, family, key_of(&id));
     retire(d, id);
-    put_changed(d, id, STR_EMPTY)->removed = true;
+    put_changed(d, id, STR_EMPTY, false)->removed = true;
 }
 
 struct str store_docs_bytes(struct store_docs *d, struct id id)
@@ -282,10 +286,17 @@ struct str store_docs_bytes(struct store_docs *d, struct id id)
     return doc == NULL || doc->removed ? STR_EMPTY : str_from(doc->bytes, doc->len);
 }
 
+static void doc_free(struct doc *doc)
+{
+    if (doc->live) {
+        free(doc);
+    }
+}
+
 static void drop(struct store_docs *d, struct doc *doc)
 {
     take_out(d, doc);
-    free(doc);
+    doc_free(doc);
 }
 
 void store_docs_committed(struct store_docs *d)
@@ -298,11 +309,12 @@ void store_docs_committed(struct store_docs *d)
         bool in_excess = doc->created && d->used_bytes > d->limit_bytes;
         doc->created = false;
         if (doc->retired) {
-            free(doc);
+            doc_free(doc);
         } else if (!doc->live || in_excess) {
             drop(d, doc);
         }
     }
+    arena_reset(d->brief);
     while (d->used_bytes > d->limit_bytes && d->oldest != NULL) {
         struct doc *doc = d->oldest;
         if (doc->used) {
