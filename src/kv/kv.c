@@ -365,9 +365,9 @@ static bool find_recent(const struct kv *kv, unsigned *families, struct str key,
 static enum err_code get_stored_any(struct kv *kv, unsigned families, struct str key,
                                     struct buf *out, bool *out_found, struct err *err)
 {
-    const rocksdb_column_family_handle_t *handles[KV_FAMILIES_MAX];
-    const char *keys[KV_FAMILIES_MAX];
-    size_t key_lens[KV_FAMILIES_MAX];
+    const rocksdb_column_family_handle_t *handles[KV_FAMILIES_MAX] = {NULL};
+    const char *keys[KV_FAMILIES_MAX] = {NULL};
+    size_t key_lens[KV_FAMILIES_MAX] = {0};
     char *values[KV_FAMILIES_MAX];
     size_t value_lens[KV_FAMILIES_MAX];
     char *msgs[KV_FAMILIES_MAX];
