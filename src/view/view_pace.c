@@ -12,7 +12,7 @@
 #include "view/view_pace_int.h"
 
 enum {
-    REST_FACTOR = 39, /* one part of forty is work */
+    REST_FACTOR = 99, /* one part of a hundred is work */
     REST_MS_MAX = 1000,
     ASKED_MS = 5000, /* lately */
     BEHIND_MAX = 2000000,
