@@ -191,7 +191,7 @@ static bool admitted(struct api_call *c)
     ATTR_UNINITIALIZED struct err err;
     uint32_t retry_ms;
     if ((c->route->flags & ROUTE_LEADER) == 0 || is_read(c) ||
-        engine_admits(c->api->config.engine, &retry_ms, &err)) {
+        engine_admits(c->api->config.engine, api_call__lane(c), &retry_ms, &err)) {
         return true;
     }
     api_call__fail_with(c, err.code, str_from_z(err.msg), retry_ms, NULL);

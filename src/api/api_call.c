@@ -333,6 +333,11 @@ static void op_done(struct engine_op *op)
     }
 }
 
+struct engine_lane *api_call__lane(struct api_call *c)
+{
+    return &c->api->lanes[http_loop_index(c->req->loop)];
+}
+
 void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,
                       void (*on_result)(struct api_call *c, const struct result *r))
 {
@@ -345,7 +350,7 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
     c->op.data = c;
     c->op.arena = c->arena;
     c->op.reply_to = http_loop_mailbox(c->req->loop);
-    c->op.lane = &c->api->lanes[http_loop_index(c->req->loop)];
+    c->op.lane = api_call__lane(c);
     c->op.park_ms = http_loop_stopping(c->req->loop) ? 0 : park_ms;
     c->on_result = on_result;
     if (engine_op_prepare(c->api->config.engine, &c->op, command, &err) != ERR_OK) {

@@ -120,6 +120,9 @@ void api_call__stream_drop(struct api_call *c);
 
 /* api_call.c: ways to the engine */
 
+/* What the call's thread sends its commands by. */
+struct engine_lane *api_call__lane(struct api_call *c);
+
 /* Check, encode and submit; on_result is called with an answer that is not a refusal of the engine
  * itself. An error of the command or the engine ends the call. */
 void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,

@@ -108,7 +108,7 @@ struct job_in {
     uint64_t set;
 };
 
-enum { SET_CHAIN_STEP = 0 };
+enum { SET_CHAIN_STEP = 3 };
 
 #define TEXT(member, max)   JSON_STR(struct job_in, member, 0, max, 0, "As in the job's document.")
 #define NUMBER(member, max) JSON_I64(struct job_in, member, 0, max, 0, "As in the job's document.")
@@ -116,12 +116,12 @@ enum { SET_CHAIN_STEP = 0 };
     JSON_TIME(struct job_in, member, timestamp_parse, 0, "As in the job's document.")
 
 static const struct json_field job_rows[] = {
-    [SET_CHAIN_STEP] = JSON_I64(struct job_in, chain_step, INT32_MIN, INT32_MAX, 0, "Step."),
-    TEXT(id, LIMIT_NAME_BYTES),
     JSON_STR(struct job_in, queue, 1, LIMIT_QUEUE_NAME_BYTES, JSON_REQUIRED, "Visible name."),
-    TEXT(state, LIMIT_NAME_BYTES),
     JSON_RAW(struct job_in, payload, 0, JSON_KEEP_NULL | JSON_REQUIRED, "Any JSON value."),
     JSON_I64(struct job_in, priority, 0, JOB_PRIORITY_NORMAL, JSON_REQUIRED, "0, 1 or 2."),
+    [SET_CHAIN_STEP] = JSON_I64(struct job_in, chain_step, INT32_MIN, INT32_MAX, 0, "Step."),
+    TEXT(id, LIMIT_NAME_BYTES),
+    TEXT(state, LIMIT_NAME_BYTES),
     NUMBER(attempt, INT32_MAX),
     NUMBER(max_retries, INT32_MAX),
     TEXT(retry_backoff, LIMIT_NAME_BYTES),
@@ -166,8 +166,8 @@ static const struct json_field job_rows[] = {
 static const struct job_in job_init = {.max_retries = JOB_MAX_RETRIES,
                                        .retry_base_delay_ms = JOB_RETRY_BASE_MS,
                                        .retry_max_delay_ms = JOB_RETRY_MAX_MS};
-static const struct json_schema job_schema = JSON_SCHEMA(
-    struct job_in, job_rows, .init = &job_init, .required = 3, JSON_SET(struct job_in, set));
+static const struct json_schema job_schema =
+    JSON_SCHEMA(struct job_in, job_rows, .init = &job_init, JSON_SET(struct job_in, set));
 
 /* Into structs */
 

@@ -511,7 +511,7 @@ static const struct json_field words_rows[] = {
 };
 static const struct words_in words_init = {.limit = PAGE_DEFAULT};
 static const struct json_schema words_schema =
-    JSON_SCHEMA(struct words_in, words_rows, .init = &words_init, .required = 1);
+    JSON_SCHEMA(struct words_in, words_rows, .init = &words_init);
 
 static void handle_words(struct api_call *c)
 {

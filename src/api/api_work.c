@@ -227,8 +227,7 @@ static const struct json_field ack_item_rows[] = {
     ACK_ROWS,
 };
 static const struct json_schema ack_schema = JSON_SCHEMA(struct ack_in, ack_rows);
-static const struct json_schema ack_item_schema =
-    JSON_SCHEMA(struct ack_in, ack_item_rows, .required = 1);
+static const struct json_schema ack_item_schema = JSON_SCHEMA(struct ack_in, ack_item_rows);
 
 struct ack_batch_in {
     struct ack_in *acks;

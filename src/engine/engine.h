@@ -130,8 +130,10 @@ ATTR_NODISCARD enum err_code engine_op_prepare(struct engine *e, struct engine_o
                                                const struct command *c, struct err *err);
 
 /* Would a command be taken now? Who has much to do before it can submit one asks first. When not,
- * the refusal is counted, and err and out_retry_ms are what the op would get. Any thread. */
-ATTR_NODISCARD bool engine_admits(struct engine *e, uint32_t *out_retry_ms, struct err *err);
+ * the refusal is counted, and err and out_retry_ms are what the op would get. The lane is the one
+ * that it would take, of this thread, or NULL. */
+ATTR_NODISCARD bool engine_admits(struct engine *e, const struct engine_lane *lane,
+                                  uint32_t *out_retry_ms, struct err *err);
 
 /* From any thread; op is the engine's until done. */
 void engine_submit(struct engine *e, struct engine_op *op);

@@ -246,10 +246,10 @@ static uint32_t retry_hint(uint64_t pending, uint64_t max)
     return (uint32_t)(1 + load + chance);
 }
 
-/* What waits in the lane, if there is one, counts too: the core does not know of it yet. */
-static bool admits(struct engine *e, const struct engine_lane *lane, uint32_t *out_retry_ms,
+bool engine_admits(struct engine *e, const struct engine_lane *lane, uint32_t *out_retry_ms,
                    struct err *err)
 {
+    /* The core does not know yet of what waits in the lane. */
     uint64_t ops = atomic_load(&e->pending_ops) + (lane == NULL ? 0 : lane->count);
     uint64_t bytes = atomic_load(&e->pending_bytes) + (lane == NULL ? 0 : lane->bytes);
     if (ops < e->config.pending_ops_max && bytes <= LIMIT_PENDING_BYTES) {
@@ -261,17 +261,12 @@ static bool admits(struct engine *e, const struct engine_lane *lane, uint32_t *o
     return false;
 }
 
-bool engine_admits(struct engine *e, uint32_t *out_retry_ms, struct err *err)
-{
-    return admits(e, NULL, out_retry_ms, err);
-}
-
 void engine_submit(struct engine *e, struct engine_op *op)
 {
     CHECK(op->done != NULL);
     op->engine = e;
     op->waiting_since_ns = os_clock_mono().ns;
-    if (!admits(e, op->lane, &op->retry_after_ms, &op->err)) {
+    if (!engine_admits(e, op->lane, &op->retry_after_ms, &op->err)) {
         engine_pipe__finish(e, op);
         return;
     }

@@ -250,22 +250,17 @@ static enum err_code begin_object(struct json_decode *d, const struct json_schem
     return ERR_OK;
 }
 
-static size_t count_required(const struct json_schema *schema)
+static bool is_required(const struct json_field *field)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < schema->count; i++) {
-        n += (schema->fields[i].flags & JSON_REQUIRED) != 0 ? 1 : 0;
-    }
-    return n;
+    return (field->flags & JSON_REQUIRED) != 0;
 }
 
-/* The first required row that was not present, or NULL. */
+/* The first required row that was not present, or NULL. They come before the others. */
 static const struct json_field *find_missing(const struct json_frame *f)
 {
     const struct json_field *fields = f->schema->fields;
-    DCHECK(f->schema->required == count_required(f->schema));
-    for (size_t i = 0; f->schema->required > 0 && i < f->schema->count; i++) {
-        if ((fields[i].flags & JSON_REQUIRED) != 0 && (f->seen >> i & 1) == 0) {
+    for (size_t i = 0; i < f->schema->count && is_required(&fields[i]); i++) {
+        if ((f->seen >> i & 1) == 0) {
             return &fields[i];
         }
     }
@@ -421,9 +416,9 @@ static void check_schema(const struct json_schema *schema, unsigned depth)
 {
     CHECK(depth <= JSON_SCHEMA_DEPTH_MAX);
     CHECK(schema->count <= JSON_FIELDS_MAX);
-    CHECK(schema->required == count_required(schema));
     for (size_t i = 0; i < schema->count; i++) {
         const struct json_field *field = &schema->fields[i];
+        CHECK(i == 0 || !is_required(field) || is_required(field - 1));
         check_field(schema, field);
         if (field->kind == JSON_KIND_OBJECT || field->kind == JSON_KIND_OBJECTS) {
             check_schema(field->schema, depth + 1);

@@ -14,7 +14,7 @@
  *     };
  *     static const struct enqueue_in enqueue_init = {.max_retries = 3};
  *     static const struct json_schema enqueue_schema =
- *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init, .required = 1);
+ *         JSON_SCHEMA(struct enqueue_in, enqueue_rows, .init = &enqueue_init);
  *
  * The rules of http-api.md 1.5: the first JSON value of the text is used; unknown members are
  * passed over; of a repeated key the last one wins, though each is checked; null is as good as
@@ -54,7 +54,7 @@ enum json_kind {
 
 /* Flags of a row. */
 enum {
-    JSON_REQUIRED = 1 << 0,
+    JSON_REQUIRED = 1 << 0,    /* such rows come first */
     JSON_KEEP_NULL = 1 << 1,   /* raw: null is a value, not an absence */
     JSON_ONLY_OBJECT = 1 << 2, /* raw: anything but an object is of the wrong type */
     JSON_CUT = 1 << 3,         /* text that is too long is cut between characters, not refused */
@@ -105,7 +105,6 @@ enum { JSON_FIELDS_MAX = 64, JSON_SCHEMA_DEPTH_MAX = 8 };
 struct json_schema {
     const struct json_field *fields;
     size_t count;     /* at most JSON_FIELDS_MAX */
-    size_t required;  /* how many of them are JSON_REQUIRED: most tables have none to look for */
     size_t size;      /* of the struct */
     const void *init; /* a struct of that size, what absent members are; NULL for zeros */
     unsigned flags;

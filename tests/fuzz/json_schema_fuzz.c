@@ -47,7 +47,7 @@ static const struct json_field inner_rows[] = {
     JSON_STR(struct inner, queue, 1, 8, JSON_REQUIRED, "Text."),
     JSON_I64(struct inner, n, -5, 5, 0, "Number."),
 };
-static const struct json_schema inner_schema = JSON_SCHEMA(struct inner, inner_rows, .required = 1);
+static const struct json_schema inner_schema = JSON_SCHEMA(struct inner, inner_rows);
 
 static const struct json_field outer_rows[] = {
     JSON_STR(struct outer, queue, 1, 8, JSON_REQUIRED | JSON_NO_CONTROL, "Text."),
@@ -67,10 +67,10 @@ static const struct json_field outer_rows[] = {
     JSON_OBJECTS(struct outer, many, many_count, struct inner, &inner_schema, 0, 9, 0, "Objects."),
 };
 static const struct outer outer_init = {.word = WORD_A, .lax = WORD_B};
-static const struct json_schema lax_schema = JSON_SCHEMA(
-    struct outer, outer_rows, .init = &outer_init, .required = 1, JSON_SET(struct outer, set));
+static const struct json_schema lax_schema =
+    JSON_SCHEMA(struct outer, outer_rows, .init = &outer_init, JSON_SET(struct outer, set));
 static const struct json_schema strict_schema =
-    JSON_SCHEMA(struct outer, outer_rows, .init = &outer_init, .required = 1, .flags = JSON_STRICT);
+    JSON_SCHEMA(struct outer, outer_rows, .init = &outer_init, .flags = JSON_STRICT);
 
 static void check_text(struct str text, size_t max)
 {

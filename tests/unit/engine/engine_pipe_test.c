@@ -232,11 +232,11 @@ static void engine_pipe__refuses_at_once_when_it_is_full(void **state)
     struct err err = {0};
     uint32_t retry_ms = 0;
     engine_kit_hold(k);
-    assert_true(engine_admits(k->engine, &retry_ms, &err));
+    assert_true(engine_admits(k->engine, NULL, &retry_ms, &err));
     for (size_t i = 0; i < COUNT; i++) {
         start_enqueue(&ops[i], "mail");
     }
-    assert_false(engine_admits(k->engine, &retry_ms, &err));
+    assert_false(engine_admits(k->engine, NULL, &retry_ms, &err));
     assert_int_equal(err.code, ERR_OVERLOADED);
     assert_in_range(retry_ms, 1, 12);
     for (size_t i = FITS; i < COUNT; i++) {

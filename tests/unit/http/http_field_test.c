@@ -10,23 +10,57 @@ static bool may_stand_in_a_value(unsigned byte)
     return byte == '\t' || (byte >= 0x20 && byte != 0x7f);
 }
 
-/* Eight bytes are looked at together, so that every byte is tried at every place. */
-static void value__ends_before_the_first_control_byte(void **state)
+static bool may_stand_in_a_token(unsigned byte)
 {
-    (void)state;
-    enum { LEN_MAX = 18 };
-    for (size_t len = 1; len <= LEN_MAX; len++) {
+    return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= 'A' && byte <= 'Z') ||
+           (byte != 0 && strchr("!#$%&'*+-.^_`|~", (int)byte) != NULL);
+}
+
+static bool may_stand_in_a_target(unsigned byte)
+{
+    return byte > 0x20 && byte != 0x7f && byte != '#';
+}
+
+enum { TEXT_MAX = 18 };
+
+/* Eight bytes are looked at together, so that every byte is tried at every place of texts of every
+ * length. */
+static void with_every_byte_everywhere(void (*fn)(struct str text, size_t at))
+{
+    for (size_t len = 1; len <= TEXT_MAX; len++) {
         for (size_t at = 0; at < len; at++) {
             for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
-                char text[LEN_MAX];
+                char text[TEXT_MAX];
                 memset(text, 'x', len);
                 text[at] = (char)byte;
-                size_t want = may_stand_in_a_value(byte) ? len : at;
-                assert_int_equal(http_field_value_len(str_from(text, len)), want);
+                fn(str_from(text, len), at);
             }
         }
     }
-    assert_int_equal(http_field_value_len(STR_EMPTY), 0);
+}
+
+static void expect_lengths(struct str text, size_t at)
+{
+    static const struct {
+        size_t (*len)(struct str s);
+        bool (*may_stand)(unsigned byte);
+    } rows[] = {
+        {http_field_value_len, may_stand_in_a_value},
+        {http_field_token_len, may_stand_in_a_token},
+        {http_field_target_len, may_stand_in_a_target},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        bool whole = rows[i].may_stand((unsigned char)text.ptr[at]);
+        assert_int_equal(rows[i].len(text), whole ? text.len : at);
+        assert_int_equal(rows[i].len(STR_EMPTY), 0);
+    }
+}
+
+static void lengths__end_before_the_first_byte_of_another_kind(void **state)
+{
+    (void)state;
+    with_every_byte_everywhere(expect_lengths);
 }
 
 static void copy__has_spaces_for_control_bytes(void **state)
@@ -55,64 +89,21 @@ static void copy__has_spaces_for_control_bytes(void **state)
     }
 }
 
+static void expect_copy(struct str text, size_t at)
+{
+    char want[TEXT_MAX], out[TEXT_MAX];
+    memcpy(want, text.ptr, text.len);
+    if (!may_stand_in_a_value((unsigned char)text.ptr[at])) {
+        want[at] = ' ';
+    }
+    http_field_copy_value(out, text);
+    assert_memory_equal(out, want, text.len);
+}
+
 static void copy__changes_control_bytes_wherever_they_stand(void **state)
 {
     (void)state;
-    enum { LEN_MAX = 18 };
-    for (size_t len = 1; len <= LEN_MAX; len++) {
-        for (size_t at = 0; at < len; at++) {
-            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
-                char text[LEN_MAX], out[LEN_MAX];
-                memset(text, 'x', len);
-                text[at] = (char)byte;
-                http_field_copy_value(out, str_from(text, len));
-                text[at] = (char)(may_stand_in_a_value(byte) ? byte : ' ');
-                assert_memory_equal(out, text, len);
-            }
-        }
-    }
-}
-
-static void token__ends_before_the_first_byte_of_another_kind(void **state)
-{
-    (void)state;
-    enum { LEN_MAX = 18 };
-    for (size_t len = 1; len <= LEN_MAX; len++) {
-        for (size_t at = 0; at < len; at++) {
-            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
-                char text[LEN_MAX];
-                memset(text, 'x', len);
-                text[at] = (char)byte;
-                bool is_token = (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-                                (byte >= 'A' && byte <= 'Z') ||
-                                (byte != 0 && strchr("!#$%&'*+-.^_`|~", (int)byte) != NULL);
-                assert_int_equal(http_field_token_len(str_from(text, len)), is_token ? len : at);
-            }
-        }
-    }
-    assert_int_equal(http_field_token_len(STR_EMPTY), 0);
-}
-
-static bool may_stand_in_a_target(unsigned byte)
-{
-    return byte > 0x20 && byte != 0x7f && byte != '#';
-}
-
-static void target__ends_before_blanks_control_bytes_and_fragments(void **state)
-{
-    (void)state;
-    enum { LEN_MAX = 18 };
-    for (size_t len = 1; len <= LEN_MAX; len++) {
-        for (size_t at = 0; at < len; at++) {
-            for (unsigned byte = 0; byte <= UINT8_MAX; byte++) {
-                char text[LEN_MAX];
-                memset(text, '/', len);
-                text[at] = (char)byte;
-                size_t want = may_stand_in_a_target(byte) ? len : at;
-                assert_int_equal(http_field_target_len(str_from(text, len)), want);
-            }
-        }
-    }
+    with_every_byte_everywhere(expect_copy);
 }
 
 static void name__is_known_in_any_case_and_at_any_length(void **state)
@@ -147,10 +138,8 @@ static void list__is_searched_word_by_word_without_case(void **state)
     assert_false(http_field_list_has(STR("a@b"), STR("a`b")));
 }
 
-TEST_GROUP(http_field, cmocka_unit_test(value__ends_before_the_first_control_byte),
+TEST_GROUP(http_field, cmocka_unit_test(lengths__end_before_the_first_byte_of_another_kind),
            cmocka_unit_test(copy__has_spaces_for_control_bytes),
            cmocka_unit_test(copy__changes_control_bytes_wherever_they_stand),
-           cmocka_unit_test(token__ends_before_the_first_byte_of_another_kind),
-           cmocka_unit_test(target__ends_before_blanks_control_bytes_and_fragments),
            cmocka_unit_test(name__is_known_in_any_case_and_at_any_length),
            cmocka_unit_test(list__is_searched_word_by_word_without_case));

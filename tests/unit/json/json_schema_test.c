@@ -68,7 +68,7 @@ static const struct json_field step_rows[] = {
 };
 static const struct step step_init = {.payload = {"{}", 2}, .weight = 1};
 static const struct json_schema step_schema =
-    JSON_SCHEMA(struct step, step_rows, .init = &step_init, .required = 1);
+    JSON_SCHEMA(struct step, step_rows, .init = &step_init);
 
 static const struct json_field agent_rows[] = {
     JSON_I64(struct agent, iterations, 1, 1000, 0, "How often."),
@@ -97,10 +97,9 @@ static const struct json_field request_rows[] = {
 static const struct request request_init = {
     .priority = 2, .count = 1, .enabled = true, .colour = GREEN, .mood = BLUE, .delay_ms = 500};
 static const struct json_schema request_schema =
-    JSON_SCHEMA(struct request, request_rows, .init = &request_init, .required = 1,
-                JSON_SET(struct request, set));
+    JSON_SCHEMA(struct request, request_rows, .init = &request_init, JSON_SET(struct request, set));
 static const struct json_schema strict_schema =
-    JSON_SCHEMA(struct request, request_rows, .required = 1, .flags = JSON_STRICT);
+    JSON_SCHEMA(struct request, request_rows, .flags = JSON_STRICT);
 
 /* Rows of request_rows, as bits of `set`. */
 enum { SET_QUEUE = 1 << 0, SET_PRIORITY = 1 << 2, SET_PAYLOAD = 1 << 6, SET_DELAY = 1 << 10 };
@@ -438,11 +437,11 @@ static void check_a_row_without_a_doc(void)
     json_schema_check(&schema);
 }
 
-static void check_a_wrong_count_of_required_rows(void)
+static void check_a_required_row_behind_others(void)
 {
     static const struct json_field rows[] = {
-        JSON_I64(struct pair, a, 0, 1, JSON_REQUIRED, "One."),
-        JSON_I64(struct pair, b, 0, 1, 0, "Two."),
+        JSON_I64(struct pair, a, 0, 1, 0, "One."),
+        JSON_I64(struct pair, b, 0, 1, JSON_REQUIRED, "Two."),
     };
     static const struct json_schema schema = JSON_SCHEMA(struct pair, rows);
     json_schema_check(&schema);
@@ -455,7 +454,7 @@ static void table__that_contradicts_itself_stops_the_process(void **state)
         check_a_repeated_name,
         check_limits_that_nothing_meets,
         check_a_row_without_a_doc,
-        check_a_wrong_count_of_required_rows,
+        check_a_required_row_behind_others,
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         expect_abort(rows[i]);
