@@ -2,8 +2,8 @@
  * Raft's calls, on the loop.
  *
  * Nothing here calls back from inside a call. A call that Raft expects to be durable on return
- * (term and vote) writes here and now, which is rare; entries go to the log thread. Snapshots are
- * in disk_snapshot.c.
+ * (term and vote) writes here and now, which is rare; entries are written in the next turn.
+ * Snapshots are in disk_snapshot.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static int serve_start(struct raft_io *io, unsigned msecs, raft_io_tick_cb tick,
 {
     struct disk_io *d = disk_of(io);
     d->tick = tick;
-    wal_start(d->wal, d->host.box);
+    wal_start(d->wal, d->host.loop);
     d->wal_started = true;
     CHECK(uv_timer_start(&d->tick_timer, tick_cb, msecs, msecs) == 0);
     if (d->host.transport != NULL) {

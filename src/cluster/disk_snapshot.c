@@ -31,8 +31,8 @@ struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from)
     return out;
 }
 
-/* A manifest on its way to the disk: on the pool when the log stays, on the log thread, in order
- * with the entries, when it replaces the log. */
+/* A manifest on its way to the disk: on the pool when the log stays; on the loop, in order with the
+ * entries, when it replaces the log. */
 struct put {
     struct disk_io *d;
     struct raft_io_snapshot_put *req;
@@ -88,7 +88,7 @@ static void put_after_cb(uv_work_t *work, int status)
     put_finish(work->data);
 }
 
-/* On the log thread. Raft has given up its old log already, so there is no way back. */
+/* Raft has given up its old log already, so there is no way back. */
 static void reset_prepare(struct wal_op *op)
 {
     struct put *p = CONTAINER_OF(op, struct put, reset);

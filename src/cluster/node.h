@@ -2,10 +2,10 @@
  * Node: one member of a Raft group, with its log on disk.
  *
  * Puts entries through Raft and hands committed ones to a state machine that it knows only as a
- * table of functions. Everything here runs on one libuv loop, except where it says otherwise; the
- * log files belong to the log thread (wal.h), checkpoints are made on libuv's pool.
+ * table of functions. Everything here runs on one libuv loop, writing the log too (wal.h); only
+ * checkpoints are made on libuv's pool.
  *
- *   node_propose --> raft_apply --> log thread: write + flush --> commit --> fsm.apply --> done
+ *   node_propose --> raft_apply --> next turn: write + flush --> commit --> fsm.apply --> done
  *
  * Promises: done with ERR_OK means that the entry is on the disks of a majority and applied here.
  * Entries are applied in log order, each exactly once in the life of the state, whatever happens to

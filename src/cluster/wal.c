@@ -1,56 +1,28 @@
 #include "cluster/wal.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "cluster/wal_int.h"
 #include "log/log.h"
 
-/* --- the log thread --- */
+/* --- writing, on the loop --- */
 
 static void work(struct wal *w);
 
-/* Everything the loop should know since the last report. */
-struct report {
-    struct msg msg;
-    struct wal *wal;
-    struct wal_op *first;
-    struct wal_status status;
-};
-
-/* On the loop. */
-static void report_deliver(struct msg *m)
+/* Give back what is done. Nothing of it is while a part of it is not written. */
+static void give_back(struct wal *w)
 {
-    struct report *r = CONTAINER_OF(m, struct report, msg);
-    struct wal *w = r->wal;
-    struct wal_op *op = r->first;
-    w->status = r->status;
-    free(r);
-    while (op != NULL) {
-        struct wal_op *next = op->next;
-        op->done(op); /* op may be gone after this */
-        op = next;
-    }
-}
-
-/* Tell the loop what is new. What is taken is not done while a part of it is not written. */
-static void report(struct wal *w)
-{
-    struct wal_op *done = w->batch.bytes == 0 ? w->taken : NULL;
-    if (done == NULL && w->now.low_space == w->low_space_reported) {
+    if (w->batch.bytes > 0) {
         return;
     }
-    struct report *r = malloc(sizeof *r);
-    CHECK(r != NULL);
-    *r = (struct report){
-        .msg = {.deliver = report_deliver}, .wal = w, .first = done, .status = w->now};
-    if (done != NULL) {
-        w->taken = NULL;
-        w->taken_end = &w->taken;
+    struct wal_op *op = TAKE(w->taken);
+    w->taken_end = &w->taken;
+    while (op != NULL) {
+        struct wal_op *next = op->next;
+        op->done(op); /* op may be gone after this, and others submitted */
+        op = next;
     }
-    w->low_space_reported = w->now.low_space;
-    CHECK(mailbox_post(w->outbox, &r->msg)); /* it is open until we are closed */
 }
 
 static void space_timer_cb(uv_timer_t *timer)
@@ -70,12 +42,12 @@ static void check_space(struct wal *w)
         free_bytes = UINT64_MAX; /* no reason to refuse anything */
     }
     bool low = w->write_refused || w->make_refused || free_bytes < w->free_bytes_min;
-    if (low != w->now.low_space) {
+    if (low != w->status.low_space) {
         log_warn(low ? "disk_space_low" : "disk_space_back", LOG_U64("free_bytes", free_bytes),
                  LOG_U64("needed_bytes", w->free_bytes_min));
     }
-    w->now.low_space = low;
-    if (low && w->threaded) {
+    w->status.low_space = low;
+    if (low && w->started) {
         CHECK(uv_timer_start(&w->space_timer, space_timer_cb, w->space_check_ms, 0) == 0);
     }
 }
@@ -102,7 +74,7 @@ static void upkeep(struct wal *w)
     }
     wal_write__upkeep_begin(w);
     w->upkeep.work.data = w;
-    CHECK(uv_queue_work(&w->loop, &w->upkeep.work, upkeep_work_cb, upkeep_after_cb) == 0);
+    CHECK(uv_queue_work(w->loop, &w->upkeep.work, upkeep_work_cb, upkeep_after_cb) == 0);
 }
 
 /* Give back what there is no space for. */
@@ -118,19 +90,32 @@ static void abandon(struct wal *w)
     segment_batch_clear(&w->batch);
 }
 
+static void handle_closed_cb(uv_handle_t *handle)
+{
+    struct wal *w = handle->data;
+    if (--w->handles > 0) {
+        return;
+    }
+    void (*closed)(void *data) = w->closed;
+    void *data = w->closed_data;
+    wal_free(w);
+    closed(data);
+}
+
 static void end(struct wal *w)
 {
     w->ended = true;
     abandon(w);
     wal_write__flush(w);
-    report(w);
-    mailbox_close(&w->inbox);
-    uv_close((uv_handle_t *)&w->space_timer, NULL);
+    give_back(w);
+    uv_close((uv_handle_t *)&w->submitted, handle_closed_cb);
+    uv_close((uv_handle_t *)&w->space_timer, handle_closed_cb);
 }
 
-/* All that the log thread does, each time something has come, is ready or is due. */
+/* All that there is to do, each time something has come, is ready or is due. */
 static void work(struct wal *w)
 {
+    bool stopping = w->stopping; /* it may come with what is given back: then in the next turn */
     if (w->ended) {
         return;
     }
@@ -146,50 +131,29 @@ static void work(struct wal *w)
     }
     if (wal_write__batch(w) && w->durable) {
         wal_write__flush(w);
+        uv_update_time(w->loop); /* that took its time, and timers count from now */
     }
     bool refused = w->write_refused || w->make_refused;
-    if (w->retry || (refused && !w->now.low_space)) {
+    if (w->retry || (refused && !w->status.low_space)) {
         check_space(w);
     }
-    report(w);
     upkeep(w);
     w->retry = false;
-    if (w->stopping && !w->upkeep_running) {
+    give_back(w);
+    if (stopping && !w->upkeep_running) {
         end(w);
     }
 }
 
-/* All that had come is in the queue. */
-static void turned(void *data)
+/* All that this turn of the loop submits is in the queue. */
+static void submitted_cb(uv_idle_t *idle)
 {
-    work(data);
+    struct wal *w = idle->data;
+    CHECK(uv_idle_stop(idle) == 0);
+    work(w);
 }
 
-static void op_deliver(struct msg *m)
-{
-    struct wal_op *op = CONTAINER_OF(m, struct wal_op, msg);
-    struct wal *w = op->wal;
-    op->next = NULL;
-    *w->queue_end = op;
-    w->queue_end = &op->next;
-}
-
-static void stop_deliver(struct msg *m)
-{
-    struct wal *w = CONTAINER_OF(m, struct wal, stop_msg);
-    w->stopping = true;
-    w->retry = true; /* once more, for what still waits for space */
-}
-
-static void thread_main(void *data)
-{
-    struct wal *w = data;
-    (void)pthread_setname_np(pthread_self(), "corvo-log");
-    CHECK(uv_run(&w->loop, UV_RUN_DEFAULT) == 0);
-    CHECK(mailbox_post(w->outbox, &w->stopped_msg));
-}
-
-/* --- the loop's side --- */
+/* --- open, submit, close --- */
 
 void wal_content_clear(struct wal_content *c)
 {
@@ -230,20 +194,18 @@ enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
         return err->code;
     }
     check_space(w);
-    w->status = w->now;
     *out_wal = TAKE(w);
     return ERR_OK;
 }
 
 enum err_code wal__do_now(struct wal *w, struct wal_op *op, struct err *err)
 {
-    CHECK(!w->threaded);
+    CHECK(!w->started);
     w->retry = true;
     if (!wal_write__take(w, op) || !wal_write__batch(w)) {
         return err_set(err, ERR_NO_SPACE, "no space to write to the log");
     }
     wal_write__flush(w);
-    w->status = w->now;
     return ERR_OK;
 }
 
@@ -265,55 +227,40 @@ const struct wal_status *wal_status(const struct wal *w)
     return &w->status;
 }
 
-/* The thread has ended. */
-static void stopped_deliver(struct msg *m)
+void wal_start(struct wal *w, uv_loop_t *loop)
 {
-    struct wal *w = CONTAINER_OF(m, struct wal, stopped_msg);
-    void (*closed)(void *data) = w->closed;
-    void *data = w->closed_data;
-    CHECK(uv_thread_join(&w->thread) == 0);
-    mailbox_deinit(&w->inbox);
-    CHECK(uv_loop_close(&w->loop) == 0);
-    wal_free(w);
-    closed(data);
-}
-
-void wal_start(struct wal *w, struct mailbox *box)
-{
-    CHECK(!w->threaded);
-    w->outbox = box;
-    w->stopped_msg.deliver = stopped_deliver;
-    w->stop_msg.deliver = stop_deliver;
-    w->low_space_reported = w->now.low_space;
-    CHECK(uv_loop_init(&w->loop) == 0);
-    mailbox_open(&w->inbox, &w->loop);
-    mailbox_on_turn(&w->inbox, turned, w);
-    CHECK(uv_timer_init(&w->loop, &w->space_timer) == 0);
-    w->space_timer.data = w;
-    w->threaded = true;
+    CHECK(!w->started);
+    w->loop = loop;
+    CHECK(uv_idle_init(loop, &w->submitted) == 0);
+    CHECK(uv_timer_init(loop, &w->space_timer) == 0);
+    w->submitted.data = w->space_timer.data = w;
+    w->handles = 2;
+    w->started = true;
     w->retry = false;
-    w->now.flush_count = 0;
+    w->status.flush_count = 0;
     check_space(w); /* now there is a timer for it */
     upkeep(w);
-    CHECK(uv_thread_create(&w->thread, thread_main, w) == 0);
 }
 
 void wal_submit(struct wal *w, struct wal_op *op)
 {
     CHECK(op->done != NULL);
     CHECK(w->closed == NULL);
-    op->wal = w;
-    op->msg.deliver = op_deliver;
-    CHECK(mailbox_post(&w->inbox, &op->msg));
+    op->next = NULL;
+    *w->queue_end = op;
+    w->queue_end = &op->next;
+    CHECK(uv_idle_start(&w->submitted, submitted_cb) == 0);
 }
 
 void wal_close(struct wal *w, void (*closed)(void *data), void *data)
 {
-    CHECK(w->threaded);
+    CHECK(w->started);
     CHECK(w->closed == NULL);
     w->closed = closed;
     w->closed_data = data;
-    CHECK(mailbox_post(&w->inbox, &w->stop_msg));
+    w->stopping = true;
+    w->retry = true; /* once more, for what still waits for space */
+    CHECK(uv_idle_start(&w->submitted, submitted_cb) == 0);
 }
 
 void wal_free(struct wal *w)

@@ -1,13 +1,14 @@
 /*
- * Wal: the log on disk, and the one thread that writes it.
+ * Wal: the log on disk.
  *
- * The loop hands over operations; the log thread takes all that have come, writes them with one
- * call, flushes once, and gives all of them back in one message. So the batch grows by itself with
- * the time a flush takes, and nobody waits for a timer.
+ * What a turn of the loop submits is written with one call and flushed once, at the beginning of
+ * the next turn; then all of it is given back. So the batch grows by itself with the time a flush
+ * takes, and nobody waits for a timer.
  *
- *   loop:  wal_submit(op) ... wal_submit(op)                      op->done(op) ... op->done(op)
- *                  |                                                     ^
- *   log:           +--> take the queue --> pwritev --> fdatasync --> report
+ *   loop:  wal_submit(op) ... wal_submit(op) --> pwritev --> fdatasync --> op->done(op) ...
+ *
+ * The loop waits for the disk: whoever is behind it waits for the disk too. A thread for the log
+ * would add four switches of threads to every entry (docs/decisions/0010).
  *
  * Segments (segment.h) are written with zeros when they are made and used again when the entries in
  * them are not needed any more, so a flush moves data only. The next segment is made ready on
@@ -24,10 +25,10 @@
 #include <stdint.h>
 
 #include <raft.h>
+#include <uv.h>
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "loop/mailbox.h"
 
 struct wal;
 
@@ -69,7 +70,6 @@ ATTR_NODISCARD enum err_code wal_append_now(struct wal *w, uint64_t index,
                                             struct err *err);
 ATTR_NODISCARD enum err_code wal_reset_now(struct wal *w, uint64_t index, struct err *err);
 
-/* The loop's view, as of the last report. */
 struct wal_status {
     bool low_space;       /* new entries should be refused */
     uint64_t flush_count; /* since wal_start */
@@ -78,8 +78,8 @@ struct wal_status {
 
 const struct wal_status *wal_status(const struct wal *w);
 
-/* Start the log thread. Reports go to the mailbox, which must be open until we are closed. */
-void wal_start(struct wal *w, struct mailbox *box);
+/* From now on operations may be submitted, on the thread that runs the loop. */
+void wal_start(struct wal *w, uv_loop_t *loop);
 
 enum wal_kind {
     WAL_APPEND,   /* entries that begin with index, which is the one after the last */
@@ -95,19 +95,18 @@ struct wal_op {
     uint64_t index;
     const struct raft_entry *entry;
     unsigned count;
-    void (*prepare)(struct wal_op *op); /* WAL_RESET, may be NULL: on the log thread, when all
-                                           before it is on disk and nothing of it has happened */
-    void (*done)(struct wal_op *op);    /* on the loop; op may be gone after this */
+    void (*prepare)(struct wal_op *op); /* WAL_RESET, may be NULL: when all before it is on disk
+                                           and nothing of it has happened */
+    void (*done)(struct wal_op *op);    /* from the loop, never from inside a call; op may be gone
+                                           after this */
     /* private */
-    struct msg msg;
-    struct wal *wal;
     struct wal_op *next;
 };
 
 /* Operations happen in the order of submission. */
 void wal_submit(struct wal *w, struct wal_op *op);
 
-/* Finish what was submitted, stop the thread, then call closed from the loop; the wal is gone. When
+/* Finish what was submitted, then call closed from the loop; the wal is gone. When
  * there is no space to finish, what is left is given back as done without being on disk: to be
  * called when nobody draws conclusions from it any more. */
 void wal_close(struct wal *w, void (*closed)(void *data), void *data);

@@ -1,9 +1,9 @@
 /*
  * Wal_int: what the files of the wal share.
  *
- * wal.c is the log thread and the way there and back; wal_write.c puts operations into segments;
- * wal_recover.c reads the folder when it is opened; wal_files.c makes, reuses and removes segment
- * files, on libuv's pool; wal_key.c knows the key.
+ * wal.c is the queue, when it is written and who hears of it; wal_write.c puts operations into
+ * segments; wal_recover.c reads the folder when it is opened; wal_files.c makes, reuses and removes
+ * segment files, on libuv's pool; wal_key.c knows the key.
  *
  * Files in the folder: key; log-<generation> for a segment that is in use or ready for it, and
  * spare-<generation> for one that waits to be used again; generations are 16 hexadecimal digits.
@@ -78,7 +78,6 @@ struct wal {
     bool durable;
     uint64_t key;
 
-    /* The log thread's once it runs, the opener's before. */
     struct wal_files used; /* the last one is written to */
     int fd;                /* of the last one; -1 when there is none yet */
     uint32_t seed;         /* of the last one's checksums */
@@ -96,25 +95,18 @@ struct wal {
     bool retry;                       /* the timer says: try again */
     struct wal_op *queue, **queue_end;
     unsigned progress;                 /* entries of the first in the queue that are taken */
-    struct wal_op *taken, **taken_end; /* to be reported after the next flush */
-    struct wal_status now;             /* as it is here */
-    bool low_space_reported;
+    struct wal_op *taken, **taken_end; /* to be given back after the next flush */
+    struct wal_status status;
     bool stopping, ended;
 
-    /* The thread. */
-    bool threaded;
-    uv_thread_t thread;
-    uv_loop_t loop;
-    struct mailbox inbox;
+    /* The loop. */
+    bool started;
+    uv_loop_t *loop;
+    uv_idle_t submitted; /* runs when there is something to do, and keeps the loop from waiting */
     uv_timer_t space_timer;
-
-    /* The loop's. */
-    struct mailbox *outbox;   /* set before the thread starts, never changed */
-    struct wal_status status; /* as of the last report */
+    unsigned handles; /* of these that are not closed yet */
     void (*closed)(void *data);
     void *closed_data;
-    struct msg stop_msg;
-    struct msg stopped_msg;
 };
 
 /* The key of the log in a folder, made when there is no log yet. When its file is damaged or

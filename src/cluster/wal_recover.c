@@ -352,7 +352,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
         wal_files__push(&w->dropped, f);
     }
     for (struct wal_file *f = w->used.first; f != NULL; f = f->next) {
-        w->now.log_bytes += f->used;
+        w->status.log_bytes += f->used;
     }
     wal_write__drop(w, 0); /* what a reset left */
     w->next_index = next_index(r);

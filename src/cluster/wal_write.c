@@ -1,5 +1,5 @@
 /*
- * Operations into segments: on the log thread, or on the opener's before there is one.
+ * Operations into segments.
  *
  * An operation is taken record by record into a batch; the batch is written when it is full, when
  * its segment is, and when there is nothing more to take. What must wait, for a segment or for
@@ -51,7 +51,7 @@ bool wal_write__batch(struct wal *w)
                     f->generation, f->used, err.msg);
     }
     f->used += w->batch.bytes;
-    w->now.log_bytes += w->batch.bytes;
+    w->status.log_bytes += w->batch.bytes;
     w->dirty = true;
     segment_batch_clear(&w->batch);
     return true;
@@ -73,7 +73,7 @@ void wal_write__flush(struct wal *w)
     }
     w->flushed = w->used.last->used;
     w->dirty = false;
-    w->now.flush_count++;
+    w->status.flush_count++;
 }
 
 static bool has_room(const struct wal *w, uint64_t bytes)
@@ -156,7 +156,7 @@ static bool roll(struct wal *w, uint64_t bytes)
     if (!wal_write__batch(w)) {
         return false;
     }
-    if (w->ready == NULL && !w->threaded) {
+    if (w->ready == NULL && !w->started) {
         wal_write__upkeep_begin(w);
         wal_files__upkeep(&w->upkeep);
         wal_write__upkeep_end(w);
@@ -251,7 +251,7 @@ void wal_write__drop(struct wal *w, uint64_t index)
 {
     struct wal_file *f = w->used.first;
     while (f != NULL && f != w->used.last && f->last <= index) {
-        w->now.log_bytes -= f->used;
+        w->status.log_bytes -= f->used;
         wal_files__push(&w->dropped, wal_files__pop(&w->used));
         f = w->used.first;
     }

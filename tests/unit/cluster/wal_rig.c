@@ -51,8 +51,7 @@ void wal_rig_open(struct wal_rig *r)
     if (wal_rig_try(r, &err) != ERR_OK) {
         fail_msg("%s", err.msg);
     }
-    mailbox_open(&r->box, &r->loop);
-    wal_start(r->wal, &r->box);
+    wal_start(r->wal, &r->loop);
     r->started = true;
 }
 
@@ -60,7 +59,6 @@ static void closed(void *data)
 {
     struct wal_rig *r = data;
     r->wal = NULL;
-    mailbox_close(&r->box);
 }
 
 void wal_rig_close(struct wal_rig *r)
@@ -72,7 +70,6 @@ void wal_rig_close(struct wal_rig *r)
     }
     wal_close(r->wal, closed, r);
     CHECK(uv_run(&r->loop, UV_RUN_DEFAULT) == 0);
-    mailbox_deinit(&r->box);
     r->started = false;
     CHECK(r->pending == 0);
 }

@@ -13,14 +13,12 @@
 
 #include "cluster/wal.h"
 #include "lib/tmpdir.h"
-#include "loop/mailbox.h"
 
 struct wal_rig {
     struct tmpdir dir;
     struct wal_config config; /* may be changed while closed */
     uint64_t covered_index;
     uv_loop_t loop;
-    struct mailbox box;
     struct wal *wal;
     struct wal_content content; /* as it was when opened */
     uint64_t next_index;
@@ -33,7 +31,7 @@ struct wal_rig {
 void wal_rig_init(struct wal_rig *r);
 void wal_rig_deinit(struct wal_rig *r);
 
-/* Open what is in the folder; wal_rig_open also starts the thread and must succeed. */
+/* Open what is in the folder; wal_rig_open also starts it and must succeed. */
 enum err_code wal_rig_try(struct wal_rig *r, struct err *err);
 void wal_rig_open(struct wal_rig *r);
 void wal_rig_close(struct wal_rig *r);
