@@ -8,8 +8,6 @@
 #include "core/queue_name.h"
 #include "fsm/apply_int.h"
 
-enum { FETCH_AHEAD = KV_NEAR_MAX };
-
 /* Change j as the action says. False when it is refused; r then says why. */
 typedef bool (*action_fn)(struct machine *m, const struct command_jobs *c, struct job *j,
                           enum store_family was_in, struct result *r);
@@ -179,9 +177,9 @@ static const action_fn actions[] = {
  * memory together. */
 static void fetch_ahead(struct machine *m, const struct id *ids, size_t count)
 {
-    struct id live[FETCH_AHEAD];
+    struct id live[STORE_DOCS_FETCH_MAX];
     size_t live_count = 0;
-    for (size_t i = 0; i < count && i < FETCH_AHEAD; i++) {
+    for (size_t i = 0; i < count && i < STORE_DOCS_FETCH_MAX; i++) {
         if (live_find(&m->live, ids[i]) != NULL) {
             live[live_count++] = ids[i];
         }
@@ -196,7 +194,7 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
 {
     CHECK(cj->action < COUNT_OF(actions));
     for (size_t i = 0; i < cj->count; i++) {
-        if (i % FETCH_AHEAD == 0) {
+        if (i % STORE_DOCS_FETCH_MAX == 0) {
             fetch_ahead(m, cj->ids + i, cj->count - i);
         }
         struct job j;

@@ -221,7 +221,7 @@ bool store_docs_get(struct store_docs *d, enum store_family family, struct id id
 
 struct fetch {
     struct store_docs *docs;
-    struct id ids[KV_NEAR_MAX];
+    struct id ids[STORE_DOCS_FETCH_MAX];
 };
 
 static void take_fetched(void *data, size_t i, struct str bytes)
@@ -236,10 +236,10 @@ void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count)
 {
     struct fetch f = {.docs = d};
     struct kv_visitor visitor = {.value = take_fetched, .data = &f};
-    struct str keys[KV_NEAR_MAX];
+    struct str keys[STORE_DOCS_FETCH_MAX];
     size_t missing = 0;
     struct err err;
-    for (size_t i = 0; i < count && missing < KV_NEAR_MAX; i++) {
+    for (size_t i = 0; i < count && missing < STORE_DOCS_FETCH_MAX; i++) {
         /* What this entry has changed is in memory, so the store has nothing newer to say. */
         if (find(d, ids[i]) == NULL) {
             f.ids[missing] = ids[i];

@@ -30,6 +30,8 @@ void store_docs_free(struct store_docs *d); /* NULL is fine */
 ATTR_NODISCARD bool store_docs_get(struct store_docs *d, enum store_family family, struct id id,
                                    struct job *out);
 
+enum { STORE_DOCS_FETCH_MAX = KV_NEAR_MAX };
+
 /* Bring those of these live documents into memory that are not there, for whoever is about to ask
  * for them. Where they follow one another in the store, that is far cheaper than one by one. */
 void store_docs_fetch(struct store_docs *d, const struct id *ids, size_t count);
