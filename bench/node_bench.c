@@ -2,8 +2,8 @@
  * Node bench: Raft and its log alone, under a state machine that does nothing.
  *
  * A group of one; entries of a number of operations of 300 bytes, as many under way as the node
- * wants. Prints operations per second, CPU per operation (of the loop's thread, of the others beside
- * it, together) and flushes per second.
+ * wants. Prints operations per second, CPU per operation (of the loop's thread, of the others
+ * beside it, together) and flushes per second.
  *
  *   node_bench [--dir DIR] [--seconds S] [--fast]
  */
