@@ -82,7 +82,9 @@ static void on_loop_start(void *data, struct http_loop *loop)
 static void on_loop_turn(void *data, struct http_loop *loop)
 {
     struct api *a = data;
-    engine_lane_flush(&a->lanes[http_loop_index(loop)]);
+    struct engine_lane *lane = &a->lanes[http_loop_index(loop)];
+    engine_lane_flush(lane);
+    lane->clients = http_loop_conn_count(loop);
 }
 
 static void on_loop_stop(void *data, struct http_loop *loop)

@@ -59,12 +59,16 @@ void engine_close(struct engine *e);
 
 /* A loop's way to the core thread. Commands that are submitted through a lane go over together when
  * the loop's turn ends, so that a busy loop does not wake the core for each of them, only to be
- * pushed aside by it; with ENGINE_LANE_OPS_MAX of them at once. Owned and used by one thread; zero
- * but for the engine. */
-enum { ENGINE_LANE_OPS_MAX = 128 };
+ * pushed aside by it; earlier when there are as many as half of its clients, so that the one half
+ * is committed while the other is read. Owned and used by one thread; zero but for the engine. */
+enum {
+    ENGINE_LANE_OPS_MIN = 32,
+    ENGINE_LANE_OPS_MAX = 128
+}; /* that go over before the turn ends */
 
 struct engine_lane {
     struct engine *engine;
+    size_t clients; /* set by the owner at any time: how many send commands */
     struct msg *first, *last;
     uint32_t count;
     uint64_t bytes;

@@ -220,6 +220,14 @@ void engine_lane_flush(struct engine_lane *lane)
     }
 }
 
+static size_t lane_enough(const struct engine_lane *lane)
+{
+    size_t half = lane->clients / 2;
+    return half < ENGINE_LANE_OPS_MIN   ? ENGINE_LANE_OPS_MIN
+           : half < ENGINE_LANE_OPS_MAX ? half
+                                        : ENGINE_LANE_OPS_MAX;
+}
+
 static void lane_add(struct engine_lane *lane, struct engine_op *op)
 {
     struct msg *m = &op->msg;
@@ -232,7 +240,7 @@ static void lane_add(struct engine_lane *lane, struct engine_op *op)
     }
     lane->last = m;
     lane->bytes += op->command.len;
-    if (++lane->count == ENGINE_LANE_OPS_MAX) {
+    if (++lane->count >= lane_enough(lane)) {
         engine_lane_flush(lane);
     }
 }

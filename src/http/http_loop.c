@@ -31,6 +31,11 @@ unsigned http_loop_index(const struct http_loop *loop)
     return loop->index;
 }
 
+size_t http_loop_conn_count(const struct http_loop *loop)
+{
+    return loop->conn_count;
+}
+
 bool http_loop_stopping(const struct http_loop *loop)
 {
     return loop->stopping;

@@ -26,3 +26,6 @@ unsigned http_loop_index(const struct http_loop *loop);
 
 /* On the loop's own thread: the server is stopping, so nothing should be parked any more. */
 bool http_loop_stopping(const struct http_loop *loop);
+
+/* On the loop's own thread: open connections. */
+size_t http_loop_conn_count(const struct http_loop *loop);

@@ -374,20 +374,29 @@ static void engine_pipe__a_lane_goes_over_when_the_turn_ends(void **state)
     ops_free(ops, 2);
 }
 
-static void engine_pipe__a_full_lane_does_not_wait(void **state)
+static void engine_pipe__half_of_the_clients_do_not_wait(void **state)
 {
-    enum { OPS = ENGINE_LANE_OPS_MAX };
+    static const struct {
+        size_t clients, enough;
+    } rows[] = {{0, ENGINE_LANE_OPS_MIN},
+                {2 * ENGINE_LANE_OPS_MIN + 20, ENGINE_LANE_OPS_MIN + 10},
+                {100000, ENGINE_LANE_OPS_MAX}};
     struct engine_kit *k = *state;
-    struct engine_lane lane = {.engine = k->engine};
-    struct engine_kit_op *ops = ops_new(k, OPS);
-    for (size_t i = 0; i < OPS; i++) {
-        ops[i].op.lane = &lane;
-        start_enqueue(&ops[i], "mail");
+    for (size_t r = 0; r < COUNT_OF(rows); r++) {
+        struct engine_lane lane = {.engine = k->engine, .clients = rows[r].clients};
+        size_t count = rows[r].enough;
+        struct engine_kit_op *ops = ops_new(k, count);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(lane.count, i);
+            ops[i].op.lane = &lane;
+            start_enqueue(&ops[i], "mail");
+        }
+        assert_int_equal(lane.count, 0);
+        for (size_t i = 0; i < count; i++) {
+            engine_kit_wait(&ops[i]);
+        }
+        ops_free(ops, count);
     }
-    for (size_t i = 0; i < OPS; i++) {
-        engine_kit_wait(&ops[i]);
-    }
-    ops_free(ops, OPS);
 }
 
 static void claim_and_cancel(void *data)
@@ -414,7 +423,7 @@ TEST_GROUP(
     engine_pipe,
     cmocka_unit_test_setup_teardown(engine_pipe__a_lane_goes_over_when_the_turn_ends, setup,
                                     teardown),
-    cmocka_unit_test_setup_teardown(engine_pipe__a_full_lane_does_not_wait, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_pipe__half_of_the_clients_do_not_wait, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__a_cancel_does_not_overtake_what_is_in_the_lane,
                                     setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__answers_with_the_machines_result, setup, teardown),
