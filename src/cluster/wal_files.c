@@ -122,8 +122,7 @@ static enum err_code make_new(struct wal_upkeep *u, int *out_fd, struct err *err
     if (os_file_open(path.z, O_RDWR | O_CREAT | O_TRUNC, out_fd, err) != ERR_OK) {
         return err->code;
     }
-    if (os_file_zero(*out_fd, 0, u->segment_bytes, err) != ERR_OK ||
-        os_file_flush(*out_fd, err) != ERR_OK) {
+    if (os_file_zero(*out_fd, 0, u->segment_bytes, err) != ERR_OK) {
         os_file_discard(path.z);
         return err->code;
     }
@@ -153,7 +152,7 @@ void wal_files__upkeep(struct wal_upkeep *u)
 enum err_code wal_files__grow(struct wal_file *f, int fd, uint64_t size, struct err *err)
 {
     CHECK(size > f->size);
-    if (os_file_zero(fd, f->size, size, err) != ERR_OK || os_file_flush(fd, err) != ERR_OK) {
+    if (os_file_zero(fd, f->size, size, err) != ERR_OK) {
         return err->code;
     }
     f->size = size;

@@ -16,6 +16,7 @@ enum {
     KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: those that lie together are read together */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
+    KV_SYNC_BYTES = 1 << 20, /* of a table go to the disk at once: the log's flushes come between */
     KV_OPEN_FILES_MAX = 512, /* bounds file descriptors and the memory of table readers */
 };
 
@@ -68,6 +69,7 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_options_set_allow_concurrent_memtable_write(kv->options, 0);
     rocksdb_options_set_max_background_jobs(kv->options, KV_BACKGROUND_JOBS);
     rocksdb_options_set_max_open_files(kv->options, KV_OPEN_FILES_MAX);
+    rocksdb_options_set_bytes_per_sync(kv->options, KV_SYNC_BYTES);
     rocksdb_options_set_compression(kv->options, rocksdb_lz4_compression);
     /* The first levels are rewritten soon, and most of what is in them is gone by then. */
     rocksdb_options_set_min_level_to_compress(kv->options, 2);

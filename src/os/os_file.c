@@ -128,6 +128,7 @@ enum err_code os_file_zero(int fd, uint64_t from, uint64_t to, struct err *err)
     while (from < to && code == ERR_OK) {
         size_t n = to - from < CHUNK_BYTES ? (size_t)(to - from) : CHUNK_BYTES;
         code = write_plain(fd, zeros, n, from, err);
+        code = code == ERR_OK ? os_file_flush(fd, err) : code;
         from += n;
     }
     free(zeros);

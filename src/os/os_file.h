@@ -43,7 +43,8 @@ void os_file_closep(int *fd);
 ATTR_NODISCARD enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count,
                                               uint64_t offset, struct err *err);
 
-/* Write zeros from one offset to another. */
+/* Write zeros from one offset to another, and flush them: piece by piece, because a disk that has
+ * much to flush keeps those waiting who flush a little. */
 ATTR_NODISCARD enum err_code os_file_zero(int fd, uint64_t from, uint64_t to, struct err *err);
 
 /* Make what was written durable. After a failure the data may be gone although a later call
