@@ -235,8 +235,8 @@ static void open_engine(struct client *c)
         check_fatal("engine_bench: %s", err.msg);
     }
     c->lane.engine = c->engine;
-    c->lane.clients =
-        2 * ENGINE_LANE_OPS_MAX; /* an entry is what is under way, as far as possible */
+    /* An entry is what is under way, as far as possible. */
+    c->lane.clients = 2 * ENGINE_LANE_OPS_MAX;
 }
 
 static void close_engine(struct client *c)

@@ -8,7 +8,7 @@
  *   loop:  wal_submit(op) ... wal_submit(op) --> pwritev --> fdatasync --> op->done(op) ...
  *
  * The loop waits for the disk: whoever is behind it waits for the disk too. A thread for the log
- * would add four switches of threads to every entry (docs/decisions/0010).
+ * would add up to four switches of threads to every entry (docs/decisions/0010).
  *
  * Segments (segment.h) are written with zeros when they are made and used again when the entries in
  * them are not needed any more, so a flush moves data only. The next segment is made ready on
