@@ -288,7 +288,6 @@ static void was_put(struct api_call *c, const struct result *r)
     if (api_call__refused(c, r)) {
         return;
     }
-    svc_bulk_wake(c->api->config.bulk);
     size_t len = id_format(r->id, ID_BULK, id);
     struct json_write w = api_call__json(c);
     json_write_object(&w);

@@ -204,9 +204,9 @@ bool engine_leads(const struct engine *e);
  * the log ends now, and it reads from where it stopped. */
 struct engine_watch;
 
-/* told is called on reply_to's loop when webhooks were changed, when this node has begun or ceased
- * to lead and, while it listens, when there are new events. At first it does not. From any thread.
- */
+/* told is called on reply_to's loop when webhooks were changed, when a bulk operation was put, when
+ * this node has begun or ceased to lead and, while it listens, when there are new events. At first
+ * it does not. From any thread. */
 struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
                                        void (*told)(void *data), void *data);
 /* From the thread of reply_to: whether to be told of new events. A thread that has nobody to give

@@ -1,5 +1,6 @@
 /*
- * Watches: word that the event log has grown, at most one message per watch under way.
+ * Watches: word of what happened to those who follow it on threads of their own, at most one
+ * message per watch under way.
  */
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@ struct engine_watch {
     void *data;
     atomic_uint_fast64_t next_event;
     atomic_uint_fast64_t webhook_changes;
+    uint64_t bulk_puts; /* the core thread's */
     atomic_bool listens;
     atomic_bool wake_out; /* wake_msg is on its way; put back before the subscriber looks */
     struct msg wake_msg;
@@ -43,17 +45,19 @@ static uint64_t next_event(struct engine *e)
     return machine_store(e->machine)->meta.next_event;
 }
 
-static void look(struct engine_watch *w, uint64_t next, uint64_t changes)
+static void look(struct engine_watch *w, uint64_t next, uint64_t changes, uint64_t puts)
 {
     bool more = next > atomic_load(&w->next_event);
     bool changed = changes != atomic_load(&w->webhook_changes);
+    bool put = puts != w->bulk_puts;
     if (more) {
         atomic_store(&w->next_event, next);
     }
     if (changed) {
         atomic_store(&w->webhook_changes, changes);
     }
-    if (changed || (more && atomic_load(&w->listens))) {
+    w->bulk_puts = puts;
+    if (changed || put || (more && atomic_load(&w->listens))) {
         wake(w);
     }
 }
@@ -61,7 +65,7 @@ static void look(struct engine_watch *w, uint64_t next, uint64_t changes)
 void engine_watch__look(struct engine *e)
 {
     for (struct engine_watch *w = e->watches; w != NULL; w = w->next) {
-        look(w, next_event(e), machine_webhook_changes(e->machine));
+        look(w, next_event(e), machine_webhook_changes(e->machine), machine_bulk_puts(e->machine));
     }
 }
 
@@ -95,6 +99,7 @@ static void deliver_open(struct msg *m)
     struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
     atomic_store(&w->next_event, next_event(w->engine));
     atomic_store(&w->webhook_changes, machine_webhook_changes(w->engine->machine));
+    w->bulk_puts = machine_bulk_puts(w->engine->machine);
     w->next = w->engine->watches;
     w->engine->watches = w;
     uv_sem_post(&w->handled);

@@ -167,6 +167,7 @@ void apply_bulk_put(struct machine *m, const struct command *command, struct res
         .filter = c->filter,
     };
     struct bulk *b = bulk_new(m, machine__new_id(m), &rec);
+    m->bulk_puts++;
     write_lists(m, b->id, c);
     if (c->filter.len == 0 && c->count == 0) {
         finish(m, b, STORE_BULK_COMPLETED);

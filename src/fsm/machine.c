@@ -374,6 +374,11 @@ uint64_t machine_webhook_changes(const struct machine *m)
     return m->webhook_changes;
 }
 
+uint64_t machine_bulk_puts(const struct machine *m)
+{
+    return m->bulk_puts;
+}
+
 static uint32_t in_line(const struct queue *q)
 {
     uint32_t waiting = 0;

@@ -129,6 +129,9 @@ const struct throughput *machine_throughput(const struct machine *m);
  * reads it again when this has changed. Deliveries do not count. */
 uint64_t machine_webhook_changes(const struct machine *m);
 
+/* How often a bulk operation was put since the machine was opened. */
+uint64_t machine_bulk_puts(const struct machine *m);
+
 /* Memory that grows with the number of live jobs. */
 uint64_t machine_index_bytes(const struct machine *m);
 uint64_t machine_live_count(const struct machine *m);

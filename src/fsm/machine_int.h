@@ -134,6 +134,7 @@ struct machine {
     struct heap schedule_due;
     struct map webhooks;
     uint64_t webhook_changes; /* webhooks put and deleted since the machine was opened */
+    uint64_t bulk_puts;       /* bulk operations put since then */
     struct policy **policies; /* by id, that is in the order of their creation */
     uint32_t policy_count;
     struct map dependencies;

@@ -24,12 +24,11 @@ struct svc_bulk {
     uv_loop_t loop;
     struct mailbox box;
     uv_sem_t opened;
-    uv_timer_t look_timer, retry_timer;
+    uv_timer_t keepalive_timer; /* runs while somebody watches */
+    uv_timer_t retry_timer;
     struct msg stop_msg;
-    struct msg wake_msg;
-    atomic_bool wake_out; /* wake_msg is on its way */
+    struct engine_watch *news; /* of the engine's: there may be something to do */
     struct svc_bulk_watch *watches;
-    int64_t quiet_ms; /* since the last keepalive */
 
     /* what is under way, one thing at a time */
     bool busy;
@@ -48,7 +47,7 @@ struct svc_bulk {
 
 struct svc_bulk_config svc_bulk_config_default(void)
 {
-    return (struct svc_bulk_config){.look_ms = 1000, .keepalive_ms = 15000};
+    return (struct svc_bulk_config){.keepalive_ms = 15000};
 }
 
 bool svc_bulk_read(struct engine *e, struct id id, struct buf *value, struct store_bulk *out)
@@ -125,8 +124,9 @@ static void publish(struct svc_bulk *b, struct id id, enum svc_bulk_news_type ty
     buf_deinit(&value);
 }
 
-static void keep_alive(struct svc_bulk *b)
+static void on_keepalive(uv_timer_t *t)
 {
+    struct svc_bulk *b = t->data;
     struct svc_bulk_news n = {.type = SVC_BULK_KEEPALIVE};
     for (struct svc_bulk_watch *w = b->watches; w != NULL; w = w->next) {
         post_news(w, &n);
@@ -144,6 +144,10 @@ static void deliver_join(struct msg *m)
         log_info("bulk watched too late");
     }
     struct svc_bulk_news n = news_of(&rec, SVC_BULK_PROGRESS);
+    if (b->watches == NULL) {
+        uint64_t period = (uint64_t)b->config.keepalive_ms;
+        CHECK(uv_timer_start(&b->keepalive_timer, on_keepalive, period, period) == 0);
+    }
     w->next = b->watches;
     b->watches = w;
     post_news(w, &n);
@@ -159,12 +163,16 @@ static void deliver_ended(struct msg *m)
 static void deliver_leave(struct msg *m)
 {
     struct svc_bulk_watch *w = CONTAINER_OF(m, struct svc_bulk_watch, leave_msg);
-    struct svc_bulk_watch **at = &w->bulk->watches;
+    struct svc_bulk *b = w->bulk;
+    struct svc_bulk_watch **at = &b->watches;
     while (*at != w) {
         CHECK(*at != NULL);
         at = &(*at)->next;
     }
     *at = w->next;
+    if (b->watches == NULL) {
+        CHECK(uv_timer_stop(&b->keepalive_timer) == 0);
+    }
     w->leave_msg.deliver = deliver_ended; /* behind all news */
     bool posted = mailbox_post(w->reply_to, &w->leave_msg);
     CHECK(posted);
@@ -381,20 +389,12 @@ static void look(struct svc_bulk *b)
     }
 }
 
-static void deliver_wake(struct msg *m)
+/* The engine has news. */
+static void told(void *data)
 {
-    struct svc_bulk *b = CONTAINER_OF(m, struct svc_bulk, wake_msg);
-    atomic_store(&b->wake_out, false);
+    struct svc_bulk *b = data;
     b->again = b->busy;
     look(b);
-}
-
-void svc_bulk_wake(struct svc_bulk *b)
-{
-    if (!atomic_exchange(&b->wake_out, true)) {
-        b->wake_msg.deliver = deliver_wake;
-        (void)mailbox_post(&b->box, &b->wake_msg);
-    }
 }
 
 /* Word that an operation was changed by somebody else. */
@@ -421,23 +421,13 @@ void svc_bulk_changed(struct svc_bulk *b, struct id id)
     }
 }
 
-static void on_look(uv_timer_t *t)
-{
-    struct svc_bulk *b = t->data;
-    b->quiet_ms += b->config.look_ms;
-    if (b->quiet_ms >= b->config.keepalive_ms) {
-        b->quiet_ms = 0;
-        keep_alive(b);
-    }
-    look(b);
-}
-
 /* The thread */
 
 static void close_handles(struct svc_bulk *b)
 {
     CHECK(b->watches == NULL);
-    uv_close((uv_handle_t *)&b->look_timer, NULL);
+    engine_watch_close(b->news);
+    uv_close((uv_handle_t *)&b->keepalive_timer, NULL);
     uv_close((uv_handle_t *)&b->retry_timer, NULL);
     mailbox_close(&b->box);
 }
@@ -454,14 +444,14 @@ static void deliver_stop(struct msg *m)
 static void thread_main(void *data)
 {
     struct svc_bulk *b = data;
-    uint64_t period = (uint64_t)b->config.look_ms;
     CHECK(uv_loop_init(&b->loop) == 0);
     mailbox_open(&b->box, &b->loop);
-    CHECK(uv_timer_init(&b->loop, &b->look_timer) == 0);
+    CHECK(uv_timer_init(&b->loop, &b->keepalive_timer) == 0);
     CHECK(uv_timer_init(&b->loop, &b->retry_timer) == 0);
-    b->look_timer.data = b->retry_timer.data = b;
-    CHECK(uv_timer_start(&b->look_timer, on_look, 0, period) == 0);
+    b->keepalive_timer.data = b->retry_timer.data = b;
+    b->news = engine_watch_open(b->config.engine, &b->box, told, b);
     uv_sem_post(&b->opened);
+    look(b);
     CHECK(uv_run(&b->loop, UV_RUN_DEFAULT) == 0);
     mailbox_deinit(&b->box);
     CHECK(uv_loop_close(&b->loop) == 0);

@@ -5,7 +5,8 @@
  * the thread that moves it on while this node leads: it takes the operations in turn, finds the
  * next chunk of ids, submits it as one command and waits for the answer before it goes on. One
  * chunk is under way at a time, so that other traffic is held up by no more than that; after a
- * crash or a change of leader it goes on where the state says.
+ * crash or a change of leader it goes on where the state says. The engine tells it when there is a
+ * new operation, and when this node has begun to lead.
  *
  *   state --look--> next operation --(list | find)--> ids --step--> state; news to who watches
  *
@@ -47,7 +48,6 @@ struct svc_bulk_config {
     struct engine *engine;
     svc_bulk_find_fn find; /* NULL: operations by filter fail */
     void *find_data;
-    int64_t look_ms;      /* how often to look for operations of an earlier leader */
     int64_t keepalive_ms; /* how often those who watch hear that they are still heard */
 };
 
@@ -58,9 +58,6 @@ struct svc_bulk *svc_bulk_open(const struct svc_bulk_config *config);
 /* When nobody watches any more, before the engine and the finder are closed. Waits for the step
  * under way. NULL is fine. */
 void svc_bulk_close(struct svc_bulk *b);
-
-/* From any thread: there is a new operation. */
-void svc_bulk_wake(struct svc_bulk *b);
 
 /* From any thread: an operation was cancelled; those who watch it are told. */
 void svc_bulk_changed(struct svc_bulk *b, struct id id);

@@ -88,6 +88,23 @@ static void watch__tells_where_the_log_ends(void **state)
     uv_sem_destroy(&s.go_on);
 }
 
+static void watch__tells_of_a_bulk_operation(void **state)
+{
+    struct engine_kit *k = *state;
+    struct subscriber s = subscribe(k);
+    engine_kit_on_client(k, open_watch, &s);
+    engine_kit_on_client(k, stop_listening, &s);
+    const struct result *r = engine_kit_do(
+        k, &(struct command){.type = COMMAND_BULK_PUT,
+                             .bulk_put = {.action = COMMAND_JOB_HOLD, .filter = STR("{}")}});
+    assert_int_equal(r->code, ERR_OK);
+    uv_sem_wait(&s.heard);
+    engine_kit_on_client(k, close_watch, &s);
+    assert_int_equal(s.wakes, 1);
+    uv_sem_destroy(&s.heard);
+    uv_sem_destroy(&s.go_on);
+}
+
 /* The subscriber's thread is busy while entries are applied: one message waits for it. */
 static void block_until_free(void *data)
 {
@@ -149,4 +166,5 @@ static void watch__tells_once_of_many(void **state)
 
 TEST_GROUP(engine_watch,
            cmocka_unit_test_setup_teardown(watch__tells_where_the_log_ends, setup, teardown),
+           cmocka_unit_test_setup_teardown(watch__tells_of_a_bulk_operation, setup, teardown),
            cmocka_unit_test_setup_teardown(watch__tells_once_of_many, setup, teardown));

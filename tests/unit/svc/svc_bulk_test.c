@@ -114,7 +114,6 @@ static const struct result *run(struct fixture *f, const struct command *c)
 static void open_bulk(struct fixture *f, int64_t keepalive_ms)
 {
     struct svc_bulk_config config = svc_bulk_config_default();
-    config.look_ms = keepalive_ms < config.look_ms ? keepalive_ms : config.look_ms;
     config.keepalive_ms = keepalive_ms;
     config.engine = f->kit->engine;
     config.find = find;
@@ -162,7 +161,6 @@ static struct id put_filter(struct fixture *f, enum command_job_action action)
                                                          .filter = STR("{\"all\":true}"),
                                                          .total = JOBS}})
                        ->id;
-    svc_bulk_wake(f->bulk);
     return id;
 }
 
@@ -197,7 +195,6 @@ static void lists__are_worked_off(void **state)
                                                          .count = JOBS,
                                                          .total = JOBS}})
                        ->id;
-    svc_bulk_wake(f->bulk);
     wait_over(f, id);
     assert_int_equal(f->last.affected, JOBS);
     assert_int_equal(atomic_load(&f->asked), 0);
