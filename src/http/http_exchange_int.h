@@ -95,6 +95,8 @@ struct http_exchange {
     bool later;    /* in the loop's list for a step */
     bool gone;
     bool gone_told;
+    bool shut;
+    bool shut_told;
     bool stopping_told;
     bool refused; /* the server itself answers */
 
@@ -152,6 +154,9 @@ void http_exchange__body_end(struct http_exchange *x);
 
 /* Nobody will see the answer. */
 void http_exchange__gone(struct http_exchange *x);
+
+/* The client sends no more; perhaps somebody will see the answer. */
+void http_exchange__shut(struct http_exchange *x);
 
 /* The server itself takes the answer over: the handler hears "gone", its answer is not wanted. */
 void http_exchange__take_over(struct http_exchange *x);

@@ -551,6 +551,25 @@ static void http1__answers_a_client_that_has_shut_only_its_side(void **state)
     http_world_close(&w);
 }
 
+static void http1__tells_handlers_that_the_client_has_shut_its_side(void **state)
+{
+    (void)state;
+    struct http_world w;
+    open_default(&w);
+    http_world_say(&w, "GET /stay/a HTTP/1.1\r\n" H "\r\nGET /stay/b HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    net_client_shut(&w.c);
+    http_fixture_wait(&w.f, FIXTURE_SHUT, 2);
+    /* Both may still be answered. */
+    http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
+    http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
+    expect_answer(&w, 200, "a");
+    expect_answer(&w, 200, "b");
+    expect_end(&w);
+    assert_int_equal(http_fixture_stats(&w.f).requests_gone, 0);
+    http_world_close(&w);
+}
+
 static void http1__lets_a_slow_reader_be_cut_off(void **state)
 {
     (void)state;
@@ -691,6 +710,7 @@ TEST_GROUP(http1, cmocka_unit_test(http1__keeps_the_connection_for_further_reque
            cmocka_unit_test(http1__keeps_a_request_for_its_handler_when_the_client_has_gone),
            cmocka_unit_test(http1__holds_little_of_a_body_that_nobody_wants_yet),
            cmocka_unit_test(http1__answers_a_client_that_has_shut_only_its_side),
+           cmocka_unit_test(http1__tells_handlers_that_the_client_has_shut_its_side),
            cmocka_unit_test(http1__lets_a_slow_reader_be_cut_off),
            cmocka_unit_test(http1__says_when_there_is_room_again),
            cmocka_unit_test(http1__starts_nothing_while_much_is_unread),

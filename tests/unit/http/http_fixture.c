@@ -109,6 +109,12 @@ static void kept_gone(struct http_request *req)
     note(p->fixture, FIXTURE_GONE, 1);
 }
 
+static void parked_shut(struct http_request *req)
+{
+    struct parked *p = req->data;
+    note(p->fixture, FIXTURE_SHUT, 1);
+}
+
 static void parked_stopping(struct http_request *req)
 {
     struct parked *p = req->data;
@@ -376,6 +382,13 @@ static void handle_keep(struct http_fixture *f, struct http_request *req, struct
     req->on = &watch;
 }
 
+static void handle_stay(struct http_fixture *f, struct http_request *req, struct str name)
+{
+    static const struct http_watch watch = {.gone = parked_gone, .shut = parked_shut};
+    (void)park(f, req, name);
+    req->on = &watch;
+}
+
 static void handle_push(struct http_fixture *f, struct http_request *req, struct str name)
 {
     begin(req);
@@ -497,6 +510,7 @@ static const struct {
     {{"/park/", 6},  handle_park},
     {{"/late/", 6},  handle_park},
     {{"/keep/", 6},  handle_keep},
+    {{"/stay/", 6},  handle_stay},
     {{"/push/", 6},  handle_push},
     {{"/hold/", 6},  handle_hold},
     {{"/bidi", 5},   handle_bidi},
