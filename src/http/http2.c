@@ -285,7 +285,7 @@ static void http2_input(struct http_conn *c, struct str bytes)
 
 static void http2_eof(struct http_conn *c)
 {
-    http_conn__doom(c);
+    http_conn__finish(c, false);
 }
 
 /* Move frames from nghttp2 to the connection. True when it may have more than there is room for. */

@@ -96,6 +96,11 @@ int http_tls_read(struct http_tls *tls, char *room, size_t size)
     return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 
+bool http_tls_is_over(const struct http_tls *tls)
+{
+    return (SSL_get_shutdown(tls->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
 bool http_tls_write(struct http_tls *tls, struct str plain)
 {
     ERR_clear_error();

@@ -232,6 +232,64 @@ static void http_tls__tells_the_handler_when_the_client_has_gone(void **state)
     close_world(&w);
 }
 
+static void http_tls__takes_a_good_bye_for_the_end(void **state)
+{
+    (void)state;
+    struct world w;
+    struct tls_client c;
+    struct buf in;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    open_world(&w, &limits);
+    buf_init(&in, SIZE_MAX);
+    /* Both keep their sockets open and wait for the server's good-bye. */
+    tls_open(&c, &w, NULL);
+    tls_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
+    assert_int_equal(SSL_shutdown(c.ssl), 0);
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1);
+    assert_int_equal(SSL_shutdown(c.ssl), 1);
+    tls_close(&c);
+
+    tls_open(&c, &w, NULL);
+    tls_send(&c, STR("GET /stay/b HTTP/1.1\r\n" H "\r\n"));
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    assert_int_equal(SSL_shutdown(c.ssl), 0);
+    http_fixture_wait(&w.f, FIXTURE_SHUT, 1);
+    http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
+    tls_read(&c, &in, SIZE_MAX);
+    expect_str(str_from(in.ptr, 12), STR("HTTP/1.1 200"));
+    assert_int_equal(SSL_get_error(c.ssl, 0), SSL_ERROR_ZERO_RETURN);
+    tls_close(&c);
+    buf_deinit(&in);
+    close_world(&w);
+}
+
+static void http_tls__says_good_bye_to_idle_clients(void **state)
+{
+    (void)state;
+    static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0";
+    static const struct str first[] = {
+        {"GET /hello HTTP/1.1\r\n" H "\r\n", 32},
+        {preface, sizeof preface - 1},
+    };
+    struct world w;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.idle_timeout_ms = 20;
+    open_world(&w, &limits);
+    for (size_t i = 0; i < COUNT_OF(first); i++) {
+        struct tls_client c;
+        struct buf in;
+        buf_init(&in, SIZE_MAX);
+        tls_open(&c, &w, NULL);
+        tls_send(&c, first[i]);
+        tls_read(&c, &in, SIZE_MAX);
+        assert_int_equal(SSL_get_error(c.ssl, 0), SSL_ERROR_ZERO_RETURN);
+        tls_close(&c);
+        buf_deinit(&in);
+    }
+    close_world(&w);
+}
+
 static void http_tls__ends_what_is_not_tls(void **state)
 {
     (void)state;
@@ -298,5 +356,7 @@ TEST_GROUP(http_tls, cmocka_unit_test(http_tls__serves_http1),
            cmocka_unit_test(http_tls__agrees_on_http2),
            cmocka_unit_test(http_tls__carries_large_bodies_both_ways),
            cmocka_unit_test(http_tls__tells_the_handler_when_the_client_has_gone),
+           cmocka_unit_test(http_tls__takes_a_good_bye_for_the_end),
+           cmocka_unit_test(http_tls__says_good_bye_to_idle_clients),
            cmocka_unit_test(http_tls__ends_what_is_not_tls),
            cmocka_unit_test(http_server_reload_tls__changes_the_certificate_of_new_connections));
