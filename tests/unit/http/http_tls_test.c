@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -52,12 +53,17 @@ static void write_certificate(const struct world *w, const char *name)
     EVP_PKEY_free(key);
 }
 
-static void open_world(struct world *w, const struct http_limits *limits)
+static void set_files(struct world *w)
 {
-    static const struct http_listen listen_on = {.address = "127.0.0.1:0", .tls = true};
     w->dir = tmpdir_new();
     (void)snprintf(w->cert, sizeof w->cert, "%s/cert.pem", w->dir.path);
     (void)snprintf(w->key, sizeof w->key, "%s/key.pem", w->dir.path);
+}
+
+static void open_world(struct world *w, const struct http_limits *limits)
+{
+    static const struct http_listen listen_on = {.address = "127.0.0.1:0", .tls = true};
+    set_files(w);
     write_certificate(w, "first");
     struct http_server_config config = {.listen = &listen_on,
                                         .listen_count = 1,
@@ -345,6 +351,9 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     tmpdir_write(w.key, STR("not a key"));
     assert_int_equal(http_server_reload_tls(w.f.server, &err), ERR_IO);
     assert_non_null(strstr(err.msg, "key.pem"));
+    assert_int_equal(unlink(w.key), 0);
+    assert_int_equal(http_server_reload_tls(w.f.server, &err), ERR_IO);
+    assert_non_null(strstr(err.msg, "key.pem': No such file"));
     tls_open(&old, &w, NULL);
     expect_name(&old, "second");
     tls_close(&old);
@@ -352,8 +361,30 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     close_world(&w);
 }
 
-TEST_GROUP(http_tls, cmocka_unit_test(http_tls__serves_http1),
-           cmocka_unit_test(http_tls__agrees_on_http2),
+static void http_tls_load__asks_nobody_for_a_password(void **state)
+{
+    (void)state;
+    struct world w;
+    struct err err = {0};
+    SSL_CTX *context = NULL;
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    set_files(&w);
+    write_certificate(&w, "first");
+    FILE *file = fopen(w.key, "w");
+    assert_non_null(file);
+    assert_int_equal(PEM_write_PrivateKey(file, key, EVP_aes_128_cbc(),
+                                          (const unsigned char *)"secret", 6, NULL, NULL),
+                     1);
+    assert_int_equal(fclose(file), 0);
+    EVP_PKEY_free(key);
+    assert_int_equal(http_tls_load(w.cert, w.key, &context, &err), ERR_IO);
+    assert_non_null(strstr(err.msg, "key.pem"));
+    assert_non_null(strstr(err.msg, "password"));
+    tmpdir_remove(&w.dir);
+}
+
+TEST_GROUP(http_tls, cmocka_unit_test(http_tls_load__asks_nobody_for_a_password),
+           cmocka_unit_test(http_tls__serves_http1), cmocka_unit_test(http_tls__agrees_on_http2),
            cmocka_unit_test(http_tls__carries_large_bodies_both_ways),
            cmocka_unit_test(http_tls__tells_the_handler_when_the_client_has_gone),
            cmocka_unit_test(http_tls__takes_a_good_bye_for_the_end),
