@@ -93,6 +93,8 @@ static bool is_request_head(const nghttp2_frame *frame)
 static int begin_headers_cb(nghttp2_session *session, const nghttp2_frame *frame, void *data)
 {
     struct http2 *h = data;
+    h->head_stream = frame->hd.stream_id;
+    h->head_ms = http_loop__now_ms(h->conn->loop);
     if (is_request_head(frame)) {
         struct http_exchange *x = http_exchange__new(h->conn, &http2_answer__ops);
         x->h2.stream_id = frame->hd.stream_id;
@@ -140,6 +142,9 @@ static int frame_recv_cb(nghttp2_session *session, const nghttp2_frame *frame, v
 {
     struct http2 *h = data;
     struct http_exchange *x = NULL;
+    if (frame->hd.type == NGHTTP2_HEADERS) {
+        h->head_stream = 0;
+    }
     if (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) {
         x = exchange_of(session, frame->hd.stream_id);
     }
@@ -214,6 +219,9 @@ static int stream_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t
 {
     struct http2 *h = data;
     struct http_exchange *x = exchange_of(session, stream_id);
+    if (stream_id == h->head_stream) {
+        h->head_stream = 0; /* the rest of it is skipped */
+    }
     if (x == NULL) {
         return 0;
     }
@@ -353,7 +361,9 @@ static void http2_expire(struct http_conn *c, uint64_t now_ms)
 {
     struct http2 *h = c->session;
     const struct http_limits *limits = c->loop->limits;
-    if (h->queued_bytes > 0 && now_ms - h->progress_ms > limits->write_timeout_ms) {
+    bool reads_nothing = h->queued_bytes > 0 && now_ms - h->progress_ms > limits->write_timeout_ms;
+    bool head_is_late = h->head_stream != 0 && now_ms - h->head_ms > limits->header_timeout_ms;
+    if (reads_nothing || head_is_late) {
         http_conn__cut(c);
     } else if (h->stream_count == 0 && now_ms - h->input_ms > limits->idle_timeout_ms) {
         say_goaway(h);

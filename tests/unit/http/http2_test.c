@@ -255,6 +255,36 @@ static void http2__refuses_what_is_past_a_limit(void **state)
     close_world(&w);
 }
 
+static void http2__cuts_a_client_whose_head_comes_too_slowly(void **state)
+{
+    (void)state;
+    /* HEADERS without END_HEADERS; half of a HEADERS frame; the same as a trailer. */
+    static const struct {
+        const char *name;
+        struct str bytes;
+    } rows[] = {
+        {"no end", {"\0\0\1\1\1\0\0\0\1\x82", 10}},
+        {"half a frame", {"\0\0\4\1\5\0\0\0\1\x82\x84", 11}},
+        {"half a trailer",
+         {"\0\0\xc\1\4\0\0\0\1\x83\x86\x44\5/echo\x41\1t\0\0\1\1\1\0\0\0\1\x93", 31}},
+    };
+    struct http_fixture f;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.header_timeout_ms = 20;
+    http_fixture_open(&f, &limits, 1);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct net_client c;
+        ROW(rows[i].name);
+        net_client_open(&c, f.port);
+        net_client_send(&c, STR("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"));
+        net_client_send(&c, rows[i].bytes);
+        net_client_read_all(&c);
+        net_client_close(&c);
+    }
+    assert_int_equal(http_fixture_stats(&f).connections_cut, COUNT_OF(rows));
+    http_fixture_close(&f, 20000);
+}
+
 static void http2__tells_the_handler_of_a_body_that_is_too_large(void **state)
 {
     (void)state;
@@ -568,6 +598,7 @@ TEST_GROUP(http2, cmocka_unit_test(http2__answers_by_prior_knowledge),
            cmocka_unit_test(http2__answers_head_and_bodyless_statuses),
            cmocka_unit_test(http2__writes_only_headers_that_http2_has),
            cmocka_unit_test(http2__refuses_what_is_past_a_limit),
+           cmocka_unit_test(http2__cuts_a_client_whose_head_comes_too_slowly),
            cmocka_unit_test(http2__tells_the_handler_of_a_body_that_is_too_large),
            cmocka_unit_test(http2__takes_large_bodies),
            cmocka_unit_test(http2__refuses_a_body_that_there_is_no_room_for),
