@@ -28,7 +28,7 @@ static int header_cb(nghttp2_session *session, const nghttp2_frame *frame, const
     struct str v = str_from(value, value_len);
     int64_t status;
     if (str_eq(n, STR(":status")) && str_to_i64(v, &status)) {
-        s->status = (int)status;
+        *(status < 200 ? &s->interim : &s->status) = (int)status;
     } else {
         buf_printf(head ? &s->headers : &s->trailers, STR_FMT ": " STR_FMT "\n", STR_ARG(n),
                    STR_ARG(v));
@@ -215,6 +215,13 @@ size_t h2_client_request_with(struct h2_client *c, const char *path, const char 
                          nv(":authority", "t"), nv("cookie", "a=1"),   nv("cookie", "b=2"),
                          nv(name, value)};
     return submit(c, rows, COUNT_OF(rows), STR_EMPTY, false);
+}
+
+size_t h2_client_request_expecting(struct h2_client *c, const char *path, const char *what)
+{
+    nghttp2_nv rows[] = {nv(":method", "POST"), nv(":scheme", "http"), nv(":path", path),
+                         nv(":authority", "t"), nv("expect", what)};
+    return submit(c, rows, COUNT_OF(rows), STR_EMPTY, true);
 }
 
 void h2_client_more(struct h2_client *c, size_t stream, struct str body, bool end)

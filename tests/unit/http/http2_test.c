@@ -255,6 +255,30 @@ static void http2__refuses_what_is_past_a_limit(void **state)
     close_world(&w);
 }
 
+static void http2__continues_only_when_the_handler_wants_the_body(void **state)
+{
+    (void)state;
+    struct world w;
+    open_world(&w);
+    size_t s = h2_client_request_expecting(&w.c, "/echo", "100-Continue");
+    while (w.c.streams[s].interim == 0) {
+        assert_true(h2_client_step(&w.c));
+    }
+    assert_int_equal(w.c.streams[s].interim, 100);
+    h2_client_more(&w.c, s, STR("ok"), true);
+    expect_answer(&w, s, 200, STR("ok"));
+
+    s = h2_client_request_expecting(&w.c, "/hello", "100-continue");
+    expect_answer(&w, s, 200, STR("hello"));
+    assert_int_equal(w.c.streams[s].interim, 0);
+
+    s = h2_client_request_expecting(&w.c, "/echo", "magic");
+    expect_answer(&w, s, 417,
+                  STR("{\"error\":\"only the expectation 100-continue is known\","
+                      "\"code\":\"VALIDATION_ERROR\"}\n"));
+    close_world(&w);
+}
+
 static void http2__cuts_a_client_whose_head_comes_too_slowly(void **state)
 {
     (void)state;
@@ -598,6 +622,7 @@ TEST_GROUP(http2, cmocka_unit_test(http2__answers_by_prior_knowledge),
            cmocka_unit_test(http2__answers_head_and_bodyless_statuses),
            cmocka_unit_test(http2__writes_only_headers_that_http2_has),
            cmocka_unit_test(http2__refuses_what_is_past_a_limit),
+           cmocka_unit_test(http2__continues_only_when_the_handler_wants_the_body),
            cmocka_unit_test(http2__cuts_a_client_whose_head_comes_too_slowly),
            cmocka_unit_test(http2__tells_the_handler_of_a_body_that_is_too_large),
            cmocka_unit_test(http2__takes_large_bodies),
