@@ -75,10 +75,13 @@ struct http2_part {
     struct http_out pieces;      /* of the answer's body, not framed yet */
     const struct http_header *trailers;
     size_t trailer_count;
-    bool expect;  /* waits for status 100 */
-    bool waiting; /* to be started, until the client has read enough */
-    bool ended;   /* no more pieces will come */
-    bool idle;    /* nghttp2 was told that there are no pieces; it must be woken */
+    uint64_t lingering_ms;  /* since when it lingers */
+    size_t lingering_bytes; /* of body that came since */
+    bool expect;            /* waits for status 100 */
+    bool waiting;           /* to be started, until the client has read enough */
+    bool ended;             /* no more pieces will come */
+    bool idle;              /* nghttp2 was told that there are no pieces; it must be woken */
+    bool lingers;           /* the answer is sent, and the body is still coming */
 };
 
 struct http_exchange {

@@ -61,11 +61,11 @@ static int frame_cb(nghttp2_session *session, const nghttp2_frame *frame, void *
                 c->settings[number] = frame->settings.iv[i].value;
             }
         }
-    } else if (frame->hd.type == NGHTTP2_DATA && frame->hd.length > 0) {
-        struct h2_stream *s = stream_of(session, frame->hd.stream_id);
-        if (s != NULL) {
-            s->data_frames++;
-        }
+    }
+    struct h2_stream *s = stream_of(session, frame->hd.stream_id);
+    if (s != NULL) {
+        s->data_frames += frame->hd.type == NGHTTP2_DATA && frame->hd.length > 0;
+        s->reset |= frame->hd.type == NGHTTP2_RST_STREAM;
     }
     return 0;
 }

@@ -21,6 +21,7 @@ struct h2_stream {
     struct buf trailers;
     struct buf body;
     size_t data_frames; /* not empty ones */
+    bool reset;         /* by the server */
     bool closed;
     uint32_t error_code;
 

@@ -259,7 +259,10 @@ static void http2__continues_only_when_the_handler_wants_the_body(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.linger_timeout_ms = 20; /* bodies that are not wanted never come */
+    http_fixture_open(&w.f, &limits, 1);
+    h2_client_open(&w.c, w.f.port);
     size_t s = h2_client_request_expecting(&w.c, "/echo", "100-Continue");
     while (w.c.streams[s].interim == 0) {
         assert_true(h2_client_step(&w.c));
@@ -277,6 +280,40 @@ static void http2__continues_only_when_the_handler_wants_the_body(void **state)
                   STR("{\"error\":\"only the expectation 100-continue is known\","
                       "\"code\":\"VALIDATION_ERROR\"}\n"));
     close_world(&w);
+}
+
+static void http2__reads_on_for_a_moment_after_an_early_answer(void **state)
+{
+    (void)state;
+    static char much[3000];
+    static const struct {
+        const char *name;
+        size_t bytes; /* sent after the answer */
+        bool end;
+        bool reset;
+    } rows[] = {
+        {"little, and the end", 1000, true, false},
+        {"much", sizeof much, false, true},
+        {"nothing", 0, false, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        struct http_limits limits = HTTP_LIMITS_DEFAULT;
+        ROW(rows[i].name);
+        limits.drain_bytes = 2000;
+        limits.linger_timeout_ms = rows[i].bytes == 0 ? 20 : 1000000;
+        http_fixture_open(&w.f, &limits, 1);
+        h2_client_open(&w.c, w.f.port);
+        size_t s = h2_client_request(&w.c, "POST", "/hello", STR("ab"), true);
+        h2_client_wait_body(&w.c, s, 5);
+        if (rows[i].bytes > 0) {
+            h2_client_more(&w.c, s, str_from(much, rows[i].bytes), rows[i].end);
+        }
+        expect_answer(&w, s, 200, STR("hello"));
+        assert_int_equal(w.c.streams[s].reset, rows[i].reset);
+        expect_answer(&w, get(&w, "/hello"), 200, STR("hello"));
+        close_world(&w);
+    }
 }
 
 static void http2__cuts_a_client_whose_head_comes_too_slowly(void **state)
@@ -623,6 +660,7 @@ TEST_GROUP(http2, cmocka_unit_test(http2__answers_by_prior_knowledge),
            cmocka_unit_test(http2__writes_only_headers_that_http2_has),
            cmocka_unit_test(http2__refuses_what_is_past_a_limit),
            cmocka_unit_test(http2__continues_only_when_the_handler_wants_the_body),
+           cmocka_unit_test(http2__reads_on_for_a_moment_after_an_early_answer),
            cmocka_unit_test(http2__cuts_a_client_whose_head_comes_too_slowly),
            cmocka_unit_test(http2__tells_the_handler_of_a_body_that_is_too_large),
            cmocka_unit_test(http2__takes_large_bodies),
