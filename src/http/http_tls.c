@@ -1,9 +1,8 @@
 #include "http/http_tls.h"
 
-#include <string.h>
-
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <uv.h>
 
 #include "base/check.h"
 
@@ -11,7 +10,7 @@ static enum err_code tls_err(struct err *err, const char *file)
 {
     unsigned long code = ERR_get_error();
     const char *reason =
-        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+        ERR_SYSTEM_ERROR(code) ? uv_strerror(-ERR_GET_REASON(code)) : ERR_reason_error_string(code);
     ERR_clear_error();
     return err_set(err, ERR_IO, "TLS file '%s': %s", file,
                    reason == NULL ? "cannot be used" : reason);
