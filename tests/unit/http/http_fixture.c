@@ -566,7 +566,11 @@ void http_fixture_open(struct http_fixture *f, const struct http_limits *limits,
 {
     static const struct http_listen listen_on = {.address = "127.0.0.1:0"};
     struct http_server_config config = {
-        .listen = &listen_on, .listen_count = 1, .threads = threads, .limits = *limits};
+        .listen = &listen_on,
+        .listen_count = 1,
+        .threads = threads,
+        .limits = limits == NULL ? HTTP_LIMITS_DEFAULT : *limits,
+    };
     http_fixture_open_config(f, &config);
 }
 

@@ -66,7 +66,7 @@ struct http_fixture {
     struct parked *parked;
 };
 
-/* One plain listener on 127.0.0.1, the given limits, that many threads. */
+/* One plain listener on 127.0.0.1, the given limits (NULL: the defaults), that many threads. */
 void http_fixture_open(struct http_fixture *f, const struct http_limits *limits, unsigned threads);
 
 /* Any configuration; its handlers and data are set here. */

@@ -68,7 +68,7 @@ static void open_world(struct world *w, const struct http_limits *limits)
     struct http_server_config config = {.listen = &listen_on,
                                         .listen_count = 1,
                                         .threads = 2,
-                                        .limits = *limits,
+                                        .limits = limits == NULL ? HTTP_LIMITS_DEFAULT : *limits,
                                         .tls_cert_file = w->cert,
                                         .tls_key_file = w->key};
     http_fixture_open_config(&w->f, &config);
@@ -152,8 +152,7 @@ static void http_tls__serves_http1(void **state)
     struct world w;
     struct tls_client c;
     struct buf in;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     tls_open(&c, &w, "\x08http/1.1");
     expect_str(alpn_of(&c), STR("http/1.1"));
@@ -175,8 +174,7 @@ static void http_tls__agrees_on_http2(void **state)
     struct world w;
     struct tls_client c;
     struct buf in;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     tls_open(&c, &w, "\x08http/1.1\x02h2");
     expect_str(alpn_of(&c), STR("h2"));
@@ -228,8 +226,7 @@ static void http_tls__tells_the_handler_when_the_client_has_gone(void **state)
     (void)state;
     struct world w;
     struct tls_client c;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     tls_open(&c, &w, NULL);
     tls_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
@@ -244,8 +241,7 @@ static void http_tls__takes_a_good_bye_for_the_end(void **state)
     struct world w;
     struct tls_client c;
     struct buf in;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     /* Both keep their sockets open and wait for the server's good-bye. */
     tls_open(&c, &w, NULL);
@@ -324,8 +320,7 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     struct tls_client old;
     struct buf in;
     struct err err = {0};
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     tls_open(&old, &w, NULL);
     write_certificate(&w, "second");
