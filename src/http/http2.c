@@ -281,8 +281,11 @@ struct http2_shared *http2__shared_new(const struct http_limits *limits)
     must(nghttp2_option_new(&shared->options));
     nghttp2_option_set_no_auto_window_update(shared->options, 1);
     nghttp2_option_set_no_closed_streams(shared->options, 1);
-    nghttp2_option_set_stream_reset_rate_limit(shared->options, limits->h2_reset_burst,
-                                               limits->h2_reset_per_s);
+    /* nghttp2 counts some of the streams that count_reset does. It shall come second, or there
+     * would be two GOAWAY frames, the later one with more streams. */
+    nghttp2_option_set_stream_reset_rate_limit(shared->options,
+                                               2 * (uint64_t)limits->h2_reset_burst,
+                                               2 * (uint64_t)limits->h2_reset_per_s);
     return shared;
 }
 

@@ -52,7 +52,7 @@ static int frame_cb(nghttp2_session *session, const nghttp2_frame *frame, void *
 {
     struct h2_client *c = data;
     if (frame->hd.type == NGHTTP2_GOAWAY) {
-        c->goaway = true;
+        c->goaways++;
         c->goaway_code = frame->goaway.error_code;
     } else if (frame->hd.type == NGHTTP2_SETTINGS) {
         for (size_t i = 0; i < frame->settings.niv; i++) {

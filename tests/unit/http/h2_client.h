@@ -36,7 +36,7 @@ struct h2_client {
     struct h2_stream *streams; /* in the order of requests */
     size_t count;
     size_t closed_count;
-    bool goaway;
+    unsigned goaways;
     uint32_t goaway_code;
     uint32_t settings[10]; /* the server's, by number */
 };

@@ -544,6 +544,14 @@ static void http2__ends_a_connection_that_keeps_resetting(void **state)
     limits.h2_reset_burst = 10;
     limits.h2_reset_per_s = 0;
     open_world(&w, &limits);
+    /* A reset that comes after the answer costs nothing. */
+    for (int i = 0; i < 8; i++) {
+        size_t s = get(&w, "/hello");
+        expect_answer(&w, s, 200, STR("hello"));
+        char reset[] = "\0\0\4\3\0\0\0\0\0\0\0\0\x8";
+        reset[8] = (char)w.c.streams[s].id;
+        net_client_send(&w.c.net, str_from(reset, sizeof reset - 1));
+    }
     for (int i = 0; i < 30; i++) {
         size_t s = get(&w, "/park/p");
         assert_int_equal(nghttp2_submit_rst_stream(w.c.session, NGHTTP2_FLAG_NONE,
@@ -552,7 +560,7 @@ static void http2__ends_a_connection_that_keeps_resetting(void **state)
         h2_client_flush(&w.c);
     }
     h2_client_read_all(&w.c);
-    assert_true(w.c.goaway);
+    assert_int_equal(w.c.goaways, 1);
     assert_int_equal(w.c.goaway_code, NGHTTP2_ENHANCE_YOUR_CALM);
     assert_true(http_fixture_count(&w.f, FIXTURE_STARTED) < 20);
     close_world(&w);
@@ -612,7 +620,7 @@ static void http2__says_goaway_when_the_server_stops(void **state)
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_stop(&w.f, 20000);
     http_fixture_wait(&w.f, FIXTURE_STOPPING, 1);
-    while (!w.c.goaway) {
+    while (w.c.goaways == 0) {
         assert_true(h2_client_step(&w.c));
     }
     assert_int_equal(w.c.goaway_code, NGHTTP2_NO_ERROR);
@@ -631,7 +639,7 @@ static void http2__ends_idle_connections(void **state)
     limits.idle_timeout_ms = 20;
     open_world(&w, &limits);
     h2_client_read_all(&w.c);
-    assert_true(w.c.goaway);
+    assert_true(w.c.goaways > 0);
     assert_int_equal(w.c.goaway_code, NGHTTP2_NO_ERROR);
     close_world(&w);
 }
