@@ -305,6 +305,7 @@ static void watch_gone(struct http_request *req)
     }
 }
 
+/* Nothing is waited for any more; what is under way goes on. */
 static void watch_stopping(struct http_request *req)
 {
     struct api_call *c = req->data;
@@ -313,7 +314,15 @@ static void watch_stopping(struct http_request *req)
     }
 }
 
-const struct http_watch api_call__watch = {.gone = watch_gone, .stopping = watch_stopping};
+static void watch_shut(struct http_request *req)
+{
+    struct api_call *c = req->data;
+    c->shut = true;
+    watch_stopping(req);
+}
+
+const struct http_watch api_call__watch = {
+    .gone = watch_gone, .shut = watch_shut, .stopping = watch_stopping};
 
 /* The engine */
 
@@ -351,7 +360,7 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
     c->op.arena = c->arena;
     c->op.reply_to = http_loop_mailbox(c->req->loop);
     c->op.lane = api_call__lane(c);
-    c->op.park_ms = http_loop_stopping(c->req->loop) ? 0 : park_ms;
+    c->op.park_ms = http_loop_stopping(c->req->loop) || c->shut ? 0 : park_ms;
     c->on_result = on_result;
     if (engine_op_prepare(c->api->config.engine, &c->op, command, &err) != ERR_OK) {
         api_call__fail_err(c, &err);

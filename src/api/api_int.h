@@ -39,6 +39,7 @@ struct api_call {
     bool op_busy;
     bool op_used;
     bool gone; /* the client is */
+    bool shut; /* it sends no more, so it may be */
     void (*on_result)(struct api_call *c, const struct result *r);
 
     /* a look at the machine under way, in look */

@@ -271,9 +271,9 @@ static void http1_eof(struct http_conn *c)
     struct http_exchange *next = NULL;
     for (struct http_exchange *x = h->first; x != NULL; x = next) {
         next = x->h1.next;
-        http_exchange__gone(x);
+        http_exchange__shut(x);
     }
-    /* A client may have shut only its own side: what is still answered, is still sent. */
+    /* It may have shut only its own side: what is answered is still sent. */
     if (torn) {
         http_conn__doom(c);
     } else if (h->first == NULL) {

@@ -93,6 +93,8 @@ static bool is_request_head(const nghttp2_frame *frame)
 static int begin_headers_cb(nghttp2_session *session, const nghttp2_frame *frame, void *data)
 {
     struct http2 *h = data;
+    h->head_stream = frame->hd.stream_id;
+    h->head_ms = http_loop__now_ms(h->conn->loop);
     if (is_request_head(frame)) {
         struct http_exchange *x = http_exchange__new(h->conn, &http2_answer__ops);
         x->h2.stream_id = frame->hd.stream_id;
@@ -140,6 +142,9 @@ static int frame_recv_cb(nghttp2_session *session, const nghttp2_frame *frame, v
 {
     struct http2 *h = data;
     struct http_exchange *x = NULL;
+    if (frame->hd.type == NGHTTP2_HEADERS) {
+        h->head_stream = 0;
+    }
     if (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) {
         x = exchange_of(session, frame->hd.stream_id);
     }
@@ -157,6 +162,25 @@ static int frame_recv_cb(nghttp2_session *session, const nghttp2_frame *frame, v
     return 0;
 }
 
+/* The answer is sent: the client shall stop sending its body. */
+static void end_linger(nghttp2_session *session, struct http_exchange *x)
+{
+    x->h2.lingers = false;
+    must(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, x->h2.stream_id, NGHTTP2_NO_ERROR));
+    http_conn__queue(x->conn);
+}
+
+/* Bytes have come that nobody wants. */
+static void linger_on(nghttp2_session *session, struct http_exchange *x, size_t len)
+{
+    if (x != NULL && x->h2.lingers) {
+        x->h2.lingering_bytes += len;
+        if (x->h2.lingering_bytes > x->loop->limits->drain_bytes) {
+            end_linger(session, x);
+        }
+    }
+}
+
 static int data_chunk_cb(nghttp2_session *session, uint8_t flags, int32_t stream_id,
                          const uint8_t *bytes, size_t len, void *data)
 {
@@ -167,22 +191,24 @@ static int data_chunk_cb(nghttp2_session *session, uint8_t flags, int32_t stream
     bool unwanted = x == NULL || x->refused || (x->started && x->finished);
     if (unwanted) {
         must(nghttp2_session_consume_stream(session, stream_id, len));
+        linger_on(session, x, len);
     } else {
         http_exchange__body(x, str_from(bytes, len));
     }
     return 0;
 }
 
-/* After the whole answer, a body that is still coming is not wanted any more. */
+/* After the whole answer, a body that is still coming is not wanted any more. It is not refused at
+ * once: there are clients that throw the answer away when their stream is reset behind it. */
 static int frame_send_cb(nghttp2_session *session, const nghttp2_frame *frame, void *data)
 {
-    (void)data;
+    struct http2 *h = data;
     bool ends = (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
                 (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
     struct http_exchange *x = ends ? exchange_of(session, frame->hd.stream_id) : NULL;
     if (x != NULL && !x->body_complete) {
-        must(nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, frame->hd.stream_id,
-                                       NGHTTP2_NO_ERROR));
+        x->h2.lingers = true;
+        x->h2.lingering_ms = http_loop__now_ms(h->conn->loop);
     }
     return 0;
 }
@@ -214,6 +240,9 @@ static int stream_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t
 {
     struct http2 *h = data;
     struct http_exchange *x = exchange_of(session, stream_id);
+    if (stream_id == h->head_stream) {
+        h->head_stream = 0; /* the rest of it is skipped */
+    }
     if (x == NULL) {
         return 0;
     }
@@ -252,8 +281,11 @@ struct http2_shared *http2__shared_new(const struct http_limits *limits)
     must(nghttp2_option_new(&shared->options));
     nghttp2_option_set_no_auto_window_update(shared->options, 1);
     nghttp2_option_set_no_closed_streams(shared->options, 1);
-    nghttp2_option_set_stream_reset_rate_limit(shared->options, limits->h2_reset_burst,
-                                               limits->h2_reset_per_s);
+    /* nghttp2 counts some of the streams that count_reset does. It shall come second, or there
+     * would be two GOAWAY frames, the later one with more streams. */
+    nghttp2_option_set_stream_reset_rate_limit(shared->options,
+                                               2 * (uint64_t)limits->h2_reset_burst,
+                                               2 * (uint64_t)limits->h2_reset_per_s);
     return shared;
 }
 
@@ -285,7 +317,7 @@ static void http2_input(struct http_conn *c, struct str bytes)
 
 static void http2_eof(struct http_conn *c)
 {
-    http_conn__doom(c);
+    http_conn__finish(c, false);
 }
 
 /* Move frames from nghttp2 to the connection. True when it may have more than there is room for. */
@@ -349,11 +381,24 @@ static void http2_stop(struct http_conn *c)
     say_goaway(c->session);
 }
 
+static void expire_lingering(struct http2 *h, uint64_t now_ms)
+{
+    uint32_t timeout_ms = h->conn->loop->limits->linger_timeout_ms;
+    for (struct http_exchange *x = h->streams; x != NULL; x = x->h2.next) {
+        if (x->h2.lingers && now_ms - x->h2.lingering_ms > timeout_ms) {
+            end_linger(h->session, x);
+        }
+    }
+}
+
 static void http2_expire(struct http_conn *c, uint64_t now_ms)
 {
     struct http2 *h = c->session;
     const struct http_limits *limits = c->loop->limits;
-    if (h->queued_bytes > 0 && now_ms - h->progress_ms > limits->write_timeout_ms) {
+    expire_lingering(h, now_ms);
+    bool reads_nothing = h->queued_bytes > 0 && now_ms - h->progress_ms > limits->write_timeout_ms;
+    bool head_is_late = h->head_stream != 0 && now_ms - h->head_ms > limits->header_timeout_ms;
+    if (reads_nothing || head_is_late) {
         http_conn__cut(c);
     } else if (h->stream_count == 0 && now_ms - h->input_ms > limits->idle_timeout_ms) {
         say_goaway(h);

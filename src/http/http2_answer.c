@@ -230,8 +230,24 @@ static void http2_drop(struct http_exchange *x)
     reset(x, x->answer == HTTP_ANSWER_NONE ? NGHTTP2_CANCEL : NGHTTP2_INTERNAL_ERROR);
 }
 
+/* "100 Continue", for a client that waits for it with its body. */
+static void invite(struct http_exchange *x)
+{
+    struct http2 *h = x->conn->session;
+    struct nv_list list = {.arena = x->req.arena};
+    nv_add(&list, STR(":status"), STR("100"));
+    x->h2.expect = false;
+    int rc = nghttp2_submit_headers(h->session, NGHTTP2_FLAG_NONE, x->h2.stream_id, NULL, list.row,
+                                    list.count, NULL);
+    must(rc);
+    http_conn__queue(h->conn);
+}
+
 static void http2_want_body(struct http_exchange *x)
 {
+    if (x->h2.expect && !x->body_complete && x->received == 0) {
+        invite(x);
+    }
     if (x->body_mode == HTTP_MODE_COLLECT && x->body.len > 0) {
         x->ops->consumed(x, x->body.len); /* it came before the handler decided */
     }

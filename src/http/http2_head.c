@@ -81,7 +81,10 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
         req->target = copy;
     } else if (str_eq(name, STR(":authority"))) {
         add_header(x, STR("host"), copy);
+    } else if (str_eq(name, STR("expect")) && !str_eq_nocase(value, STR("100-continue"))) {
+        head_problem(x, 417, "only the expectation 100-continue is known");
     } else if (name.ptr[0] != ':') {
+        x->h2.expect |= str_eq(name, STR("expect"));
         x->h2.cookies += str_eq(name, STR("cookie"));
         add_header(x, arena_str(req->arena, name), copy);
     }

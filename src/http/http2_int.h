@@ -34,6 +34,8 @@ struct http2 {
     size_t queued_bytes;                                /* of answers, not framed yet */
     uint64_t progress_ms;  /* when the client last took a piece of an answer, or none was queued */
     uint64_t input_ms;     /* when it last sent anything */
+    int32_t head_stream;   /* whose head or trailer is coming; 0: none is */
+    uint64_t head_ms;      /* when that began */
     uint64_t reset_tokens; /* how many more streams may end early, as of reset_ms */
     uint64_t reset_ms;
 };

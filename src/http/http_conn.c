@@ -266,22 +266,6 @@ static void plain_input(struct http_conn *c, struct str bytes)
     }
 }
 
-static void tls_input(struct http_conn *c, struct str bytes)
-{
-    http_conn__queue(c); /* OpenSSL may have something to send, whatever becomes of the bytes */
-    http_tls_feed(&c->tls, bytes);
-    for (;;) {
-        int n = http_tls_read(&c->tls, c->loop->plain_room, HTTP_LOOP_READ_BYTES);
-        if (n < 0) {
-            http_conn__finish(c, true); /* OpenSSL has left an alert to send */
-        }
-        if (n <= 0) {
-            return;
-        }
-        plain_input(c, str_from(c->loop->plain_room, (size_t)n));
-    }
-}
-
 static void on_eof(struct http_conn *c)
 {
     c->eof = true;
@@ -289,6 +273,21 @@ static void on_eof(struct http_conn *c)
         c->proto->eof(c);
     } else if (c->state != HTTP_CONN_FINISHING) {
         http_conn__doom(c);
+    }
+}
+
+static void tls_input(struct http_conn *c, struct str bytes)
+{
+    int n;
+    http_conn__queue(c); /* OpenSSL may have something to send, whatever becomes of the bytes */
+    http_tls_feed(&c->tls, bytes);
+    while ((n = http_tls_read(&c->tls, c->loop->plain_room, HTTP_LOOP_READ_BYTES)) > 0) {
+        plain_input(c, str_from(c->loop->plain_room, (size_t)n));
+    }
+    if (n < 0) {
+        http_conn__finish(c, true); /* OpenSSL has left an alert to send */
+    } else if (http_tls_is_over(&c->tls)) {
+        on_eof(c);
     }
 }
 
@@ -351,15 +350,16 @@ static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 /* All is written; is that the end? */
 static void after_last_byte(struct http_conn *c)
 {
-    if (!c->linger || c->eof) {
-        close_now(c);
-        return;
-    }
     if (c->tls.ssl != NULL) {
         http_tls_end(&c->tls);
         flush(c); /* a few bytes; if the socket does not take them they are lost, and may be */
     }
-    if (!c->writing) {
+    if (c->doomed) {
+        return; /* the next round closes it */
+    }
+    if (!c->linger || c->eof) {
+        close_now(c);
+    } else if (!c->writing) {
         begin_linger(c);
     }
 }

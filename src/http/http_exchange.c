@@ -202,6 +202,19 @@ void http_exchange__gone(struct http_exchange *x)
     }
 }
 
+void http_exchange__shut(struct http_exchange *x)
+{
+    if (x->finished) {
+        return;
+    }
+    if (x->req.on->shut == NULL) {
+        http_exchange__gone(x);
+    } else {
+        x->shut = true;
+        http_exchange__step(x);
+    }
+}
+
 void http_exchange__take_over(struct http_exchange *x)
 {
     x->refused = true;
@@ -341,6 +354,10 @@ void http_exchange__step(struct http_exchange *x)
         if (x->req.on->writable != NULL) {
             x->req.on->writable(&x->req);
         }
+    }
+    if (!x->finished && x->shut && !x->shut_told) {
+        x->shut_told = true;
+        x->req.on->shut(&x->req);
     }
     if (!x->finished && x->loop->stopping && !x->stopping_told) {
         step_stopping(x);

@@ -75,9 +75,13 @@ struct http2_part {
     struct http_out pieces;      /* of the answer's body, not framed yet */
     const struct http_header *trailers;
     size_t trailer_count;
-    bool waiting; /* to be started, until the client has read enough */
-    bool ended;   /* no more pieces will come */
-    bool idle;    /* nghttp2 was told that there are no pieces; it must be woken */
+    uint64_t lingering_ms;  /* since when it lingers */
+    size_t lingering_bytes; /* of body that came since */
+    bool expect;            /* waits for status 100 */
+    bool waiting;           /* to be started, until the client has read enough */
+    bool ended;             /* no more pieces will come */
+    bool idle;              /* nghttp2 was told that there are no pieces; it must be woken */
+    bool lingers;           /* the answer is sent, and the body is still coming */
 };
 
 struct http_exchange {
@@ -95,6 +99,8 @@ struct http_exchange {
     bool later;    /* in the loop's list for a step */
     bool gone;
     bool gone_told;
+    bool shut;
+    bool shut_told;
     bool stopping_told;
     bool refused; /* the server itself answers */
 
@@ -152,6 +158,9 @@ void http_exchange__body_end(struct http_exchange *x);
 
 /* Nobody will see the answer. */
 void http_exchange__gone(struct http_exchange *x);
+
+/* The client sends no more; perhaps somebody will see the answer. */
+void http_exchange__shut(struct http_exchange *x);
 
 /* The server itself takes the answer over: the handler hears "gone", its answer is not wanted. */
 void http_exchange__take_over(struct http_exchange *x);

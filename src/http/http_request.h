@@ -17,7 +17,7 @@
  *
  *   on_request --> [collect | stream] --> answer                       whole
  *                                     \-> begin --> write ... --> end  streamed
- *                 any time:  gone, stopping                            then finish
+ *                 any time:  gone, shut, stopping                      then finish
  */
 #pragma once
 
@@ -62,6 +62,11 @@ struct http_watch {
      * the last callback of this request. Required; http_request_drop is enough where there is
      * nothing to release. */
     void (*gone)(struct http_request *req);
+
+    /* The client sends no more: it has closed the connection, or has shut only its own side and
+     * waits for the answer, which is still sent. Once: do not wait for anything any more, but
+     * finish what is under way. NULL: it is taken for gone. */
+    void (*shut)(struct http_request *req);
 
     /* The server is stopping: answer early. Once; may be NULL. */
     void (*stopping)(struct http_request *req);

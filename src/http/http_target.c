@@ -51,22 +51,24 @@ bool http_target_decode(struct arena *arena, struct str s, struct str *out)
     return true;
 }
 
+static bool has_scheme(struct str target, struct str scheme)
+{
+    return target.len >= scheme.len && str_eq_nocase(str_from(target.ptr, scheme.len), scheme);
+}
+
 /* "http://host/path" becomes "/path": the authority is the Host header's business. */
 static bool strip_authority(struct str *target)
 {
-    size_t scheme = str_starts_with(*target, STR("http://"))    ? 7
-                    : str_starts_with(*target, STR("https://")) ? 8
-                                                                : 0;
-    if (scheme == 0 || target->len == scheme) {
-        return false;
-    }
+    size_t scheme = has_scheme(*target, STR("http://"))    ? 7
+                    : has_scheme(*target, STR("https://")) ? 8
+                                                           : 0;
     struct str rest = str_from_offset(*target, scheme);
     size_t end = 0;
     while (end < rest.len && rest.ptr[end] != '/' && rest.ptr[end] != '?') {
         end++;
     }
     *target = str_from_offset(rest, end);
-    return true;
+    return scheme > 0 && end > 0;
 }
 
 bool http_target_split(struct arena *arena, struct str target, struct http_target *out)

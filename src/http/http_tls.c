@@ -1,16 +1,30 @@
 #include "http/http_tls.h"
 
 #include <openssl/err.h>
+#include <openssl/pem.h>
+#include <uv.h>
 
 #include "base/check.h"
 
 static enum err_code tls_err(struct err *err, const char *file)
 {
     unsigned long code = ERR_get_error();
-    const char *reason = ERR_reason_error_string(code);
+    const char *reason =
+        ERR_SYSTEM_ERROR(code) ? uv_strerror(-ERR_GET_REASON(code)) : ERR_reason_error_string(code);
     ERR_clear_error();
     return err_set(err, ERR_IO, "TLS file '%s': %s", file,
                    reason == NULL ? "cannot be used" : reason);
+}
+
+/* A key with a password cannot be used: OpenSSL would ask for it on the terminal and wait. */
+static int no_password_cb(char *room, int size, int writing, void *data)
+{
+    (void)room;
+    (void)size;
+    (void)writing;
+    (void)data;
+    ERR_raise(ERR_LIB_PEM, PEM_R_BAD_PASSWORD_READ); /* the first error is the one that is told */
+    return -1;
 }
 
 /* "h2" where the client offers it, else "http/1.1"; a client without ALPN speaks HTTP/1. */
@@ -48,6 +62,7 @@ enum err_code http_tls_load(const char *cert_file, const char *key_file, SSL_CTX
     /* Tickets resume sessions without a cache that all threads would share. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_alpn_select_cb(context, alpn_cb, NULL);
+    SSL_CTX_set_default_passwd_cb(context, no_password_cb);
     if (SSL_CTX_use_certificate_chain_file(context, cert_file) != 1) {
         return tls_err(err, cert_file);
     }
@@ -94,6 +109,11 @@ int http_tls_read(struct http_tls *tls, char *room, size_t size)
     }
     int why = SSL_get_error(tls->ssl, n);
     return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+}
+
+bool http_tls_is_over(const struct http_tls *tls)
+{
+    return (SSL_get_shutdown(tls->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
 bool http_tls_write(struct http_tls *tls, struct str plain)

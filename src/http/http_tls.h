@@ -33,9 +33,13 @@ void http_tls_close(struct http_tls *tls);
 /* Bytes from the socket. */
 void http_tls_feed(struct http_tls *tls, struct str bytes);
 
-/* The next plain bytes, into room. 0 when there are none yet (or the client has said good-bye: then
- * its end of file follows); -1 when the session is broken. */
+/* The next plain bytes, into room. 0 when there are none yet, or no more; -1 when the session is
+ * broken. */
 int http_tls_read(struct http_tls *tls, char *room, size_t size);
+
+/* Has the client said good-bye? It sends no more, and waits for ours, perhaps with its socket open.
+ */
+bool http_tls_is_over(const struct http_tls *tls);
 
 /* Encrypt. False when the session is broken. */
 ATTR_NODISCARD bool http_tls_write(struct http_tls *tls, struct str plain);

@@ -496,6 +496,10 @@ class RawConnection:
     def send(self, data):
         self.socket.sendall(data)
 
+    def shut(self):
+        """Send no more, and still read."""
+        self.socket.shutdown(socket.SHUT_WR)
+
     def read_head(self):
         """The status and headers of an answer."""
         line = self.file.readline()

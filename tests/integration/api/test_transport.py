@@ -77,6 +77,28 @@ class Http1(ApiTest):
             raw.send(data[i:i + 1])
         self.assertEqual(raw.read_answer().status, 201)
 
+    def test_a_client_that_shuts_its_side_is_answered(self):
+        """What was asked before is answered: a write that is done but not answered is done again
+        by whoever asked. Nothing is waited for, because the client may as well have gone."""
+        search = json.dumps({"queue": self.queue}).encode()
+        cases = (("GET", "/healthz", b"", 200),
+                 ("POST", "/api/v1/enqueue", self.enqueue_body(), 201),
+                 ("POST", "/api/v1/jobs/search", search, 200))
+        for method, path, body, status in cases:
+            with self.subTest(path):
+                raw = self.raw()
+                raw.send(request(method, path, body))
+                raw.shut()
+                self.assertEqual(raw.read_answer().status, status)
+                self.assertTrue(raw.at_end())
+        raw = self.raw()
+        poll = json.dumps({"queues": [self.queue + "-none"], "timeout": 60}).encode()
+        raw.send(request("POST", "/api/v1/fetch", poll))
+        wait_until(lambda: self.api.fetches_waiting() == 1, "the poll being parked")
+        raw.shut()
+        self.assertEqual(raw.read_answer().status, 204)
+        self.assertTrue(raw.at_end())
+
     def test_chunked_bodies(self):
         """1.1: chunked bodies, with extensions and trailers."""
         body = self.enqueue_body()

@@ -28,7 +28,7 @@ static int header_cb(nghttp2_session *session, const nghttp2_frame *frame, const
     struct str v = str_from(value, value_len);
     int64_t status;
     if (str_eq(n, STR(":status")) && str_to_i64(v, &status)) {
-        s->status = (int)status;
+        *(status < 200 ? &s->interim : &s->status) = (int)status;
     } else {
         buf_printf(head ? &s->headers : &s->trailers, STR_FMT ": " STR_FMT "\n", STR_ARG(n),
                    STR_ARG(v));
@@ -52,7 +52,7 @@ static int frame_cb(nghttp2_session *session, const nghttp2_frame *frame, void *
 {
     struct h2_client *c = data;
     if (frame->hd.type == NGHTTP2_GOAWAY) {
-        c->goaway = true;
+        c->goaways++;
         c->goaway_code = frame->goaway.error_code;
     } else if (frame->hd.type == NGHTTP2_SETTINGS) {
         for (size_t i = 0; i < frame->settings.niv; i++) {
@@ -61,11 +61,11 @@ static int frame_cb(nghttp2_session *session, const nghttp2_frame *frame, void *
                 c->settings[number] = frame->settings.iv[i].value;
             }
         }
-    } else if (frame->hd.type == NGHTTP2_DATA && frame->hd.length > 0) {
-        struct h2_stream *s = stream_of(session, frame->hd.stream_id);
-        if (s != NULL) {
-            s->data_frames++;
-        }
+    }
+    struct h2_stream *s = stream_of(session, frame->hd.stream_id);
+    if (s != NULL) {
+        s->data_frames += frame->hd.type == NGHTTP2_DATA && frame->hd.length > 0;
+        s->reset |= frame->hd.type == NGHTTP2_RST_STREAM;
     }
     return 0;
 }
@@ -215,6 +215,13 @@ size_t h2_client_request_with(struct h2_client *c, const char *path, const char 
                          nv(":authority", "t"), nv("cookie", "a=1"),   nv("cookie", "b=2"),
                          nv(name, value)};
     return submit(c, rows, COUNT_OF(rows), STR_EMPTY, false);
+}
+
+size_t h2_client_request_expecting(struct h2_client *c, const char *path, const char *what)
+{
+    nghttp2_nv rows[] = {nv(":method", "POST"), nv(":scheme", "http"), nv(":path", path),
+                         nv(":authority", "t"), nv("expect", what)};
+    return submit(c, rows, COUNT_OF(rows), STR_EMPTY, true);
 }
 
 void h2_client_more(struct h2_client *c, size_t stream, struct str body, bool end)

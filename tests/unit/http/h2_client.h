@@ -16,10 +16,12 @@ enum { H2_STREAMS_MAX = 4096 };
 struct h2_stream {
     int32_t id;
     int status;
+    int interim;        /* a status before that */
     struct buf headers; /* "name: value\n" */
     struct buf trailers;
     struct buf body;
     size_t data_frames; /* not empty ones */
+    bool reset;         /* by the server */
     bool closed;
     uint32_t error_code;
 
@@ -34,7 +36,7 @@ struct h2_client {
     struct h2_stream *streams; /* in the order of requests */
     size_t count;
     size_t closed_count;
-    bool goaway;
+    unsigned goaways;
     uint32_t goaway_code;
     uint32_t settings[10]; /* the server's, by number */
 };
@@ -54,6 +56,9 @@ size_t h2_client_request(struct h2_client *c, const char *method, const char *pa
 /* The same with one header more. */
 size_t h2_client_request_with(struct h2_client *c, const char *path, const char *name,
                               const char *value);
+
+/* A POST that says "expect: " and has sent nothing of its body. */
+size_t h2_client_request_expecting(struct h2_client *c, const char *path, const char *what);
 
 /* More of an open-ended body; end is its end. The last piece must have been sent. */
 void h2_client_more(struct h2_client *c, size_t stream, struct str body, bool end);

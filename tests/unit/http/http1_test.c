@@ -1,41 +1,18 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/buf.h"
 #include "http_world.h"
 #include "lib/expect.h"
 #include "lib/test.h"
-
-static void open_default(struct http_world *w)
-{
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_world_open(w, &limits);
-}
-
-static void expect_answer(struct http_world *w, int status, const char *body)
-{
-    struct net_answer a;
-    assert_true(net_client_answer(&w->c, false, &a));
-    assert_int_equal(a.status, status);
-    expect_str(a.body, str_from_z(body));
-}
-
-/* The connection ends, politely, and there is nothing more on it. */
-static void expect_end(struct http_world *w)
-{
-    net_client_read_all(&w->c);
-    assert_false(w->c.reset);
-    expect_str(buf_str(&w->c.in), STR_EMPTY);
-}
 
 static void http1__keeps_the_connection_for_further_requests(void **state)
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     for (int i = 0; i < 3; i++) {
         http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
-        expect_answer(&w, 200, "hello");
+        http_world_expect(&w, 200, "hello");
     }
     assert_int_equal(http_fixture_stats(&w.f).connections, 1);
     assert_int_equal(http_fixture_stats(&w.f).requests, 3);
@@ -46,20 +23,21 @@ static void http1__shows_the_handler_what_came(void **state)
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w,
                    "GET /info/a%20b?x=1&q=c+d HTTP/1.1\r\n" H "x-test: v\r\nCookie: k=v\r\n\r\n");
-    expect_answer(&w, 200,
-                  "method=0 GET path=/info/a b raw=/info/a%20b q=c d http=1.1 test=v cookie=k=v "
-                  "peer=127.0.0.1 length=0");
+    http_world_expect(
+        &w, 200,
+        "method=0 GET path=/info/a b raw=/info/a%20b q=c d http=1.1 test=v cookie=k=v "
+        "peer=127.0.0.1 length=0");
     http_world_say(&w, "DELETE http://t/info HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc");
-    expect_answer(&w, 200,
-                  "method=3 DELETE path=/info raw=/info q=- http=1.1 test=- cookie=- "
-                  "peer=127.0.0.1 length=3");
+    http_world_expect(&w, 200,
+                      "method=3 DELETE path=/info raw=/info q=- http=1.1 test=- cookie=- "
+                      "peer=127.0.0.1 length=3");
     http_world_say(&w, "OPTIONS /info HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
-    expect_answer(&w, 200,
-                  "method=4 OPTIONS path=/info raw=/info q=- http=1.0 test=- cookie=- "
-                  "peer=127.0.0.1 length=0");
+    http_world_expect(&w, 200,
+                      "method=4 OPTIONS path=/info raw=/info q=- http=1.0 test=- cookie=- "
+                      "peer=127.0.0.1 length=0");
     http_world_close(&w);
 }
 
@@ -67,18 +45,18 @@ static void http1__answers_pipelined_requests_in_order(void **state)
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
                        "POST /echo HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\nwait"
                        "GET /stream?n=2 HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 5);
     http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "second");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "first");
-    expect_answer(&w, 200, "first");
-    expect_answer(&w, 200, "second");
-    expect_answer(&w, 200, "wait");
-    expect_answer(&w, 200, "data: x\n\ndata: x\n\n");
-    expect_answer(&w, 200, "hello");
+    http_world_expect(&w, 200, "first");
+    http_world_expect(&w, 200, "second");
+    http_world_expect(&w, 200, "wait");
+    http_world_expect(&w, 200, "data: x\n\ndata: x\n\n");
+    http_world_expect(&w, 200, "hello");
     http_world_close(&w);
 }
 
@@ -88,18 +66,17 @@ static void http1__starts_no_more_requests_than_the_pipeline_holds(void **state)
     struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.pipeline = 2;
-    http_fixture_open(&w.f, &limits, 1);
-    net_client_open(&w.c, w.f.port);
+    http_world_open(&w, &limits);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
                        "GET /park/c HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
-    expect_answer(&w, 200, "a");
-    expect_answer(&w, 200, "b");
+    http_world_expect(&w, 200, "a");
+    http_world_expect(&w, 200, "b");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     http_fixture_do(&w.f, "c", FIXTURE_ANSWER, "c");
-    expect_answer(&w, 200, "c");
+    http_world_expect(&w, 200, "c");
     http_world_close(&w);
 }
 
@@ -122,13 +99,13 @@ static void http1__takes_bodies_however_they_come(void **state)
     };
     /* clang-format on */
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         ROW(rows[i].name);
         for (size_t p = 0; p < COUNT_OF(rows[i].part) && rows[i].part[p] != NULL; p++) {
             http_world_say(&w, rows[i].part[p]);
         }
-        expect_answer(&w, 200, rows[i].body);
+        http_world_expect(&w, 200, rows[i].body);
     }
     /* All of it on one connection: each body ended where it should. */
     assert_int_equal(http_fixture_stats(&w.f).connections, 1);
@@ -155,16 +132,16 @@ static void http1__tells_the_handler_of_a_body_that_is_too_large(void **state)
         struct http_world w;
         struct net_answer a;
         ROW(rows[i].name);
-        open_default(&w);
+        http_world_open(&w, NULL);
         http_world_say(&w, rows[i].request);
         assert_true(net_client_answer(&w.c, false, &a));
         assert_int_equal(a.status, 413);
         if (rows[i].keeps) {
             http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
-            expect_answer(&w, 200, "hello");
+            http_world_expect(&w, 200, "hello");
         } else {
             expect_str(net_client_header(&a, STR("connection")), STR("close"));
-            expect_end(&w);
+            http_world_expect_end(&w);
         }
         http_world_close(&w);
     }
@@ -175,13 +152,13 @@ static void http1__continues_only_when_the_handler_wants_the_body(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w,
                    "POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 100);
     http_world_say(&w, "ok");
-    expect_answer(&w, 200, "ok");
+    http_world_expect(&w, 200, "ok");
 
     /* A client that does not wait gets no invitation. */
     http_world_say(&w, "POST /late/x HTTP/1.1\r\n" H
@@ -200,7 +177,7 @@ static void http1__continues_only_when_the_handler_wants_the_body(void **state)
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 200);
     expect_str(net_client_header(&a, STR("connection")), STR("close"));
-    expect_end(&w);
+    http_world_expect_end(&w);
     http_world_close(&w);
 }
 
@@ -209,17 +186,17 @@ static void http1__holds_the_invitation_back_until_it_is_its_turn(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w,
                    "GET /park/a HTTP/1.1\r\n" H "\r\n"
                    "POST /echo HTTP/1.1\r\n" H "Expect: 100-continue\r\nContent-Length: 2\r\n\r\n");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
-    expect_answer(&w, 200, "a");
+    http_world_expect(&w, 200, "a");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 100);
     http_world_say(&w, "ok");
-    expect_answer(&w, 200, "ok");
+    http_world_expect(&w, 200, "ok");
     http_world_close(&w);
 }
 
@@ -227,13 +204,13 @@ static void http1__lets_the_handler_decide_about_the_body_later(void **state)
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "POST /late/x HTTP/1.1\r\n" H
                        "Content-Length: 5\r\n\r\nhelloGET /hello HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "x", FIXTURE_COLLECT, "");
-    expect_answer(&w, 200, "hello");
-    expect_answer(&w, 200, "hello");
+    http_world_expect(&w, 200, "hello");
+    http_world_expect(&w, 200, "hello");
     http_world_close(&w);
 }
 
@@ -242,7 +219,7 @@ static void http1__streams_chunk_by_chunk(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /push/s HTTP/1.1\r\n" H "\r\n");
     /* The headers come at once, before there is anything to say. */
     assert_true(net_client_read_until(&w.c, STR("\r\n\r\n")));
@@ -267,14 +244,14 @@ static void http1__echoes_a_streamed_body(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "POST /bidi HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n");
     assert_true(net_client_read_until(&w.c, STR("ab\r\n")));
     http_world_say(&w, "1\r\nc\r\n0\r\n\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     expect_str(a.body, STR("abc"));
     http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
-    expect_answer(&w, 200, "hello");
+    http_world_expect(&w, 200, "hello");
     http_world_close(&w);
 }
 
@@ -286,8 +263,7 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.body_window_bytes = 100000;
-    http_fixture_open(&w.f, &limits, 1);
-    net_client_open(&w.c, w.f.port);
+    http_world_open(&w, &limits);
     char head[128];
     (void)snprintf(head, sizeof head, "POST /hold/h HTTP/1.1\r\n" H "Content-Length: %d\r\n\r\n",
                    TOTAL);
@@ -315,7 +291,7 @@ static void http1__stops_reading_a_body_that_is_not_consumed(void **state)
     http_fixture_wait(&w.f, FIXTURE_ENDED, 1);
     assert_int_equal(http_fixture_count(&w.f, FIXTURE_BODY), TOTAL);
     http_fixture_do(&w.f, "h", FIXTURE_ANSWER, "all");
-    expect_answer(&w, 200, "all");
+    http_world_expect(&w, 200, "all");
     http_world_close(&w);
 }
 
@@ -324,7 +300,7 @@ static void http1__answers_head_without_a_body(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "HEAD /hello HTTP/1.1\r\n" H "\r\nHEAD /stream?n=2 HTTP/1.1\r\n" H "\r\n"
                        "HEAD /static HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
     assert_true(net_client_answer(&w.c, true, &a));
@@ -333,7 +309,7 @@ static void http1__answers_head_without_a_body(void **state)
     assert_int_equal(a.status, 200);
     assert_true(net_client_answer(&w.c, true, &a));
     expect_str(net_client_header(&a, STR("content-length")), STR("1048576"));
-    expect_answer(&w, 200, "hello");
+    http_world_expect(&w, 200, "hello");
     http_world_close(&w);
 }
 
@@ -342,7 +318,7 @@ static void http1__sends_no_body_where_the_status_has_none(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w,
                    "GET /status?code=204 HTTP/1.1\r\n" H "\r\nGET /status?code=304 HTTP/1.1\r\n" H
                    "\r\nGET /status?code=404 HTTP/1.1\r\n" H "\r\n");
@@ -351,7 +327,7 @@ static void http1__sends_no_body_where_the_status_has_none(void **state)
     expect_str(net_client_header(&a, STR("content-length")), STR_EMPTY);
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.status, 304);
-    expect_answer(&w, 404, "x");
+    http_world_expect(&w, 404, "x");
     http_world_close(&w);
 }
 
@@ -360,11 +336,11 @@ static void http1__sends_large_static_bodies(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /static HTTP/1.1\r\n" H "\r\nGET /hello HTTP/1.1\r\n" H "\r\n");
     assert_true(net_client_answer(&w.c, false, &a));
     assert_int_equal(a.body.len, FIXTURE_STATIC_BYTES);
-    expect_answer(&w, 200, "hello");
+    http_world_expect(&w, 200, "hello");
     http_world_close(&w);
 }
 
@@ -390,14 +366,14 @@ static void http1__ends_the_connection_when_one_side_asks(void **state)
         struct http_world w;
         struct net_answer a;
         ROW(rows[i].name);
-        open_default(&w);
+        http_world_open(&w, NULL);
         http_world_say(&w, rows[i].request);
         assert_true(net_client_answer(&w.c, false, &a));
         assert_int_equal(a.status, rows[i].status);
         expect_str(a.body, str_from_z(rows[i].body));
         expect_str(net_client_header(&a, STR("connection")), STR("close"));
         assert_false(a.chunked);
-        expect_end(&w);
+        http_world_expect_end(&w);
         http_world_close(&w);
     }
 }
@@ -420,7 +396,7 @@ static void http1__tells_the_handler_once_when_the_client_has_gone(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct http_world w;
         ROW(rows[i].name);
-        open_default(&w);
+        http_world_open(&w, NULL);
         http_world_say(&w, rows[i].request);
         http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
         if (rows[i].abort) {
@@ -437,7 +413,7 @@ static void http1__tells_every_pipelined_request_that_the_client_has_gone(void *
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
                        "GET /push/c HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
@@ -451,15 +427,15 @@ static void http1__ends_the_connection_where_a_dropped_answer_would_be(void **st
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n"
                        "GET /park/c HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 3);
     http_fixture_do(&w.f, "b", FIXTURE_DROP, "");
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
-    expect_answer(&w, 200, "a");
+    http_world_expect(&w, 200, "a");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1); /* c: nobody can answer it any more */
-    expect_end(&w);
+    http_world_expect_end(&w);
     http_world_close(&w);
 }
 
@@ -468,7 +444,7 @@ static void http1__cuts_an_answer_that_is_dropped_half_way(void **state)
     (void)state;
     struct http_world w;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /push/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_DROP, "");
@@ -481,14 +457,14 @@ static void http1__tells_requests_behind_a_closing_answer_at_once(void **state)
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET /park/b HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_CLOSE, "last");
     /* The client is still there and has closed nothing. */
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
-    expect_answer(&w, 200, "last");
-    expect_end(&w);
+    http_world_expect(&w, 200, "last");
+    http_world_expect_end(&w);
     http_world_close(&w);
 }
 
@@ -498,7 +474,7 @@ static void http1__keeps_a_request_for_its_handler_when_the_client_has_gone(void
     struct http_world w;
     struct net_client other;
     struct net_answer a;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /keep/k HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     net_client_abort(&w.c);
@@ -523,7 +499,7 @@ static void http1__holds_little_of_a_body_that_nobody_wants_yet(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(requests); i++) {
         struct http_world w;
-        open_default(&w);
+        http_world_open(&w, NULL);
         http_world_say(&w, requests[i]);
         http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
         size_t sent = 0;
@@ -543,11 +519,30 @@ static void http1__answers_a_client_that_has_shut_only_its_side(void **state)
 {
     (void)state;
     struct http_world w;
-    open_default(&w);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
     net_client_shut(&w.c);
-    expect_answer(&w, 200, "hello");
-    expect_end(&w);
+    http_world_expect(&w, 200, "hello");
+    http_world_expect_end(&w);
+    http_world_close(&w);
+}
+
+static void http1__tells_handlers_that_the_client_has_shut_its_side(void **state)
+{
+    (void)state;
+    struct http_world w;
+    http_world_open(&w, NULL);
+    http_world_say(&w, "GET /stay/a HTTP/1.1\r\n" H "\r\nGET /stay/b HTTP/1.1\r\n" H "\r\n");
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    net_client_shut(&w.c);
+    http_fixture_wait(&w.f, FIXTURE_SHUT, 2);
+    /* Both may still be answered. */
+    http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
+    http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
+    http_world_expect(&w, 200, "a");
+    http_world_expect(&w, 200, "b");
+    http_world_expect_end(&w);
+    assert_int_equal(http_fixture_stats(&w.f).requests_gone, 0);
     http_world_close(&w);
 }
 
@@ -557,8 +552,7 @@ static void http1__lets_a_slow_reader_be_cut_off(void **state)
     struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.stream_output_bytes = 1 << 18;
-    http_fixture_open(&w.f, &limits, 1);
-    net_client_open(&w.c, w.f.port);
+    http_world_open(&w, &limits);
     net_client_read_slowly(&w.c);
     http_world_say(&w, "GET /flood HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
@@ -576,8 +570,7 @@ static void http1__says_when_there_is_room_again(void **state)
     struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.stream_output_bytes = 1 << 16;
-    http_fixture_open(&w.f, &limits, 1);
-    net_client_open(&w.c, w.f.port);
+    http_world_open(&w, &limits);
     http_world_say(&w, "GET /flow?n=20000000 HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
     assert_true(net_client_answer(&w.c, false, &a));
@@ -593,8 +586,7 @@ static void http1__starts_nothing_while_much_is_unread(void **state)
     struct http_world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.output_bytes = 1 << 16;
-    http_fixture_open(&w.f, &limits, 1);
-    net_client_open(&w.c, w.f.port);
+    http_world_open(&w, &limits);
     for (int i = 0; i < REQUESTS; i++) {
         http_world_say(&w, "GET /static HTTP/1.1\r\n" H "\r\n");
     }
@@ -623,7 +615,7 @@ static void http1__serves_others_while_it_streams_to_a_fast_reader(void **state)
     struct net_client greedy;
     struct net_answer a;
     uv_thread_t reader;
-    open_default(&w);
+    http_world_open(&w, NULL);
     net_client_open(&greedy, w.f.port);
     /* Far more than could be sent before the other requests are answered. */
     net_client_send(&greedy, STR("GET /flow/x?n=1000000000000 HTTP/1.1\r\n" H "\r\n"));
@@ -645,8 +637,7 @@ static void http1__speaks_on_several_threads(void **state)
     enum { CLIENTS = 12 };
     struct http_fixture f;
     struct net_client clients[CLIENTS];
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 3);
+    http_fixture_open(&f, NULL, 3);
     for (size_t i = 0; i < CLIENTS; i++) {
         net_client_open(&clients[i], f.port);
         net_client_send(&clients[i], STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
@@ -691,6 +682,7 @@ TEST_GROUP(http1, cmocka_unit_test(http1__keeps_the_connection_for_further_reque
            cmocka_unit_test(http1__keeps_a_request_for_its_handler_when_the_client_has_gone),
            cmocka_unit_test(http1__holds_little_of_a_body_that_nobody_wants_yet),
            cmocka_unit_test(http1__answers_a_client_that_has_shut_only_its_side),
+           cmocka_unit_test(http1__tells_handlers_that_the_client_has_shut_its_side),
            cmocka_unit_test(http1__lets_a_slow_reader_be_cut_off),
            cmocka_unit_test(http1__says_when_there_is_room_again),
            cmocka_unit_test(http1__starts_nothing_while_much_is_unread),

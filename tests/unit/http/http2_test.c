@@ -10,10 +10,10 @@ struct world {
     struct h2_client c;
 };
 
-static void open_world(struct world *w)
+/* limits NULL: the defaults. */
+static void open_world(struct world *w, const struct http_limits *limits)
 {
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&w->f, &limits, 1);
+    http_fixture_open(&w->f, limits, 1);
     h2_client_open(&w->c, w->f.port);
 }
 
@@ -46,7 +46,7 @@ static void http2__answers_by_prior_knowledge(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = get(&w, "/hello");
     expect_answer(&w, s, 200, STR("hello"));
     assert_true(has_line(&w.c.streams[s].headers, "content-length: 5\n"));
@@ -60,8 +60,7 @@ static void http2__answers_after_an_upgrade(void **state)
 {
     (void)state;
     struct world w;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&w.f, &limits, 1);
+    http_fixture_open(&w.f, NULL, 1);
     h2_client_open_upgrade(&w.c, w.f.port, "/info?q=x");
     expect_answer(&w, 0, 200,
                   STR("method=0 GET path=/info raw=/info q=x http=2 test=- cookie=- "
@@ -95,8 +94,7 @@ static void http2__ignores_an_upgrade_it_cannot_make(void **state)
          "hello"},
     };
     struct http_fixture f;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct net_client c;
         struct net_answer a;
@@ -115,7 +113,7 @@ static void http2__shows_the_handler_what_came(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = h2_client_request_with(&w.c, "/info/a%20b?q=%41", "x-test", "v");
     expect_answer(&w, s, 200,
                   STR("method=0 GET path=/info/a b raw=/info/a%20b q=A http=2 test=v "
@@ -128,7 +126,7 @@ static void http2__runs_many_streams_at_once(void **state)
     (void)state;
     enum { STREAMS = 1000 };
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     /* The server's settings allow it; the client has to know them first. */
     expect_answer(&w, get(&w, "/hello"), 200, STR("hello"));
     size_t parked = get(&w, "/park/p");
@@ -150,7 +148,7 @@ static void http2__streams_both_ways(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = h2_client_request(&w.c, "POST", "/bidi", STR_EMPTY, true);
     /* The headers of the answer come before the first byte of the request's body. */
     while (w.c.streams[s].status == 0) {
@@ -169,7 +167,7 @@ static void http2__sends_each_write_as_a_frame_and_trailers(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = get(&w, "/stream?n=3");
     expect_answer(&w, s, 200, STR("data: x\n\ndata: x\n\ndata: x\n\n"));
     assert_int_equal(w.c.streams[s].data_frames, 3);
@@ -184,7 +182,7 @@ static void http2__sends_each_frame_when_it_is_written(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = get(&w, "/push/p");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "p", FIXTURE_WRITE, "one");
@@ -200,7 +198,7 @@ static void http2__answers_head_and_bodyless_statuses(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = h2_client_request(&w.c, "HEAD", "/hello", STR_EMPTY, false);
     expect_answer(&w, s, 200, STR(""));
     assert_true(has_line(&w.c.streams[s].headers, "content-length: 5\n"));
@@ -216,7 +214,7 @@ static void http2__writes_only_headers_that_http2_has(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = get(&w, "/splice");
     expect_answer(&w, s, 200, STR(""));
     assert_true(has_line(&w.c.streams[s].headers, "x-echo: a  set-cookie: b\n"));
@@ -236,8 +234,7 @@ static void http2__refuses_what_is_past_a_limit(void **state)
     limits.request_line_bytes = 100;
     limits.header_bytes = 500;
     limits.header_count = 12;
-    http_fixture_open(&w.f, &limits, 1);
-    h2_client_open(&w.c, w.f.port);
+    open_world(&w, &limits);
     /* nghttp2 keeps a client from sending more headers than the server wants, if it knows. */
     size_t path = get(&w, long_path);
     size_t value = h2_client_request_with(&w.c, "/hello", "x-test", long_value);
@@ -255,12 +252,101 @@ static void http2__refuses_what_is_past_a_limit(void **state)
     close_world(&w);
 }
 
+static void http2__continues_only_when_the_handler_wants_the_body(void **state)
+{
+    (void)state;
+    struct world w;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.linger_timeout_ms = 20; /* bodies that are not wanted never come */
+    open_world(&w, &limits);
+    size_t s = h2_client_request_expecting(&w.c, "/echo", "100-Continue");
+    while (w.c.streams[s].interim == 0) {
+        assert_true(h2_client_step(&w.c));
+    }
+    assert_int_equal(w.c.streams[s].interim, 100);
+    h2_client_more(&w.c, s, STR("ok"), true);
+    expect_answer(&w, s, 200, STR("ok"));
+
+    s = h2_client_request_expecting(&w.c, "/hello", "100-continue");
+    expect_answer(&w, s, 200, STR("hello"));
+    assert_int_equal(w.c.streams[s].interim, 0);
+
+    s = h2_client_request_expecting(&w.c, "/echo", "magic");
+    expect_answer(&w, s, 417,
+                  STR("{\"error\":\"only the expectation 100-continue is known\","
+                      "\"code\":\"VALIDATION_ERROR\"}\n"));
+    close_world(&w);
+}
+
+static void http2__reads_on_for_a_moment_after_an_early_answer(void **state)
+{
+    (void)state;
+    static char much[3000];
+    static const struct {
+        const char *name;
+        size_t bytes; /* sent after the answer */
+        bool end;
+        bool reset;
+    } rows[] = {
+        {"little, and the end", 1000, true, false},
+        {"much", sizeof much, false, true},
+        {"nothing", 0, false, true},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct world w;
+        struct http_limits limits = HTTP_LIMITS_DEFAULT;
+        ROW(rows[i].name);
+        limits.drain_bytes = 2000;
+        limits.linger_timeout_ms = rows[i].bytes == 0 ? 20 : 1000000;
+        open_world(&w, &limits);
+        size_t s = h2_client_request(&w.c, "POST", "/hello", STR("ab"), true);
+        h2_client_wait_body(&w.c, s, 5);
+        if (rows[i].bytes > 0) {
+            h2_client_more(&w.c, s, str_from(much, rows[i].bytes), rows[i].end);
+        }
+        expect_answer(&w, s, 200, STR("hello"));
+        assert_int_equal(w.c.streams[s].reset, rows[i].reset);
+        expect_answer(&w, get(&w, "/hello"), 200, STR("hello"));
+        close_world(&w);
+    }
+}
+
+static void http2__cuts_a_client_whose_head_comes_too_slowly(void **state)
+{
+    (void)state;
+    /* HEADERS without END_HEADERS; half of a HEADERS frame; the same as a trailer. */
+    static const struct {
+        const char *name;
+        struct str bytes;
+    } rows[] = {
+        {"no end", {"\0\0\1\1\1\0\0\0\1\x82", 10}},
+        {"half a frame", {"\0\0\4\1\5\0\0\0\1\x82\x84", 11}},
+        {"half a trailer",
+         {"\0\0\xc\1\4\0\0\0\1\x83\x86\x44\5/echo\x41\1t\0\0\1\1\1\0\0\0\1\x93", 31}},
+    };
+    struct http_fixture f;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.header_timeout_ms = 20;
+    http_fixture_open(&f, &limits, 1);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct net_client c;
+        ROW(rows[i].name);
+        net_client_open(&c, f.port);
+        net_client_send(&c, STR("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0"));
+        net_client_send(&c, rows[i].bytes);
+        net_client_read_all(&c);
+        net_client_close(&c);
+    }
+    assert_int_equal(http_fixture_stats(&f).connections_cut, COUNT_OF(rows));
+    http_fixture_close(&f, 20000);
+}
+
 static void http2__tells_the_handler_of_a_body_that_is_too_large(void **state)
 {
     (void)state;
     static char body[100000];
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = h2_client_request(&w.c, "POST", "/echo?limit=10", str_from(body, sizeof body), true);
     h2_client_finish(&w.c, s);
     assert_int_equal(w.c.streams[s].status, 413);
@@ -277,7 +363,7 @@ static void http2__takes_large_bodies(void **state)
         body[i] = (char)('a' + i % 23);
     }
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t one = h2_client_request(&w.c, "POST", "/echo", str_from(body, sizeof body), false);
     size_t two = h2_client_request(&w.c, "POST", "/echo", str_from(body, sizeof body), false);
     expect_answer(&w, one, 200, str_from(body, sizeof body));
@@ -291,8 +377,7 @@ static void http2__refuses_a_body_that_there_is_no_room_for(void **state)
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.loop_body_bytes = 10;
-    http_fixture_open(&w.f, &limits, 1);
-    h2_client_open(&w.c, w.f.port);
+    open_world(&w, &limits);
     size_t collected = h2_client_request(&w.c, "POST", "/echo", STR("more than ten"), false);
     expect_answer(&w, collected, 503, STR("refused"));
     /* Before the handler has said what it wants, the server itself must refuse. */
@@ -309,7 +394,7 @@ static void http2__lets_the_handler_decide_about_the_body_later(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = h2_client_request(&w.c, "POST", "/late/x", STR("before"), true);
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     h2_client_more(&w.c, s, STR(" between"), false);
@@ -325,7 +410,7 @@ static void http2__stops_one_stream_that_is_not_consumed_and_no_other(void **sta
     enum { TOTAL = 3 << 20 };
     static char body[TOTAL];
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     expect_answer(&w, get(&w, "/hello"), 200, STR("hello"));
     size_t held = h2_client_request(&w.c, "POST", "/hold/h", str_from(body, sizeof body), false);
     http_fixture_wait(&w.f, FIXTURE_BODY, 1 << 20);
@@ -348,7 +433,7 @@ static void http2__tells_the_handler_once_when_the_stream_is_reset(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t a = get(&w, "/park/a");
     size_t b = h2_client_request(&w.c, "POST", "/hold/b", STR("x"), true);
     size_t c = get(&w, "/push/c");
@@ -371,7 +456,7 @@ static void http2__tells_every_handler_when_the_connection_is_lost(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     (void)get(&w, "/park/a");
     (void)get(&w, "/push/b");
     (void)h2_client_request(&w.c, "POST", "/hold/c", STR("x"), true);
@@ -386,7 +471,7 @@ static void http2__resets_a_dropped_stream(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = get(&w, "/drop");
     h2_client_finish(&w.c, s);
     assert_int_equal(w.c.streams[s].error_code, NGHTTP2_CANCEL);
@@ -403,7 +488,7 @@ static void http2__goes_on_when_a_slow_reader_reads(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     size_t s = get(&w, "/flow?n=5000000");
     /* The client's window is 64 KiB: the server has to wait before the first step. */
     http_fixture_wait(&w.f, FIXTURE_FULL, 1);
@@ -420,8 +505,7 @@ static void http2__starts_nothing_while_much_is_unread(void **state)
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.output_bytes = 2 << 20;
-    http_fixture_open(&w.f, &limits, 1);
-    h2_client_open(&w.c, w.f.port);
+    open_world(&w, &limits);
     for (size_t i = 0; i < STREAMS; i++) {
         (void)get(&w, "/static");
     }
@@ -446,8 +530,7 @@ static void http2__cuts_off_a_client_that_takes_nothing(void **state)
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.write_timeout_ms = 20;
-    http_fixture_open(&w.f, &limits, 1);
-    h2_client_open(&w.c, w.f.port);
+    open_world(&w, &limits);
     (void)get(&w, "/flow?n=5000000");
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
     close_world(&w);
@@ -460,8 +543,15 @@ static void http2__ends_a_connection_that_keeps_resetting(void **state)
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.h2_reset_burst = 10;
     limits.h2_reset_per_s = 0;
-    http_fixture_open(&w.f, &limits, 1);
-    h2_client_open(&w.c, w.f.port);
+    open_world(&w, &limits);
+    /* A reset that comes after the answer costs nothing. */
+    for (int i = 0; i < 8; i++) {
+        size_t s = get(&w, "/hello");
+        expect_answer(&w, s, 200, STR("hello"));
+        char reset[] = "\0\0\4\3\0\0\0\0\0\0\0\0\x8";
+        reset[8] = (char)w.c.streams[s].id;
+        net_client_send(&w.c.net, str_from(reset, sizeof reset - 1));
+    }
     for (int i = 0; i < 30; i++) {
         size_t s = get(&w, "/park/p");
         assert_int_equal(nghttp2_submit_rst_stream(w.c.session, NGHTTP2_FLAG_NONE,
@@ -470,7 +560,7 @@ static void http2__ends_a_connection_that_keeps_resetting(void **state)
         h2_client_flush(&w.c);
     }
     h2_client_read_all(&w.c);
-    assert_true(w.c.goaway);
+    assert_int_equal(w.c.goaways, 1);
     assert_int_equal(w.c.goaway_code, NGHTTP2_ENHANCE_YOUR_CALM);
     assert_true(http_fixture_count(&w.f, FIXTURE_STARTED) < 20);
     close_world(&w);
@@ -481,8 +571,7 @@ static void http2__ends_a_connection_that_makes_no_sense(void **state)
     (void)state;
     struct http_fixture f;
     struct net_client c;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     net_client_open(&c, f.port);
     net_client_send(&c, STR("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nthis is not a frame at all, sorry"));
     net_client_read_all(&c);
@@ -496,8 +585,7 @@ static void http2__finds_the_preface_however_it_is_cut(void **state)
     static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
     static const char settings[] = "\0\0\0\4\0\0\0\0\0";
     struct http_fixture f;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     for (size_t cut = 1; cut < sizeof preface - 1; cut += 5) {
         struct net_client c;
         net_client_open(&c, f.port);
@@ -526,13 +614,13 @@ static void http2__says_goaway_when_the_server_stops(void **state)
 {
     (void)state;
     struct world w;
-    open_world(&w);
+    open_world(&w, NULL);
     w.f.answer_when_stopping = false;
     size_t s = get(&w, "/park/p");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_stop(&w.f, 20000);
     http_fixture_wait(&w.f, FIXTURE_STOPPING, 1);
-    while (!w.c.goaway) {
+    while (w.c.goaways == 0) {
         assert_true(h2_client_step(&w.c));
     }
     assert_int_equal(w.c.goaway_code, NGHTTP2_NO_ERROR);
@@ -549,10 +637,9 @@ static void http2__ends_idle_connections(void **state)
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.idle_timeout_ms = 20;
-    http_fixture_open(&w.f, &limits, 1);
-    h2_client_open(&w.c, w.f.port);
+    open_world(&w, &limits);
     h2_client_read_all(&w.c);
-    assert_true(w.c.goaway);
+    assert_true(w.c.goaways > 0);
     assert_int_equal(w.c.goaway_code, NGHTTP2_NO_ERROR);
     close_world(&w);
 }
@@ -568,6 +655,9 @@ TEST_GROUP(http2, cmocka_unit_test(http2__answers_by_prior_knowledge),
            cmocka_unit_test(http2__answers_head_and_bodyless_statuses),
            cmocka_unit_test(http2__writes_only_headers_that_http2_has),
            cmocka_unit_test(http2__refuses_what_is_past_a_limit),
+           cmocka_unit_test(http2__continues_only_when_the_handler_wants_the_body),
+           cmocka_unit_test(http2__reads_on_for_a_moment_after_an_early_answer),
+           cmocka_unit_test(http2__cuts_a_client_whose_head_comes_too_slowly),
            cmocka_unit_test(http2__tells_the_handler_of_a_body_that_is_too_large),
            cmocka_unit_test(http2__takes_large_bodies),
            cmocka_unit_test(http2__refuses_a_body_that_there_is_no_room_for),

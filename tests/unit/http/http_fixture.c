@@ -109,6 +109,12 @@ static void kept_gone(struct http_request *req)
     note(p->fixture, FIXTURE_GONE, 1);
 }
 
+static void parked_shut(struct http_request *req)
+{
+    struct parked *p = req->data;
+    note(p->fixture, FIXTURE_SHUT, 1);
+}
+
 static void parked_stopping(struct http_request *req)
 {
     struct parked *p = req->data;
@@ -376,6 +382,13 @@ static void handle_keep(struct http_fixture *f, struct http_request *req, struct
     req->on = &watch;
 }
 
+static void handle_stay(struct http_fixture *f, struct http_request *req, struct str name)
+{
+    static const struct http_watch watch = {.gone = parked_gone, .shut = parked_shut};
+    (void)park(f, req, name);
+    req->on = &watch;
+}
+
 static void handle_push(struct http_fixture *f, struct http_request *req, struct str name)
 {
     begin(req);
@@ -497,6 +510,7 @@ static const struct {
     {{"/park/", 6},  handle_park},
     {{"/late/", 6},  handle_park},
     {{"/keep/", 6},  handle_keep},
+    {{"/stay/", 6},  handle_stay},
     {{"/push/", 6},  handle_push},
     {{"/hold/", 6},  handle_hold},
     {{"/bidi", 5},   handle_bidi},
@@ -552,7 +566,11 @@ void http_fixture_open(struct http_fixture *f, const struct http_limits *limits,
 {
     static const struct http_listen listen_on = {.address = "127.0.0.1:0"};
     struct http_server_config config = {
-        .listen = &listen_on, .listen_count = 1, .threads = threads, .limits = *limits};
+        .listen = &listen_on,
+        .listen_count = 1,
+        .threads = threads,
+        .limits = limits == NULL ? HTTP_LIMITS_DEFAULT : *limits,
+    };
     http_fixture_open_config(f, &config);
 }
 

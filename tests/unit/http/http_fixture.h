@@ -8,6 +8,7 @@
  *   /park/NAME        nothing, until http_fixture_do
  *   /late/NAME        says nothing about its body until http_fixture_do(…, FIXTURE_COLLECT)
  *   /keep/NAME        as /park, but kept when the client has gone
+ *   /stay/NAME        as /park, but kept when the client has shut its side
  *   /push/NAME        begins a streamed answer; http_fixture_do writes to it
  *   /hold/NAME        streams its body and consumes nothing until http_fixture_do
  *   /bidi             gives back its body, piece by piece
@@ -34,6 +35,7 @@ enum fixture_event {
     FIXTURE_STARTED,  /* on_request was called */
     FIXTURE_PARKED,   /* somebody waits for http_fixture_do */
     FIXTURE_GONE,     /* on->gone was called */
+    FIXTURE_SHUT,     /* on->shut was called */
     FIXTURE_STOPPING, /* on->stopping was called */
     FIXTURE_FULL,     /* a write said FULL */
     FIXTURE_WRITABLE, /* on->writable was called */
@@ -64,7 +66,7 @@ struct http_fixture {
     struct parked *parked;
 };
 
-/* One plain listener on 127.0.0.1, the given limits, that many threads. */
+/* One plain listener on 127.0.0.1, the given limits (NULL: the defaults), that many threads. */
 void http_fixture_open(struct http_fixture *f, const struct http_limits *limits, unsigned threads);
 
 /* Any configuration; its handlers and data are set here. */

@@ -1,6 +1,5 @@
 #include "http/http_limits.h"
 
-#include "base/buf.h"
 #include "http_world.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -73,15 +72,12 @@ static void http_limits__refuse_in_the_order_of_the_pipeline(void **state)
 {
     (void)state;
     struct http_world w;
-    struct net_answer a;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_world_open(&w, &limits);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\nGET / HTTP/1.1\r\nHost : t\r\n\r\n"
                        "GET /hello HTTP/1.1\r\n" H "\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "first");
-    assert_true(net_client_answer(&w.c, false, &a));
-    expect_str(a.body, STR("first"));
+    http_world_expect(&w, 200, "first");
     expect_refusal(&w.c, 400,
                    "{\"error\":\"a header name is not well-formed\","
                    "\"code\":\"VALIDATION_ERROR\"}\n");
@@ -93,18 +89,14 @@ static void http_limits__give_one_answer_when_the_body_breaks_after_it(void **st
 {
     (void)state;
     struct http_world w;
-    struct net_answer a;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_world_open(&w, &limits);
+    http_world_open(&w, NULL);
     http_world_say(&w, "GET /park/a HTTP/1.1\r\n" H "\r\n"
                        "POST /hello HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\nxyz\r\n");
     http_fixture_wait(&w.f, FIXTURE_STARTED, 2);
     http_fixture_do(&w.f, "a", FIXTURE_ANSWER, "a");
-    assert_true(net_client_answer(&w.c, false, &a));
-    assert_true(net_client_answer(&w.c, false, &a));
-    expect_str(a.body, STR("hello"));
-    net_client_read_all(&w.c);
-    assert_int_equal(w.c.in.len, 0);
+    http_world_expect(&w, 200, "a");
+    http_world_expect(&w, 200, "hello");
+    http_world_expect_end(&w);
     http_world_close(&w);
 }
 
@@ -112,8 +104,7 @@ static void http_limits__tell_the_handler_when_its_body_breaks(void **state)
 {
     (void)state;
     struct http_world w;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_world_open(&w, &limits);
+    http_world_open(&w, NULL);
     http_world_say(&w,
                    "POST /hold/h HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
     http_fixture_wait(&w.f, FIXTURE_BODY, 1);
@@ -129,8 +120,7 @@ static void http_limits__let_a_handler_finish_what_was_refused(void **state)
 {
     (void)state;
     struct http_world w;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_world_open(&w, &limits);
+    http_world_open(&w, NULL);
     http_world_say(&w, "POST /keep/k HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n");
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     http_fixture_do(&w.f, "k", FIXTURE_COLLECT, "");
@@ -147,12 +137,11 @@ static void http_limits__answer_408_to_a_head_that_comes_too_slowly(void **state
 {
     (void)state;
     struct http_world w;
-    struct net_answer a;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     limits.header_timeout_ms = 20;
     http_world_open(&w, &limits);
     http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\nGET /he");
-    assert_true(net_client_answer(&w.c, false, &a));
+    http_world_expect(&w, 200, "hello");
     expect_refusal(&w.c, 408,
                    "{\"error\":\"the request head comes too slowly\","
                    "\"code\":\"REQUEST_TIMEOUT\"}\n");
@@ -189,7 +178,6 @@ static void http_limits__close_silent_connections_silently(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct http_world w;
-        struct net_answer a;
         struct http_limits limits = HTTP_LIMITS_DEFAULT;
         limits.idle_timeout_ms = 20;
         limits.header_timeout_ms = 20;
@@ -197,10 +185,9 @@ static void http_limits__close_silent_connections_silently(void **state)
         http_world_open(&w, &limits);
         http_world_say(&w, rows[i].said);
         for (size_t n = 0; n < rows[i].answers; n++) {
-            assert_true(net_client_answer(&w.c, false, &a));
+            http_world_expect(&w, 200, "hello");
         }
-        net_client_read_all(&w.c);
-        assert_int_equal(w.c.in.len, 0);
+        http_world_expect_end(&w);
         http_world_close(&w);
     }
 }

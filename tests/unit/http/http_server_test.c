@@ -106,8 +106,7 @@ static void http_server_stop__tells_parked_requests_and_sends_their_answers(void
     struct net_client idle;
     struct net_client parked;
     struct net_answer a;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     f.answer_when_stopping = true;
     net_client_open(&idle, f.port);
     net_client_open(&parked, f.port);
@@ -137,8 +136,7 @@ static void http_server_stop__cuts_what_does_not_finish_in_time(void **state)
     (void)state;
     struct http_fixture f;
     struct net_client c;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 2);
+    http_fixture_open(&f, NULL, 2);
     net_client_open(&c, f.port);
     net_client_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
     http_fixture_wait(&f, FIXTURE_PARKED, 1);
@@ -156,8 +154,7 @@ static void http_server_stop__finishes_what_is_under_way(void **state)
     struct http_fixture f;
     struct net_client c;
     struct net_answer a;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     net_client_open(&c, f.port);
     net_client_send(&c, STR("POST /late/x HTTP/1.1\r\n" H "Content-Length: 4\r\n\r\nha"));
     http_fixture_wait(&f, FIXTURE_PARKED, 1);
@@ -180,8 +177,7 @@ static void http_server_stop__accepts_no_more(void **state)
     struct net_client c;
     struct net_client late;
     struct net_answer a;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     net_client_open(&c, f.port);
     net_client_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
     http_fixture_wait(&f, FIXTURE_PARKED, 1);
@@ -205,8 +201,7 @@ static void http_server__waits_when_there_are_no_file_descriptors(void **state)
     struct net_client early;
     struct net_client late = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
     struct net_answer a;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    http_fixture_open(&f, &limits, 1);
+    http_fixture_open(&f, NULL, 1);
     net_client_open(&early, f.port);
     net_client_send(&early, STR("GET /hello HTTP/1.1\r\n" H "\r\n"));
     assert_true(net_client_answer(&early, false, &a));

@@ -24,6 +24,7 @@ static void http_target_split__takes_a_target_apart(void **state)
         {"http://h/p?q",            "/p",        "/p",       "q"},
         {"https://h:1",             "/",         "/",        ""},
         {"http://h?q",              "/",         "/",        "q"},
+        {"HTTP://h/p",              "/p",        "/p",       ""},
         {"/a%",                     NULL, NULL, NULL},
         {"/a%2",                    NULL, NULL, NULL},
         {"/a%zz",                   NULL, NULL, NULL},
@@ -32,6 +33,8 @@ static void http_target_split__takes_a_target_apart(void **state)
         {"a",                       NULL, NULL, NULL},
         {"ftp://h/p",               NULL, NULL, NULL},
         {"http://",                 NULL, NULL, NULL},
+        {"http:///p",               NULL, NULL, NULL},
+        {"http://?q",               NULL, NULL, NULL},
     };
     /* clang-format on */
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

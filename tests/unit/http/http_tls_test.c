@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -52,17 +53,22 @@ static void write_certificate(const struct world *w, const char *name)
     EVP_PKEY_free(key);
 }
 
-static void open_world(struct world *w, const struct http_limits *limits)
+static void set_files(struct world *w)
 {
-    static const struct http_listen listen_on = {.address = "127.0.0.1:0", .tls = true};
     w->dir = tmpdir_new();
     (void)snprintf(w->cert, sizeof w->cert, "%s/cert.pem", w->dir.path);
     (void)snprintf(w->key, sizeof w->key, "%s/key.pem", w->dir.path);
+}
+
+static void open_world(struct world *w, const struct http_limits *limits)
+{
+    static const struct http_listen listen_on = {.address = "127.0.0.1:0", .tls = true};
+    set_files(w);
     write_certificate(w, "first");
     struct http_server_config config = {.listen = &listen_on,
                                         .listen_count = 1,
                                         .threads = 2,
-                                        .limits = *limits,
+                                        .limits = limits == NULL ? HTTP_LIMITS_DEFAULT : *limits,
                                         .tls_cert_file = w->cert,
                                         .tls_key_file = w->key};
     http_fixture_open_config(&w->f, &config);
@@ -146,8 +152,7 @@ static void http_tls__serves_http1(void **state)
     struct world w;
     struct tls_client c;
     struct buf in;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     tls_open(&c, &w, "\x08http/1.1");
     expect_str(alpn_of(&c), STR("http/1.1"));
@@ -169,8 +174,7 @@ static void http_tls__agrees_on_http2(void **state)
     struct world w;
     struct tls_client c;
     struct buf in;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     tls_open(&c, &w, "\x08http/1.1\x02h2");
     expect_str(alpn_of(&c), STR("h2"));
@@ -222,13 +226,69 @@ static void http_tls__tells_the_handler_when_the_client_has_gone(void **state)
     (void)state;
     struct world w;
     struct tls_client c;
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     tls_open(&c, &w, NULL);
     tls_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
     http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
     tls_close(&c);
     http_fixture_wait(&w.f, FIXTURE_GONE, 1);
+    close_world(&w);
+}
+
+static void http_tls__takes_a_good_bye_for_the_end(void **state)
+{
+    (void)state;
+    struct world w;
+    struct tls_client c;
+    struct buf in;
+    open_world(&w, NULL);
+    buf_init(&in, SIZE_MAX);
+    /* Both keep their sockets open and wait for the server's good-bye. */
+    tls_open(&c, &w, NULL);
+    tls_send(&c, STR("GET /park/a HTTP/1.1\r\n" H "\r\n"));
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 1);
+    assert_int_equal(SSL_shutdown(c.ssl), 0);
+    http_fixture_wait(&w.f, FIXTURE_GONE, 1);
+    assert_int_equal(SSL_shutdown(c.ssl), 1);
+    tls_close(&c);
+
+    tls_open(&c, &w, NULL);
+    tls_send(&c, STR("GET /stay/b HTTP/1.1\r\n" H "\r\n"));
+    http_fixture_wait(&w.f, FIXTURE_PARKED, 2);
+    assert_int_equal(SSL_shutdown(c.ssl), 0);
+    http_fixture_wait(&w.f, FIXTURE_SHUT, 1);
+    http_fixture_do(&w.f, "b", FIXTURE_ANSWER, "b");
+    tls_read(&c, &in, SIZE_MAX);
+    expect_str(str_from(in.ptr, 12), STR("HTTP/1.1 200"));
+    assert_int_equal(SSL_get_error(c.ssl, 0), SSL_ERROR_ZERO_RETURN);
+    tls_close(&c);
+    buf_deinit(&in);
+    close_world(&w);
+}
+
+static void http_tls__says_good_bye_to_idle_clients(void **state)
+{
+    (void)state;
+    static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0";
+    static const struct str first[] = {
+        {"GET /hello HTTP/1.1\r\n" H "\r\n", 32},
+        {preface, sizeof preface - 1},
+    };
+    struct world w;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.idle_timeout_ms = 20;
+    open_world(&w, &limits);
+    for (size_t i = 0; i < COUNT_OF(first); i++) {
+        struct tls_client c;
+        struct buf in;
+        buf_init(&in, SIZE_MAX);
+        tls_open(&c, &w, NULL);
+        tls_send(&c, first[i]);
+        tls_read(&c, &in, SIZE_MAX);
+        assert_int_equal(SSL_get_error(c.ssl, 0), SSL_ERROR_ZERO_RETURN);
+        tls_close(&c);
+        buf_deinit(&in);
+    }
     close_world(&w);
 }
 
@@ -260,8 +320,7 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     struct tls_client old;
     struct buf in;
     struct err err = {0};
-    struct http_limits limits = HTTP_LIMITS_DEFAULT;
-    open_world(&w, &limits);
+    open_world(&w, NULL);
     buf_init(&in, SIZE_MAX);
     tls_open(&old, &w, NULL);
     write_certificate(&w, "second");
@@ -287,6 +346,9 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     tmpdir_write(w.key, STR("not a key"));
     assert_int_equal(http_server_reload_tls(w.f.server, &err), ERR_IO);
     assert_non_null(strstr(err.msg, "key.pem"));
+    assert_int_equal(unlink(w.key), 0);
+    assert_int_equal(http_server_reload_tls(w.f.server, &err), ERR_IO);
+    assert_non_null(strstr(err.msg, "key.pem': no such file"));
     tls_open(&old, &w, NULL);
     expect_name(&old, "second");
     tls_close(&old);
@@ -294,9 +356,33 @@ static void http_server_reload_tls__changes_the_certificate_of_new_connections(v
     close_world(&w);
 }
 
-TEST_GROUP(http_tls, cmocka_unit_test(http_tls__serves_http1),
-           cmocka_unit_test(http_tls__agrees_on_http2),
+static void http_tls_load__asks_nobody_for_a_password(void **state)
+{
+    (void)state;
+    struct world w;
+    struct err err = {0};
+    SSL_CTX *context = NULL;
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    set_files(&w);
+    write_certificate(&w, "first");
+    FILE *file = fopen(w.key, "w");
+    assert_non_null(file);
+    assert_int_equal(PEM_write_PrivateKey(file, key, EVP_aes_128_cbc(),
+                                          (const unsigned char *)"secret", 6, NULL, NULL),
+                     1);
+    assert_int_equal(fclose(file), 0);
+    EVP_PKEY_free(key);
+    assert_int_equal(http_tls_load(w.cert, w.key, &context, &err), ERR_IO);
+    assert_non_null(strstr(err.msg, "key.pem"));
+    assert_non_null(strstr(err.msg, "password"));
+    tmpdir_remove(&w.dir);
+}
+
+TEST_GROUP(http_tls, cmocka_unit_test(http_tls_load__asks_nobody_for_a_password),
+           cmocka_unit_test(http_tls__serves_http1), cmocka_unit_test(http_tls__agrees_on_http2),
            cmocka_unit_test(http_tls__carries_large_bodies_both_ways),
            cmocka_unit_test(http_tls__tells_the_handler_when_the_client_has_gone),
+           cmocka_unit_test(http_tls__takes_a_good_bye_for_the_end),
+           cmocka_unit_test(http_tls__says_good_bye_to_idle_clients),
            cmocka_unit_test(http_tls__ends_what_is_not_tls),
            cmocka_unit_test(http_server_reload_tls__changes_the_certificate_of_new_connections));

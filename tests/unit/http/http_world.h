@@ -3,8 +3,11 @@
  */
 #pragma once
 
+#include "base/buf.h"
 #include "http_fixture.h"
+#include "lib/expect.h"
 #include "lib/net_client.h"
+#include "lib/test.h"
 
 /* The header that every request has. */
 #define H "Host: t\r\n"
@@ -14,6 +17,7 @@ struct http_world {
     struct net_client c;
 };
 
+/* limits NULL: the defaults. */
 static inline void http_world_open(struct http_world *w, const struct http_limits *limits)
 {
     http_fixture_open(&w->f, limits, 1);
@@ -29,4 +33,21 @@ static inline void http_world_close(struct http_world *w)
 static inline void http_world_say(struct http_world *w, const char *text)
 {
     net_client_send(&w->c, str_from_z(text));
+}
+
+/* The next answer. */
+static inline void http_world_expect(struct http_world *w, int status, const char *body)
+{
+    struct net_answer a;
+    assert_true(net_client_answer(&w->c, false, &a));
+    assert_int_equal(a.status, status);
+    expect_str(a.body, str_from_z(body));
+}
+
+/* The connection ends, politely, and there is nothing more on it. */
+static inline void http_world_expect_end(struct http_world *w)
+{
+    net_client_read_all(&w->c);
+    assert_false(w->c.reset);
+    expect_str(buf_str(&w->c.in), STR_EMPTY);
 }

@@ -1,0 +1,82 @@
+"""TLS on the server's own port: certificates, and how they are changed under way."""
+import os
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import tempfile
+import unittest
+
+from harness import PATIENCE_S, Server, wait_until
+
+
+class Tls(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="corvo-tls-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.cert, self.key = (os.path.join(self.folder, f) for f in ("cert.pem", "key.pem"))
+        self.first = self.make_certificate()
+        self.server = Server("--tls-cert", self.cert, "--tls-key", self.key)
+        self.addCleanup(self.server.stop)
+
+    def make_certificate(self):
+        """A new one with its key, in the files that the server reads."""
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+                        "/CN=localhost", "-keyout", self.key, "-out", self.cert],
+                       check=True, capture_output=True)
+        with open(self.cert, encoding="ascii") as file:
+            return file.read()
+
+    def connect(self, *protocols):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        if protocols:
+            context.set_alpn_protocols(protocols)
+        plain = socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE_S)
+        connection = context.wrap_socket(plain)
+        self.addCleanup(connection.close)
+        return connection
+
+    def certificate(self):
+        """The one that a new connection is shown."""
+        return ssl.DER_cert_to_PEM_cert(self.connect().getpeercert(binary_form=True))
+
+    def expect_healthy(self, connection):
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n")
+        self.assertTrue(connection.recv(65536).startswith(b"HTTP/1.1 200 "))
+
+    def reload(self, outcome):
+        """SIGHUP; returns the record with which the server says how that went."""
+        count = len(self.server.events(outcome))
+        self.server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: len(self.server.events(outcome)) > count, f"the log saying {outcome!r}")
+        return self.server.events(outcome)[-1]
+
+    def test_the_protocol_is_agreed_on(self):
+        for offered, chosen in ((("h2", "http/1.1"), "h2"), (("http/1.1", "h2"), "h2"),
+                                (("http/1.1",), "http/1.1"), (("spdy/1",), None), ((), None)):
+            with self.subTest(offered=offered):
+                self.assertEqual(self.connect(*offered).selected_alpn_protocol(), chosen)
+
+    def test_certificates_are_read_again_on_sighup(self):
+        old = self.connect()
+        self.assertEqual(self.certificate(), self.first)
+        second = self.make_certificate()
+        self.reload("reloaded")
+        wait_until(lambda: self.certificate() == second, "the new certificate")
+        self.expect_healthy(old)
+
+        # Files that cannot be used change nothing, and the log says which and why.
+        with open(self.key, "w", encoding="ascii") as file:
+            file.write("not a key\n")
+        self.assertIn("key.pem", self.reload("tls not reloaded")["error"])
+        os.unlink(self.cert)
+        self.assertIn("cert.pem': no such file", self.reload("tls not reloaded")["error"])
+        self.assertEqual(self.certificate(), second)
+        self.expect_healthy(old)
+
+
+if __name__ == "__main__":
+    unittest.main()
