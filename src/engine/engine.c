@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "base/limits.h"
 #include "engine/engine_int.h"
 #include "log/log.h"
+#include "loop/pool.h"
 #include "os/os_file.h"
 #include "store/store_docs.h"
 
@@ -219,6 +221,8 @@ static void core_main(void *data)
 {
     struct engine *e = data;
     open_loop(e);
+    pool_start(&e->loop);
+    (void)pthread_setname_np(pthread_self(), "core");
     if (start(e, &e->open_err) != ERR_OK) {
         e->open_failed = true;
         e->open_answered = true;

@@ -1,5 +1,6 @@
 #include "svc/svc_bulk.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <uv.h>
@@ -455,6 +456,7 @@ static void thread_main(void *data)
 {
     struct svc_bulk *b = data;
     uint64_t period = (uint64_t)b->config.look_ms;
+    (void)pthread_setname_np(pthread_self(), "bulk");
     CHECK(uv_loop_init(&b->loop) == 0);
     mailbox_open(&b->box, &b->loop);
     CHECK(uv_timer_init(&b->loop, &b->look_timer) == 0);
