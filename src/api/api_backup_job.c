@@ -87,12 +87,11 @@ static struct wall unique_until(const struct job *j, struct store_snapshot *sn)
     if (j->unique_key.len == 0) {
         return WALL_NONE;
     }
-    buf_init(&key, SIZE_MAX);
-    buf_add_str(&key, j->queue);
-    buf_add_char(&key, '\0');
-    buf_add_str(&key, j->unique_key);
-    bool holds = store_snapshot_record(sn, STORE_KIND_LOCK, buf_str(&key), &value) &&
-                 store_record_decode_lock(value, &lock) && id_eq(lock.job, j->id);
+    buf_init(&key, STORE_LOCK_KEY_BYTES_MAX);
+    bool holds =
+        store_snapshot_record(sn, STORE_KIND_LOCK,
+                              store_record_lock_key(j->queue, j->unique_key, &key), &value) &&
+        store_record_decode_lock(value, &lock) && id_eq(lock.job, j->id);
     buf_deinit(&key);
     return holds ? lock.expires_at : WALL_NONE;
 }

@@ -126,19 +126,15 @@ void workers__heartbeat(struct machine *m, struct str id)
     }
 }
 
-unsigned workers__prune(struct machine *m, unsigned limit)
+void workers__prune(struct machine *m, unsigned limit)
 {
-    unsigned done = 0;
-    for (; done < limit; done++) {
-        struct heap_node *first = heap_first(&m->worker_prune);
-        if (first == NULL || first->key >= m->now.ns) {
-            break;
-        }
+    struct heap_node *first;
+    for (; limit > 0 && (first = heap_first(&m->worker_prune)) != NULL && first->key < m->now.ns;
+         limit--) {
         struct worker *w = CONTAINER_OF(first, struct worker, prune);
         store_delete(&m->store, STORE_KIND_WORKER, w->node.key);
         worker_free(m, w);
     }
-    return done;
 }
 
 struct each_worker {
