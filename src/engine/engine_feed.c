@@ -43,9 +43,7 @@ struct engine_feed {
     atomic_uint_fast64_t newest;
     atomic_uint_fast64_t waiting;
     atomic_uint_fast64_t handed; /* taken, and not yet in the copy */
-    /* opening and closing */
-    struct msg msg;
-    uv_sem_t handled;
+    struct msg free_msg;
 };
 
 static struct id_slot *slot_for(const struct id_set *s, struct id id, uint32_t hash)
@@ -270,35 +268,25 @@ void engine_take_deinit(struct engine_take *t)
 
 /* Opening and closing: the caller waits for the core thread. */
 
-static void deliver_open(struct msg *m)
+static void begin(void *data)
 {
-    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    struct engine_feed *f = data;
     f->next = f->engine->feeds;
     f->engine->feeds = f;
     f->begin_index = machine_applied_index(f->engine->machine);
     f->begin_hash = machine_state_hash(f->engine->machine);
     publish(f, f->begin_index);
-    uv_sem_post(&f->handled);
 }
 
-static void deliver_close(struct msg *m)
+static void end(void *data)
 {
-    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    struct engine_feed *f = data;
     struct engine_feed **at = &f->engine->feeds;
     while (*at != f) {
         CHECK(*at != NULL);
         at = &(*at)->next;
     }
     *at = f->next;
-    uv_sem_post(&f->handled);
-}
-
-static void send_and_wait(struct engine_feed *f, void (*deliver)(struct msg *m))
-{
-    f->msg.deliver = deliver;
-    bool posted = mailbox_post(&f->engine->box, &f->msg);
-    CHECK(posted);
-    uv_sem_wait(&f->handled);
 }
 
 struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
@@ -310,8 +298,7 @@ struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
     f->reply_to = reply_to;
     f->woken = woken;
     f->data = data;
-    CHECK(uv_sem_init(&f->handled, 0) == 0);
-    send_and_wait(f, deliver_open);
+    engine__visit(e, begin, f);
     return f;
 }
 
@@ -340,8 +327,7 @@ void engine_feed_copied(struct engine_feed *f)
  * memory goes behind it, by the same way. */
 static void deliver_free(struct msg *m)
 {
-    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
-    uv_sem_destroy(&f->handled);
+    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, free_msg);
     set_clear(&f->set);
     free(f);
 }
@@ -353,9 +339,9 @@ static void woken_no_more(void *data)
 
 void engine_feed_close(struct engine_feed *f)
 {
-    send_and_wait(f, deliver_close);
+    engine__visit(f->engine, end, f); /* it is closed before the engine */
     f->woken = woken_no_more;
-    f->msg.deliver = deliver_free;
-    bool posted = mailbox_post(f->reply_to, &f->msg);
+    f->free_msg.deliver = deliver_free;
+    bool posted = mailbox_post(f->reply_to, &f->free_msg);
     CHECK(posted);
 }
