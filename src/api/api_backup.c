@@ -98,15 +98,13 @@ static void write_schedule(void *data, struct str rest, struct str value)
 {
     struct backup *b = data;
     struct store_schedule s;
-    struct id id;
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &s)) {
         check_fatal("the record of a schedule cannot be read");
     }
-    id = id_from_bytes(rest.ptr);
     if (api_backup__is_own(b->call, s.queue)) {
         add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
         struct json_write w = json_write_to(&b->out);
-        api_backup_job__write_schedule(&w, b->call, id, &s);
+        api_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s);
     }
 }
 

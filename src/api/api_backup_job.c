@@ -105,9 +105,7 @@ static void write_waits(struct json_write *w, struct str ids)
     json_write_key(w, STR("waits_for"));
     json_write_array(w);
     for (size_t i = 0; i < ids.len / ID_BYTES; i++) {
-        struct id id;
-        id = id_from_bytes(ids.ptr + i * ID_BYTES);
-        size_t len = id_format(id, ID_JOB, text);
+        size_t len = id_format(id_from_bytes(ids.ptr + i * ID_BYTES), ID_JOB, text);
         json_write_str(w, str_from(text, len));
     }
     json_write_end(w);

@@ -184,9 +184,7 @@ struct str api_chain__add_dependencies(struct api_call *c, struct str config, st
     json_write_array(&w);
     for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
         char text[ID_TEXT_MAX];
-        struct id id;
-        id = id_from_bytes(waits_for.ptr + at);
-        size_t len = id_format(id, ID_JOB, text);
+        size_t len = id_format(id_from_bytes(waits_for.ptr + at), ID_JOB, text);
         json_write_str(&w, str_from(text, len));
     }
     json_write_end(&w);

@@ -199,8 +199,7 @@ static void explain_dependencies(struct api_call *c, struct explanation *e)
     json_write_key(e->w, STR("waits_for"));
     json_write_array(e->w);
     for (size_t i = 0; i < count && i < DEPENDENCIES_MAX; i++) {
-        struct id id;
-        id = id_from_bytes(ids.ptr + i * ID_BYTES);
+        struct id id = id_from_bytes(ids.ptr + i * ID_BYTES);
         json_write_object(e->w);
         api_document__id(e->w, "job_id", id, ID_JOB);
         api_document__text(e->w, "state", str_from_z(state_of(c, id)));

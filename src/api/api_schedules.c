@@ -13,8 +13,6 @@
 #include "os/os_clock.h"
 #include "store/store_record.h"
 
-enum { ZONE_BYTES_MAX = 1 << 20 };
-
 struct schedule_in {
     struct str name;
     struct str queue;
@@ -90,7 +88,7 @@ static void look(void *data, struct str rest, struct str value)
         !api_names__is_visible(s->call, f.rec.name)) {
         return;
     }
-    memcpy(f.id.b, rest.ptr, ID_BYTES);
+    f.id = id_from_bytes(rest.ptr);
     if ((s->by_id && id_eq(f.id, s->id)) || str_eq(f.rec.name, s->wanted)) {
         struct str kept = arena_str(s->call->arena, value); /* the only one that is */
         s->any = kept.len == value.len && store_record_decode_schedule(kept, &f.rec);
@@ -249,7 +247,7 @@ static void list_one(void *data, struct str rest, struct str value)
     }
     struct row *row = &l->rows[l->count++];
     row->name = name;
-    memcpy(row->id.b, rest.ptr, ID_BYTES);
+    row->id = id_from_bytes(rest.ptr);
 }
 
 static int compare_names(const void *a, const void *b)

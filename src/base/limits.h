@@ -57,6 +57,7 @@ enum {
     LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
     LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
+    LIMIT_STEP_DOCS          = 5000,         /* documents that one step of a purge, clear or delete looks at, for the same reason */
 
     /* the pipeline */
     LIMIT_ENTRY_OPS          = 1024,         /* operations per log entry */

@@ -131,8 +131,10 @@ struct wall queues__throttled_until(const struct queue *q, struct wall now);
 /* How many claims its limits let through now. */
 uint32_t queues__places(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);
+/* A throttle begins with no claim counted, or goes. False when it is this one already. */
+bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);
 void queues__drop_throttle(struct machine *m, struct queue *q);
-void queues__ready(struct machine *m, struct queue *q);
+void queues__ready(struct machine *m, struct queue *q); /* claims may now find something */
 void queues__write_dirty(struct machine *m);
 void queues__load(struct machine *m);
 void queues__close(struct machine *m);

@@ -225,12 +225,10 @@ static void load_schedule(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
     struct store_schedule rec;
-    struct id id;
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec)) {
         check_fatal("the record of a schedule cannot be read");
     }
-    id = id_from_bytes(rest.ptr);
-    (void)schedule_new(m, id, &rec);
+    (void)schedule_new(m, id_from_bytes(rest.ptr), &rec);
 }
 
 void apply_schedule__load(struct machine *m)

@@ -53,8 +53,9 @@ static void add_worker(void *data, const struct machine_worker *w)
 static void find_workers(struct machine *m, struct str name, struct arena *a,
                          struct explain_queue *out)
 {
+    enum { ESCAPED_BYTES_MAX = 6 }; /* of one byte of a name, as JSON */
     struct buf quoted;
-    buf_init(&quoted, (size_t)LIMIT_QUEUE_NAME_BYTES * 6 + 2);
+    buf_init(&quoted, (size_t)LIMIT_QUEUE_NAME_BYTES * ESCAPED_BYTES_MAX + 2);
     struct json_write w = json_write_to(&quoted);
     json_write_str(&w, name);
     struct look look = {.quoted = buf_str(&quoted), .out = out};

@@ -140,12 +140,11 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     for (; kv_iter_valid(it) && code == ERR_OK; kv_iter_next(it)) {
         struct str key = kv_iter_key(it);
         struct job j;
-        struct id id;
         if (key.len != ID_BYTES) {
             code = err_set(err, ERR_CORRUPT, "a live job has a key of %zu bytes", key.len);
             break;
         }
-        id = id_from_bytes(key.ptr);
+        struct id id = id_from_bytes(key.ptr);
         code = store_job_decode_head(id, kv_iter_value(it), &j, err);
         if (code == ERR_OK) {
             jobs__load(m, &j);

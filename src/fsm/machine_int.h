@@ -68,9 +68,8 @@ struct worker {
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
-    char *record; /* hostname and queues, as one piece of memory */
-    struct str hostname;
-    struct str queues;
+    struct str hostname, queues; /* texts point into own memory */
+    char *texts;
     char id[];
 };
 
