@@ -6,9 +6,8 @@
 
 #include "base/check.h"
 #include "engine/engine_int.h"
-#include "store/store_docs.h"
 
-enum { SET_FIRST_SLOTS = 1024, TAKE_BYTES_MAX = 1 << 30 };
+enum { SET_FIRST_SLOTS = 1024 };
 
 /* Ids in the order in which they came, each once: a ring, and a table of places in it. */
 struct id_slot {
@@ -203,33 +202,16 @@ static void deliver_taken(struct msg *m)
     t->done(t);
 }
 
-static struct str copy_doc(struct engine *e, struct arena *a, struct id id, struct buf *scratch)
-{
-    buf_clear(scratch);
-    if (!store_docs_read(machine_store(e->machine), id, scratch)) {
-        return STR_EMPTY;
-    }
-    struct str doc = arena_str(a, buf_str(scratch));
-    CHECK(doc.len == scratch->len);
-    return doc;
-}
-
 static void deliver_take(struct msg *m)
 {
     struct engine_take *t = CONTAINER_OF(m, struct engine_take, msg);
     struct engine_feed *f = t->feed;
     struct engine *e = f->engine;
-    struct buf scratch;
-    struct id id;
-    buf_init(&scratch, SIZE_MAX);
-    t->arena = arena_new(TAKE_BYTES_MAX);
-    t->items = ARENA_ARRAY(t->arena, struct engine_feed_item, t->max == 0 ? 1 : t->max);
-    CHECK(t->items != NULL);
+    t->ids = malloc((t->max == 0 ? 1 : t->max) * sizeof *t->ids);
+    CHECK(t->ids != NULL);
     t->count = 0;
-    while (t->count < t->max && arena_used_bytes(t->arena) < TAKE_BYTES_MAX / 16 &&
-           set_take(&f->set, &id)) {
-        struct str doc = t->ids_only ? STR_EMPTY : copy_doc(e, t->arena, id, &scratch);
-        t->items[t->count++] = (struct engine_feed_item){.id = id, .doc = doc};
+    while (t->count < t->max && set_take(&f->set, &t->ids[t->count])) {
+        t->count++;
     }
     t->index = machine_applied_index(e->machine);
     t->behind = f->set.next - f->set.first;
@@ -244,7 +226,6 @@ static void deliver_take(struct msg *m)
     /* With some left it takes again without being told; and when it took without being told, the
      * message may still be on its way. */
     f->wake_out = t->behind > 0 || t->wakes_heard != f->wakes_sent;
-    buf_deinit(&scratch);
     t->msg.deliver = deliver_taken;
     bool posted = mailbox_post(f->reply_to, &t->msg);
     CHECK(posted);
@@ -261,8 +242,8 @@ void engine_feed_take(struct engine_feed *f, struct engine_take *t)
 
 void engine_take_deinit(struct engine_take *t)
 {
-    arena_freep(&t->arena);
-    t->items = NULL;
+    free(t->ids);
+    t->ids = NULL;
     t->count = 0;
 }
 
