@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "os/os_clock.h"
 #include "store/store_job.h"
 
@@ -69,8 +70,7 @@ bool api_backup__set_namespace(struct api_call *c, struct str named)
 
 bool api_backup__is_own(const struct api_call *c, struct str queue)
 {
-    return c->ns.len > 0 ? api_names__is_visible(c, queue)
-                         : memmem(queue.ptr, queue.len, "::", 2) == NULL;
+    return c->ns.len > 0 ? api_names__is_visible(c, queue) : !queue_name_has_mark(queue);
 }
 
 /* The pieces */

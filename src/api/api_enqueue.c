@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
+#include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "store/store_record.h"
@@ -337,10 +338,8 @@ static struct str idempotency_key(struct api_call *c)
     if (c->ns.len == 0) {
         return given;
     }
-    buf_init(&b, 65536);
-    buf_add_str(&b, c->ns);
-    buf_add_str(&b, STR("::"));
-    buf_add_str(&b, given);
+    buf_init(&b, SIZE_MAX);
+    queue_name_add_internal(&b, c->ns, given);
     struct str key = arena_str(c->arena, buf_str(&b));
     buf_deinit(&b);
     return key;

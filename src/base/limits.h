@@ -49,6 +49,7 @@ enum {
     LIMIT_LEASE_S_MAX        = 86400,        /* contract */
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
+    LIMIT_NAMESPACE_BYTES    = 63,           /* contract */
     LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
     LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */
     LIMIT_WEBHOOK_EVENTS     = 64,           /* patterns of one webhook; there are fewer types */
