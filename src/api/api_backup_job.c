@@ -26,37 +26,24 @@ static void open_rows(struct rows *r, char kind, const char *key)
 static void write_tokens(struct json_write *w, const struct store_tokens *t)
 {
     api_document__tokens(w, t);
-    if (t->cost_nusd != 0) {
-        api_document__i64(w, "cost_nusd", t->cost_nusd); /* exactly */
-    }
+    api_document__i64_if_set(w, "cost_nusd", t->cost_nusd); /* exactly */
 }
 
 static void write_error(void *data, const struct store_error *e)
 {
     struct rows *r = data;
     open_rows(r, STORE_ROW_ERROR, "errors");
-    json_write_object(r->w);
-    api_document__i64(r->w, "id", (int64_t)e->row);
-    api_document__id(r->w, "job_id", r->job, ID_JOB);
-    api_document__i64(r->w, "attempt", e->attempt);
-    json_write_key(r->w, STR("error"));
-    json_write_str(r->w, e->error);
-    api_document__text(r->w, "backtrace", e->backtrace);
-    api_document__time(r->w, "created_at", e->created_at);
-    json_write_end(r->w);
+    api_document__error(r->w, r->job, e);
 }
 
 static void write_iteration(void *data, const struct store_iteration *it)
 {
-    static const char *const words[] = {[STORE_ITERATION_CONTINUE] = "continue",
-                                        [STORE_ITERATION_DONE] = "done",
-                                        [STORE_ITERATION_HOLD] = "hold"};
     struct rows *r = data;
     open_rows(r, STORE_ROW_ITERATION, "iterations");
     json_write_object(r->w);
     api_document__i64(r->w, "id", (int64_t)it->row);
     api_document__i64(r->w, "iteration", it->iteration);
-    api_document__text(r->w, "status", str_from_z(words[it->status]));
+    api_document__text(r->w, "status", str_from_z(api_document__iteration_word(it->status)));
     api_document__raw(r->w, "checkpoint", it->checkpoint);
     api_document__text(r->w, "hold_reason", it->hold_reason);
     api_document__raw(r->w, "result", it->result);
@@ -116,19 +103,13 @@ static void write_rest(struct json_write *w, const struct job *j, struct store_s
 {
     json_write_key(w, STR("restore"));
     json_write_object(w);
-    if (j->lease_token != 0) {
-        api_document__i64(w, "lease_token", (int64_t)j->lease_token);
-    }
+    api_document__i64_if_set(w, "lease_token", (int64_t)j->lease_token);
     if (j->batch_counted) {
         api_document__bool(w, "batch_counted", true);
     }
     api_document__time(w, "unique_until", unique_until(j, sn));
-    if (j->agent.max_cost_nusd != 0) {
-        api_document__i64(w, "max_cost_nusd", j->agent.max_cost_nusd);
-    }
-    if (j->agent.total_cost_nusd != 0) {
-        api_document__i64(w, "total_cost_nusd", j->agent.total_cost_nusd);
-    }
+    api_document__i64_if_set(w, "max_cost_nusd", j->agent.max_cost_nusd);
+    api_document__i64_if_set(w, "total_cost_nusd", j->agent.total_cost_nusd);
     write_waits(w, j->waits_for);
     json_write_end(w);
 }
@@ -157,17 +138,13 @@ void api_backup_job__write_queue(struct json_write *w, const struct api_call *c,
     json_write_object(w);
     api_document__text(w, "name", api_names__visible(c, name));
     api_document__bool(w, "paused", q->paused);
-    if (q->max_concurrency > 0) {
-        api_document__i64(w, "max_concurrency", q->max_concurrency);
-    }
+    api_document__i64_if_set(w, "max_concurrency", q->max_concurrency);
     if (q->throttle_rate > 0) {
         api_document__i64(w, "rate_limit", q->throttle_rate);
         api_document__i64(w, "rate_window_ms", q->throttle_window_ms);
     }
     api_document__time(w, "created_at", q->created_at);
-    if (q->failures > 0) {
-        api_document__i64(w, "failed", (int64_t)q->failures);
-    }
+    api_document__i64_if_set(w, "failed", (int64_t)q->failures);
     json_write_end(w);
 }
 

@@ -276,13 +276,6 @@ static void explain_active(struct explanation *e)
     e->blocked = true;
 }
 
-static void keep_last(void *data, const struct store_error *error)
-{
-    struct buf *text = data;
-    buf_clear(text);
-    buf_add_str(text, error->error);
-}
-
 static void explain_finished(struct api_call *c, struct explanation *e)
 {
     const struct job *j = &e->job.job;
@@ -293,7 +286,7 @@ static void explain_finished(struct api_call *c, struct explanation *e)
     struct buf error;
     buf_init(&error, SIZE_MAX);
     if (j->state == JOB_DEAD) {
-        store_rows_each_error(engine_store(c->api->config.engine), j->id, keep_last, &error);
+        api_document__last_error(j, engine_store(c->api->config.engine), &error);
     }
     begin_reason(e->w, "finished", "is over: %s%s%.*s%s" STR_FMT, job_state_name(j->state),
                  at.ns != 0 ? " at " : "", at.ns != 0 ? (int)when.len : 0, when.text,

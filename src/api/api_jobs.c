@@ -4,7 +4,6 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/limits.h"
-#include "store/store_rows.h"
 
 /* Reading */
 
@@ -62,12 +61,6 @@ static void handle_bulk_get(struct api_call *c)
     }
 }
 
-static const char *const iteration_words[] = {
-    [STORE_ITERATION_CONTINUE] = "continue",
-    [STORE_ITERATION_DONE] = "done",
-    [STORE_ITERATION_HOLD] = "hold",
-};
-
 struct iterations {
     struct json_write *w;
     struct id job;
@@ -81,7 +74,7 @@ static void write_iteration(void *data, const struct store_iteration *it)
     api_document__i64(w, "id", (int64_t)it->row);
     api_document__id(w, "job_id", its->job, ID_JOB);
     api_document__i64(w, "iteration", it->iteration);
-    api_document__text(w, "status", str_from_z(iteration_words[it->status]));
+    api_document__text(w, "status", str_from_z(api_document__iteration_word(it->status)));
     api_document__raw(w, "checkpoint", it->checkpoint);
     api_document__text(w, "hold_reason", it->hold_reason);
     api_document__raw(w, "result", it->result);

@@ -90,9 +90,7 @@ static void write_queue(struct json_write *w, const struct api_call *c,
     json_write_object(w);
     api_document__text(w, "name", api_names__visible(c, q->name));
     api_document__bool(w, "paused", q->paused);
-    if (q->max_concurrency > 0) {
-        api_document__i64(w, "max_concurrency", q->max_concurrency);
-    }
+    api_document__i64_if_set(w, "max_concurrency", q->max_concurrency);
     if (q->throttle_rate > 0) {
         api_document__i64(w, "rate_limit", q->throttle_rate);
         api_document__i64(w, "rate_window_ms", q->throttle_window_ms);

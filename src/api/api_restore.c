@@ -94,12 +94,8 @@ static void reply(struct restore *r)
     api_document__text(&w, "status", STR("ok"));
     api_document__i64(&w, "restored_jobs", (int64_t)r->restored);
     api_document__text(&w, "namespace", c->ns.len > 0 ? c->ns : STR("default"));
-    if (r->skipped > 0) {
-        api_document__i64(&w, "skipped_jobs", (int64_t)r->skipped);
-    }
-    if (r->failed > 0) {
-        api_document__i64(&w, "failed_jobs", (int64_t)r->failed);
-    }
+    api_document__i64_if_set(&w, "skipped_jobs", (int64_t)r->skipped);
+    api_document__i64_if_set(&w, "failed_jobs", (int64_t)r->failed);
     json_write_end(&w);
     restore_free(r);
     api_call__reply(c, 200, &w);

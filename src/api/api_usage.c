@@ -94,9 +94,12 @@ struct summary_in {
     struct str period, group_by;
 };
 
+#define PERIOD_ROW                                                                                 \
+    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,                                    \
+             "How far back from now, as a duration such as 90m or 7d.")
+
 static const struct json_field summary_rows[] = {
-    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,
-             "How far back from now, as a duration such as 90m or 7d."),
+    PERIOD_ROW,
     JSON_STR(struct summary_in, group_by, 0, LIMIT_NAME_BYTES, 0,
              "queue, model, provider, none, or tag:<key>."),
 };
@@ -104,10 +107,8 @@ static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3
 static const struct json_schema summary_schema =
     JSON_SCHEMA(struct summary_in, summary_rows, .init = &summary_init);
 
-static const struct json_field billing_rows[] = {
-    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,
-             "How far back from now, as a duration such as 90m or 7d."),
-};
+static const struct json_field billing_rows[] = {PERIOD_ROW};
+#undef PERIOD_ROW
 static const struct json_schema billing_schema =
     JSON_SCHEMA(struct summary_in, billing_rows, .init = &summary_init);
 
