@@ -131,10 +131,6 @@ static const struct http_watch stream_watch = {
 
 void api_bulk_progress__handle(struct api_call *c)
 {
-    const struct http_header headers[] = {
-        {STR("Cache-Control"), STR("no-cache")},
-        {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
-    };
     struct progress *p = API_NEW(c, struct progress);
     struct store_bulk rec;
     struct buf value;
@@ -147,7 +143,7 @@ void api_bulk_progress__handle(struct api_call *c)
     p->call = c;
     c->data = p;
     buf_init(&p->waiting, FRAME_BYTES_MAX);
-    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), &stream_watch);
+    api_call__stream_events(c, &stream_watch);
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         api_call__stream_end(c);
         return;

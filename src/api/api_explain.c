@@ -15,7 +15,6 @@
 #include "core/timestamp.h"
 #include "fsm/explain.h"
 #include "os/os_clock.h"
-#include "store/store_job.h"
 
 enum { DEPENDENCIES_MAX = 20, MESSAGE_BYTES_MAX = 8192 };
 
@@ -65,13 +64,11 @@ static void begin_reason(struct json_write *w, const char *code, const char *fmt
 static void write_holder(struct json_write *w, struct api_call *c, struct id id)
 {
     struct job j;
-    struct err err;
     struct buf doc;
     buf_init(&doc, SIZE_MAX);
     json_write_object(w);
     api_document__id(w, "job_id", id, ID_JOB);
-    if (engine_read_job(c->api->config.engine, id, &doc) &&
-        store_job_decode(id, buf_str(&doc), &j, &err) == ERR_OK) {
+    if (api_names__read_job_by_id(c, id, &doc, &j)) {
         api_document__text(w, "worker_id", j.worker_id);
         api_document__text(w, "hostname", j.hostname);
         api_document__time(w, "started_at", j.started_at);
@@ -179,12 +176,9 @@ static void write_workers(struct json_write *w, const struct explain_queue *q)
 static const char *state_of(struct api_call *c, struct id id)
 {
     struct job j;
-    struct err err;
     struct buf doc;
     buf_init(&doc, SIZE_MAX);
-    bool found = engine_read_job(c->api->config.engine, id, &doc) &&
-                 store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK &&
-                 api_names__is_visible(c, j.queue);
+    bool found = api_names__read_job_by_id(c, id, &doc, &j);
     const char *word = found ? job_state_name(j.state) : "missing";
     buf_deinit(&doc);
     return word;

@@ -46,7 +46,6 @@ static void handle_bulk_get(struct api_call *c)
     json_write_array(&w);
     for (size_t i = 0; i < in->job_ids_count && !c->answer.overflow; i++) {
         struct job j;
-        buf_clear(&doc);
         if (api_names__read_job(c, in->job_ids[i], &doc, &j)) {
             api_document__job(&w, c, &j, engine_store(c->api->config.engine));
         }
@@ -207,16 +206,9 @@ static void handle_delete(struct api_call *c)
 
 static void replayed(struct api_call *c, const struct result *r)
 {
-    if (api_call__refused(c, r)) {
-        return;
+    if (!api_call__refused(c, r)) {
+        api_enqueue__reply(c, r->id, RESULT_PENDING);
     }
-    struct json_write w = api_call__json(c);
-    json_write_object(&w);
-    api_document__id(&w, "job_id", r->id, ID_JOB);
-    api_document__text(&w, "status", STR("pending"));
-    api_document__bool(&w, "unique_existing", false);
-    json_write_end(&w);
-    api_call__reply(c, 201, &w);
 }
 
 /* The query says the same as the body, which wins. What is no number is refused as 0 is. */

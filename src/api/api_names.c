@@ -49,13 +49,20 @@ struct str api_names__visible(const struct api_call *c, struct str internal)
     return queue_name_visible(c->ns, internal);
 }
 
+bool api_names__read_job_by_id(const struct api_call *c, struct id id, struct buf *doc,
+                               struct job *out)
+{
+    struct err err;
+    buf_clear(doc);
+    return engine_read_job(c->api->config.engine, id, doc) &&
+           store_job_decode(id, buf_str(doc), out, &err) == ERR_OK &&
+           api_names__is_visible(c, out->queue);
+}
+
 bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc, struct job *out)
 {
     struct id id;
-    struct err err;
-    return id_parse(text, ID_JOB, &id) && engine_read_job(c->api->config.engine, id, doc) &&
-           store_job_decode(id, buf_str(doc), out, &err) == ERR_OK &&
-           api_names__is_visible(c, out->queue);
+    return id_parse(text, ID_JOB, &id) && api_names__read_job_by_id(c, id, doc, out);
 }
 
 bool api_names__may_name(struct api_call *c, struct str text, struct id *out)

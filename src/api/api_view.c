@@ -5,26 +5,13 @@
 #include "base/check.h"
 #include "os/os_clock.h"
 
-enum { LIST_FIRST = 64 };
-
 /* On the core thread: copying */
 
 /* Room for one more element of the list; NULL, and the view is cut, when the call has no memory. */
 static void *grow(struct api_view *v, void *list, size_t count, size_t size)
 {
-    if (v->cut || count < v->cap) {
-        return v->cut ? NULL : list;
-    }
-    size_t cap = v->cap == 0 ? LIST_FIRST : v->cap * 2;
-    void *larger = arena_alloc(v->call->arena, cap * size, _Alignof(max_align_t));
-    if (larger == NULL) {
-        v->cut = true;
-        return NULL;
-    }
-    if (count > 0) {
-        memcpy(larger, list, count * size);
-    }
-    v->cap = cap;
+    void *larger = v->cut ? NULL : api_call__grow(v->call, list, count, &v->cap, size);
+    v->cut = larger == NULL;
     return larger;
 }
 
