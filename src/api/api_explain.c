@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "api/api_int.h"
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
 #include "fsm/explain.h"
@@ -128,7 +128,7 @@ static void explain_workers(const struct explanation *e, struct str name)
         return;
     }
     struct wall last = q->workers[0].last_heartbeat;
-    if (wall_add_ms(last, API_VIEW_ACTIVE_MS).ns <= e->now.ns) {
+    if (wall_add_ms(last, API_NUMBERS_ACTIVE_MS).ns <= e->now.ns) {
         struct moment at = moment_of(last);
         begin_reason(e->w, "no_worker", "no worker has asked for queue \"" STR_FMT "\" since %.*s",
                      STR_ARG(name), MOMENT_ARG(at));

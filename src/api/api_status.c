@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/limits.h"
 #include "core/duration.h"
 
@@ -70,7 +70,7 @@ static void histogram(struct json_write *w, const char *key, const struct engine
     json_write_end(w);
 }
 
-static void write_raft(struct json_write *w, const struct api_view *v)
+static void write_raft(struct json_write *w, const struct api_numbers *v)
 {
     const struct node_status *n = &v->engine.node;
     bool leads = n->leader_id == v->settings->node.id;
@@ -93,7 +93,7 @@ static void write_raft(struct json_write *w, const struct api_view *v)
 }
 
 /* Entries are filled by what has come meanwhile, not by waiting: there is no window. */
-static void write_pipeline(struct json_write *w, const struct api_view *v)
+static void write_pipeline(struct json_write *w, const struct api_numbers *v)
 {
     const struct engine_status *e = &v->engine;
     number(w, "snapshot_threshold", 0); /* by bytes: */
@@ -128,7 +128,7 @@ static void write_snapshot(struct json_write *w, const struct node_status *n)
 
 /* Clients look for both objects. Nothing is ever dropped and there is no queue of updates: what
  * waits is a set of jobs, each once, however often it changed. */
-static void write_mirror(struct json_write *w, const struct api_view *v)
+static void write_mirror(struct json_write *w, const struct api_numbers *v)
 {
     const struct view_status *m = &v->mirror;
     json_write_key(w, STR("sqlite_mirror"));
@@ -155,7 +155,7 @@ static void write_mirror(struct json_write *w, const struct api_view *v)
     json_write_end(w);
 }
 
-static void write_nodes(struct json_write *w, const struct api_view *v)
+static void write_nodes(struct json_write *w, const struct api_numbers *v)
 {
     json_write_key(w, STR("nodes"));
     json_write_array(w);
@@ -172,7 +172,7 @@ static void write_nodes(struct json_write *w, const struct api_view *v)
 }
 
 /* The same numbers in groups, as the UI shows them. */
-static void write_groups(struct json_write *w, const struct api_view *v)
+static void write_groups(struct json_write *w, const struct api_numbers *v)
 {
     const struct engine_status *e = &v->engine;
     json_write_key(w, STR("pipeline_stats"));
@@ -194,7 +194,7 @@ static void write_groups(struct json_write *w, const struct api_view *v)
     json_write_end(w);
 }
 
-void api_status__write(struct json_write *w, const struct api_view *v)
+void api_status__write(struct json_write *w, const struct api_numbers *v)
 {
     json_write_object(w);
     write_raft(w, v);
