@@ -145,6 +145,15 @@ static void write_errors(struct json_write *w, const struct job *j, struct store
     }
 }
 
+static void write_family(struct json_write *w, const struct job *j)
+{
+    api_document__text(w, "parent_id", j->parent_id);
+    api_document__text(w, "chain_id", j->chain_id);
+    if (j->has_chain_step) {
+        api_document__i64(w, "chain_step", j->chain_step);
+    }
+}
+
 static void write_origin(struct json_write *w, const struct api_call *c, const struct job *j)
 {
     api_document__text(w, "unique_key", j->unique_key);
@@ -152,11 +161,7 @@ static void write_origin(struct json_write *w, const struct api_call *c, const s
         api_document__i64_if_set(w, "unique_period", j->unique_period_s);
     }
     api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
-    api_document__text(w, "parent_id", j->parent_id);
-    api_document__text(w, "chain_id", j->chain_id);
-    if (j->has_chain_step) {
-        api_document__i64(w, "chain_step", j->chain_step);
-    }
+    write_family(w, j);
     api_chain__write(w, c, j->chain_config);
     api_document__id(w, "schedule_id", j->schedule_id, ID_SCHEDULE);
 }
@@ -244,11 +249,7 @@ void api_document__summary(struct json_write *w, const struct api_call *c, const
     api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
     api_document__text(w, "worker_id", j->worker_id);
     api_document__raw(w, "tags", j->tags);
-    api_document__text(w, "parent_id", j->parent_id);
-    api_document__text(w, "chain_id", j->chain_id);
-    if (j->has_chain_step) {
-        api_document__i64(w, "chain_step", j->chain_step);
-    }
+    write_family(w, j);
     api_document__time(w, "scheduled_at", j->scheduled_at);
     api_document__time(w, "expire_at", j->expire_at);
     api_document__time(w, "created_at", j->created_at);
