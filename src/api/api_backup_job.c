@@ -19,8 +19,7 @@ static void open_rows(struct rows *r, char kind, const char *key)
         json_write_end(r->w);
     }
     r->open = kind;
-    json_write_key(r->w, str_from_z(key));
-    json_write_array(r->w);
+    api_document__array(r->w, key);
 }
 
 static void write_tokens(struct json_write *w, const struct store_tokens *t)
@@ -89,8 +88,7 @@ static void write_waits(struct json_write *w, struct str ids)
     if (ids.len == 0) {
         return;
     }
-    json_write_key(w, STR("waits_for"));
-    json_write_array(w);
+    api_document__array(w, "waits_for");
     for (size_t i = 0; i < ids.len / ID_BYTES; i++) {
         size_t len = id_format(id_from_bytes(ids.ptr + i * ID_BYTES), ID_JOB, text);
         json_write_str(w, str_from(text, len));
@@ -101,8 +99,7 @@ static void write_waits(struct json_write *w, struct str ids)
 /* What the document does not say. */
 static void write_rest(struct json_write *w, const struct job *j, struct store_snapshot *sn)
 {
-    json_write_key(w, STR("restore"));
-    json_write_object(w);
+    api_document__object(w, "restore");
     api_document__i64_if_set(w, "lease_token", (int64_t)j->lease_token);
     if (j->batch_counted) {
         api_document__bool(w, "batch_counted", true);

@@ -45,8 +45,7 @@ static bool write_steps(struct api_call *c, struct json_write *w, const struct a
     if (chain->steps_count == 0) {
         return true; /* one that begins a chain is refused later, with the right words */
     }
-    json_write_key(w, STR("steps"));
-    json_write_array(w);
+    api_document__array(w, "steps");
     for (size_t i = 0; i < chain->steps_count; i++) {
         if (!write_step(c, w, &chain->steps[i], err)) {
             return false;

@@ -54,6 +54,18 @@ void api_document__bool(struct json_write *w, const char *key, bool v)
     json_write_bool(w, v);
 }
 
+void api_document__array(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_array(w);
+}
+
+void api_document__object(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_object(w);
+}
+
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd)
 {
     if (nusd != 0) {
@@ -85,8 +97,7 @@ static void write_agent(struct json_write *w, const struct job *j)
     if (!j->is_agent) {
         return;
     }
-    json_write_key(w, STR("agent"));
-    json_write_object(w);
+    api_document__object(w, "agent");
     api_document__i64_if_set(w, "max_iterations", j->agent.max_iterations);
     api_document__usd(w, "max_cost_usd", j->agent.max_cost_nusd);
     api_document__text(w, "iteration_timeout", j->agent.timeout);
@@ -128,8 +139,7 @@ static void write_error(void *data, const struct store_error *e)
     struct json_write *w = errors->w;
     if (!errors->any) {
         errors->any = true;
-        json_write_key(w, STR("errors"));
-        json_write_array(w);
+        api_document__array(w, "errors");
     }
     api_document__error(w, errors->job, e);
 }

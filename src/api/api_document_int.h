@@ -37,4 +37,7 @@ void api_document__text(struct json_write *w, const char *key, struct str text);
 void api_document__raw(struct json_write *w, const char *key, struct str json);
 void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd); /* in dollars */
+/* A member that is an array or an object, and is open: json_write_end. */
+void api_document__array(struct json_write *w, const char *key);
+void api_document__object(struct json_write *w, const char *key);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);

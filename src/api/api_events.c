@@ -306,8 +306,7 @@ static void handle_list(struct api_call *c)
     c->data = l;
     l->w = api_call__json(c);
     json_write_object(&l->w);
-    json_write_key(&l->w, STR("events"));
-    json_write_array(&l->w);
+    api_document__array(&l->w, "events");
     list_piece(c);
 }
 

@@ -87,8 +87,7 @@ static void explain_limit(struct api_call *c, const struct explanation *e, struc
                  STR_ARG(name), active, q->settings.max_concurrency);
     api_document__i64(e->w, "max_concurrency", q->settings.max_concurrency);
     api_document__i64(e->w, "active", (int64_t)active);
-    json_write_key(e->w, STR("held_by"));
-    json_write_array(e->w);
+    api_document__array(e->w, "held_by");
     for (uint32_t i = 0; i < q->holder_count; i++) {
         write_holder(e->w, c, q->holders[i]);
     }
@@ -157,8 +156,7 @@ static void explain_rules(struct api_call *c, struct explanation *e)
 
 static void write_workers(struct json_write *w, const struct explain_queue *q)
 {
-    json_write_key(w, STR("workers"));
-    json_write_array(w);
+    api_document__array(w, "workers");
     for (uint32_t i = 0; i < q->worker_count; i++) {
         json_write_object(w);
         api_document__text(w, "id", q->workers[i].id);
@@ -190,8 +188,7 @@ static void explain_dependencies(struct api_call *c, struct explanation *e)
     size_t count = ids.len / ID_BYTES;
     begin_reason(e->w, "dependencies", "waits for %zu %s to complete", count,
                  count == 1 ? "job" : "jobs");
-    json_write_key(e->w, STR("waits_for"));
-    json_write_array(e->w);
+    api_document__array(e->w, "waits_for");
     for (size_t i = 0; i < count && i < DEPENDENCIES_MAX; i++) {
         struct id id = id_from_bytes(ids.ptr + i * ID_BYTES);
         json_write_object(e->w);
@@ -316,8 +313,7 @@ static void explain_state(struct api_call *c, struct explanation *e)
 static void write_position(struct json_write *w, const struct explain_job *x)
 {
     if (x->in_line) {
-        json_write_key(w, STR("position"));
-        json_write_object(w);
+        api_document__object(w, "position");
         api_document__i64(w, "ahead", (int64_t)x->ahead);
         api_document__bool(w, "at_least", x->ahead_is_least);
         json_write_end(w);
@@ -338,8 +334,7 @@ static void answer_job(struct api_call *c)
     api_document__id(&w, "job_id", e->id, ID_JOB);
     api_document__text(&w, "queue", api_names__visible(c, e->queue));
     api_document__text(&w, "state", str_from_z(job_state_name(e->job.job.state)));
-    json_write_key(&w, STR("reasons"));
-    json_write_array(&w);
+    api_document__array(&w, "reasons");
     explain_state(c, e);
     json_write_end(&w);
     api_document__bool(&w, "runnable", !e->blocked);
@@ -407,8 +402,7 @@ static void answer_queue(struct api_call *c)
     e->w = &w;
     json_write_object(&w);
     api_document__text(&w, "queue", api_names__visible(c, e->queue));
-    json_write_key(&w, STR("reasons"));
-    json_write_array(&w);
+    api_document__array(&w, "reasons");
     explain_rules(c, e);
     explain_waiting_jobs(e);
     json_write_end(&w);

@@ -42,8 +42,7 @@ static void handle_bulk_get(struct api_call *c)
     struct json_write w = api_call__json(c);
     c->answer.limit_bytes = BULK_GET_BYTES_MAX;
     json_write_object(&w);
-    json_write_key(&w, STR("jobs"));
-    json_write_array(&w);
+    api_document__array(&w, "jobs");
     for (size_t i = 0; i < in->job_ids_count && !c->answer.overflow; i++) {
         struct job j;
         if (api_names__read_job(c, in->job_ids[i], &doc, &j)) {
@@ -95,8 +94,7 @@ static void handle_iterations(struct api_call *c)
     struct json_write w = api_call__json(c);
     struct iterations its = {.w = &w, .job = j.id};
     json_write_object(&w);
-    json_write_key(&w, STR("iterations"));
-    json_write_array(&w);
+    api_document__array(&w, "iterations");
     store_rows_each_iteration(engine_store(c->api->config.engine), j.id, write_iteration, &its);
     json_write_end(&w);
     json_write_end(&w);

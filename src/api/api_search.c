@@ -321,8 +321,7 @@ static void run_search(struct api_call *c, struct view_reader *r)
     struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);
-    json_write_key(&w, STR("jobs"));
-    json_write_array(&w);
+    api_document__array(&w, "jobs");
     for (size_t i = 0; i < search->count && !c->answer.overflow; i++) {
         write_summary(c, &w, search->ids[i], &doc);
     }
@@ -479,8 +478,7 @@ static void run_words(struct api_call *c, struct view_reader *r)
     json_write_object(&w);
     json_write_key(&w, STR("q"));
     json_write_str(&w, words->query);
-    json_write_key(&w, STR("results"));
-    json_write_array(&w);
+    api_document__array(&w, "results");
     for (size_t i = 0; i < words->count && !c->answer.overflow; i++) {
         write_found(c, &w, words->ids[i], &doc);
     }

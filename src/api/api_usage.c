@@ -30,8 +30,7 @@ static void write_groups(struct json_write *w, const struct api_call *c, const s
     if (u->group_count == 0) {
         return;
     }
-    json_write_key(w, STR("groups"));
-    json_write_array(w);
+    api_document__array(w, "groups");
     for (size_t i = 0; i < u->group_count; i++) {
         struct str key = u->groups[i].key;
         json_write_object(w);
@@ -55,8 +54,7 @@ static void run_summary(struct api_call *c, struct view_reader *r)
     api_document__text(&w, "period", s->period);
     api_document__time(&w, "from", s->usage.from);
     api_document__time(&w, "to", s->usage.to);
-    json_write_key(&w, STR("totals"));
-    json_write_object(&w);
+    api_document__object(&w, "totals");
     write_sum(&w, &s->usage.total);
     api_document__i64(&w, "count", s->usage.total.reports);
     json_write_end(&w);
@@ -121,8 +119,7 @@ static void run_billing(struct api_call *c, struct view_reader *r)
     struct json_write w = json_write_to(&c->answer);
     json_write_object(&w);
     api_document__text(&w, "period", s->period);
-    json_write_key(&w, STR("summary"));
-    json_write_array(&w);
+    api_document__array(&w, "summary");
     for (size_t i = 0; i < s->usage.group_count; i++) {
         json_write_object(&w);
         json_write_key(&w, STR("namespace"));

@@ -79,8 +79,7 @@ static int compare_created(const void *a, const void *b)
 
 void api_webhooks__write_events(struct json_write *w, struct str patterns)
 {
-    json_write_key(w, STR("events"));
-    json_write_array(w);
+    api_document__array(w, "events");
     while (patterns.len > 0) {
         json_write_str(w, str_cut(&patterns, '\n'));
     }
