@@ -91,9 +91,7 @@ void explain_queue(struct machine *m, struct str name, struct wall now, struct a
     out->at_limit =
         q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency;
     out->throttled_until = queues__throttled_until(q, now);
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        out->waiting += q->lanes[i].line.count;
-    }
+    out->waiting = machine__in_line(q);
     find_holders(m, q, out);
     find_workers(m, name, a, out);
 }

@@ -373,21 +373,12 @@ uint64_t machine_webhook_changes(const struct machine *m)
     return m->webhook_changes;
 }
 
-static uint32_t in_line(const struct queue *q)
-{
-    uint32_t waiting = 0;
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        waiting += q->lanes[i].line.count;
-    }
-    return waiting;
-}
-
 bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until)
 {
     const struct queue *q = queues__find(m, queue);
     *out_until = WALL_NONE;
-    return q != NULL && in_line(q) > 0 && queues__open(q, now, out_until);
+    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until);
 }
 
 uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now)
@@ -396,7 +387,7 @@ uint32_t machine_claimable_count(const struct machine *m, struct str queue, stru
     if (q == NULL) {
         return 0;
     }
-    uint32_t waiting = in_line(q);
+    uint32_t waiting = machine__in_line(q);
     uint32_t places = queues__places(q, now);
     return waiting < places ? waiting : places;
 }

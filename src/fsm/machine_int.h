@@ -39,6 +39,16 @@ struct queue {
     char name[];
 };
 
+/* Jobs in line, of all priorities. */
+static inline uint32_t machine__in_line(const struct queue *q)
+{
+    uint32_t count = 0;
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        count += q->lanes[i].line.count;
+    }
+    return count;
+}
+
 struct lock {
     struct map_node node; /* by queue, NUL, key */
     struct heap_node expiry;
