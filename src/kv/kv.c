@@ -92,7 +92,7 @@ static rocksdb_t *open_db(struct kv *kv, const char *path, int family_count,
                           const char *const *names, const rocksdb_options_t *const *options,
                           char **msg)
 {
-    char caller[16] = "";
+    char caller[16] = ""; /* as long as a name may be */
     (void)pthread_getname_np(pthread_self(), caller, sizeof caller);
     (void)pthread_setname_np(pthread_self(), "rocksdb");
     rocksdb_t *db = rocksdb_open_column_families(kv->options, path, family_count, names, options,
