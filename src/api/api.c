@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
 
@@ -111,20 +112,6 @@ static void set_request_id(struct api_call *c)
     c->request_id_len = (size_t)(at - c->request_id);
 }
 
-static bool is_namespace_name(struct str s)
-{
-    if (s.len == 0 || s.len > 63 || s.ptr[0] == '-' || s.ptr[s.len - 1] == '-') {
-        return false;
-    }
-    for (size_t i = 0; i < s.len; i++) {
-        char ch = s.ptr[i];
-        if ((ch < 'a' || ch > 'z') && (ch < '0' || ch > '9') && ch != '-') {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The same time whatever the difference. */
 static bool equal_secret(struct str a, struct str b)
 {
@@ -154,7 +141,7 @@ static bool authenticate(struct api_call *c)
     }
     if (http_request_header(c->req, STR("x-corvo-namespace"), &ns) && ns.len > 0 &&
         !str_eq(ns, STR("default"))) {
-        if (!is_namespace_name(ns)) {
+        if (!queue_name_is_namespace(ns)) {
             api_call__fail(c, ERR_VALIDATION, "X-Corvo-Namespace: '" STR_FMT "' is not a name",
                            STR_ARG(ns));
             return false;

@@ -34,12 +34,6 @@ static const struct api_answer *named(struct str name)
     return NULL;
 }
 
-static void open_object(struct json_write *w, const char *key)
-{
-    json_write_key(w, str_from_z(key));
-    json_write_object(w);
-}
-
 static bool ends_with(struct str s, char c)
 {
     return s.len > 0 && s.ptr[s.len - 1] == c;
@@ -86,12 +80,12 @@ static void describe(struct json_write *w, struct str type)
         api_answer__reference(w, a);
     } else if (ends_with(type, ']')) {
         write_type(w, STR("array"), or_null);
-        open_object(w, "items");
+        api_document__object(w, "items");
         describe(w, inner);
         json_write_end(w);
     } else if (ends_with(type, '}')) {
         write_type(w, STR("object"), or_null);
-        open_object(w, "additionalProperties");
+        api_document__object(w, "additionalProperties");
         describe(w, inner);
         json_write_end(w);
     } else {
@@ -110,7 +104,7 @@ static void write_members(struct json_write *w, const struct api_answer *a)
 {
     bool optional;
     api_document__text(w, "type", STR("object"));
-    open_object(w, "properties");
+    api_document__object(w, "properties");
     for (size_t i = 0; i < a->count; i++) {
         json_write_key(w, member_name(&a->members[i], &optional));
         json_write_object(w);
@@ -119,8 +113,7 @@ static void write_members(struct json_write *w, const struct api_answer *a)
         json_write_end(w);
     }
     json_write_end(w);
-    json_write_key(w, STR("required"));
-    json_write_array(w);
+    api_document__array(w, "required");
     for (size_t i = 0; i < a->count; i++) {
         struct str name = member_name(&a->members[i], &optional);
         if (!optional) {
@@ -133,8 +126,7 @@ static void write_members(struct json_write *w, const struct api_answer *a)
 static void write_words(struct json_write *w, struct str words)
 {
     api_document__text(w, "type", STR("string"));
-    json_write_key(w, STR("enum"));
-    json_write_array(w);
+    api_document__array(w, "enum");
     while (words.len > 0) {
         json_write_str(w, str_trim(str_cut(&words, ',')));
     }
@@ -145,7 +137,7 @@ void api_answer__write(struct json_write *w)
 {
     for (size_t i = 0; i < api_answer_table__count; i++) {
         const struct api_answer *a = &api_answer_table__rows[i];
-        open_object(w, a->name);
+        api_document__object(w, a->name);
         if (a->words != NULL) {
             write_words(w, str_from_z(a->words));
         } else {

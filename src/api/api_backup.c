@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "os/os_clock.h"
 #include "store/store_job.h"
 
@@ -69,8 +70,7 @@ bool api_backup__set_namespace(struct api_call *c, struct str named)
 
 bool api_backup__is_own(const struct api_call *c, struct str queue)
 {
-    return c->ns.len > 0 ? api_names__is_visible(c, queue)
-                         : memmem(queue.ptr, queue.len, "::", 2) == NULL;
+    return c->ns.len > 0 ? api_names__is_visible(c, queue) : !queue_name_has_mark(queue);
 }
 
 /* The pieces */
@@ -78,6 +78,13 @@ bool api_backup__is_own(const struct api_call *c, struct str queue)
 static void add_text(struct backup *b, struct str text)
 {
     buf_add_str(&b->out, text);
+}
+
+/* Where the next element of the list that is open goes. */
+static struct json_write next_element(struct backup *b)
+{
+    add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
+    return json_write_to(&b->out);
 }
 
 static void write_queue(void *data, struct str name, struct str value)
@@ -88,8 +95,7 @@ static void write_queue(void *data, struct str name, struct str value)
         check_fatal("the record of a queue cannot be read");
     }
     if (api_backup__is_own(b->call, name)) {
-        add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
-        struct json_write w = json_write_to(&b->out);
+        struct json_write w = next_element(b);
         api_backup_job__write_queue(&w, b->call, name, &q);
     }
 }
@@ -98,15 +104,12 @@ static void write_schedule(void *data, struct str rest, struct str value)
 {
     struct backup *b = data;
     struct store_schedule s;
-    struct id id;
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &s)) {
         check_fatal("the record of a schedule cannot be read");
     }
-    id = id_from_bytes(rest.ptr);
     if (api_backup__is_own(b->call, s.queue)) {
-        add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
-        struct json_write w = json_write_to(&b->out);
-        api_backup_job__write_schedule(&w, b->call, id, &s);
+        struct json_write w = next_element(b);
+        api_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s);
     }
 }
 
@@ -118,8 +121,7 @@ static void write_webhook(void *data, struct str id, struct str value)
         check_fatal("the record of a webhook cannot be read");
     }
     if (str_eq(h.ns, b->call->ns)) {
-        add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
-        struct json_write w = json_write_to(&b->out);
+        struct json_write w = next_element(b);
         api_backup_job__write_webhook(&w, b->call, id, &h);
     }
 }
@@ -132,8 +134,7 @@ static void write_policy(void *data, struct str rest, struct str value)
         check_fatal("the record of an approval policy cannot be read");
     }
     if (str_eq(p.ns, b->call->ns)) {
-        add_text(b, b->out.ptr[b->out.len - 1] == '[' ? STR_EMPTY : STR(","));
-        struct json_write w = json_write_to(&b->out);
+        struct json_write w = next_element(b);
         api_policies__write(&w, b->call, id_from_bytes(rest.ptr), &p);
     }
 }
@@ -261,7 +262,6 @@ static int compare_ids(const void *a, const void *b)
 
 static void write_batches(struct backup *b)
 {
-    bool any = false;
     if (b->batch_count > 0) {
         qsort(b->batches, b->batch_count, sizeof *b->batches, compare_ids);
     }
@@ -274,10 +274,8 @@ static void write_batches(struct backup *b)
             !store_record_decode_batch(value, &rec)) {
             continue; /* named twice, or purged */
         }
-        add_text(b, any ? STR(",") : STR_EMPTY);
-        struct json_write w = json_write_to(&b->out);
+        struct json_write w = next_element(b);
         api_backup_job__write_batch(&w, b->call, b->batches[i], &rec);
-        any = true;
     }
 }
 

@@ -19,44 +19,30 @@ static void open_rows(struct rows *r, char kind, const char *key)
         json_write_end(r->w);
     }
     r->open = kind;
-    json_write_key(r->w, str_from_z(key));
-    json_write_array(r->w);
+    api_document__array(r->w, key);
 }
 
 static void write_tokens(struct json_write *w, const struct store_tokens *t)
 {
     api_document__tokens(w, t);
-    if (t->cost_nusd != 0) {
-        api_document__i64(w, "cost_nusd", t->cost_nusd); /* exactly */
-    }
+    api_document__i64_if_set(w, "cost_nusd", t->cost_nusd); /* exactly */
 }
 
 static void write_error(void *data, const struct store_error *e)
 {
     struct rows *r = data;
     open_rows(r, STORE_ROW_ERROR, "errors");
-    json_write_object(r->w);
-    api_document__i64(r->w, "id", (int64_t)e->row);
-    api_document__id(r->w, "job_id", r->job, ID_JOB);
-    api_document__i64(r->w, "attempt", e->attempt);
-    json_write_key(r->w, STR("error"));
-    json_write_str(r->w, e->error);
-    api_document__text(r->w, "backtrace", e->backtrace);
-    api_document__time(r->w, "created_at", e->created_at);
-    json_write_end(r->w);
+    api_document__error(r->w, r->job, e);
 }
 
 static void write_iteration(void *data, const struct store_iteration *it)
 {
-    static const char *const words[] = {[STORE_ITERATION_CONTINUE] = "continue",
-                                        [STORE_ITERATION_DONE] = "done",
-                                        [STORE_ITERATION_HOLD] = "hold"};
     struct rows *r = data;
     open_rows(r, STORE_ROW_ITERATION, "iterations");
     json_write_object(r->w);
     api_document__i64(r->w, "id", (int64_t)it->row);
     api_document__i64(r->w, "iteration", it->iteration);
-    api_document__text(r->w, "status", str_from_z(words[it->status]));
+    api_document__text(r->w, "status", str_from_z(api_document__iteration_word(it->status)));
     api_document__raw(r->w, "checkpoint", it->checkpoint);
     api_document__text(r->w, "hold_reason", it->hold_reason);
     api_document__raw(r->w, "result", it->result);
@@ -87,12 +73,11 @@ static struct wall unique_until(const struct job *j, struct store_snapshot *sn)
     if (j->unique_key.len == 0) {
         return WALL_NONE;
     }
-    buf_init(&key, SIZE_MAX);
-    buf_add_str(&key, j->queue);
-    buf_add_char(&key, '\0');
-    buf_add_str(&key, j->unique_key);
-    bool holds = store_snapshot_record(sn, STORE_KIND_LOCK, buf_str(&key), &value) &&
-                 store_record_decode_lock(value, &lock) && id_eq(lock.job, j->id);
+    buf_init(&key, STORE_LOCK_KEY_BYTES_MAX);
+    bool holds =
+        store_snapshot_record(sn, STORE_KIND_LOCK,
+                              store_record_lock_key(j->queue, j->unique_key, &key), &value) &&
+        store_record_decode_lock(value, &lock) && id_eq(lock.job, j->id);
     buf_deinit(&key);
     return holds ? lock.expires_at : WALL_NONE;
 }
@@ -103,12 +88,9 @@ static void write_waits(struct json_write *w, struct str ids)
     if (ids.len == 0) {
         return;
     }
-    json_write_key(w, STR("waits_for"));
-    json_write_array(w);
+    api_document__array(w, "waits_for");
     for (size_t i = 0; i < ids.len / ID_BYTES; i++) {
-        struct id id;
-        id = id_from_bytes(ids.ptr + i * ID_BYTES);
-        size_t len = id_format(id, ID_JOB, text);
+        size_t len = id_format(id_from_bytes(ids.ptr + i * ID_BYTES), ID_JOB, text);
         json_write_str(w, str_from(text, len));
     }
     json_write_end(w);
@@ -117,21 +99,14 @@ static void write_waits(struct json_write *w, struct str ids)
 /* What the document does not say. */
 static void write_rest(struct json_write *w, const struct job *j, struct store_snapshot *sn)
 {
-    json_write_key(w, STR("restore"));
-    json_write_object(w);
-    if (j->lease_token != 0) {
-        api_document__i64(w, "lease_token", (int64_t)j->lease_token);
-    }
+    api_document__object(w, "restore");
+    api_document__i64_if_set(w, "lease_token", (int64_t)j->lease_token);
     if (j->batch_counted) {
         api_document__bool(w, "batch_counted", true);
     }
     api_document__time(w, "unique_until", unique_until(j, sn));
-    if (j->agent.max_cost_nusd != 0) {
-        api_document__i64(w, "max_cost_nusd", j->agent.max_cost_nusd);
-    }
-    if (j->agent.total_cost_nusd != 0) {
-        api_document__i64(w, "total_cost_nusd", j->agent.total_cost_nusd);
-    }
+    api_document__i64_if_set(w, "max_cost_nusd", j->agent.max_cost_nusd);
+    api_document__i64_if_set(w, "total_cost_nusd", j->agent.total_cost_nusd);
     write_waits(w, j->waits_for);
     json_write_end(w);
 }
@@ -160,17 +135,13 @@ void api_backup_job__write_queue(struct json_write *w, const struct api_call *c,
     json_write_object(w);
     api_document__text(w, "name", api_names__visible(c, name));
     api_document__bool(w, "paused", q->paused);
-    if (q->max_concurrency > 0) {
-        api_document__i64(w, "max_concurrency", q->max_concurrency);
-    }
+    api_document__i64_if_set(w, "max_concurrency", q->max_concurrency);
     if (q->throttle_rate > 0) {
         api_document__i64(w, "rate_limit", q->throttle_rate);
         api_document__i64(w, "rate_window_ms", q->throttle_window_ms);
     }
     api_document__time(w, "created_at", q->created_at);
-    if (q->failures > 0) {
-        api_document__i64(w, "failed", (int64_t)q->failures);
-    }
+    api_document__i64_if_set(w, "failed", (int64_t)q->failures);
     json_write_end(w);
 }
 

@@ -41,16 +41,10 @@ static const char *type_word(const struct svc_bulk_news *n)
     return n->type == SVC_BULK_STARTED ? "bulk.async.started" : "bulk.async.progress";
 }
 
-static void number_if_set(struct json_write *w, const char *key, uint64_t v)
-{
-    if (v != 0) {
-        api_document__i64(w, key, (int64_t)v);
-    }
-}
-
 static void write_frame(const struct progress *p, const struct svc_bulk_news *n, struct buf *out)
 {
     const char *type = type_word(n);
+    uint64_t percent = n->total == 0 ? 0 : n->processed * 100 / n->total;
     if (n->type == SVC_BULK_KEEPALIVE) {
         buf_add_str(out, STR(":keepalive\n\n"));
         return;
@@ -61,11 +55,11 @@ static void write_frame(const struct progress *p, const struct svc_bulk_news *n,
     api_document__text(&w, "type", str_from_z(type));
     api_document__id(&w, "task_id", p->watch.task, ID_BULK);
     api_document__text(&w, "status", str_from_z(api_bulk__status_word(n->status)));
-    number_if_set(&w, "affected", n->affected);
-    number_if_set(&w, "total", n->total);
-    number_if_set(&w, "processed", n->processed);
-    number_if_set(&w, "percent", n->total == 0 ? 0 : n->processed * 100 / n->total);
-    number_if_set(&w, "errors", n->errors);
+    api_document__i64_if_set(&w, "affected", (int64_t)n->affected);
+    api_document__i64_if_set(&w, "total", (int64_t)n->total);
+    api_document__i64_if_set(&w, "processed", (int64_t)n->processed);
+    api_document__i64_if_set(&w, "percent", (int64_t)percent);
+    api_document__i64_if_set(&w, "errors", (int64_t)n->errors);
     api_document__text(&w, "error", str_from_z(n->error));
     api_document__i64(&w, "created_at_ns", n->at.ns);
     json_write_end(&w);
@@ -137,10 +131,6 @@ static const struct http_watch stream_watch = {
 
 void api_bulk_progress__handle(struct api_call *c)
 {
-    const struct http_header headers[] = {
-        {STR("Cache-Control"), STR("no-cache")},
-        {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
-    };
     struct progress *p = API_NEW(c, struct progress);
     struct store_bulk rec;
     struct buf value;
@@ -153,7 +143,7 @@ void api_bulk_progress__handle(struct api_call *c)
     p->call = c;
     c->data = p;
     buf_init(&p->waiting, FRAME_BYTES_MAX);
-    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), &stream_watch);
+    api_call__stream_events(c, &stream_watch);
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         api_call__stream_end(c);
         return;

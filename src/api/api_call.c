@@ -22,6 +22,24 @@ void *api_call__alloc(struct api_call *c, size_t size)
     return p;
 }
 
+void *api_call__grow(struct api_call *c, void *list, size_t count, size_t *cap, size_t size)
+{
+    enum { FIRST = 64 };
+    if (count < *cap) {
+        return list;
+    }
+    size_t larger_cap = *cap == 0 ? FIRST : *cap * 2;
+    void *larger = arena_alloc(c->arena, larger_cap * size, _Alignof(max_align_t));
+    if (larger == NULL) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(larger, list, count * size);
+    }
+    *cap = larger_cap;
+    return larger;
+}
+
 void api_call__buf(struct buf *b)
 {
     buf_init(b, ANSWER_BYTES_MAX);
@@ -38,7 +56,7 @@ struct json_write api_call__json(struct api_call *c)
 
 /* Ends */
 
-enum { HEADERS_MAX = 14 };
+enum { HEADERS_MAX = API_HEADERS_MAX + 6 }; /* the handler's, and those of this file */
 
 struct answer_headers {
     struct http_header rows[HEADERS_MAX];
@@ -254,6 +272,15 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
         .status = 200, .content_type = type, .headers = h.rows, .header_count = h.count};
     c->req->on = watch;
     http_request_begin(c->req, &response);
+}
+
+void api_call__stream_events(struct api_call *c, const struct http_watch *watch)
+{
+    const struct http_header headers[] = {
+        {STR("Cache-Control"), STR("no-cache")},
+        {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
+    };
+    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), watch);
 }
 
 static void stream_over(struct api_call *c)

@@ -45,8 +45,7 @@ static bool write_steps(struct api_call *c, struct json_write *w, const struct a
     if (chain->steps_count == 0) {
         return true; /* one that begins a chain is refused later, with the right words */
     }
-    json_write_key(w, STR("steps"));
-    json_write_array(w);
+    api_document__array(w, "steps");
     for (size_t i = 0; i < chain->steps_count; i++) {
         if (!write_step(c, w, &chain->steps[i], err)) {
             return false;
@@ -184,9 +183,7 @@ struct str api_chain__add_dependencies(struct api_call *c, struct str config, st
     json_write_array(&w);
     for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
         char text[ID_TEXT_MAX];
-        struct id id;
-        id = id_from_bytes(waits_for.ptr + at);
-        size_t len = id_format(id, ID_JOB, text);
+        size_t len = id_format(id_from_bytes(waits_for.ptr + at), ID_JOB, text);
         json_write_str(&w, str_from(text, len));
     }
     json_write_end(&w);

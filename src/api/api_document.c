@@ -4,7 +4,6 @@
 #include "api/api_chain_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
-#include "store/store_rows.h"
 
 void api_document__time(struct json_write *w, const char *key, struct wall at)
 {
@@ -55,7 +54,18 @@ void api_document__bool(struct json_write *w, const char *key, bool v)
     json_write_bool(w, v);
 }
 
-/* Dollars as a number; left out when nothing was spent. */
+void api_document__array(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_array(w);
+}
+
+void api_document__object(struct json_write *w, const char *key)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_object(w);
+}
+
 void api_document__usd(struct json_write *w, const char *key, int64_t nusd)
 {
     if (nusd != 0) {
@@ -64,7 +74,7 @@ void api_document__usd(struct json_write *w, const char *key, int64_t nusd)
     }
 }
 
-static void number_if_set(struct json_write *w, const char *key, int64_t v)
+void api_document__i64_if_set(struct json_write *w, const char *key, int64_t v)
 {
     if (v != 0) {
         api_document__i64(w, key, v);
@@ -73,10 +83,10 @@ static void number_if_set(struct json_write *w, const char *key, int64_t v)
 
 void api_document__tokens(struct json_write *w, const struct store_tokens *t)
 {
-    number_if_set(w, "input_tokens", t->input);
-    number_if_set(w, "output_tokens", t->output);
-    number_if_set(w, "cache_creation_tokens", t->cache_creation);
-    number_if_set(w, "cache_read_tokens", t->cache_read);
+    api_document__i64_if_set(w, "input_tokens", t->input);
+    api_document__i64_if_set(w, "output_tokens", t->output);
+    api_document__i64_if_set(w, "cache_creation_tokens", t->cache_creation);
+    api_document__i64_if_set(w, "cache_read_tokens", t->cache_read);
     api_document__text(w, "model", t->model);
     api_document__text(w, "provider", t->provider);
     api_document__usd(w, "cost_usd", t->cost_nusd);
@@ -87,14 +97,34 @@ static void write_agent(struct json_write *w, const struct job *j)
     if (!j->is_agent) {
         return;
     }
-    json_write_key(w, STR("agent"));
-    json_write_object(w);
-    number_if_set(w, "max_iterations", j->agent.max_iterations);
+    api_document__object(w, "agent");
+    api_document__i64_if_set(w, "max_iterations", j->agent.max_iterations);
     api_document__usd(w, "max_cost_usd", j->agent.max_cost_nusd);
     api_document__text(w, "iteration_timeout", j->agent.timeout);
-    number_if_set(w, "iteration", j->agent.iteration);
+    api_document__i64_if_set(w, "iteration", j->agent.iteration);
     api_document__usd(w, "total_cost_usd", j->agent.total_cost_nusd);
     json_write_end(w);
+}
+
+void api_document__error(struct json_write *w, struct id job, const struct store_error *e)
+{
+    json_write_object(w);
+    api_document__i64(w, "id", (int64_t)e->row);
+    api_document__id(w, "job_id", job, ID_JOB);
+    api_document__i64(w, "attempt", e->attempt);
+    json_write_key(w, STR("error"));
+    json_write_str(w, e->error);
+    api_document__text(w, "backtrace", e->backtrace);
+    api_document__time(w, "created_at", e->created_at);
+    json_write_end(w);
+}
+
+const char *api_document__iteration_word(enum store_iteration_status status)
+{
+    static const char *const words[] = {[STORE_ITERATION_CONTINUE] = "continue",
+                                        [STORE_ITERATION_DONE] = "done",
+                                        [STORE_ITERATION_HOLD] = "hold"};
+    return words[status];
 }
 
 struct errors {
@@ -109,18 +139,9 @@ static void write_error(void *data, const struct store_error *e)
     struct json_write *w = errors->w;
     if (!errors->any) {
         errors->any = true;
-        json_write_key(w, STR("errors"));
-        json_write_array(w);
+        api_document__array(w, "errors");
     }
-    json_write_object(w);
-    api_document__i64(w, "id", (int64_t)e->row);
-    api_document__id(w, "job_id", errors->job, ID_JOB);
-    api_document__i64(w, "attempt", e->attempt);
-    json_write_key(w, STR("error"));
-    json_write_str(w, e->error);
-    api_document__text(w, "backtrace", e->backtrace);
-    api_document__time(w, "created_at", e->created_at);
-    json_write_end(w);
+    api_document__error(w, errors->job, e);
 }
 
 static void write_errors(struct json_write *w, const struct job *j, struct store *store)
@@ -134,18 +155,23 @@ static void write_errors(struct json_write *w, const struct job *j, struct store
     }
 }
 
-static void write_origin(struct json_write *w, const struct api_call *c, const struct job *j)
+static void write_family(struct json_write *w, const struct job *j)
 {
-    api_document__text(w, "unique_key", j->unique_key);
-    if (j->unique_key.len > 0) {
-        number_if_set(w, "unique_period", j->unique_period_s);
-    }
-    api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
     api_document__text(w, "parent_id", j->parent_id);
     api_document__text(w, "chain_id", j->chain_id);
     if (j->has_chain_step) {
         api_document__i64(w, "chain_step", j->chain_step);
     }
+}
+
+static void write_origin(struct json_write *w, const struct api_call *c, const struct job *j)
+{
+    api_document__text(w, "unique_key", j->unique_key);
+    if (j->unique_key.len > 0) {
+        api_document__i64_if_set(w, "unique_period", j->unique_period_s);
+    }
+    api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
+    write_family(w, j);
     api_chain__write(w, c, j->chain_config);
     api_document__id(w, "schedule_id", j->schedule_id, ID_SCHEDULE);
 }
@@ -202,15 +228,20 @@ static void keep_newest(void *data, const struct store_error *e)
     buf_add_str(newest, e->error);
 }
 
+void api_document__last_error(const struct job *j, struct store *store, struct buf *out)
+{
+    if (j->error_count > 0) {
+        store_rows_each_error(store, j->id, keep_newest, out);
+    }
+}
+
 static void write_last_error(struct json_write *w, const struct job *j, struct store *store)
 {
     struct buf newest;
-    if (j->error_count > 0) {
-        buf_init(&newest, SIZE_MAX);
-        store_rows_each_error(store, j->id, keep_newest, &newest);
-        api_document__text(w, "last_error", buf_str(&newest));
-        buf_deinit(&newest);
-    }
+    buf_init(&newest, SIZE_MAX);
+    api_document__last_error(j, store, &newest);
+    api_document__text(w, "last_error", buf_str(&newest));
+    buf_deinit(&newest);
 }
 
 void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
@@ -228,11 +259,7 @@ void api_document__summary(struct json_write *w, const struct api_call *c, const
     api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
     api_document__text(w, "worker_id", j->worker_id);
     api_document__raw(w, "tags", j->tags);
-    api_document__text(w, "parent_id", j->parent_id);
-    api_document__text(w, "chain_id", j->chain_id);
-    if (j->has_chain_step) {
-        api_document__i64(w, "chain_step", j->chain_step);
-    }
+    write_family(w, j);
     api_document__time(w, "scheduled_at", j->scheduled_at);
     api_document__time(w, "expire_at", j->expire_at);
     api_document__time(w, "created_at", j->created_at);

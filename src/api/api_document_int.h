@@ -7,22 +7,37 @@
 #include "core/job.h"
 #include "json/json_write.h"
 #include "store/store.h"
-#include "store/store_record.h"
+#include "store/store_rows.h"
 
 struct api_call;
 
+/* A job as GET /jobs/{id} shows it, with its errors. */
 void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
                        struct store *store);
-/* The members of a job's document but for its errors, inside an object. */
+/* The members of that but for the errors, inside an object. */
 void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j);
+/* As searches show it, and as a worker gets it. */
 void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
                            struct store *store);
 void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
-void api_document__time(struct json_write *w, const char *key, struct wall at);  /* left out at 0 */
-void api_document__text(struct json_write *w, const char *key, struct str text); /* … when empty */
-void api_document__raw(struct json_write *w, const char *key, struct str json);
-void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
+
+/* Pieces of these: an error entry, the text of the newest one, the word for how an iteration ended.
+ */
+void api_document__error(struct json_write *w, struct id job, const struct store_error *e);
+void api_document__last_error(const struct job *j, struct store *store, struct buf *out);
+const char *api_document__iteration_word(enum store_iteration_status status);
+
+/* Members. Numbers and booleans are always written; what may be missing is left out when it is 0,
+ * empty or no id. */
 void api_document__i64(struct json_write *w, const char *key, int64_t v);
 void api_document__bool(struct json_write *w, const char *key, bool v);
-void api_document__usd(struct json_write *w, const char *key, int64_t nusd);
+void api_document__i64_if_set(struct json_write *w, const char *key, int64_t v);
+void api_document__time(struct json_write *w, const char *key, struct wall at);
+void api_document__text(struct json_write *w, const char *key, struct str text);
+void api_document__raw(struct json_write *w, const char *key, struct str json);
+void api_document__id(struct json_write *w, const char *key, struct id id, struct str prefix);
+void api_document__usd(struct json_write *w, const char *key, int64_t nusd); /* in dollars */
+/* A member that is an array or an object, and is open: json_write_end. */
+void api_document__array(struct json_write *w, const char *key);
+void api_document__object(struct json_write *w, const char *key);
 void api_document__tokens(struct json_write *w, const struct store_tokens *t);

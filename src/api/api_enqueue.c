@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
+#include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "store/store_record.h"
@@ -283,19 +284,23 @@ static const char *const status_words[RESULT_STATUS_COUNT] = {
     [RESULT_DUPLICATE] = "duplicate",
 };
 
-static void one_enqueued(struct api_call *c, const struct result *r)
+void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status)
 {
-    if (api_call__refused(c, r)) {
-        return;
-    }
-    bool duplicate = r->items[0].status == RESULT_DUPLICATE;
+    bool duplicate = status == RESULT_DUPLICATE;
     struct json_write w = api_call__json(c);
     json_write_object(&w);
-    api_document__id(&w, "job_id", r->items[0].id, ID_JOB);
-    api_document__text(&w, "status", str_from_z(status_words[r->items[0].status]));
+    api_document__id(&w, "job_id", job, ID_JOB);
+    api_document__text(&w, "status", str_from_z(status_words[status]));
     api_document__bool(&w, "unique_existing", duplicate);
     json_write_end(&w);
     api_call__reply(c, duplicate ? 200 : 201, &w);
+}
+
+static void one_enqueued(struct api_call *c, const struct result *r)
+{
+    if (!api_call__refused(c, r)) {
+        api_enqueue__reply(c, r->items[0].id, r->items[0].status);
+    }
 }
 
 static void many_enqueued(struct api_call *c, const struct result *r)
@@ -337,10 +342,8 @@ static struct str idempotency_key(struct api_call *c)
     if (c->ns.len == 0) {
         return given;
     }
-    buf_init(&b, 65536);
-    buf_add_str(&b, c->ns);
-    buf_add_str(&b, STR("::"));
-    buf_add_str(&b, given);
+    buf_init(&b, SIZE_MAX);
+    queue_name_add_internal(&b, c->ns, given);
     struct str key = arena_str(c->arena, buf_str(&b));
     buf_deinit(&b);
     return key;

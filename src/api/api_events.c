@@ -217,10 +217,6 @@ static bool read_query(struct api_call *c, struct stream *s, struct err *err)
 
 static void handle_stream(struct api_call *c)
 {
-    const struct http_header headers[] = {
-        {STR("Cache-Control"), STR("no-cache")},
-        {STR("X-Accel-Buffering"), STR("no")}, /* a proxy in front must not collect */
-    };
     struct stream *s = API_NEW(c, struct stream);
     struct err err;
     s->call = c;
@@ -236,7 +232,7 @@ static void handle_stream(struct api_call *c)
         return;
     }
     c->data = s;
-    api_call__stream_begin(c, STR("text/event-stream"), headers, COUNT_OF(headers), &stream_watch);
+    api_call__stream_events(c, &stream_watch);
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         api_call__stream_end(c);
     } else {
@@ -310,8 +306,7 @@ static void handle_list(struct api_call *c)
     c->data = l;
     l->w = api_call__json(c);
     json_write_object(&l->w);
-    json_write_key(&l->w, STR("events"));
-    json_write_array(&l->w);
+    api_document__array(&l->w, "events");
     list_piece(c);
 }
 

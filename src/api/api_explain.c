@@ -10,12 +10,11 @@
 #include <stdio.h>
 
 #include "api/api_int.h"
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
 #include "fsm/explain.h"
 #include "os/os_clock.h"
-#include "store/store_job.h"
 
 enum { DEPENDENCIES_MAX = 20, MESSAGE_BYTES_MAX = 8192 };
 
@@ -65,13 +64,11 @@ static void begin_reason(struct json_write *w, const char *code, const char *fmt
 static void write_holder(struct json_write *w, struct api_call *c, struct id id)
 {
     struct job j;
-    struct err err;
     struct buf doc;
     buf_init(&doc, SIZE_MAX);
     json_write_object(w);
     api_document__id(w, "job_id", id, ID_JOB);
-    if (engine_read_job(c->api->config.engine, id, &doc) &&
-        store_job_decode(id, buf_str(&doc), &j, &err) == ERR_OK) {
+    if (api_names__read_job_by_id(c, id, &doc, &j)) {
         api_document__text(w, "worker_id", j.worker_id);
         api_document__text(w, "hostname", j.hostname);
         api_document__time(w, "started_at", j.started_at);
@@ -90,8 +87,7 @@ static void explain_limit(struct api_call *c, const struct explanation *e, struc
                  STR_ARG(name), active, q->settings.max_concurrency);
     api_document__i64(e->w, "max_concurrency", q->settings.max_concurrency);
     api_document__i64(e->w, "active", (int64_t)active);
-    json_write_key(e->w, STR("held_by"));
-    json_write_array(e->w);
+    api_document__array(e->w, "held_by");
     for (uint32_t i = 0; i < q->holder_count; i++) {
         write_holder(e->w, c, q->holders[i]);
     }
@@ -131,7 +127,7 @@ static void explain_workers(const struct explanation *e, struct str name)
         return;
     }
     struct wall last = q->workers[0].last_heartbeat;
-    if (wall_add_ms(last, API_VIEW_ACTIVE_MS).ns <= e->now.ns) {
+    if (wall_add_ms(last, API_NUMBERS_ACTIVE_MS).ns <= e->now.ns) {
         struct moment at = moment_of(last);
         begin_reason(e->w, "no_worker", "no worker has asked for queue \"" STR_FMT "\" since %.*s",
                      STR_ARG(name), MOMENT_ARG(at));
@@ -160,8 +156,7 @@ static void explain_rules(struct api_call *c, struct explanation *e)
 
 static void write_workers(struct json_write *w, const struct explain_queue *q)
 {
-    json_write_key(w, STR("workers"));
-    json_write_array(w);
+    api_document__array(w, "workers");
     for (uint32_t i = 0; i < q->worker_count; i++) {
         json_write_object(w);
         api_document__text(w, "id", q->workers[i].id);
@@ -179,12 +174,9 @@ static void write_workers(struct json_write *w, const struct explain_queue *q)
 static const char *state_of(struct api_call *c, struct id id)
 {
     struct job j;
-    struct err err;
     struct buf doc;
     buf_init(&doc, SIZE_MAX);
-    bool found = engine_read_job(c->api->config.engine, id, &doc) &&
-                 store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK &&
-                 api_names__is_visible(c, j.queue);
+    bool found = api_names__read_job_by_id(c, id, &doc, &j);
     const char *word = found ? job_state_name(j.state) : "missing";
     buf_deinit(&doc);
     return word;
@@ -196,11 +188,9 @@ static void explain_dependencies(struct api_call *c, struct explanation *e)
     size_t count = ids.len / ID_BYTES;
     begin_reason(e->w, "dependencies", "waits for %zu %s to complete", count,
                  count == 1 ? "job" : "jobs");
-    json_write_key(e->w, STR("waits_for"));
-    json_write_array(e->w);
+    api_document__array(e->w, "waits_for");
     for (size_t i = 0; i < count && i < DEPENDENCIES_MAX; i++) {
-        struct id id;
-        id = id_from_bytes(ids.ptr + i * ID_BYTES);
+        struct id id = id_from_bytes(ids.ptr + i * ID_BYTES);
         json_write_object(e->w);
         api_document__id(e->w, "job_id", id, ID_JOB);
         api_document__text(e->w, "state", str_from_z(state_of(c, id)));
@@ -277,13 +267,6 @@ static void explain_active(struct explanation *e)
     e->blocked = true;
 }
 
-static void keep_last(void *data, const struct store_error *error)
-{
-    struct buf *text = data;
-    buf_clear(text);
-    buf_add_str(text, error->error);
-}
-
 static void explain_finished(struct api_call *c, struct explanation *e)
 {
     const struct job *j = &e->job.job;
@@ -294,7 +277,7 @@ static void explain_finished(struct api_call *c, struct explanation *e)
     struct buf error;
     buf_init(&error, SIZE_MAX);
     if (j->state == JOB_DEAD) {
-        store_rows_each_error(engine_store(c->api->config.engine), j->id, keep_last, &error);
+        api_document__last_error(j, engine_store(c->api->config.engine), &error);
     }
     begin_reason(e->w, "finished", "is over: %s%s%.*s%s" STR_FMT, job_state_name(j->state),
                  at.ns != 0 ? " at " : "", at.ns != 0 ? (int)when.len : 0, when.text,
@@ -330,8 +313,7 @@ static void explain_state(struct api_call *c, struct explanation *e)
 static void write_position(struct json_write *w, const struct explain_job *x)
 {
     if (x->in_line) {
-        json_write_key(w, STR("position"));
-        json_write_object(w);
+        api_document__object(w, "position");
         api_document__i64(w, "ahead", (int64_t)x->ahead);
         api_document__bool(w, "at_least", x->ahead_is_least);
         json_write_end(w);
@@ -352,8 +334,7 @@ static void answer_job(struct api_call *c)
     api_document__id(&w, "job_id", e->id, ID_JOB);
     api_document__text(&w, "queue", api_names__visible(c, e->queue));
     api_document__text(&w, "state", str_from_z(job_state_name(e->job.job.state)));
-    json_write_key(&w, STR("reasons"));
-    json_write_array(&w);
+    api_document__array(&w, "reasons");
     explain_state(c, e);
     json_write_end(&w);
     api_document__bool(&w, "runnable", !e->blocked);
@@ -421,8 +402,7 @@ static void answer_queue(struct api_call *c)
     e->w = &w;
     json_write_object(&w);
     api_document__text(&w, "queue", api_names__visible(c, e->queue));
-    json_write_key(&w, STR("reasons"));
-    json_write_array(&w);
+    api_document__array(&w, "reasons");
     explain_rules(c, e);
     explain_waiting_jobs(e);
     json_write_end(&w);

@@ -116,6 +116,8 @@ bool api_call__refused(struct api_call *c, const struct result *r);
  * it) ends. What is written in between goes to http_request_write. */
 void api_call__stream_begin(struct api_call *c, struct str type, const struct http_header *headers,
                             size_t count, const struct http_watch *watch);
+/* The same for server-sent events, which nobody on the way may keep back. */
+void api_call__stream_events(struct api_call *c, const struct http_watch *watch);
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
 
@@ -150,6 +152,11 @@ void *api_call__alloc(struct api_call *c, size_t size);
 #define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
 #define API_NEW(c, type)      ((type *)api_call__alloc((c), sizeof(type)))
 
+/* Room for one more element behind the count that a list has, in the call's arena: the list, or a
+ * larger copy of it, and its new *cap. NULL when the arena is full: the list is as it was. */
+ATTR_NODISCARD void *api_call__grow(struct api_call *c, void *list, size_t count, size_t *cap,
+                                    size_t size);
+
 /* A buf bounded by what an answer may be; freed with buf_deinit by the caller. */
 void api_call__buf(struct buf *b);
 
@@ -165,7 +172,10 @@ struct str api_names__visible(const struct api_call *c, struct str internal);
 bool api_names__is_visible(const struct api_call *c, struct str internal);
 
 /* The document of a job that exists and that the caller may see, put into doc, which *out points
- * into; false when there is none. */
+ * into; false when there is none. Any thread. */
+ATTR_NODISCARD bool api_names__read_job_by_id(const struct api_call *c, struct id id,
+                                              struct buf *doc, struct job *out);
+/* The same by the id's text. */
 ATTR_NODISCARD bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc,
                                         struct job *out);
 /* The same; the call ends with 404 when there is none. */
@@ -176,6 +186,10 @@ ATTR_NODISCARD bool api_names__job(struct api_call *c, struct str text, struct b
 ATTR_NODISCARD bool api_names__may_name(struct api_call *c, struct str text, struct id *out);
 /* The same; the call ends with 404 when it is not. */
 ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struct id *out);
+
+/* api_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
+ * for RESULT_DUPLICATE. */
+void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status);
 
 /* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
 void api_openapi__write(const char *version, struct buf *out);

@@ -4,7 +4,6 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/limits.h"
-#include "store/store_rows.h"
 
 /* Reading */
 
@@ -43,11 +42,9 @@ static void handle_bulk_get(struct api_call *c)
     struct json_write w = api_call__json(c);
     c->answer.limit_bytes = BULK_GET_BYTES_MAX;
     json_write_object(&w);
-    json_write_key(&w, STR("jobs"));
-    json_write_array(&w);
+    api_document__array(&w, "jobs");
     for (size_t i = 0; i < in->job_ids_count && !c->answer.overflow; i++) {
         struct job j;
-        buf_clear(&doc);
         if (api_names__read_job(c, in->job_ids[i], &doc, &j)) {
             api_document__job(&w, c, &j, engine_store(c->api->config.engine));
         }
@@ -62,12 +59,6 @@ static void handle_bulk_get(struct api_call *c)
     }
 }
 
-static const char *const iteration_words[] = {
-    [STORE_ITERATION_CONTINUE] = "continue",
-    [STORE_ITERATION_DONE] = "done",
-    [STORE_ITERATION_HOLD] = "hold",
-};
-
 struct iterations {
     struct json_write *w;
     struct id job;
@@ -81,7 +72,7 @@ static void write_iteration(void *data, const struct store_iteration *it)
     api_document__i64(w, "id", (int64_t)it->row);
     api_document__id(w, "job_id", its->job, ID_JOB);
     api_document__i64(w, "iteration", it->iteration);
-    api_document__text(w, "status", str_from_z(iteration_words[it->status]));
+    api_document__text(w, "status", str_from_z(api_document__iteration_word(it->status)));
     api_document__raw(w, "checkpoint", it->checkpoint);
     api_document__text(w, "hold_reason", it->hold_reason);
     api_document__raw(w, "result", it->result);
@@ -103,8 +94,7 @@ static void handle_iterations(struct api_call *c)
     struct json_write w = api_call__json(c);
     struct iterations its = {.w = &w, .job = j.id};
     json_write_object(&w);
-    json_write_key(&w, STR("iterations"));
-    json_write_array(&w);
+    api_document__array(&w, "iterations");
     store_rows_each_iteration(engine_store(c->api->config.engine), j.id, write_iteration, &its);
     json_write_end(&w);
     json_write_end(&w);
@@ -214,16 +204,9 @@ static void handle_delete(struct api_call *c)
 
 static void replayed(struct api_call *c, const struct result *r)
 {
-    if (api_call__refused(c, r)) {
-        return;
+    if (!api_call__refused(c, r)) {
+        api_enqueue__reply(c, r->id, RESULT_PENDING);
     }
-    struct json_write w = api_call__json(c);
-    json_write_object(&w);
-    api_document__id(&w, "job_id", r->id, ID_JOB);
-    api_document__text(&w, "status", STR("pending"));
-    api_document__bool(&w, "unique_existing", false);
-    json_write_end(&w);
-    api_call__reply(c, 201, &w);
 }
 
 /* The query says the same as the body, which wins. What is no number is refused as 0 is. */

@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/check.h"
 
 /* http-api.md 20.5 */
@@ -268,7 +268,7 @@ static void write_cpu(struct buf *out, const char *name, const char *help, int64
     buf_add_char(out, '\n');
 }
 
-static void write_numbers(struct buf *out, const struct api_view *v)
+static void write_numbers(struct buf *out, const struct api_numbers *v)
 {
 #define NUMBER(name, type, value, help) number(out, name, type, help, value);
     NUMBERS(NUMBER)
@@ -309,7 +309,7 @@ static void write_times(struct buf *out, const char *name, const char *help,
 static const enum job_state shown[] = {JOB_PENDING, JOB_ACTIVE,    JOB_HELD,    JOB_COMPLETED,
                                        JOB_DEAD,    JOB_SCHEDULED, JOB_RETRYING};
 
-static void write_queue_jobs(struct buf *out, const struct api_view *v)
+static void write_queue_jobs(struct buf *out, const struct api_numbers *v)
 {
     family(out, "corvo_queue_jobs", "gauge", "Jobs by queue and state.");
     for (size_t i = 0; i < v->queue_count; i++) {
@@ -323,7 +323,7 @@ static void write_queue_jobs(struct buf *out, const struct api_view *v)
     }
 }
 
-static void write_jobs(struct buf *out, const struct api_view *v)
+static void write_jobs(struct buf *out, const struct api_numbers *v)
 {
     family(out, "corvo_jobs", "gauge", "Jobs by state.");
     for (unsigned s = 0; s < COUNT_OF(shown); s++) {
@@ -444,7 +444,7 @@ static void write_routes(const struct exposition *e)
            begun > ended ? begun - ended : 0);
 }
 
-void api_metrics__write(const struct api_metrics *m, const struct api_view *v,
+void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v,
                         const struct api_route *asking, struct buf *out)
 {
     write_numbers(out, v);

@@ -10,18 +10,6 @@
 #include "core/queue_name.h"
 #include "store/store_job.h"
 
-#define NAMESPACE_MARK STR("::")
-
-static bool contains(struct str s, struct str part)
-{
-    for (size_t i = 0; i + part.len <= s.len; i++) {
-        if (memcmp(s.ptr + i, part.ptr, part.len) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 const struct json_word api_names__priorities[] = {
 #define WORD(id, number, word) {word, number},
     JOB_PRIORITY_LIST(WORD)
@@ -37,16 +25,16 @@ bool api_names__internal(struct api_call *c, struct str visible, struct str *out
     }
     /* Its own prefix is no harm: the name is the same with and without. */
     struct str name = queue_name_visible(c->ns, visible);
-    if (name.len == 0 || contains(name, NAMESPACE_MARK)) {
+    if (name.len == 0 || queue_name_has_mark(name)) {
         (void)err_set(err, ERR_VALIDATION, "queue '" STR_FMT "' names another namespace",
                       STR_ARG(visible));
         return false;
     }
-    size_t len = c->ns.len + NAMESPACE_MARK.len + name.len;
+    size_t len = c->ns.len + QUEUE_NAME_MARK.len + name.len;
     char *internal = api_call__alloc(c, len);
     memcpy(internal, c->ns.ptr, c->ns.len);
-    memcpy(internal + c->ns.len, NAMESPACE_MARK.ptr, NAMESPACE_MARK.len);
-    memcpy(internal + c->ns.len + NAMESPACE_MARK.len, name.ptr, name.len);
+    memcpy(internal + c->ns.len, QUEUE_NAME_MARK.ptr, QUEUE_NAME_MARK.len);
+    memcpy(internal + c->ns.len + QUEUE_NAME_MARK.len, name.ptr, name.len);
     *out = str_from(internal, len);
     return true;
 }
@@ -61,13 +49,20 @@ struct str api_names__visible(const struct api_call *c, struct str internal)
     return queue_name_visible(c->ns, internal);
 }
 
+bool api_names__read_job_by_id(const struct api_call *c, struct id id, struct buf *doc,
+                               struct job *out)
+{
+    struct err err;
+    buf_clear(doc);
+    return engine_read_job(c->api->config.engine, id, doc) &&
+           store_job_decode(id, buf_str(doc), out, &err) == ERR_OK &&
+           api_names__is_visible(c, out->queue);
+}
+
 bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc, struct job *out)
 {
     struct id id;
-    struct err err;
-    return id_parse(text, ID_JOB, &id) && engine_read_job(c->api->config.engine, id, doc) &&
-           store_job_decode(id, buf_str(doc), out, &err) == ERR_OK &&
-           api_names__is_visible(c, out->queue);
+    return id_parse(text, ID_JOB, &id) && api_names__read_job_by_id(c, id, doc, out);
 }
 
 bool api_names__may_name(struct api_call *c, struct str text, struct id *out)

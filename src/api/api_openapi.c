@@ -28,14 +28,12 @@ static void text(struct openapi *o, const char *key, const char *value)
 
 static void open_object(struct openapi *o, const char *key)
 {
-    json_write_key(&o->w, str_from_z(key));
-    json_write_object(&o->w);
+    api_document__object(&o->w, key);
 }
 
 static void open_array(struct openapi *o, const char *key)
 {
-    json_write_key(&o->w, str_from_z(key));
-    json_write_array(&o->w);
+    api_document__array(&o->w, key);
 }
 
 static void end(struct openapi *o)

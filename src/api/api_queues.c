@@ -7,7 +7,6 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
-#include "store/store_job.h"
 
 /* Listing: copied out of the machine on the core thread, written here. */
 
@@ -19,25 +18,6 @@ struct queue_list {
     bool cut; /* the call's memory was too small for them */
 };
 
-/* Room for one more row. */
-static bool grow(struct queue_list *list)
-{
-    if (list->count < list->cap) {
-        return true;
-    }
-    size_t cap = list->cap == 0 ? 64 : list->cap * 2;
-    struct machine_queue *rows = ARENA_ARRAY(list->call->arena, struct machine_queue, cap);
-    if (rows == NULL) {
-        return false;
-    }
-    if (list->count > 0) {
-        memcpy(rows, list->rows, list->count * sizeof *rows);
-    }
-    list->rows = rows;
-    list->cap = cap;
-    return true;
-}
-
 static void add_queue(void *data, const struct machine_queue *q)
 {
     struct queue_list *list = data;
@@ -45,11 +25,14 @@ static void add_queue(void *data, const struct machine_queue *q)
         return;
     }
     struct str name = arena_str(list->call->arena, q->name);
-    if (name.len != q->name.len || !grow(list)) {
+    struct machine_queue *rows =
+        api_call__grow(list->call, list->rows, list->count, &list->cap, sizeof *rows);
+    if (name.len != q->name.len || rows == NULL) {
         list->cut = true;
         return;
     }
-    struct machine_queue *row = &list->rows[list->count++];
+    list->rows = rows;
+    struct machine_queue *row = &rows[list->count++];
     *row = *q;
     row->name = name;
 }
@@ -69,12 +52,10 @@ static int compare_names(const void *a, const void *b)
 static struct wall created_at(const struct api_call *c, struct id id)
 {
     struct job j;
-    struct err err;
     struct buf doc;
     struct wall at = WALL_NONE;
     buf_init(&doc, SIZE_MAX);
-    if (!id_is_none(id) && engine_read_job(c->api->config.engine, id, &doc) &&
-        store_job_decode(id, buf_str(&doc), &j, &err) == ERR_OK) {
+    if (!id_is_none(id) && api_names__read_job_by_id(c, id, &doc, &j)) {
         at = j.created_at;
     }
     buf_deinit(&doc);
@@ -90,9 +71,7 @@ static void write_queue(struct json_write *w, const struct api_call *c,
     json_write_object(w);
     api_document__text(w, "name", api_names__visible(c, q->name));
     api_document__bool(w, "paused", q->paused);
-    if (q->max_concurrency > 0) {
-        api_document__i64(w, "max_concurrency", q->max_concurrency);
-    }
+    api_document__i64_if_set(w, "max_concurrency", q->max_concurrency);
     if (q->throttle_rate > 0) {
         api_document__i64(w, "rate_limit", q->throttle_rate);
         api_document__i64(w, "rate_window_ms", q->throttle_window_ms);

@@ -13,6 +13,7 @@
 #include "backup/backup_verify.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/command_check.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
@@ -93,12 +94,8 @@ static void reply(struct restore *r)
     api_document__text(&w, "status", STR("ok"));
     api_document__i64(&w, "restored_jobs", (int64_t)r->restored);
     api_document__text(&w, "namespace", c->ns.len > 0 ? c->ns : STR("default"));
-    if (r->skipped > 0) {
-        api_document__i64(&w, "skipped_jobs", (int64_t)r->skipped);
-    }
-    if (r->failed > 0) {
-        api_document__i64(&w, "failed_jobs", (int64_t)r->failed);
-    }
+    api_document__i64_if_set(&w, "skipped_jobs", (int64_t)r->skipped);
+    api_document__i64_if_set(&w, "failed_jobs", (int64_t)r->failed);
     json_write_end(&w);
     restore_free(r);
     api_call__reply(c, 200, &w);
@@ -355,18 +352,6 @@ static void deliver_turn(struct msg *m)
 
 /* The request */
 
-static bool is_namespace(struct str s)
-{
-    for (size_t i = 0; i < s.len; i++) {
-        bool fine = (s.ptr[i] >= 'a' && s.ptr[i] <= 'z') || (s.ptr[i] >= '0' && s.ptr[i] <= '9') ||
-                    s.ptr[i] == '-';
-        if (!fine) {
-            return false;
-        }
-    }
-    return s.len <= 63;
-}
-
 /* What the query says */
 
 enum { MODE_KEEP, MODE_ENQUEUE };
@@ -404,7 +389,7 @@ static bool verify(struct restore *r, struct backup_verify *out, struct err *err
                       "verify=false restores it nevertheless");
         return false;
     }
-    if (!is_namespace(out->ns)) {
+    if (out->ns.len > 0 && !queue_name_is_namespace(out->ns)) {
         (void)err_set(err, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a name",
                       STR_ARG(out->ns));
         return false;

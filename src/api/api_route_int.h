@@ -28,8 +28,8 @@ enum {
     ROUTE_LEADER = 2,     /* only the leader can do it */
     ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
     ROUTE_BODY_EMPTY = 8, /* an empty body, or null, is as good as {} */
-    ROUTE_READ = 16,      /* counts as a read although it is a POST */
-    ROUTE_TAIL = 256,     /* the last parameter is the whole rest of the path, or nothing */
+    ROUTE_READ = 16,      /* a POST that changes nothing; the rate limiter counts it as a write */
+    ROUTE_TAIL = 32,      /* the last parameter is the whole rest of the path, or nothing */
 };
 
 struct api_call;

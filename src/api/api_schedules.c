@@ -13,8 +13,6 @@
 #include "os/os_clock.h"
 #include "store/store_record.h"
 
-enum { ZONE_BYTES_MAX = 1 << 20 };
-
 struct schedule_in {
     struct str name;
     struct str queue;
@@ -90,7 +88,7 @@ static void look(void *data, struct str rest, struct str value)
         !api_names__is_visible(s->call, f.rec.name)) {
         return;
     }
-    memcpy(f.id.b, rest.ptr, ID_BYTES);
+    f.id = id_from_bytes(rest.ptr);
     if ((s->by_id && id_eq(f.id, s->id)) || str_eq(f.rec.name, s->wanted)) {
         struct str kept = arena_str(s->call->arena, value); /* the only one that is */
         s->any = kept.len == value.len && store_record_decode_schedule(kept, &f.rec);
@@ -215,25 +213,6 @@ struct listing {
     bool cut; /* the call's memory was too small for them */
 };
 
-/* Room for one more row. */
-static bool grow(struct listing *l)
-{
-    if (l->count < l->cap) {
-        return true;
-    }
-    size_t cap = l->cap == 0 ? 64 : l->cap * 2;
-    struct row *rows = ARENA_ARRAY(l->call->arena, struct row, cap);
-    if (rows == NULL) {
-        return false;
-    }
-    if (l->count > 0) {
-        memcpy(rows, l->rows, l->count * sizeof *rows);
-    }
-    l->rows = rows;
-    l->cap = cap;
-    return true;
-}
-
 static void list_one(void *data, struct str rest, struct str value)
 {
     struct listing *l = data;
@@ -243,13 +222,15 @@ static void list_one(void *data, struct str rest, struct str value)
         return;
     }
     struct str name = arena_str(l->call->arena, rec.name);
-    if (name.len != rec.name.len || !grow(l)) {
+    struct row *rows = api_call__grow(l->call, l->rows, l->count, &l->cap, sizeof *rows);
+    if (name.len != rec.name.len || rows == NULL) {
         l->cut = true;
         return;
     }
-    struct row *row = &l->rows[l->count++];
+    l->rows = rows;
+    struct row *row = &rows[l->count++];
     row->name = name;
-    memcpy(row->id.b, rest.ptr, ID_BYTES);
+    row->id = id_from_bytes(rest.ptr);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -397,17 +378,9 @@ static void handle_delete(struct api_call *c)
 
 static void ran(struct api_call *c, const struct result *r)
 {
-    if (api_call__refused(c, r)) {
-        return;
+    if (!api_call__refused(c, r)) {
+        api_enqueue__reply(c, r->id, r->affected == 0 ? RESULT_DUPLICATE : RESULT_PENDING);
     }
-    bool duplicate = r->affected == 0;
-    struct json_write w = api_call__json(c);
-    json_write_object(&w);
-    api_document__id(&w, "job_id", r->id, ID_JOB);
-    api_document__text(&w, "status", duplicate ? STR("duplicate") : STR("pending"));
-    api_document__bool(&w, "unique_existing", duplicate);
-    json_write_end(&w);
-    api_call__reply(c, duplicate ? 200 : 201, &w);
 }
 
 static void handle_run(struct api_call *c)

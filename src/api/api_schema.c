@@ -115,12 +115,6 @@ static void number(struct json_write *w, const char *key, int64_t value)
     api_document__i64(w, key, value);
 }
 
-static void open_array(struct json_write *w, const char *key)
-{
-    json_write_key(w, str_from_z(key));
-    json_write_array(w);
-}
-
 /* What a flag means to whoever fills in the field. */
 static const struct {
     unsigned flag;
@@ -182,7 +176,7 @@ static void describe_number(struct json_write *w, const struct json_field *f)
 static void list_words(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "string");
-    open_array(w, "enum");
+    api_document__array(w, "enum");
     for (const struct json_word *word = f->words; word->word != NULL; word++) {
         json_write_str(w, str_from_z(word->word));
     }
@@ -195,13 +189,13 @@ static void describe_word(struct json_write *w, const struct json_field *f)
         list_words(w, f);
         return;
     }
-    open_array(w, "anyOf");
+    api_document__array(w, "anyOf");
     json_write_object(w);
     list_words(w, f);
     json_write_end(w);
     json_write_object(w);
     text(w, "type", "integer");
-    open_array(w, "enum");
+    api_document__array(w, "enum");
     for (const struct json_word *word = f->words; word->word != NULL; word++) {
         json_write_i64(w, word->value);
     }
@@ -214,7 +208,7 @@ static void describe_duration(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "string");
     text(w, "pattern", "^(0|([0-9]+(\\.[0-9]+)?(ns|us|µs|ms|s|m|h|d|w))*)$");
-    open_array(w, "examples");
+    api_document__array(w, "examples");
     json_write_str(w, STR("1m30s"));
     json_write_end(w);
     if (f->min > 0) {
@@ -233,8 +227,7 @@ static void describe_list(const struct api_schema_set *s, struct json_write *w,
         number(w, "minItems", f->min);
     }
     number(w, "maxItems", f->max);
-    json_write_key(w, STR("items"));
-    json_write_object(w);
+    api_document__object(w, "items");
     if (f->kind == JSON_KIND_STRS) {
         text(w, "type", "string");
         number(w, "maxLength", f->item_max);
@@ -353,7 +346,7 @@ static void list_required(struct json_write *w, const struct json_schema *table)
             continue;
         }
         if (!any) {
-            open_array(w, "required");
+            api_document__array(w, "required");
             any = true;
         }
         json_write_str(w, str_from(f->name, f->name_len));
@@ -368,8 +361,7 @@ static void write_table(const struct api_schema_set *s, struct json_write *w,
 {
     json_write_object(w);
     text(w, "type", "object");
-    json_write_key(w, STR("properties"));
-    json_write_object(w);
+    api_document__object(w, "properties");
     for (size_t i = 0; i < table->count; i++) {
         const struct json_field *f = &table->fields[i];
         json_write_key(w, str_from(f->name, f->name_len));

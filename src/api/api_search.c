@@ -11,7 +11,6 @@
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
-#include "store/store_job.h"
 #include "view/view_words.h"
 
 enum {
@@ -297,14 +296,9 @@ static void write_cursor(struct json_write *w, uint64_t offset)
 /* The document of a job that is still there and visible, as a summary. */
 static void write_summary(struct api_call *c, struct json_write *w, struct id id, struct buf *doc)
 {
-    struct engine *engine = c->api->config.engine;
     struct job j;
-    struct err err;
-    buf_clear(doc);
-    if (engine_read_job(engine, id, doc) &&
-        store_job_decode(id, buf_str(doc), &j, &err) == ERR_OK &&
-        api_names__is_visible(c, j.queue)) {
-        api_document__summary(w, c, &j, engine_store(engine));
+    if (api_names__read_job_by_id(c, id, doc, &j)) {
+        api_document__summary(w, c, &j, engine_store(c->api->config.engine));
     }
 }
 
@@ -327,8 +321,7 @@ static void run_search(struct api_call *c, struct view_reader *r)
     struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);
-    json_write_key(&w, STR("jobs"));
-    json_write_array(&w);
+    api_document__array(&w, "jobs");
     for (size_t i = 0; i < search->count && !c->answer.overflow; i++) {
         write_summary(c, &w, search->ids[i], &doc);
     }
@@ -457,11 +450,7 @@ static void handle_dead(struct api_call *c)
 static void write_found(struct api_call *c, struct json_write *w, struct id id, struct buf *doc)
 {
     struct job j;
-    struct err err;
-    buf_clear(doc);
-    if (!engine_read_job(c->api->config.engine, id, doc) ||
-        store_job_decode(id, buf_str(doc), &j, &err) != ERR_OK ||
-        !api_names__is_visible(c, j.queue)) {
+    if (!api_names__read_job_by_id(c, id, doc, &j)) {
         return;
     }
     json_write_object(w);
@@ -489,8 +478,7 @@ static void run_words(struct api_call *c, struct view_reader *r)
     json_write_object(&w);
     json_write_key(&w, STR("q"));
     json_write_str(&w, words->query);
-    json_write_key(&w, STR("results"));
-    json_write_array(&w);
+    api_document__array(&w, "results");
     for (size_t i = 0; i < words->count && !c->answer.overflow; i++) {
         write_found(c, &w, words->ids[i], &doc);
     }

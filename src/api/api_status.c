@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/limits.h"
 #include "core/duration.h"
 
@@ -49,16 +49,14 @@ static void percentile(struct json_write *w, const char *key, const struct engin
 static void histogram(struct json_write *w, const char *key, const struct engine_times *t)
 {
     uint64_t n = engine_times_count(t);
-    json_write_key(w, str_from_z(key));
-    json_write_object(w);
+    api_document__object(w, key);
     number(w, "count", n);
     if (n > 0) {
         duration(w, "avg", (int64_t)(t->sum_ns / n));
         percentile(w, "p50", t, 50);
         percentile(w, "p90", t, 90);
         percentile(w, "p99", t, 99);
-        json_write_key(w, STR("buckets"));
-        json_write_array(w);
+        api_document__array(w, "buckets");
         for (unsigned i = 0; i < ENGINE_TIMES_BUCKETS; i++) {
             json_write_object(w);
             text(w, "le", engine_times_bound_text(i));
@@ -70,7 +68,7 @@ static void histogram(struct json_write *w, const char *key, const struct engine
     json_write_end(w);
 }
 
-static void write_raft(struct json_write *w, const struct api_view *v)
+static void write_raft(struct json_write *w, const struct api_numbers *v)
 {
     const struct node_status *n = &v->engine.node;
     bool leads = n->leader_id == v->settings->node.id;
@@ -93,7 +91,7 @@ static void write_raft(struct json_write *w, const struct api_view *v)
 }
 
 /* Entries are filled by what has come meanwhile, not by waiting: there is no window. */
-static void write_pipeline(struct json_write *w, const struct api_view *v)
+static void write_pipeline(struct json_write *w, const struct api_numbers *v)
 {
     const struct engine_status *e = &v->engine;
     number(w, "snapshot_threshold", 0); /* by bytes: */
@@ -116,8 +114,7 @@ static void write_pipeline(struct json_write *w, const struct api_view *v)
 
 static void write_snapshot(struct json_write *w, const struct node_status *n)
 {
-    json_write_key(w, STR("snapshot"));
-    json_write_object(w);
+    api_document__object(w, "snapshot");
     number(w, "count", n->snapshot_count);
     if (n->snapshot_count > 0) {
         number(w, "latest_index", n->snapshot_index);
@@ -128,11 +125,10 @@ static void write_snapshot(struct json_write *w, const struct node_status *n)
 
 /* Clients look for both objects. Nothing is ever dropped and there is no queue of updates: what
  * waits is a set of jobs, each once, however often it changed. */
-static void write_mirror(struct json_write *w, const struct api_view *v)
+static void write_mirror(struct json_write *w, const struct api_numbers *v)
 {
     const struct view_status *m = &v->mirror;
-    json_write_key(w, STR("sqlite_mirror"));
-    json_write_object(w);
+    api_document__object(w, "sqlite_mirror");
     api_document__bool(w, "async", v->has_mirror && v->mirror_async);
     number(w, "queued", m->written + m->lag);
     number(w, "applied", m->written);
@@ -141,8 +137,7 @@ static void write_mirror(struct json_write *w, const struct api_view *v)
     number(w, "queue_depth", m->lag);
     number(w, "queue_capacity", 0);
     json_write_end(w);
-    json_write_key(w, STR("sqlite_rebuild"));
-    json_write_object(w);
+    api_document__object(w, "sqlite_rebuild");
     api_document__bool(w, "ran", m->rebuilt);
     api_document__bool(w, "running", m->rebuilding);
     if (m->rebuilt) {
@@ -155,10 +150,9 @@ static void write_mirror(struct json_write *w, const struct api_view *v)
     json_write_end(w);
 }
 
-static void write_nodes(struct json_write *w, const struct api_view *v)
+static void write_nodes(struct json_write *w, const struct api_numbers *v)
 {
-    json_write_key(w, STR("nodes"));
-    json_write_array(w);
+    api_document__array(w, "nodes");
     json_write_object(w);
     text(w, "id", v->node_id);
     text(w, "address", v->settings->node.address);
@@ -172,11 +166,10 @@ static void write_nodes(struct json_write *w, const struct api_view *v)
 }
 
 /* The same numbers in groups, as the UI shows them. */
-static void write_groups(struct json_write *w, const struct api_view *v)
+static void write_groups(struct json_write *w, const struct api_numbers *v)
 {
     const struct engine_status *e = &v->engine;
-    json_write_key(w, STR("pipeline_stats"));
-    json_write_object(w);
+    api_document__object(w, "pipeline_stats");
     number(w, "pending", e->pending_ops);
     number(w, "max_pending", v->settings->pending_ops_max);
     number(w, "applied_total", e->applied_ops);
@@ -186,15 +179,14 @@ static void write_groups(struct json_write *w, const struct api_view *v)
     number(w, "live_jobs", e->live_jobs);
     number(w, "index_bytes", e->index_bytes);
     json_write_end(w);
-    json_write_key(w, STR("admission_stats"));
-    json_write_object(w);
+    api_document__object(w, "admission_stats");
     number(w, "fetches_waiting", e->parked_ops);
     number(w, "overload_total", e->overload_total);
     number(w, "fetch_overload_total", 0);
     json_write_end(w);
 }
 
-void api_status__write(struct json_write *w, const struct api_view *v)
+void api_status__write(struct json_write *w, const struct api_numbers *v)
 {
     json_write_object(w);
     write_raft(w, v);

@@ -3,13 +3,13 @@
  * description.
  */
 #include "api/api_docs_int.h"
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/check.h"
 #include "json/json_scan.h"
 
 /* Health */
 
-static void say_healthy(struct api_call *c, const struct api_view *v)
+static void say_healthy(struct api_call *c, const struct api_numbers *v)
 {
     struct json_write w = api_call__json(c);
     json_write_object(&w);
@@ -21,7 +21,7 @@ static void say_healthy(struct api_call *c, const struct api_view *v)
 }
 
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
-static void say_ready(struct api_call *c, const struct api_view *v)
+static void say_ready(struct api_call *c, const struct api_numbers *v)
 {
     if (v->engine.node.leader_id == 0) {
         api_call__fail(c, ERR_UNHEALTHY, "no leader is known");
@@ -45,12 +45,12 @@ static const struct json_schema healthz_schema = JSON_SCHEMA(struct healthz_in, 
 static void handle_healthz(struct api_call *c)
 {
     const struct healthz_in *in = c->query;
-    api_view__take(c, 0, in->ready ? say_ready : say_healthy);
+    api_numbers__take(c, 0, in->ready ? say_ready : say_healthy);
 }
 
 static void handle_readyz(struct api_call *c)
 {
-    api_view__take(c, 0, say_ready);
+    api_numbers__take(c, 0, say_ready);
 }
 
 static void handle_livez(struct api_call *c)
@@ -71,7 +71,7 @@ static void handle_info(struct api_call *c)
 
 /* Numbers */
 
-static void write_status(struct api_call *c, const struct api_view *v)
+static void write_status(struct api_call *c, const struct api_numbers *v)
 {
     struct json_write w = api_call__json(c);
     api_status__write(&w, v);
@@ -80,10 +80,10 @@ static void write_status(struct api_call *c, const struct api_view *v)
 
 static void handle_cluster_status(struct api_call *c)
 {
-    api_view__take(c, 0, write_status);
+    api_numbers__take(c, 0, write_status);
 }
 
-static void write_metrics(struct api_call *c, const struct api_view *v)
+static void write_metrics(struct api_call *c, const struct api_numbers *v)
 {
     struct buf text;
     api_call__buf(&text);
@@ -94,10 +94,10 @@ static void write_metrics(struct api_call *c, const struct api_view *v)
 
 static void handle_metrics(struct api_call *c)
 {
-    api_view__take(c, API_VIEW_COUNTS | API_VIEW_QUEUES, write_metrics);
+    api_numbers__take(c, API_NUMBERS_COUNTS | API_NUMBERS_QUEUES, write_metrics);
 }
 
-static void write_throughput(struct api_call *c, const struct api_view *v)
+static void write_throughput(struct api_call *c, const struct api_numbers *v)
 {
     int64_t last = throughput_minute_number(v->now);
     struct json_write w = api_call__json(c);
@@ -117,7 +117,7 @@ static void write_throughput(struct api_call *c, const struct api_view *v)
 
 static void handle_throughput(struct api_call *c)
 {
-    api_view__take(c, 0, write_throughput);
+    api_numbers__take(c, 0, write_throughput);
 }
 
 /* The names are those of a runtime with a garbage collector; clients read them (20.3). */
@@ -186,7 +186,7 @@ static void write_worker(struct json_write *w, const struct machine_worker *work
     json_write_end(w);
 }
 
-static void write_workers(struct api_call *c, const struct api_view *v)
+static void write_workers(struct api_call *c, const struct api_numbers *v)
 {
     struct buf queues;
     if (v->cut) {
@@ -212,7 +212,7 @@ static void write_workers(struct api_call *c, const struct api_view *v)
 
 static void handle_workers(struct api_call *c)
 {
-    api_view__take(c, API_VIEW_WORKERS, write_workers);
+    api_numbers__take(c, API_NUMBERS_WORKERS, write_workers);
 }
 
 /* The API about itself */

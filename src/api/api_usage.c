@@ -30,8 +30,7 @@ static void write_groups(struct json_write *w, const struct api_call *c, const s
     if (u->group_count == 0) {
         return;
     }
-    json_write_key(w, STR("groups"));
-    json_write_array(w);
+    api_document__array(w, "groups");
     for (size_t i = 0; i < u->group_count; i++) {
         struct str key = u->groups[i].key;
         json_write_object(w);
@@ -55,8 +54,7 @@ static void run_summary(struct api_call *c, struct view_reader *r)
     api_document__text(&w, "period", s->period);
     api_document__time(&w, "from", s->usage.from);
     api_document__time(&w, "to", s->usage.to);
-    json_write_key(&w, STR("totals"));
-    json_write_object(&w);
+    api_document__object(&w, "totals");
     write_sum(&w, &s->usage.total);
     api_document__i64(&w, "count", s->usage.total.reports);
     json_write_end(&w);
@@ -94,9 +92,12 @@ struct summary_in {
     struct str period, group_by;
 };
 
+#define PERIOD_ROW                                                                                 \
+    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,                                    \
+             "How far back from now, as a duration such as 90m or 7d.")
+
 static const struct json_field summary_rows[] = {
-    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,
-             "How far back from now, as a duration such as 90m or 7d."),
+    PERIOD_ROW,
     JSON_STR(struct summary_in, group_by, 0, LIMIT_NAME_BYTES, 0,
              "queue, model, provider, none, or tag:<key>."),
 };
@@ -104,10 +105,8 @@ static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3
 static const struct json_schema summary_schema =
     JSON_SCHEMA(struct summary_in, summary_rows, .init = &summary_init);
 
-static const struct json_field billing_rows[] = {
-    JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,
-             "How far back from now, as a duration such as 90m or 7d."),
-};
+static const struct json_field billing_rows[] = {PERIOD_ROW};
+#undef PERIOD_ROW
 static const struct json_schema billing_schema =
     JSON_SCHEMA(struct summary_in, billing_rows, .init = &summary_init);
 
@@ -120,8 +119,7 @@ static void run_billing(struct api_call *c, struct view_reader *r)
     struct json_write w = json_write_to(&c->answer);
     json_write_object(&w);
     api_document__text(&w, "period", s->period);
-    json_write_key(&w, STR("summary"));
-    json_write_array(&w);
+    api_document__array(&w, "summary");
     for (size_t i = 0; i < s->usage.group_count; i++) {
         json_write_object(&w);
         json_write_key(&w, STR("namespace"));

@@ -7,6 +7,7 @@
 #include "api/api_backup_int.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "store/store_record.h"
 
 enum { RETRY_LIMIT = 3 };
@@ -78,8 +79,7 @@ static int compare_created(const void *a, const void *b)
 
 void api_webhooks__write_events(struct json_write *w, struct str patterns)
 {
-    json_write_key(w, STR("events"));
-    json_write_array(w);
+    api_document__array(w, "events");
     while (patterns.len > 0) {
         json_write_str(w, str_cut(&patterns, '\n'));
     }
@@ -164,22 +164,12 @@ static bool join_events(struct api_call *c, const struct webhook_in *in, struct 
     return ok && out->len > 0;
 }
 
-static bool has_mark(struct str id)
-{
-    for (size_t i = 0; i + 1 < id.len; i++) {
-        if (id.ptr[i] == ':' && id.ptr[i + 1] == ':') {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A name that would be taken for one of another namespace may not be made; one that is there may be
  * changed by whoever sees all of them. */
 static bool may_put(struct api_call *c, struct str id)
 {
     struct buf value;
-    if (!has_mark(id)) {
+    if (!queue_name_has_mark(id)) {
         return true;
     }
     buf_init(&value, LIMIT_OP_BYTES);

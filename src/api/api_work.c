@@ -29,7 +29,7 @@ struct fetch_in {
     int64_t count;
 };
 
-/* One more than the engine takes, so that it can say what is wrong. */
+/* The members of both requests. */
 #define FETCH_ROWS                                                                                 \
     JSON_STRS(struct fetch_in, queues, queues_count, 0, LIMIT_CLAIM_QUEUES,                        \
               LIMIT_QUEUE_NAME_BYTES, 0, "Queues to look into, in this order."),                   \
@@ -235,30 +235,31 @@ struct ack_batch_in {
 };
 
 static const struct json_field ack_batch_rows[] = {
-    /* One more than is taken, so that the refusal has the contract's words. */
+    /* More than are taken, so that the refusal has the contract's words. */
     JSON_OBJECTS(struct ack_batch_in, acks, acks_count, struct ack_in, &ack_item_schema, 0,
                  LIMIT_ENQUEUE_BATCH, 0, "At most 512."),
 };
 static const struct json_schema ack_batch_schema = JSON_SCHEMA(struct ack_batch_in, ack_batch_rows);
 
-static bool parse_agent_status(struct str s, enum command_agent_status *out)
-{
-    static const char *const words[] = {"", "done", "continue", "hold"};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_eq_nocase(s, str_from_z(words[i]))) {
-            *out = (enum command_agent_status)i;
-            return true;
-        }
-    }
-    return false;
-}
+static const char *const agent_words[] = {
+    [COMMAND_AGENT_NONE] = "",
+    [COMMAND_AGENT_DONE] = "done",
+    [COMMAND_AGENT_CONTINUE] = "continue",
+    [COMMAND_AGENT_HOLD] = "hold",
+};
 
-static bool parse_step_status(struct str s, enum command_step_status *out)
+static const char *const step_words[] = {
+    [COMMAND_STEP_NONE] = "",
+    [COMMAND_STEP_CONTINUE] = "continue",
+    [COMMAND_STEP_EXIT] = "exit",
+};
+
+/* Which of the words it is, without case. */
+static bool find_word(struct str s, const char *const *words, unsigned count, unsigned *out)
 {
-    static const char *const words[] = {"", "continue", "exit"};
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
+    for (unsigned i = 0; i < count; i++) {
         if (str_eq_nocase(s, str_from_z(words[i]))) {
-            *out = (enum command_step_status)i;
+            *out = i;
             return true;
         }
     }
@@ -268,6 +269,8 @@ static bool parse_step_status(struct str s, enum command_step_status *out)
 /* Everything but the id. */
 static bool to_ack(const struct ack_in *in, struct command_ack_item *out, struct err *err)
 {
+    unsigned agent;
+    unsigned step;
     *out = (struct command_ack_item){.lease_token = (uint64_t)in->lease_token,
                                      .has_result = in->result.len > 0,
                                      .result = in->result,
@@ -275,17 +278,19 @@ static bool to_ack(const struct ack_in *in, struct command_ack_item *out, struct
                                      .usage = to_tokens(in->usage),
                                      .hold_reason = in->hold_reason,
                                      .exit_reason = in->exit_reason};
-    if (!parse_agent_status(in->agent_status, &out->agent_status)) {
+    if (!find_word(in->agent_status, agent_words, COUNT_OF(agent_words), &agent)) {
         (void)err_set(err, ERR_ACK,
                       "agent_status: expected continue, done or hold, got '" STR_FMT "'",
                       STR_ARG(in->agent_status));
         return false;
     }
-    if (!parse_step_status(in->step_status, &out->step_status)) {
+    if (!find_word(in->step_status, step_words, COUNT_OF(step_words), &step)) {
         (void)err_set(err, ERR_ACK, "step_status: expected continue or exit, got '" STR_FMT "'",
                       STR_ARG(in->step_status));
         return false;
     }
+    out->agent_status = (enum command_agent_status)agent;
+    out->step_status = (enum command_step_status)step;
     return true;
 }
 

@@ -1,5 +1,6 @@
 /*
- * Id: the identity of a job, batch, chain or schedule; 128 bits, shown as 26 characters.
+ * Id: the identity of a job, batch, schedule and whatever else has a prefix below; 128 bits, shown
+ * as 26 characters.
  *
  * An id is made from where its creation stands in the log, not from chance: the time of the entry
  * in milliseconds (48 bits), the entry's index (48 bits) and a number inside the entry (32 bits).

@@ -49,6 +49,7 @@ enum {
     LIMIT_LEASE_S_MAX        = 86400,        /* contract */
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
+    LIMIT_NAMESPACE_BYTES    = 63,           /* contract */
     LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
     LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */
     LIMIT_WEBHOOK_EVENTS     = 64,           /* patterns of one webhook; there are fewer types */
@@ -57,6 +58,7 @@ enum {
     LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
     LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
+    LIMIT_STEP_DOCS          = 5000,         /* documents that one step of a purge, clear or delete looks at, for the same reason */
 
     /* the pipeline */
     LIMIT_ENTRY_OPS          = 1024,         /* operations per log entry */

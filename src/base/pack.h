@@ -42,8 +42,6 @@ static inline void pack_i64(struct buf *b, int64_t v)
     pack_u64(b, (uint64_t)v);
 }
 
-void pack_f64(struct buf *b, double v);
-
 /* A varint of more than one byte. */
 void pack_varint_long(struct buf *b, uint64_t v);
 

@@ -57,6 +57,18 @@ struct str str_trim(struct str s)
     return s;
 }
 
+struct str str_at_most(struct str s, size_t max)
+{
+    if (s.len > max) {
+        s.len = max;
+        /* Bytes that continue a character begin with the bits 10. */
+        while (s.len > 0 && ((unsigned char)s.ptr[s.len] & 0xc0) == 0x80) {
+            s.len--;
+        }
+    }
+    return s;
+}
+
 struct str str_cut(struct str *rest, char at)
 {
     const char *end = rest->len == 0 ? NULL : memchr(rest->ptr, at, rest->len);

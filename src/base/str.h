@@ -52,6 +52,9 @@ static inline bool str_eq_nocase(struct str a, struct str b)
 /* Without the ASCII white space at both ends. */
 struct str str_trim(struct str s);
 
+/* Its beginning, of max bytes at most, that does not end inside a character of UTF-8. */
+struct str str_at_most(struct str s, size_t max);
+
 /* Cut off what stands before the first such character, or all when there is none; the rest is what
  * stands behind it. A list of no words is empty, so: while (rest.len > 0) { … str_cut(&rest, ',') …
  * } */

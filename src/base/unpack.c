@@ -1,17 +1,5 @@
 #include "base/unpack.h"
 
-#include <assert.h>
-
-static_assert(sizeof(double) == sizeof(uint64_t), "a double is packed as its 64 bits");
-
-double unpack_f64(struct unpack *u)
-{
-    uint64_t bits = unpack_u64(u);
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 uint64_t unpack_varint_long(struct unpack *u)
 {
     uint64_t v = 0;

@@ -76,8 +76,6 @@ static inline int64_t unpack_i64(struct unpack *u)
     return (int64_t)unpack_u64(u);
 }
 
-double unpack_f64(struct unpack *u);
-
 /* A varint of more than one byte, or none. */
 uint64_t unpack_varint_long(struct unpack *u);
 

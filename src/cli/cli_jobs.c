@@ -139,56 +139,56 @@ static int run_replay(struct cli *cli)
     return cli_int(cli, "from") > 0 ? cli_call_run(cli) : cli_fail(cli, "--from must be > 0");
 }
 
+/* The rows of a list in an answer, a line each; or the answer itself, for programs. */
+static int print_rows(struct cli *cli, struct str body, const char *list, const char *none,
+                      void (*print)(struct cli *cli, struct str row))
+{
+    struct str *rows = NULL;
+    if (cli_is_json(cli)) {
+        cli_print_json(cli, body);
+        return CLI_OK;
+    }
+    size_t count = cli_elements(cli, cli_member(body, list).text, &rows);
+    if (count == 0) {
+        cli_printf(cli, "%s\n", none);
+    }
+    for (size_t i = 0; i < count; i++) {
+        print(cli, rows[i]);
+    }
+    return CLI_OK;
+}
+
+static void print_iteration(struct cli *cli, struct str row)
+{
+    struct str status = cli_harmless(cli, cli_member_text(cli, row, "status"));
+    struct str reason = cli_harmless(cli, cli_member_text(cli, row, "hold_reason"));
+    cli_printf(cli, "%lld  " STR_FMT "  cost=%.6f%s" STR_FMT "\n",
+               (long long)cli_member_int(row, "iteration"), STR_ARG(status),
+               cli_member_real(row, "cost_usd"), reason.len > 0 ? "  hold=" : "", STR_ARG(reason));
+}
+
 static int run_iterations(struct cli *cli)
 {
     struct cli_answer answer;
-    struct str *rows = NULL;
     int code = cli_request(cli, "GET", CLI_URL(cli, "/jobs/{0}/iterations", cli->args[0]),
                            STR_EMPTY, &answer);
-    if (code != CLI_OK) {
-        return code;
-    }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-        return CLI_OK;
-    }
-    size_t count = cli_elements(cli, cli_member(answer.body, "iterations").text, &rows);
-    if (count == 0) {
-        cli_printf(cli, "No iterations\n");
-    }
-    for (size_t i = 0; i < count; i++) {
-        struct str status = cli_harmless(cli, cli_member_text(cli, rows[i], "status"));
-        struct str reason = cli_harmless(cli, cli_member_text(cli, rows[i], "hold_reason"));
-        cli_printf(cli, "%lld  " STR_FMT "  cost=%.6f%s" STR_FMT "\n",
-                   (long long)cli_member_int(rows[i], "iteration"), STR_ARG(status),
-                   cli_member_real(rows[i], "cost_usd"), reason.len > 0 ? "  hold=" : "",
-                   STR_ARG(reason));
-    }
-    return CLI_OK;
+    return code != CLI_OK
+               ? code
+               : print_rows(cli, answer.body, "iterations", "No iterations", print_iteration);
+}
+
+static void print_held(struct cli *cli, struct str row)
+{
+    cli_print_pattern(cli, cli->out, "{id}  {queue}  {state}\n", row);
 }
 
 static int run_held(struct cli *cli)
 {
     struct cli_answer answer;
-    struct str *rows = NULL;
     struct str body =
         STR("{\"state\":[\"held\"],\"limit\":100,\"sort\":\"created_at\",\"order\":\"desc\"}");
     int code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/search"), body, &answer);
-    if (code != CLI_OK) {
-        return code;
-    }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, answer.body);
-        return CLI_OK;
-    }
-    size_t count = cli_elements(cli, cli_member(answer.body, "jobs").text, &rows);
-    if (count == 0) {
-        cli_printf(cli, "No held jobs\n");
-    }
-    for (size_t i = 0; i < count; i++) {
-        cli_print_pattern(cli, cli->out, "{id}  {queue}  {state}\n", rows[i]);
-    }
-    return CLI_OK;
+    return code != CLI_OK ? code : print_rows(cli, answer.body, "jobs", "No held jobs", print_held);
 }
 
 /* clang-format off */

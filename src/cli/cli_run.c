@@ -26,17 +26,6 @@ void cli_round_end(struct cli *cli, struct arena *outer)
     cli->arena = outer;
 }
 
-static enum log_level level_of(struct str word)
-{
-    static const char *const words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
-    for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
-        if (str_eq(word, str_from_z(words[i]))) {
-            return (enum log_level)i;
-        }
-    }
-    return LOG_INFO;
-}
-
 static bool has_environment(char **environment, const char *name)
 {
     struct str wanted = str_from_z(name);
@@ -76,7 +65,7 @@ static int dispatch(struct cli *cli)
         return CLI_OK;
     }
     if ((c->options & CLI_RAW) == 0) {
-        log_configure(level_of(cli_text(cli, "log-level")), LOG_AUTO);
+        log_configure(log_level_of(cli_text(cli, "log-level")), LOG_AUTO);
         cli->signal_fd = os_signal_open(false);
     }
     return c->run != NULL ? c->run(cli) : cli_call_run(cli);

@@ -309,13 +309,9 @@ const char *cli_top_model_age(struct wall then, struct wall now, char out[CLI_TO
 
 void cli_top_model_text(char *out, size_t size, struct str text)
 {
-    size_t len = text.len < size ? text.len : size - 1;
-    /* Not in the middle of a character. */
-    while (len < text.len && len > 0 && ((unsigned char)text.ptr[len] & 0xc0) == 0x80) {
-        len--;
+    struct str cut = str_at_most(text, size - 1);
+    if (cut.len > 0) {
+        memcpy(out, cut.ptr, cut.len);
     }
-    if (len > 0) {
-        memcpy(out, text.ptr, len);
-    }
-    out[len] = '\0';
+    out[cut.len] = '\0';
 }

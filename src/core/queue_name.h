@@ -9,7 +9,20 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/str.h"
+
+#define QUEUE_NAME_MARK STR("::") /* between the namespace and the name */
+
+/* Whether a namespace may be called so: 1 to LIMIT_NAMESPACE_BYTES lower-case letters, digits and
+ * hyphens, none of which are at an end (http-api.md 18.4). */
+bool queue_name_is_namespace(struct str s);
+
+/* Whether the mark is somewhere in the name: to the default namespace it is then one of another. */
+bool queue_name_has_mark(struct str name);
+
+/* Append the internal name. */
+void queue_name_add_internal(struct buf *out, struct str ns, struct str name);
 
 bool queue_name_is_visible(struct str ns, struct str internal);
 

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,10 +9,14 @@
 #include "base/limits.h"
 #include "engine/engine_int.h"
 #include "log/log.h"
+#include "loop/pool.h"
 #include "os/os_file.h"
 #include "store/store_docs.h"
 
-enum { STOP_WAIT_MS = 5000 };
+enum {
+    STOP_WAIT_MS = 5000,
+    NAME_BYTES_MAX = 32, /* of what stands in the data folder, with its slash */
+};
 
 struct engine_config engine_config_default(void)
 {
@@ -219,6 +224,8 @@ static void core_main(void *data)
 {
     struct engine *e = data;
     open_loop(e);
+    pool_start(&e->loop);
+    (void)pthread_setname_np(pthread_self(), "core");
     if (start(e, &e->open_err) != ERR_OK) {
         e->open_failed = true;
         e->open_answered = true;
@@ -243,7 +250,7 @@ static void core_main(void *data)
 static enum err_code set_paths(struct engine *e, struct err *err)
 {
     const char *dir = e->config.data_dir;
-    if (strlen(dir) + 32 > OS_FILE_PATH_MAX) {
+    if (strlen(dir) + NAME_BYTES_MAX > OS_FILE_PATH_MAX) {
         return err_set(err, ERR_VALIDATION, "the data folder's path is too long");
     }
     e->state_dir = os_file_join(dir, "state");
@@ -391,11 +398,30 @@ struct store *engine_store(struct engine *e)
     return machine_store(e->machine);
 }
 
-struct status_call {
-    struct engine_call call;
-    struct engine_status *out;
-    uv_sem_t answered;
+/* Something that is done on the core thread while the caller waits. */
+struct visit {
+    struct msg msg;
+    void (*run)(void *data);
+    void *data;
+    uv_sem_t over;
 };
+
+static void deliver_visit(struct msg *m)
+{
+    struct visit *v = CONTAINER_OF(m, struct visit, msg);
+    v->run(v->data);
+    uv_sem_post(&v->over); /* v is gone after this */
+}
+
+void engine__visit(struct engine *e, void (*run)(void *data), void *data)
+{
+    struct visit v = {.msg.deliver = deliver_visit, .run = run, .data = data};
+    CHECK(uv_sem_init(&v.over, 0) == 0);
+    bool posted = mailbox_post(&e->box, &v.msg);
+    CHECK(posted);
+    uv_sem_wait(&v.over);
+    uv_sem_destroy(&v.over);
+}
 
 void engine_status_here(struct engine *e, struct engine_status *out)
 {
@@ -419,25 +445,20 @@ void engine_status_here(struct engine *e, struct engine_status *out)
     node_status(e->node, &out->node);
 }
 
-static void run_status(struct engine_call *call, struct machine *m)
-{
-    (void)m;
-    engine_status_here(call->engine, CONTAINER_OF(call, struct status_call, call)->out);
-}
+struct status_visit {
+    struct engine *engine;
+    struct engine_status *out;
+};
 
-static void status_answered(struct engine_call *call)
+static void run_status(void *data)
 {
-    uv_sem_post(&CONTAINER_OF(call, struct status_call, call)->answered);
+    const struct status_visit *v = data;
+    engine_status_here(v->engine, v->out);
 }
 
 void engine_status(struct engine *e, struct engine_status *out)
 {
-    struct status_call s = {.call = {.run = run_status, .done = status_answered}, .out = out};
-    CHECK(uv_sem_init(&s.answered, 0) == 0);
-    bool posted = engine_run(e, &s.call);
-    CHECK(posted);
-    uv_sem_wait(&s.answered);
-    uv_sem_destroy(&s.answered);
+    engine__visit(e, run_status, &(struct status_visit){.engine = e, .out = out});
 }
 
 const struct engine_config *engine_settings(const struct engine *e)

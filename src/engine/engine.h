@@ -57,15 +57,13 @@ ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
  * fine. */
 void engine_close(struct engine *e);
 
+/* How many commands of a lane go over before the turn ends: half of the clients, within these. */
+enum { ENGINE_LANE_OPS_MIN = 32, ENGINE_LANE_OPS_MAX = 128 };
+
 /* A loop's way to the core thread. Commands that are submitted through a lane go over together when
  * the loop's turn ends, so that a busy loop does not wake the core for each of them, only to be
  * pushed aside by it; earlier when there are as many as half of its clients, so that the one half
  * is committed while the other is read. Owned and used by one thread; zero but for the engine. */
-enum {
-    ENGINE_LANE_OPS_MIN = 32,
-    ENGINE_LANE_OPS_MAX = 128
-}; /* that go over before the turn ends */
-
 struct engine_lane {
     struct engine *engine;
     size_t clients; /* set by the owner at any time: how many send commands */
@@ -89,7 +87,7 @@ struct engine_op {
     int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
                         other commands: not at all. Before engine_op_prepare */
     struct arena *arena; /* for a claim that parks: lives as long as op; NULL: it makes its own */
-    /* result: and err, below */
+    /* result; err, which is one too, is further down */
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
     struct buf result;       /* with ERR_OK: for result_decode */
     uint64_t index;          /* with ERR_OK: the entry that carried it */

@@ -6,9 +6,8 @@
 
 #include "base/check.h"
 #include "engine/engine_int.h"
-#include "store/store_docs.h"
 
-enum { SET_FIRST_SLOTS = 1024, TAKE_BYTES_MAX = 1 << 30 };
+enum { SET_FIRST_SLOTS = 1024 };
 
 /* Ids in the order in which they came, each once: a ring, and a table of places in it. */
 struct id_slot {
@@ -43,9 +42,7 @@ struct engine_feed {
     atomic_uint_fast64_t newest;
     atomic_uint_fast64_t waiting;
     atomic_uint_fast64_t handed; /* taken, and not yet in the copy */
-    /* opening and closing */
-    struct msg msg;
-    uv_sem_t handled;
+    struct msg free_msg;
 };
 
 static struct id_slot *slot_for(const struct id_set *s, struct id id, uint32_t hash)
@@ -205,33 +202,16 @@ static void deliver_taken(struct msg *m)
     t->done(t);
 }
 
-static struct str copy_doc(struct engine *e, struct arena *a, struct id id, struct buf *scratch)
-{
-    buf_clear(scratch);
-    if (!store_docs_read(machine_store(e->machine), id, scratch)) {
-        return STR_EMPTY;
-    }
-    struct str doc = arena_str(a, buf_str(scratch));
-    CHECK(doc.len == scratch->len);
-    return doc;
-}
-
 static void deliver_take(struct msg *m)
 {
     struct engine_take *t = CONTAINER_OF(m, struct engine_take, msg);
     struct engine_feed *f = t->feed;
     struct engine *e = f->engine;
-    struct buf scratch;
-    struct id id;
-    buf_init(&scratch, SIZE_MAX);
-    t->arena = arena_new(TAKE_BYTES_MAX);
-    t->items = ARENA_ARRAY(t->arena, struct engine_feed_item, t->max == 0 ? 1 : t->max);
-    CHECK(t->items != NULL);
+    t->ids = malloc((t->max == 0 ? 1 : t->max) * sizeof *t->ids);
+    CHECK(t->ids != NULL);
     t->count = 0;
-    while (t->count < t->max && arena_used_bytes(t->arena) < TAKE_BYTES_MAX / 16 &&
-           set_take(&f->set, &id)) {
-        struct str doc = t->ids_only ? STR_EMPTY : copy_doc(e, t->arena, id, &scratch);
-        t->items[t->count++] = (struct engine_feed_item){.id = id, .doc = doc};
+    while (t->count < t->max && set_take(&f->set, &t->ids[t->count])) {
+        t->count++;
     }
     t->index = machine_applied_index(e->machine);
     t->behind = f->set.next - f->set.first;
@@ -246,7 +226,6 @@ static void deliver_take(struct msg *m)
     /* With some left it takes again without being told; and when it took without being told, the
      * message may still be on its way. */
     f->wake_out = t->behind > 0 || t->wakes_heard != f->wakes_sent;
-    buf_deinit(&scratch);
     t->msg.deliver = deliver_taken;
     bool posted = mailbox_post(f->reply_to, &t->msg);
     CHECK(posted);
@@ -263,42 +242,32 @@ void engine_feed_take(struct engine_feed *f, struct engine_take *t)
 
 void engine_take_deinit(struct engine_take *t)
 {
-    arena_freep(&t->arena);
-    t->items = NULL;
+    free(t->ids);
+    t->ids = NULL;
     t->count = 0;
 }
 
 /* Opening and closing: the caller waits for the core thread. */
 
-static void deliver_open(struct msg *m)
+static void begin(void *data)
 {
-    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    struct engine_feed *f = data;
     f->next = f->engine->feeds;
     f->engine->feeds = f;
     f->begin_index = machine_applied_index(f->engine->machine);
     f->begin_hash = machine_state_hash(f->engine->machine);
     publish(f, f->begin_index);
-    uv_sem_post(&f->handled);
 }
 
-static void deliver_close(struct msg *m)
+static void end(void *data)
 {
-    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
+    struct engine_feed *f = data;
     struct engine_feed **at = &f->engine->feeds;
     while (*at != f) {
         CHECK(*at != NULL);
         at = &(*at)->next;
     }
     *at = f->next;
-    uv_sem_post(&f->handled);
-}
-
-static void send_and_wait(struct engine_feed *f, void (*deliver)(struct msg *m))
-{
-    f->msg.deliver = deliver;
-    bool posted = mailbox_post(&f->engine->box, &f->msg);
-    CHECK(posted);
-    uv_sem_wait(&f->handled);
 }
 
 struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
@@ -310,8 +279,7 @@ struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
     f->reply_to = reply_to;
     f->woken = woken;
     f->data = data;
-    CHECK(uv_sem_init(&f->handled, 0) == 0);
-    send_and_wait(f, deliver_open);
+    engine__visit(e, begin, f);
     return f;
 }
 
@@ -340,8 +308,7 @@ void engine_feed_copied(struct engine_feed *f)
  * memory goes behind it, by the same way. */
 static void deliver_free(struct msg *m)
 {
-    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, msg);
-    uv_sem_destroy(&f->handled);
+    struct engine_feed *f = CONTAINER_OF(m, struct engine_feed, free_msg);
     set_clear(&f->set);
     free(f);
 }
@@ -353,9 +320,9 @@ static void woken_no_more(void *data)
 
 void engine_feed_close(struct engine_feed *f)
 {
-    send_and_wait(f, deliver_close);
+    engine__visit(f->engine, end, f); /* it is closed before the engine */
     f->woken = woken_no_more;
-    f->msg.deliver = deliver_free;
-    bool posted = mailbox_post(f->reply_to, &f->msg);
+    f->free_msg.deliver = deliver_free;
+    bool posted = mailbox_post(f->reply_to, &f->free_msg);
     CHECK(posted);
 }

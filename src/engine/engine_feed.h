@@ -2,7 +2,8 @@
  * Engine_feed: changes, for whoever keeps a copy of the documents.
  *
  * A feed is a set of ids whose documents changed, in the order of the log. The subscriber takes a
- * number of them and gets the newest documents; however often a job changed, it is in the set once.
+ * number of them and reads the newest documents itself, off the core thread; however often a job
+ * changed, it is in the set once.
  * Nothing is ever dropped: a set that has become too large is given up as a whole, and the take
  * that finds it so says that everything is to be compared.
  */
@@ -11,27 +12,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/id.h"
 #include "loop/mailbox.h"
 
 struct engine;
 struct engine_feed;
 
-struct engine_feed_item {
-    struct id id;
-    struct str doc; /* empty: the job was removed */
-};
-
 struct engine_take {
     /* set by the caller */
     uint32_t max;
-    bool ids_only; /* leave the documents out: the caller reads them itself, off the core thread,
-                      and may find newer ones than at index */
     void (*done)(struct engine_take *t); /* on the loop of the feed's reply_to */
     void *data;
     /* result: lives until engine_take_deinit */
-    struct engine_feed_item *items;
+    struct id *ids; /* whose documents, or the lack of one, are at least those at index */
     uint32_t count;
     uint64_t index;    /* with what was taken so far, the copy is complete up to here… */
     uint64_t behind;   /* …when nothing is left: ids still in the set */
@@ -42,7 +35,6 @@ struct engine_take {
     /* private */
     struct msg msg;
     struct engine_feed *feed;
-    struct arena *arena;
     uint64_t wakes_heard;
 };
 

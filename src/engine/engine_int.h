@@ -114,6 +114,9 @@ struct engine {
 
 /* engine.c: stopping, and nothing is on its way to the log any more? */
 void engine__maybe_stopped(struct engine *e);
+/* Run something on the core thread and wait for it. From any other thread, while the engine is
+ * open. */
+void engine__visit(struct engine *e, void (*run)(void *data), void *data);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);

@@ -19,9 +19,7 @@ struct engine_watch {
     atomic_bool listens;
     atomic_bool wake_out; /* wake_msg is on its way; put back before the subscriber looks */
     struct msg wake_msg;
-    /* opening and closing */
-    struct msg msg;
-    uv_sem_t handled;
+    struct msg free_msg;
 };
 
 static void deliver_wake(struct msg *m)
@@ -94,35 +92,25 @@ uint64_t engine_watch_webhook_changes(const struct engine_watch *w)
 
 /* Opening and closing: the caller waits for the core thread. */
 
-static void deliver_open(struct msg *m)
+static void begin(void *data)
 {
-    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
+    struct engine_watch *w = data;
     atomic_store(&w->next_event, next_event(w->engine));
     atomic_store(&w->webhook_changes, machine_webhook_changes(w->engine->machine));
     w->bulk_puts = machine_bulk_puts(w->engine->machine);
     w->next = w->engine->watches;
     w->engine->watches = w;
-    uv_sem_post(&w->handled);
 }
 
-static void deliver_close(struct msg *m)
+static void end(void *data)
 {
-    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
+    struct engine_watch *w = data;
     struct engine_watch **at = &w->engine->watches;
     while (*at != w) {
         CHECK(*at != NULL);
         at = &(*at)->next;
     }
     *at = w->next;
-    uv_sem_post(&w->handled);
-}
-
-static void send_and_wait(struct engine_watch *w, void (*deliver)(struct msg *m))
-{
-    w->msg.deliver = deliver;
-    bool posted = mailbox_post(&w->engine->box, &w->msg);
-    CHECK(posted); /* watches are closed before the engine */
-    uv_sem_wait(&w->handled);
 }
 
 struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
@@ -134,8 +122,7 @@ struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_t
     w->reply_to = reply_to;
     w->told = told;
     w->data = data;
-    CHECK(uv_sem_init(&w->handled, 0) == 0);
-    send_and_wait(w, deliver_open);
+    engine__visit(e, begin, w);
     return w;
 }
 
@@ -143,8 +130,7 @@ struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_t
  * memory goes behind it, by the same way. */
 static void deliver_free(struct msg *m)
 {
-    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, msg);
-    uv_sem_destroy(&w->handled);
+    struct engine_watch *w = CONTAINER_OF(m, struct engine_watch, free_msg);
     free(w);
 }
 
@@ -155,9 +141,9 @@ static void told_no_more(void *data)
 
 void engine_watch_close(struct engine_watch *w)
 {
-    send_and_wait(w, deliver_close);
+    engine__visit(w->engine, end, w); /* it is closed before the engine */
     w->told = told_no_more;
-    w->msg.deliver = deliver_free;
-    bool posted = mailbox_post(w->reply_to, &w->msg);
+    w->free_msg.deliver = deliver_free;
+    bool posted = mailbox_post(w->reply_to, &w->free_msg);
     CHECK(posted);
 }

@@ -2,9 +2,18 @@
 
 #include <inttypes.h>
 
+#include "base/limits.h"
 #include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "json/json_compact.h"
+
+/* A line of data fits a reader that takes no more than LIMIT_EVENT_DATA_BYTES: the longest texts
+ * are progress, which is written as it is, and reasons, which may grow sixfold as JSON; queue, ids
+ * and numbers are far below the rest. */
+enum { ESCAPED_BYTES_MAX = 6, OTHER_BYTES_MAX = 8 * 1024 };
+_Static_assert(LIMIT_PROGRESS_BYTES + OTHER_BYTES_MAX < LIMIT_EVENT_DATA_BYTES, "progress fits");
+_Static_assert(ESCAPED_BYTES_MAX *LIMIT_REASON_BYTES + OTHER_BYTES_MAX < LIMIT_EVENT_DATA_BYTES,
+               "reasons fit");
 
 static void add_text(struct json_write *w, const char *key, struct str text)
 {

@@ -83,8 +83,7 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
 static bool may_ack(struct machine *m, const struct job *j, const struct command_ack_item *it,
                     struct result *r)
 {
-    struct job probe = *j;
-    if (!jobs__move(m, &probe, JOB_MOVE_COMPLETE, ERR_ACK, r) ||
+    if (!jobs__may_move(m, j, JOB_MOVE_COMPLETE, ERR_ACK, r) ||
         !jobs__lease_holds(m, j, it->lease_token, ERR_ACK, r)) {
         return false;
     }

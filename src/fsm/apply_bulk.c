@@ -253,7 +253,6 @@ static void load_part(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
     struct store_bulk rec;
-    struct id id;
     struct unpack u = unpack_from(rest);
     struct str id_bytes = unpack_bytes(&u, ID_BYTES);
     uint32_t part = unpack_u32_be(&u);
@@ -261,8 +260,7 @@ static void load_part(void *data, struct str rest, struct str value)
         check_fatal("the record of a bulk operation cannot be read");
     }
     if (part == 0) {
-        id = id_from_bytes(id_bytes.ptr);
-        (void)bulk_new(m, id, &rec);
+        (void)bulk_new(m, id_from_bytes(id_bytes.ptr), &rec);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
-enum { FETCH_AHEAD = 16 };
+enum { FETCH_AHEAD = 16 }; /* documents: most claims want fewer */
 
 static struct live *first_in_line(const struct machine *m, const struct queue *q)
 {

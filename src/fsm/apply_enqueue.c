@@ -29,23 +29,14 @@ static bool batch_is_open(struct machine *m, const struct job *j, struct result 
     return true;
 }
 
-/* The job that holds the key, if one does. */
-static bool find_duplicate(const struct machine *m, const struct job *j, struct id *out)
-{
-    const struct lock *l = j->unique_key.len == 0 ? NULL : locks__find(m, j->queue, j->unique_key);
-    if (l == NULL || l->expiry.key <= m->now.ns) {
-        return false;
-    }
-    *out = l->job;
-    return true;
-}
-
 static void create(struct machine *m, struct command_new *new, struct batch *batch,
                    struct result_item *item)
 {
     struct job *j = &new->job;
-    if (find_duplicate(m, j, &item->id)) {
-        item->status = RESULT_DUPLICATE;
+    const struct lock *taken =
+        j->unique_key.len == 0 ? NULL : locks__running(m, j->queue, j->unique_key);
+    if (taken != NULL) {
+        *item = (struct result_item){.id = taken->job, .status = RESULT_DUPLICATE};
         return;
     }
     if (new->expire_after_ms > 0) {
@@ -69,7 +60,7 @@ static void create(struct machine *m, struct command_new *new, struct batch *bat
     }
     jobs__create(m, j);
     if (j->unique_key.len > 0) {
-        locks__take(m, j, j->unique_period_s > 0 ? j->unique_period_s : JOB_UNIQUE_PERIOD_S);
+        locks__take(m, j);
     }
     item->id = j->id;
     item->status = j->state == JOB_SCHEDULED ? RESULT_SCHEDULED : RESULT_PENDING;

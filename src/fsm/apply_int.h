@@ -80,7 +80,10 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in);
 void jobs__emit(struct machine *m, enum store_event_type type, const struct job *j);
 void jobs__emit_event(struct machine *m, const struct store_event *e);
 
-/* Make the move that a command asks for; refuse when the state does not allow it. */
+/* Whether the state allows the move that a command asks for; refuse when it does not. */
+bool jobs__may_move(struct machine *m, const struct job *j, enum job_move move, enum err_code code,
+                    struct result *r);
+/* The same, and make it. */
 bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
                 struct result *r);
 
@@ -128,28 +131,31 @@ struct wall queues__throttled_until(const struct queue *q, struct wall now);
 /* How many claims its limits let through now. */
 uint32_t queues__places(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);
+/* A throttle begins with no claim counted, or goes. False when it is this one already. */
+bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);
 void queues__drop_throttle(struct machine *m, struct queue *q);
-void queues__ready(struct machine *m, struct queue *q);
+void queues__ready(struct machine *m, struct queue *q); /* claims may now find something */
 void queues__write_dirty(struct machine *m);
 void queues__load(struct machine *m);
 void queues__close(struct machine *m);
 
 /* locks.c */
-struct lock *locks__find(const struct machine *m, struct str queue, struct str key);
-void locks__take(struct machine *m, const struct job *j, int64_t period_s);
+/* The lock on the key that runs at the entry's time; NULL when the key is free. */
+const struct lock *locks__running(const struct machine *m, struct str queue, struct str key);
+void locks__take(struct machine *m, const struct job *j); /* for its period, or the usual one */
 void locks__release(struct machine *m, const struct job *j);
 /* The lock of j, if it holds one, goes along to another queue. */
 void locks__move(struct machine *m, const struct job *j, struct str to_queue);
 /* From a backup: unless another job holds the key. */
 void locks__restore(struct machine *m, const struct job *j, struct wall until);
-unsigned locks__expire(struct machine *m, unsigned limit);
+void locks__expire(struct machine *m, unsigned limit);
 void locks__load(struct machine *m);
 void locks__close(struct machine *m);
 
 /* replies.c */
 bool replies__find(struct machine *m, struct str key, struct result *r); /* fills r when there */
 void replies__keep(struct machine *m, struct str key, const struct result *r);
-unsigned replies__expire(struct machine *m, unsigned limit);
+void replies__expire(struct machine *m, unsigned limit);
 void replies__load(struct machine *m);
 void replies__close(struct machine *m);
 
@@ -186,7 +192,7 @@ bool workers__is_stale(const struct machine *m, struct str id, struct wall now);
 void workers__heartbeat(struct machine *m, struct str id);
 void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
                    void *data);
-unsigned workers__prune(struct machine *m, unsigned limit);
+void workers__prune(struct machine *m, unsigned limit);
 void workers__load(struct machine *m);
 void workers__close(struct machine *m);
 

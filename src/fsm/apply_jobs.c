@@ -1,7 +1,7 @@
 /*
  * Jobs: what operators do to jobs, one at a time or a chunk of a bulk operation.
  *
- * To add an action: a number in command.h, a function here, and a row in the table.
+ * To add an action: a number in command_jobs.h, a function here, and a row in the table.
  */
 #include "base/check.h"
 #include "base/limits.h"

@@ -9,8 +9,6 @@
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
-enum { SCAN_MAX = 5000 };
-
 static struct wall ended_at(const struct job *j)
 {
     struct wall at = j->state == JOB_COMPLETED   ? j->completed_at
@@ -21,10 +19,8 @@ static struct wall ended_at(const struct job *j)
 
 static struct id id_of(struct str key)
 {
-    struct id id;
     CHECK(key.len == ID_BYTES);
-    id = id_from_bytes(key.ptr);
-    return id;
+    return id_from_bytes(key.ptr);
 }
 
 /* One step over the jobs. True at the end of the walk. */
@@ -39,7 +35,7 @@ static bool purge_jobs(struct machine *m, struct wall before, struct result *r)
         if (id_cmp(id, stop) >= 0) {
             break;
         }
-        if (seen == SCAN_MAX || r->affected == LIMIT_TICK_JOBS) {
+        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS) {
             m->store.meta.purge_cursor = id;
             end = false;
             break;

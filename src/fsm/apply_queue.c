@@ -4,15 +4,10 @@
  * Clearing and deleting may meet millions of jobs, so they go in steps, in the order of ids, over
  * the jobs that existed when the first step was applied. Other traffic runs in between.
  */
-#include <stdlib.h>
-
 #include "base/check.h"
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 #include "store/store_job.h"
-
-/* Documents looked at in one step: they may be other queues'. */
-enum { SCAN_MAX = 5000 };
 
 static void tell(struct machine *m, enum store_event_type type, const struct queue *q)
 {
@@ -30,20 +25,6 @@ static void set_paused(struct machine *m, struct queue *q, bool paused)
     if (!paused) {
         queues__ready(m, q);
     }
-}
-
-static void set_throttle(struct machine *m, struct queue *q, const struct command_queue *c)
-{
-    if (q->rec.throttle_rate == c->rate && q->rec.throttle_window_ms == c->window_ms) {
-        return;
-    }
-    queues__drop_throttle(m, q);
-    q->rec.throttle_rate = c->rate;
-    q->rec.throttle_window_ms = c->window_ms;
-    q->claims = calloc(c->rate, sizeof(int64_t));
-    CHECK(q->claims != NULL);
-    queues__touch(m, q);
-    queues__ready(m, q);
 }
 
 /* Is the job in the queue, and one that the action removes? */
@@ -76,13 +57,12 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
     bool end = true;
     for (unsigned seen = 0; kv_iter_valid(it); kv_iter_next(it), seen++) {
         struct str key = kv_iter_key(it);
-        struct id id;
         CHECK(key.len == ID_BYTES);
-        id = id_from_bytes(key.ptr);
+        struct id id = id_from_bytes(key.ptr);
         if (id_cmp(id, until) >= 0) {
             break;
         }
-        if (seen == SCAN_MAX || r->affected == LIMIT_TICK_JOBS) {
+        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS) {
             r->cursor = id;
             end = false;
             break;
@@ -160,7 +140,9 @@ void apply_queue(struct machine *m, const struct command *c, struct result *r)
         queues__ready(m, q);
         break;
     case COMMAND_QUEUE_THROTTLE:
-        set_throttle(m, q, cq);
+        if (queues__set_throttle(m, q, cq->rate, cq->window_ms)) {
+            queues__ready(m, q);
+        }
         break;
     case COMMAND_QUEUE_UNTHROTTLE:
         queues__drop_throttle(m, q);

@@ -5,9 +5,6 @@
  * those in the order in which they stood. Ids that lie in the future are passed over, because one
  * of them could be made here once more.
  */
-#include <stdlib.h>
-
-#include "base/check.h"
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
@@ -26,15 +23,7 @@ static void restore_queue(struct machine *m, const struct command_restore_item *
     q->rec.failures = given->failures > q->rec.failures ? given->failures : q->rec.failures;
     q->rec.paused = given->paused;
     q->rec.max_concurrency = given->max_concurrency;
-    if (q->rec.throttle_rate != given->throttle_rate ||
-        q->rec.throttle_window_ms != given->throttle_window_ms) {
-        queues__drop_throttle(m, q);
-        q->rec.throttle_rate = given->throttle_rate;
-        q->rec.throttle_window_ms = given->throttle_window_ms;
-        q->claims =
-            given->throttle_rate == 0 ? NULL : calloc(given->throttle_rate, sizeof(int64_t));
-        CHECK(given->throttle_rate == 0 || q->claims != NULL);
-    }
+    (void)queues__set_throttle(m, q, given->throttle_rate, given->throttle_window_ms);
     queues__touch(m, q);
     queues__ready(m, q);
 }

@@ -163,14 +163,15 @@ static void run(struct machine *m, const struct schedule *s, struct result *r)
                     .schedule_id = s->id};
     j.priority = s->rec.priority;
     j.max_retries = s->rec.max_retries;
-    const struct lock *l = j.unique_key.len == 0 ? NULL : locks__find(m, j.queue, j.unique_key);
-    if (l != NULL && l->expiry.key > m->now.ns) {
-        r->id = l->job;
+    const struct lock *taken =
+        j.unique_key.len == 0 ? NULL : locks__running(m, j.queue, j.unique_key);
+    if (taken != NULL) {
+        r->id = taken->job;
         return;
     }
     jobs__create(m, &j);
     if (j.unique_key.len > 0) {
-        locks__take(m, &j, JOB_UNIQUE_PERIOD_S);
+        locks__take(m, &j);
     }
     r->id = j.id;
     r->affected = 1;
@@ -224,12 +225,10 @@ static void load_schedule(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
     struct store_schedule rec;
-    struct id id;
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec)) {
         check_fatal("the record of a schedule cannot be read");
     }
-    id = id_from_bytes(rest.ptr);
-    (void)schedule_new(m, id, &rec);
+    (void)schedule_new(m, id_from_bytes(rest.ptr), &rec);
 }
 
 void apply_schedule__load(struct machine *m)

@@ -64,8 +64,8 @@ void apply_tick(struct machine *m, const struct command *c, struct result *r)
         job_expired(m, CONTAINER_OF(first, struct live, expiry));
         r->affected++;
     }
-    (void)locks__expire(m, LIMIT_TICK_JOBS);
-    (void)replies__expire(m, LIMIT_TICK_JOBS);
-    (void)workers__prune(m, LIMIT_TICK_JOBS);
+    locks__expire(m, LIMIT_TICK_JOBS);
+    replies__expire(m, LIMIT_TICK_JOBS);
+    workers__prune(m, LIMIT_TICK_JOBS);
     r->more = machine_next_tick(m).ns <= m->now.ns;
 }

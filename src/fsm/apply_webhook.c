@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply_int.h"
 
 static struct webhook *find(const struct machine *m, struct str id)
@@ -63,11 +64,7 @@ static struct str new_name(struct machine *m, struct str ns, struct id id)
     struct buf name;
     char text[ID_TEXT_MAX];
     buf_init(&name, (size_t)2 * LIMIT_NAME_BYTES);
-    if (ns.len > 0) {
-        buf_add_str(&name, ns);
-        buf_add_str(&name, STR("::"));
-    }
-    buf_add_str(&name, str_from(text, id_format(id, ID_WEBHOOK, text)));
+    queue_name_add_internal(&name, ns, str_from(text, id_format(id, ID_WEBHOOK, text)));
     return machine__keep(m, &name);
 }
 

@@ -23,21 +23,11 @@ struct batch *batches__find(const struct machine *m, struct id id)
 static struct batch *batch_new(struct machine *m, struct id id, const struct store_batch *rec)
 {
     struct batch *b = calloc(1, sizeof *b);
-    size_t queue_len = rec->callback_queue.len;
-    size_t payload_len = rec->callback_payload.len;
+    struct str *texts[] = {&b->rec.callback_queue, &b->rec.callback_payload};
     CHECK(b != NULL);
     b->id = id;
     b->rec = *rec;
-    b->texts = malloc(queue_len + payload_len + 1);
-    CHECK(b->texts != NULL);
-    if (queue_len > 0) {
-        memcpy(b->texts, rec->callback_queue.ptr, queue_len);
-    }
-    if (payload_len > 0) {
-        memcpy(b->texts + queue_len, rec->callback_payload.ptr, payload_len);
-    }
-    b->rec.callback_queue = str_from(b->texts, queue_len);
-    b->rec.callback_payload = str_from(b->texts + queue_len, payload_len);
+    b->texts = machine__own_texts(texts, COUNT_OF(texts));
     b->node.key = str_from(b->id.b, ID_BYTES);
     map_add(&m->batches, &b->node);
     return b;
@@ -187,13 +177,11 @@ static void load_batch(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
     struct store_batch rec;
-    struct id id;
     if (rest.len != ID_BYTES || !store_record_decode_batch(value, &rec)) {
         check_fatal("the record of a batch cannot be read");
     }
-    id = id_from_bytes(rest.ptr);
     if (rec.finished_at.ns == 0) {
-        (void)batch_new(m, id, &rec);
+        (void)batch_new(m, id_from_bytes(rest.ptr), &rec);
     }
 }
 

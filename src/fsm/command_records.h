@@ -42,10 +42,9 @@ struct command_webhook_delete {
 
 struct command_webhook_mark_item {
     struct str id;
-    struct wall
-        created_at;    /* of the webhook that was meant; another one of this id is left alone */
-    uint64_t position; /* never goes back */
-    bool attempted;    /* the next three are set */
+    struct wall created_at; /* of the one that was meant; another one of this id is left alone */
+    uint64_t position;      /* never goes back */
+    bool attempted;         /* the next three are set */
     uint32_t status;
     struct str error;
     struct wall at;

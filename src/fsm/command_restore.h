@@ -42,8 +42,8 @@ struct command_restore_item {
         struct store_queue queue; /* settings, creation and failures; the rest is counted */
         struct store_schedule schedule;
         struct store_batch batch;
-        struct job
-            job; /* its counts of rows are those that follow; order and version are not kept */
+        /* Its counts of rows are those that follow; order and version are not kept. */
+        struct job job;
         struct store_error error;
         struct store_iteration iteration;
         struct store_usage usage;

@@ -68,9 +68,7 @@ static void add_waiter(struct machine *m, struct id on, struct id waiter)
 
 static struct id id_at(struct str ids, size_t i)
 {
-    struct id id;
-    id = id_from_bytes(ids.ptr + i * ID_BYTES);
-    return id;
+    return id_from_bytes(ids.ptr + i * ID_BYTES);
 }
 
 void dependencies__add(struct machine *m, const struct job *j)

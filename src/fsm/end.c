@@ -63,16 +63,6 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in)
     jobs__emit(m, STORE_EVENT_DELETED, j);
 }
 
-static struct str cut(struct str s, size_t limit)
-{
-    /* Not inside a character: bytes that continue one begin with the bits 10. */
-    size_t len = s.len < limit ? s.len : limit;
-    while (len < s.len && len > 0 && ((unsigned char)s.ptr[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return str_from(s.ptr, len);
-}
-
 void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
                  struct result *r)
 {
@@ -96,7 +86,7 @@ void end__failed(struct machine *m, struct job *j, struct str error, struct str 
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_FAILED,
                                               .job = j->id,
                                               .queue = j->queue,
-                                              .text = cut(error, LIMIT_EVENT_ERROR_BYTES),
+                                              .text = str_at_most(error, LIMIT_EVENT_ERROR_BYTES),
                                               .attempt = j->attempt,
                                               .remaining = remaining,
                                               .next_attempt_at = next});

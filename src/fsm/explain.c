@@ -53,8 +53,9 @@ static void add_worker(void *data, const struct machine_worker *w)
 static void find_workers(struct machine *m, struct str name, struct arena *a,
                          struct explain_queue *out)
 {
+    enum { ESCAPED_BYTES_MAX = 6 }; /* of one byte of a name, as JSON */
     struct buf quoted;
-    buf_init(&quoted, (size_t)LIMIT_QUEUE_NAME_BYTES * 6 + 2);
+    buf_init(&quoted, (size_t)LIMIT_QUEUE_NAME_BYTES * ESCAPED_BYTES_MAX + 2);
     struct json_write w = json_write_to(&quoted);
     json_write_str(&w, name);
     struct look look = {.quoted = buf_str(&quoted), .out = out};
@@ -90,9 +91,7 @@ void explain_queue(struct machine *m, struct str name, struct wall now, struct a
     out->at_limit =
         q->rec.max_concurrency > 0 && q->live_count[JOB_ACTIVE] >= q->rec.max_concurrency;
     out->throttled_until = queues__throttled_until(q, now);
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        out->waiting += q->lanes[i].line.count;
-    }
+    out->waiting = machine__in_line(q);
     find_holders(m, q, out);
     find_workers(m, name, a, out);
 }

@@ -31,8 +31,8 @@ struct explain_queue {
 
 struct explain_job {
     bool found;
-    struct job job; /* id, state, numbers, times, and the texts below; no documents */
-    /* queue, worker_id, hostname, hold_reason, waits_for */
+    struct job job; /* id, state, numbers and times; of its texts only queue, worker_id, hostname,
+                       hold_reason and waits_for */
     bool in_line;
     uint64_t ahead; /* jobs that would be handed out first */
     bool ahead_is_least;

@@ -25,14 +25,10 @@ bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_fam
     return false;
 }
 
-bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
-                struct result *r)
+/* Refuse a move that the state does not let j make. */
+static void refuse_move(struct machine *m, const struct job *j, enum job_move move,
+                        enum err_code code, struct result *r)
 {
-    enum job_state to;
-    if (job_move_target(j->state, move, &to)) {
-        j->state = to;
-        return true;
-    }
     struct str id = machine__id_text(m, j->id, ID_JOB);
     if (code == ERR_ACK) {
         machine__refuse(m, r, code, "job " STR_FMT " is not active", STR_ARG(id));
@@ -43,6 +39,28 @@ bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_c
         machine__refuse(m, r, code, "cannot %s job " STR_FMT " in state %s", job_move_word(move),
                         STR_ARG(id), job_state_name(j->state));
     }
+}
+
+bool jobs__may_move(struct machine *m, const struct job *j, enum job_move move, enum err_code code,
+                    struct result *r)
+{
+    enum job_state to;
+    if (job_move_target(j->state, move, &to)) {
+        return true;
+    }
+    refuse_move(m, j, move, code, r);
+    return false;
+}
+
+bool jobs__move(struct machine *m, struct job *j, enum job_move move, enum err_code code,
+                struct result *r)
+{
+    enum job_state to;
+    if (job_move_target(j->state, move, &to)) {
+        j->state = to;
+        return true;
+    }
+    refuse_move(m, j, move, code, r);
     return false;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 
-enum { CHUNK_SHIFT = 14, CHUNK_RECORDS = 1 << CHUNK_SHIFT, TABLE_COUNT = 256, TABLE_FIRST = 64 };
+enum { CHUNK_SHIFT = 14, CHUNK_RECORDS = 1 << CHUNK_SHIFT, TABLE_FIRST = 64 };
 
 static_assert(sizeof(struct live) <= 80, "a waiting job may cost 120 bytes with its slots");
 
@@ -20,7 +20,7 @@ void live_deinit(struct live_table *t)
         free(t->chunks[i]);
     }
     free(t->chunks);
-    for (unsigned i = 0; i < TABLE_COUNT; i++) {
+    for (unsigned i = 0; i < LIVE_TABLES; i++) {
         free(t->slots[i]);
     }
     live_init(t);
@@ -34,7 +34,7 @@ struct live *live_at(const struct live_table *t, uint32_t number)
 
 static unsigned table_of(uint64_t hash)
 {
-    return (unsigned)(hash >> 56);
+    return (unsigned)(hash >> (64 - LIVE_TABLE_BITS));
 }
 
 /* A record does not know its number: it is found through the table, where its id leads. */
@@ -168,7 +168,7 @@ void live_remove(struct live_table *t, struct live *l)
 uint64_t live_bytes(const struct live_table *t)
 {
     uint64_t bytes = (uint64_t)t->chunk_count * CHUNK_RECORDS * sizeof(struct live);
-    for (unsigned i = 0; i < TABLE_COUNT; i++) {
+    for (unsigned i = 0; i < LIVE_TABLES; i++) {
         bytes += t->slot_count[i] * sizeof(struct live_slot);
     }
     return bytes;

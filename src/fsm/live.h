@@ -34,15 +34,18 @@ struct live_slot {
     uint32_t hash;   /* low half */
 };
 
+enum { LIVE_TABLE_BITS = 8, LIVE_TABLES = 1 << LIVE_TABLE_BITS };
+
 struct live_table {
     struct live **chunks;
     uint32_t chunk_count;
     uint32_t used;       /* records ever handed out */
     uint32_t free_first; /* list through next */
     uint32_t count;
-    struct live_slot *slots[256]; /* by the top bits of the hash: each grows by itself, in steps */
-    uint32_t slot_count[256];
-    uint32_t slot_used[256];
+    /* by the top bits of the hash: each grows by itself, in steps */
+    struct live_slot *slots[LIVE_TABLES];
+    uint32_t slot_count[LIVE_TABLES];
+    uint32_t slot_used[LIVE_TABLES];
 };
 
 void live_init(struct live_table *t);

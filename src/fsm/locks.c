@@ -6,30 +6,25 @@
 #include "base/check.h"
 #include "fsm/apply_int.h"
 
-/* Queue names have no control characters, so NUL ends the name for certain. */
-static struct str lock_key(struct str queue, struct str key, struct buf *out)
-{
-    buf_clear(out);
-    buf_add_str(out, queue);
-    buf_add_char(out, '\0');
-    buf_add_str(out, key);
-    CHECK(!out->overflow);
-    return buf_str(out);
-}
-
 static struct lock *find_by(const struct machine *m, struct str composed)
 {
     struct map_node *n = map_find(&m->locks, composed);
     return n == NULL ? NULL : CONTAINER_OF(n, struct lock, node);
 }
 
-struct lock *locks__find(const struct machine *m, struct str queue, struct str key)
+static struct lock *find(const struct machine *m, struct str queue, struct str key)
 {
     struct buf composed;
-    buf_init(&composed, 1024);
-    struct lock *l = find_by(m, lock_key(queue, key, &composed));
+    buf_init(&composed, STORE_LOCK_KEY_BYTES_MAX);
+    struct lock *l = find_by(m, store_record_lock_key(queue, key, &composed));
     buf_deinit(&composed);
     return l;
+}
+
+const struct lock *locks__running(const struct machine *m, struct str queue, struct str key)
+{
+    const struct lock *l = find(m, queue, key);
+    return l != NULL && l->expiry.key > m->now.ns ? l : NULL;
 }
 
 static bool expires_before(const struct heap_node *a, const struct heap_node *b)
@@ -68,8 +63,8 @@ static void write_lock(struct machine *m, struct lock *l)
 static void take(struct machine *m, struct str queue, const struct job *j, struct wall expires_at)
 {
     struct buf composed;
-    buf_init(&composed, 1024);
-    struct str key = lock_key(queue, j->unique_key, &composed);
+    buf_init(&composed, STORE_LOCK_KEY_BYTES_MAX);
+    struct str key = store_record_lock_key(queue, j->unique_key, &composed);
     struct lock *l = find_by(m, key);
     if (l == NULL) {
         l = lock_new(m, key);
@@ -80,8 +75,9 @@ static void take(struct machine *m, struct str queue, const struct job *j, struc
     buf_deinit(&composed);
 }
 
-void locks__take(struct machine *m, const struct job *j, int64_t period_s)
+void locks__take(struct machine *m, const struct job *j)
 {
+    int64_t period_s = j->unique_period_s > 0 ? j->unique_period_s : JOB_UNIQUE_PERIOD_S;
     int64_t ms;
     if (__builtin_mul_overflow(period_s, 1000, &ms)) {
         ms = INT64_MAX;
@@ -92,7 +88,7 @@ void locks__take(struct machine *m, const struct job *j, int64_t period_s)
 /* The lock that j holds, if it does. */
 static struct lock *held_by(const struct machine *m, const struct job *j)
 {
-    struct lock *l = j->unique_key.len == 0 ? NULL : locks__find(m, j->queue, j->unique_key);
+    struct lock *l = j->unique_key.len == 0 ? NULL : find(m, j->queue, j->unique_key);
     return l != NULL && id_eq(l->job, j->id) ? l : NULL;
 }
 
@@ -112,35 +108,29 @@ void locks__move(struct machine *m, const struct job *j, struct str to_queue)
         return;
     }
     struct wall expires_at = {.ns = l->expiry.key};
-    struct lock *other = locks__find(m, to_queue, j->unique_key);
     locks__release(m, j);
     /* A lock that another job holds there stays that job's. */
-    if (other == NULL || other->expiry.key <= m->now.ns) {
+    if (locks__running(m, to_queue, j->unique_key) == NULL) {
         take(m, to_queue, j, expires_at);
     }
 }
 
 void locks__restore(struct machine *m, const struct job *j, struct wall until)
 {
-    const struct lock *l = locks__find(m, j->queue, j->unique_key);
-    if (l == NULL || l->expiry.key <= m->now.ns) {
+    if (locks__running(m, j->queue, j->unique_key) == NULL) {
         take(m, j->queue, j, until);
     }
 }
 
-unsigned locks__expire(struct machine *m, unsigned limit)
+void locks__expire(struct machine *m, unsigned limit)
 {
-    unsigned done = 0;
-    for (; done < limit; done++) {
-        struct heap_node *first = heap_first(&m->lock_expiry);
-        if (first == NULL || first->key > m->now.ns) {
-            break;
-        }
+    struct heap_node *first;
+    for (; limit > 0 && (first = heap_first(&m->lock_expiry)) != NULL && first->key <= m->now.ns;
+         limit--) {
         struct lock *l = CONTAINER_OF(first, struct lock, expiry);
         store_delete(&m->store, STORE_KIND_LOCK, l->node.key);
         lock_free(m, l);
     }
-    return done;
 }
 
 static void load_lock(void *data, struct str rest, struct str value)

@@ -140,12 +140,11 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     for (; kv_iter_valid(it) && code == ERR_OK; kv_iter_next(it)) {
         struct str key = kv_iter_key(it);
         struct job j;
-        struct id id;
         if (key.len != ID_BYTES) {
             code = err_set(err, ERR_CORRUPT, "a live job has a key of %zu bytes", key.len);
             break;
         }
-        id = id_from_bytes(key.ptr);
+        struct id id = id_from_bytes(key.ptr);
         code = store_job_decode_head(id, kv_iter_value(it), &j, err);
         if (code == ERR_OK) {
             jobs__load(m, &j);
@@ -379,21 +378,12 @@ uint64_t machine_bulk_puts(const struct machine *m)
     return m->bulk_puts;
 }
 
-static uint32_t in_line(const struct queue *q)
-{
-    uint32_t waiting = 0;
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        waiting += q->lanes[i].line.count;
-    }
-    return waiting;
-}
-
 bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until)
 {
     const struct queue *q = queues__find(m, queue);
     *out_until = WALL_NONE;
-    return q != NULL && in_line(q) > 0 && queues__open(q, now, out_until);
+    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until);
 }
 
 uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now)
@@ -402,7 +392,7 @@ uint32_t machine_claimable_count(const struct machine *m, struct str queue, stru
     if (q == NULL) {
         return 0;
     }
-    uint32_t waiting = in_line(q);
+    uint32_t waiting = machine__in_line(q);
     uint32_t places = queues__places(q, now);
     return waiting < places ? waiting : places;
 }

@@ -39,6 +39,16 @@ struct queue {
     char name[];
 };
 
+/* Jobs in line, of all priorities. */
+static inline uint32_t machine__in_line(const struct queue *q)
+{
+    uint32_t count = 0;
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        count += q->lanes[i].line.count;
+    }
+    return count;
+}
+
 struct lock {
     struct map_node node; /* by queue, NUL, key */
     struct heap_node expiry;
@@ -68,9 +78,8 @@ struct worker {
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
-    char *record; /* hostname and queues, as one piece of memory */
-    struct str hostname;
-    struct str queues;
+    struct str hostname, queues; /* texts point into own memory */
+    char *texts;
     char id[];
 };
 

@@ -7,6 +7,12 @@
 #include "base/pack.h"
 #include "fsm/apply_int.h"
 
+/* The key of a throttle's record is an internal name of a queue, and a little more. */
+enum { KEY_BYTES_MAX = 1024 };
+
+/* The place in the ring, big-endian, and the NUL before it. */
+enum { PLACE_BYTES = 4, KEY_TAIL_BYTES = 1 + PLACE_BYTES };
+
 struct queue *queues__find(const struct machine *m, struct str name)
 {
     struct map_node *n = map_find(&m->queue_names, name);
@@ -28,6 +34,13 @@ static struct queue *queue_new(struct machine *m, struct str name)
     CHECK(m->queues != NULL);
     m->queues[q->number] = q;
     return q;
+}
+
+static void queue_free(struct queue *q)
+{
+    free(q->lanes);
+    free(q->claims);
+    free(q);
 }
 
 struct queue *queues__need(struct machine *m, struct str name)
@@ -152,8 +165,8 @@ void queues__count_claim(struct machine *m, struct queue *q)
     uint32_t place = (uint32_t)(q->rec.throttle_claims % q->rec.throttle_rate);
     struct buf key;
     struct buf value;
-    buf_init(&key, 1024);
-    buf_init(&value, 16);
+    buf_init(&key, KEY_BYTES_MAX);
+    buf_init(&value, sizeof(int64_t));
     q->claims[place] = m->now.ns;
     q->rec.throttle_claims++;
     pack_i64(&value, m->now.ns);
@@ -161,6 +174,14 @@ void queues__count_claim(struct machine *m, struct queue *q)
     queues__touch(m, q);
     buf_deinit(&key);
     buf_deinit(&value);
+}
+
+/* Room for so many claims; NULL for none. */
+static int64_t *new_ring(uint32_t rate)
+{
+    int64_t *claims = rate == 0 ? NULL : calloc(rate, sizeof *claims);
+    CHECK(rate == 0 || claims != NULL);
+    return claims;
 }
 
 void queues__drop_throttle(struct machine *m, struct queue *q)
@@ -171,8 +192,8 @@ void queues__drop_throttle(struct machine *m, struct queue *q)
     /* Every place of the ring: from name NUL to name SOH. */
     struct buf from;
     struct buf until;
-    buf_init(&from, 1024);
-    buf_init(&until, 1024);
+    buf_init(&from, KEY_BYTES_MAX);
+    buf_init(&until, KEY_BYTES_MAX);
     buf_add_char(&from, STORE_KIND_THROTTLE);
     buf_add_str(&from, q->node.key);
     buf_add_str(&until, buf_str(&from));
@@ -187,6 +208,19 @@ void queues__drop_throttle(struct machine *m, struct queue *q)
     q->rec.throttle_window_ms = 0;
     q->rec.throttle_claims = 0;
     queues__touch(m, q);
+}
+
+bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms)
+{
+    if (q->rec.throttle_rate == rate && q->rec.throttle_window_ms == window_ms) {
+        return false;
+    }
+    queues__drop_throttle(m, q);
+    q->rec.throttle_rate = rate;
+    q->rec.throttle_window_ms = window_ms;
+    q->claims = new_ring(rate);
+    queues__touch(m, q);
+    return true;
 }
 
 void queues__ready(struct machine *m, struct queue *q)
@@ -206,9 +240,7 @@ void queues__write_dirty(struct machine *m)
             store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
             map_remove(&m->queue_names, &q->node);
             m->queues[q->number] = NULL;
-            free(q->lanes);
-            free(q->claims);
-            free(q);
+            queue_free(q);
             continue;
         }
         buf_clear(&m->store.scratch);
@@ -224,10 +256,7 @@ static void load_queue(void *data, struct str name, struct str value)
     if (!store_record_decode_queue(value, &q->rec)) {
         check_fatal("the record of queue '" STR_FMT "' cannot be read", STR_ARG(name));
     }
-    if (q->rec.throttle_rate > 0) {
-        q->claims = calloc(q->rec.throttle_rate, sizeof(int64_t));
-        CHECK(q->claims != NULL);
-    }
+    q->claims = new_ring(q->rec.throttle_rate);
 }
 
 static void load_claim(void *data, struct str rest, struct str value)
@@ -235,10 +264,10 @@ static void load_claim(void *data, struct str rest, struct str value)
     struct machine *m = data;
     struct unpack u = unpack_from(value);
     int64_t at = unpack_i64(&u);
-    bool sound = unpack_done(&u) && rest.len > 5;
-    struct queue *q = sound ? queues__find(m, str_from(rest.ptr, rest.len - 5)) : NULL;
+    bool sound = unpack_done(&u) && rest.len > KEY_TAIL_BYTES;
+    struct queue *q = sound ? queues__find(m, str_from(rest.ptr, rest.len - KEY_TAIL_BYTES)) : NULL;
     struct unpack place_bytes =
-        unpack_from(sound ? str_from_offset(rest, rest.len - 4) : STR_EMPTY);
+        unpack_from(sound ? str_from_offset(rest, rest.len - PLACE_BYTES) : STR_EMPTY);
     uint32_t place = unpack_u32_be(&place_bytes);
     if (q == NULL || place >= q->rec.throttle_rate) {
         check_fatal("a throttle record of queue '" STR_FMT "' does not fit it", STR_ARG(rest));
@@ -256,9 +285,7 @@ void queues__close(struct machine *m)
 {
     for (uint32_t i = 0; i < m->queue_count; i++) {
         if (m->queues[i] != NULL) {
-            free(m->queues[i]->lanes);
-            free(m->queues[i]->claims);
-            free(m->queues[i]);
+            queue_free(m->queues[i]);
         }
     }
     free(m->queues);

@@ -104,19 +104,15 @@ void replies__keep(struct machine *m, struct str key, const struct result *r)
     buf_deinit(&record);
 }
 
-unsigned replies__expire(struct machine *m, unsigned limit)
+void replies__expire(struct machine *m, unsigned limit)
 {
-    unsigned done = 0;
-    for (; done < limit; done++) {
-        struct heap_node *first = heap_first(&m->reply_expiry);
-        if (first == NULL || first->key > m->now.ns) {
-            break;
-        }
+    struct heap_node *first;
+    for (; limit > 0 && (first = heap_first(&m->reply_expiry)) != NULL && first->key <= m->now.ns;
+         limit--) {
         struct reply *p = CONTAINER_OF(first, struct reply, expiry);
         store_delete(&m->store, STORE_KIND_REPLY, p->node.key);
         reply_free(m, p);
     }
-    return done;
 }
 
 static bool expires_before(const struct heap_node *a, const struct heap_node *b)

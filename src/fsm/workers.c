@@ -35,24 +35,18 @@ static void worker_free(struct machine *m, struct worker *w)
 {
     heap_remove(&m->worker_prune, &w->prune);
     map_remove(&m->workers, &w->node);
-    free(w->record);
+    free(w->texts);
     free(w);
 }
 
 static void set_texts(struct worker *w, struct str hostname, struct str queues)
 {
-    char *record = malloc(hostname.len + queues.len + 1);
-    CHECK(record != NULL);
-    if (hostname.len > 0) {
-        memcpy(record, hostname.ptr, hostname.len);
-    }
-    if (queues.len > 0) {
-        memcpy(record + hostname.len, queues.ptr, queues.len);
-    }
-    free(w->record);
-    w->record = record;
-    w->hostname = str_from(record, hostname.len);
-    w->queues = str_from(record + hostname.len, queues.len);
+    struct str *texts[] = {&w->hostname, &w->queues};
+    char *old = w->texts;
+    w->hostname = hostname;
+    w->queues = queues;
+    w->texts = machine__own_texts(texts, COUNT_OF(texts));
+    free(old);
 }
 
 static void seen_now(struct machine *m, struct worker *w, struct wall now)
@@ -126,19 +120,15 @@ void workers__heartbeat(struct machine *m, struct str id)
     }
 }
 
-unsigned workers__prune(struct machine *m, unsigned limit)
+void workers__prune(struct machine *m, unsigned limit)
 {
-    unsigned done = 0;
-    for (; done < limit; done++) {
-        struct heap_node *first = heap_first(&m->worker_prune);
-        if (first == NULL || first->key >= m->now.ns) {
-            break;
-        }
+    struct heap_node *first;
+    for (; limit > 0 && (first = heap_first(&m->worker_prune)) != NULL && first->key < m->now.ns;
+         limit--) {
         struct worker *w = CONTAINER_OF(first, struct worker, prune);
         store_delete(&m->store, STORE_KIND_WORKER, w->node.key);
         worker_free(m, w);
     }
-    return done;
 }
 
 struct each_worker {

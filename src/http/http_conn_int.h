@@ -10,10 +10,10 @@
  *     +----------+-------------+-- doomed -+
  *
  *   FINISHING: no further request or answer; closes when everything is written.
- *   LINGERING: our side is shut; input is thrown away for a moment, because closing with unread
- * input makes the kernel send a reset, which can destroy the answer on its way. doomed:    a flag,
- * acted on at the end of the turn, so that a connection never ends while a function up the stack
- * still works on it.
+ *   LINGERING: our side is shut, and input is thrown away for a moment: closing with unread input
+ *              makes the kernel send a reset, which can destroy the answer on its way.
+ *   doomed:    a flag, acted on at the end of the turn, so that a connection never ends while a
+ *              function up the stack still works on it.
  */
 #pragma once
 

@@ -17,17 +17,6 @@ enum err_code json_member__text(struct json_decode *d, struct json_value value, 
     return code == ERR_OK ? ERR_OK : json_schema__wrap(d);
 }
 
-struct str json_member__cut(struct str text, size_t max)
-{
-    if (text.len > max) {
-        text.len = max;
-        while (text.len > 0 && ((unsigned char)text.ptr[text.len] & 0xc0) == 0x80) {
-            text.len--;
-        }
-    }
-    return text;
-}
-
 static enum err_code store_str(struct json_decode *d, const struct json_field *field,
                                struct json_value value, char *member)
 {
@@ -36,7 +25,7 @@ static enum err_code store_str(struct json_decode *d, const struct json_field *f
         return d->err->code;
     }
     if ((field->flags & JSON_CUT) != 0) {
-        text = json_member__cut(text, (size_t)field->max);
+        text = str_at_most(text, (size_t)field->max);
     }
     if (text.len == 0 && field->min > 0) {
         return json_schema__refuse_missing(d);
@@ -57,7 +46,7 @@ static enum err_code store_i64(struct json_decode *d, const struct json_field *f
     int64_t v;
     if (!json_value_i64(value, &v)) {
         return json_schema__refuse(d, ERR_PARSE, "expected an integer, got " STR_FMT,
-                                   STR_ARG(json_member__cut(value.text, JSON_SHOWN_MAX)));
+                                   STR_ARG(str_at_most(value.text, JSON_SHOWN_MAX)));
     }
     if (v > field->max && (field->flags & JSON_CLAMP) != 0) {
         v = field->max;
@@ -78,9 +67,9 @@ static enum err_code store_f64(struct json_decode *d, const struct json_field *f
 {
     double v;
     if (!json_value_f64(value, &v) || v < (double)field->min || v > (double)field->max) {
-        return json_schema__refuse(
-            d, ERR_VALIDATION, "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
-            field->max, STR_ARG(json_member__cut(value.text, JSON_SHOWN_MAX)));
+        return json_schema__refuse(d, ERR_VALIDATION,
+                                   "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
+                                   field->max, STR_ARG(str_at_most(value.text, JSON_SHOWN_MAX)));
     }
     memcpy(member, &v, sizeof v);
     return ERR_OK;
@@ -142,7 +131,7 @@ static enum err_code store_word(struct json_decode *d, const struct json_field *
     }
     if (name.len > 0 && (field->flags & JSON_LAX) == 0) {
         return json_schema__refuse(d, ERR_VALIDATION, "'" STR_FMT "' is not known",
-                                   STR_ARG(json_member__cut(name, JSON_SHOWN_MAX)));
+                                   STR_ARG(str_at_most(name, JSON_SHOWN_MAX)));
     }
     json_schema__absent(d);
     return ERR_OK;

@@ -323,7 +323,7 @@ static enum err_code pass_unknown(struct json_decode *d, struct json_value key)
     struct json_value value;
     if ((f->schema->flags & JSON_STRICT) != 0) {
         return json_schema__refuse(d, ERR_VALIDATION, "unknown member " STR_FMT,
-                                   STR_ARG(json_member__cut(key.text, JSON_SHOWN_MAX)));
+                                   STR_ARG(str_at_most(key.text, JSON_SHOWN_MAX)));
     }
     return json_scan_value(&d->scan, &value) ? ERR_OK : json_scan_err(&d->scan, d->err);
 }

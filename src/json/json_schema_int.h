@@ -60,7 +60,4 @@ ATTR_NODISCARD enum err_code json_member__store(struct json_decode *d, struct js
 ATTR_NODISCARD enum err_code json_member__text(struct json_decode *d, struct json_value value,
                                                struct str *out);
 
-/* As much of text as fits into max bytes, cut between two characters. */
-struct str json_member__cut(struct str text, size_t max);
-
 enum { JSON_SHOWN_MAX = 32 }; /* how much of a wrong value a message repeats */

@@ -86,6 +86,21 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     rocksdb_writeoptions_disable_WAL(kv->write, 1);
 }
 
+/* Open the database. A thread begins with the name of the one that starts it, and RocksDB does not
+ * name all of its own: they would be taken for the caller. */
+static rocksdb_t *open_db(struct kv *kv, const char *path, int family_count,
+                          const char *const *names, const rocksdb_options_t *const *options,
+                          char **msg)
+{
+    char caller[16] = ""; /* as long as a name may be */
+    (void)pthread_getname_np(pthread_self(), caller, sizeof caller);
+    (void)pthread_setname_np(pthread_self(), "rocksdb");
+    rocksdb_t *db = rocksdb_open_column_families(kv->options, path, family_count, names, options,
+                                                 kv->family, msg);
+    (void)pthread_setname_np(pthread_self(), caller);
+    return db;
+}
+
 static void kv_closep(struct kv **kv)
 {
     kv_close(*kv);
@@ -113,8 +128,7 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     /* RocksDB insists on a family of its own; nothing is kept in it. */
     names[config->family_count] = "default";
     options[config->family_count] = kv->options;
-    kv->db = rocksdb_open_column_families(kv->options, path, (int)config->family_count + 1, names,
-                                          options, kv->family, &msg);
+    kv->db = open_db(kv, path, (int)config->family_count + 1, names, options, &msg);
     if (msg != NULL) {
         kv->db = NULL;
         return kv__err(err, msg, "open the store");

@@ -13,10 +13,21 @@
 enum { LOG_LINE_BYTES_MAX = 8192 };
 
 static const char *const level_names[LOG_LEVEL_COUNT] = {"DEBUG", "INFO", "WARN", "ERROR"};
+static const char *const level_words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
 
 static atomic_int min_level = LOG_INFO;
 static atomic_int line_format = LOG_AUTO;
 static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standard error */
+
+enum log_level log_level_of(struct str word)
+{
+    for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
+        if (str_eq(word, str_from_z(level_words[i]))) {
+            return (enum log_level)i;
+        }
+    }
+    return LOG_INFO;
+}
 
 void log_configure(enum log_level min, enum log_format format)
 {

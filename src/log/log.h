@@ -41,6 +41,9 @@ struct log_value {
 #define LOG_BOOL(n, v) ((struct log_value){.name = (n), .kind = LOG_VALUE_BOOL, .b = (v)})
 /* clang-format on */
 
+/* The level that a word of the configuration names: debug, info, warn or error; info for others. */
+enum log_level log_level_of(struct str word);
+
 /* Before the first thread starts; without it, info and above as LOG_AUTO. */
 void log_configure(enum log_level min, enum log_format format);
 

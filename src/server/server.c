@@ -37,17 +37,6 @@ struct server {
     uv_signal_t signals[3];
 };
 
-static enum log_level level_of(struct str word)
-{
-    static const char *const words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
-    for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
-        if (str_eq(word, str_from_z(words[i]))) {
-            return (enum log_level)i;
-        }
-    }
-    return LOG_INFO;
-}
-
 static enum log_format format_of(struct str word)
 {
     return str_eq(word, STR("text")) ? LOG_TEXT : str_eq(word, STR("json")) ? LOG_JSON : LOG_AUTO;
@@ -283,6 +272,6 @@ int server_main(int argc, char **argv, char **environment)
         arena_free(s.arena);
         return 0;
     }
-    log_configure(level_of(s.settings.log_level), format_of(s.settings.log_format));
+    log_configure(log_level_of(s.settings.log_level), format_of(s.settings.log_format));
     return run(&s);
 }

@@ -1,5 +1,6 @@
 #include "store/store_record.h"
 
+#include "base/check.h"
 #include "base/pack.h"
 
 /* Every record begins with its version; all of them are at their first. */
@@ -272,6 +273,16 @@ bool store_record_decode_bulk(struct str value, struct store_bulk *out)
     }
     memcpy(out->cursor.b, cursor.ptr, ID_BYTES);
     return true;
+}
+
+struct str store_record_lock_key(struct str queue, struct str unique_key, struct buf *out)
+{
+    buf_clear(out);
+    buf_add_str(out, queue);
+    buf_add_char(out, '\0');
+    buf_add_str(out, unique_key);
+    CHECK(!out->overflow);
+    return buf_str(out);
 }
 
 void store_record_bulk_key(struct id id, uint32_t part, char out[STORE_BULK_KEY_BYTES])

@@ -141,6 +141,12 @@ ATTR_NODISCARD bool store_record_decode_webhook(struct str value, struct store_w
 ATTR_NODISCARD bool store_record_decode_policy(struct str value, struct store_policy *out);
 ATTR_NODISCARD bool store_record_decode_bulk(struct str value, struct store_bulk *out);
 
+/* The key of the lock on a unique key of a queue, behind its kind: the queue's internal name, NUL
+ * and the key. Names have no control characters, so NUL ends the name for certain. A view of out,
+ * which is filled anew. */
+enum { STORE_LOCK_KEY_BYTES_MAX = 1024 };
+struct str store_record_lock_key(struct str queue, struct str unique_key, struct buf *out);
+
 /* The key of a part of a bulk operation, behind its kind: 0 is the record, the others are lists. */
 enum { STORE_BULK_KEY_BYTES = ID_BYTES + 4 };
 void store_record_bulk_key(struct id id, uint32_t part, char out[STORE_BULK_KEY_BYTES]);

@@ -1,5 +1,6 @@
 #include "svc/svc_bulk.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <uv.h>
@@ -444,6 +445,7 @@ static void deliver_stop(struct msg *m)
 static void thread_main(void *data)
 {
     struct svc_bulk *b = data;
+    (void)pthread_setname_np(pthread_self(), "bulk");
     CHECK(uv_loop_init(&b->loop) == 0);
     mailbox_open(&b->box, &b->loop);
     CHECK(uv_timer_init(&b->loop, &b->keepalive_timer) == 0);

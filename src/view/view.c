@@ -6,6 +6,7 @@
  */
 #include "view/view.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -207,6 +208,7 @@ static void reader_main(void *data)
 {
     struct view_reader *r = data;
     struct view *v = r->view;
+    (void)pthread_setname_np(pthread_self(), "view.reader");
     uv_mutex_lock(&v->lock);
     for (;;) {
         int64_t wait_ns = INT64_MAX;

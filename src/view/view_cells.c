@@ -5,7 +5,7 @@
 #include "view/view_cells_int.h"
 #include "view/view_int.h"
 
-enum { QUEUES_FIRST = 64, QUEUES_MAX = 1 << 30, CELLS_FIRST = 8 };
+enum { CELLS_FIRST = 8 };
 
 struct count {
     int64_t key; /* the cell, in one number */
@@ -48,7 +48,7 @@ static struct view_cell cell_of(int64_t key)
 static struct view_cell_queue *queue_of(struct view_cells *c, int64_t queue)
 {
     if (queue >= c->queue_cap) {
-        int64_t cap = queue < QUEUES_FIRST ? QUEUES_FIRST : queue * 2;
+        int64_t cap = queue < VIEW_QUEUES_FIRST ? VIEW_QUEUES_FIRST : queue * 2;
         c->queues = realloc(c->queues, (size_t)cap * sizeof *c->queues);
         CHECK(c->queues != NULL);
         memset(c->queues + c->queue_cap, 0, (size_t)(cap - c->queue_cap) * sizeof *c->queues);
@@ -100,7 +100,7 @@ enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, struct err *er
                                  .priority = sqlite3_column_int64(st, 2),
                                  .attempt = sqlite3_column_int64(st, 3),
                                  .failing = sqlite3_column_int64(st, 4)};
-        if (queue < 0 || queue > QUEUES_MAX || !is_possible(cell)) {
+        if (queue < 0 || queue > VIEW_QUEUES_MAX || !is_possible(cell)) {
             code = err_set(err, ERR_CORRUPT, "view: a count of the queue %lld and the state %lld",
                            (long long)queue, (long long)cell.state);
             break;
@@ -136,7 +136,7 @@ static void add(struct view_cells *c, int64_t queue, int64_t key, int64_t delta)
 
 void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell, int64_t delta)
 {
-    if (queue > 0 && queue <= QUEUES_MAX && is_possible(cell)) {
+    if (queue > 0 && queue <= VIEW_QUEUES_MAX && is_possible(cell)) {
         add(c, queue, key_of(cell), delta);
         add(c, 0, key_of(cell), delta);
     }

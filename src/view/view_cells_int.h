@@ -20,6 +20,9 @@
 #include "base/attr.h"
 #include "base/err.h"
 
+/* Queues have numbers from 1 on; more is damage. Tables by number begin with room for a few. */
+enum { VIEW_QUEUES_FIRST = 64, VIEW_QUEUES_MAX = 1 << 30 };
+
 struct view_cell {
     int64_t state, priority, attempt, failing;
 };

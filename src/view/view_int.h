@@ -30,7 +30,7 @@
 /* view_db.c: connections */
 
 enum view_db_use {
-    VIEW_DB_WRITE, /* WAL, made when missing */
+    VIEW_DB_WRITE, /* a finished file, with a log (WAL) */
     VIEW_DB_READ,
     VIEW_DB_BUILD, /* a new file that nobody sees: no journal, no flushes */
 };

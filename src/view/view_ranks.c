@@ -21,8 +21,6 @@ enum {
     BUCKET = 1024,      /* jobs of a bucket when it is cut off */
     LARGE = 2 * BUCKET, /* and when it is cut itself */
     BUCKETS_FIRST = 4,
-    QUEUES_FIRST = 64,
-    QUEUES_MAX = 1 << 30,
 };
 
 /* Walks over the moments of a range of a line, in order, and counts of one. ?1 and ?2 are the
@@ -117,7 +115,7 @@ static struct view_rank_line *line_of(struct view_ranks *r, struct view_line wha
         return &r->lines[what.kind][what.state];
     }
     if (what.queue >= r->queue_cap) {
-        int64_t cap = what.queue < QUEUES_FIRST ? QUEUES_FIRST : what.queue * 2;
+        int64_t cap = what.queue < VIEW_QUEUES_FIRST ? VIEW_QUEUES_FIRST : what.queue * 2;
         r->queues = realloc(r->queues, (size_t)cap * sizeof(struct view_rank_line *));
         CHECK(r->queues != NULL);
         memset(r->queues + r->queue_cap, 0,
@@ -138,7 +136,7 @@ static struct view_rank_line *line_of(struct view_ranks *r, struct view_line wha
 static bool is_line(struct view_line what)
 {
     return (unsigned)what.kind < VIEW_RANK_COUNT && what.state >= 0 &&
-           what.state < JOB_STATE_COUNT && what.queue >= 0 && what.queue <= QUEUES_MAX &&
+           what.state < JOB_STATE_COUNT && what.queue >= 0 && what.queue <= VIEW_QUEUES_MAX &&
            (what.queue == 0 || what.kind == VIEW_RANK_CREATED);
 }
 

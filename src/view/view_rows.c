@@ -88,8 +88,6 @@ static void bind_i64(sqlite3_stmt *st, int at, int64_t v)
 
 /* Opening */
 
-enum { QUEUES_MAX = 1 << 30 };
-
 static struct view_queue *remember_queue(struct view_rows *r, struct str name, int64_t num)
 {
     struct view_queue *q = calloc(1, sizeof *q + name.len + 1);
@@ -115,7 +113,7 @@ static enum err_code load_queues(struct view_rows *r, struct err *err)
     enum err_code code = view_db__step(r->db, st, &row, err);
     while (code == ERR_OK && row) {
         int64_t num = sqlite3_column_int64(st, 0);
-        if (num < 1 || num > QUEUES_MAX) {
+        if (num < 1 || num > VIEW_QUEUES_MAX) {
             code = err_set(err, ERR_CORRUPT, "view: a queue has the number %lld", (long long)num);
             break;
         }

@@ -59,7 +59,7 @@ struct view_writer {
 
     struct engine_take take;
     struct buf doc;       /* of one job, while its row is written */
-    bool taking, holding; /* a take is under way; its items are not written yet */
+    bool taking, holding; /* a take is under way; its jobs are not written yet */
     bool look;            /* the feed has something */
     bool lingering, yielding, resting;
     struct view_pace pace;
@@ -297,7 +297,7 @@ static void look_at_file(struct view_writer *w)
 /* Turns */
 
 /* The newest document of the job, or its absence, into the row. */
-static enum err_code write_item(struct view_writer *w, struct id id, struct err *err)
+static enum err_code write_job(struct view_writer *w, struct id id, struct err *err)
 {
     struct job j;
     buf_clear(&w->doc);
@@ -313,13 +313,13 @@ static enum err_code write_item(struct view_writer *w, struct id id, struct err 
 /* Documents are read here and not by the core thread, which has better things to do. They may be
  * newer than what was taken; the rows are then of no one moment, and the mark has no hash, so that
  * a start looks closely. */
-static enum err_code write_items(struct view_writer *w, struct err *err)
+static enum err_code write_jobs(struct view_writer *w, struct err *err)
 {
     if (view_rows__begin(&w->rows, err) != ERR_OK) {
         return err->code;
     }
     for (uint32_t i = 0; i < w->take.count; i++) {
-        if (write_item(w, w->take.items[i].id, err) != ERR_OK) {
+        if (write_job(w, w->take.ids[i], err) != ERR_OK) {
             return err->code;
         }
     }
@@ -367,7 +367,7 @@ static void write_turn(struct view_writer *w)
 {
     struct err err;
     uint64_t before = w->rows.written;
-    if (write_items(w, &err) != ERR_OK) {
+    if (write_jobs(w, &err) != ERR_OK) {
         start_over(w, &err, "write");
         publish(w);
         return;
@@ -446,7 +446,7 @@ static void start_take(struct view_writer *w)
 {
     w->look = false;
     w->taking = true;
-    w->take = (struct engine_take){.max = TAKE_MAX, .ids_only = true, .done = taken, .data = w};
+    w->take = (struct engine_take){.max = TAKE_MAX, .done = taken, .data = w};
     engine_feed_take(w->view->feed, &w->take);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/limits.h"
 #include "event/event_match.h"
 #include "event/event_pages.h"
 #include "outgoing/outgoing.h"
@@ -74,7 +75,7 @@ struct webhook_line {
     uint64_t results;                      /* attempts that ended */
     uint64_t results_marked, results_sent; /* how many of them were told of */
     uint32_t last_status;
-    char last_error[256];
+    char last_error[LIMIT_WEBHOOK_ERROR_BYTES];
     struct wall last_at;
 };
 

@@ -393,6 +393,21 @@ struct machine_queue kit_queue_info(struct kit *k, const char *name)
     return q;
 }
 
+static void note_usage(void *data, const struct store_usage *u)
+{
+    struct kit_usages *seen = data;
+    seen->count++;
+    seen->last = *u;
+    seen->last.tokens.model = seen->last.tokens.provider = STR_EMPTY;
+}
+
+struct kit_usages kit_usages(struct kit *k, struct id id)
+{
+    struct kit_usages seen = {0};
+    store_rows_each_usage(machine_store(k->machine), id, note_usage, &seen);
+    return seen;
+}
+
 void kit_expect_state(struct kit *k, struct id id, enum job_state state)
 {
     assert_string_equal(job_state_name(kit_job(k, id).state), job_state_name(state));

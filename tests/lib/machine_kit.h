@@ -105,6 +105,12 @@ void kit_tick(struct kit *k, int64_t after_ms);
 /* What is committed. */
 bool kit_has(struct kit *k, struct id id);
 struct job kit_job(struct kit *k, struct id id);
+/* How many usage reports a job has, and the last of them without its texts. */
+struct kit_usages {
+    unsigned count;
+    struct store_usage last;
+};
+struct kit_usages kit_usages(struct kit *k, struct id id);
 struct machine_queue kit_queue_info(struct kit *k, const char *name);
 void kit_expect_state(struct kit *k, struct id id, enum job_state state);
 void kit_expect_count(struct kit *k, const char *queue, enum job_state state, uint64_t count);

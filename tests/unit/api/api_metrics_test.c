@@ -3,7 +3,7 @@
 
 #include <uv.h>
 
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/check.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -21,9 +21,9 @@ static const struct api_route *route_of(enum http_method method, const char *pat
 }
 
 /* A view of a quiet node that leads. */
-static struct api_view quiet_view(const struct engine_config *settings)
+static struct api_numbers quiet_numbers(const struct engine_config *settings)
 {
-    return (struct api_view){
+    return (struct api_numbers){
         .now = {.ns = 1000 * NS_PER_S},
         .done_until = {.ns = 1000 * NS_PER_S},
         .node_id = "node-1",
@@ -33,7 +33,7 @@ static struct api_view quiet_view(const struct engine_config *settings)
     };
 }
 
-static struct buf written(const struct api_metrics *m, const struct api_view *v)
+static struct buf written(const struct api_metrics *m, const struct api_numbers *v)
 {
     struct buf out;
     buf_init(&out, 1 << 20);
@@ -63,7 +63,7 @@ static void expect_no_text(const struct buf *page, const char *text)
 static void metrics__writes_buckets_that_add_up(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
     const struct api_route *get = route_of(HTTP_GET, "/api/v1/jobs/{id}");
     static const int64_t took_ms[] = {0, 1, 2, 7, 7, 99, 3000, 60000};
@@ -100,7 +100,7 @@ static void metrics__writes_buckets_that_add_up(void **state)
 static void metrics__has_one_row_per_method_for_what_means_no_route(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
@@ -121,7 +121,7 @@ static void metrics__has_one_row_per_method_for_what_means_no_route(void **state
 static void metrics__counts_what_is_in_flight_and_what_was_throttled(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
     const struct api_route *post = route_of(HTTP_POST, "/api/v1/enqueue");
     (void)state;
@@ -144,9 +144,9 @@ static void metrics__counts_what_is_in_flight_and_what_was_throttled(void **stat
 static void metrics__escapes_labels(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
-    struct api_view_queue queues[] = {
+    struct api_numbers_queue queues[] = {
         {.name = STR("a \"b\" \\c\nd é"), .count = {[JOB_PENDING] = 3, [JOB_CANCELLED] = 9}},
         {.name = STR("plain"), .count = {[JOB_PENDING] = 2, [JOB_DEAD] = 1}},
     };
@@ -166,7 +166,7 @@ static void metrics__escapes_labels(void **state)
 static void metrics__says_when_the_queues_do_not_fit(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
     (void)state;
     v.cut = true;
@@ -180,7 +180,7 @@ static void metrics__says_when_the_queues_do_not_fit(void **state)
 static void metrics__shows_numbers_of_the_engine(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
     (void)state;
     v.engine.node.snapshot_count = 1;
@@ -218,7 +218,7 @@ static void metrics__shows_numbers_of_the_engine(void **state)
 static void metrics__keeps_to_the_text_format(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct api_metrics *m = api_metrics__new();
     struct buf page = written(m, &v);
     char family[128] = "";
@@ -270,7 +270,7 @@ static void count_many(void *data)
 static void metrics__loses_nothing_between_threads(void **state)
 {
     struct engine_config settings = engine_config_default();
-    struct api_view v = quiet_view(&settings);
+    struct api_numbers v = quiet_numbers(&settings);
     struct counting c = {.metrics = api_metrics__new(), .route = route_of(HTTP_GET, "/livez")};
     uv_thread_t threads[4];
     (void)state;

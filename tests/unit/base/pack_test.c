@@ -13,7 +13,6 @@ static void pack__has_these_bytes_for_ever(void **state)
     pack_u32(&b, 0x04050607);
     pack_u64(&b, 0x08090a0b0c0d0e0fU);
     pack_i64(&b, -2);
-    pack_f64(&b, 1.0);
     pack_u32_be(&b, 0x04050607);
     pack_u64_be(&b, 0x08090a0b0c0d0e0fU);
     pack_varint(&b, 300);
@@ -23,21 +22,17 @@ static void pack__has_these_bytes_for_ever(void **state)
                                 "\x07\x06\x05\x04"
                                 "\x0f\x0e\x0d\x0c\x0b\x0a\x09\x08"
                                 "\xfe\xff\xff\xff\xff\xff\xff\xff"
-                                "\x00\x00\x00\x00\x00\x00\xf0\x3f"
                                 "\x04\x05\x06\x07"
                                 "\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"
                                 "\xac\x02"
                                 "\x02hi"));
 
     struct unpack u = unpack_from(buf_str(&b));
-    const double one = 1.0;
     assert_int_equal(unpack_u8(&u), 0x01);
     assert_int_equal(unpack_u16(&u), 0x0203);
     assert_int_equal(unpack_u32(&u), 0x04050607);
     assert_true(unpack_u64(&u) == 0x08090a0b0c0d0e0fU);
     assert_int_equal(unpack_i64(&u), -2);
-    double v = unpack_f64(&u);
-    assert_memory_equal(&v, &one, sizeof v);
     assert_int_equal(unpack_u32_be(&u), 0x04050607);
     assert_true(unpack_u64_be(&u) == 0x08090a0b0c0d0e0fU);
     assert_int_equal(unpack_varint(&u), 300);

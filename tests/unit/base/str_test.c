@@ -187,11 +187,36 @@ static void cut__gives_the_pieces_of_a_list(void **state)
     expect_str(str_cut(&none, ','), STR_EMPTY);
 }
 
+static void at_most__does_not_cut_a_character(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t max;
+        const char *want;
+    } rows[] = {
+        {"abc", 4, "abc"},
+        {"abc", 3, "abc"},
+        {"abc", 2, "ab"},
+        {"abc", 0, ""},
+        {"a\xc3\xa4", 3, "a\xc3\xa4"},
+        {"a\xc3\xa4", 2, "a"},
+        {"\xf0\x9f\x98\x80", 3, ""},
+        {"\xe2\x82\xac!", 3, "\xe2\x82\xac"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].text);
+        expect_str(str_at_most(str_from_z(rows[i].text), rows[i].max), str_from_z(rows[i].want));
+    }
+    expect_str(str_at_most(STR_EMPTY, 3), STR_EMPTY);
+}
+
 TEST_GROUP(str, cmocka_unit_test(cut__gives_the_pieces_of_a_list),
            cmocka_unit_test(cmp__orders_by_bytes_and_then_by_length),
            cmocka_unit_test(starts_with__takes_the_empty_prefix),
            cmocka_unit_test(eq_nocase__folds_ascii_only),
            cmocka_unit_test(trim__takes_white_space_off_both_ends),
+           cmocka_unit_test(at_most__does_not_cut_a_character),
            cmocka_unit_test(from_offset__gives_the_rest),
            cmocka_unit_test(to_i64__reads_all_of_it_or_nothing),
            cmocka_unit_test(utf8__is_what_rfc_3629_says),

@@ -10,7 +10,6 @@
 #include "lib/expect.h"
 #include "lib/rng.h"
 #include "lib/test.h"
-#include "store/store_job.h"
 
 static int setup(void **state)
 {
@@ -100,19 +99,7 @@ static unsigned wakes(struct subscriber *s)
     return s->woken_count;
 }
 
-static enum job_state state_of(const struct engine_feed_item *item)
-{
-    struct job j;
-    struct err err;
-    if (item->doc.len == 0) {
-        return JOB_STATE_COUNT;
-    }
-    enum err_code code = store_job_decode(item->id, item->doc, &j, &err);
-    assert_int_equal(code, ERR_OK);
-    return j.state;
-}
-
-static void engine_feed__gives_each_job_once_with_its_newest_document(void **state)
+static void engine_feed__gives_each_job_once(void **state)
 {
     struct engine_kit *k = *state;
     struct subscriber s;
@@ -130,8 +117,8 @@ static void engine_feed__gives_each_job_once_with_its_newest_document(void **sta
     const struct engine_take *t = take(&s, 100);
     assert_int_equal(t->count, COUNT_OF(ids));
     for (size_t i = 0; i < COUNT_OF(ids); i++) {
-        assert_true(id_eq(t->items[i].id, ids[i]));
-        assert_int_equal(state_of(&t->items[i]), want[i]);
+        assert_true(id_eq(t->ids[i], ids[i]));
+        assert_int_equal(engine_kit_state(k, t->ids[i]), want[i]);
     }
     assert_int_equal(t->behind, 0);
     assert_int_equal(t->index, engine_kit_status(k).node.applied_index);
@@ -152,18 +139,18 @@ static void engine_feed__is_taken_in_pieces(void **state)
     const struct engine_take *t = take(&s, 2);
     assert_int_equal(t->count, 2);
     assert_int_equal(t->behind, 3);
-    assert_true(id_eq(t->items[1].id, ids[1]));
+    assert_true(id_eq(t->ids[1], ids[1]));
     engine_kit_job(k, COMMAND_JOB_CANCEL,
                    ids[0]); /* changed again: comes again, behind the others */
     engine_kit_job(k, COMMAND_JOB_CANCEL, ids[3]); /* still to come: once is enough */
     t = take(&s, 2);
-    assert_true(id_eq(t->items[0].id, ids[2]));
-    assert_true(id_eq(t->items[1].id, ids[3]));
-    assert_int_equal(state_of(&t->items[1]), JOB_CANCELLED);
+    assert_true(id_eq(t->ids[0], ids[2]));
+    assert_true(id_eq(t->ids[1], ids[3]));
+    assert_int_equal(engine_kit_state(k, t->ids[1]), JOB_CANCELLED);
     t = take(&s, 100);
     assert_int_equal(t->count, 2);
-    assert_true(id_eq(t->items[0].id, ids[4]));
-    assert_true(id_eq(t->items[1].id, ids[0]));
+    assert_true(id_eq(t->ids[0], ids[4]));
+    assert_true(id_eq(t->ids[1], ids[0]));
     assert_int_equal(t->behind, 0);
     engine_take_deinit(&s.take);
     unsubscribe(&s);
@@ -214,7 +201,7 @@ static void engine_feed__gives_up_a_set_that_is_too_large_and_says_so(void **sta
     t = take(&s, 100);
     assert_false(t->too_many);
     assert_int_equal(t->count, 1);
-    assert_true(id_eq(t->items[0].id, id));
+    assert_true(id_eq(t->ids[0], id));
     engine_take_deinit(&s.take);
     unsubscribe(&s);
 }
@@ -287,7 +274,7 @@ static void engine_feed__begins_when_it_is_opened(void **state)
     struct id second = engine_kit_enqueue(k, "q");
     assert_int_equal(take(&early, 10)->count, 2);
     assert_int_equal(take(&late, 10)->count, 1);
-    assert_true(id_eq(late.take.items[0].id, second));
+    assert_true(id_eq(late.take.ids[0], second));
     engine_take_deinit(&early.take);
     engine_take_deinit(&late.take);
     (void)engine_kit_enqueue(k, "q"); /* neither takes this one */
@@ -414,26 +401,28 @@ static void forget_doc(struct map_node *n, void *data)
     free(d);
 }
 
-static void copy_item(struct copy *copy, const struct engine_feed_item *item)
+static struct copy_doc *need_doc(struct copy *copy, struct id id)
 {
-    struct map_node *n = map_find(&copy->docs, str_from(item->id.b, ID_BYTES));
-    struct copy_doc *d = n == NULL ? NULL : CONTAINER_OF(n, struct copy_doc, node);
-    if (item->doc.len == 0) {
-        if (d != NULL) {
-            forget_doc(&d->node, copy);
-        }
-        return;
+    struct map_node *n = map_find(&copy->docs, str_from(id.b, ID_BYTES));
+    if (n != NULL) {
+        return CONTAINER_OF(n, struct copy_doc, node);
     }
-    if (d == NULL) {
-        d = calloc(1, sizeof *d);
-        CHECK(d != NULL);
-        d->id = item->id;
-        d->node.key = str_from(d->id.b, ID_BYTES);
-        buf_init(&d->doc, SIZE_MAX);
-        map_add(&copy->docs, &d->node);
-    }
+    struct copy_doc *d = calloc(1, sizeof *d);
+    CHECK(d != NULL);
+    d->id = id;
+    d->node.key = str_from(d->id.b, ID_BYTES);
+    buf_init(&d->doc, SIZE_MAX);
+    map_add(&copy->docs, &d->node);
+    return d;
+}
+
+static void copy_job(struct copy *copy, struct id id)
+{
+    struct copy_doc *d = need_doc(copy, id);
     buf_clear(&d->doc);
-    buf_add_str(&d->doc, item->doc);
+    if (!engine_read_job(copy->s.kit->engine, id, &d->doc)) {
+        forget_doc(&d->node, copy);
+    }
 }
 
 static void copy_taken(struct engine_take *t);
@@ -448,7 +437,7 @@ static void copy_taken(struct engine_take *t)
 {
     struct copy *copy = t->data;
     for (uint32_t i = 0; i < t->count; i++) {
-        copy_item(copy, &t->items[i]);
+        copy_job(copy, t->ids[i]);
     }
     copy->takes++;
     engine_take_deinit(t);
@@ -505,17 +494,15 @@ static void engine_feed__a_copy_equals_the_store_after_any_traffic(void **state)
     unsubscribe(&copy.s);
 }
 
-TEST_GROUP(
-    engine_feed,
-    cmocka_unit_test_setup_teardown(engine_feed__gives_up_a_set_that_is_too_large_and_says_so,
-                                    setup_few_ids, teardown),
-    cmocka_unit_test_setup_teardown(engine_feed__gives_each_job_once_with_its_newest_document,
-                                    setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_feed__is_taken_in_pieces, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_feed__says_up_to_where_a_copy_is_complete, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_feed__tells_once_until_something_is_taken, setup,
-                                    teardown),
-    cmocka_unit_test_setup_teardown(engine_feed__begins_when_it_is_opened, setup, teardown),
-    cmocka_unit_test_setup_teardown(engine_feed__a_copy_equals_the_store_after_any_traffic, setup,
-                                    teardown));
+TEST_GROUP(engine_feed,
+           cmocka_unit_test_setup_teardown(
+               engine_feed__gives_up_a_set_that_is_too_large_and_says_so, setup_few_ids, teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__gives_each_job_once, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__is_taken_in_pieces, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__says_up_to_where_a_copy_is_complete, setup,
+                                           teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__tells_once_until_something_is_taken, setup,
+                                           teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__begins_when_it_is_opened, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine_feed__a_copy_equals_the_store_after_any_traffic,
+                                           setup, teardown));

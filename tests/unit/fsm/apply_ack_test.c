@@ -127,26 +127,13 @@ static void step_status__on_a_plain_job_is_ignored(void **state)
 
 /* Usage */
 
-struct usages {
-    struct store_usage last;
-    unsigned count;
-};
-
-static void note_usage(void *data, const struct store_usage *u)
-{
-    struct usages *s = data;
-    s->last = *u;
-    s->count++;
-}
-
 static void usage__is_one_row_with_its_phase(void **state)
 {
     struct kit *k = *state;
     const char *queue = kit_name(k);
     struct id id = kit_active(k, queue);
-    struct usages seen = {0};
     (void)kit_ack_item(k, (struct command_ack_item){.id = id, .usage = {.input = 5, .output = 6}});
-    store_rows_each_usage(machine_store(k->machine), id, note_usage, &seen);
+    struct kit_usages seen = kit_usages(k, id);
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.last.phase, STORE_PHASE_ACK);
     assert_int_equal(seen.last.attempt, 1);

@@ -120,27 +120,14 @@ static void beats__are_answered_in_their_order(void **state)
     assert_int_equal(kit_apply(k, &c)->count, 0);
 }
 
-struct usages {
-    struct store_usage last;
-    unsigned count;
-};
-
-static void note_usage(void *data, const struct store_usage *u)
-{
-    struct usages *s = data;
-    s->last = *u;
-    s->count++;
-}
-
 static void usage__is_a_row_of_its_own_phase(void **state)
 {
     struct kit *k = *state;
     struct id id = kit_active(k, kit_name(k));
-    struct usages seen = {0};
     struct command_heartbeat_item item = {.id = id, .usage = {.output = 3, .cost_nusd = 4}};
     (void)kit_beat_item(k, item);
     (void)kit_beat_item(k, item);
-    store_rows_each_usage(machine_store(k->machine), id, note_usage, &seen);
+    struct kit_usages seen = kit_usages(k, id);
     assert_int_equal(seen.count, 2);
     assert_int_equal(seen.last.phase, STORE_PHASE_HEARTBEAT);
     assert_int_equal(seen.last.attempt, 1);

@@ -1,34 +1,22 @@
 #include <stdlib.h>
 
 #include "api/api_hub_int.h"
-#include "api/api_view_int.h"
+#include "api/api_numbers_int.h"
 #include "base/check.h"
 #include "os/os_clock.h"
 
-enum { LIST_FIRST = 64 };
-
 /* On the core thread: copying */
 
-/* Room for one more element of the list; NULL, and the view is cut, when the call has no memory. */
-static void *grow(struct api_view *v, void *list, size_t count, size_t size)
+/* Room for one more element of the list; NULL, and the numbers are cut, when the call has no
+ * memory. */
+static void *grow(struct api_numbers *v, void *list, size_t count, size_t size)
 {
-    if (v->cut || count < v->cap) {
-        return v->cut ? NULL : list;
-    }
-    size_t cap = v->cap == 0 ? LIST_FIRST : v->cap * 2;
-    void *larger = arena_alloc(v->call->arena, cap * size, _Alignof(max_align_t));
-    if (larger == NULL) {
-        v->cut = true;
-        return NULL;
-    }
-    if (count > 0) {
-        memcpy(larger, list, count * size);
-    }
-    v->cap = cap;
+    void *larger = v->cut ? NULL : api_call__grow(v->call, list, count, &v->cap, size);
+    v->cut = larger == NULL;
     return larger;
 }
 
-static struct str copy(struct api_view *v, struct str text)
+static struct str copy(struct api_numbers *v, struct str text)
 {
     struct str kept = arena_str(v->call->arena, text);
     v->cut = v->cut || kept.len != text.len;
@@ -37,15 +25,15 @@ static struct str copy(struct api_view *v, struct str text)
 
 static void add_queue(void *data, const struct machine_queue *q)
 {
-    struct api_view *v = data;
+    struct api_numbers *v = data;
     if (!api_names__is_visible(v->call, q->name)) {
         return;
     }
-    struct api_view_queue *list = grow(v, v->queues, v->queue_count, sizeof *list);
+    struct api_numbers_queue *list = grow(v, v->queues, v->queue_count, sizeof *list);
     if (list == NULL) {
         return;
     }
-    struct api_view_queue *row = &list[v->queue_count];
+    struct api_numbers_queue *row = &list[v->queue_count];
     row->name = copy(v, api_names__visible(v->call, q->name));
     memcpy(row->count, q->count, sizeof row->count);
     v->queues = list;
@@ -54,14 +42,14 @@ static void add_queue(void *data, const struct machine_queue *q)
 
 static void count_worker(void *data, const struct machine_worker *w)
 {
-    struct api_view *v = data;
+    struct api_numbers *v = data;
     v->worker_count++;
-    v->worker_active_count += wall_add_ms(w->last_heartbeat, API_VIEW_ACTIVE_MS).ns > v->now.ns;
+    v->worker_active_count += wall_add_ms(w->last_heartbeat, API_NUMBERS_ACTIVE_MS).ns > v->now.ns;
 }
 
 static void add_worker(void *data, const struct machine_worker *w)
 {
-    struct api_view *v = data;
+    struct api_numbers *v = data;
     struct machine_worker *list = grow(v, v->workers, v->worker_row_count, sizeof *list);
     if (list == NULL) {
         return;
@@ -77,7 +65,7 @@ static void add_worker(void *data, const struct machine_worker *w)
 
 static void look(struct api_call *c, struct machine *m)
 {
-    struct api_view *v = c->data;
+    struct api_numbers *v = c->data;
     v->now = os_clock_wall();
     engine_status_here(c->api->config.engine, &v->engine);
     v->throughput = *machine_throughput(m);
@@ -85,14 +73,14 @@ static void look(struct api_call *c, struct machine *m)
     if (v->done_until.ns > v->now.ns) {
         v->done_until = v->now;
     }
-    if ((v->parts & API_VIEW_COUNTS) != 0) {
+    if ((v->parts & API_NUMBERS_COUNTS) != 0) {
         machine_each_worker(m, count_worker, v);
     }
-    if ((v->parts & API_VIEW_QUEUES) != 0) {
+    if ((v->parts & API_NUMBERS_QUEUES) != 0) {
         v->cap = 0;
         machine_each_queue(m, add_queue, v);
     }
-    if ((v->parts & API_VIEW_WORKERS) != 0) {
+    if ((v->parts & API_NUMBERS_WORKERS) != 0) {
         v->cap = 0;
         machine_each_worker(m, add_worker, v);
     }
@@ -102,8 +90,8 @@ static void look(struct api_call *c, struct machine *m)
 
 static int compare_queues(const void *a, const void *b)
 {
-    return str_cmp(((const struct api_view_queue *)a)->name,
-                   ((const struct api_view_queue *)b)->name);
+    return str_cmp(((const struct api_numbers_queue *)a)->name,
+                   ((const struct api_numbers_queue *)b)->name);
 }
 
 static int compare_workers(const void *a, const void *b)
@@ -128,7 +116,7 @@ static void sum_http(const struct api *a, struct http_stats *out)
 }
 
 /* Ends before beginnings, so that there are never more of them. */
-static void look_at_streams(const struct api *a, struct api_view *v)
+static void look_at_streams(const struct api *a, struct api_numbers *v)
 {
     v->streams_ended = atomic_load(&a->hub_counts->ended);
     v->streams_total = atomic_load(&a->hub_counts->streams);
@@ -138,14 +126,14 @@ static void look_at_streams(const struct api *a, struct api_view *v)
 
 static void looked(struct api_call *c)
 {
-    struct api_view *v = c->data;
+    struct api_numbers *v = c->data;
     if (v->queue_count > 0) {
         qsort(v->queues, v->queue_count, sizeof *v->queues, compare_queues);
     }
     if (v->worker_row_count > 0) {
         qsort(v->workers, v->worker_row_count, sizeof *v->workers, compare_workers);
     }
-    if ((v->parts & API_VIEW_COUNTS) != 0) {
+    if ((v->parts & API_NUMBERS_COUNTS) != 0) {
         os_process_usage(&v->process);
         sum_http(c->api, &v->http);
         look_at_streams(c->api, v);
@@ -156,10 +144,10 @@ static void looked(struct api_call *c)
     v->then(c, v);
 }
 
-void api_view__take(struct api_call *c, unsigned parts,
-                    void (*then)(struct api_call *c, const struct api_view *v))
+void api_numbers__take(struct api_call *c, unsigned parts,
+                       void (*then)(struct api_call *c, const struct api_numbers *v))
 {
-    struct api_view *v = API_NEW(c, struct api_view);
+    struct api_numbers *v = API_NEW(c, struct api_numbers);
     v->call = c;
     v->parts = parts;
     v->then = then;

@@ -1,5 +1,5 @@
 /*
- * A view: the numbers of the node at one moment, for status and metrics.
+ * Api_numbers: the numbers of the node at one moment, for status and metrics.
  *
  * Taken on the core thread between two entries and copied into the call's memory, so that
  * everything in it fits together and writing it down holds nobody up.
@@ -11,14 +11,14 @@
 #include "os/os_process.h"
 
 /* Contract: a worker counts as active when it was heard of within this time. */
-enum { API_VIEW_ACTIVE_MS = 5 * 60 * 1000 };
+enum { API_NUMBERS_ACTIVE_MS = 5 * 60 * 1000 };
 
-struct api_view_queue {
+struct api_numbers_queue {
     struct str name; /* as the caller sees it */
     uint64_t count[JOB_STATE_COUNT];
 };
 
-struct api_view {
+struct api_numbers {
     struct wall now;
     const char *node_id;
     const char *raft_store;
@@ -31,7 +31,7 @@ struct api_view {
     struct view_status mirror; /* of the SQLite view; zeros without one */
     struct wall done_until;    /* everything that was due before this moment has been done */
 
-    /* API_VIEW_COUNTS */
+    /* API_NUMBERS_COUNTS */
     uint64_t worker_count;
     uint64_t worker_active_count;
     struct os_process_usage process;
@@ -39,8 +39,8 @@ struct api_view {
     struct webhook_stats webhooks;
     struct http_stats http; /* of all network threads together; zeros when there is no server */
 
-    /* API_VIEW_QUEUES and API_VIEW_WORKERS; queues that the caller's namespace may see */
-    struct api_view_queue *queues; /* by name */
+    /* API_NUMBERS_QUEUES and API_NUMBERS_WORKERS; queues that the caller's namespace may see */
+    struct api_numbers_queue *queues; /* by name */
     size_t queue_count;
     struct machine_worker *workers; /* the one heard of last first */
     size_t worker_row_count;
@@ -50,20 +50,20 @@ struct api_view {
     struct api_call *call;
     unsigned parts;
     size_t cap;
-    void (*then)(struct api_call *c, const struct api_view *v);
+    void (*then)(struct api_call *c, const struct api_numbers *v);
 };
 
-enum { API_VIEW_COUNTS = 1, API_VIEW_QUEUES = 2, API_VIEW_WORKERS = 4 };
+enum { API_NUMBERS_COUNTS = 1, API_NUMBERS_QUEUES = 2, API_NUMBERS_WORKERS = 4 };
 
 /* Take one, with the parts that are named besides the rest, and go on with it on the call's own
  * thread. */
-void api_view__take(struct api_call *c, unsigned parts,
-                    void (*then)(struct api_call *c, const struct api_view *v));
+void api_numbers__take(struct api_call *c, unsigned parts,
+                       void (*then)(struct api_call *c, const struct api_numbers *v));
 
 /* api_metrics.c: the whole exposition of the metrics (http-api.md 20.5), in Prometheus' text
  * format. The row of the route that asks is there even if it is the first request. */
-void api_metrics__write(const struct api_metrics *m, const struct api_view *v,
+void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v,
                         const struct api_route *asking, struct buf *out);
 
 /* api_status.c: the document of cluster status (config-and-metrics.md 12). */
-void api_status__write(struct json_write *w, const struct api_view *v);
+void api_status__write(struct json_write *w, const struct api_numbers *v);
