@@ -465,6 +465,20 @@ class Heartbeat(ApiTest):
                          {"nonsense": "cancel", good: "ok", deleted: "cancel", done: "cancel",
                           missing: "cancel"})
 
+    def test_an_id_given_twice_is_one_job(self):
+        """1.5: duplicate keys: last wins; the answer names each job once."""
+        job_id = self.active()
+        body = (f'{{"jobs":{{"{job_id}":{{"progress":1,"checkpoint":{{"from":"first"}}}},'
+                f'"none":{{}},"{job_id}":{{"progress":2}},"none":{{}}}}}}').encode()
+        answer = self.api.post("/api/v1/heartbeat", body)
+        self.assertEqual(answer.body.count(job_id.encode()), 2)  # in jobs and in acked
+        self.assertEqual(answer.json["acked"], [job_id])
+        self.assertEqual(answer.json["unknown"], ["none"])
+        self.assertEqual(answer.json["canceled"], ["none"])
+        job = self.api.job(job_id)
+        self.assertEqual(job["progress"], 2)
+        self.assertNotIn("checkpoint", job)
+
     def test_without_jobs(self):
         """8.6: missing jobs = empty."""
         for body in ({}, {"jobs": {}}, {"jobs": None}):
