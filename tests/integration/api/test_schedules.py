@@ -2,7 +2,7 @@
 import unittest
 from datetime import datetime, timedelta, timezone
 
-from harness import ApiTest, unique, wait_until
+from harness import ApiTest, in_threads, unique, wait_until
 
 
 def now():
@@ -110,6 +110,23 @@ class Records(ScheduleTest):
         after = self.api.must(self.change(before["name"], payload={"n": 1}, priority="critical"))
         self.assertEqual((after["payload"], after["priority"], after["queue"]),
                          ({"n": 1}, 0, "another"))
+
+    def test_changes_by_many_at_once_all_count(self):
+        """13.2: 409 on a rename clash only; only supplied fields change, whoever else is at it."""
+        record = self.made(payload={"n": -1}, max_retries=0, tags={"n": "-1"})
+        fields = ("payload", "max_retries", "tags")
+        values = {"payload": lambda n: {"n": n}, "max_retries": lambda n: n,
+                  "tags": lambda n: {"n": str(n)}}
+
+        def work(i):
+            field = fields[i]
+            for n in range(40):
+                answer = self.api.must(self.change(record["id"], **{field: values[field](n)}))
+                self.assertEqual(answer[field], values[field](n))  # nobody else changes it
+
+        in_threads(len(fields), work)
+        after = self.record(record["id"])
+        self.assertEqual([after[field] for field in fields], [values[f](39) for f in fields])
 
     def test_a_new_cron_expression_moves_the_next_run(self):
         """13.2: cron or timezone change recomputes next_run from now."""
