@@ -13,6 +13,11 @@ def stamp(moment):
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def fraction(time):
+    """What a time has behind its whole second."""
+    return time.rstrip("Z").partition(".")[2]
+
+
 class ScheduleTest(ApiTest):
     def create(self, **fields):
         body = {"name": unique("schedule"), "queue": self.queue, "cron": "0 0 1 1 *", **fields}
@@ -227,6 +232,15 @@ class Firing(ScheduleTest):
         self.api.fetch(other["queue"])
         self.assertEqual(self.api.queue(self.queue)["enqueued"], made)
         self.api.must(self.delete(other["id"]))
+
+    def test_runs_are_whole_periods_apart(self):
+        """13.4: one job for each due time, also for the first one after the creation."""
+        record = self.made(cron="@every 1s")
+        self.api.fetch(self.queue)
+        after = self.record(record["id"])
+        self.assertEqual(after["last_run"], record["next_run"])
+        self.assertEqual(fraction(after["next_run"]), fraction(record["next_run"]))
+        self.api.must(self.delete(record["id"]))
 
     def test_a_disabled_one_does_not_fire(self):
         self.made(cron="@every 1s", enabled=False)
