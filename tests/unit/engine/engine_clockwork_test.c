@@ -198,7 +198,7 @@ static void engine_clockwork__every_counts_from_the_run_before(void **state)
     (void)wait_for_job(k, "steady");
     struct store_schedule after = read_schedule(k, id, &bytes);
     assert_int_equal(after.last_run.ns, s.next_run.ns);
-    assert_int_equal(after.next_run.ns, wall_add_ms(s.next_run, 3600 * 1000).ns);
+    assert_int_equal(after.next_run.ns, wall_add_ms(s.next_run, 3600000).ns);
     assert_int_not_equal(after.created_at.ns, s.next_run.ns);
     buf_deinit(&bytes);
 }
