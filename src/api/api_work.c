@@ -550,8 +550,11 @@ static bool add_beat(struct beats_reader *rd, struct json_value key, struct json
     struct str body = value.type == JSON_TYPE_NULL ? STR("{}") : value.text;
     struct beat_in in;
     struct str text;
-    if (json_value_text(key, arena, &text, err) != ERR_OK ||
-        json_schema_decode(&beat_schema, body, arena, &in, err) != ERR_OK) {
+    if (json_value_text(key, arena, &text, err) != ERR_OK) {
+        return false;
+    }
+    if (json_schema_decode(&beat_schema, body, arena, &in, err) != ERR_OK) {
+        (void)err_wrap(err, "jobs." STR_FMT, STR_ARG(text));
         return false;
     }
     const struct beat *beat = need_beat(rd, text);

@@ -501,10 +501,14 @@ class Heartbeat(ApiTest):
         self.assertEqual(len(self.api.heartbeat(many)["unknown"]), 10000)
 
     def test_wrong_shapes(self):
-        for body in (b'{"jobs":[]}', b'{"jobs":"x"}', b'{"jobs":{"a":[]}}', b"[]", b"",
-                     b'{"jobs":{"a":{"usage":5}}}'):
+        """1.6: PARSE_ERROR begins with the words "invalid JSON"; the member is named."""
+        for body, named in ((b'{"jobs":[]}', "jobs"), (b'{"jobs":"x"}', "jobs"),
+                            (b'{"jobs":{"a":[]}}', "jobs.a"), (b"[]", ""), (b"", ""),
+                            (b'{"jobs":{"a":{"usage":5}}}', "jobs.a: usage")):
             with self.subTest(body):
-                self.refused(self.api.post("/api/v1/heartbeat", body), 400, "PARSE_ERROR")
+                answer = self.api.post("/api/v1/heartbeat", body)
+                self.refused(answer, 400, "PARSE_ERROR", named)
+                self.assertTrue(answer.json["error"].startswith("invalid JSON"), answer)
 
     def test_renews_the_lease_of_a_job_kept_alive(self):
         """A job with a short lease stays with its worker as long as it heartbeats."""
