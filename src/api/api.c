@@ -193,17 +193,15 @@ static bool is_nothing(struct str body)
     return body.len == 0 || str_eq(body, STR("null"));
 }
 
-/* Clients know "invalid JSON", and people want to know what is wrong with it. */
-static void fail_decode(struct api_call *c, struct str body, struct err *err)
+/* Of JSON with the wrong shape people want to know what is wrong with it; what is no JSON at all is
+ * told in the words that clients know. */
+static void fail_decode(struct api_call *c, struct str body, const struct err *err)
 {
     if (err->code == ERR_PARSE && json_scan_check(body, &(struct err){0}) != ERR_OK) {
         api_call__fail(c, ERR_PARSE, "invalid JSON");
-        return;
+    } else {
+        api_call__fail_err(c, err);
     }
-    if (err->code == ERR_PARSE) {
-        (void)err_wrap(err, "invalid JSON");
-    }
-    api_call__fail_err(c, err);
 }
 
 static void decode_and_handle(struct api_call *c)

@@ -244,9 +244,16 @@ void api_call__fail(struct api_call *c, enum err_code code, const char *fmt, ...
         c, code, str_from(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1), 1, NULL);
 }
 
+/* Whoever finds that a body has the wrong shape: the answer begins with the words that clients
+ * know. */
 void api_call__fail_err(struct api_call *c, const struct err *err)
 {
-    api_call__fail_with(c, err->code, str_from_z(err->msg), 1, NULL);
+    const struct str known = str_from_z(err_text(ERR_PARSE));
+    struct err told = *err;
+    if (told.code == ERR_PARSE && !str_starts_with(str_from_z(told.msg), known)) {
+        (void)err_wrap(&told, STR_FMT, STR_ARG(known));
+    }
+    api_call__fail_with(c, told.code, str_from_z(told.msg), 1, NULL);
 }
 
 bool api_call__refused(struct api_call *c, const struct result *r)

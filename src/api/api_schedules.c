@@ -143,14 +143,20 @@ static void write_schedule(struct json_write *w, const struct api_call *c, struc
     json_write_end(w);
 }
 
+static bool read_record(struct api_call *c, struct id id, struct buf *bytes,
+                        struct store_schedule *out)
+{
+    return store_get(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE,
+                     str_from(id.b, ID_BYTES), bytes) &&
+           store_record_decode_schedule(buf_str(bytes), out);
+}
+
 static void reply_schedule(struct api_call *c, int status, struct id id)
 {
     struct buf bytes;
     struct store_schedule rec;
     buf_init(&bytes, LIMIT_OP_BYTES);
-    if (store_get(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE,
-                  str_from(id.b, ID_BYTES), &bytes) &&
-        store_record_decode_schedule(buf_str(&bytes), &rec)) {
+    if (read_record(c, id, &bytes, &rec)) {
         struct json_write w = api_call__json(c);
         write_schedule(&w, c, id, &rec);
         api_call__reply(c, status, &w);
@@ -164,13 +170,6 @@ static void created(struct api_call *c, const struct result *r)
 {
     if (!api_call__refused(c, r)) {
         reply_schedule(c, 201, r->id);
-    }
-}
-
-static void changed(struct api_call *c, const struct result *r)
-{
-    if (!api_call__refused(c, r)) {
-        reply_schedule(c, 200, r->id);
     }
 }
 
@@ -343,27 +342,67 @@ static void handle_create(struct api_call *c)
     api_call__submit(c, &command, 0, created);
 }
 
-static void handle_update(struct api_call *c)
+/* A change that is under way. Only what was supplied changes, so the rest is read first, and the
+ * machine takes the whole only if nobody else has changed the record since. If somebody has, the
+ * change is made once more, on what is there now. */
+struct update {
+    struct id id;
+    struct wall seen; /* updated_at of what was read */
+    unsigned tries;
+};
+
+/* Every try that fails lets another change through, so this many mean an onslaught. */
+enum { UPDATE_TRIES_MAX = 1000 };
+
+static void changed(struct api_call *c, const struct result *r);
+
+/* Put the call's members over the record as it was read, and send it. */
+static void submit_update(struct api_call *c, const struct store_schedule *read)
 {
     const struct schedule_in *in = c->in;
+    struct update *u = c->data;
     struct command command = {.type = COMMAND_SCHEDULE_PUT};
     struct store_schedule *s = &command.schedule_put.schedule;
-    struct found f;
     struct err err;
-    if (!find(c, &f)) {
-        return;
-    }
-    *s = f.rec;
-    command.schedule_put.id = f.id;
-    command.schedule_put.expected_updated_at = f.rec.updated_at;
+    *s = *read;
+    u->seen = read->updated_at;
+    u->tries++;
+    command.schedule_put.id = u->id;
+    command.schedule_put.expected_updated_at = u->seen;
     bool again = is_set(in, SET_CRON) || is_set(in, SET_TIMEZONE) ||
-                 (is_set(in, SET_ENABLED) && in->enabled && !f.rec.enabled);
+                 (is_set(in, SET_ENABLED) && in->enabled && !read->enabled);
     if (!merge(c, in, s, &err) ||
-        (again && next_run(s, f.rec.created_at, &s->next_run, &err) != ERR_OK)) {
+        (again && next_run(s, read->created_at, &s->next_run, &err) != ERR_OK)) {
         api_call__fail_err(c, &err);
         return;
     }
     api_call__submit(c, &command, 0, changed);
+}
+
+static void changed(struct api_call *c, const struct result *r)
+{
+    const struct update *u = c->data;
+    struct store_schedule rec;
+    struct buf bytes;
+    buf_init(&bytes, LIMIT_OP_BYTES);
+    if (r->code == ERR_CONFLICT && u->tries < UPDATE_TRIES_MAX &&
+        read_record(c, u->id, &bytes, &rec) && rec.updated_at.ns != u->seen.ns) {
+        submit_update(c, &rec);
+    } else if (!api_call__refused(c, r)) {
+        reply_schedule(c, 200, r->id);
+    }
+    buf_deinit(&bytes);
+}
+
+static void handle_update(struct api_call *c)
+{
+    struct found f;
+    if (find(c, &f)) {
+        struct update *u = API_NEW(c, struct update);
+        *u = (struct update){.id = f.id};
+        c->data = u;
+        submit_update(c, &f.rec);
+    }
 }
 
 static void handle_delete(struct api_call *c)

@@ -4,6 +4,7 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "base/map.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "store/store_job.h"
@@ -443,8 +444,8 @@ static const struct json_schema heartbeat_schema = JSON_SCHEMA(struct heartbeat_
 
 /* One job of the request, and where its answer comes from. */
 struct beat {
-    struct str text; /* the id as it was sent */
-    bool sent;       /* it is in the command; otherwise nobody knows it */
+    struct map_node by_text;             /* the id as it was sent */
+    struct command_heartbeat_item *item; /* in the command; NULL: nobody knows the job */
     enum result_status status;
 };
 
@@ -461,7 +462,7 @@ static void write_list(struct json_write *w, const char *key, const struct beats
     for (size_t i = 0; i < b->count; i++) {
         bool is_ok = b->list[i].status == RESULT_OK;
         if (is_ok == ok && (!unknown_only || b->list[i].status == RESULT_UNKNOWN)) {
-            json_write_str(w, b->list[i].text);
+            json_write_str(w, b->list[i].by_text.key);
         }
     }
     json_write_end(w);
@@ -475,7 +476,7 @@ static void reply_beats(struct api_call *c)
     json_write_key(&w, STR("jobs"));
     json_write_object(&w);
     for (size_t i = 0; i < b->count; i++) {
-        json_write_key(&w, b->list[i].text);
+        json_write_key(&w, b->list[i].by_text.key);
         json_write_object(&w);
         api_document__text(&w, "status",
                            b->list[i].status == RESULT_OK ? STR("ok") : STR("cancel"));
@@ -497,7 +498,7 @@ static void beaten(struct api_call *c, const struct result *r)
         return;
     }
     for (size_t i = 0; i < b->count; i++) {
-        if (b->list[i].sent) {
+        if (b->list[i].item != NULL) {
             CHECK(at < r->count);
             b->list[i].status = r->items[at++].status;
         }
@@ -520,27 +521,72 @@ static size_t count_members(struct str object)
     return n;
 }
 
-/* One member of jobs: into the command when the caller may, into the answer in any case. */
-static bool add_beat(struct api_call *c, struct beats *b, struct command_heartbeat *out,
-                     struct json_value key, struct json_value value, struct err *err)
+/* What the request's members come to; the table is needed only while they are read. */
+struct beats_reader {
+    struct api_call *call;
+    struct beats *beats;
+    struct command_heartbeat *command;
+    struct map by_text;
+};
+
+/* The beat with this id: into the command when the caller may, into the answer in any case. */
+static struct beat *need_beat(struct beats_reader *rd, struct str text)
 {
-    struct beat *beat = &b->list[b->count];
-    struct command_heartbeat_item *item = &out->items[out->count];
-    struct beat_in in;
+    struct map_node *known = map_find(&rd->by_text, text);
+    if (known != NULL) {
+        return CONTAINER_OF(known, struct beat, by_text);
+    }
+    struct beat *beat = &rd->beats->list[rd->beats->count++];
+    struct command_heartbeat_item *item = &rd->command->items[rd->command->count];
+    *beat = (struct beat){.by_text.key = text, .status = RESULT_UNKNOWN};
+    map_add(&rd->by_text, &beat->by_text);
+    if (api_names__may_name(rd->call, text, &item->id)) {
+        beat->item = item;
+        rd->command->count++;
+    }
+    return beat;
+}
+
+/* One member of jobs. Of several with the same id the last counts, as with every key. */
+static bool add_beat(struct beats_reader *rd, struct json_value key, struct json_value value,
+                     struct err *err)
+{
+    struct arena *arena = rd->call->arena;
     struct str body = value.type == JSON_TYPE_NULL ? STR("{}") : value.text;
-    *beat = (struct beat){.status = RESULT_UNKNOWN};
-    if (json_value_text(key, c->arena, &beat->text, err) != ERR_OK ||
-        json_schema_decode(&beat_schema, body, c->arena, &in, err) != ERR_OK) {
+    struct beat_in in;
+    struct str text;
+    if (json_value_text(key, arena, &text, err) != ERR_OK) {
         return false;
     }
-    b->count++;
-    *item = (struct command_heartbeat_item){.lease_token = (uint64_t)in.lease_token,
-                                            .progress = in.progress,
-                                            .checkpoint = in.checkpoint,
-                                            .usage = to_tokens(in.usage)};
-    beat->sent = api_names__may_name(c, beat->text, &item->id);
-    out->count += beat->sent ? 1 : 0;
+    if (json_schema_decode(&beat_schema, body, arena, &in, err) != ERR_OK) {
+        (void)err_wrap(err, "jobs." STR_FMT, STR_ARG(text));
+        return false;
+    }
+    const struct beat *beat = need_beat(rd, text);
+    if (beat->item != NULL) {
+        *beat->item = (struct command_heartbeat_item){.id = beat->item->id,
+                                                      .lease_token = (uint64_t)in.lease_token,
+                                                      .progress = in.progress,
+                                                      .checkpoint = in.checkpoint,
+                                                      .usage = to_tokens(in.usage)};
+    }
     return true;
+}
+
+static bool read_beats(struct beats_reader *rd, struct str jobs, struct err *err)
+{
+    struct json_scan s = json_scan_from(jobs);
+    struct json_value key;
+    struct json_value value;
+    bool good = true;
+    map_init(&rd->by_text);
+    if (jobs.len > 0 && json_scan_enter_object(&s)) {
+        while (good && json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+            good = add_beat(rd, key, value, err);
+        }
+    }
+    map_deinit(&rd->by_text);
+    return good;
 }
 
 static void handle_heartbeat(struct api_call *c)
@@ -548,9 +594,7 @@ static void handle_heartbeat(struct api_call *c)
     const struct heartbeat_in *in = c->in;
     struct command command = {.type = COMMAND_HEARTBEAT};
     struct beats *b = API_NEW(c, struct beats);
-    struct json_scan s = json_scan_from(in->jobs);
-    struct json_value key;
-    struct json_value value;
+    struct beats_reader rd = {.call = c, .beats = b, .command = &command.heartbeat};
     struct err err;
     size_t count = count_members(in->jobs);
     c->data = b;
@@ -560,13 +604,9 @@ static void handle_heartbeat(struct api_call *c)
     }
     b->list = API_ARRAY(c, struct beat, count);
     command.heartbeat.items = API_ARRAY(c, struct command_heartbeat_item, count);
-    if (count > 0 && json_scan_enter_object(&s)) {
-        while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
-            if (!add_beat(c, b, &command.heartbeat, key, value, &err)) {
-                api_call__fail_err(c, &err);
-                return;
-            }
-        }
+    if (!read_beats(&rd, in->jobs, &err)) {
+        api_call__fail_err(c, &err);
+        return;
     }
     if (command.heartbeat.count == 0) {
         reply_beats(c);

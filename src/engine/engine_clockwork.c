@@ -54,7 +54,10 @@ static void log_schedule(const char *event, struct id schedule, const struct err
 }
 
 /* The run after now; 0 when there is none any more. One schedule that this node cannot compute must
- * not stop the others: without its zone it goes by UTC, without an expression it ends. */
+ * not stop the others: without its zone it goes by UTC, without an expression it ends.
+ *
+ * Periods count from the run that is due. The first was put a period after the request, which was
+ * before the record was made: counted from that, another run would be due a moment after it. */
 static struct wall next_run(struct engine *e, const struct machine_due_schedule *s, struct wall now)
 {
     ATTR_CLEANUP(zone_freep) struct zone *utc = NULL;
@@ -66,7 +69,7 @@ static struct wall next_run(struct engine *e, const struct machine_due_schedule 
         utc = zone_new_utc();
         zone = utc;
     }
-    if (engine_schedule_next(s->cron, zone, s->created_at, now, &next, &err) != ERR_OK) {
+    if (engine_schedule_next(s->cron, zone, s->next_run, now, &next, &err) != ERR_OK) {
         log_schedule("schedule_ended", s->id, &err);
         return WALL_NONE;
     }

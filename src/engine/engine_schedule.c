@@ -21,14 +21,14 @@ enum err_code engine_schedule_zone(struct str name, struct zone **out_zone, stru
     return ERR_OK;
 }
 
-enum err_code engine_schedule_next(struct str cron, const struct zone *zone, struct wall created,
+enum err_code engine_schedule_next(struct str cron, const struct zone *zone, struct wall since,
                                    struct wall after, struct wall *out_next, struct err *err)
 {
     struct cron parsed;
     if (cron_parse(cron, &parsed, err) != ERR_OK) {
         return err->code;
     }
-    if (!cron_next(&parsed, zone, created, after, out_next)) {
+    if (!cron_next(&parsed, zone, since, after, out_next)) {
         return err_set(err, ERR_VALIDATION, "cron: '" STR_FMT "' never comes in the next 5 years",
                        STR_ARG(cron));
     }

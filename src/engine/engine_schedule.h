@@ -14,8 +14,8 @@
 ATTR_NODISCARD enum err_code engine_schedule_zone(struct str name, struct zone **out_zone,
                                                   struct err *err);
 
-/* The first run strictly after `after`; an @every counts from `created`. ERR_VALIDATION when the
+/* The first run strictly after `after`; an @every counts from `since`. ERR_VALIDATION when the
  * text is no expression, or none of its runs comes in the next five years. */
 ATTR_NODISCARD enum err_code engine_schedule_next(struct str cron, const struct zone *zone,
-                                                  struct wall created, struct wall after,
+                                                  struct wall since, struct wall after,
                                                   struct wall *out_next, struct err *err);

@@ -123,7 +123,11 @@ void end__failed(struct machine *m, struct job *j, struct str error, struct str 
 struct queue *queues__find(const struct machine *m, struct str name);
 struct queue *queues__need(struct machine *m, struct str name); /* made when it is new */
 void queues__touch(struct machine *m, struct queue *q);         /* write its record */
-struct live_line *queues__line(struct queue *q, uint8_t priority);
+/* A pending job comes to the end of its line, waits for others in none, or is pending no more. */
+void queues__stand(struct machine *m, struct queue *q, struct live *l);
+void queues__wait(struct queue *q, struct live *l);
+void queues__leave(struct machine *m, struct queue *q, struct live *l);
+struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
 /* May something be claimed now? until as in machine_claimable. */
 bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
 /* When the throttle lets the next claim through; 0 when it does now. */

@@ -206,11 +206,8 @@ bool apply_schedule__first(const struct machine *m, struct machine_due_schedule 
         return false;
     }
     const struct schedule *s = CONTAINER_OF(first, const struct schedule, due);
-    *out = (struct machine_due_schedule){.id = s->id,
-                                         .next_run = s->rec.next_run,
-                                         .created_at = s->rec.created_at,
-                                         .cron = s->rec.cron,
-                                         .timezone = s->rec.timezone};
+    *out = (struct machine_due_schedule){
+        .id = s->id, .next_run = s->rec.next_run, .cron = s->rec.cron, .timezone = s->rec.timezone};
     return true;
 }
 

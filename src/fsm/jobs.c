@@ -121,12 +121,6 @@ static uint64_t *done_count(struct queue *q, enum job_state state)
     }
 }
 
-/* The line that a job of this state stands in. */
-static struct live_line *line_of(struct queue *q, const struct live *l)
-{
-    return l->state == JOB_ACTIVE ? &q->active : queues__line(q, l->priority);
-}
-
 /* Out of line, heaps and counters, as the record says it is in them. */
 static void unindex_live(struct machine *m, struct live *l)
 {
@@ -134,8 +128,10 @@ static void unindex_live(struct machine *m, struct live *l)
     CHECK(q != NULL);
     CHECK(q->live_count[l->state] > 0);
     q->live_count[l->state]--;
-    if (l->in_line) {
-        live_line_remove(&m->live, line_of(q, l), l);
+    if (l->state == JOB_ACTIVE) {
+        live_line_remove(&m->live, &q->active, l);
+    } else if (l->state == JOB_PENDING) {
+        queues__leave(m, q, l);
     }
     heap_remove(&m->due, &l->due);
     heap_remove(&m->expiry, &l->expiry);
@@ -179,7 +175,7 @@ static int64_t due_at(const struct job *j)
     }
 }
 
-/* Into counters, heaps and line, as the document says. */
+/* Into counters and heaps, as the document says. */
 static void index_live(struct machine *m, struct live *l, const struct job *j, struct queue *q)
 {
     l->queue = q->number;
@@ -193,11 +189,17 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     if (j->expire_at.ns != 0 && j->state != JOB_ACTIVE) {
         heap_set(&m->expiry, &l->expiry, j->expire_at.ns);
     }
+}
+
+static void line_up(struct machine *m, struct live *l, const struct job *j, struct queue *q)
+{
     if (j->state == JOB_ACTIVE) {
         live_line_add(&m->live, &q->active, l);
     } else if (j->order != 0) {
-        live_line_add(&m->live, queues__line(q, j->priority), l);
+        queues__stand(m, q, l);
         queues__ready(m, q);
+    } else if (j->state == JOB_PENDING) {
+        queues__wait(q, l);
     }
 }
 
@@ -236,7 +238,9 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
             live_remove(&m->live, l);
         }
     } else {
-        index_live(m, l != NULL ? l : live_add(&m->live, j->id), j, q);
+        l = l != NULL ? l : live_add(&m->live, j->id);
+        index_live(m, l, j, q);
+        line_up(m, l, j, q);
     }
 }
 
@@ -275,9 +279,10 @@ void jobs__load(struct machine *m, const struct job *j)
         check_fatal("a job is in queue '" STR_FMT "', which has no record", STR_ARG(j->queue));
     }
     struct live *l = live_add(&m->live, j->id);
-    struct job unplaced = *j;
-    unplaced.order = 0;
-    index_live(m, l, &unplaced, q);
+    index_live(m, l, j, q);
+    if (j->order == 0) {
+        line_up(m, l, j, q);
+    }
     if (j->waits_for.len > 0) {
         dependencies__add(m, j);
     }

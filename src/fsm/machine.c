@@ -162,7 +162,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     }
     for (size_t i = 0; i < loading.count; i++) {
         struct live *l = loading.places[i].live;
-        live_line_add(&m->live, queues__line(m->queues[l->queue], l->priority), l);
+        queues__stand(m, m->queues[l->queue], l);
     }
     free(loading.places);
     return code;
@@ -416,21 +416,14 @@ static void describe_queue(const struct machine *m, const struct queue *q,
                                   .throttle_rate = q->rec.throttle_rate,
                                   .throttle_window_ms = q->rec.throttle_window_ms,
                                   .created_at = q->rec.created_at,
-                                  .failures = q->rec.failures};
+                                  .failures = q->rec.failures,
+                                  .oldest_pending = queues__oldest_pending(m, q)};
     for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
         out->count[s] = q->live_count[s];
     }
     out->count[JOB_COMPLETED] = q->rec.completed;
     out->count[JOB_DEAD] = q->rec.dead;
     out->count[JOB_CANCELLED] = q->rec.cancelled;
-    for (unsigned i = 0; i < q->lane_count; i++) {
-        if (q->lanes[i].line.first != LIVE_NONE) {
-            struct id first = live_at(&m->live, q->lanes[i].line.first)->id;
-            if (id_is_none(out->oldest_pending) || id_cmp(first, out->oldest_pending) < 0) {
-                out->oldest_pending = first;
-            }
-        }
-    }
 }
 
 void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct machine_queue *q),
@@ -467,7 +460,11 @@ const struct throughput *machine_throughput(const struct machine *m)
 
 uint64_t machine_index_bytes(const struct machine *m)
 {
-    return live_bytes(&m->live) + (uint64_t)(m->due.cap + m->expiry.cap) * sizeof(struct heap_item);
+    uint64_t items = (uint64_t)m->due.cap + m->expiry.cap;
+    for (uint32_t i = 0; i < m->queue_count; i++) {
+        items += m->queues[i] == NULL ? 0 : m->queues[i]->aside.cap;
+    }
+    return live_bytes(&m->live) + items * sizeof(struct heap_item);
 }
 
 uint64_t machine_live_count(const struct machine *m)

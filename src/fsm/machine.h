@@ -62,7 +62,6 @@ struct wall machine_next_tick(const struct machine *m);
 struct machine_due_schedule {
     struct id id;
     struct wall next_run;
-    struct wall created_at;
     struct str cron, timezone;
 };
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);

@@ -18,10 +18,12 @@
 #include "store/store_record.h"
 #include "store/store_rows.h"
 
-/* The waiting jobs of one priority. */
+/* The waiting jobs of one priority. Most came into line in the order in which they were made. */
 struct lane {
     uint8_t priority;
     struct live_line line;
+    uint32_t oldest;  /* first of those that did, LIVE_NONE when there is none */
+    struct id newest; /* while there is: none of them is newer */
 };
 
 struct queue {
@@ -31,6 +33,7 @@ struct queue {
     uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
     struct lane *lanes;                   /* by priority; a lane stays once it was needed */
     unsigned lane_count;
+    struct heap aside;       /* pending jobs that stand behind newer ones, or in no line: by id */
     struct live_line active; /* jobs that are being worked on; in no order that counts */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */

@@ -27,6 +27,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
     memcpy(q->name, name.ptr, name.len);
     q->node.key = str_from(q->name, name.len);
     q->active = live_line_empty();
+    heap_init_ranked(&q->aside, live_due_before, live_due_rank);
     map_add(&m->queue_names, &q->node);
     /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
     q->number = m->queue_count++;
@@ -38,6 +39,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
 
 static void queue_free(struct queue *q)
 {
+    heap_deinit(&q->aside);
     free(q->lanes);
     free(q->claims);
     free(q);
@@ -69,7 +71,7 @@ void queues__touch(struct machine *m, struct queue *q)
     }
 }
 
-struct live_line *queues__line(struct queue *q, uint8_t priority)
+static struct lane *need_lane(struct queue *q, uint8_t priority)
 {
     unsigned at = 0;
     while (at < q->lane_count && q->lanes[at].priority < priority) {
@@ -79,10 +81,63 @@ struct live_line *queues__line(struct queue *q, uint8_t priority)
         q->lanes = realloc(q->lanes, (q->lane_count + 1) * sizeof(struct lane));
         CHECK(q->lanes != NULL);
         memmove(q->lanes + at + 1, q->lanes + at, (q->lane_count - at) * sizeof(struct lane));
-        q->lanes[at] = (struct lane){.priority = priority, .line = live_line_empty()};
+        q->lanes[at] =
+            (struct lane){.priority = priority, .line = live_line_empty(), .oldest = LIVE_NONE};
         q->lane_count++;
     }
-    return &q->lanes[at].line;
+    return &q->lanes[at];
+}
+
+/* The oldest pending job is asked for often, and the line is in another order: who comes back goes
+ * to its end. Those who came in the order of their ids need only to be known by the first of them;
+ * the others, as a rule few, are in a heap as well. A job that is pending is not due, so that the
+ * node for that is free. */
+void queues__stand(struct machine *m, struct queue *q, struct live *l)
+{
+    struct lane *lane = need_lane(q, l->priority);
+    live_line_add(&m->live, &lane->line, l);
+    if (lane->oldest == LIVE_NONE) {
+        lane->oldest = lane->line.last;
+        lane->newest = l->id;
+    } else if (id_cmp(l->id, lane->newest) > 0) {
+        lane->newest = l->id;
+    } else {
+        queues__wait(q, l);
+    }
+}
+
+void queues__wait(struct queue *q, struct live *l)
+{
+    heap_set(&q->aside, &l->due, 0);
+}
+
+void queues__leave(struct machine *m, struct queue *q, struct live *l)
+{
+    if (l->in_line) {
+        struct lane *lane = need_lane(q, l->priority);
+        if (lane->oldest != LIVE_NONE && live_at(&m->live, lane->oldest) == l) {
+            lane->oldest = l->next;
+            while (lane->oldest != LIVE_NONE &&
+                   heap_node_is_in(&live_at(&m->live, lane->oldest)->due)) {
+                lane->oldest = live_at(&m->live, lane->oldest)->next;
+            }
+        }
+        live_line_remove(&m->live, &lane->line, l);
+    }
+    heap_remove(&q->aside, &l->due);
+}
+
+struct id queues__oldest_pending(const struct machine *m, const struct queue *q)
+{
+    const struct heap_node *aside = heap_first(&q->aside);
+    struct id oldest = aside == NULL ? ID_NONE : CONTAINER_OF(aside, const struct live, due)->id;
+    for (unsigned i = 0; i < q->lane_count; i++) {
+        if (q->lanes[i].oldest != LIVE_NONE) {
+            struct id id = live_at(&m->live, q->lanes[i].oldest)->id;
+            oldest = id_is_none(oldest) || id_cmp(id, oldest) < 0 ? id : oldest;
+        }
+    }
+    return oldest;
 }
 
 struct wall queues__throttled_until(const struct queue *q, struct wall now)

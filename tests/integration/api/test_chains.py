@@ -254,7 +254,7 @@ class Definitions(ChainTest):
             with self.subTest(str(chain)):
                 answer = self.api.post("/api/v1/enqueue",
                                        {"queue": self.steps[0], "chain": chain})
-                self.refused(answer, 400, "PARSE_ERROR")
+                self.refused(answer, 400, "PARSE_ERROR", "invalid JSON: chain")
 
     def test_a_hundred_steps(self):
         """1.5: chain steps ≤ 100."""

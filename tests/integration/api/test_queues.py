@@ -49,6 +49,33 @@ class Listing(QueueTest):
                                  **wanted})
         self.assertEqual(self.api.queue(self.queue), self.api.queues()[self.queue])
 
+    def test_the_oldest_pending_job_need_not_be_the_first_in_line(self):
+        """12.1: oldest_pending_at is created_at of the oldest pending job; omitted if none."""
+        first = self.api.enqueue(self.queue)
+        self.api.enqueue(self.queue, priority="critical")
+        third = self.api.enqueue(self.queue)
+        elsewhere = self.api.enqueue(unique("elsewhere"))
+        waiting = self.api.enqueue(unique("waiting"), depends_on=[elsewhere])
+
+        def oldest(queue=self.queue):
+            return self.api.queue(queue).get("oldest_pending_at")
+
+        def created(job_id):
+            return self.api.job(job_id)["created_at"]
+
+        self.assertEqual(oldest(), created(first))
+        self.api.act(first, "hold")
+        self.api.act(first, "approve")
+        self.assertEqual(oldest(), created(first))
+        self.api.must(self.api.delete(f"/api/v1/jobs/{third}"))
+        self.api.act(elsewhere, "move", queue=self.queue)
+        self.api.act(first, "cancel")
+        self.api.fetch(self.queue)
+        self.assertEqual(oldest(), created(elsewhere))
+        self.api.fetch(self.queue)
+        self.assertIsNone(oldest())
+        self.assertEqual(oldest(self.api.job(waiting)["queue"]), created(waiting))
+
     def test_is_sorted_by_name_and_empty_at_first(self):
         """12.1: array sorted by name."""
         names = [f"sorted.{n}" for n in ("b", "a", "c", "B", "ä", "a.1")]

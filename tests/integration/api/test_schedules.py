@@ -2,7 +2,7 @@
 import unittest
 from datetime import datetime, timedelta, timezone
 
-from harness import ApiTest, unique, wait_until
+from harness import ApiTest, in_threads, unique, wait_until
 
 
 def now():
@@ -11,6 +11,11 @@ def now():
 
 def stamp(moment):
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def fraction(time):
+    """What a time has behind its whole second."""
+    return time.rstrip("Z").partition(".")[2]
 
 
 class ScheduleTest(ApiTest):
@@ -111,6 +116,23 @@ class Records(ScheduleTest):
         self.assertEqual((after["payload"], after["priority"], after["queue"]),
                          ({"n": 1}, 0, "another"))
 
+    def test_changes_by_many_at_once_all_count(self):
+        """13.2: 409 on a rename clash only; only supplied fields change, whoever else is at it."""
+        record = self.made(payload={"n": -1}, max_retries=0, tags={"n": "-1"})
+        fields = ("payload", "max_retries", "tags")
+        values = {"payload": lambda n: {"n": n}, "max_retries": lambda n: n,
+                  "tags": lambda n: {"n": str(n)}}
+
+        def work(i):
+            field = fields[i]
+            for n in range(40):
+                answer = self.api.must(self.change(record["id"], **{field: values[field](n)}))
+                self.assertEqual(answer[field], values[field](n))  # nobody else changes it
+
+        in_threads(len(fields), work)
+        after = self.record(record["id"])
+        self.assertEqual([after[field] for field in fields], [values[f](39) for f in fields])
+
     def test_a_new_cron_expression_moves_the_next_run(self):
         """13.2: cron or timezone change recomputes next_run from now."""
         record = self.made()
@@ -210,6 +232,15 @@ class Firing(ScheduleTest):
         self.api.fetch(other["queue"])
         self.assertEqual(self.api.queue(self.queue)["enqueued"], made)
         self.api.must(self.delete(other["id"]))
+
+    def test_runs_are_whole_periods_apart(self):
+        """13.4: one job for each due time, also for the first one after the creation."""
+        record = self.made(cron="@every 1s")
+        self.api.fetch(self.queue)
+        after = self.record(record["id"])
+        self.assertEqual(after["last_run"], record["next_run"])
+        self.assertEqual(fraction(after["next_run"]), fraction(record["next_run"]))
+        self.api.must(self.delete(record["id"]))
 
     def test_a_disabled_one_does_not_fire(self):
         self.made(cron="@every 1s", enabled=False)

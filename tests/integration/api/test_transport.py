@@ -457,8 +457,9 @@ class Settings(unittest.TestCase):
             server.client().enqueue("flags")
 
     def test_zero_or_less_is_the_default(self):
-        """config-and-metrics.md 3 and 8: settings that fall back."""
-        with Server("--raft-max-pending", "0", "--rate-limit-read-rps", "0",
+        """config-and-metrics.md 3, 7 and 8: settings that fall back."""
+        with Server("--raft-max-pending", "0", "--raft-max-fetch-inflight=-1",
+                    "--stream-max-inflight=-1", "--stream-max-fps=-1", "--rate-limit-read-rps", "0",
                     "--rate-limit-read-burst=-1", "--rate-limit-write-rps", "-2.5",
                     "--rate-limit-write-burst", "0") as server:
             api = server.client()

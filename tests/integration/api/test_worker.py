@@ -465,6 +465,20 @@ class Heartbeat(ApiTest):
                          {"nonsense": "cancel", good: "ok", deleted: "cancel", done: "cancel",
                           missing: "cancel"})
 
+    def test_an_id_given_twice_is_one_job(self):
+        """1.5: duplicate keys: last wins; the answer names each job once."""
+        job_id = self.active()
+        body = (f'{{"jobs":{{"{job_id}":{{"progress":1,"checkpoint":{{"from":"first"}}}},'
+                f'"none":{{}},"{job_id}":{{"progress":2}},"none":{{}}}}}}').encode()
+        answer = self.api.post("/api/v1/heartbeat", body)
+        self.assertEqual(answer.body.count(job_id.encode()), 2)  # in jobs and in acked
+        self.assertEqual(answer.json["acked"], [job_id])
+        self.assertEqual(answer.json["unknown"], ["none"])
+        self.assertEqual(answer.json["canceled"], ["none"])
+        job = self.api.job(job_id)
+        self.assertEqual(job["progress"], 2)
+        self.assertNotIn("checkpoint", job)
+
     def test_without_jobs(self):
         """8.6: missing jobs = empty."""
         for body in ({}, {"jobs": {}}, {"jobs": None}):
@@ -487,10 +501,14 @@ class Heartbeat(ApiTest):
         self.assertEqual(len(self.api.heartbeat(many)["unknown"]), 10000)
 
     def test_wrong_shapes(self):
-        for body in (b'{"jobs":[]}', b'{"jobs":"x"}', b'{"jobs":{"a":[]}}', b"[]", b"",
-                     b'{"jobs":{"a":{"usage":5}}}'):
+        """1.6: PARSE_ERROR begins with the words "invalid JSON"; the member is named."""
+        for body, named in ((b'{"jobs":[]}', "jobs"), (b'{"jobs":"x"}', "jobs"),
+                            (b'{"jobs":{"a":[]}}', "jobs.a"), (b"[]", ""), (b"", ""),
+                            (b'{"jobs":{"a":{"usage":5}}}', "jobs.a: usage")):
             with self.subTest(body):
-                self.refused(self.api.post("/api/v1/heartbeat", body), 400, "PARSE_ERROR")
+                answer = self.api.post("/api/v1/heartbeat", body)
+                self.refused(answer, 400, "PARSE_ERROR", named)
+                self.assertTrue(answer.json["error"].startswith("invalid JSON"), answer)
 
     def test_renews_the_lease_of_a_job_kept_alive(self):
         """A job with a short lease stays with its worker as long as it heartbeats."""

@@ -186,6 +186,23 @@ static void engine_clockwork__a_schedule_fires_again(void **state)
     assert_int_equal(engine_kit_status(k).live_jobs, 2);
 }
 
+/* The first run was put before the record was made. Were the next one counted from the record, it
+ * would be due a moment after the first. */
+static void engine_clockwork__every_counts_from_the_run_before(void **state)
+{
+    struct engine_kit *k = *state;
+    struct store_schedule s = schedule_of("steady", in_ms(1));
+    struct buf bytes;
+    buf_init(&bytes, 4096);
+    struct id id = put_schedule(k, &s);
+    (void)wait_for_job(k, "steady");
+    struct store_schedule after = read_schedule(k, id, &bytes);
+    assert_int_equal(after.last_run.ns, s.next_run.ns);
+    assert_int_equal(after.next_run.ns, wall_add_ms(s.next_run, 3600000).ns);
+    assert_int_not_equal(after.created_at.ns, s.next_run.ns);
+    buf_deinit(&bytes);
+}
+
 /* The zone's files may have gone since the schedule was made, or never have been on this node. */
 static void engine_clockwork__a_schedule_without_its_zone_does_not_stop_the_others(void **state)
 {
@@ -247,6 +264,8 @@ TEST_GROUP(
     cmocka_unit_test_setup_teardown(engine_clockwork__a_schedule_fires_once_per_time, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(engine_clockwork__a_schedule_fires_again, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_clockwork__every_counts_from_the_run_before, setup,
+                                    teardown),
     cmocka_unit_test_setup_teardown(
         engine_clockwork__a_schedule_without_its_zone_does_not_stop_the_others, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_clockwork__what_is_over_for_long_is_removed,

@@ -287,6 +287,58 @@ static void counts__follow_the_jobs(void **state)
     }
 }
 
+static void expect_oldest(struct kit *k, const char *queue, struct id id)
+{
+    for (unsigned pass = 0; pass < 2; pass++) {
+        assert_true(id_eq(kit_queue_info(k, queue).oldest_pending, id));
+        kit_reopen(k);
+    }
+}
+
+/* Whoever comes back stands at the end of the line, and is the oldest all the same. */
+static void oldest__is_by_creation_and_not_by_place_in_line(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id ids[5];
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        ids[i] = kit_enqueue(k, queue, "{}");
+    }
+    expect_oldest(k, queue, ids[0]);
+    for (size_t i = 0; i < 3; i++) {
+        (void)kit_do(k, COMMAND_JOB_HOLD, ids[i]);
+        expect_oldest(k, queue, ids[i + 1]);
+    }
+    (void)kit_do(k, COMMAND_JOB_APPROVE, ids[2]);
+    expect_oldest(k, queue, ids[2]);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, ids[0]);
+    (void)kit_do(k, COMMAND_JOB_APPROVE, ids[1]);
+    expect_oldest(k, queue, ids[0]);
+    const size_t line[] = {3, 4, 2, 0, 1};
+    const size_t oldest[] = {0, 0, 0, 1};
+    for (size_t i = 0; i < COUNT_OF(line); i++) {
+        assert_true(id_eq(kit_claim(k, queue), ids[line[i]]));
+        expect_oldest(k, queue, i < COUNT_OF(oldest) ? ids[oldest[i]] : ID_NONE);
+    }
+}
+
+static void oldest__may_wait_for_another_job(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id first = kit_active(k, kit_name(k));
+    struct job waiting = kit_template(queue, "{}");
+    waiting.waits_for = str_from(first.b, ID_BYTES);
+    struct id child = kit_enqueue_job(k, &waiting);
+    expect_oldest(k, queue, child);
+    (void)kit_enqueue(k, queue, "{}");
+    expect_oldest(k, queue, child);
+    (void)kit_ack(k, first);
+    expect_oldest(k, queue, child);
+    (void)kit_do(k, COMMAND_JOB_DELETE, child);
+    assert_false(id_eq(kit_queue_info(k, queue).oldest_pending, child));
+}
+
 TEST_GROUP_FIXTURE(apply_queue, kit_setup, kit_teardown,
                    cmocka_unit_test(actions__create_the_queue_and_are_idempotent),
                    cmocka_unit_test(settings__are_kept_and_removed),
@@ -299,4 +351,6 @@ TEST_GROUP_FIXTURE(apply_queue, kit_setup, kit_teardown,
                    cmocka_unit_test(delete__takes_a_throttle_that_came_between),
                    cmocka_unit_test(delete__and_enqueue_in_one_entry_make_a_new_queue),
                    cmocka_unit_test(delete__spares_what_comes_back_in_the_same_entry),
+                   cmocka_unit_test(oldest__is_by_creation_and_not_by_place_in_line),
+                   cmocka_unit_test(oldest__may_wait_for_another_job),
                    cmocka_unit_test(counts__follow_the_jobs));
