@@ -1,9 +1,10 @@
 /*
  * Purge: what is over long enough is removed.
  *
- * Walks the jobs that are over in the order of their ids, that is of their creation, from where the
- * last step stopped. Nothing that was created after the limit can have ended before it, so the walk
- * ends there; a small number of old jobs that ended lately is looked at again each time.
+ * Walks the jobs that are over, and the batches, in the order of their ids, that is of their
+ * creation, from where the last step stopped. Nothing that was created after the limit can have
+ * ended before it, so the walk ends there; a small number of old ones that ended lately, or not
+ * yet, is looked at again each time.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -23,21 +24,20 @@ static struct id id_of(struct str key)
     return id_from_bytes(key.ptr);
 }
 
-/* One step over the jobs. True at the end of the walk. */
-static bool purge_jobs(struct machine *m, struct wall before, struct result *r)
+/* One step over the jobs that were made before until. Where the next goes on: there, at the end. */
+static struct id purge_jobs(struct machine *m, struct wall before, struct id until,
+                            struct result *r)
 {
-    struct id stop = id_make(before, 0, 0);
     struct id from = m->store.meta.purge_cursor;
     struct kv_iter *it = kv_iter_new(m->store.kv, NULL, STORE_DONE, str_from(from.b, ID_BYTES));
-    bool end = true;
+    struct id end = until;
     for (unsigned seen = 0; kv_iter_valid(it); kv_iter_next(it), seen++) {
         struct id id = id_of(kv_iter_key(it));
-        if (id_cmp(id, stop) >= 0) {
+        if (id_cmp(id, until) >= 0) {
             break;
         }
         if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS) {
-            m->store.meta.purge_cursor = id;
-            end = false;
+            end = id;
             break;
         }
         struct job j;
@@ -53,37 +53,44 @@ static bool purge_jobs(struct machine *m, struct wall before, struct result *r)
     return end;
 }
 
-/* Finished batches, from the oldest; what is left over waits for the next time. */
-static void purge_batches(struct machine *m, struct wall before)
+/* The same for batches: those that have finished go. */
+static struct id purge_batches(struct machine *m, struct wall before, struct id until)
 {
-    const char kind = STORE_KIND_BATCH;
-    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, STORE_META, str_from(&kind, 1));
-    for (unsigned seen = 0; kv_iter_valid(it) && seen < LIMIT_TICK_JOBS; kv_iter_next(it), seen++) {
+    char from[1 + ID_BYTES] = {STORE_KIND_BATCH};
+    memcpy(from + 1, m->store.meta.purge_cursor.b, ID_BYTES);
+    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, STORE_META, str_from(from, sizeof from));
+    struct id end = until;
+    for (unsigned seen = 0; kv_iter_valid(it); kv_iter_next(it), seen++) {
         struct str key = kv_iter_key(it);
         struct store_batch rec;
-        if (key.ptr[0] != kind) {
+        if (key.ptr[0] != STORE_KIND_BATCH || id_cmp(id_of(str_from_offset(key, 1)), until) >= 0) {
+            break;
+        }
+        if (seen == LIMIT_STEP_DOCS) {
+            end = id_of(str_from_offset(key, 1));
             break;
         }
         if (!store_record_decode_batch(kv_iter_value(it), &rec)) {
             check_fatal("the record of a batch cannot be read");
         }
-        struct str id = str_from_offset(key, 1);
         if (rec.finished_at.ns != 0 && rec.finished_at.ns < before.ns) {
-            store_delete(&m->store, STORE_KIND_BATCH, id);
+            store_delete(&m->store, STORE_KIND_BATCH, str_from_offset(key, 1));
         }
     }
     store_end_walk(it);
+    return end;
 }
 
+/* Batches go as far as jobs went. Where they stop earlier, the jobs behind that are walked again,
+ * which finds few. */
 void apply_purge(struct machine *m, const struct command *c, struct result *r)
 {
     struct wall before = wall_add_ms(m->now, -c->purge.retention_ms);
     if (before.ns < 0) {
         return;
     }
-    r->more = !purge_jobs(m, before, r);
-    if (!r->more) {
-        m->store.meta.purge_cursor = ID_NONE;
-        purge_batches(m, before);
-    }
+    struct id until = id_make(before, 0, 0);
+    struct id end = purge_batches(m, before, purge_jobs(m, before, until, r));
+    r->more = id_cmp(end, until) < 0;
+    m->store.meta.purge_cursor = r->more ? end : ID_NONE;
 }

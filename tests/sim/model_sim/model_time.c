@@ -155,11 +155,12 @@ static struct wall ended_at(const struct job *j)
     return j->failed_at.ns != 0 ? j->failed_at : j->created_at;
 }
 
-static void purge_batches(struct model *m, struct wall before)
+static void purge_batches(struct model *m, struct wall before, struct id until)
 {
     for (size_t i = m->batches.count; i-- > 0;) {
         struct model_batch *b = m->batches.at[i];
-        if (b->record.finished_at.ns != 0 && b->record.finished_at.ns < before.ns) {
+        bool in_step = id_cmp(b->id, m->purge_cursor) >= 0 && id_cmp(b->id, until) < 0;
+        if (in_step && b->record.finished_at.ns != 0 && b->record.finished_at.ns < before.ns) {
             model_list_remove(&m->batches, b);
             model_list_add(&m->purged_batches, b);
         }
@@ -168,11 +169,12 @@ static void purge_batches(struct model *m, struct wall before)
 
 /* Free: what ended in this entry stays; what was created in the millisecond of the limit does, too;
  * so many go in one command, and the next goes on where it stopped. Finished batches go with the
- * jobs. */
+ * jobs that were made at their time. */
 void model_purge(struct model *m, const struct command_purge *c, struct result *out)
 {
     struct wall before = wall_add_ms(m->now, -c->retention_ms);
     struct id stop = id_make(before, 0, 0);
+    struct id end = stop;
     struct model_list jobs = model_job_stored(m, MODEL_STORED_DONE);
     for (size_t i = 0; i < jobs.count && !out->more; i++) {
         struct model_job *j = jobs.at[i];
@@ -180,7 +182,7 @@ void model_purge(struct model *m, const struct command_purge *c, struct result *
             continue;
         }
         if (out->affected == LIMIT_TICK_JOBS) {
-            m->purge_cursor = j->doc.id;
+            end = j->doc.id;
             out->more = true;
         } else if (model_job_exists(m, j) && job_state_is_terminal(j->doc.state) &&
                    ended_at(&j->doc).ns < before.ns) {
@@ -189,8 +191,6 @@ void model_purge(struct model *m, const struct command_purge *c, struct result *
         }
     }
     model_list_deinit(&jobs);
-    if (!out->more) {
-        m->purge_cursor = ID_NONE;
-        purge_batches(m, before);
-    }
+    purge_batches(m, before, end);
+    m->purge_cursor = out->more ? end : ID_NONE;
 }

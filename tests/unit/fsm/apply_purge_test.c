@@ -156,6 +156,30 @@ static void purge__removes_finished_batches(void **state)
     buf_deinit(&record);
 }
 
+/* However many there are, and however many before them have not finished. */
+static void purge__removes_batches_in_steps(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct command open = {.type = COMMAND_BATCH_OPEN};
+    struct command_new new = {.job = kit_template(queue, "{}")};
+    struct command c = kit_enqueue_command(&new, 1);
+    struct buf record;
+    c.enqueue.has_batch = true;
+    buf_init(&record, 1 << 16);
+    for (unsigned i = 0; i <= LIMIT_STEP_DOCS; i++) {
+        assert_int_equal(kit_apply(k, &open)->code, ERR_OK);
+    }
+    struct id finished = kit_apply(k, &c)->id;
+    (void)kit_ack(k, kit_claim(k, queue));
+    kit_pass_ms(k, RETENTION_MS + 1);
+    assert_true(purge_once(k)->more);
+    (void)purge(k);
+    assert_false(store_get(machine_store(k->machine), STORE_KIND_BATCH,
+                           str_from(finished.b, ID_BYTES), &record));
+    buf_deinit(&record);
+}
+
 static void purge__with_a_retention_beyond_all_time_does_nothing(void **state)
 {
     struct kit *k = *state;
@@ -174,4 +198,5 @@ TEST_GROUP_FIXTURE(apply_purge, kit_setup, kit_teardown,
                    cmocka_unit_test(purge__leaves_jobs_that_came_back),
                    cmocka_unit_test(purge__goes_in_steps_from_where_it_stopped),
                    cmocka_unit_test(purge__removes_finished_batches),
+                   cmocka_unit_test(purge__removes_batches_in_steps),
                    cmocka_unit_test(purge__with_a_retention_beyond_all_time_does_nothing));
