@@ -354,6 +354,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
     for (struct wal_file *f = w->used.first; f != NULL; f = f->next) {
         w->status.log_bytes += f->used;
     }
+    r->content.begun = w->used.last != NULL;
     wal_write__drop(w, 0); /* what a reset left */
     w->next_index = next_index(r);
     return ERR_OK;
