@@ -8,8 +8,10 @@
  * tear that was written when the torn place was already on disk shows that it is not a tear.
  *
  * What is found is flushed before anybody builds on it: it may have come from the page cache of a
- * process that died before its own flush. The rest of the newest segment is overwritten with zeros,
- * so that pieces of a torn write can never follow a later one and count again.
+ * process that died before its own flush. What no record knew to be on disk is written again first:
+ * when that flush failed, the system has forgotten that it owes the disk these pages, and would
+ * call the next flush a success. The rest of the newest segment is overwritten with zeros, so that
+ * pieces of a torn write can never follow a later one and count again.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,6 +37,7 @@ struct recovery {
     struct buf image;
     struct segment_scan scan;
     /* how the last one that had begun ended */
+    uint64_t end_flushed; /* its last record knew this much of it to be on disk */
     uint64_t end_generation;
     size_t end_at;
     enum segment_stop end_stop;
@@ -176,10 +179,12 @@ static enum err_code read_records(struct recovery *r, struct err *err)
 {
     struct segment_record record;
     size_t at = r->scan.at;
+    r->end_flushed = 0;
     while (segment_scan_next(&r->scan, &record)) {
         if (apply_record(r, &record, at, err) != ERR_OK) {
             return err->code;
         }
+        r->end_flushed = record.flushed;
         at = r->scan.at;
     }
     r->file->used = r->scan.at;
@@ -295,10 +300,15 @@ static bool is_zero(const char *p, size_t n)
 }
 
 /* Make the newest segment fit to go on in: nothing promised is lost, nothing else is left. */
-static enum err_code clear_tail(struct recovery *r, int fd, struct err *err)
+static enum err_code mend_tail(struct recovery *r, int fd, struct err *err)
 {
     struct wal_file *last = r->file;
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
+    const struct iovec owed = {.iov_base = r->image.ptr + r->end_flushed,
+                               .iov_len = (size_t)(last->used - r->end_flushed)};
+    if (os_file_write_at(fd, &owed, 1, r->end_flushed, err) != ERR_OK) {
+        return err_wrap(err, "write the end of '%s' again", name.z);
+    }
     if (!is_zero(r->image.ptr + last->used, (size_t)(last->size - last->used))) {
         log_info("log tail cleared", LOG_Z("file", name.z), LOG_U64("offset", last->used),
                  LOG_U64("next_index", next_index(r)));
@@ -325,8 +335,7 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
     }
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
     struct os_file_path path = os_file_join(w->dir.z, name.z);
-    if (os_file_open(path.z, O_RDWR, &w->fd, err) != ERR_OK ||
-        clear_tail(r, w->fd, err) != ERR_OK) {
+    if (os_file_open(path.z, O_RDWR, &w->fd, err) != ERR_OK || mend_tail(r, w->fd, err) != ERR_OK) {
         return err->code;
     }
     w->seed = segment_seed(wal_files__id(w, last));

@@ -1,8 +1,10 @@
 /*
  * What happens to log files on bad disks and at the hands of operators, one row each.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -367,6 +369,31 @@ static void a_torn_write__leaves_nothing_that_comes_back(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
+/* The last entry is in memory, but its flush failed, and the process stopped for that. The next
+ * flush would say that all is well, unless the entry is written again. Seen by the file's time. */
+static void an_entry_without_proof_of_its_flush__is_written_again(void **state)
+{
+    (void)state;
+    static const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    struct wal_rig r;
+    struct err err;
+    struct stat st;
+    wal_rig_init(&r);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    append_now(&r, 1);
+    wal_rig_close(&r);
+    struct os_file_path path = segment(r.dir.path, 0);
+    assert_int_equal(utimensat(AT_FDCWD, path.z, old, 0), 0);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    wal_rig_assert_content(&r, 1, 1, 1);
+    assert_int_equal(stat(path.z, &st), 0);
+    assert_true(st.st_mtim.tv_sec > old[1].tv_sec);
+    wal_rig_close(&r);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    wal_rig_assert_content(&r, 1, 1, 1); /* with the same bytes */
+    wal_rig_deinit(&r);
+}
+
 /* Entries were replaced by as many others, and the record that says so goes bad, in a segment that
  * is not the newest. The entries that count are missing, although no index is. */
 static void a_lost_truncation__is_noticed(void **state)
@@ -393,4 +420,5 @@ static void a_lost_truncation__is_noticed(void **state)
 
 TEST_GROUP(wal_damage, cmocka_unit_test(a_lost_truncation__is_noticed),
            cmocka_unit_test(damage__is_refused_unless_it_was_never_promised),
+           cmocka_unit_test(an_entry_without_proof_of_its_flush__is_written_again),
            cmocka_unit_test(a_torn_write__leaves_nothing_that_comes_back));
