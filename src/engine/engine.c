@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "engine/engine_int.h"
 #include "log/log.h"
+#include "os/os_clock.h"
 #include "os/os_file.h"
 #include "store/store_docs.h"
 
@@ -136,6 +137,11 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     engine_feed__replaced(e);
     engine_watch__look(e);
     return ERR_OK;
+}
+
+struct wall engine__now(struct engine *e)
+{
+    return engine_now_next(&e->now, os_clock_wall(), os_clock_mono(), machine_now(e->machine));
 }
 
 static void answer_open(struct engine *e)

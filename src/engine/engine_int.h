@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "core/cron.h"
 #include "engine/engine.h"
+#include "engine/engine_now.h"
 #include "os/os_file.h"
 
 /* An entry in the log that carries ops of ours. */
@@ -59,7 +60,7 @@ struct engine_clockwork {
     struct engine_op purge;
     bool tick_busy, fire_busy, purge_busy;
     uint64_t tick_errors, purge_errors;
-    int64_t purge_at_ns; /* wall time of the next purge */
+    int64_t purge_at_ns; /* the next purge, by engine__now */
     int64_t armed_ns;    /* what the timer is set for */
     struct map zones;    /* by name */
 };
@@ -87,6 +88,7 @@ struct engine {
     unsigned entry_count;
     struct engine_park park;
     struct engine_clockwork clockwork;
+    struct engine_now now;
     struct engine_feed *feeds;
     struct engine_watch *watches;
     struct engine_replies replies[ENGINE_REPLIES];
@@ -114,6 +116,9 @@ struct engine {
 
 /* engine.c: stopping, and nothing is on its way to the log any more? */
 void engine__maybe_stopped(struct engine *e);
+
+/* What time it is, for the state; see engine_now.h. */
+struct wall engine__now(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);

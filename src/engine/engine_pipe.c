@@ -364,7 +364,7 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->engine = e;
     entry->proposed_ns = os_clock_mono().ns;
     buf_init(&bytes, LIMIT_OP_BYTES + LIMIT_ENTRY_BYTES);
-    command_entry_begin(&bytes, os_clock_wall(), e->config.lifecycle_events);
+    command_entry_begin(&bytes, engine__now(e), e->config.lifecycle_events);
     while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS &&
            (count == 0 || bytes.len + e->pending_first->command.len <= LIMIT_ENTRY_BYTES)) {
         struct engine_op *op = e->pending_first;
