@@ -106,6 +106,7 @@ void wal_write__upkeep_begin(struct wal *w)
     w->upkeep.dropped = w->dropped;
     w->dropped = (struct wal_files){0};
     w->upkeep.generation = wal_write__wants_segment(w) ? w->next_generation : 0;
+    atomic_store(&w->upkeep.stop, false);
     w->upkeep_running = true;
 }
 
@@ -113,6 +114,9 @@ void wal_write__upkeep_end(struct wal *w)
 {
     w->upkeep_running = false;
     if (w->upkeep.generation == 0) {
+        return;
+    }
+    if (w->upkeep.ready == NULL && w->upkeep.err.code == ERR_STOPPING) {
         return;
     }
     if (w->upkeep.ready != NULL) {

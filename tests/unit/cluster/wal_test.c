@@ -233,6 +233,22 @@ static void close__may_come_from_inside_a_done(void **state)
     }
 }
 
+/* To write the zeros of so large a segment takes a while, and longer on a slow disk. */
+static void close__does_not_wait_for_a_segment_that_nobody_needs(void **state)
+{
+    struct wal_rig *r = *state;
+    r->config.segment_bytes = WAL_SEGMENT_BYTES_MAX;
+    wal_rig_open(r);
+    wal_rig_close(r);
+    assert_int_equal(tmpdir_count(r->dir.path, "log-"), 0);
+    r->config.segment_bytes = WAL_SEGMENT_BYTES_MIN;
+    wal_rig_open(r);
+    wal_rig_append(r, 3, 100);
+    wal_rig_wait(r);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 3, 1);
+}
+
 static void submit_from_done(struct wal_op *op)
 {
     struct closer *c = CONTAINER_OF(op, struct closer, op);
@@ -530,7 +546,9 @@ TEST_GROUP(wal, TEST(wal__is_empty_in_an_empty_folder), TEST(wal__gives_back_wha
            TEST(wal__does_not_flush_when_it_need_not_be_durable),
            TEST(wal__makes_room_for_an_entry_larger_than_a_segment),
            TEST(a_segment__may_end_at_any_offset), TEST(close__may_come_from_inside_a_done),
-           TEST(submit__may_come_from_inside_a_done), TEST(truncate__removes_a_suffix_for_good),
+           TEST(submit__may_come_from_inside_a_done),
+           TEST(close__does_not_wait_for_a_segment_that_nobody_needs),
+           TEST(truncate__removes_a_suffix_for_good),
            TEST(truncate__is_in_order_with_the_appends_around_it),
            TEST(drop__recycles_segments_and_keeps_the_rest),
            TEST(recycled_segments__never_show_their_old_entries),
