@@ -5,7 +5,9 @@
  * last one before it. That finds a damaged or missing segment, because a segment is flushed before
  * the next one begins; so does a valid record behind an invalid one. Only the newest may end in the
  * middle of a record: a crash can tear what was being written. There, a valid record behind the
- * tear that was written when the torn place was already on disk shows that it is not a tear.
+ * tear that was written when the torn place was already on disk shows that it is not a tear; so
+ * does a file that is smaller than when the segment began, because its size was on disk before
+ * that.
  *
  * What is found is flushed before anybody builds on it: it may have come from the page cache of a
  * process that died before its own flush. What no record knew to be on disk is written again first:
@@ -326,7 +328,7 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
     if (last == NULL) {
         return ERR_OK;
     }
-    if (r->end_was_promised) {
+    if (r->end_was_promised || r->end_stop == SEGMENT_CUT) {
         return damaged(err, last->generation, r->end_at, segment_stop_text(r->end_stop));
     }
     r->file = last;

@@ -176,7 +176,7 @@ static bool roll(struct wal *w, uint64_t bytes)
     struct segment_id id = wal_files__id(w, w->used.last);
     w->seed = segment_seed(id);
     w->flushed = 0;
-    segment_batch_begin(&w->batch, id, w->next_index);
+    segment_batch_begin(&w->batch, id, w->next_index, w->used.last->size);
     return true;
 }
 

@@ -74,6 +74,18 @@ static void short_end(const char *dir)
     cut_file(path.z, record_at(3) + 31);
 }
 
+static void short_rest(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    cut_file(path.z, record_at(4));
+}
+
+static void short_all(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    cut_file(path.z, record_at(0));
+}
+
 static void flip_last_record(const char *dir)
 {
     flip(dir, SEGMENTS - 1, record_at(3) + 40);
@@ -167,7 +179,7 @@ static void forge(const char *dir, uint64_t first_index, uint64_t index)
     struct err err;
     CHECK(wal_key__load(dir, &id.key, &err) == ERR_OK);
     buf_init(&bytes, WAL_SEGMENT_BYTES_MIN);
-    segment_batch_begin(b, id, first_index);
+    segment_batch_begin(b, id, first_index, 0);
     segment_batch_add(b, segment_seed(id), &r);
     for (unsigned i = 0; i < b->iov_count; i++) {
         buf_add(&bytes, b->iov[i].iov_base, b->iov[i].iov_len);
@@ -249,7 +261,9 @@ static const struct {
 } rows[] = {
     {"nothing",                                       nothing,                     0,  1, 40, NULL},
     {"zeros at the end of the last record",           zero_end,                    0,  1, 39, NULL},
-    {"the file ends in the last record",              short_end,                   0,  1, 39, NULL},
+    {"the file ends in the last record",              short_end,                   0,  1, 0,  "' is damaged at offset 1072: the end of the file, which was larger"},
+    {"the file ends behind the last record",          short_rest,                  0,  1, 0,  "' is damaged at offset 1408: the end of the file, which was larger"},
+    {"the file ends in front of what is promised",    short_all,                   0,  1, 0,  "' is damaged at offset 64: the end of the file, which was larger"},
     {"a bit in the last record",                      flip_last_record,            0,  1, 39, NULL},
     {"a bit in the last record's length",             flip_last_payload_length,    0,  1, 39, NULL},
     {"a bit behind the last record of a segment",     flip_unused_end,             0,  1, 40, NULL},
@@ -263,7 +277,7 @@ static const struct {
     {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "' is damaged at offset 1744: a record with a wrong checksum"},
     {"the last record of an earlier segment",         flip_end_of_middle,          0,  1, 0,  "has a record with a wrong checksum at offset 3760"},
     {"the header of an earlier segment",              flip_header_of_middle,       0,  1, 0,  "' is damaged at offset 0: no valid header"},
-    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file at offset 2080"},
+    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file, which was larger at offset 2080"},
     {"an earlier segment is empty",                   empty_middle,                0,  1, 0,  "' is damaged at offset 0: no valid header"},
     {"the first segment is missing",                  lose_first,                  0,  1, 0,  "begins with entry 13"},
     {"a middle segment is missing",                   lose_middle,                 0,  1, 0,  "entry 25 is next"},
