@@ -355,7 +355,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
     if (r->content.first_index > r->covered_index + 1) {
         return err_set(err, ERR_CORRUPT,
                        "the log begins with entry %" PRIu64 ", but entry %" PRIu64
-                       " is needed: a log segment is missing",
+                       " is needed: a log segment or a snapshot is missing",
                        r->content.first_index, r->covered_index + 1);
     }
     /* Segments without a beginning get a new number before they are used, like every spare. */

@@ -188,6 +188,17 @@ static void turned(void *data)
     engine_pipe__pump(e);
 }
 
+/* The snapshot and the log have all that the state has. Not done here: whoever runs the server
+ * should know that its disk changes bytes, and keep the evidence. */
+static void say_remedy(const struct engine *e, const struct err *err)
+{
+    if (err->code == ERR_CORRUPT) {
+        log_error("state damaged", LOG_Z("folder", e->state_dir.z),
+                  LOG_Z("remedy", "move this folder away; the next start makes it again from the "
+                                  "snapshot and the log"));
+    }
+}
+
 static enum err_code start(struct engine *e, struct err *err)
 {
     struct node_fsm fsm = {.data = e,
@@ -197,6 +208,7 @@ static enum err_code start(struct engine *e, struct err *err)
                            .restore = fsm_restore,
                            .leads_changed = fsm_leads_changed};
     if (open_machine(e, err) != ERR_OK) {
+        say_remedy(e, err);
         return err->code;
     }
     return node_open(&e->loop, &e->config.node, &fsm, &e->node, err);
