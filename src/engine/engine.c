@@ -12,8 +12,6 @@
 #include "os/os_file.h"
 #include "store/store_docs.h"
 
-enum { STOP_WAIT_MS = 5000 };
-
 struct engine_config engine_config_default(void)
 {
     struct node_config node = node_config_default();
@@ -30,6 +28,7 @@ struct engine_config engine_config_default(void)
         .retention_ms = 168LL * 3600 * 1000,
         .retention_interval_ms = 3600LL * 1000,
         .leader_wait_ms = 10000,
+        .stop_wait_ms = 5000,
     };
 }
 
@@ -348,6 +347,31 @@ static void no_end_cb(uv_timer_t *timer)
     close_node(e);
 }
 
+static void last_call_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    log_warn("answers not waited for", LOG_U64("entries", e->entry_count));
+    e->given_up = true;
+    engine_clockwork__stop(e);
+    engine_park__release_all(e, ERR_STOPPING);
+    engine_pipe__refuse_all(e, ERR_STOPPING);
+    engine_pipe__give_up(e);
+}
+
+static void deliver_last_call(struct msg *m)
+{
+    struct engine *e = CONTAINER_OF(m, struct engine, last_call_msg);
+    uint64_t wait_ms = (uint64_t)e->config.stop_wait_ms;
+    CHECK(uv_timer_start(&e->patience, last_call_cb, wait_ms, 0) == 0);
+}
+
+void engine_last_call(struct engine *e)
+{
+    e->last_call_msg.deliver = deliver_last_call;
+    bool posted = mailbox_post(&e->box, &e->last_call_msg);
+    CHECK(posted);
+}
+
 static void deliver_stop(struct msg *m)
 {
     struct engine *e = CONTAINER_OF(m, struct engine, stop_msg);
@@ -355,8 +379,12 @@ static void deliver_stop(struct msg *m)
     engine_clockwork__stop(e);
     engine_park__release_all(e, ERR_STOPPING);
     engine_pipe__refuse_all(e, ERR_STOPPING);
-    CHECK(uv_timer_start(&e->patience, no_end_cb, STOP_WAIT_MS, 0) == 0);
-    engine__maybe_stopped(e);
+    CHECK(uv_timer_start(&e->patience, no_end_cb, (uint64_t)e->config.stop_wait_ms, 0) == 0);
+    if (e->given_up) {
+        close_node(e); /* that was waited for already */
+    } else {
+        engine__maybe_stopped(e);
+    }
 }
 
 void engine_close(struct engine *e)

@@ -158,7 +158,7 @@ static void timer_cb(uv_timer_t *timer)
 void engine_clockwork__look(struct engine *e)
 {
     struct engine_clockwork *w = &e->clockwork;
-    if (!e->leads || e->stopping) {
+    if (!e->leads || e->stopping || e->given_up) {
         return;
     }
     struct wall now = engine__now(e);

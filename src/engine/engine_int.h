@@ -22,6 +22,7 @@ struct engine_entry {
     struct engine_op *ops;
     int64_t proposed_ns; /* on the monotonic clock */
     bool applied;
+    bool given_up; /* its ops are gone */
 };
 
 /* Claims that are parked at one queue. */
@@ -96,6 +97,7 @@ struct engine {
     struct engine_times queue_times, apply_times;
     bool leads;
     bool stopping; /* nothing new is let in */
+    bool given_up; /* the same, while the node goes on: see engine_last_call */
 
     /* read by any thread */
     atomic_uint_fast64_t pending_ops;
@@ -112,6 +114,7 @@ struct engine {
     bool handing_over;   /* leadership, before the node is closed */
     uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
     struct msg stop_msg;
+    struct msg last_call_msg;
 };
 
 /* engine.c: stopping, and nothing is on its way to the log any more? */
@@ -129,6 +132,9 @@ void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
 void engine_pipe__add(struct engine *e, struct engine_op *op); /* to those that wait for an entry */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
+
+/* Give back the ops of entries that are still under way, without an answer. */
+void engine_pipe__give_up(struct engine *e);
 /* An op of the engine's own, whose done runs on the core thread. */
 void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struct command *c);
 

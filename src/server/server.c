@@ -255,6 +255,9 @@ static void log_ready(const struct server *s)
 
 static void stop(struct server *s)
 {
+    if (s->engine != NULL) {
+        engine_last_call(s->engine);
+    }
     if (s->http != NULL) {
         http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);
         http_server_free(s->http);
