@@ -210,7 +210,13 @@ static enum err_code start(struct engine *e, struct err *err)
         say_remedy(e, err);
         return err->code;
     }
-    return node_open(&e->loop, &e->config.node, &fsm, &e->node, err);
+    if (node_open(&e->loop, &e->config.node, &fsm, &e->node, err) != ERR_OK) {
+        return err->code;
+    }
+    /* What a crash in a restore left: the tables in there would keep their space for ever. */
+    os_file_discard(e->staging_dir.z);
+    os_file_discard(e->old_dir.z);
+    return ERR_OK;
 }
 
 static void open_loop(struct engine *e)
