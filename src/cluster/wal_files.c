@@ -115,8 +115,7 @@ static enum err_code take_spare(struct wal_upkeep *u, int *out_fd, struct err *e
     return os_file_open(path.z, O_RDWR, out_fd, err);
 }
 
-/* In pieces: on a slow disk all of it may take minutes, and whoever stops should not wait so long.
- */
+/* In pieces: on a slow disk all of it may take minutes, and a stop should not wait so long. */
 static enum err_code write_zeros(struct wal_upkeep *u, int fd, struct err *err)
 {
     uint64_t to;

@@ -367,12 +367,13 @@ static void last_call_cb(uv_timer_t *timer)
 static void deliver_last_call(struct msg *m)
 {
     struct engine *e = CONTAINER_OF(m, struct engine, last_call_msg);
-    uint64_t wait_ms = (uint64_t)e->config.stop_wait_ms;
+    uint64_t wait_ms = (uint64_t)e->last_call_ms + (uint64_t)e->config.stop_wait_ms;
     CHECK(uv_timer_start(&e->patience, last_call_cb, wait_ms, 0) == 0);
 }
 
-void engine_last_call(struct engine *e)
+void engine_last_call(struct engine *e, uint32_t in_ms)
 {
+    e->last_call_ms = in_ms;
     e->last_call_msg.deliver = deliver_last_call;
     bool posted = mailbox_post(&e->box, &e->last_call_msg);
     CHECK(posted);

@@ -53,10 +53,10 @@ struct engine_config engine_config_default(void);
 ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
                                          struct engine **out_engine, struct err *err);
 
-/* From any thread, once, before engine_close: clients are about to go. Operations that have no
- * outcome after stop_wait_ms, because a full disk or a missing majority holds them up, end with
+/* From any thread, once, before engine_close: clients will be gone in in_ms. Operations that have
+ * no outcome stop_wait_ms later, because a full disk or a missing majority holds them up, end with
  * ERR_UNKNOWN_OUTCOME, so that whoever must have them back in order to close has them. */
-void engine_last_call(struct engine *e);
+void engine_last_call(struct engine *e, uint32_t in_ms);
 
 /* Stop: what is on its way to the log is finished, parked claims end with nothing, the rest is
  * refused with ERR_STOPPING; then the store is closed. Nobody may submit or read any more. NULL is

@@ -115,6 +115,7 @@ struct engine {
     uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
     struct msg stop_msg;
     struct msg last_call_msg;
+    uint32_t last_call_ms;
 };
 
 /* engine.c: stopping, and nothing is on its way to the log any more? */

@@ -256,7 +256,7 @@ static void log_ready(const struct server *s)
 static void stop(struct server *s)
 {
     if (s->engine != NULL) {
-        engine_last_call(s->engine);
+        engine_last_call(s->engine, (uint32_t)s->settings.shutdown_timeout_ms);
     }
     if (s->http != NULL) {
         http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);

@@ -107,7 +107,7 @@ static void engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up(void *
     struct str empty = STR("empty");
     struct command c = engine_kit_claim_command(&empty, 1);
     engine_kit_start(&ops[2], &c, 60000);
-    engine_last_call(k->engine);
+    engine_last_call(k->engine, 1);
     engine_kit_wait(&ops[0]);
     engine_kit_wait(&ops[1]);
     engine_kit_wait(&ops[2]);
