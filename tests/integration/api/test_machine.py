@@ -53,7 +53,7 @@ class SizeOfFiles(unittest.TestCase):
                 server.process.wait(PATIENCE_S)
                 server.reader.join()
             self.assertEqual(server.process.returncode, -signal.SIGABRT, server.log())
-            self.assertRegex(server.lines[-1], "fatal: .*File too large")
+            self.assertRegex("".join(server.lines), "fatal: .*File too large")
             with Server(NO_LIMIT, data_dir=folder) as again:
                 for job in made:
                     again.client().must(again.client().get(f"/api/v1/jobs/{job}"))

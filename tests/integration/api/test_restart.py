@@ -164,7 +164,8 @@ class DamagedFiles(unittest.TestCase):
         for _ in range(6):
             made = api.enqueue_batch([{"queue": "q", "payload": "x" * 500}] * 100)
             self.jobs += made["job_ids"]
-        wait_until(lambda: server.events("snapshot taken"), "a snapshot")
+        first = self.folder / "raft" / "log" / "log-0000000000000001"
+        wait_until(lambda: not first.exists(), "a snapshot, and the log being cut for it")
         self.jobs.append(api.enqueue("q"))
         server.kill()  # so that only the log has the last of them
 
