@@ -14,6 +14,7 @@
     X(DISK_WRITE_SHORT) /* a write to a log segment writes half of it, then gives EIO */           \
     X(DISK_WRITE_FULL)  /* a write to a log segment gives ENOSPC */                                \
     X(DISK_FLUSH)       /* a flush of a log segment gives EIO */                                   \
+    X(DISK_FLUSH_DIR)   /* a flush of a folder gives EIO */                                        \
     X(DISK_SPACE_LOW)   /* the free-space check finds too little */                                \
     X(DISK_META_WRITE)  /* writing the term and vote file fails */                                 \
     X(KV_COMMIT)        /* a write batch is refused by the store */                                \

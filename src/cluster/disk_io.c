@@ -94,6 +94,33 @@ static enum err_code fit_log(struct disk_io *d, struct err *err)
     return wal_reset_now(d->wal, index + 1, err);
 }
 
+/*
+ * From the first entry on there is always a segment that has begun, and neither a vote nor a
+ * snapshot comes before that entry. Without any segment the entries behind the snapshot are gone,
+ * and a start would not miss them. Only a power cut may do this, to a log that need not be durable.
+ */
+static enum err_code check_log(const struct disk_io *d, bool durable, struct err *err)
+{
+    bool has_snapshot = d->newest.bytes.len > 0;
+    if (d->content.begun || (d->ballot.vote == 0 && !has_snapshot)) {
+        return ERR_OK;
+    }
+    if (!has_snapshot) {
+        return err_set(err, ERR_CORRUPT,
+                       "the log in '%s' is missing, and there is no snapshot: bring its files back",
+                       d->log_dir.z);
+    }
+    if (durable) {
+        return err_set(err, ERR_CORRUPT,
+                       "the log in '%s' is missing: bring its files back; a start without "
+                       "durability accepts the loss of what followed entry %" PRIu64,
+                       d->log_dir.z, snapshot_index(d));
+    }
+    log_warn("log missing", LOG_Z("folder", d->log_dir.z),
+             LOG_U64("snapshot_index", snapshot_index(d)));
+    return ERR_OK;
+}
+
 static enum err_code check_ballot(const struct disk_io *d, struct err *err)
 {
     if (d->ballot.term < last_term(d)) {
@@ -133,7 +160,8 @@ static enum err_code open_all(struct disk_io *d, const struct disk_io_config *co
                                    .space_check_ms = DISK_IO_SPACE_CHECK_MS,
                                    .durable = config->durable};
     if (wal_open(&wal, snapshot_index(d), &d->wal, &d->content, err) != ERR_OK ||
-        fit_log(d, err) != ERR_OK || check_ballot(d, err) != ERR_OK) {
+        check_log(d, config->durable, err) != ERR_OK || fit_log(d, err) != ERR_OK ||
+        check_ballot(d, err) != ERR_OK) {
         return err->code;
     }
     return ERR_OK;

@@ -50,7 +50,11 @@ static void put_store(struct put *p)
     p->code = snapshots_store(dir, buf_str(&p->manifest.bytes), &p->err);
     if (p->code == ERR_OK) {
         snapshots_prune(dir, false);
-    } else {
+        return;
+    }
+    /* The manifest is gone; while a crash could bring it back, its checkpoint must stay. */
+    struct err err;
+    if (os_file_flush_dir(dir, &err) == ERR_OK) {
         struct os_file_path checkpoint = snapshots_path(dir, p->manifest.m.checkpoint);
         os_file_discard(checkpoint.z);
     }

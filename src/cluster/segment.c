@@ -14,7 +14,8 @@ struct header {
     uint64_t generation;
     uint64_t first_index;
     uint64_t key;
-    uint64_t reserved[3]; /* zero */
+    uint64_t file_bytes;  /* 0: not said, as in older segments */
+    uint64_t reserved[2]; /* zero */
 };
 
 struct record_header {
@@ -32,6 +33,7 @@ static_assert(offsetof(struct header, crc) == 12, "the header is on disk");
 static_assert(offsetof(struct header, generation) == 16, "the header is on disk");
 static_assert(offsetof(struct header, first_index) == 24, "the header is on disk");
 static_assert(offsetof(struct header, key) == 32, "the header is on disk");
+static_assert(offsetof(struct header, file_bytes) == 40, "the header is on disk");
 static_assert(sizeof(struct record_header) == SEGMENT_RECORD_BYTES, "the record is on disk");
 static_assert(offsetof(struct record_header, index) == 8, "the record is on disk");
 static_assert(offsetof(struct record_header, term) == 16, "the record is on disk");
@@ -81,7 +83,8 @@ static void batch_push(struct segment_batch *b, const void *bytes, size_t n)
     b->bytes += n;
 }
 
-void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t first_index)
+void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t first_index,
+                         uint64_t file_bytes)
 {
     CHECK(b->iov_count == 0);
     CHECK(id.generation > 0);
@@ -90,7 +93,8 @@ void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t
                        .version = htole32(SEGMENT_VERSION),
                        .generation = htole64(id.generation),
                        .first_index = htole64(first_index),
-                       .key = htole64(id.key)};
+                       .key = htole64(id.key),
+                       .file_bytes = htole64(file_bytes)};
     h.crc = htole32(header_crc(h));
     memcpy(b->header, &h, sizeof h);
     batch_push(b, b->header, sizeof h);
@@ -143,6 +147,7 @@ const char *segment_stop_text(enum segment_stop stop)
         [SEGMENT_OTHER_VERSION] = "a format that this program does not know",
         [SEGMENT_OTHER_LOG] = "the key of another log",
         [SEGMENT_FULL] = "the end of the file",
+        [SEGMENT_CUT] = "the end of the file, which was larger",
         [SEGMENT_BLANK] = "zeros",
         [SEGMENT_BAD_FIELDS] = "no valid record",
         [SEGMENT_BAD_CHECKSUM] = "a record with a wrong checksum",
@@ -189,6 +194,7 @@ bool segment_scan_begin(struct segment_scan *s, struct str image, struct segment
         return false;
     }
     s->first_index = le64toh(h.first_index);
+    s->file_bytes = le64toh(h.file_bytes);
     s->at = sizeof h;
     s->stop = SEGMENT_GOING;
     return true;
@@ -244,6 +250,7 @@ bool segment_scan_next(struct segment_scan *s, struct segment_record *out)
     }
     s->stop = read_record(s, s->at, out);
     if (s->stop != SEGMENT_GOING) {
+        s->stop = s->image.len < s->file_bytes ? SEGMENT_CUT : s->stop;
         return false;
     }
     s->at += (size_t)segment_record_bytes(out->payload.len);

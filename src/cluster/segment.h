@@ -92,8 +92,10 @@ static inline bool segment_batch_full(const struct segment_batch *b)
     return b->record_count == SEGMENT_BATCH_RECORDS;
 }
 
-/* Begin a segment: its header, into an empty batch. first_index is what the next entry has. */
-void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t first_index);
+/* Begin a segment: its header, into an empty batch. first_index is what the next entry has;
+ * file_bytes is the size of the file, which never gets smaller. */
+void segment_batch_begin(struct segment_batch *b, struct segment_id id, uint64_t first_index,
+                         uint64_t file_bytes);
 
 /* Add a record to a batch that is not full. */
 void segment_batch_add(struct segment_batch *b, uint32_t seed, const struct segment_record *r);
@@ -105,6 +107,7 @@ enum segment_stop {
     SEGMENT_OTHER_VERSION, /* a header of this generation in a format that came later */
     SEGMENT_OTHER_LOG,     /* a header of this generation with another key */
     SEGMENT_FULL,          /* no room for another record */
+    SEGMENT_CUT,           /* the same, in a file that was larger when the segment began */
     SEGMENT_BLANK,         /* zeros, as in a segment that was never full */
     SEGMENT_BAD_FIELDS,    /* what stands there is not a record's header */
     SEGMENT_BAD_CHECKSUM,  /* it looks like one, but the bytes are others */
@@ -117,6 +120,7 @@ struct segment_scan {
     struct str image;
     uint32_t seed;
     uint64_t first_index; /* of the header; 0 when not begun */
+    uint64_t file_bytes;  /* of the header; 0 when it does not say */
     size_t at;            /* the end of what was valid so far */
     enum segment_stop stop;
     uint64_t find_bytes; /* how much segment_find may still look at */

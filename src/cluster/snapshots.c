@@ -98,6 +98,9 @@ enum err_code snapshots_store(const char *dir, struct str manifest, struct err *
         (void)snprintf(name, sizeof name, STR_FMT SUFFIX, STR_ARG(m.checkpoint));
         struct os_file_path path = os_file_join(dir, name);
         code = os_file_replace(path.z, manifest, err);
+        if (code != ERR_OK) {
+            os_file_discard(path.z); /* it may have its name already */
+        }
     }
     arena_free(arena);
     return code;

@@ -38,7 +38,8 @@ struct os_file_path snapshots_path(const char *dir, struct str id);
  * an older one would not help, since the log was cut for the newest. */
 ATTR_NODISCARD enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err);
 
-/* Store a manifest, durable on return. */
+/* Store a manifest, durable on return. After a failure there is none, but until the folder is
+ * flushed a crash may bring it back. */
 ATTR_NODISCARD enum err_code snapshots_store(const char *dir, struct str manifest, struct err *err);
 
 /* Remove the manifests before the newest two, and checkpoints that have none: at start all of

@@ -140,7 +140,9 @@ static void work(struct wal *w)
     upkeep(w);
     w->retry = false;
     give_back(w);
-    if (stopping && !w->upkeep_running) {
+    if (stopping && w->upkeep_running && w->queue == NULL) {
+        atomic_store(&w->upkeep.stop, true);
+    } else if (stopping && !w->upkeep_running) {
         end(w);
     }
 }

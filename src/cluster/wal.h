@@ -51,6 +51,7 @@ struct wal_content {
     uint64_t first_index; /* of the first entry, or of the next one when there is none */
     struct raft_entry *entry;
     size_t count;
+    bool begun; /* there was a log, with entries or without */
 };
 
 void wal_content_clear(struct wal_content *c);

@@ -13,6 +13,8 @@
 #include "base/fault.h"
 #include "cluster/wal_int.h"
 
+enum { ZERO_BYTES = 1 << 20 };
+
 struct wal_file *wal_files__new(uint64_t generation, uint64_t size)
 {
     struct wal_file *f = calloc(1, sizeof *f);
@@ -113,6 +115,23 @@ static enum err_code take_spare(struct wal_upkeep *u, int *out_fd, struct err *e
     return os_file_open(path.z, O_RDWR, out_fd, err);
 }
 
+/* In pieces: on a slow disk all of it may take minutes, and a stop should not wait so long. */
+static enum err_code write_zeros(struct wal_upkeep *u, int fd, struct err *err)
+{
+    uint64_t to;
+    for (uint64_t from = 0; from < u->segment_bytes; from = to) {
+        uint64_t left = u->segment_bytes - from;
+        to = from + (left < ZERO_BYTES ? left : ZERO_BYTES);
+        if (atomic_load(&u->stop)) {
+            return err_set_default(err, ERR_STOPPING);
+        }
+        if (os_file_zero(fd, from, to, err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
+}
+
 static enum err_code make_new(struct wal_upkeep *u, int *out_fd, struct err *err)
 {
     struct os_file_path path = path_of(u->dir, WAL_FILES_LOG, u->generation);
@@ -122,7 +141,7 @@ static enum err_code make_new(struct wal_upkeep *u, int *out_fd, struct err *err
     if (os_file_open(path.z, O_RDWR | O_CREAT | O_TRUNC, out_fd, err) != ERR_OK) {
         return err->code;
     }
-    if (os_file_zero(*out_fd, 0, u->segment_bytes, err) != ERR_OK) {
+    if (write_zeros(u, *out_fd, err) != ERR_OK) {
         os_file_discard(path.z);
         return err->code;
     }

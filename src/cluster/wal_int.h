@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include <uv.h>
 
 #include "cluster/segment.h"
@@ -48,9 +50,11 @@ struct wal_name wal_files__name(const char *prefix, uint64_t generation);
 
 struct segment_id wal_files__id(const struct wal *w, const struct wal_file *f);
 
-/* Upkeep: one piece of work for the pool. While it runs, everything in it is the pool's. */
+/* Upkeep: one piece of work for the pool. While it runs, everything in it is the pool's but stop.
+ */
 struct wal_upkeep {
     uv_work_t work;
+    atomic_bool stop; /* nobody needs the segment any more: ERR_STOPPING instead */
     const char *dir;
     uint64_t segment_bytes;
     /* what to do */

@@ -5,11 +5,15 @@
  * last one before it. That finds a damaged or missing segment, because a segment is flushed before
  * the next one begins; so does a valid record behind an invalid one. Only the newest may end in the
  * middle of a record: a crash can tear what was being written. There, a valid record behind the
- * tear that was written when the torn place was already on disk shows that it is not a tear.
+ * tear that was written when the torn place was already on disk shows that it is not a tear; so
+ * does a file that is smaller than when the segment began, because its size was on disk before
+ * that.
  *
  * What is found is flushed before anybody builds on it: it may have come from the page cache of a
- * process that died before its own flush. The rest of the newest segment is overwritten with zeros,
- * so that pieces of a torn write can never follow a later one and count again.
+ * process that died before its own flush. What no record knew to be on disk is written again first:
+ * when that flush failed, the system has forgotten that it owes the disk these pages, and would
+ * call the next flush a success. The rest of the newest segment is overwritten with zeros, so that
+ * pieces of a torn write can never follow a later one and count again.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -35,6 +39,7 @@ struct recovery {
     struct buf image;
     struct segment_scan scan;
     /* how the last one that had begun ended */
+    uint64_t end_flushed; /* its last record knew this much of it to be on disk */
     uint64_t end_generation;
     size_t end_at;
     enum segment_stop end_stop;
@@ -176,10 +181,12 @@ static enum err_code read_records(struct recovery *r, struct err *err)
 {
     struct segment_record record;
     size_t at = r->scan.at;
+    r->end_flushed = 0;
     while (segment_scan_next(&r->scan, &record)) {
         if (apply_record(r, &record, at, err) != ERR_OK) {
             return err->code;
         }
+        r->end_flushed = record.flushed;
         at = r->scan.at;
     }
     r->file->used = r->scan.at;
@@ -295,10 +302,15 @@ static bool is_zero(const char *p, size_t n)
 }
 
 /* Make the newest segment fit to go on in: nothing promised is lost, nothing else is left. */
-static enum err_code clear_tail(struct recovery *r, int fd, struct err *err)
+static enum err_code mend_tail(struct recovery *r, int fd, struct err *err)
 {
     struct wal_file *last = r->file;
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
+    const struct iovec owed = {.iov_base = r->image.ptr + r->end_flushed,
+                               .iov_len = (size_t)(last->used - r->end_flushed)};
+    if (os_file_write_at(fd, &owed, 1, r->end_flushed, err) != ERR_OK) {
+        return err_wrap(err, "write the end of '%s' again", name.z);
+    }
     if (!is_zero(r->image.ptr + last->used, (size_t)(last->size - last->used))) {
         log_info("log tail cleared", LOG_Z("file", name.z), LOG_U64("offset", last->used),
                  LOG_U64("next_index", next_index(r)));
@@ -316,7 +328,7 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
     if (last == NULL) {
         return ERR_OK;
     }
-    if (r->end_was_promised) {
+    if (r->end_was_promised || r->end_stop == SEGMENT_CUT) {
         return damaged(err, last->generation, r->end_at, segment_stop_text(r->end_stop));
     }
     r->file = last;
@@ -325,8 +337,7 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
     }
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);
     struct os_file_path path = os_file_join(w->dir.z, name.z);
-    if (os_file_open(path.z, O_RDWR, &w->fd, err) != ERR_OK ||
-        clear_tail(r, w->fd, err) != ERR_OK) {
+    if (os_file_open(path.z, O_RDWR, &w->fd, err) != ERR_OK || mend_tail(r, w->fd, err) != ERR_OK) {
         return err->code;
     }
     w->seed = segment_seed(wal_files__id(w, last));
@@ -344,7 +355,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
     if (r->content.first_index > r->covered_index + 1) {
         return err_set(err, ERR_CORRUPT,
                        "the log begins with entry %" PRIu64 ", but entry %" PRIu64
-                       " is needed: a log segment is missing",
+                       " is needed: a log segment or a snapshot is missing",
                        r->content.first_index, r->covered_index + 1);
     }
     /* Segments without a beginning get a new number before they are used, like every spare. */
@@ -354,6 +365,7 @@ static enum err_code recover(struct recovery *r, struct err *err)
     for (struct wal_file *f = w->used.first; f != NULL; f = f->next) {
         w->status.log_bytes += f->used;
     }
+    r->content.begun = w->used.last != NULL;
     wal_write__drop(w, 0); /* what a reset left */
     w->next_index = next_index(r);
     return ERR_OK;

@@ -106,6 +106,7 @@ void wal_write__upkeep_begin(struct wal *w)
     w->upkeep.dropped = w->dropped;
     w->dropped = (struct wal_files){0};
     w->upkeep.generation = wal_write__wants_segment(w) ? w->next_generation : 0;
+    atomic_store(&w->upkeep.stop, false);
     w->upkeep_running = true;
 }
 
@@ -113,6 +114,9 @@ void wal_write__upkeep_end(struct wal *w)
 {
     w->upkeep_running = false;
     if (w->upkeep.generation == 0) {
+        return;
+    }
+    if (w->upkeep.ready == NULL && w->upkeep.err.code == ERR_STOPPING) {
         return;
     }
     if (w->upkeep.ready != NULL) {
@@ -172,7 +176,7 @@ static bool roll(struct wal *w, uint64_t bytes)
     struct segment_id id = wal_files__id(w, w->used.last);
     w->seed = segment_seed(id);
     w->flushed = 0;
-    segment_batch_begin(&w->batch, id, w->next_index);
+    segment_batch_begin(&w->batch, id, w->next_index, w->used.last->size);
     return true;
 }
 

@@ -10,13 +10,11 @@
 #include "engine/engine_int.h"
 #include "log/log.h"
 #include "loop/pool.h"
+#include "os/os_clock.h"
 #include "os/os_file.h"
 #include "store/store_docs.h"
 
-enum {
-    STOP_WAIT_MS = 5000,
-    NAME_BYTES_MAX = 32, /* of what stands in the data folder, with its slash */
-};
+enum { NAME_BYTES_MAX = 32 /* of what stands in the data folder, with its slash */ };
 
 struct engine_config engine_config_default(void)
 {
@@ -34,6 +32,7 @@ struct engine_config engine_config_default(void)
         .retention_ms = 168LL * 3600 * 1000,
         .retention_interval_ms = 3600LL * 1000,
         .leader_wait_ms = 10000,
+        .stop_wait_ms = 5000,
     };
 }
 
@@ -143,6 +142,11 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     return ERR_OK;
 }
 
+struct wall engine__now(struct engine *e)
+{
+    return engine_now_next(&e->now, os_clock_wall(), os_clock_mono(), machine_now(e->machine));
+}
+
 static void answer_open(struct engine *e)
 {
     if (!e->open_answered) {
@@ -187,6 +191,17 @@ static void turned(void *data)
     engine_pipe__pump(e);
 }
 
+/* The snapshot and the log have all that the state has. Not done here: whoever runs the server
+ * should know that its disk changes bytes, and keep the evidence. */
+static void say_remedy(const struct engine *e, const struct err *err)
+{
+    if (err->code == ERR_CORRUPT) {
+        log_error("state damaged", LOG_Z("folder", e->state_dir.z),
+                  LOG_Z("remedy", "move this folder away; the next start makes it again from the "
+                                  "snapshot and the log"));
+    }
+}
+
 static enum err_code start(struct engine *e, struct err *err)
 {
     struct node_fsm fsm = {.data = e,
@@ -196,9 +211,16 @@ static enum err_code start(struct engine *e, struct err *err)
                            .restore = fsm_restore,
                            .leads_changed = fsm_leads_changed};
     if (open_machine(e, err) != ERR_OK) {
+        say_remedy(e, err);
         return err->code;
     }
-    return node_open(&e->loop, &e->config.node, &fsm, &e->node, err);
+    if (node_open(&e->loop, &e->config.node, &fsm, &e->node, err) != ERR_OK) {
+        return err->code;
+    }
+    /* What a crash in a restore left: the tables in there would keep their space for ever. */
+    os_file_discard(e->staging_dir.z);
+    os_file_discard(e->old_dir.z);
+    return ERR_OK;
 }
 
 static void open_loop(struct engine *e)
@@ -337,6 +359,32 @@ static void no_end_cb(uv_timer_t *timer)
     close_node(e);
 }
 
+static void last_call_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    log_warn("answers not waited for", LOG_U64("entries", e->entry_count));
+    e->given_up = true;
+    engine_clockwork__stop(e);
+    engine_park__release_all(e, ERR_STOPPING);
+    engine_pipe__refuse_all(e, ERR_STOPPING);
+    engine_pipe__give_up(e);
+}
+
+static void deliver_last_call(struct msg *m)
+{
+    struct engine *e = CONTAINER_OF(m, struct engine, last_call_msg);
+    uint64_t wait_ms = (uint64_t)e->last_call_ms + (uint64_t)e->config.stop_wait_ms;
+    CHECK(uv_timer_start(&e->patience, last_call_cb, wait_ms, 0) == 0);
+}
+
+void engine_last_call(struct engine *e, uint32_t in_ms)
+{
+    e->last_call_ms = in_ms;
+    e->last_call_msg.deliver = deliver_last_call;
+    bool posted = mailbox_post(&e->box, &e->last_call_msg);
+    CHECK(posted);
+}
+
 static void deliver_stop(struct msg *m)
 {
     struct engine *e = CONTAINER_OF(m, struct engine, stop_msg);
@@ -344,8 +392,12 @@ static void deliver_stop(struct msg *m)
     engine_clockwork__stop(e);
     engine_park__release_all(e, ERR_STOPPING);
     engine_pipe__refuse_all(e, ERR_STOPPING);
-    CHECK(uv_timer_start(&e->patience, no_end_cb, STOP_WAIT_MS, 0) == 0);
-    engine__maybe_stopped(e);
+    CHECK(uv_timer_start(&e->patience, no_end_cb, (uint64_t)e->config.stop_wait_ms, 0) == 0);
+    if (e->given_up) {
+        close_node(e); /* that was waited for already */
+    } else {
+        engine__maybe_stopped(e);
+    }
 }
 
 void engine_close(struct engine *e)

@@ -43,6 +43,7 @@ struct engine_config {
     int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
     int64_t retention_interval_ms;
     int64_t leader_wait_ms; /* how long engine_open waits for a leader */
+    int64_t stop_wait_ms;   /* how long a stop waits for entries under way, at most */
 };
 
 struct engine_config engine_config_default(void);
@@ -51,6 +52,11 @@ struct engine_config engine_config_default(void);
  * until it knows that it may not yet). */
 ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
                                          struct engine **out_engine, struct err *err);
+
+/* From any thread, once, before engine_close: clients will be gone in in_ms. Operations that have
+ * no outcome stop_wait_ms later, because a full disk or a missing majority holds them up, end with
+ * ERR_UNKNOWN_OUTCOME, so that whoever must have them back in order to close has them. */
+void engine_last_call(struct engine *e, uint32_t in_ms);
 
 /* Stop: what is on its way to the log is finished, parked claims end with nothing, the rest is
  * refused with ERR_STOPPING; then the store is closed. Nobody may submit or read any more. NULL is

@@ -102,7 +102,7 @@ static void purge_done(struct engine_op *op)
     e->clockwork.purge_busy = false;
     e->clockwork.purge_errors += op->err.code != ERR_OK;
     if (!more) {
-        e->clockwork.purge_at_ns = wall_add_ms(os_clock_wall(), e->config.retention_interval_ms).ns;
+        e->clockwork.purge_at_ns = wall_add_ms(engine__now(e), e->config.retention_interval_ms).ns;
     }
     engine_clockwork__look(e);
 }
@@ -161,10 +161,10 @@ static void timer_cb(uv_timer_t *timer)
 void engine_clockwork__look(struct engine *e)
 {
     struct engine_clockwork *w = &e->clockwork;
-    if (!e->leads || e->stopping) {
+    if (!e->leads || e->stopping || e->given_up) {
         return;
     }
-    struct wall now = os_clock_wall();
+    struct wall now = engine__now(e);
     int64_t next = run_due(e, now);
     if (next == w->armed_ns) {
         return;

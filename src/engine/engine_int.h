@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "core/cron.h"
 #include "engine/engine.h"
+#include "engine/engine_now.h"
 #include "os/os_file.h"
 
 /* An entry in the log that carries ops of ours. */
@@ -21,6 +22,7 @@ struct engine_entry {
     struct engine_op *ops;
     int64_t proposed_ns; /* on the monotonic clock */
     bool applied;
+    bool given_up; /* its ops are gone */
 };
 
 /* Claims that are parked at one queue. */
@@ -59,7 +61,7 @@ struct engine_clockwork {
     struct engine_op purge;
     bool tick_busy, fire_busy, purge_busy;
     uint64_t tick_errors, purge_errors;
-    int64_t purge_at_ns; /* wall time of the next purge */
+    int64_t purge_at_ns; /* the next purge, by engine__now */
     int64_t armed_ns;    /* what the timer is set for */
     struct map zones;    /* by name */
 };
@@ -87,6 +89,7 @@ struct engine {
     unsigned entry_count;
     struct engine_park park;
     struct engine_clockwork clockwork;
+    struct engine_now now;
     struct engine_feed *feeds;
     struct engine_watch *watches;
     struct engine_replies replies[ENGINE_REPLIES];
@@ -94,6 +97,7 @@ struct engine {
     struct engine_times queue_times, apply_times;
     bool leads;
     bool stopping; /* nothing new is let in */
+    bool given_up; /* the same, while the node goes on: see engine_last_call */
 
     /* read by any thread */
     atomic_uint_fast64_t pending_ops;
@@ -110,6 +114,8 @@ struct engine {
     bool handing_over;   /* leadership, before the node is closed */
     uv_timer_t patience; /* opening: for a leader; closing: for entries under way */
     struct msg stop_msg;
+    struct msg last_call_msg;
+    uint32_t last_call_ms;
 };
 
 /* engine.c: stopping, and nothing is on its way to the log any more? */
@@ -117,6 +123,9 @@ void engine__maybe_stopped(struct engine *e);
 /* Run something on the core thread and wait for it. From any other thread, while the engine is
  * open. */
 void engine__visit(struct engine *e, void (*run)(void *data), void *data);
+
+/* What time it is, for the state; see engine_now.h. */
+struct wall engine__now(struct engine *e);
 
 /* engine_pipe.c: from submission to the log and back */
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op);
@@ -127,6 +136,9 @@ void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
 void engine_pipe__add(struct engine *e, struct engine_op *op); /* to those that wait for an entry */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
+
+/* Give back the ops of entries that are still under way, without an answer. */
+void engine_pipe__give_up(struct engine *e);
 /* An op of the engine's own, whose done runs on the core thread. */
 void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struct command *c);
 

@@ -128,7 +128,7 @@ static bool may_succeed(const struct engine *e, const struct engine_op *op, stru
 
 bool engine_park__admit(struct engine *e, struct engine_op *op)
 {
-    struct wall now = os_clock_wall();
+    struct wall now = engine__now(e);
     op->ticket = ++e->park.next_ticket;
     op->deadline_ns = os_clock_mono().ns + op->park_ms * NS_PER_MS;
     if (may_succeed(e, op, now) || machine_worker_is_stale(e->machine, op->claim.worker_id, now)) {
@@ -184,7 +184,7 @@ static void send_off(struct engine *e, struct engine_op *op, struct engine_hall 
 
 static void cool_down(struct engine *e, struct engine_hall *h)
 {
-    struct wall now = os_clock_wall();
+    struct wall now = engine__now(e);
     struct wall until;
     uint32_t count = 0;
     if (machine_claimable(e->machine, h->node.key, now, &until)) {

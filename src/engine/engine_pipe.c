@@ -329,7 +329,7 @@ void engine_pipe__add(struct engine *e, struct engine_op *op)
 
 void engine_pipe__enqueue(struct engine *e, struct engine_op *op)
 {
-    if (e->stopping) {
+    if (e->stopping || e->given_up) {
         refuse(e, op, ERR_STOPPING);
     } else if (!e->leads) {
         refuse(e, op, ERR_LEADER_UNAVAILABLE);
@@ -364,7 +364,7 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->engine = e;
     entry->proposed_ns = os_clock_mono().ns;
     buf_init(&bytes, LIMIT_OP_BYTES + LIMIT_ENTRY_BYTES);
-    command_entry_begin(&bytes, os_clock_wall(), e->config.lifecycle_events);
+    command_entry_begin(&bytes, engine__now(e), e->config.lifecycle_events);
     while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS &&
            (count == 0 || bytes.len + e->pending_first->command.len <= LIMIT_ENTRY_BYTES)) {
         struct engine_op *op = e->pending_first;
@@ -433,6 +433,10 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
     if (entry == NULL) {
         return;
     }
+    entry->applied = true;
+    if (entry->given_up) {
+        return;
+    }
     struct engine_op *op = entry->ops;
     for (uint32_t i = 0; i < count; i++, op = op->next) {
         CHECK(op != NULL);
@@ -445,7 +449,6 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
         }
     }
     CHECK(op == NULL);
-    entry->applied = true;
 }
 
 static void finish_ops(struct engine *e, struct engine_entry *entry)
@@ -509,4 +512,23 @@ void engine_pipe__refuse_all(struct engine *e, enum err_code code)
         refuse(e, op, code);
     }
     e->pending_last = &e->pending_first;
+}
+
+void engine_pipe__give_up(struct engine *e)
+{
+    struct err why;
+    (void)err_set(&why, ERR_UNKNOWN_OUTCOME, "the server stopped while the log was held up");
+    for (struct engine_entry *entry = e->entries_first; entry != NULL; entry = entry->next) {
+        struct engine_op *op = TAKE(entry->ops);
+        entry->given_up = true;
+        while (op != NULL) {
+            struct engine_op *next = op->next;
+            op->next = NULL;
+            if (op->park_ms > 0) {
+                engine_park__returned(e, op);
+            }
+            fail(e, op, &why);
+            op = next;
+        }
+    }
 }

@@ -330,6 +330,11 @@ static void earliest(struct wall *at, const struct heap *h, int64_t after)
     }
 }
 
+struct wall machine_now(const struct machine *m)
+{
+    return m->now;
+}
+
 struct wall machine_next_tick(const struct machine *m)
 {
     struct wall at = {.ns = INT64_MAX};

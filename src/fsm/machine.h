@@ -54,6 +54,9 @@ uint64_t machine_state_hash(const struct machine *m);
 /* A hash of the whole state, however it came to be; walks everything. */
 uint64_t machine_digest(struct machine *m);
 
+/* The time of the last entry; it never goes back. */
+struct wall machine_now(const struct machine *m);
+
 /* The moment from which a tick would do something; INT64_MAX when there is none. */
 struct wall machine_next_tick(const struct machine *m);
 

@@ -146,6 +146,9 @@ enum err_code os_file_flush_dir(const char *path, struct err *err)
     if (os_file_open(path, O_RDONLY | O_DIRECTORY, &fd, err) != ERR_OK) {
         return err->code;
     }
+    if (FAULT(DISK_FLUSH_DIR)) {
+        return err_set(err, ERR_IO, "'%s': flush: a test said so", path);
+    }
     return fsync(fd) == 0 ? ERR_OK : fail(err, "flush", path);
 }
 

@@ -1,5 +1,6 @@
 #include "server/server.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +22,17 @@
 
 #define CORVO_VERSION "0.3.0"
 
-enum { SETTINGS_BYTES_MAX = 4 << 20, HELP_BYTES_MAX = 64 << 10 };
+enum {
+    SETTINGS_BYTES_MAX = 4 << 20,
+    HELP_BYTES_MAX = 64 << 10,
+    FILES_MIN = 1024,
+    FILES_OWN = 640, /* not for clients: the store's tables, the log, the view, webhooks */
+};
 
 struct server {
     struct settings settings;
     struct arena *arena;
+    uint64_t files; /* how many may be open */
     struct engine *engine;
     struct svc_bulk *bulk;
     struct view *view;
@@ -47,6 +54,25 @@ static const char *zero_terminated(struct server *s, struct str text)
     char *z = arena_strz(s->arena, text);
     CHECK(z != NULL);
     return z;
+}
+
+static enum err_code check_files(const struct server *s, struct err *err)
+{
+    return s->files >= FILES_MIN
+               ? ERR_OK
+               : err_set(err, ERR_VALIDATION,
+                         "the process may have %" PRIu64 " open files and needs %d: raise the hard "
+                         "limit (ulimit -Hn, LimitNOFILE)",
+                         s->files, FILES_MIN);
+}
+
+/* Clients that come in any number must not take the files that jobs are stored with. */
+static struct http_limits http_limits(const struct server *s)
+{
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    uint64_t left = s->files - FILES_OWN;
+    limits.connections = left < limits.connections ? (unsigned)left : limits.connections;
+    return limits;
 }
 
 /* The address of the API for others. */
@@ -146,7 +172,7 @@ static enum err_code open_http(struct server *s, struct err *err)
         .listen = &listen,
         .listen_count = 1,
         .threads = (unsigned)set->http_threads,
-        .limits = HTTP_LIMITS_DEFAULT,
+        .limits = http_limits(s),
         .tls_cert_file = tls ? zero_terminated(s, set->tls_cert) : NULL,
         .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
     };
@@ -218,6 +244,9 @@ static void log_ready(const struct server *s)
 
 static void stop(struct server *s)
 {
+    if (s->engine != NULL) {
+        engine_last_call(s->engine, (uint32_t)s->settings.shutdown_timeout_ms);
+    }
     if (s->http != NULL) {
         http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);
         http_server_free(s->http);
@@ -235,8 +264,9 @@ static int run(struct server *s)
 {
     struct err err;
     settings_log(&s->settings, CORVO_VERSION);
-    if (open_engine(s, &err) != ERR_OK || open_view(s, &err) != ERR_OK ||
-        open_webhooks(s, &err) != ERR_OK || open_http(s, &err) != ERR_OK) {
+    if (check_files(s, &err) != ERR_OK || open_engine(s, &err) != ERR_OK ||
+        open_view(s, &err) != ERR_OK || open_webhooks(s, &err) != ERR_OK ||
+        open_http(s, &err) != ERR_OK) {
         log_error("not started", LOG_Z("error", err.msg));
         stop(s);
         return 1;
@@ -256,7 +286,8 @@ int server_main(int argc, char **argv, char **environment)
     struct err err;
     struct buf help;
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)os_process_raise_files();
+    (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size fails instead */
+    s.files = os_process_raise_files();
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
         (void)fprintf(stderr,
                       "Error: %s\nusage: corvo server [--name value]...; see corvo server --help\n",

@@ -66,10 +66,18 @@ def allow_files(wanted):
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def run_command(*args, env=None):
+def set_limits(limits):
+    """What a new process does first, to have limits by resource; nothing without any."""
+    def call():
+        for which, most in limits.items():
+            resource.setrlimit(which, (most, most))
+    return call if limits else None
+
+
+def run_command(*args, env=None, limits=None):
     """Run the binary to its end, for starts that are refused."""
     return subprocess.run([binary(), *args], env=environment(env), capture_output=True, text=True,
-                          timeout=PATIENCE_S, check=False)
+                          timeout=PATIENCE_S, check=False, preexec_fn=set_limits(limits))
 
 
 def wait_until(condition, what="the condition", patience_s=PATIENCE_S):
@@ -95,8 +103,9 @@ def metric(api, name):
 class Server:
     """One process. Without a data_dir of the caller's it gets a folder, and removes it again."""
 
-    def __init__(self, *args, env=None, data_dir=None):
+    def __init__(self, *args, env=None, data_dir=None, limits=None):
         self.binary = binary()
+        self.limits = limits
         self.folder = data_dir or tempfile.mkdtemp(prefix="corvo-api-")
         self.owns_folder = data_dir is None
         self.args, self.env = args, env
@@ -109,7 +118,8 @@ class Server:
             [self.binary, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder,
              "--free-space-min", "0", *self.args],
             env=environment(self.env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE, text=True, errors="replace")
+            stderr=subprocess.PIPE, text=True, errors="replace",
+            preexec_fn=set_limits(self.limits))
         self.reader = threading.Thread(target=self._read, args=(self.process, self.ready))
         self.reader.start()
         self.ready.wait(PATIENCE_S)

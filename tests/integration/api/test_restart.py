@@ -1,11 +1,14 @@
 """Restarts: what was acknowledged is there afterwards, however the server ended."""
 import http.client
+import pathlib
 import random
+import shutil
 import signal
+import tempfile
 import threading
 import unittest
 
-from harness import Server, in_threads, unique, wait_until
+from harness import Server, in_threads, run_command, unique, wait_until
 
 NO_LIMIT = "--rate-limit-enabled=false"
 FAR_AHEAD = "2099-01-01T00:00:00Z"
@@ -146,6 +149,57 @@ class DocumentsWithSnapshots(Documents):
 
     def snapshots(self, api):
         return api.get("/api/v1/cluster/status").json["snapshot"]["count"]
+
+
+class DamagedFiles(unittest.TestCase):
+    """Refused with a word that helps; and what helps brings everything back."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-api-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        server = Server(NO_LIMIT, "--segment-bytes", "65536", "--snapshot-log-bytes", "100000",
+                        data_dir=str(self.folder))
+        api = server.client()
+        self.jobs = []
+        for _ in range(6):
+            made = api.enqueue_batch([{"queue": "q", "payload": "x" * 500}] * 100)
+            self.jobs += made["job_ids"]
+        first = self.folder / "raft" / "log" / "log-0000000000000001"
+        wait_until(lambda: not first.exists(), "a snapshot, and the log being cut for it")
+        self.jobs.append(api.enqueue("q"))
+        server.kill()  # so that only the log has the last of them
+
+    def refusal(self):
+        run = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", str(self.folder))
+        self.assertEqual(run.returncode, 1, run.stderr)
+        return run.stderr
+
+    def check_all_there(self):
+        with Server(NO_LIMIT, data_dir=str(self.folder)) as server:
+            answer = server.client().post("/api/v1/jobs/bulk-get", {"job_ids": self.jobs})
+            self.assertEqual(len(answer.json["jobs"]), len(self.jobs))
+
+    def test_state(self):
+        (self.folder / "state" / "CURRENT").write_bytes(b"")
+        self.assertIn("move this folder away", self.refusal())
+        (self.folder / "state").rename(self.folder / "state.damaged")
+        self.check_all_there()
+
+    def test_log_that_is_gone(self):
+        log = self.folder / "raft" / "log"
+        log.rename(self.folder / "away")
+        self.assertRegex(self.refusal(), "the log in .* is missing")
+        shutil.rmtree(log)
+        (self.folder / "away").rename(log)
+        self.check_all_there()
+
+    def test_snapshot_that_is_gone(self):
+        snapshots = self.folder / "raft" / "snapshots"
+        snapshots.rename(self.folder / "away")
+        self.assertIn("a log segment or a snapshot is missing", self.refusal())
+        shutil.rmtree(snapshots)
+        (self.folder / "away").rename(snapshots)
+        self.check_all_there()
 
 
 class TimersAfterRestart(unittest.TestCase):

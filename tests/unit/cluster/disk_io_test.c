@@ -346,6 +346,53 @@ static void open__refuses_a_log_without_its_ballot(void **state)
     assert_non_null(strstr(err.msg, "ballot"));
 }
 
+static void lose_log(struct rig *r)
+{
+    struct os_file_path log = tmpdir_path(&r->dir, "log");
+    struct err err;
+    assert_int_equal(os_file_remove_tree(log.z, &err), ERR_OK);
+}
+
+static void open__refuses_a_node_that_voted_and_has_no_log(void **state)
+{
+    struct rig *r = *state;
+    struct err err;
+    open_disk(r);
+    bootstrap(r);
+    serve(r);
+    assert_int_equal(r->io.set_vote(&r->io, 1), 0);
+    close_disk(r);
+    lose_log(r);
+    for (int durable = 0; durable <= 1; durable++) {
+        r->config.durable = durable;
+        assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT);
+        assert_non_null(strstr(err.msg, "log' is missing"));
+    }
+}
+
+/* What came after the snapshot was acknowledged, and only the log had it. */
+static void open__refuses_a_snapshot_without_the_log_behind_it(void **state)
+{
+    struct rig *r = *state;
+    struct err err;
+    open_disk(r);
+    bootstrap(r);
+    serve(r);
+    append(r, 1);
+    put_snapshot(r, 2, 1, 1);
+    append(r, 1);
+    close_disk(r);
+    lose_log(r);
+    assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.msg, "log' is missing"));
+    assert_non_null(strstr(err.msg, "followed entry 2"));
+    assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT); /* still */
+    /* Whoever does without durability has said that this may be. */
+    r->config.durable = false;
+    open_disk(r);
+    assert_int_equal(disk_io_last_index(r->disk), 2);
+}
+
 /* --- serving --- */
 
 static void term_and_vote__are_there_after_a_restart(void **state)
@@ -584,6 +631,8 @@ TEST_GROUP(disk_io, TEST(disk__is_pristine_until_it_is_bootstrapped),
            TEST(bootstrap__is_done_again_after_a_crash_in_it),
            TEST(recover__appends_the_members_that_are_left),
            TEST(fill__adds_entries_without_effect), TEST(open__lets_one_process_in),
+           TEST(open__refuses_a_node_that_voted_and_has_no_log),
+           TEST(open__refuses_a_snapshot_without_the_log_behind_it),
            TEST(open__refuses_a_log_without_its_ballot),
            TEST(term_and_vote__are_there_after_a_restart),
            TEST(a_ballot_that_cannot_be_stored__stops_the_process),

@@ -50,7 +50,7 @@ static struct buf sample_image(struct segment_id which)
     struct segment_batch *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     struct buf image = blank_image(1024);
-    segment_batch_begin(b, which, 10);
+    segment_batch_begin(b, which, 10, 0);
     for (size_t i = 0; i < COUNT_OF(sample); i++) {
         segment_batch_add(b, segment_seed(which), &sample[i]);
     }
@@ -105,7 +105,7 @@ static void scan__does_not_see_records_of_another_generation(void **state)
     struct buf image = sample_image(earlier);
     struct segment_batch *b = calloc(1, sizeof *b);
     assert_non_null(b);
-    segment_batch_begin(b, id, 13);
+    segment_batch_begin(b, id, 13, 0);
     struct segment_record r = {
         .type = SEGMENT_CHANGE, .index = 13, .term = 9, .payload = STR("8 bytes.")};
     segment_batch_add(b, segment_seed(id), &r);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 
@@ -36,7 +37,7 @@ static struct snapshots_id make_checkpoint(const char *dir, uint64_t index)
     return id;
 }
 
-static void store(const char *dir, uint64_t index, const struct snapshots_id *id)
+static enum err_code try_store(const char *dir, uint64_t index, const struct snapshots_id *id)
 {
     struct arena *arena = arena_new(1 << 16);
     struct manifest m = {
@@ -47,15 +48,16 @@ static void store(const char *dir, uint64_t index, const struct snapshots_id *id
     assert_int_equal(snapshots_describe(dir, NULL, arena, &m, &err), ERR_OK);
     assert_int_equal(m.file_count, 2);
     manifest_encode(&m, &bytes);
-    assert_int_equal(snapshots_store(dir, buf_str(&bytes), &err), ERR_OK);
+    enum err_code code = snapshots_store(dir, buf_str(&bytes), &err);
     buf_deinit(&bytes);
     arena_free(arena);
+    return code;
 }
 
 static struct snapshots_id take(const char *dir, uint64_t index)
 {
     struct snapshots_id id = make_checkpoint(dir, index);
-    store(dir, index, &id);
+    assert_int_equal(try_store(dir, index, &id), ERR_OK);
     return id;
 }
 
@@ -84,6 +86,22 @@ static void load__finds_the_newest_manifest(void **state)
         (void)take(t->path, order[i]);
     }
     assert_int_equal(load(t->path, &bytes, arena).index, 100);
+    buf_deinit(&bytes);
+    arena_free(arena);
+}
+
+/* Its checkpoint goes, so a start must not find it. */
+static void store__leaves_no_manifest_when_it_fails(void **state)
+{
+    struct tmpdir *t = *state;
+    struct arena *arena = arena_new(1 << 16);
+    struct buf bytes;
+    (void)take(t->path, 5);
+    struct snapshots_id newer = make_checkpoint(t->path, 6);
+    fault_arm(FAULT_DISK_FLUSH_DIR, 1); /* when it has its name */
+    assert_int_equal(try_store(t->path, 6, &newer), ERR_IO);
+    fault_reset();
+    assert_int_equal(load(t->path, &bytes, arena).index, 5);
     buf_deinit(&bytes);
     arena_free(arena);
 }
@@ -224,6 +242,7 @@ static void verify__finds_files_that_are_not_as_they_were(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 TEST_GROUP(snapshots, TEST(load__finds_the_newest_manifest),
+           TEST(store__leaves_no_manifest_when_it_fails),
            TEST(load__refuses_a_damaged_manifest_by_name),
            TEST(load__refuses_a_manifest_of_another_checkpoint),
            TEST(prune__keeps_the_newest_two_and_what_may_be_under_way),

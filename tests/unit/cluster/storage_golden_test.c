@@ -24,9 +24,8 @@ static const struct segment_record records[] = {
     {.type = SEGMENT_RESET, .index = 1000, .flushed = 216},
 };
 
-static void segment_1__decodes(void **state)
+static void check_segment(const char *name, uint64_t file_bytes)
 {
-    (void)state;
     static struct segment_batch batch;
     struct segment_scan scan;
     struct segment_record got;
@@ -34,17 +33,18 @@ static void segment_1__decodes(void **state)
     struct buf file;
     buf_init(&present, 4096);
     segment_batch_clear(&batch);
-    segment_batch_begin(&batch, id, FIRST_INDEX);
+    segment_batch_begin(&batch, id, FIRST_INDEX, file_bytes);
     for (size_t i = 0; i < COUNT_OF(records); i++) {
         segment_batch_add(&batch, segment_seed(id), &records[i]);
     }
     for (unsigned i = 0; i < batch.iov_count; i++) {
         buf_add(&present, batch.iov[i].iov_base, batch.iov[i].iov_len);
     }
-    golden_read("segment-1.bin", buf_str(&present), &file);
+    golden_read(name, buf_str(&present), &file);
     assert_true(str_eq(buf_str(&file), buf_str(&present)));
     assert_true(segment_scan_begin(&scan, buf_str(&file), id));
     assert_int_equal(scan.first_index, FIRST_INDEX);
+    assert_int_equal(scan.file_bytes, file_bytes);
     for (size_t i = 0; i < COUNT_OF(records); i++) {
         assert_true(segment_scan_next(&scan, &got));
         assert_int_equal(got.type, records[i].type);
@@ -54,9 +54,16 @@ static void segment_1__decodes(void **state)
         assert_true(str_eq(got.payload, records[i].payload));
     }
     assert_false(segment_scan_next(&scan, &got));
-    assert_int_equal(scan.stop, SEGMENT_FULL);
+    assert_int_equal(scan.stop, file_bytes > file.len ? SEGMENT_CUT : SEGMENT_FULL);
     buf_deinit(&present);
     buf_deinit(&file);
+}
+
+static void segment_1__decodes(void **state)
+{
+    (void)state;
+    check_segment("segment-1.bin", 0);
+    check_segment("segment-1-size.bin", WAL_SEGMENT_BYTES_MIN);
 }
 
 static void log_key_1__decodes(void **state)

@@ -1,8 +1,10 @@
 /*
  * What happens to log files on bad disks and at the hands of operators, one row each.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -70,6 +72,18 @@ static void short_end(const char *dir)
 {
     struct os_file_path path = segment(dir, SEGMENTS - 1);
     cut_file(path.z, record_at(3) + 31);
+}
+
+static void short_rest(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    cut_file(path.z, record_at(4));
+}
+
+static void short_all(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    cut_file(path.z, record_at(0));
 }
 
 static void flip_last_record(const char *dir)
@@ -165,7 +179,7 @@ static void forge(const char *dir, uint64_t first_index, uint64_t index)
     struct err err;
     CHECK(wal_key__load(dir, &id.key, &err) == ERR_OK);
     buf_init(&bytes, WAL_SEGMENT_BYTES_MIN);
-    segment_batch_begin(b, id, first_index);
+    segment_batch_begin(b, id, first_index, 0);
     segment_batch_add(b, segment_seed(id), &r);
     for (unsigned i = 0; i < b->iov_count; i++) {
         buf_add(&bytes, b->iov[i].iov_base, b->iov[i].iov_len);
@@ -247,7 +261,9 @@ static const struct {
 } rows[] = {
     {"nothing",                                       nothing,                     0,  1, 40, NULL},
     {"zeros at the end of the last record",           zero_end,                    0,  1, 39, NULL},
-    {"the file ends in the last record",              short_end,                   0,  1, 39, NULL},
+    {"the file ends in the last record",              short_end,                   0,  1, 0,  "' is damaged at offset 1072: the end of the file, which was larger"},
+    {"the file ends behind the last record",          short_rest,                  0,  1, 0,  "' is damaged at offset 1408: the end of the file, which was larger"},
+    {"the file ends in front of what is promised",    short_all,                   0,  1, 0,  "' is damaged at offset 64: the end of the file, which was larger"},
     {"a bit in the last record",                      flip_last_record,            0,  1, 39, NULL},
     {"a bit in the last record's length",             flip_last_payload_length,    0,  1, 39, NULL},
     {"a bit behind the last record of a segment",     flip_unused_end,             0,  1, 40, NULL},
@@ -261,7 +277,7 @@ static const struct {
     {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "' is damaged at offset 1744: a record with a wrong checksum"},
     {"the last record of an earlier segment",         flip_end_of_middle,          0,  1, 0,  "has a record with a wrong checksum at offset 3760"},
     {"the header of an earlier segment",              flip_header_of_middle,       0,  1, 0,  "' is damaged at offset 0: no valid header"},
-    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file at offset 2080"},
+    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file, which was larger at offset 2080"},
     {"an earlier segment is empty",                   empty_middle,                0,  1, 0,  "' is damaged at offset 0: no valid header"},
     {"the first segment is missing",                  lose_first,                  0,  1, 0,  "begins with entry 13"},
     {"a middle segment is missing",                   lose_middle,                 0,  1, 0,  "entry 25 is next"},
@@ -367,6 +383,31 @@ static void a_torn_write__leaves_nothing_that_comes_back(void **state)
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
+/* The last entry is in memory, but its flush failed, and the process stopped for that. The next
+ * flush would say that all is well, unless the entry is written again. Seen by the file's time. */
+static void an_entry_without_proof_of_its_flush__is_written_again(void **state)
+{
+    (void)state;
+    static const struct timespec old[2] = {{.tv_sec = 1}, {.tv_sec = 1}};
+    struct wal_rig r;
+    struct err err;
+    struct stat st;
+    wal_rig_init(&r);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    append_now(&r, 1);
+    wal_rig_close(&r);
+    struct os_file_path path = segment(r.dir.path, 0);
+    assert_int_equal(utimensat(AT_FDCWD, path.z, old, 0), 0);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    wal_rig_assert_content(&r, 1, 1, 1);
+    assert_int_equal(stat(path.z, &st), 0);
+    assert_true(st.st_mtim.tv_sec > old[1].tv_sec);
+    wal_rig_close(&r);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_OK);
+    wal_rig_assert_content(&r, 1, 1, 1); /* with the same bytes */
+    wal_rig_deinit(&r);
+}
+
 /* Entries were replaced by as many others, and the record that says so goes bad, in a segment that
  * is not the newest. The entries that count are missing, although no index is. */
 static void a_lost_truncation__is_noticed(void **state)
@@ -393,4 +434,5 @@ static void a_lost_truncation__is_noticed(void **state)
 
 TEST_GROUP(wal_damage, cmocka_unit_test(a_lost_truncation__is_noticed),
            cmocka_unit_test(damage__is_refused_unless_it_was_never_promised),
+           cmocka_unit_test(an_entry_without_proof_of_its_flush__is_written_again),
            cmocka_unit_test(a_torn_write__leaves_nothing_that_comes_back));

@@ -139,6 +139,139 @@ static void wal__makes_room_for_an_entry_larger_than_a_segment(void **state)
     os_file_names_clear(&names);
 }
 
+/* The place left in a segment goes from nothing to more than a record, byte for byte of what a
+ * payload may have; with truncations in the same write, and everything at once or one by one. */
+static void a_segment__may_end_at_any_offset(void **state)
+{
+    struct wal_rig *r = *state;
+    for (size_t bytes = 3800; bytes <= WAL_SEGMENT_BYTES_MIN; bytes++) {
+        wal_rig_open(r);
+        uint64_t last = r->next_index - 1;
+        wal_rig_assert_content(r, r->content.first_index, last, 1);
+        wal_rig_append(r, 1, bytes);
+        if (bytes % 2 == 0) {
+            wal_rig_wait(r);
+        }
+        wal_rig_append(r, 2, 0);
+        wal_rig_truncate(r, last + 3); /* the last of the two */
+        wal_rig_append(r, 1, bytes % 40);
+        wal_rig_drop(r, last);
+        wal_rig_wait(r);
+        assert_int_equal(r->next_index, last + 4);
+        wal_rig_close(r);
+        r->covered_index = last;
+    }
+}
+
+/* --- what is done from inside done --- */
+
+struct closer {
+    struct wal_op op;
+    struct wal_rig *rig;
+    bool full;
+    unsigned closed_count; /* or how often to go on */
+};
+
+static void closer_closed(void *data)
+{
+    struct closer *c = data;
+    c->rig->wal = NULL;
+    c->rig->started = false;
+    c->closed_count++;
+}
+
+static void close_from_done(struct wal_op *op)
+{
+    struct closer *c = CONTAINER_OF(op, struct closer, op);
+    wal_close(c->rig->wal, closer_closed, c);
+    fault_arm(FAULT_DISK_WRITE_FULL, c->full ? 1 : 0);
+    assert_int_equal(c->closed_count, 0); /* not from inside */
+}
+
+/* clang-format off */
+static const struct {
+    const char *name;
+    unsigned before, behind; /* entries, submitted in the same turn */
+    bool full;               /* the disk, from then on */
+} closings[] = {
+    {"alone",                                    0,  0, false},
+    {"with others around it",                    2,  2, false},
+    {"with others that wait for segments",       2, 40, false},
+    {"with others that there is no space for",   2, 40, true},
+};
+/* clang-format on */
+
+static void close__may_come_from_inside_a_done(void **state)
+{
+    struct wal_rig *r = *state;
+    for (size_t i = 0; i < COUNT_OF(closings); i++) {
+        ROW(closings[i].name);
+        struct closer c = {
+            .op = {.kind = WAL_DROP, .done = close_from_done}, .rig = r, .full = closings[i].full};
+        bool full = closings[i].full;
+        wal_rig_open(r);
+        uint64_t last = r->next_index - 1;
+        wal_rig_append(r, 1, 1000);
+        wal_rig_wait(r);
+        log_configure(full ? LOG_LEVEL_COUNT : LOG_ERROR, LOG_TEXT); /* it says so, as an error */
+        wal_rig_append(r, 1 + closings[i].before, 100);
+        wal_submit(r->wal, &c.op);
+        wal_rig_append(r, 1 + closings[i].behind, 1000);
+        uint64_t all = r->next_index - 1;
+        wal_content_clear(&r->content);
+        assert_int_equal(uv_run(&r->loop, UV_RUN_DEFAULT), 0);
+        assert_int_equal(c.closed_count, 1);
+        assert_int_equal(r->pending, 0);
+        fault_reset();
+        log_configure(LOG_ERROR, LOG_TEXT);
+        wal_rig_open(r);
+        uint64_t found = r->next_index - 1;
+        wal_rig_assert_content(r, 1, found, 1);
+        assert_true(found >= last + 2 + closings[i].before);
+        assert_true(full ? found < all : found == all);
+        wal_rig_close(r);
+    }
+}
+
+/* To write the zeros of so large a segment takes a while, and longer on a slow disk. */
+static void close__does_not_wait_for_a_segment_that_nobody_needs(void **state)
+{
+    struct wal_rig *r = *state;
+    r->config.segment_bytes = WAL_SEGMENT_BYTES_MAX;
+    wal_rig_open(r);
+    wal_rig_close(r);
+    assert_int_equal(tmpdir_count(r->dir.path, "log-"), 0);
+    r->config.segment_bytes = WAL_SEGMENT_BYTES_MIN;
+    wal_rig_open(r);
+    wal_rig_append(r, 3, 100);
+    wal_rig_wait(r);
+    reopen(r);
+    wal_rig_assert_content(r, 1, 3, 1);
+}
+
+static void submit_from_done(struct wal_op *op)
+{
+    struct closer *c = CONTAINER_OF(op, struct closer, op);
+    if (--c->closed_count > 0) {
+        wal_submit(c->rig->wal, op); /* the same one, which is ours again */
+        wal_rig_append(c->rig, 3, 900);
+    }
+}
+
+static void submit__may_come_from_inside_a_done(void **state)
+{
+    struct wal_rig *r = *state;
+    struct closer c = {
+        .op = {.kind = WAL_DROP, .done = submit_from_done}, .rig = r, .closed_count = 30};
+    wal_rig_open(r);
+    wal_submit(r->wal, &c.op);
+    while (c.closed_count > 0 || r->pending > 0) {
+        (void)uv_run(&r->loop, UV_RUN_ONCE);
+    }
+    reopen(r);
+    wal_rig_assert_content(r, 1, 29 * 3, 1);
+}
+
 /* --- taking back --- */
 
 static void truncate__removes_a_suffix_for_good(void **state)
@@ -412,6 +545,9 @@ TEST_GROUP(wal, TEST(wal__is_empty_in_an_empty_folder), TEST(wal__gives_back_wha
            TEST(wal__flushes_once_for_everything_that_waits),
            TEST(wal__does_not_flush_when_it_need_not_be_durable),
            TEST(wal__makes_room_for_an_entry_larger_than_a_segment),
+           TEST(a_segment__may_end_at_any_offset), TEST(close__may_come_from_inside_a_done),
+           TEST(submit__may_come_from_inside_a_done),
+           TEST(close__does_not_wait_for_a_segment_that_nobody_needs),
            TEST(truncate__removes_a_suffix_for_good),
            TEST(truncate__is_in_order_with_the_appends_around_it),
            TEST(drop__recycles_segments_and_keeps_the_rest),

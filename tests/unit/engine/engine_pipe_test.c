@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "base/limits.h"
 #include "lib/engine_kit.h"
 #include "lib/test.h"
+#include "log/log.h"
 
 static int setup(void **state)
 {
@@ -70,6 +72,55 @@ static void engine_pipe__answers_with_the_machines_result(void **state)
     engine_kit_ack(k, id);
     assert_int_equal(engine_kit_state(k, id), JOB_COMPLETED);
     assert_true(id_is_none(engine_kit_claim(k, "mail")));
+}
+
+static void stop_at_once(struct engine_config *config)
+{
+    config->stop_wait_ms = 1;
+}
+
+static int setup_impatient(void **state)
+{
+    log_configure(LOG_LEVEL_COUNT, LOG_TEXT);
+    *state = engine_kit_open(stop_at_once);
+    return 0;
+}
+
+static int teardown_impatient(void **state)
+{
+    engine_kit_close(*state);
+    fault_reset();
+    log_configure(LOG_INFO, LOG_AUTO);
+    return 0;
+}
+
+/* Whoever must have its ops back before it closes would wait for space for ever. */
+static void engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up(void **state)
+{
+    struct engine_kit *k = *state;
+    enum { COUNT = 4 };
+    struct engine_kit_op *ops = ops_new(k, COUNT);
+    struct id before = engine_kit_enqueue(k, "mail");
+    fault_arm(FAULT_DISK_WRITE_FULL, 1);
+    start_enqueue(&ops[0], "mail"); /* under way */
+    start_enqueue(&ops[1], "mail"); /* there, or behind it */
+    struct str empty = STR("empty");
+    struct command c = engine_kit_claim_command(&empty, 1);
+    engine_kit_start(&ops[2], &c, 60000);
+    engine_last_call(k->engine, 1);
+    engine_kit_wait(&ops[0]);
+    engine_kit_wait(&ops[1]);
+    engine_kit_wait(&ops[2]);
+    assert_int_equal(ops[0].op.err.code, ERR_UNKNOWN_OUTCOME);
+    assert_true(ops[1].op.err.code == ERR_UNKNOWN_OUTCOME || ops[1].op.err.code == ERR_STOPPING);
+    start_enqueue(&ops[3], "mail"); /* too late */
+    engine_kit_wait(&ops[3]);
+    assert_int_equal(ops[3].op.err.code, ERR_STOPPING);
+    ops_free(ops, COUNT);
+    fault_reset(); /* it may happen after all, and nobody hears of it */
+    engine_kit_stop_engine(k);
+    engine_kit_start_engine(k);
+    assert_int_equal(engine_kit_state(k, before), JOB_PENDING);
 }
 
 static void engine_pipe__a_refusal_of_the_machine_is_an_answer(void **state)
@@ -421,6 +472,8 @@ static void engine_pipe__a_cancel_does_not_overtake_what_is_in_the_lane(void **s
 
 TEST_GROUP(
     engine_pipe,
+    cmocka_unit_test_setup_teardown(engine_pipe__a_last_call_gives_back_what_a_full_disk_holds_up,
+                                    setup_impatient, teardown_impatient),
     cmocka_unit_test_setup_teardown(engine_pipe__a_lane_goes_over_when_the_turn_ends, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__half_of_the_clients_do_not_wait, setup, teardown),

@@ -133,6 +133,27 @@ static void engine__goes_on_after_a_restart(void **state)
     assert_true(id_eq(engine_kit_claim(k, "other"), waiting));
 }
 
+static void engine__removes_what_a_crash_in_a_restore_left(void **state)
+{
+    struct engine_kit *k = *state;
+    static const char *const names[] = {"state.old", "state.staging"};
+    struct id id = engine_kit_enqueue(k, "mail");
+    engine_kit_stop_engine(k);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct os_file_path folder = tmpdir_path(&k->dir, names[i]);
+        struct os_file_path file = os_file_join(folder.z, "000007.sst");
+        struct err err;
+        assert_int_equal(os_file_make_dirs(folder.z, &err), ERR_OK);
+        tmpdir_write(file.z, STR("a table"));
+    }
+    engine_kit_start_engine(k);
+    (void)engine_kit_enqueue(k, "mail"); /* it has started when it answers */
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        assert_int_equal(tmpdir_count(k->config.data_dir, names[i]), 0);
+    }
+    assert_int_equal(engine_kit_state(k, id), JOB_PENDING);
+}
+
 static void engine__the_log_alone_gives_the_same_state(void **state)
 {
     struct engine_kit *k = *state;
@@ -249,6 +270,8 @@ TEST_GROUP(engine, cmocka_unit_test(engine__refuses_a_folder_that_it_cannot_use)
            cmocka_unit_test_setup_teardown(engine__refuses_a_folder_that_another_one_uses, setup,
                                            teardown),
            cmocka_unit_test_setup_teardown(engine__goes_on_after_a_restart, setup, teardown),
+           cmocka_unit_test_setup_teardown(engine__removes_what_a_crash_in_a_restore_left, setup,
+                                           teardown),
            cmocka_unit_test_setup_teardown(engine__the_log_alone_gives_the_same_state, setup,
                                            teardown),
            cmocka_unit_test_setup_teardown(engine__a_lost_state_comes_back_from_the_snapshot,
