@@ -28,6 +28,7 @@
 
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/heap.h"
 #include "base/str.h"
 #include "lib/meter.h"
 #include "os/os_clock.h"
@@ -46,7 +47,7 @@ struct mode;
 enum outcome {
     MORE,    /* the answer is not whole yet */
     DONE,    /* it is, and what the next step needs is kept */
-    REFUSED, /* it says when to come again: kept in again_ns, then in turn_ns if that is later */
+    REFUSED, /* it says when to come again: kept in again_ns */
 };
 
 struct connection {
@@ -56,8 +57,9 @@ struct connection {
     struct buf in;             /* the answer so far */
     char id[64];               /* of the job that a lifecycle is at */
     size_t id_len;
-    int64_t again_ns; /* when to send again; 0: an answer is awaited */
-    int64_t turn_ns;  /* with a rate: when its next request is due */
+    int64_t again_ns;     /* after a refusal: not before this */
+    int64_t turn_ns;      /* with a rate: when its next request is due */
+    struct heap_node due; /* while it waits for the time to send */
 };
 
 /* A kind of work: steps that follow one another on each connection. */
@@ -274,7 +276,6 @@ static void send_request(const struct mode *m, struct connection *c)
     size_t sent = 0;
     m->request(c, c->step, out);
     CHECK(!out->overflow);
-    c->again_ns = 0;
     buf_clear(&c->in);
     /* A request fits into the socket's buffer: there is one at a time. */
     while (sent < out->len) {
@@ -306,9 +307,9 @@ struct load {
     struct connection *list;
     unsigned count;
     int64_t end_ns;
-    int64_t gap_ns;   /* between two requests of a connection; 0: none */
-    unsigned busy;    /* connections that go on */
-    unsigned waiting; /* of these, those that wait for the time to send */
+    int64_t gap_ns;  /* between two requests of a connection; 0: none */
+    unsigned busy;   /* connections that go on */
+    struct heap due; /* of these, those that wait for the time to send */
     uint64_t rounds;
     uint64_t begun; /* rounds, those under way included */
     uint64_t rounds_max;
@@ -319,20 +320,22 @@ struct load {
 static void send_later(struct load *l, struct connection *c)
 {
     c->turn_ns += l->gap_ns;
-    c->again_ns = c->again_ns > c->turn_ns ? c->again_ns : c->turn_ns;
-    l->waiting++;
+    heap_set(&l->due, &c->due, c->again_ns > c->turn_ns ? c->again_ns : c->turn_ns);
 }
 
 /* Those whose time has come. */
 static void send_due(struct load *l, int64_t now_ns)
 {
-    for (unsigned i = 0; i < l->count && l->waiting > 0; i++) {
-        struct connection *c = &l->list[i];
-        if (c->again_ns != 0 && c->again_ns <= now_ns) {
-            l->waiting--;
-            send_request(l->mode, c);
-        }
+    struct heap_node *first;
+    while ((first = heap_first(&l->due)) != NULL && first->key <= now_ns) {
+        heap_remove(&l->due, first);
+        send_request(l->mode, CONTAINER_OF(first, struct connection, due));
     }
+}
+
+static bool is_before(const struct heap_node *a, const struct heap_node *b)
+{
+    return a < b;
 }
 
 static void step(struct load *l, struct connection *c, bool over)
@@ -380,7 +383,7 @@ static void run(struct load *l)
     l->begun = l->count;
     while (l->busy > 0) {
         struct epoll_event events[EVENTS];
-        int n = epoll_wait(poll, events, EVENTS, l->waiting > 0 ? 1 : -1);
+        int n = epoll_wait(poll, events, EVENTS, l->due.count > 0 ? 1 : -1);
         CHECK(n >= 0 || errno == EINTR);
         int64_t now_ns = os_clock_mono().ns;
         for (int i = 0; i < n; i++) {
@@ -419,6 +422,7 @@ int main(int argc, char **argv)
             buf_init(&list[i].out[step], REPLY_BYTES_MAX);
         }
         buf_init(&list[i].in, REPLY_BYTES_MAX);
+        list[i].due = heap_node_out();
     }
     struct meter start = meter_now();
     struct load load = {.mode = m,
@@ -427,6 +431,7 @@ int main(int argc, char **argv)
                         .rounds_max = rounds == 0 ? UINT64_MAX : (uint64_t)rounds,
                         .gap_ns = rate == 0 ? 0 : count * NS_PER_S / rate,
                         .end_ns = os_clock_mono().ns + seconds * NS_PER_S};
+    heap_init(&load.due, is_before);
     run(&load);
     struct meter cost = meter_since(start);
     double jobs = (double)(load.rounds * m->jobs_per_round);
@@ -444,6 +449,7 @@ int main(int argc, char **argv)
         }
         buf_deinit(&list[i].in);
     }
+    heap_deinit(&load.due);
     free(list);
     return 0;
 }
