@@ -14,6 +14,8 @@
 /* An answer: a thousand documents of the largest kind. */
 #define ANSWER_BYTES_MAX ((size_t)1 << 30)
 
+enum { SHUT_ASK_MS = 1000 }; /* how long a search goes on for a client that sends no more */
+
 void *api_call__alloc(struct api_call *c, size_t size)
 {
     void *p = arena_alloc(c->arena, size, _Alignof(max_align_t));
@@ -348,10 +350,14 @@ static void watch_stopping(struct http_request *req)
     }
 }
 
+/* A search for one that has most likely gone must not keep a thread of the view for long. */
 static void watch_shut(struct http_request *req)
 {
     struct api_call *c = req->data;
     c->shut = true;
+    if (c->ask_busy) {
+        view_shorten(&c->ask, SHUT_ASK_MS);
+    }
     watch_stopping(req);
 }
 
@@ -506,6 +512,9 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
     api_call__buf(&c->answer);
     c->ask_busy = true;
     view_ask(c->api->config.view, &c->ask);
+    if (c->shut) {
+        view_shorten(&c->ask, SHUT_ASK_MS);
+    }
 }
 
 void api_call__reply_asked(struct api_call *c)

@@ -22,14 +22,14 @@ enum {
     BLOCK_BYTES = 256 * 1024, /* unless one text is larger */
     COMPLAINT_BYTES = 256,
     AGE_S_MAX = 600, /* well below the CPU time of a child */
-    LOOK_MS = 50,    /* between two looks at whether the answer is still wanted */
+    LOOK_MS = 50,    /* between two looks at how long the answer is wanted */
 };
 
 struct jqbox {
     pid_t pid;
     int fd;
     bool broken;
-    const atomic_bool *stop; /* NULL: nobody stops it */
+    const atomic_int_fast64_t *until_ns; /* how long the answer is wanted; NULL: nobody says */
     int64_t opened_ns;
     struct buf program;
     struct buf out; /* frames to be sent */
@@ -133,12 +133,13 @@ static void put_frame(struct jqbox *b, struct str bytes)
 
 static enum err_code wait_for(struct jqbox *b, int64_t deadline_ns, struct err *err)
 {
-    int64_t left_ns = deadline_ns - os_clock_mono().ns;
-    if (left_ns <= 0 || (b->stop != NULL && atomic_load(b->stop))) {
+    int64_t until_ns = b->until_ns == NULL ? INT64_MAX : atomic_load(b->until_ns);
+    int64_t now_ns = os_clock_mono().ns;
+    if (now_ns >= deadline_ns || now_ns >= until_ns) {
         return too_long(b, err);
     }
-    int64_t left_ms = left_ns / NS_PER_MS + 1;
-    if (b->stop != NULL && left_ms > LOOK_MS) {
+    int64_t left_ms = (deadline_ns - now_ns) / NS_PER_MS + 1;
+    if (b->until_ns != NULL && left_ms > LOOK_MS) {
         left_ms = LOOK_MS;
     }
     bool more = b->sent < b->out.len;
@@ -277,9 +278,9 @@ bool jqbox_add(struct jqbox *b, struct str text)
     return true;
 }
 
-void jqbox_watch(struct jqbox *b, const atomic_bool *stop)
+void jqbox_watch(struct jqbox *b, const atomic_int_fast64_t *until_ns)
 {
-    b->stop = stop;
+    b->until_ns = until_ns;
 }
 
 enum err_code jqbox_ask(struct jqbox *b, int64_t deadline_ns, const bool **out, size_t *out_count,

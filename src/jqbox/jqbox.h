@@ -46,9 +46,9 @@ bool jqbox_fits(const struct jqbox *b, struct str program);
  * text always fits into an empty block. */
 ATTR_NODISCARD bool jqbox_add(struct jqbox *b, struct str text);
 
-/* From now on jqbox_ask also gives up, as when the time is over, soon after *stop has become true,
- * which any thread may make it. NULL: no more. */
-void jqbox_watch(struct jqbox *b, const atomic_bool *stop);
+/* From now on the time is over soon after *until_ns, too, which any thread may change. NULL: no
+ * more. */
+void jqbox_watch(struct jqbox *b, const atomic_int_fast64_t *until_ns);
 
 /* Send the block and wait for its answers, in the order of the texts; they live until the next
  * call. Fails with ERR_SEARCH when the time was over, and with ERR_VALIDATION when the program has

@@ -221,13 +221,10 @@ static void unwatch_signals(struct server *s)
     CHECK(uv_loop_close(&s->loop) == 0);
 }
 
+/* That it is ready is the last that is said of a start: whoever waits for it has read the rest. */
 static void log_ready(const struct server *s)
 {
     const struct settings *set = &s->settings;
-    log_info("corvo server ready", LOG_STR("bind", set->bind),
-             LOG_U64("port", http_server_port(s->http, 0)), LOG_STR("data_dir", set->data_dir),
-             LOG_STR("node_id", set->node_id), LOG_BOOL("durable", set->durable),
-             LOG_BOOL("tls", set->tls_cert.len > 0));
     if (!set->durable) {
         log_warn("not durable", LOG_Z("meaning", "acknowledged writes may be lost in a power cut"));
     }
@@ -240,6 +237,10 @@ static void log_ready(const struct server *s)
     if (set->join.len > 0 || set->discover.len > 0) {
         log_warn("join skipped", LOG_Z("meaning", "bootstrap was asked for and wins"));
     }
+    log_info("corvo server ready", LOG_STR("bind", set->bind),
+             LOG_U64("port", http_server_port(s->http, 0)), LOG_STR("data_dir", set->data_dir),
+             LOG_STR("node_id", set->node_id), LOG_BOOL("durable", set->durable),
+             LOG_BOOL("tls", set->tls_cert.len > 0));
 }
 
 static void stop(struct server *s)

@@ -37,8 +37,8 @@ static int is_enough(void *data)
     if (r->looks_left > 0 && --r->looks_left == 0) {
         return 1;
     }
-    return (r->ask != NULL && atomic_load(&r->ask->cancelled)) ||
-           os_clock_mono().ns > r->deadline_ns;
+    int64_t now_ns = os_clock_mono().ns;
+    return now_ns > r->deadline_ns || (r->ask != NULL && now_ns > atomic_load(&r->ask->until_ns));
 }
 
 static void close_reader(struct view_reader *r)
@@ -232,7 +232,7 @@ void view_ask(struct view *v, struct view_ask *ask)
     ask->view = v;
     ask->next = NULL;
     ask->index = ask->lag = 0;
-    atomic_store(&ask->cancelled, false);
+    atomic_store(&ask->until_ns, INT64_MAX);
     ask->deadline_ns = os_clock_mono().ns + v->config.wait_ms * NS_PER_MS;
     uv_mutex_lock(&v->lock);
     if (v->stopping) {
@@ -274,8 +274,13 @@ void view_cancel(struct view_ask *ask)
         (void)err_set(&ask->err, ERR_SEARCH, "the search was cancelled");
         answer(ask);
     } else {
-        atomic_store(&ask->cancelled, true); /* its reader sees it, or has ended */
+        atomic_store(&ask->until_ns, 0); /* its reader sees it, or has ended */
     }
+}
+
+void view_shorten(struct view_ask *ask, int64_t ms)
+{
+    atomic_store(&ask->until_ns, os_clock_mono().ns + ms * NS_PER_MS);
 }
 
 /* For the writer */

@@ -61,7 +61,7 @@ struct view_ask {
     /* result */
     struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (there is no file yet):
                        run was not called. What goes wrong inside run is run's to tell: its
-                       functions say ERR_SEARCH when ask_ms were over or it was cancelled */
+                       functions say ERR_SEARCH when ask_ms were over or it was cut short */
     uint64_t index; /* the watermark that run saw */
     uint64_t lag;   /* changed jobs that it did not see */
     /* private */
@@ -70,7 +70,7 @@ struct view_ask {
     struct view_ask *next;
     uint64_t wait_index;
     int64_t deadline_ns;
-    atomic_bool cancelled;
+    atomic_int_fast64_t until_ns; /* how long the answer is wanted */
 };
 
 /* From any thread. */
@@ -78,6 +78,9 @@ void view_ask(struct view *v, struct view_ask *ask);
 /* Nobody wants the answer any more: a question that waits is refused, one that runs is cut short;
  * done comes as always. From any thread that knows that the ask is still there. */
 void view_cancel(struct view_ask *ask);
+/* Perhaps somebody wants the answer, but not for long: from now on it may run for so many ms. From
+ * the same threads. */
+void view_shorten(struct view_ask *ask, int64_t ms);
 
 struct view_status {
     uint64_t index;    /* watermark of the rows */

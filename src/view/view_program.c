@@ -103,7 +103,7 @@ enum err_code view_program__select(struct view_reader *r, struct view_program *p
         code = open_box(r, p->text, err);
     }
     if (code == ERR_OK) {
-        jqbox_watch(r->box, r->ask == NULL ? NULL : &r->ask->cancelled);
+        jqbox_watch(r->box, r->ask == NULL ? NULL : &r->ask->until_ns);
         code = walk_rows(&w, err);
     }
     (void)sqlite3_finalize(w.payload);
