@@ -270,9 +270,9 @@ static void http_tls__says_good_bye_to_idle_clients(void **state)
 {
     (void)state;
     static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0";
-    static const struct str first[] = {
-        {"GET /hello HTTP/1.1\r\n" H "\r\n", 32},
-        {preface, sizeof preface - 1},
+    const struct str first[] = {
+        STR("GET /hello HTTP/1.1\r\n" H "\r\n"),
+        str_from(preface, sizeof preface - 1),
     };
     struct world w;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
