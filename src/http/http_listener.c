@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/map.h"
+#include "http/http1_encode.h"
 #include "http/http_listener_int.h"
 #include "http/http_status.h"
 #include "log/log.h"
@@ -146,21 +146,30 @@ static void slot_send(struct http_listener *l, struct http_slot *slot)
 /* Say why and close. Best effort: the client may not have written anything yet. */
 static void turn_away(struct http_listener *l, int fd, bool tls, struct http_problem problem)
 {
-    HTTP_LOOP_COUNT(&l->loops[0], connections_refused, 1);
+    struct http_loop *loop = &l->loops[0];
+    HTTP_LOOP_COUNT(loop, connections_refused, 1);
     if (!tls) {
-        char body_room[HTTP_STATUS_BODY_MAX];
-        char text[HTTP_STATUS_BODY_MAX * 2];
-        struct str body = http_status_body(problem, body_room);
-        struct str reason = http_status_reason(problem.status);
-        int n =
-            snprintf(text, sizeof text,
-                     "HTTP/1.1 %d " STR_FMT "\r\nContent-Type: application/json\r\n"
-                     "Content-Length: %zu\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" STR_FMT,
-                     problem.status, STR_ARG(reason), body.len, STR_ARG(body));
-        CHECK(n > 0);
-        CHECK((size_t)n < sizeof text);
-        (void)send(fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+        char room[HTTP_STATUS_BODY_MAX];
+        struct str body = http_status_body(problem, room);
+        const struct http_header later = {STR("Retry-After"), STR("1")};
+        const struct http_response response = {.status = problem.status,
+                                               .content_type = STR("application/json"),
+                                               .headers = &later,
+                                               .header_count = 1};
+        const struct http1_answer answer = {.response = &response,
+                                            .framing = HTTP1_LENGTH,
+                                            .length = body.len,
+                                            .connection = STR("close"),
+                                            .date = http_loop__date(loop),
+                                            .common = loop->common,
+                                            .body = body};
+        struct http_out out;
+        http_out_init(&out, &loop->blocks);
+        http1_encode_head(&out, &answer);
+        struct str text = http_out_first(&out);
+        (void)send(fd, text.ptr, text.len, MSG_NOSIGNAL | MSG_DONTWAIT);
         (void)shutdown(fd, SHUT_WR);
+        http_out_clear(&out);
     }
     (void)close(fd);
 }

@@ -565,9 +565,12 @@ void http_fixture_open_config(struct http_fixture *f, const struct http_server_c
 void http_fixture_open(struct http_fixture *f, const struct http_limits *limits, unsigned threads)
 {
     static const struct http_listen listen_on = {.address = "127.0.0.1:0"};
+    static const struct http_header every_answer = {{"X-Every", 7}, {"answer", 6}};
     struct http_server_config config = {
         .listen = &listen_on,
         .listen_count = 1,
+        .headers = &every_answer,
+        .header_count = 1,
         .threads = threads,
         .limits = limits == NULL ? HTTP_LIMITS_DEFAULT : *limits,
     };

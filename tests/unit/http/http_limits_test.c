@@ -13,6 +13,7 @@ static void expect_refusal(struct net_client *c, int status, const char *body)
     expect_str(a.body, str_from_z(body));
     expect_str(net_client_header(&a, STR("content-type")), STR("application/json"));
     expect_str(net_client_header(&a, STR("connection")), STR("close"));
+    expect_str(net_client_header(&a, STR("x-every")), STR("answer"));
     net_client_read_all(c);
     assert_false(c->reset);
     assert_int_equal(c->in.len, 0);
