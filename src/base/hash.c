@@ -25,6 +25,7 @@ static uint64_t add_strides(uint64_t h, const uint8_t *p, size_t strides)
 {
     uint64_t lane[LANES] = {h, hash_u64(h + 1), hash_u64(h + 2), hash_u64(h + 3)};
     for (; strides > 0; strides--, p += STRIDE) {
+#pragma GCC unroll LANES /* so that they stay in registers */
         for (unsigned i = 0; i < LANES; i++) {
             lane[i] = add_word(lane[i], word_at(p + i * sizeof(uint64_t)));
         }

@@ -79,6 +79,25 @@ static uint32_t mask_of(const struct job *j)
     return mask;
 }
 
+static bool member_is_set(const struct member *m, const struct job *j)
+{
+    const void *at = (const char *)j + m->offset;
+    switch (m->kind) {
+    case MEMBER_TEXT:
+        return IS_SET_TEXT(*(const struct str *)at);
+    case MEMBER_TIME:
+    case MEMBER_I64:
+        return IS_SET_I64(*(const int64_t *)at);
+    case MEMBER_U32:
+    case MEMBER_I32:
+        return IS_SET_U32(*(const uint32_t *)at);
+    case MEMBER_ID:
+        return IS_SET_ID(*(const struct id *)at);
+    default:
+        UNREACHABLE("a member has one of the kinds");
+    }
+}
+
 static void member_encode(const struct member *m, const struct job *j, struct buf *out)
 {
     const void *at = (const char *)j + m->offset;
@@ -226,11 +245,10 @@ static enum err_code decode(struct id id, struct str doc, struct job *j, bool he
     j->queue = unpack_text(&u);
     uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
     for (uint32_t left = wanted; left != 0; left &= left - 1) {
-        member_decode(&members[__builtin_ctz(left)], &u, j);
-    }
-    /* One that is there but says nothing was never written: a document has one encoding. */
-    if (mask_of(j) != wanted) {
-        u.bad = true;
+        const struct member *m = &members[__builtin_ctz(left)];
+        member_decode(m, &u, j);
+        /* One that is there but says nothing was never written: a document has one encoding. */
+        u.bad |= !member_is_set(m, j);
     }
     if (!head) {
         j->payload = unpack_text(&u);
