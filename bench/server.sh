@@ -10,7 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bin=${1:-$here/../build/release/bench}
 seconds=${2:-4}
-rounds=${3:-3}
+rounds=${3:-5}
 corvo=$bin/../corvo
 connections=256
 work=$(mktemp -d)
@@ -96,18 +96,19 @@ for ((round = 1; round <= rounds; round++)); do
     done
 done
 
-median() { sort -n "$work/$1.rates" | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
+# Within a round, because the machine is not as fast in the next.
 ratio() {
-    awk -v a="$(median "$1")" -v b="$(median "$2")" -v what="$3" -v want="$4" \
-        'BEGIN {printf "%-52s %6.2f  (wanted %s)\n", what, a / b, want}'
+    paste "$work/$1.rates" "$work/$2.rates" | awk '{print $1 / $2}' | median |
+        awk -v what="$3" -v want="$4" '{printf "%-52s %6.2f  (wanted %s)\n", what, $1, want}'
 }
 echo
 echo "medians of $rounds rounds"
 ratio corvo-enqueue beanstalk-put "durable enqueue / beanstalkd put in memory" 0.75
 ratio corvo-enqueue beanstalk-put-fsync "durable enqueue / beanstalkd put with fsync" 5
 ratio corvo-lifecycle beanstalk-lifecycle "durable lifecycle / beanstalkd's in memory" 0.6
-awk -v a="$(median corvo-batch)" \
-    'BEGIN {printf "%-52s %6.0f  (wanted 300000)\n", "durable enqueue in batches of 100, jobs/s", a}'
+median <"$work/corvo-batch.rates" |
+    awk '{printf "%-52s %6.0f  (wanted 300000)\n", "durable enqueue in batches of 100, jobs/s", $1}'
 ratio corvo-batch-overload corvo-batch "goodput at twice the rate of the peak / peak" 0.9
 awk '{if ($1 > max) max = $1} END {printf "%-52s %6.0f\n", "peak memory of the server then, MiB", max}' \
     "$work/memory"
