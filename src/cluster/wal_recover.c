@@ -329,9 +329,9 @@ static enum err_code read_folder(struct recovery *r, struct err *err)
     return code;
 }
 
-/* The segment that the newest one was sealed for has not begun. Its name and its zeros were on disk
- * before the seal, so only somebody's hand, or a disk that lies, can have taken the file away, and
- * all that was written to it since. */
+/* The newest segment that has begun may be sealed for another, which then was in the folder with its
+ * zeros before the seal was written. No crash takes it away again: without it, what was acknowledged
+ * in it is lost. */
 static enum err_code check_next(const struct recovery *r, struct err *err)
 {
     const struct wal_file *next = find_idle(r, r->end_next);
