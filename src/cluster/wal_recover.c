@@ -329,9 +329,9 @@ static enum err_code read_folder(struct recovery *r, struct err *err)
     return code;
 }
 
-/* The newest segment that has begun may be sealed for another, which then was in the folder with its
- * zeros before the seal was written. No crash takes it away again: without it, what was acknowledged
- * in it is lost. */
+/* The newest segment that has begun may be sealed for another, which then was in the folder with
+ * its zeros before the seal was written. No crash takes it away again: without it, what was
+ * acknowledged in it is lost. */
 static enum err_code check_next(const struct recovery *r, struct err *err)
 {
     const struct wal_file *next = find_idle(r, r->end_next);
