@@ -107,7 +107,7 @@ static bool type_is_entry(uint8_t type)
 
 static bool type_is_mark(uint8_t type)
 {
-    return type == SEGMENT_TRUNCATE || type == SEGMENT_RESET;
+    return type >= SEGMENT_TRUNCATE && type <= SEGMENT_SEAL;
 }
 
 void segment_batch_add(struct segment_batch *b, uint32_t seed, const struct segment_record *r)

@@ -9,7 +9,8 @@
  * of one behind the last record must not look like a record because somebody wrote it so.
  *
  * A segment is only ever appended to. What Raft takes back is taken back by a record too: TRUNCATE
- * removes the entries from an index on, RESET all of them.
+ * removes the entries from an index on, RESET all of them. SEAL is the last record of a segment
+ * that another one follows, and names it, so that the next one cannot be lost unnoticed.
  *
  * Every record also says how far the segment was known to be on disk when it was written. That
  * tells a torn tail, which nobody was promised, from damage to something that was: see
@@ -28,6 +29,7 @@
 enum {
     SEGMENT_HEADER_BYTES = 64,
     SEGMENT_RECORD_BYTES = 32, /* in front of each payload */
+    SEGMENT_SEAL_BYTES = SEGMENT_RECORD_BYTES,
     SEGMENT_ALIGN = 8,
     SEGMENT_VERSION = 1,
     SEGMENT_PAYLOAD_BYTES_MAX = 1 << 30,
@@ -40,12 +42,13 @@ enum segment_type {
     SEGMENT_CHANGE = 3,
     SEGMENT_TRUNCATE = 16, /* the entries from index on are void */
     SEGMENT_RESET = 17,    /* all entries are void; the next one has this index */
+    SEGMENT_SEAL = 18,     /* the log goes on in the segment of this generation */
 };
 
 struct segment_record {
     enum segment_type type;
-    uint64_t index;
-    uint64_t term; /* 0 for TRUNCATE and RESET */
+    uint64_t index; /* for SEAL, the generation */
+    uint64_t term;  /* 0 for TRUNCATE, RESET and SEAL */
     struct str payload;
     uint64_t flushed; /* the segment was on disk up to this offset when the record was written */
 };

@@ -59,7 +59,8 @@ void wal_content_clear(struct wal_content *c);
 /* Open, or create, the log. Entries up to covered_index may be missing, because a snapshot has
  * them; everything else that is not as it was written gives ERR_CORRUPT with the file and the
  * offset, except the end of the last segment: what a crash left unfinished there was never promised
- * and is removed. */
+ * and is removed. Without durable, a newest segment whose file is missing is accepted with a
+ * warning. */
 ATTR_NODISCARD enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
                                       struct wal **out_wal, struct wal_content *out_content,
                                       struct err *err);

@@ -9,6 +9,11 @@
  * does a file that is smaller than when the segment began, because its size was on disk before
  * that.
  *
+ * A segment is sealed when the next one is ready, just before that begins. A sealed one whose next
+ * is not in the folder shows that the newest file is missing. When the next one is there and has
+ * not begun, the process ended in between: the seal is taken back, and writing goes on in front of
+ * it.
+ *
  * What is found is flushed before anybody builds on it: it may have come from the page cache of a
  * process that died before its own flush. What no record knew to be on disk is written again first:
  * when that flush failed, the system has forgotten that it owes the disk these pages, and would
@@ -43,6 +48,7 @@ struct recovery {
     uint64_t end_generation;
     size_t end_at;
     enum segment_stop end_stop;
+    uint64_t end_next;     /* the generation that its seal names; 0 without a seal */
     bool end_has_more;     /* there are valid records behind the end */
     bool end_was_promised; /* one of them knew what should be there to be on disk */
 };
@@ -102,6 +108,9 @@ static void add_entry(struct recovery *r, const struct segment_record *record)
 static enum err_code apply_record(struct recovery *r, const struct segment_record *record,
                                   size_t at, struct err *err)
 {
+    if (r->end_next != 0) {
+        return damaged(err, r->file->generation, at, "a record behind the seal");
+    }
     switch (record->type) {
     case SEGMENT_COMMAND:
     case SEGMENT_BARRIER:
@@ -119,6 +128,9 @@ static enum err_code apply_record(struct recovery *r, const struct segment_recor
         return ERR_OK;
     case SEGMENT_RESET:
         start_over(r, record->index);
+        return ERR_OK;
+    case SEGMENT_SEAL:
+        r->end_next = record->index;
         return ERR_OK;
     default:
         UNREACHABLE("the scan gives no other record");
@@ -143,8 +155,18 @@ static void note_end(struct recovery *r)
     }
 }
 
-/* A segment must go on where the one before it ended. One that does not may still be a first one:
- * the files before it were dropped, and only some of them are gone. */
+static const struct wal_file *find_idle(const struct recovery *r, uint64_t generation)
+{
+    const struct wal_file *f = r->idle.first;
+    while (f != NULL && f->generation != generation) {
+        f = f->next;
+    }
+    return f;
+}
+
+/* A segment must go on where the one before it ended, and be the one that this was sealed for. One
+ * that is not may still be a first one: the files before it were dropped, and only some of them are
+ * gone. */
 static enum err_code join(struct recovery *r, struct err *err)
 {
     uint64_t first = r->scan.first_index;
@@ -152,7 +174,8 @@ static enum err_code join(struct recovery *r, struct err *err)
         r->content.first_index = first;
         return ERR_OK;
     }
-    if (first == next_index(r) && !r->end_has_more) {
+    bool is_next = r->end_next == 0 || r->end_next == r->file->generation;
+    if (is_next && first == next_index(r) && !r->end_has_more) {
         return ERR_OK;
     }
     if (first <= r->covered_index + 1) {
@@ -161,6 +184,14 @@ static enum err_code join(struct recovery *r, struct err *err)
         start_over(r, first);
         return ERR_OK;
     }
+    struct wal_name before = wal_files__name(WAL_FILES_LOG, r->end_generation);
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, r->file->generation);
+    if (!is_next && find_idle(r, r->end_next) == NULL) {
+        struct wal_name missing = wal_files__name(WAL_FILES_LOG, r->end_next);
+        return err_set(err, ERR_CORRUPT,
+                       "log segment '%s' is missing between '%s' and '%s': bring the file back",
+                       missing.z, before.z, name.z);
+    }
     if (r->idle.count > 0) {
         return damaged(err, r->idle.first->generation, 0,
                        "no valid header, and entries are missing");
@@ -168,8 +199,6 @@ static enum err_code join(struct recovery *r, struct err *err)
     if (r->end_has_more) {
         return damaged(err, r->end_generation, r->end_at, segment_stop_text(r->end_stop));
     }
-    struct wal_name before = wal_files__name(WAL_FILES_LOG, r->end_generation);
-    struct wal_name name = wal_files__name(WAL_FILES_LOG, r->file->generation);
     return err_set(err, ERR_CORRUPT,
                    "log segment '%s' begins with entry %" PRIu64 ", but entry %" PRIu64
                    " is next: '%s' has %s at offset %zu",
@@ -182,14 +211,18 @@ static enum err_code read_records(struct recovery *r, struct err *err)
     struct segment_record record;
     size_t at = r->scan.at;
     r->end_flushed = 0;
+    r->end_next = 0;
+    r->file->used = at;
     while (segment_scan_next(&r->scan, &record)) {
         if (apply_record(r, &record, at, err) != ERR_OK) {
             return err->code;
         }
         r->end_flushed = record.flushed;
         at = r->scan.at;
+        if (record.type != SEGMENT_SEAL) { /* writing goes on in front of that, if here at all */
+            r->file->used = at;
+        }
     }
-    r->file->used = r->scan.at;
     note_end(r);
     return ERR_OK;
 }
@@ -296,6 +329,29 @@ static enum err_code read_folder(struct recovery *r, struct err *err)
     return code;
 }
 
+/* The newest segment that has begun may be sealed for another, which then was in the folder with
+ * its zeros before the seal was written. No crash takes it away again: without it, what was
+ * acknowledged in it is lost. */
+static enum err_code check_next(const struct recovery *r, struct err *err)
+{
+    const struct wal_file *next = find_idle(r, r->end_next);
+    if (r->end_next == 0 || (next != NULL && next->size >= WAL_SEGMENT_BYTES_MIN)) {
+        return ERR_OK;
+    }
+    struct wal_name name = wal_files__name(WAL_FILES_LOG, r->end_next);
+    const char *what = next == NULL ? "missing" : "cut";
+    uint64_t last = next_index(r) - 1 > r->covered_index ? next_index(r) - 1 : r->covered_index;
+    if (r->w->durable) {
+        return err_set(err, ERR_CORRUPT,
+                       "log segment '%s' is %s: bring the file back to '%s'; a start without "
+                       "durability accepts the loss of what followed entry %" PRIu64,
+                       name.z, what, r->w->dir.z, last);
+    }
+    log_warn("log segment missing", LOG_Z("file", name.z), LOG_Z("folder", r->w->dir.z),
+             LOG_U64("last_index", last));
+    return ERR_OK;
+}
+
 static bool is_zero(const char *p, size_t n)
 {
     return n == 0 || (p[0] == 0 && memcmp(p, p + 1, n - 1) == 0);
@@ -332,7 +388,7 @@ static enum err_code reopen_last(struct recovery *r, struct err *err)
         return damaged(err, last->generation, r->end_at, segment_stop_text(r->end_stop));
     }
     r->file = last;
-    if (read_image(r, err) != ERR_OK) {
+    if (check_next(r, err) != ERR_OK || read_image(r, err) != ERR_OK) {
         return err->code;
     }
     struct wal_name name = wal_files__name(WAL_FILES_LOG, last->generation);

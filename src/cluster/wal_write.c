@@ -76,10 +76,11 @@ void wal_write__flush(struct wal *w)
     w->status.flush_count++;
 }
 
+/* Is there room for a record, and for the seal that will stand behind the last one? */
 static bool has_room(const struct wal *w, uint64_t bytes)
 {
     const struct wal_file *f = w->used.last;
-    return f != NULL && f->used + w->batch.bytes + bytes <= f->size;
+    return f != NULL && f->used + w->batch.bytes + bytes + SEGMENT_SEAL_BYTES <= f->size;
 }
 
 /* A segment is tried at once, but after the disk had no space for one only when the timer says. */
@@ -137,7 +138,7 @@ void wal_write__upkeep_end(struct wal *w)
 /* Make the ready segment large enough for one record; false when there is no space for that. */
 static bool fit_ready(struct wal *w, uint64_t bytes)
 {
-    uint64_t size = SEGMENT_HEADER_BYTES + bytes;
+    uint64_t size = SEGMENT_HEADER_BYTES + bytes + SEGMENT_SEAL_BYTES;
     if (w->ready->size >= size) {
         return true;
     }
@@ -153,8 +154,27 @@ static bool fit_ready(struct wal *w, uint64_t bytes)
     return !w->make_refused;
 }
 
-/* Go on in the next segment. The one before is flushed first, durable or not: a segment that has
- * begun proves that those before it are whole. False when the next one is not there yet. */
+/* Write into the segment which one follows it, when that is ready and nothing is in the batch.
+ * False when the disk is full. */
+static bool seal(struct wal *w)
+{
+    const struct wal_file *f = w->used.last;
+    if (f == NULL || f->used + SEGMENT_SEAL_BYTES > f->size) {
+        return true; /* the first one; or one that was filled up before there were seals */
+    }
+    const struct segment_record r = {
+        .type = SEGMENT_SEAL, .index = w->ready->generation, .flushed = w->flushed};
+    segment_batch_add(&w->batch, w->seed, &r);
+    if (!wal_write__batch(w)) {
+        segment_batch_clear(&w->batch); /* whoever comes back here seals it again */
+        return false;
+    }
+    return true;
+}
+
+/* Go on in the next segment. The one before is sealed and flushed first, durable or not: a segment
+ * that has begun proves that those before it are whole, and one that is sealed that the next one is
+ * in the folder. False when the next one is not there yet. */
 static bool roll(struct wal *w, uint64_t bytes)
 {
     if (!wal_write__batch(w)) {
@@ -165,7 +185,7 @@ static bool roll(struct wal *w, uint64_t bytes)
         wal_files__upkeep(&w->upkeep);
         wal_write__upkeep_end(w);
     }
-    if (w->ready == NULL || !fit_ready(w, bytes)) {
+    if (w->ready == NULL || !fit_ready(w, bytes) || !seal(w)) {
         return false;
     }
     wal_write__flush(w);

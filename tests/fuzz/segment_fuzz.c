@@ -4,7 +4,7 @@
  *
  * The checksums would keep the fuzzer out of everything behind them, so the image is looked at
  * twice: as it came, and with the checksums made right. The corpus is tests/golden/segment-1.bin,
- * whole, cut and changed.
+ * whole, cut and changed, and segment-1-seal.bin.
  */
 #include "cluster/segment.h"
 

@@ -193,6 +193,36 @@ class DamagedFiles(unittest.TestCase):
         (self.folder / "away").rename(log)
         self.check_all_there()
 
+    def newest_segment(self):
+        """The last file of the log that has its own number in its header: that was written to."""
+        return max(f for f in (self.folder / "raft" / "log").glob("log-*")
+                   if f.read_bytes()[16:24] == int(f.name[4:], 16).to_bytes(8, "little"))
+
+    def test_newest_segment_that_is_gone(self):
+        server = Server(NO_LIMIT, "--segment-bytes", "65536", data_dir=str(self.folder))
+        for _ in range(3):
+            made = server.client().enqueue_batch([{"queue": "q", "payload": "x" * 500}] * 100)
+            self.jobs += made["job_ids"]
+        server.kill()
+        newest = self.newest_segment()
+        newest.rename(self.folder / "away")
+        self.assertIn(f"log segment '{newest.name}' is missing: bring the file back",
+                      self.refusal())
+        (self.folder / "away").rename(newest)
+        self.check_all_there()
+
+    def test_newest_segment_that_is_given_up(self):
+        server = Server(NO_LIMIT, "--segment-bytes", "65536", data_dir=str(self.folder))
+        kept = self.jobs + server.client().enqueue_batch([{"queue": "q"}] * 100)["job_ids"]
+        server.client().enqueue_batch([{"queue": "q", "payload": "x" * 1000}] * 100)
+        server.kill()
+        self.newest_segment().unlink()
+        self.refusal()
+        with Server("--durable=false", NO_LIMIT, data_dir=str(self.folder)):
+            pass
+        self.jobs = kept
+        self.check_all_there()
+
     def test_snapshot_that_is_gone(self):
         snapshots = self.folder / "raft" / "snapshots"
         snapshots.rename(self.folder / "away")

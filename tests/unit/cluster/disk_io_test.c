@@ -393,6 +393,33 @@ static void open__refuses_a_snapshot_without_the_log_behind_it(void **state)
     assert_int_equal(disk_io_last_index(r->disk), 2);
 }
 
+/* The older files go on to exist and fit together: only the last of them can say that one is gone.
+ */
+static void open__refuses_a_log_without_its_newest_segment(void **state)
+{
+    struct rig *r = *state;
+    struct os_file_path log = tmpdir_path(&r->dir, "log");
+    struct err err;
+    open_disk(r);
+    bootstrap(r);
+    assert_int_equal(disk_io_fill(r->disk, 500, &err), ERR_OK);
+    disk_io_free(TAKE(r->disk));
+    struct os_file_path newest = tmpdir_find(log.z, "log-", tmpdir_count(log.z, "log-") - 1);
+    assert_int_equal(unlink(newest.z), 0);
+    for (unsigned again = 0; again < 2; again++) {
+        assert_int_equal(disk_io_open(&r->config, &r->disk, &err), ERR_CORRUPT);
+        assert_non_null(strstr(err.msg, strrchr(newest.z, '/') + 1));
+        assert_non_null(strstr(err.msg, "is missing"));
+        assert_non_null(strstr(err.msg, log.z));
+    }
+    r->config.durable = false;
+    open_disk(r);
+    assert_true(disk_io_last_index(r->disk) < 500);
+    disk_io_free(TAKE(r->disk));
+    r->config.durable = true;
+    open_disk(r);
+}
+
 /* --- serving --- */
 
 static void term_and_vote__are_there_after_a_restart(void **state)
@@ -633,6 +660,7 @@ TEST_GROUP(disk_io, TEST(disk__is_pristine_until_it_is_bootstrapped),
            TEST(fill__adds_entries_without_effect), TEST(open__lets_one_process_in),
            TEST(open__refuses_a_node_that_voted_and_has_no_log),
            TEST(open__refuses_a_snapshot_without_the_log_behind_it),
+           TEST(open__refuses_a_log_without_its_newest_segment),
            TEST(open__refuses_a_log_without_its_ballot),
            TEST(term_and_vote__are_there_after_a_restart),
            TEST(a_ballot_that_cannot_be_stored__stops_the_process),

@@ -42,6 +42,7 @@ static const struct segment_record sample[] = {
     {.type = SEGMENT_TRUNCATE, .index = 11, .flushed = 64},
     {.type = SEGMENT_COMMAND, .index = 11, .term = 4, .payload = {.ptr = "12345678", .len = 8}},
     {.type = SEGMENT_RESET, .index = 900, .flushed = 72},
+    {.type = SEGMENT_SEAL, .index = 8, .flushed = 72},
 };
 
 /* A segment with the sample in it. */

@@ -22,9 +22,10 @@ static const struct segment_record records[] = {
     {.type = SEGMENT_TRUNCATE, .index = 43, .flushed = 184},
     {.type = SEGMENT_COMMAND, .index = 43, .term = 5, .payload = {.ptr = "other", .len = 5}},
     {.type = SEGMENT_RESET, .index = 1000, .flushed = 216},
+    {.type = SEGMENT_SEAL, .index = 0x1235, .flushed = 288},
 };
 
-static void check_segment(const char *name, uint64_t file_bytes)
+static void check_segment(const char *name, uint64_t file_bytes, size_t count)
 {
     static struct segment_batch batch;
     struct segment_scan scan;
@@ -34,7 +35,7 @@ static void check_segment(const char *name, uint64_t file_bytes)
     buf_init(&present, 4096);
     segment_batch_clear(&batch);
     segment_batch_begin(&batch, id, FIRST_INDEX, file_bytes);
-    for (size_t i = 0; i < COUNT_OF(records); i++) {
+    for (size_t i = 0; i < count; i++) {
         segment_batch_add(&batch, segment_seed(id), &records[i]);
     }
     for (unsigned i = 0; i < batch.iov_count; i++) {
@@ -45,7 +46,7 @@ static void check_segment(const char *name, uint64_t file_bytes)
     assert_true(segment_scan_begin(&scan, buf_str(&file), id));
     assert_int_equal(scan.first_index, FIRST_INDEX);
     assert_int_equal(scan.file_bytes, file_bytes);
-    for (size_t i = 0; i < COUNT_OF(records); i++) {
+    for (size_t i = 0; i < count; i++) {
         assert_true(segment_scan_next(&scan, &got));
         assert_int_equal(got.type, records[i].type);
         assert_int_equal(got.index, records[i].index);
@@ -62,8 +63,9 @@ static void check_segment(const char *name, uint64_t file_bytes)
 static void segment_1__decodes(void **state)
 {
     (void)state;
-    check_segment("segment-1.bin", 0);
-    check_segment("segment-1-size.bin", WAL_SEGMENT_BYTES_MIN);
+    check_segment("segment-1.bin", 0, COUNT_OF(records) - 1);
+    check_segment("segment-1-size.bin", WAL_SEGMENT_BYTES_MIN, COUNT_OF(records) - 1);
+    check_segment("segment-1-seal.bin", WAL_SEGMENT_BYTES_MIN, COUNT_OF(records));
 }
 
 static void log_key_1__decodes(void **state)

@@ -14,11 +14,11 @@
 #include "log/log.h"
 #include "unit/cluster/wal_rig.h"
 
-/* 40 entries, each flushed by itself, 12 to a segment: 1-12, 13-24, 25-36, 37-40. */
+/* 40 entries, each flushed by itself, 12 and a seal to a segment: 1-12, 13-24, 25-36, 37-40. */
 enum {
     ENTRIES = 40,
-    ENTRY_BYTES = 300,
-    RECORD_BYTES = 336,
+    ENTRY_BYTES = 296,
+    RECORD_BYTES = 328,
     PER_SEGMENT = 12,
     SEGMENTS = 4,
 };
@@ -148,6 +148,70 @@ static void lose_middle(const char *dir)
     remove_segment(dir, 2);
 }
 
+static void lose_last(const char *dir)
+{
+    remove_segment(dir, SEGMENTS - 1);
+}
+
+static void rename_last(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    struct os_file_path other = os_file_join(dir, "log-0000000000000004.old");
+    CHECK(rename(path.z, other.z) == 0);
+}
+
+static void empty_last(const char *dir)
+{
+    struct os_file_path path = segment(dir, SEGMENTS - 1);
+    cut_file(path.z, 0);
+}
+
+/* Overwrite a part of a segment. */
+static void write_at(const char *dir, size_t number, uint64_t offset, struct str bytes)
+{
+    struct os_file_path path = segment(dir, number);
+    struct buf image;
+    tmpdir_read(path.z, &image);
+    CHECK(offset + bytes.len <= image.len);
+    memcpy(image.ptr + offset, bytes.ptr, bytes.len);
+    tmpdir_write(path.z, buf_str(&image));
+    buf_deinit(&image);
+}
+
+/* The newest segment as it was before its first record: what a crash leaves between that and the
+ * seal of the one before. */
+static void blank_last(const char *dir)
+{
+    static const char zeros[WAL_SEGMENT_BYTES_MIN];
+    write_at(dir, SEGMENTS - 1, 0, str_from(zeros, sizeof zeros));
+}
+
+static void flip_seal(const char *dir)
+{
+    flip(dir, 1, record_at(PER_SEGMENT) + 8);
+}
+
+/* As programs wrote it that had no seals. */
+static void lose_seals(const char *dir)
+{
+    static const char zeros[SEGMENT_SEAL_BYTES];
+    for (size_t i = 0; i < SEGMENTS - 1; i++) {
+        write_at(dir, i, record_at(PER_SEGMENT), str_from(zeros, sizeof zeros));
+    }
+}
+
+static void lose_seals_and_middle(const char *dir)
+{
+    lose_seals(dir);
+    lose_middle(dir);
+}
+
+static void lose_seals_and_last(const char *dir)
+{
+    lose_seals(dir);
+    lose_last(dir);
+}
+
 static void swap_two(const char *dir)
 {
     struct os_file_path a = segment(dir, 1);
@@ -168,26 +232,48 @@ static void repeat_last_as_new(const char *dir)
     buf_deinit(&bytes);
 }
 
-/* A segment that was written by no wal, but is valid by itself. */
-static void forge(const char *dir, uint64_t first_index, uint64_t index)
+static struct segment_id id_of(const char *dir, uint64_t generation)
 {
-    struct segment_batch *b = calloc(1, sizeof *b);
-    CHECK(b != NULL);
-    struct segment_record r = {.type = SEGMENT_COMMAND, .index = index, .term = 1};
-    struct segment_id id = {.generation = 0x50};
-    struct buf bytes;
+    struct segment_id id = {.generation = generation};
     struct err err;
     CHECK(wal_key__load(dir, &id.key, &err) == ERR_OK);
+    return id;
+}
+
+static struct buf batch_bytes(const struct segment_batch *b)
+{
+    struct buf bytes;
     buf_init(&bytes, WAL_SEGMENT_BYTES_MIN);
-    segment_batch_begin(b, id, first_index, 0);
-    segment_batch_add(b, segment_seed(id), &r);
     for (unsigned i = 0; i < b->iov_count; i++) {
         buf_add(&bytes, b->iov[i].iov_base, b->iov[i].iov_len);
     }
+    return bytes;
+}
+
+/* A segment that was written by no wal, but is valid by itself. */
+static void forge(const char *dir, uint64_t first_index, uint64_t index)
+{
+    static struct segment_batch b;
+    struct segment_record r = {.type = SEGMENT_COMMAND, .index = index, .term = 1};
+    struct segment_id id = id_of(dir, 0x50);
+    segment_batch_clear(&b);
+    segment_batch_begin(&b, id, first_index, 0);
+    segment_batch_add(&b, segment_seed(id), &r);
+    struct buf bytes = batch_bytes(&b);
     struct os_file_path path = os_file_join(dir, "log-0000000000000050");
     tmpdir_write(path.z, buf_str(&bytes));
     buf_deinit(&bytes);
-    free(b);
+}
+
+static void forge_behind_seal(const char *dir)
+{
+    static struct segment_batch b;
+    struct segment_record r = {.type = SEGMENT_TRUNCATE, .index = 20};
+    segment_batch_clear(&b);
+    segment_batch_add(&b, segment_seed(id_of(dir, 2)), &r);
+    struct buf bytes = batch_bytes(&b);
+    write_at(dir, 1, record_at(PER_SEGMENT) + SEGMENT_SEAL_BYTES, buf_str(&bytes));
+    buf_deinit(&bytes);
 }
 
 static void forge_gap(const char *dir)
@@ -261,8 +347,8 @@ static const struct {
 } rows[] = {
     {"nothing",                                       nothing,                     0,  1, 40, NULL},
     {"zeros at the end of the last record",           zero_end,                    0,  1, 39, NULL},
-    {"the file ends in the last record",              short_end,                   0,  1, 0,  "' is damaged at offset 1072: the end of the file, which was larger"},
-    {"the file ends behind the last record",          short_rest,                  0,  1, 0,  "' is damaged at offset 1408: the end of the file, which was larger"},
+    {"the file ends in the last record",              short_end,                   0,  1, 0,  "' is damaged at offset 1048: the end of the file, which was larger"},
+    {"the file ends behind the last record",          short_rest,                  0,  1, 0,  "' is damaged at offset 1376: the end of the file, which was larger"},
     {"the file ends in front of what is promised",    short_all,                   0,  1, 0,  "' is damaged at offset 64: the end of the file, which was larger"},
     {"a bit in the last record",                      flip_last_record,            0,  1, 39, NULL},
     {"a bit in the last record's length",             flip_last_payload_length,    0,  1, 39, NULL},
@@ -272,15 +358,26 @@ static const struct {
     {"the key is damaged",                            flip_key,                    0,  1, 40, NULL},
     {"the key of another log",                        swap_key,                    0,  1, 0,  "' is damaged at offset 0: the key of another log"},
     {"the key is missing and so are the headers",     lose_key_and_headers,        0,  1, 0,  "key' is damaged or missing"},
-    {"an older record of the last segment",           flip_earlier_record_of_last, 0,  1, 0,  "' is damaged at offset 400: a record with a wrong checksum"},
+    {"an older record of the last segment",           flip_earlier_record_of_last, 0,  1, 0,  "' is damaged at offset 392: a record with a wrong checksum"},
     {"the header of the last segment",                flip_header_of_last,         0,  1, 0,  "' is damaged at offset 0: no valid header"},
-    {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "' is damaged at offset 1744: a record with a wrong checksum"},
-    {"the last record of an earlier segment",         flip_end_of_middle,          0,  1, 0,  "has a record with a wrong checksum at offset 3760"},
+    {"a record in an earlier segment",                flip_middle,                 0,  1, 0,  "' is damaged at offset 1704: a record with a wrong checksum"},
+    {"the last record of an earlier segment",         flip_end_of_middle,          0,  1, 0,  "' is damaged at offset 3672: a record with a wrong checksum"},
     {"the header of an earlier segment",              flip_header_of_middle,       0,  1, 0,  "' is damaged at offset 0: no valid header"},
-    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file, which was larger at offset 2080"},
+    {"an earlier segment is cut",                     cut_middle,                  0,  1, 0,  "has the end of the file, which was larger at offset 2032"},
     {"an earlier segment is empty",                   empty_middle,                0,  1, 0,  "' is damaged at offset 0: no valid header"},
     {"the first segment is missing",                  lose_first,                  0,  1, 0,  "begins with entry 13"},
-    {"a middle segment is missing",                   lose_middle,                 0,  1, 0,  "entry 25 is next"},
+    {"a middle segment is missing",                   lose_middle,                 0,  1, 0,  "'log-0000000000000003' is missing between 'log-0000000000000002' and 'log-0000000000000004': bring"},
+    {"the newest segment is missing",                 lose_last,                   0,  1, 0,  "'log-0000000000000004' is missing: bring the file back"},
+    {"the newest segment has another name",           rename_last,                 0,  1, 0,  "'log-0000000000000004' is missing: bring the file back"},
+    {"the newest segment is missing behind 36",       lose_last,                  12,  1, 0,  "what followed entry 36"},
+    {"the newest segment is missing, some is covered", lose_last,                 38,  1, 0,  "what followed entry 38"},
+    {"the newest segment is empty",                   empty_last,                  0,  1, 0,  "'log-0000000000000004' is cut: bring the file back"},
+    {"a crash in front of a segment's first record",  blank_last,                  0,  1, 36, NULL},
+    {"a bit in a seal",                               flip_seal,                   0,  1, 40, NULL},
+    {"a record behind a seal",                        forge_behind_seal,           0,  1, 0,  "' is damaged at offset 4032: a record behind the seal"},
+    {"no seals",                                      lose_seals,                  0,  1, 40, NULL},
+    {"no seals, a middle segment is missing",         lose_seals_and_middle,       0,  1, 0,  "entry 25 is next"},
+    {"no seals, the newest segment is missing",       lose_seals_and_last,         0,  1, 36, NULL},
     {"two segments have each other's name",           swap_two,                    0,  1, 0,  "' is damaged at offset 0"},
     {"an old segment under a new name",               repeat_last_as_new,          0,  1, 40, NULL},
     {"a segment that begins too late",                forge_gap,                   0,  1, 0,  "begins with entry 45, but entry 41 is next"},
@@ -289,7 +386,7 @@ static const struct {
     {"the first segment is missing, but covered",     lose_first,                 12, 13, 40, NULL},
     {"a middle segment is missing, but covered",      lose_middle,                36, 37, 40, NULL},
     {"a record goes bad, but is covered",             flip_middle,                24, 25, 40, NULL},
-    {"a record goes bad, and not all is covered",     flip_middle,                23,  1, 0,  "offset 1744"},
+    {"a record goes bad, and not all is covered",     flip_middle,                23,  1, 0,  "offset 1704"},
 };
 /* clang-format on */
 
@@ -427,12 +524,124 @@ static void a_lost_truncation__is_noticed(void **state)
     wal_rig_close(&r);
     flip(r.dir.path, 0, record_at(4) + 8);
     assert_int_equal(wal_rig_try(&r, &err), ERR_CORRUPT);
-    assert_non_null(strstr(err.msg, "offset 1408"));
+    assert_non_null(strstr(err.msg, "offset 1376"));
     wal_rig_deinit(&r);
     log_configure(LOG_INFO, LOG_AUTO);
 }
 
+/* The same in a segment of its own, of which the whole file is gone. */
+static void a_lost_segment__is_noticed_although_no_index_is_missing(void **state)
+{
+    (void)state;
+    struct wal_rig r;
+    struct err err;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    wal_rig_init(&r);
+    wal_rig_open(&r);
+    wal_rig_append(&r, PER_SEGMENT, ENTRY_BYTES);
+    wal_rig_append(&r, 2, ENTRY_BYTES);
+    wal_rig_truncate(&r, PER_SEGMENT - 7);
+    r.term = 2;
+    wal_rig_append(&r, 8, ENTRY_BYTES);
+    wal_rig_append(&r, 1, 3 * ENTRY_BYTES); /* does not fit any more, and is entry 13 */
+    wal_rig_wait(&r);
+    wal_rig_close(&r);
+    remove_segment(r.dir.path, 1);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.msg, "'log-0000000000000002' is missing between"));
+    wal_rig_deinit(&r);
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+static void the_newest_segment__is_fine_when_it_is_brought_back(void **state)
+{
+    (void)state;
+    struct wal_rig r;
+    struct err err;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    wal_rig_init(&r);
+    make_log(&r);
+    struct os_file_path path = segment(r.dir.path, SEGMENTS - 1);
+    struct os_file_path away = tmpdir_path(&r.dir, "away");
+    CHECK(rename(path.z, away.z) == 0);
+    assert_int_equal(wal_rig_try(&r, &err), ERR_CORRUPT);
+    CHECK(rename(away.z, path.z) == 0);
+    wal_rig_open(&r);
+    wal_rig_assert_content(&r, 1, ENTRIES, 1);
+    wal_rig_deinit(&r);
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+/* What it accepts once is accepted: later starts are durable again. */
+static void a_start_without_durability__accepts_that_the_newest_segment_is_missing(void **state)
+{
+    (void)state;
+    static const damage_fn damages[] = {lose_last, empty_last};
+    log_configure(LOG_ERROR, LOG_TEXT);
+    for (size_t i = 0; i < COUNT_OF(damages); i++) {
+        struct wal_rig r;
+        wal_rig_init(&r);
+        make_log(&r);
+        damages[i](r.dir.path);
+        r.config.durable = false;
+        wal_rig_open(&r);
+        wal_rig_assert_content(&r, 1, ENTRIES - 4, 1);
+        wal_rig_close(&r);
+        r.config.durable = true;
+        wal_rig_open(&r);
+        wal_rig_append(&r, PER_SEGMENT, ENTRY_BYTES);
+        wal_rig_wait(&r);
+        wal_rig_close(&r);
+        wal_rig_open(&r);
+        wal_rig_assert_content(&r, 1, ENTRIES - 4 + PER_SEGMENT, 1);
+        wal_rig_deinit(&r);
+    }
+    log_configure(LOG_INFO, LOG_AUTO);
+}
+
+/* A program without seals left no room for one. */
+static void a_segment_without_room_for_a_seal__is_followed_by_another(void **state)
+{
+    (void)state;
+    enum { BYTES = 300, COUNT = 12 }; /* with their headers they fill it to the last byte */
+    static struct segment_batch b;
+    struct raft_entry entry[COUNT];
+    struct wal_rig r;
+    wal_rig_init(&r);
+    struct segment_id id = id_of(r.dir.path, 1);
+    segment_batch_clear(&b);
+    segment_batch_begin(&b, id, 1, WAL_SEGMENT_BYTES_MIN);
+    for (unsigned i = 0; i < COUNT; i++) {
+        entry[i] = wal_rig_entry(i + 1, 1, BYTES);
+        struct segment_record record = {.type = SEGMENT_COMMAND,
+                                        .index = i + 1,
+                                        .term = 1,
+                                        .payload = str_from(entry[i].buf.base, BYTES)};
+        segment_batch_add(&b, segment_seed(id), &record);
+    }
+    struct buf bytes = batch_bytes(&b);
+    assert_int_equal(bytes.len, WAL_SEGMENT_BYTES_MIN);
+    struct os_file_path path = tmpdir_path(&r.dir, "log-0000000000000001");
+    tmpdir_write(path.z, buf_str(&bytes));
+    buf_deinit(&bytes);
+    for (unsigned i = 0; i < COUNT; i++) {
+        raft_free(entry[i].buf.base);
+    }
+    wal_rig_open(&r);
+    wal_rig_assert_content(&r, 1, COUNT, 1);
+    wal_rig_append(&r, 2, BYTES);
+    wal_rig_wait(&r);
+    wal_rig_close(&r);
+    wal_rig_open(&r);
+    wal_rig_assert_content(&r, 1, COUNT + 2, 1);
+    wal_rig_deinit(&r);
+}
+
 TEST_GROUP(wal_damage, cmocka_unit_test(a_lost_truncation__is_noticed),
            cmocka_unit_test(damage__is_refused_unless_it_was_never_promised),
+           cmocka_unit_test(a_lost_segment__is_noticed_although_no_index_is_missing),
+           cmocka_unit_test(the_newest_segment__is_fine_when_it_is_brought_back),
+           cmocka_unit_test(a_start_without_durability__accepts_that_the_newest_segment_is_missing),
+           cmocka_unit_test(a_segment_without_room_for_a_seal__is_followed_by_another),
            cmocka_unit_test(an_entry_without_proof_of_its_flush__is_written_again),
            cmocka_unit_test(a_torn_write__leaves_nothing_that_comes_back));
