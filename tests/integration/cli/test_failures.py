@@ -200,6 +200,18 @@ class Interrupted(FakeTest):
         self.failed(corvo.run("queues", "--timeout", "50ms"), "Error: request failed: ")
         release.set()
 
+    def test_closed_standard_descriptors_are_failures_and_not_other_files(self):
+        _, corvo = self.serve({"GET /queues": []})
+        for command, message in (("bulk retry <&-", "Error: standard input cannot be read\n"),
+                                 ("queues >&-", "Error: the output could not be written\n"),
+                                 ("queues 2>&-", "")):
+            with self.subTest(command):
+                done = subprocess.run(["sh", "-c", f'exec "$0" {command}', binary()],
+                                      env=environment(corvo.env), stderr=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                      timeout=PATIENCE_S, check=False)
+                self.assertEqual((done.returncode, done.stderr), (1 if message else 0, message))
+
     def test_an_error_that_is_not_the_standard_object_is_shown_raw(self):
         _, corvo = self.serve({"GET /queues": (502, b"<html>bad gateway</html>")})
         self.failed(corvo.run("queues"), "Error: <html>bad gateway</html>\n")
