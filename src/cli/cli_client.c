@@ -10,7 +10,7 @@
 #include "os/os_clock.h"
 #include "os/os_signal.h"
 
-enum { HEADERS_MAX = 6, URL_BYTES_MAX = 64 * 1024 };
+enum { HEADERS_MAX = 6 };
 
 /* URLs */
 
@@ -50,7 +50,7 @@ static void add_base(struct cli *cli, struct buf *url)
 const char *cli_url(struct cli *cli, const char *pattern, const struct str *parts, size_t count)
 {
     struct buf url;
-    buf_init(&url, URL_BYTES_MAX);
+    buf_init(&url, CLI_LINE_BYTES);
     add_base(cli, &url);
     if (strcmp(pattern, "/healthz") != 0) {
         buf_add_str(&url, STR("/api/v1"));
@@ -76,7 +76,7 @@ const char *cli_url_to(struct cli *cli, const char *path)
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value)
 {
     struct buf b;
-    buf_init(&b, URL_BYTES_MAX);
+    buf_init(&b, CLI_LINE_BYTES);
     buf_printf(&b, "%s%c%s=", url, strchr(url, '?') == NULL ? '?' : '&', name);
     add_encoded(&b, value);
     return take(cli, &b);

@@ -101,6 +101,15 @@ bool cli_table_is_group(struct str name)
     return false;
 }
 
+const struct cli_command *cli_table_alias_at(size_t index, const char **out_from)
+{
+    if (index >= COUNT_OF(aliases)) {
+        return NULL;
+    }
+    *out_from = aliases[index].from;
+    return cli_table_find(str_from_z(aliases[index].to));
+}
+
 struct str cli_table_alias(struct str name)
 {
     for (size_t i = 0; i < COUNT_OF(aliases); i++) {

@@ -155,6 +155,9 @@ bool cli_table_is_group(struct str name);
 /* What another spelling of a command stands for ("queue pause"); empty when it is none. */
 struct str cli_table_alias(struct str name);
 
+/* The nth other spelling, and the command that it stands for; NULL past the last. */
+const struct cli_command *cli_table_alias_at(size_t index, const char **out_from);
+
 /* The nth command of all, hidden ones included; NULL past the last. */
 const struct cli_command *cli_table_at(size_t index);
 
