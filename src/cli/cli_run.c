@@ -65,7 +65,7 @@ static int dispatch(struct cli *cli)
         return CLI_OK;
     }
     if ((c->options & CLI_RAW) == 0) {
-        log_configure(log_level_of(cli_text(cli, "log-level")), LOG_AUTO);
+        log_configure(log_level_of(cli_text(cli, "log-level")), LOG_TEXT);
         cli->signal_fd = os_signal_open(false);
     }
     return c->run != NULL ? c->run(cli) : cli_call_run(cli);

@@ -4,8 +4,8 @@
  *   log_info("snapshot taken", LOG_U64("index", index), LOG_I64("took_ms", ms));
  *   => time=2026-02-11T10:00:00.123Z level=INFO msg="snapshot taken" index=4096 took_ms=34
  *
- * The words are fixed, never built: who looks for one finds it. Lines are logfmt on a terminal and
- * JSON otherwise, unless the configuration says which. A line is built by the calling thread and
+ * The words are fixed, never built: who looks for one finds it. Lines are logfmt, or JSON
+ * where the configuration says so. A line is built by the calling thread and
  * written with one write(2) under the module's lock, so that lines never mix. Nothing per job or
  * per request is logged above debug; payloads, tokens and keys never.
  *
@@ -20,7 +20,7 @@
 #include "base/str.h"
 
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR, LOG_LEVEL_COUNT };
-enum log_format { LOG_AUTO, LOG_TEXT, LOG_JSON };
+enum log_format { LOG_AUTO, LOG_TEXT, LOG_JSON }; /* auto: text on a terminal, else JSON */
 
 struct log_value {
     const char *name;
@@ -44,7 +44,7 @@ struct log_value {
 /* The level that a word of the configuration names: debug, info, warn or error; info for others. */
 enum log_level log_level_of(struct str word);
 
-/* Before the first thread starts; without it, info and above as LOG_AUTO. */
+/* Before the first thread starts; without it, info and above as LOG_TEXT. */
 void log_configure(enum log_level min, enum log_format format);
 
 /* Whether lines of the level are written, for those that are many. */

@@ -42,7 +42,7 @@ static const struct settings defaults = {
     .view_wait_ms = 2000,
     .view_timeout_ms = 5000,
     .log_level = {"info", 4},
-    .log_format = {"auto", 4},
+    .log_format = {"text", 4},
 };
 
 /* clang-format off */
@@ -89,10 +89,16 @@ static const struct setting {
     {"tls-key",                KIND_TEXT,     AT(tls_key),                0, 0,       NULL, "",               "PEM file with its key; both are read again on SIGHUP"},
     {"http-threads",           KIND_NUMBER,   AT(http_threads),           0, 64,      NULL, "0",              "network threads; 0: by the number of processors"},
     {"log-level",              KIND_TEXT,     AT(log_level),              0, 0,       NULL, "info",        "least level that is logged: debug, info, warn, error; anything else is info"},
-    {"log-format",             KIND_TEXT,     AT(log_format),             0, 0,       "auto text json", "auto", "auto: text on a terminal, else JSON"},
+    {"log-format",             KIND_TEXT,     AT(log_format),             0, 0,       "text json auto", "text", "text, json, or auto: text on a terminal, else JSON"},
     {"config",                 KIND_TEXT,     AT(config),                 0, 0,       NULL, "",               "file with lines of name = value"},
     /* Tuning of other servers of this API. Nothing here polls or waits for a window, so there is nothing to tune. */
     {"apply-multi-mode",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "grouped",        "accepted, without effect"},
+    {"apply-timeout",           KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "10s",            "accepted, without effect"},
+    {"apply-batch-max",         KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
+    {"apply-batch-window",      KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "8ms",            "accepted, without effect"},
+    {"apply-batch-min-wait",    KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100us",          "accepted, without effect"},
+    {"apply-batch-extend-at",   KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "64",             "accepted, without effect"},
+    {"apply-sub-batch-max",     KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
     {"fetch-poll-interval",     KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
     {"idle-fetch-sleep",        KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
     {"no-compression",          KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "true",           "accepted, without effect"},
@@ -229,10 +235,20 @@ static enum err_code unknown(struct str name, const char *where, struct err *err
                    STR_ARG(name));
 }
 
+/* A comment begins with a # at the beginning or behind a blank; passwords and URLs may have one. */
+static struct str without_comment(struct str line)
+{
+    for (size_t i = 0; i < line.len; i++) {
+        if (line.ptr[i] == '#' && (i == 0 || line.ptr[i - 1] == ' ' || line.ptr[i - 1] == '\t')) {
+            return str_from(line.ptr, i);
+        }
+    }
+    return line;
+}
+
 static enum err_code read_line(struct str line, struct settings *out, struct err *err)
 {
-    const char *comment = memchr(line.ptr, '#', line.len);
-    line = str_trim(comment == NULL ? line : str_from(line.ptr, (size_t)(comment - line.ptr)));
+    line = str_trim(without_comment(line));
     if (line.len == 0) {
         return ERR_OK;
     }

@@ -33,7 +33,8 @@ export class Server {
   }
 
   async run(bind) {
-    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0", ...this.args];
+    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0",
+                     "--log-format", "json", ...this.args];
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CORVO_")));
     this.process = spawn(need("CORVO_BINARY"), command, { env, stdio: ["ignore", "ignore", "pipe"] });
     this.exited = new Promise((done) => this.process.once("exit", done));
