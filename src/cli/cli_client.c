@@ -188,12 +188,24 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     return code;
 }
 
+/* Every answer is an object or an array. Another server may say 200 to anything, with a page. */
+static bool is_document(struct str body)
+{
+    body = str_trim(body);
+    return body.len > 0 && (body.ptr[0] == '{' || body.ptr[0] == '[');
+}
+
 int cli_request(struct cli *cli, const char *method, const char *url, struct str body,
                 struct cli_answer *out)
 {
     int code = cli_ask(cli, method, url, body, out);
     if (code == CLI_OK && (out->status < 200 || out->status >= 300)) {
         return cli_refused(cli, out->status, out->body);
+    }
+    if (code == CLI_OK && out->status != 204 && !is_document(out->body)) {
+        struct str server = cli_text(cli, "server");
+        return cli_fail(cli, "request failed: the answer is not JSON (" STR_FMT ")",
+                        STR_ARG(server));
     }
     return code;
 }

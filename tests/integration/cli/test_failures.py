@@ -231,6 +231,17 @@ class Interrupted(FakeTest):
         _, corvo = self.serve({"GET /queues": (500, b"")})
         self.failed(corvo.run("queues"), "Error: the server answered with status 500\n")
 
+    def test_an_answer_of_another_kind_of_server_is_a_failure(self):
+        page = b"<!doctype html><title>hello</title>"
+        _, corvo = self.serve({"POST /enqueue": page, "POST /queues/q/pause": page,
+                               "DELETE /jobs/job_1": b"", "GET /queues": page})
+        for args in (("enqueue", "q", "{}"), ("pause", "q"), ("delete", "job_1"), ("queues",),
+                     ("queues", "--output", "json"), ("seed", "demo", "--count", "1")):
+            with self.subTest(args):
+                self.failed(corvo.run(*args), "Error: request failed: the answer is not JSON (http:")
+        _, corvo = self.serve({"POST /enqueue": {}})
+        self.failed(corvo.run("enqueue", "q", "{}"), "Error: request failed: the answer names no job")
+
     def test_nonsense_in_an_answer_does_no_harm(self):
         for body in (b"", b"null", b"[1,2,3]", b'{"jobs":7}', b"[[[", b"\xff\xfe"):
             _, corvo = self.serve({"GET /queues": body, "POST /jobs/search": body,
