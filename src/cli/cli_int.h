@@ -124,7 +124,8 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
 ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url, struct str body,
                            struct cli_answer *out);
 
-/* The same, where every status but the two hundreds has failed, and every answer that is not JSON. */
+/* The same, where every status but the two hundreds has failed, and every answer that is no
+ * document. */
 ATTR_NODISCARD int cli_request(struct cli *cli, const char *method, const char *url,
                                struct str body, struct cli_answer *out);
 
