@@ -8,6 +8,14 @@
 #include "log/log.h"
 #include "os/os_file.h"
 
+/* The build says these; a build by hand does not. */
+#ifndef CORVO_COMMIT
+#define CORVO_COMMIT "unknown"
+#endif
+#ifndef CORVO_DATE
+#define CORVO_DATE "unknown"
+#endif
+
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
@@ -522,9 +530,10 @@ static struct log_value value_of(const struct setting *s, const struct settings 
 
 void settings_log(const struct settings *s, const char *version)
 {
-    struct log_value values[1 + COUNT_OF(settings)] = {LOG_Z("version", version)};
+    struct log_value values[3 + COUNT_OF(settings)] = {
+        LOG_Z("version", version), LOG_Z("commit", CORVO_COMMIT), LOG_Z("date", CORVO_DATE)};
     char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
-    size_t count = 1;
+    size_t count = 3;
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
         if (is_logged(&settings[i])) {
             values[count] = value_of(&settings[i], s, rooms[i]);

@@ -547,7 +547,8 @@ class Settings(unittest.TestCase):
             done = run_command("server", "--data-dir", no_folder.name)
         first, last = (done.stderr.splitlines()[at] for at in (0, -1))
         when = r"time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-        self.assertRegex(first, when + r' level=INFO msg="starting corvo server" version=0\.3\.0 bind=:8080 data_dir=')
+        self.assertRegex(first, when + r' level=INFO msg="starting corvo server" version=0\.3\.0 commit=\S+ '
+                         r'date=\S+ bind=:8080 data_dir=')
         self.assertRegex(last, when + r' level=ERROR msg="not started" error=".+"$')
 
     def test_a_line_of_the_log_is_whole_whatever_is_in_it(self):
