@@ -103,6 +103,8 @@ class Usage(CliTest):
         for line, wanted in (("corvo que", "queues"), ("corvo budget s", "set"),
                              ("corvo search --payload-j", "--payload-jq"),
                              ("corvo search --order d", "desc"), ("corvo bench --js", "--json"),
+                             ("corvo jobs li", "list"), ("corvo queue pa", "pause"),
+                             ("corvo jobs list --payload-j", "--payload-jq"),
                              ("corvo bench c", "compare"), ("corvo server --data", "--data-dir")):
             words = line.split()
             program = (f'PATH="{folder}:$PATH"\n{script}\nCOMP_WORDS=({line}); '
