@@ -3,6 +3,7 @@
  */
 #include "cli/cli.h"
 #include "jqbox/jqbox_child.h"
+#include "os/os_process.h"
 #include "server/server.h"
 #include "server/settings.h"
 
@@ -16,6 +17,7 @@ static bool setting(size_t index, struct cli_setting *out)
 int main(int argc, char **argv)
 {
     static const struct cli_host host = {.server = server_main, .setting = setting};
+    os_process_fill_standard();
     if (jqbox_child_is_asked(argc, argv)) {
         return jqbox_child_main();
     }

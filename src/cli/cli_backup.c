@@ -278,19 +278,21 @@ static int run_restore(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag admin_backup_flags[] = {
-    CLI_FLAG("file", CLI_TEXT, "FILE", NULL, "where to write it; standard output when not given", .letter = 'o'),
+    CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "where to write it; standard output when not given", .letter = 'o'),
 };
 
 static const struct cli_command commands[] = {
     {.name = "backup create", .args = "<file>", .summary = "Write a backup of a namespace to a file; - is standard output",
      .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
-     .run = run_create},
-    {.name = "backup restore", .args = "<file>", .summary = "Give a backup back to the server; jobs that exist are left alone", .run = run_restore},
+     .options = CLI_FILES, .run = run_create},
+    {.name = "backup restore", .args = "<file>", .summary = "Give a backup back to the server; jobs that exist are left alone",
+     .options = CLI_FILES, .run = run_restore},
     {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
      .options = CLI_LOCAL, .run = run_verify},
     {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
      CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
-    {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server", .run = run_restore},
+    {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server",
+     .options = CLI_FILES, .run = run_restore},
 };
 /* clang-format on */
 

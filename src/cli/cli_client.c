@@ -10,7 +10,7 @@
 #include "os/os_clock.h"
 #include "os/os_signal.h"
 
-enum { HEADERS_MAX = 6, URL_BYTES_MAX = 64 * 1024 };
+enum { HEADERS_MAX = 6 };
 
 /* URLs */
 
@@ -50,7 +50,7 @@ static void add_base(struct cli *cli, struct buf *url)
 const char *cli_url(struct cli *cli, const char *pattern, const struct str *parts, size_t count)
 {
     struct buf url;
-    buf_init(&url, URL_BYTES_MAX);
+    buf_init(&url, CLI_LINE_BYTES);
     add_base(cli, &url);
     if (strcmp(pattern, "/healthz") != 0) {
         buf_add_str(&url, STR("/api/v1"));
@@ -76,7 +76,7 @@ const char *cli_url_to(struct cli *cli, const char *path)
 const char *cli_url_query(struct cli *cli, const char *url, const char *name, struct str value)
 {
     struct buf b;
-    buf_init(&b, URL_BYTES_MAX);
+    buf_init(&b, CLI_LINE_BYTES);
     buf_printf(&b, "%s%c%s=", url, strchr(url, '?') == NULL ? '?' : '&', name);
     add_encoded(&b, value);
     return take(cli, &b);
@@ -188,12 +188,24 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     return code;
 }
 
+/* Every answer is an object or an array. Another server may say 200 to anything, with a page. */
+static bool is_document(struct str body)
+{
+    body = str_trim(body);
+    return body.len > 0 && (body.ptr[0] == '{' || body.ptr[0] == '[');
+}
+
 int cli_request(struct cli *cli, const char *method, const char *url, struct str body,
                 struct cli_answer *out)
 {
     int code = cli_ask(cli, method, url, body, out);
     if (code == CLI_OK && (out->status < 200 || out->status >= 300)) {
         return cli_refused(cli, out->status, out->body);
+    }
+    if (code == CLI_OK && out->status != 204 && !is_document(out->body)) {
+        struct str server = cli_text(cli, "server");
+        return cli_fail(cli, "request failed: the answer is not JSON (" STR_FMT ")",
+                        STR_ARG(server));
     }
     return code;
 }

@@ -97,6 +97,30 @@ static struct str next_word(struct str name, struct str group)
     return str_cut(&rest, ' ');
 }
 
+static bool is_below(struct str name, struct str group)
+{
+    return name.len > group.len && str_starts_with(name, group) && name.ptr[group.len] == ' ';
+}
+
+/* Other spellings are offered where somebody has begun one. */
+static void offer_aliases(struct cli *cli, struct str group, struct str word)
+{
+    const struct cli_command *c;
+    const char *from = NULL;
+    for (size_t i = 0; (c = cli_table_alias_at(i, &from)) != NULL; i++) {
+        if (group.len > 0 && is_below(str_from_z(from), group)) {
+            offer(cli, word, "", next_word(str_from_z(from), group), c->summary);
+        }
+    }
+}
+
+/* The command that these words name, by its own name or another. */
+static const struct cli_command *command_of(struct str words)
+{
+    struct str alias = cli_table_alias(words);
+    return cli_table_find(alias.len > 0 ? alias : words);
+}
+
 /* The words that may follow those of group; each once. */
 static void offer_commands(struct cli *cli, struct str group, struct str word)
 {
@@ -104,8 +128,7 @@ static void offer_commands(struct cli *cli, struct str group, struct str word)
     struct str last = STR_EMPTY;
     for (size_t i = 0; (c = cli_table_at(i)) != NULL; i++) {
         struct str name = str_from_z(c->name);
-        bool below = group.len == 0 || (name.len > group.len && str_starts_with(name, group) &&
-                                        name.ptr[group.len] == ' ');
+        bool below = group.len == 0 || is_below(name, group);
         if (!below || (c->options & CLI_HIDDEN) != 0) {
             continue;
         }
@@ -116,6 +139,7 @@ static void offer_commands(struct cli *cli, struct str group, struct str word)
         }
         last = next;
     }
+    offer_aliases(cli, group, word);
 }
 
 static void offer_settings(struct cli *cli, struct str word)
@@ -151,7 +175,7 @@ static const struct cli_flag *flag_of(const struct cli_command *c, const char *a
 static void command_words(int count, char **words, struct cli_parse_words *out)
 {
     for (int i = 0; i + 1 < count; i++) {
-        const struct cli_command *c = cli_table_find(str_from(out->text, out->len));
+        const struct cli_command *c = command_of(str_from(out->text, out->len));
         const struct cli_flag *f = flag_of(c, words[i]);
         if (words[i][0] == '-') {
             i += f != NULL && f->kind != CLI_BOOL ? 1 : 0;
@@ -171,7 +195,7 @@ void cli_complete_words(struct cli *cli, int count, char **words)
     struct cli_parse_words found = {.len = 0};
     command_words(count, words, &found);
     struct str group = str_from(found.text, found.len);
-    const struct cli_command *c = cli_table_find(group);
+    const struct cli_command *c = command_of(group);
     struct str word = count > 0 ? str_from_z(words[count - 1]) : STR_EMPTY;
     const struct cli_flag *before = count > 1 ? flag_of(c, words[count - 2]) : NULL;
     if (before != NULL && before->kind != CLI_BOOL) {

@@ -67,16 +67,16 @@ static void print_lines(FILE *to, const char *text)
     (void)fputc('\n', to);
 }
 
-static void print_row(FILE *to, const struct cli_command *c)
+static void print_row(FILE *to, const char *name, const struct cli_command *c)
 {
     char left[96];
-    (void)snprintf(left, sizeof left, "%s%s%s", c->name, c->args[0] == '\0' ? "" : " ", c->args);
+    (void)snprintf(left, sizeof left, "%s%s%s", name, c->args[0] == '\0' ? "" : " ", c->args);
     (void)fprintf(to, "  %-*s %s\n", NAME_COLUMN + 8, left, c->summary);
 }
 
-static bool is_in_group(const struct cli_command *c, struct str group)
+static bool is_in_group(const char *full, const struct cli_command *c, struct str group)
 {
-    struct str name = str_from_z(c->name);
+    struct str name = str_from_z(full);
     return (c->options & CLI_HIDDEN) == 0 && str_starts_with(name, group) &&
            (name.len == group.len || name.ptr[group.len] == ' ');
 }
@@ -93,8 +93,8 @@ void cli_help_command(FILE *to, const struct cli_command *c)
         (void)fprintf(to, "\nCommands:\n");
         const struct cli_command *other;
         for (size_t i = 0; (other = cli_table_at(i)) != NULL; i++) {
-            if (other != c && is_in_group(other, str_from_z(c->name))) {
-                print_row(to, other);
+            if (other != c && is_in_group(other->name, other, str_from_z(c->name))) {
+                print_row(to, other->name, other);
             }
         }
     }
@@ -112,7 +112,7 @@ static void print_family(FILE *to, const struct cli_family *family)
     (void)fprintf(to, "\n%s:\n", family->title);
     for (size_t i = 0; i < family->count; i++) {
         if ((family->commands[i].options & CLI_HIDDEN) == 0) {
-            print_row(to, &family->commands[i]);
+            print_row(to, family->commands[i].name, &family->commands[i]);
         }
     }
 }
@@ -125,8 +125,14 @@ void cli_help_group(FILE *to, struct str group)
         (void)fprintf(to, "usage: corvo " STR_FMT " <command> [flags]\n\nCommands:\n",
                       STR_ARG(group));
         for (size_t i = 0; (c = cli_table_at(i)) != NULL; i++) {
-            if (is_in_group(c, group)) {
-                print_row(to, c);
+            if (is_in_group(c->name, c, group)) {
+                print_row(to, c->name, c);
+            }
+        }
+        const char *alias = NULL;
+        for (size_t i = 0; (c = cli_table_alias_at(i, &alias)) != NULL; i++) {
+            if (is_in_group(alias, c, group)) {
+                print_row(to, alias, c);
             }
         }
         return;

@@ -28,8 +28,8 @@ enum {
     CLI_FLAGS_MAX = 64,        /* of one command, the common ones included */
     CLI_ARENA_BYTES = 1 << 30, /* answers are kept in it: a bound, not a plan */
     CLI_ANSWER_BYTES = 1 << 29,
-    CLI_INPUT_BYTES = 1 << 28,  /* standard input, and files that are read */
-    CLI_LINE_BYTES = 64 * 1024, /* one line of output */
+    CLI_INPUT_BYTES = 1 << 28, /* standard input, and files that are read */
+    CLI_LINE_BYTES = 8 << 20,  /* one line, also of all arguments: a system takes 2 MiB of them */
 };
 
 /* Exit codes (cli.md 1.5). */
@@ -124,7 +124,8 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
 ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url, struct str body,
                            struct cli_answer *out);
 
-/* The same, where every status but the two hundreds has failed. */
+/* The same, where every status but the two hundreds has failed, and every answer that is no
+ * document. */
 ATTR_NODISCARD int cli_request(struct cli *cli, const char *method, const char *url,
                                struct str body, struct cli_answer *out);
 

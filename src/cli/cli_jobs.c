@@ -118,6 +118,9 @@ static int run_enqueue(struct cli *cli)
         return code;
     }
     code = cli_request(cli, "POST", cli_url_to(cli, "/enqueue"), body, &answer);
+    if (code == CLI_OK && cli_member_text(cli, answer.body, "job_id").len == 0) {
+        return cli_fail(cli, "request failed: the answer names no job");
+    }
     return code == CLI_OK ? cli_show(cli, answer.body, "Job enqueued: {job_id} (status: {status})")
                           : code;
 }

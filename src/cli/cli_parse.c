@@ -1,5 +1,6 @@
 #include "cli/cli_parse.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -241,7 +242,7 @@ static bool read_real(struct str text, double *out)
     memcpy(z, text.ptr, text.len);
     z[text.len] = '\0';
     *out = strtod(z, &end);
-    return *end == '\0';
+    return *end == '\0' && isfinite(*out); /* JSON has no other */
 }
 
 static bool read_bool(struct str text, int64_t *out)
@@ -258,11 +259,15 @@ static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, 
     struct wall ignored;
     struct err why;
     v->text = text;
+    if (f->kind != CLI_BYTES && !str_is_utf8(text)) {
+        return err_set(err, ERR_VALIDATION, "--%s is not valid UTF-8", f->name);
+    }
     if (f->words != NULL && !cli_table_is_word(f->words, text)) {
         return wrong(f, text, f->words, err);
     }
     switch (f->kind) {
     case CLI_TEXT:
+    case CLI_BYTES:
         return ERR_OK;
     case CLI_INT:
         return str_to_i64(text, &v->number) ? ERR_OK : wrong(f, text, "a whole number", err);
@@ -365,6 +370,11 @@ static enum err_code add_argument(struct cli *cli, struct str arg, struct err *e
     size_t most = cli_table_args_max(cli->command);
     if (cli->arg_count >= most) {
         return err_set(err, ERR_VALIDATION, "unexpected argument '" STR_FMT "'", STR_ARG(arg));
+    }
+    /* It would be sent as another text, and would mean another queue or job. */
+    if ((cli->command->options & (CLI_LOCAL | CLI_FILES)) == 0 && !str_is_utf8(arg)) {
+        return err_set(err, ERR_VALIDATION, "argument '" STR_FMT "' is not valid UTF-8",
+                       STR_ARG(arg));
     }
     cli->args[cli->arg_count++] = arg;
     return ERR_OK;

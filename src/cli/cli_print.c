@@ -5,6 +5,8 @@
 #include "cli/cli_int.h"
 #include "json/json_scan.h"
 
+enum { LINE_BYTES_USUAL = 4096 };
+
 void cli_printf(struct cli *cli, const char *fmt, ...)
 {
     va_list args;
@@ -38,7 +40,7 @@ int cli_fail(struct cli *cli, const char *fmt, ...)
 struct str cli_format(struct cli *cli, const char *fmt, ...)
 {
     struct buf b;
-    char line[CLI_LINE_BYTES / 16];
+    char line[LINE_BYTES_USUAL];
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(line, sizeof line, fmt, args);

@@ -169,7 +169,7 @@ static const struct cli_flag version_flags[] = {
 };
 
 static const struct cli_flag man_flags[] = {
-    CLI_FLAG("dir", CLI_TEXT, "DIR", NULL, "write every page as a file into this folder"),
+    CLI_FLAG("dir", CLI_BYTES, "DIR", NULL, "write every page as a file into this folder"),
 };
 
 static const struct cli_command commands[] = {

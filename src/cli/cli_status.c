@@ -132,6 +132,15 @@ static int run_cluster_status(struct cli *cli)
     return CLI_OK;
 }
 
+static void print_cluster_event(struct cli *cli, struct str event)
+{
+    struct str job = cli_harmless(cli, cli_member_text(cli, event, "job_id"));
+    struct str queue = cli_harmless(cli, cli_member_text(cli, event, "queue"));
+    cli_print_pattern(cli, cli->out, "{seq} {created_at} {type} ", event);
+    cli_printf(cli, STR_FMT " " STR_FMT "\n", STR_ARG(job.len > 0 ? job : STR("-")),
+               STR_ARG(queue.len > 0 ? queue : STR("-")));
+}
+
 static int run_cluster_events(struct cli *cli)
 {
     struct cli_answer answer;
@@ -149,7 +158,7 @@ static int run_cluster_events(struct cli *cli)
     }
     size_t count = cli_elements(cli, cli_member(answer.body, "events").text, &rows);
     for (size_t i = 0; i < count; i++) {
-        cli_print_pattern(cli, cli->out, "{seq} {created_at} {type} {job_id} {queue}\n", rows[i]);
+        print_cluster_event(cli, rows[i]);
     }
     return CLI_OK;
 }

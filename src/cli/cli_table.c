@@ -14,14 +14,14 @@ static const struct cli_family *const families[] = {
 static const struct cli_flag client_flags[] = {
     CLI_FLAG("server",      CLI_TEXT,     "URL",      "http://localhost:8080", "base URL of the server",
              .env = "CORVO_URL"),
-    CLI_FLAG("api-key",     CLI_TEXT,     "KEY",      NULL,                    "API key or admin password",
+    CLI_FLAG("api-key",     CLI_BYTES,    "KEY",      NULL,                    "API key or admin password",
              .env = "CORVO_API_KEY"),
     CLI_FLAG("namespace",   CLI_TEXT,     "NAME",     NULL,                    "namespace to act in",
              .env = "CORVO_NAMESPACE"),
     CLI_FLAG("output",      CLI_TEXT,     "FORMAT",   "text",                  "how to print the result",
              .words = "text json"),
     CLI_FLAG("output-json", CLI_BOOL,     NULL,       "false",                 "the same as --output json"),
-    CLI_FLAG("ca-file",     CLI_TEXT,     "FILE",     NULL,                    "PEM file of who may vouch for the server",
+    CLI_FLAG("ca-file",     CLI_BYTES,    "FILE",     NULL,                    "PEM file of who may vouch for the server",
              .env = "SSL_CERT_FILE"),
     CLI_FLAG("timeout",     CLI_DURATION, "DURATION", NULL,                    "limit for each request"),
 };
@@ -99,6 +99,15 @@ bool cli_table_is_group(struct str name)
         }
     }
     return false;
+}
+
+const struct cli_command *cli_table_alias_at(size_t index, const char **out_from)
+{
+    if (index >= COUNT_OF(aliases)) {
+        return NULL;
+    }
+    *out_from = aliases[index].from;
+    return cli_table_find(str_from_z(aliases[index].to));
 }
 
 struct str cli_table_alias(struct str name)

@@ -27,6 +27,7 @@ enum cli_kind {
     CLI_LIST,     /* comma-separated, repeated, or both */
     CLI_PAIRS,    /* a list of key=value */
     CLI_JSON,     /* JSON text, or @file */
+    CLI_BYTES,    /* text that need not be UTF-8: the name of a file, a command, a secret */
     CLI_KIND_COUNT
 };
 
@@ -93,6 +94,7 @@ enum {
     CLI_RAW = 1 << 1,     /* gets its arguments unparsed */
     CLI_HIDDEN = 1 << 2,  /* in no list */
     CLI_CONFIRM = 1 << 3, /* asks on a terminal; has --yes */
+    CLI_FILES = 1 << 4,   /* its arguments are names of files, in any encoding */
 };
 
 struct cli_command {
@@ -152,6 +154,9 @@ bool cli_table_is_group(struct str name);
 
 /* What another spelling of a command stands for ("queue pause"); empty when it is none. */
 struct str cli_table_alias(struct str name);
+
+/* The nth other spelling, and the command that it stands for; NULL past the last. */
+const struct cli_command *cli_table_alias_at(size_t index, const char **out_from);
 
 /* The nth command of all, hidden ones included; NULL past the last. */
 const struct cli_command *cli_table_at(size_t index);

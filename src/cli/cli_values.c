@@ -102,6 +102,7 @@ static void write_value(struct json_write *w, const struct cli_value *v)
     case CLI_TEXT:
     case CLI_DURATION:
     case CLI_TIME:
+    case CLI_BYTES:
     case CLI_KIND_COUNT:
     default:
         json_write_str(w, v->text);

@@ -426,7 +426,7 @@ static int run_work(struct cli *cli)
 static const struct cli_flag flags[] = {
     CLI_FLAG("queue",          CLI_LIST,     "QUEUES",   NULL,    "queues to take jobs from, the first ones first",
              .options = CLI_REQUIRED),
-    CLI_FLAG("exec",           CLI_TEXT,     "COMMAND",  NULL,    "what to run for each job, by /bin/sh -c",
+    CLI_FLAG("exec",           CLI_BYTES,    "COMMAND",  NULL,    "what to run for each job, by /bin/sh -c",
              .options = CLI_REQUIRED),
     CLI_FLAG("concurrency",    CLI_INT,      "N",        "1",     "jobs at the same time"),
     CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "name of the worker; by default the host's and the process's"),

@@ -10,7 +10,9 @@
 #include "base/buf.h"
 #include "base/check.h"
 
-enum { LOG_LINE_BYTES_MAX = 8192 };
+/* Values are cut, so that a line is whole however much somebody has sent: a hundred of them fit,
+ * with every byte escaped. */
+enum { LOG_VALUE_BYTES_MAX = 2048, LOG_LINE_BYTES_MAX = 2 << 20 };
 
 static const char *const level_names[LOG_LEVEL_COUNT] = {"DEBUG", "INFO", "WARN", "ERROR"};
 static const char *const level_words[LOG_LEVEL_COUNT] = {"debug", "info", "warn", "error"};
@@ -86,12 +88,14 @@ static bool needs_quotes(struct str s)
 
 static void add_value(struct buf *line, const struct log_value *v, bool json)
 {
+    struct str text;
     switch (v->kind) {
     case LOG_VALUE_STR:
-        if (json || needs_quotes(v->s)) {
-            add_quoted(line, v->s);
+        text = str_at_most(v->s, LOG_VALUE_BYTES_MAX);
+        if (json || needs_quotes(text)) {
+            add_quoted(line, text);
         } else {
-            buf_add_str(line, v->s);
+            buf_add_str(line, text);
         }
         break;
     case LOG_VALUE_I64:

@@ -109,3 +109,13 @@ uint64_t os_process_raise_files(void)
     limit.rlim_cur = limit.rlim_max;
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
+
+void os_process_fill_standard(void)
+{
+    static const int useless[] = {O_WRONLY, O_RDONLY, O_RDONLY}; /* of input, output and errors */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            CHECK(open("/dev/null", useless[fd]) == fd); /* the lowest that is free */
+        }
+    }
+}

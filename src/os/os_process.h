@@ -31,3 +31,8 @@ uint64_t os_process_cpus(void);
 /* Allow the process as many open files as the system lets it have; returns how many that are. A
  * login shell's limit of 1024 is one connection each short of a busy server. */
 uint64_t os_process_raise_files(void);
+
+/* Put something at each of the descriptors 0, 1 and 2 that the caller of the program has closed.
+ * Else the next file that is opened is there, and what is printed or logged is written into it.
+ * Reading and writing fail as on a closed descriptor. Before anything else is opened. */
+void os_process_fill_standard(void);

@@ -8,6 +8,14 @@
 #include "log/log.h"
 #include "os/os_file.h"
 
+/* The build says these; a build by hand does not. */
+#ifndef CORVO_COMMIT
+#define CORVO_COMMIT "unknown"
+#endif
+#ifndef CORVO_DATE
+#define CORVO_DATE "unknown"
+#endif
+
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
 
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
@@ -93,6 +101,12 @@ static const struct setting {
     {"config",                 KIND_TEXT,     AT(config),                 0, 0,       NULL, "",               "file with lines of name = value"},
     /* Tuning of other servers of this API. Nothing here polls or waits for a window, so there is nothing to tune. */
     {"apply-multi-mode",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "grouped",        "accepted, without effect"},
+    {"apply-timeout",           KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "10s",            "accepted, without effect"},
+    {"apply-batch-max",         KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
+    {"apply-batch-window",      KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "8ms",            "accepted, without effect"},
+    {"apply-batch-min-wait",    KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100us",          "accepted, without effect"},
+    {"apply-batch-extend-at",   KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "64",             "accepted, without effect"},
+    {"apply-sub-batch-max",     KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
     {"fetch-poll-interval",     KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
     {"idle-fetch-sleep",        KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
     {"no-compression",          KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "true",           "accepted, without effect"},
@@ -229,10 +243,20 @@ static enum err_code unknown(struct str name, const char *where, struct err *err
                    STR_ARG(name));
 }
 
+/* A comment begins with a # at the beginning or behind a blank; passwords and URLs may have one. */
+static struct str without_comment(struct str line)
+{
+    for (size_t i = 0; i < line.len; i++) {
+        if (line.ptr[i] == '#' && (i == 0 || line.ptr[i - 1] == ' ' || line.ptr[i - 1] == '\t')) {
+            return str_from(line.ptr, i);
+        }
+    }
+    return line;
+}
+
 static enum err_code read_line(struct str line, struct settings *out, struct err *err)
 {
-    const char *comment = memchr(line.ptr, '#', line.len);
-    line = str_trim(comment == NULL ? line : str_from(line.ptr, (size_t)(comment - line.ptr)));
+    line = str_trim(without_comment(line));
     if (line.len == 0) {
         return ERR_OK;
     }
@@ -506,9 +530,10 @@ static struct log_value value_of(const struct setting *s, const struct settings 
 
 void settings_log(const struct settings *s, const char *version)
 {
-    struct log_value values[1 + COUNT_OF(settings)] = {LOG_Z("version", version)};
+    struct log_value values[3 + COUNT_OF(settings)] = {
+        LOG_Z("version", version), LOG_Z("commit", CORVO_COMMIT), LOG_Z("date", CORVO_DATE)};
     char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
-    size_t count = 1;
+    size_t count = 3;
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
         if (is_logged(&settings[i])) {
             values[count] = value_of(&settings[i], s, rooms[i]);

@@ -2,9 +2,10 @@
  * Settings: what the server can be told, as one table.
  *
  * A setting comes from the command line (--name value, --name=value), else from the environment
- * (CORVO_NAME), else from the file that --config names (lines of "name = value", # begins a
- * comment), else from its default. A name that is not in the table, or a value that does not fit,
- * stops the start with the setting's name. `corvo server --help` is printed from the same table.
+ * (CORVO_NAME), else from the file that --config names (lines of "name = value", # at the beginning
+ * or behind a blank begins a comment), else from its default. A name that is not in the table, or a
+ * value that does not fit, stops the start with the setting's name. `corvo server --help` is
+ * printed from the same table.
  *
  * To add a setting: a member here, its default and its row in settings.c, and whoever reads it.
  */

@@ -430,14 +430,14 @@ class Settings(unittest.TestCase):
         """Each source sets the limit of payloads; the strongest is in force."""
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
             file.write("# limits\nmax-payload-size = 10   # of the file\nnode-id = from-file\n"
-                       "admin-password =  secret\n")
+                       "admin-password =  secret#1 \n")
             file.flush()
             env = {"CORVO_MAX_PAYLOAD_SIZE": "20", "CORVO_CONFIG": file.name}
             for args, environment, limit in ((["--max-payload-size", "30"], env, 30),
                                              ([], env, 20),
                                              (["--config=" + file.name], {}, 10)):
                 with self.subTest(limit), Server(*args, env=environment) as server:
-                    api = server.client(**{"X-API-Key": "secret"})
+                    api = server.client(**{"X-API-Key": "secret#1"})
                     answer = api.post("/api/v1/enqueue", {"queue": "q", "payload": "x" * limit})
                     self.assertEqual(answer.status, 413)
                     self.assertIn(f"max {limit}", answer.json["error"])
@@ -448,7 +448,9 @@ class Settings(unittest.TestCase):
         """cli.md 9: a start line that was written for one of them works."""
         with Server("--raft-bind", ":9400", "--bootstrap", "--raft-shards", "1",
                     "--raft-max-fetch-inflight", "64", "--apply-multi-mode", "grouped",
-                    "--snapshot-threshold", "4096", "--stream-max-inflight", "2048",
+                    "--apply-timeout", "10s", "--apply-batch-max", "1024", "--apply-batch-window",
+                    "8ms", "--apply-batch-min-wait", "100us", "--apply-batch-extend-at", "64",
+                    "--apply-sub-batch-max", "1024", "--snapshot-threshold", "4096", "--stream-max-inflight", "2048",
                     "--stream-max-open", "4096", "--stream-max-fps", "500",
                     "--fetch-poll-interval", "100ms", "--idle-fetch-sleep", "100ms",
                     "--no-compression", "--license-key", "x", "--raft-store", "badger",
@@ -545,8 +547,21 @@ class Settings(unittest.TestCase):
             done = run_command("server", "--log-format", "text", "--data-dir", no_folder.name)
         first, last = (done.stderr.splitlines()[at] for at in (0, -1))
         when = r"time=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
-        self.assertRegex(first, when + r' level=INFO msg="starting corvo server" version=0\.3\.0 bind=:8080 data_dir=')
+        self.assertRegex(first, when + r' level=INFO msg="starting corvo server" version=0\.3\.0 commit=\S+ '
+                         r'date=\S+ bind=:8080 data_dir=')
         self.assertRegex(last, when + r' level=ERROR msg="not started" error=".+"$')
+
+    def test_a_line_of_the_log_is_whole_whatever_is_in_it(self):
+        with tempfile.NamedTemporaryFile() as no_folder:
+            for form, begin in (("text", "time="), ("json", '{"time":')):
+                done = run_command("server", "--data-dir", no_folder.name, "--log-format", form,
+                                   "--node-id", "n" * 100000, "--webhook-deny", "\x01" * 3000)
+                lines = done.stderr.splitlines()
+                with self.subTest(form):
+                    self.assertEqual(len(lines), 2, done.stderr[:1000])
+                    self.assertTrue(all(line.startswith(begin) for line in lines))
+                    self.assertIn("n" * 2048, lines[0])
+                    self.assertIn("not started", lines[1])
 
     def test_the_log_is_json_and_says_where(self):
         with Server("--node-id", "n-7") as server:

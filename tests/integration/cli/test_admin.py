@@ -161,11 +161,14 @@ class Administration(FakeTest):
         fake, corvo = self.serve({
             "GET /cluster/events": {"events": [{"seq": 4, "type": "enqueued", "job_id": "job_1",
                                                 "queue": "q",
-                                                "created_at": "2026-02-20T10:00:00Z"}]},
+                                                "created_at": "2026-02-20T10:00:00Z"},
+                                               {"seq": 5, "type": "queue.paused", "queue": "q",
+                                                "created_at": "2026-02-20T10:00:01Z"}]},
             "POST /cluster/join": lambda r: {"status": "ok", "added": r.json["node_id"] == "new"},
             "POST /admin/rebuild-sqlite": {"status": "ok", "rebuilt": True, "duration_ms": 12}})
         self.ok(corvo.run("cluster", "events", "--after", "3", "--limit", "7"),
-                "4 2026-02-20T10:00:00Z enqueued job_1 q\n")
+                "4 2026-02-20T10:00:00Z enqueued job_1 q\n"
+                "5 2026-02-20T10:00:01Z queue.paused - q\n")
         self.assertEqual(fake.requests[0].query, {"after_seq": "3", "limit": "7"})
         self.ok(corvo.run("cluster", "join", "new", "10.0.0.2:9000", "--shard", "1",
                           "--shard-count", "2"), "Node new joined\n")

@@ -67,7 +67,9 @@ class Usage(CliTest):
                            (("help", "search"), "--payload-jq"),
                            (("server", "--help"), "--data-dir"),
                            (("help", "server"), "--data-dir"),
-                           (("schedules", "--help"), "schedules create")):
+                           (("schedules", "--help"), "schedules create"),
+                           (("jobs", "--help"), "jobs retry <job-id>"),
+                           (("help", "queue"), "queue pause <queue>")):
             with self.subTest(args):
                 self.assertIn(part, self.ok(self.corvo.run(*args)))
 
@@ -101,6 +103,8 @@ class Usage(CliTest):
         for line, wanted in (("corvo que", "queues"), ("corvo budget s", "set"),
                              ("corvo search --payload-j", "--payload-jq"),
                              ("corvo search --order d", "desc"), ("corvo bench --js", "--json"),
+                             ("corvo jobs li", "list"), ("corvo queue pa", "pause"),
+                             ("corvo jobs list --payload-j", "--payload-jq"),
                              ("corvo bench c", "compare"), ("corvo server --data", "--data-dir")):
             words = line.split()
             program = (f'PATH="{folder}:$PATH"\n{script}\nCOMP_WORDS=({line}); '
@@ -200,6 +204,27 @@ class Interrupted(FakeTest):
         self.failed(corvo.run("queues", "--timeout", "50ms"), "Error: request failed: ")
         release.set()
 
+    def test_closed_standard_descriptors_are_failures_and_not_other_files(self):
+        _, corvo = self.serve({"GET /queues": []})
+        for command, message in (("bulk retry <&-", "Error: standard input cannot be read\n"),
+                                 ("queues >&-", "Error: the output could not be written\n"),
+                                 ("queues 2>&-", "")):
+            with self.subTest(command):
+                done = subprocess.run(["sh", "-c", f'exec "$0" {command}', binary()],
+                                      env=environment(corvo.env), stderr=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                                      timeout=PATIENCE_S, check=False)
+                self.assertEqual((done.returncode, done.stderr), (1 if message else 0, message))
+
+    def test_what_is_too_long_for_a_server_is_sent_all_the_same(self):
+        """It is the server's to refuse; a filter that is left out would be another question."""
+        long = "x" * 65500
+        fake, corvo = self.serve({"GET /queues": [], "GET /events": (400, {"error": "asked"})})
+        self.ok(corvo.run("queues", "--namespace", long), NO_QUEUES)
+        self.assertEqual(fake.requests[0].headers["x-corvo-namespace"], long)
+        self.failed(corvo.run("events", "--queues", long, "--queues", long), "Too Long")
+        self.failed(corvo.run("help", long), "unknown command")
+
     def test_an_error_that_is_not_the_standard_object_is_shown_raw(self):
         _, corvo = self.serve({"GET /queues": (502, b"<html>bad gateway</html>")})
         self.failed(corvo.run("queues"), "Error: <html>bad gateway</html>\n")
@@ -207,6 +232,17 @@ class Interrupted(FakeTest):
         self.failed(corvo.run("queues"), "Error: the server answered with status 301\n")
         _, corvo = self.serve({"GET /queues": (500, b"")})
         self.failed(corvo.run("queues"), "Error: the server answered with status 500\n")
+
+    def test_an_answer_of_another_kind_of_server_is_a_failure(self):
+        page = b"<!doctype html><title>hello</title>"
+        _, corvo = self.serve({"POST /enqueue": page, "POST /queues/q/pause": page,
+                               "DELETE /jobs/job_1": b"", "GET /queues": page})
+        for args in (("enqueue", "q", "{}"), ("pause", "q"), ("delete", "job_1"), ("queues",),
+                     ("queues", "--output", "json"), ("seed", "demo", "--count", "1")):
+            with self.subTest(args):
+                self.failed(corvo.run(*args), "Error: request failed: the answer is not JSON (http:")
+        _, corvo = self.serve({"POST /enqueue": {}})
+        self.failed(corvo.run("enqueue", "q", "{}"), "Error: request failed: the answer names no job")
 
     def test_nonsense_in_an_answer_does_no_harm(self):
         for body in (b"", b"null", b"[1,2,3]", b'{"jobs":7}', b"[[[", b"\xff\xfe"):

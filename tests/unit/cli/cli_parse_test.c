@@ -69,7 +69,12 @@ static void parse__refuses_with_what_is_wrong(void **state)
         {"enqueue q {} --chain @/does/not/exist", "--chain"},
         {"schedules create x --queue q", "flag --cron is required"},
         {"budget set queue q --daily much", "--daily: expected a number"},
+        {"budget set queue q --daily nan", "--daily: expected a number, got 'nan'"},
+        {"enqueue q {} --agent-max-cost-usd 1e999", "--agent-max-cost-usd: expected a number"},
         {"drain q --wait=maybe", "--wait: expected true or false"},
+        {"enqueue q\xff {}", "argument 'q\xff' is not valid UTF-8"},
+        {"enqueue q {} --unique-key \xff", "--unique-key is not valid UTF-8"},
+        {"search --tag a=\xc3", "--tag is not valid UTF-8"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct cli_kit k;
@@ -79,6 +84,23 @@ static void parse__refuses_with_what_is_wrong(void **state)
         if (strstr(k.err.msg, rows[i].message) == NULL) {
             fail_msg("got '%s'", k.err.msg);
         }
+        cli_kit_close(&k);
+    }
+}
+
+static void parse__takes_names_of_files_in_any_encoding(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "backup create \xff",         "backup restore \xff",   "admin backup -o \xff",
+        "backup verify \xff",         "queues --ca-file \xff", "bench --save \xff",
+        "work --queue q --exec \xff",
+    };
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct cli_kit k;
+        ROW(lines[i]);
+        cli_kit_open(&k);
+        assert_int_equal(cli_kit_parse(&k, lines[i]), ERR_OK);
         cli_kit_close(&k);
     }
 }
@@ -179,6 +201,7 @@ static void help__is_asked_for_whatever_else_is_wrong(void **state)
 
 TEST_GROUP(cli_parse, cmocka_unit_test(parse__finds_the_command_behind_flags),
            cmocka_unit_test(parse__refuses_with_what_is_wrong),
+           cmocka_unit_test(parse__takes_names_of_files_in_any_encoding),
            cmocka_unit_test(parse__mixes_flags_and_arguments),
            cmocka_unit_test(parse__takes_values_from_the_environment),
            cmocka_unit_test(body__has_what_was_given_by_its_kind),

@@ -1,8 +1,13 @@
 #include "os/os_process.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "lib/test.h"
@@ -49,6 +54,48 @@ static void os_process__counts_the_caller_among_those_that_run(void **state)
     assert_true(os_process_cpus() >= 1);
 }
 
-TEST_GROUP(os_process, cmocka_unit_test(os_process__counts_the_caller_among_those_that_run),
+/* In a process of its own: which of the three are closed, and what is there then. */
+static int fill(const bool closed[static 3])
+{
+    for (int fd = 0; fd < 3; fd++) {
+        if (closed[fd]) {
+            (void)close(fd);
+        }
+    }
+    os_process_fill_standard();
+    int next = open("/dev/null", O_RDONLY);
+    char byte = 0;
+    bool in_fails = read(STDIN_FILENO, &byte, 1) < 0 && errno == EBADF;
+    bool out_fails = write(STDOUT_FILENO, "", 0) < 0 && errno == EBADF;
+    bool err_fails = write(STDERR_FILENO, "", 0) < 0 && errno == EBADF;
+    return next > STDERR_FILENO && (!closed[0] || in_fails) && out_fails == closed[1] &&
+                   err_fails == closed[2]
+               ? 0
+               : 1;
+}
+
+static void os_process__leaves_no_standard_descriptor_to_the_next_file(void **state)
+{
+    static const bool rows[][3] = {
+        {false, false, false}, {true, false, false}, {false, true, false},
+        {false, false, true},  {true, true, true},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        int status = -1;
+        pid_t child = fork();
+        if (child == 0) {
+            _exit(fill(rows[i]));
+        }
+        assert_true(child > 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        if (status != 0) {
+            fail_msg("row %u: status %d", i, status);
+        }
+    }
+}
+
+TEST_GROUP(os_process, cmocka_unit_test(os_process__leaves_no_standard_descriptor_to_the_next_file),
+           cmocka_unit_test(os_process__counts_the_caller_among_those_that_run),
            cmocka_unit_test(os_process__says_what_this_process_uses),
            cmocka_unit_test(os_process__sees_a_thread_come));
