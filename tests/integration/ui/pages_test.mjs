@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
 import { accessibility, visible, visit } from "./harness.mjs";
+import { beat } from "./seed.mjs";
 
 describe("pages", () => {
   const f = fixture();
@@ -57,6 +58,33 @@ describe("pages", () => {
         }
       }, options));
   }
+
+  it("are about their own queue and states, whatever the address says", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/dead-letter?state=completed");
+      await visible(page.getByText("Dead Jobs (6 total)"));
+      await visit(page, "/ui/queues/emails.send?queue=reports.generate&state=dead");
+      await visible(page.getByText("Jobs (6 total)"));
+    }));
+
+  it("show a job whatever its worker reports as progress", () =>
+    f.withPage(async (page) => {
+      const report = (progress) =>
+        fetch(`${f.server.url}/api/v1/heartbeat`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: `{"jobs": {"${f.ids.active}": {"progress": ${progress}}}}`,
+        });
+      await report('{"current": 4.0, "total": 10.0, "message": {"at": "the fourth"}}');
+      await visit(page, `/ui/jobs/${f.ids.active}`);
+      await visible(page.getByText("4/10 (40%)"));
+      for (const odd of ['["some", "list"]', '"half"', '{"total": {"of": 3}, "message": 1.50}']) {
+        await report(odd);
+        await visit(page, `/ui/jobs/${f.ids.active}`);
+        assert.equal(await page.locator("h1").textContent(), f.ids.active, odd);
+      }
+      await beat(f.server, f.ids, { progress: { current: 450, total: 1000, message: "Encoding segment 45" } });
+    }));
 
   it("say so when there is no such job or queue", () =>
     f.withPage(async (page) => {
@@ -111,4 +139,33 @@ describe("pages", () => {
       await page.keyboard.press("Escape");
       await help.waitFor({ state: "detached" });
     }));
+});
+
+describe("names of any length", () => {
+  const f = fixture();
+  const long = (what) => what + "x".repeat(250 - what.length);
+
+  for (const [look, viewport] of Object.entries({ phone: { width: 360, height: 740 }, "large screen": { width: 1920, height: 1080 } })) {
+    it(`leave the rest of a table and the page in view, on a ${look}`, () =>
+      f.withPage(async (page) => {
+        const [queue, tag] = [long("queue."), long("tag.")];
+        const id = await f.server.enqueue(queue, { tags: { tenant: tag }, max_retries: 1 });
+        await f.server.fetch(queue, { worker_id: long("worker."), hostname: long("host.") });
+        await f.server.post(`/fail/${id}`, { error: long("error.") });
+        const held = await f.server.enqueue(queue, { tags: { tenant: tag } });
+        await f.server.post(`/jobs/${held}/hold`, { reason: long("reason.") });
+        await f.server.post("/schedules", { name: long(`${look}.`), queue, cron: "@daily", payload: {} });
+        for (const path of ["/ui/", "/ui/queues", "/ui/dead-letter", "/ui/workers", "/ui/schedules"]) {
+          await visit(page, path);
+          const widest = await page.locator("table").evaluateAll((tables) => Math.max(...tables.map((t) => t.offsetWidth)));
+          assert.ok(widest <= 1500, `${path} has a table of ${widest} pixels`);
+        }
+        for (const path of [`/ui/jobs/${id}`, `/ui/jobs/${held}`, "/ui/held"]) {
+          await visit(page, path);
+          await visible(page.getByText("held until somebody").or(page.getByText("Attempt 1")).or(page.getByTestId("held-card")));
+          const wide = await page.locator("#content").evaluate((c) => c.scrollWidth - c.clientWidth);
+          assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`);
+        }
+      }, { viewport }));
+  }
 });

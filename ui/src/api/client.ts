@@ -1,6 +1,6 @@
 // One way to the server: JSON in, JSON out, the key in a header, errors as ApiError. Paths, bodies
 // and answers have the types of the server's own description (openapi.ts).
-import { parseExact } from "../lib/exact-json";
+import { parseAnswer } from "../lib/exact-json";
 import { clearKey, storedKey } from "./key";
 import type { paths } from "./openapi";
 
@@ -128,8 +128,9 @@ const caller =
 
 export const get = caller("get");
 /** For documents with what people put in: their numbers keep their digits. */
-export const getExact = caller("get", parseExact);
+export const getExact = caller("get", parseAnswer);
 export const post = caller("post");
+export const postExact = caller("post", parseAnswer);
 export const put = caller("put");
 export const del = caller("delete");
 
