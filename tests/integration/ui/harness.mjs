@@ -121,10 +121,11 @@ export async function eventually(what, condition, patienceMs = PATIENCE_MS) {
   }
 }
 
-export const openBrowser = () =>
+export const openBrowser = (options = {}) =>
   chromium.launch({
     executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    ...options,
   });
 
 /** A page that fails the test when it logs an error, breaks its policy or asks another host. */

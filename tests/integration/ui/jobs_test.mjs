@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
-import { accessibility, eventually, settled, toast, visible, visit } from "./harness.mjs";
+import { accessibility, eventually, openBrowser, openPage, settled, toast, visible, visit } from "./harness.mjs";
 
 describe("jobs", () => {
   const f = fixture("--rate-limit-enabled=false");
@@ -47,6 +47,25 @@ describe("jobs", () => {
       await page.keyboard.press("Escape");
       await dialog(page).waitFor({ state: "detached" });
     }));
+
+  it("are not lost half typed by a click on the scroll bar of the dialog", async () => {
+    const browser = await openBrowser({ ignoreDefaultArgs: ["--hide-scrollbars"] });
+    try {
+      const page = await openPage(browser, f.server, { viewport: { width: 1280, height: 500 } });
+      await visit(page, "/ui/");
+      await button(page, "Enqueue Job").click();
+      await dialog(page).getByPlaceholder("e.g. emails").fill("half.typed");
+      const box = await dialog(page).boundingBox();
+      const bar = await dialog(page).evaluate((d) => d.offsetWidth - d.clientWidth);
+      assert.ok(bar > 4, "there is a scroll bar");
+      await page.mouse.click(box.x + box.width - bar / 2, box.y + box.height / 2);
+      assert.equal(await dialog(page).getByPlaceholder("e.g. emails").inputValue(), "half.typed");
+      await page.mouse.click(box.x - 20, box.y + box.height / 2);
+      await dialog(page).waitFor({ state: "detached" });
+    } finally {
+      await browser.close();
+    }
+  });
 
   it("are retried, cancelled, held, approved, rejected and deleted", () =>
     f.withPage(async (page) => {
@@ -181,6 +200,35 @@ describe("jobs", () => {
       assert.equal(JSON.parse(json).length, lines.length - 1);
     }));
 
+  it("keep the digits of their numbers, in the table and in a file", () =>
+    f.withPage(async (page) => {
+      const enqueue = (payload) =>
+        fetch(`${f.server.url}/api/v1/enqueue`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: `{"queue": "act.digits", "payload": ${payload}}`,
+        });
+      await enqueue('{"id":12345678901234567890}');
+      await visit(page, "/ui/queues/act.digits");
+      await visible(page.getByText('{"id":12345678901234567890}'));
+      // Another job in that place: what was read before must not get mixed up with it.
+      await enqueue('{"id":98765432109876543210}');
+      await visible(page.getByText('{"id":98765432109876543210}'));
+      const [file] = await Promise.all([page.waitForEvent("download"), button(page, "JSON").click()]);
+      const numbers = (await readFile(await file.path(), "utf8")).match(/\d{20}/g);
+      assert.deepEqual(numbers, ["98765432109876543210", "12345678901234567890"]);
+    }));
+
+  it("are looked for by one value of a tag", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/emails.send?tag=tenant%3Dacme");
+      await visible(page.getByText("Jobs (6 total)"));
+      await page.getByLabel(/^Tag/).fill("tenant=nobody");
+      await page.getByLabel(/^Tag/).press("Enter");
+      await visible(page.getByText("Jobs (0 total)"));
+      assert.deepEqual(new URL(page.url()).searchParams.getAll("tag"), ["tenant=nobody"]);
+    }));
+
   it("come in pages that are added to one another", () =>
     f.withPage(async (page) => {
       await f.server.post("/enqueue/batch", {
@@ -255,6 +303,29 @@ describe("jobs", () => {
       await toast(page, "Bulk action: 10500 affected, 0 errors");
       await dialog(page).getByRole("button", { name: "Close" }).click();
       await visible(page.getByText("No jobs found"));
+    }));
+
+  it("are changed in the background out of sight, which says how it ended", () =>
+    f.withPage(async (page) => {
+      const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.unseen", payload: { n } }));
+      for (let i = 0; i < 5; i++) {
+        await f.server.post("/enqueue/batch", { jobs });
+      }
+      // The operation is over when this test says so, and not before the dialog is gone.
+      let end;
+      const may = new Promise((done) => (end = done));
+      await page.route("**/api/v1/bulk/*/progress", (route) => route.abort());
+      await page.route(/\/api\/v1\/bulk\/[^/]+$/, (route) => may.then(() => route.continue()));
+      await visit(page, "/ui/queues/act.unseen");
+      await page.getByRole("checkbox").first().check();
+      await page.getByRole("button", { name: "Select all 10500 matching" }).click();
+      await page.locator(".sticky.bottom-0").getByRole("button", { name: "Cancel", exact: true }).click();
+      await dialog(page).getByRole("button", { name: "Cancel 10500 jobs" }).click();
+      await dialog(page).getByRole("button", { name: "Continue in background" }).click();
+      await dialog(page).waitFor({ state: "detached" });
+      end();
+      await toast(page, "Bulk action: 10500 affected, 0 errors");
+      assert.equal(await dialog(page).count(), 0);
     }));
 
   it("say why they do not run", () =>

@@ -82,6 +82,43 @@ describe("an open page", () => {
     }));
 });
 
+describe("a page that was not opened yet", () => {
+  const f = fixture();
+
+  it("waits for a server that is away", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      await f.server.stop();
+      await page.getByRole("link", { name: "Workers", exact: true }).click();
+      await visible(page.getByText("This page could not be shown"));
+      await visible(page.getByText(/Connection lost/));
+      await f.server.restart();
+      await visible(page.getByRole("heading", { name: "Workers" }));
+      await visible(page.getByText("worker-a1"));
+      page.problems = [];
+    }));
+});
+
+describe("a server that is asked too often", () => {
+  const f = fixture("--rate-limit-enabled=false");
+
+  it("does not disturb who reads what is there", () =>
+    f.withPage(async (page) => {
+      const limited = { status: 429, json: { error: "rate limit exceeded", code: "RATE_LIMITED" } };
+      await visit(page, "/ui/queues/emails.send");
+      await visible(page.getByText("Jobs (18 total)"));
+      let refused = 0;
+      await page.route("**/api/v1/jobs/search", (route) => {
+        refused++;
+        return route.fulfill(limited);
+      });
+      // Two of a refresh and the first of the next: what the first said is on the page by then.
+      await eventually("refreshes", () => refused > 2);
+      assert.equal(await page.getByText("rate limit exceeded").count(), 0);
+      await visible(page.getByText("Jobs (18 total)"));
+    }));
+});
+
 describe("a server with a password", () => {
   const f = fixture("--admin-password=right");
 

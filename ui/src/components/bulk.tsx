@@ -55,7 +55,7 @@ interface BulkBarProps {
 
 export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow }: BulkBarProps) {
   const [asked, setAsked] = useState<BulkButton | null>(null);
-  const [running, setRunning] = useState<{ task: BulkStarted; label: string } | null>(null);
+  const [running, setRunning] = useState<readonly { task: BulkStarted; label: string }[]>([]);
   const size = sizeOf(scope);
   const done = useCallback(() => {
     setAsked(null);
@@ -97,14 +97,19 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
           onClose={() => setAsked(null)}
           onDone={done}
           onStarted={(task) => {
-            setRunning({ task, label: asked.label });
+            setRunning([...running, { task, label: asked.label }]);
             done();
           }}
         />
       )}
-      {running !== null && (
-        <BulkProgress task={running.task} label={running.label} onClose={() => setRunning(null)} />
-      )}
+      {running.map(({ task, label }) => (
+        <BulkProgress
+          key={task.bulk_operation_id}
+          task={task}
+          label={label}
+          onClose={() => setRunning((list) => list.filter((other) => other.task !== task))}
+        />
+      ))}
     </>
   );
 }
@@ -255,6 +260,7 @@ function useBulkProgress(task: BulkStarted): Progress {
   return progress;
 }
 
+/** Put into the background it is out of sight, and still says how it ended. */
 function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: string; onClose: () => void }) {
   const client = useQueryClient();
   const progress = useBulkProgress(task);
@@ -262,8 +268,13 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
   const started = useRef(Date.now());
   const [tookMs, setTookMs] = useState<number | null>(null);
   const ended = ENDED.has(progress.status);
+  const [away, setAway] = useState(false);
+  const [stopping, setStopping] = useState(false);
   useEffect(() => {
     if (ended) {
+      if (away) {
+        onClose();
+      }
       const took = Date.now() - started.current;
       setTookMs(took);
       toast[progress.status === "failed" ? "bad" : "good"](bulkText(progress.affected, progress.errors, took));
@@ -276,10 +287,17 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
   const rate = (progress.processed / elapsed) * 1000;
   const left = rate > 0 ? ((progress.total - progress.processed) / rate) * 1000 : null;
   const stop = () => {
-    cancelBulk(task.bulk_operation_id).catch((error: unknown) => toast.bad(`Cancel failed: ${messageOf(error)}`));
+    setStopping(true);
+    cancelBulk(task.bulk_operation_id)
+      .catch((error: unknown) => toast.bad(`Cancel failed: ${messageOf(error)}`))
+      .finally(() => setStopping(false));
   };
+  const close = () => (ended ? onClose() : setAway(true));
+  if (away) {
+    return null;
+  }
   return (
-    <Dialog title={`Bulk ${label.replace("…", "")}`} onClose={onClose}>
+    <Dialog title={`Bulk ${label.replace("…", "")}`} onClose={close}>
       <Bar value={ended ? 100 : percent(progress.processed, progress.total)} label="Progress" />
       <p>
         {progress.processed.toLocaleString()} / {progress.total.toLocaleString()} processed
@@ -297,11 +315,11 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
       {progress.error !== undefined && <p className="form-error">{progress.error}</p>}
       <div className="dialog-foot">
         {!ended && (
-          <Button kind="danger" onClick={stop}>
+          <Button kind="danger" disabled={stopping} onClick={stop}>
             Cancel operation
           </Button>
         )}
-        <Button onClick={onClose}>{ended ? "Close" : "Continue in background"}</Button>
+        <Button onClick={close}>{ended ? "Close" : "Continue in background"}</Button>
       </div>
     </Dialog>
   );
