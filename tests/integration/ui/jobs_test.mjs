@@ -67,6 +67,21 @@ describe("jobs", () => {
     }
   });
 
+  it("are enqueued and deleted once by a double click", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      await button(page, "Enqueue Job").click();
+      await dialog(page).getByPlaceholder("e.g. emails").fill("act.twice");
+      await dialog(page).getByRole("button", { name: "Enqueue", exact: true }).dblclick();
+      await dialog(page).waitFor({ state: "detached" });
+      await visit(page, "/ui/queues/act.twice");
+      await visible(page.getByText("Jobs (1 total)"));
+      await page.locator("tbody tr").first().locator("td.wide").click();
+      await button(page, "Delete").dblclick();
+      await page.waitForURL("**/ui/queues/act.twice");
+      assert.deepEqual(await page.locator(".toast").allInnerTexts(), ["Job deleted"]);
+    }));
+
   it("are retried, cancelled, held, approved, rejected and deleted", () =>
     f.withPage(async (page) => {
       const steps = [

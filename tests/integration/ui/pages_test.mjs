@@ -86,6 +86,16 @@ describe("pages", () => {
       await beat(f.server, f.ids, { progress: { current: 450, total: 1000, message: "Encoding segment 45" } });
     }));
 
+  it("show a job with a chain of its caller's own making", () =>
+    f.withPage(async (page) => {
+      const chain_config = { steps: { first: 1 }, depends_on: "all of them" };
+      const id = await f.server.enqueue("ai.own", { chain_id: "own", chain_config });
+      await visit(page, `/ui/jobs/${id}`);
+      await visible(page.getByText("No linked chain jobs found."));
+      assert.equal(await page.locator("h1").textContent(), id);
+      await f.server.must("DELETE", "/queues/ai.own?confirm=true");
+    }));
+
   it("say so when there is no such job or queue", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/jobs/job_00000000000000000000000000");
