@@ -69,7 +69,8 @@ export class Server {
   }
 
   async call(method, path, body) {
-    const key = this.password === undefined ? {} : { "X-API-Key": this.password };
+    const bytes = this.password === undefined ? "" : Buffer.from(this.password).toString("latin1");
+    const key = bytes === "" ? {} : { "X-API-Key": bytes };
     const response = await fetch(this.url + path, {
       method,
       headers: { "Content-Type": "application/json", ...key },

@@ -99,6 +99,25 @@ describe("a page that was not opened yet", () => {
     }));
 });
 
+describe("a server that does not answer", () => {
+  const f = fixture();
+
+  it("is said to be gone until it answers again", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues");
+      await visible(page.locator("header .badge").filter({ hasText: "healthy" }));
+      f.server.process.kill("SIGSTOP");
+      try {
+        await visible(page.getByText(/Connection lost/));
+        await visible(page.locator("header .badge").filter({ hasText: "unknown" }));
+      } finally {
+        f.server.process.kill("SIGCONT");
+      }
+      await page.getByText(/Connection lost/).waitFor({ state: "detached" });
+      await visible(page.locator("header .badge").filter({ hasText: "healthy" }));
+    }));
+});
+
 describe("a server that is asked too often", () => {
   const f = fixture("--rate-limit-enabled=false");
 
@@ -119,8 +138,29 @@ describe("a server that is asked too often", () => {
     }));
 });
 
+describe("a browser that keeps nothing", () => {
+  const f = fixture();
+
+  it("changes the theme and copies all the same", () =>
+    f.withPage(async (page) => {
+      await page.addInitScript(() => {
+        const denied = () => {
+          throw new DOMException("denied", "SecurityError");
+        };
+        Object.defineProperty(window, "localStorage", { get: denied });
+        navigator.clipboard.writeText = async () => denied();
+      });
+      await visit(page, `/ui/jobs/${f.ids.dead[0]}`);
+      await page.getByRole("button", { name: "Dark theme" }).click();
+      await page.locator("html.dark").waitFor();
+      await page.getByRole("button", { name: "Copy payload" }).click();
+      await visible(page.getByText("Copied"));
+    }));
+});
+
 describe("a server with a password", () => {
-  const f = fixture("--admin-password=right");
+  const password = "right-пароль";
+  const f = fixture(`--admin-password=${password}`);
 
   it("asks for it, takes it, and keeps it for the next time", () =>
     f.withPage(async (page) => {
@@ -133,12 +173,12 @@ describe("a server with a password", () => {
       await key.fill("wrong");
       await signIn.click();
       await visible(page.getByText("The server does not accept this key."));
-      await key.fill("right");
+      await key.fill(password);
       await signIn.click();
       await toast(page, "API key saved");
       await visible(page.getByText("emails.send"));
       const cookies = await page.context().cookies();
-      assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", "right", "Strict"]]);
+      assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", encodeURIComponent(password), "Strict"]]);
       await page.reload();
       await visible(page.getByText("emails.send"));
       await page.getByRole("link", { name: "Live Tail" }).click();

@@ -1,7 +1,7 @@
 // One way to the server: JSON in, JSON out, the key in a header, errors as ApiError. Paths, bodies
 // and answers have the types of the server's own description (openapi.ts).
 import { parseAnswer } from "../lib/exact-json";
-import { clearKey, storedKey } from "./key";
+import { clearKey, keyHeader, storedKey } from "./key";
 import type { paths } from "./openapi";
 
 const BASE = "/api/v1" as const;
@@ -35,15 +35,18 @@ function tell(yes: boolean): void {
   gate.reachable.forEach((listener) => listener(yes));
 }
 
+/** A server that has not answered by then is as good as gone, though the connection may still stand. */
+const READ_MAX_MS = 10_000;
+
 async function send(method: string, path: string, body: unknown, key: string | null): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json" };
+  const headers: Record<string, string> = { Accept: "application/json", ...(key === null ? {} : keyHeader(key)) };
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";
   }
-  if (key !== null) {
-    headers["X-API-Key"] = key;
-  }
   const init: RequestInit = { method, headers, cache: "no-store" };
+  if (method === "GET") {
+    init.signal = AbortSignal.timeout(READ_MAX_MS);
+  }
   if (body !== undefined) {
     init.body = JSON.stringify(body);
   }
