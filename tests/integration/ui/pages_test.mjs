@@ -115,6 +115,23 @@ describe("pages", () => {
       await page.locator("nav.sidebar").waitFor({ state: "hidden" });
     }, LOOKS["light on a phone"]));
 
+  it("are reached by keys on a narrow screen too", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      const menu = page.getByRole("button", { name: "Menu" });
+      await menu.press("Enter");
+      await page.locator("nav.sidebar a:focus").waitFor();
+      await page.keyboard.press("Escape");
+      await page.locator("nav.sidebar").waitFor({ state: "hidden" });
+      await page.locator(".menu-button :focus").waitFor();
+      await menu.press("Enter");
+      await page.locator("nav.sidebar a:focus").waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/ui/queues");
+    }, LOOKS["light on a phone"]));
+
   it("open a row by a click on it", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/queues");

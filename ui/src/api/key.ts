@@ -22,6 +22,16 @@ export function storeKey(key: string): void {
   setCookie(key, YEAR_S);
 }
 
+/** A stream that carries the key. Cookies belong to all ports of a host, and are cleared by
+ * themselves: the one of this server may have got lost. */
+export function openStream(url: string): EventSource {
+  const key = storedKey();
+  if (key !== null) {
+    setCookie(key, YEAR_S);
+  }
+  return new EventSource(url);
+}
+
 export function clearKey(): void {
   storage().removeItem(NAME);
   setCookie("", 0);

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 
 import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf } from "../api/client";
+import { openStream } from "../api/key";
 import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
 import { capitalise, jobCount, latency, percent, preview } from "../lib/format";
@@ -236,7 +237,7 @@ function useBulkProgress(task: BulkStarted): Progress {
       }
       timer = setTimeout(() => void poll(), POLL_MS);
     };
-    const source = new EventSource(`/api/v1/bulk/${encodeURIComponent(id)}/progress`);
+    const source = openStream(`/api/v1/bulk/${encodeURIComponent(id)}/progress`);
     const onEvent = (event: MessageEvent<string>) => {
       merge(JSON.parse(event.data) as Partial<Progress>);
       if (event.type === "bulk.async.completed" || event.type === "bulk.async.failed") {
