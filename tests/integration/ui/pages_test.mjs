@@ -175,23 +175,41 @@ describe("names of any length", () => {
   for (const [look, viewport] of Object.entries({ phone: { width: 360, height: 740 }, "large screen": { width: 1920, height: 1080 } })) {
     it(`leave the rest of a table and the page in view, on a ${look}`, () =>
       f.withPage(async (page) => {
-        const [queue, tag] = [long("queue."), long("tag.")];
+        const [queue, tag] = [long(`${look}.queue.`), long("tag.")];
         const id = await f.server.enqueue(queue, { tags: { tenant: tag }, max_retries: 1 });
         await f.server.fetch(queue, { worker_id: long("worker."), hostname: long("host.") });
         await f.server.post(`/fail/${id}`, { error: long("error.") });
         const held = await f.server.enqueue(queue, { tags: { tenant: tag } });
         await f.server.post(`/jobs/${held}/hold`, { reason: long("reason.") });
+        const chain = await f.server.enqueue(long("chain."), { chain: { steps: [{ queue: long("chain.") }, { queue }] } });
+        await f.server.fetch(long("chain."));
+        await f.server.post(`/ack/${chain}`);
+        const agent = await f.server.enqueue(long("agent."), { agent: {} });
+        await f.server.fetch(long("agent."));
+        await f.server.post(`/heartbeat`, { jobs: { [agent]: { progress: { current: 1, total: 2, message: long("at.") } } } });
+        await f.server.post(`/ack/${agent}`, { agent_status: "hold", usage: { model: long("model."), provider: long("by.") } });
         await f.server.post("/schedules", { name: long(`${look}.`), queue, cron: "@daily", payload: {} });
-        for (const path of ["/ui/", "/ui/queues", "/ui/dead-letter", "/ui/workers", "/ui/schedules"]) {
-          await visit(page, path);
-          const widest = await page.locator("table").evaluateAll((tables) => Math.max(...tables.map((t) => t.offsetWidth)));
-          assert.ok(widest <= 1500, `${path} has a table of ${widest} pixels`);
-        }
-        for (const path of [`/ui/jobs/${id}`, `/ui/jobs/${held}`, "/ui/held"]) {
-          await visit(page, path);
-          await visible(page.getByText("held until somebody").or(page.getByText("Attempt 1")).or(page.getByTestId("held-card")));
-          const wide = await page.locator("#content").evaluate((c) => c.scrollWidth - c.clientWidth);
+        const pages = [
+          ["", "Recent failures"],
+          ["queues", "All Queues"],
+          ["dead-letter", "error.x"],
+          ["workers", "worker.x"],
+          ["schedules", `${look}.x`],
+          ["held", "reason.x"],
+          [`jobs/${id}`, "Attempt 1"],
+          [`jobs/${held}`, "It is held until somebody"],
+          [`jobs/${chain}`, "Step 2"],
+          [`jobs/${agent}`, "model.x"],
+        ];
+        for (const [path, text] of pages) {
+          await visit(page, `/ui/${path}`);
+          await visible(page.locator("main").getByText(text));
+          const [wide, table] = await page.locator("#content").evaluate((content) => [
+            content.scrollWidth - content.clientWidth,
+            Math.max(0, ...[...content.querySelectorAll("table")].map((t) => t.offsetWidth)),
+          ]);
           assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`);
+          assert.ok(table <= 1500, `${path} has a table of ${table} pixels`);
         }
       }, { viewport }));
   }

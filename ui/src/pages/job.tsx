@@ -98,7 +98,7 @@ function ProgressCard({ job }: { job: Job }) {
   return (
     <section className="card card-body stack" aria-label="Progress">
       <Bar value={percent(current, total)} label="Progress" />
-      <p>
+      <p className="break">
         {current}/{total} ({percent(current, total)}%) <span className="muted">{message}</span>
       </p>
     </section>
