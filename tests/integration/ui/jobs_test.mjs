@@ -301,6 +301,27 @@ describe("jobs", () => {
       assert.equal((await f.server.job(ids[0])).state, "cancelled");
     }));
 
+  it("are not counted by a filter that was changed meanwhile", () =>
+    f.withPage(async (page) => {
+      await f.server.post("/enqueue/batch", {
+        jobs: Array.from({ length: 60 }, (_, n) => ({ queue: "act.slow", payload: { n }, priority: n < 55 ? "normal" : "high" })),
+      });
+      await visit(page, "/ui/queues/act.slow");
+      await visible(page.getByText("Jobs (60 total)"));
+      let answer;
+      const may = new Promise((done) => (answer = done));
+      const asked = page.waitForRequest((r) => r.url().endsWith("/search") && r.postDataJSON().priority === "high");
+      await page.route("**/api/v1/jobs/search", (route) => may.then(() => route.continue()));
+      await page.getByRole("button", { name: "Advanced filters" }).click();
+      await page.getByLabel("Priority").selectOption("high");
+      await asked;
+      await page.getByRole("checkbox").first().check();
+      await visible(page.getByText("50 selected"));
+      assert.equal(await page.getByRole("button", { name: /Select all \d+/ }).count(), 0);
+      answer();
+      await visible(page.getByText("Jobs (5 total)"));
+    }));
+
   it("are changed in the background when they are very many, with progress", () =>
     f.withPage(async (page) => {
       const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.masses", payload: { n } }));

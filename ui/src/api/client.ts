@@ -75,9 +75,12 @@ export async function call<T>(method: string, path: string, body?: unknown, pars
   const key = storedKey();
   let response = await send(method, path, body, key);
   if (response.status === 401 && key !== null) {
-    // A key that is refused is of no use; without one it works where keys were switched off.
-    clearKey();
-    response = await send(method, path, body, null);
+    // A key that is refused is of no use; without one it works where keys were switched off. Another
+    // tab may have stored a better one meanwhile.
+    if (storedKey() === key) {
+      clearKey();
+    }
+    response = await send(method, path, body, storedKey());
   }
   if (response.status === 401) {
     gate.signInNeeded.forEach((listener) => listener());

@@ -128,7 +128,8 @@ export function JobList(props: JobListProps) {
       <BulkBar
         scope={scope}
         shown={everything ? (jobs ?? []) : shownPicked}
-        matching={allPicked && !everything && total > shownPicked.length ? total : null}
+        // What another filter found before says nothing of how many this one finds.
+        matching={allPicked && !everything && !result.isPlaceholderData && total > shownPicked.length ? total : null}
         onAllMatching={() => setEverything(true)}
         onClear={clear}
         runNow={runsIn}
