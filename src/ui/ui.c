@@ -22,15 +22,19 @@ static struct str cut(struct str *rest, char separator)
     return part;
 }
 
+/* A backslash is a character of queues' names; here it also separates, as for some it does. */
 static bool is_strange(struct str path)
 {
-    if (str_has_control(path) || (path.len > 0 && memchr(path.ptr, '\\', path.len) != NULL)) {
+    if (str_has_control(path)) {
         return true;
     }
     while (path.len > 0) {
         struct str segment = cut(&path, '/');
-        if (str_eq(segment, STR(".")) || str_eq(segment, STR(".."))) {
-            return true;
+        while (segment.len > 0) {
+            struct str part = cut(&segment, '\\');
+            if (str_eq(part, STR(".")) || str_eq(part, STR(".."))) {
+                return true;
+            }
         }
     }
     return false;

@@ -35,7 +35,7 @@ bool ui_is_built(void);
 
 /* What to show at a path below /ui/, given without that prefix and decoded. A path that names no
  * file is one of the interface's own pages and finds the index. NULL for a path that no browser
- * sends: with "." or ".." in it, a backslash or a control character. */
+ * sends: with "." or ".." in it, between slashes or backslashes, or with a control character. */
 const struct ui_asset *ui_find(struct str path);
 
 /* Whether its name changes with its content, so that it may be kept for ever. */

@@ -41,7 +41,7 @@ describe("the files", () => {
     assert.equal(index.status, 200);
     assert.equal(index.headers["content-type"], "text/html; charset=utf-8");
     assert.equal(index.headers["cache-control"], "no-cache");
-    for (const path of ["/ui/jobs/x", "/ui/queues/a%2Fb", "/ui/no/such/page/at/all/of/this/depth"]) {
+    for (const path of ["/ui/jobs/x", "/ui/queues/a%2Fb", "/ui/queues/App%5CJobs", "/ui/no/such/page/at/all/of/this/depth"]) {
       assert.deepEqual((await ask(path)).body, index.body, path);
     }
   });

@@ -69,7 +69,8 @@ export class Server {
   }
 
   async call(method, path, body) {
-    const key = this.password === undefined ? {} : { "X-API-Key": this.password };
+    const bytes = this.password === undefined ? "" : Buffer.from(this.password).toString("latin1");
+    const key = bytes === "" ? {} : { "X-API-Key": bytes };
     const response = await fetch(this.url + path, {
       method,
       headers: { "Content-Type": "application/json", ...key },
@@ -121,10 +122,11 @@ export async function eventually(what, condition, patienceMs = PATIENCE_MS) {
   }
 }
 
-export const openBrowser = () =>
+export const openBrowser = (options = {}) =>
   chromium.launch({
     executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    ...options,
   });
 
 /** A page that fails the test when it logs an error, breaks its policy or asks another host. */

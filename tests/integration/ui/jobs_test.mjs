@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
-import { accessibility, eventually, settled, toast, visible, visit } from "./harness.mjs";
+import { accessibility, eventually, openBrowser, openPage, settled, toast, visible, visit } from "./harness.mjs";
 
 describe("jobs", () => {
   const f = fixture("--rate-limit-enabled=false");
@@ -46,6 +46,40 @@ describe("jobs", () => {
       assert.equal(await dialog(page).getByPlaceholder("e.g. emails").inputValue(), "");
       await page.keyboard.press("Escape");
       await dialog(page).waitFor({ state: "detached" });
+    }));
+
+  it("are not lost half typed by a click on the scroll bar of the dialog", async () => {
+    const browser = await openBrowser({ ignoreDefaultArgs: ["--hide-scrollbars"] });
+    try {
+      const page = await openPage(browser, f.server, { viewport: { width: 1280, height: 500 } });
+      await visit(page, "/ui/");
+      await button(page, "Enqueue Job").click();
+      await dialog(page).getByPlaceholder("e.g. emails").fill("half.typed");
+      const box = await dialog(page).boundingBox();
+      const bar = await dialog(page).evaluate((d) => d.offsetWidth - d.clientWidth);
+      assert.ok(bar > 4, "there is a scroll bar");
+      await page.mouse.click(box.x + box.width - bar / 2, box.y + box.height / 2);
+      assert.equal(await dialog(page).getByPlaceholder("e.g. emails").inputValue(), "half.typed");
+      await page.mouse.click(box.x - 20, box.y + box.height / 2);
+      await dialog(page).waitFor({ state: "detached" });
+    } finally {
+      await browser.close();
+    }
+  });
+
+  it("are enqueued and deleted once by a double click", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      await button(page, "Enqueue Job").click();
+      await dialog(page).getByPlaceholder("e.g. emails").fill("act.twice");
+      await dialog(page).getByRole("button", { name: "Enqueue", exact: true }).dblclick();
+      await dialog(page).waitFor({ state: "detached" });
+      await visit(page, "/ui/queues/act.twice");
+      await visible(page.getByText("Jobs (1 total)"));
+      await page.locator("tbody tr").first().locator("td.wide").click();
+      await button(page, "Delete").dblclick();
+      await page.waitForURL("**/ui/queues/act.twice");
+      assert.deepEqual(await page.locator(".toast").allInnerTexts(), ["Job deleted"]);
     }));
 
   it("are retried, cancelled, held, approved, rejected and deleted", () =>
@@ -181,6 +215,35 @@ describe("jobs", () => {
       assert.equal(JSON.parse(json).length, lines.length - 1);
     }));
 
+  it("keep the digits of their numbers, in the table and in a file", () =>
+    f.withPage(async (page) => {
+      const enqueue = (payload) =>
+        fetch(`${f.server.url}/api/v1/enqueue`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: `{"queue": "act.digits", "payload": ${payload}}`,
+        });
+      await enqueue('{"id":12345678901234567890}');
+      await visit(page, "/ui/queues/act.digits");
+      await visible(page.getByText('{"id":12345678901234567890}'));
+      // Another job in that place: what was read before must not get mixed up with it.
+      await enqueue('{"id":98765432109876543210}');
+      await visible(page.getByText('{"id":98765432109876543210}'));
+      const [file] = await Promise.all([page.waitForEvent("download"), button(page, "JSON").click()]);
+      const numbers = (await readFile(await file.path(), "utf8")).match(/\d{20}/g);
+      assert.deepEqual(numbers, ["98765432109876543210", "12345678901234567890"]);
+    }));
+
+  it("are looked for by one value of a tag", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues/emails.send?tag=tenant%3Dacme");
+      await visible(page.getByText("Jobs (6 total)"));
+      await page.getByLabel(/^Tag/).fill("tenant=nobody");
+      await page.getByLabel(/^Tag/).press("Enter");
+      await visible(page.getByText("Jobs (0 total)"));
+      assert.deepEqual(new URL(page.url()).searchParams.getAll("tag"), ["tenant=nobody"]);
+    }));
+
   it("come in pages that are added to one another", () =>
     f.withPage(async (page) => {
       await f.server.post("/enqueue/batch", {
@@ -238,6 +301,27 @@ describe("jobs", () => {
       assert.equal((await f.server.job(ids[0])).state, "cancelled");
     }));
 
+  it("are not counted by a filter that was changed meanwhile", () =>
+    f.withPage(async (page) => {
+      await f.server.post("/enqueue/batch", {
+        jobs: Array.from({ length: 60 }, (_, n) => ({ queue: "act.slow", payload: { n }, priority: n < 55 ? "normal" : "high" })),
+      });
+      await visit(page, "/ui/queues/act.slow");
+      await visible(page.getByText("Jobs (60 total)"));
+      let answer;
+      const may = new Promise((done) => (answer = done));
+      const asked = page.waitForRequest((r) => r.url().endsWith("/search") && r.postDataJSON().priority === "high");
+      await page.route("**/api/v1/jobs/search", (route) => may.then(() => route.continue()));
+      await page.getByRole("button", { name: "Advanced filters" }).click();
+      await page.getByLabel("Priority").selectOption("high");
+      await asked;
+      await page.getByRole("checkbox").first().check();
+      await visible(page.getByText("50 selected"));
+      assert.equal(await page.getByRole("button", { name: /Select all \d+/ }).count(), 0);
+      answer();
+      await visible(page.getByText("Jobs (5 total)"));
+    }));
+
   it("are changed in the background when they are very many, with progress", () =>
     f.withPage(async (page) => {
       const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.masses", payload: { n } }));
@@ -255,6 +339,29 @@ describe("jobs", () => {
       await toast(page, "Bulk action: 10500 affected, 0 errors");
       await dialog(page).getByRole("button", { name: "Close" }).click();
       await visible(page.getByText("No jobs found"));
+    }));
+
+  it("are changed in the background out of sight, which says how it ended", () =>
+    f.withPage(async (page) => {
+      const jobs = Array.from({ length: 2_100 }, (_, n) => ({ queue: "act.unseen", payload: { n } }));
+      for (let i = 0; i < 5; i++) {
+        await f.server.post("/enqueue/batch", { jobs });
+      }
+      // The operation is over when this test says so, and not before the dialog is gone.
+      let end;
+      const may = new Promise((done) => (end = done));
+      await page.route("**/api/v1/bulk/*/progress", (route) => route.abort());
+      await page.route(/\/api\/v1\/bulk\/[^/]+$/, (route) => may.then(() => route.continue()));
+      await visit(page, "/ui/queues/act.unseen");
+      await page.getByRole("checkbox").first().check();
+      await page.getByRole("button", { name: "Select all 10500 matching" }).click();
+      await page.locator(".sticky.bottom-0").getByRole("button", { name: "Cancel", exact: true }).click();
+      await dialog(page).getByRole("button", { name: "Cancel 10500 jobs" }).click();
+      await dialog(page).getByRole("button", { name: "Continue in background" }).click();
+      await dialog(page).waitFor({ state: "detached" });
+      end();
+      await toast(page, "Bulk action: 10500 affected, 0 errors");
+      assert.equal(await dialog(page).count(), 0);
     }));
 
   it("say why they do not run", () =>

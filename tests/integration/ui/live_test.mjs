@@ -82,8 +82,85 @@ describe("an open page", () => {
     }));
 });
 
+describe("a page that was not opened yet", () => {
+  const f = fixture();
+
+  it("waits for a server that is away", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      await f.server.stop();
+      await page.getByRole("link", { name: "Workers", exact: true }).click();
+      await visible(page.getByText("This page could not be shown"));
+      await visible(page.getByText(/Connection lost/));
+      await f.server.restart();
+      await visible(page.getByRole("heading", { name: "Workers" }));
+      await visible(page.getByText("worker-a1"));
+      page.problems = [];
+    }));
+});
+
+describe("a server that does not answer", () => {
+  const f = fixture();
+
+  it("is said to be gone until it answers again", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/queues");
+      await visible(page.locator("header .badge").filter({ hasText: "healthy" }));
+      f.server.process.kill("SIGSTOP");
+      try {
+        await visible(page.getByText(/Connection lost/));
+        await visible(page.locator("header .badge").filter({ hasText: "unknown" }));
+      } finally {
+        f.server.process.kill("SIGCONT");
+      }
+      await page.getByText(/Connection lost/).waitFor({ state: "detached" });
+      await visible(page.locator("header .badge").filter({ hasText: "healthy" }));
+    }));
+});
+
+describe("a server that is asked too often", () => {
+  const f = fixture("--rate-limit-enabled=false");
+
+  it("does not disturb who reads what is there", () =>
+    f.withPage(async (page) => {
+      const limited = { status: 429, json: { error: "rate limit exceeded", code: "RATE_LIMITED" } };
+      await visit(page, "/ui/queues/emails.send");
+      await visible(page.getByText("Jobs (18 total)"));
+      let refused = 0;
+      await page.route("**/api/v1/jobs/search", (route) => {
+        refused++;
+        return route.fulfill(limited);
+      });
+      // Two of a refresh and the first of the next: what the first said is on the page by then.
+      await eventually("refreshes", () => refused > 2);
+      assert.equal(await page.getByText("rate limit exceeded").count(), 0);
+      await visible(page.getByText("Jobs (18 total)"));
+    }));
+});
+
+describe("a browser that keeps nothing", () => {
+  const f = fixture();
+
+  it("changes the theme and copies all the same", () =>
+    f.withPage(async (page) => {
+      await page.addInitScript(() => {
+        const denied = () => {
+          throw new DOMException("denied", "SecurityError");
+        };
+        Object.defineProperty(window, "localStorage", { get: denied });
+        navigator.clipboard.writeText = async () => denied();
+      });
+      await visit(page, `/ui/jobs/${f.ids.dead[0]}`);
+      await page.getByRole("button", { name: "Dark theme" }).click();
+      await page.locator("html.dark").waitFor();
+      await page.getByRole("button", { name: "Copy payload" }).click();
+      await visible(page.getByText("Copied"));
+    }));
+});
+
 describe("a server with a password", () => {
-  const f = fixture("--admin-password=right");
+  const password = "right-пароль";
+  const f = fixture(`--admin-password=${password}`);
 
   it("asks for it, takes it, and keeps it for the next time", () =>
     f.withPage(async (page) => {
@@ -96,14 +173,16 @@ describe("a server with a password", () => {
       await key.fill("wrong");
       await signIn.click();
       await visible(page.getByText("The server does not accept this key."));
-      await key.fill("right");
+      await key.fill(password);
       await signIn.click();
       await toast(page, "API key saved");
       await visible(page.getByText("emails.send"));
       const cookies = await page.context().cookies();
-      assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", "right", "Strict"]]);
+      assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", encodeURIComponent(password), "Strict"]]);
       await page.reload();
       await visible(page.getByText("emails.send"));
+      // Cookies are not the page's alone: another server of this host may have put its own there.
+      await page.context().clearCookies();
       await page.getByRole("link", { name: "Live Tail" }).click();
       await visible(page.locator(".tail li").filter({ hasText: "emails.send" }));
     }));

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
 import { accessibility, visible, visit } from "./harness.mjs";
+import { beat } from "./seed.mjs";
 
 describe("pages", () => {
   const f = fixture();
@@ -58,6 +59,43 @@ describe("pages", () => {
       }, options));
   }
 
+  it("are about their own queue and states, whatever the address says", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/dead-letter?state=completed");
+      await visible(page.getByText("Dead Jobs (6 total)"));
+      await visit(page, "/ui/queues/emails.send?queue=reports.generate&state=dead");
+      await visible(page.getByText("Jobs (6 total)"));
+    }));
+
+  it("show a job whatever its worker reports as progress", () =>
+    f.withPage(async (page) => {
+      const report = (progress) =>
+        fetch(`${f.server.url}/api/v1/heartbeat`, {
+          method: "POST",
+          headers: { "Content-Type": "application/json" },
+          body: `{"jobs": {"${f.ids.active}": {"progress": ${progress}}}}`,
+        });
+      await report('{"current": 4.0, "total": 10.0, "message": {"at": "the fourth"}}');
+      await visit(page, `/ui/jobs/${f.ids.active}`);
+      await visible(page.getByText("4/10 (40%)"));
+      for (const odd of ['["some", "list"]', '"half"', '{"total": {"of": 3}, "message": 1.50}']) {
+        await report(odd);
+        await visit(page, `/ui/jobs/${f.ids.active}`);
+        assert.equal(await page.locator("h1").textContent(), f.ids.active, odd);
+      }
+      await beat(f.server, f.ids, { progress: { current: 450, total: 1000, message: "Encoding segment 45" } });
+    }));
+
+  it("show a job with a chain of its caller's own making", () =>
+    f.withPage(async (page) => {
+      const chain_config = { steps: { first: 1 }, depends_on: "all of them" };
+      const id = await f.server.enqueue("ai.own", { chain_id: "own", chain_config });
+      await visit(page, `/ui/jobs/${id}`);
+      await visible(page.getByText("No linked chain jobs found."));
+      assert.equal(await page.locator("h1").textContent(), id);
+      await f.server.must("DELETE", "/queues/ai.own?confirm=true");
+    }));
+
   it("say so when there is no such job or queue", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/jobs/job_00000000000000000000000000");
@@ -75,6 +113,23 @@ describe("pages", () => {
       await page.getByRole("link", { name: "Dead Letter" }).click();
       await page.waitForURL("**/ui/dead-letter");
       await page.locator("nav.sidebar").waitFor({ state: "hidden" });
+    }, LOOKS["light on a phone"]));
+
+  it("are reached by keys on a narrow screen too", () =>
+    f.withPage(async (page) => {
+      await visit(page, "/ui/");
+      const menu = page.getByRole("button", { name: "Menu" });
+      await menu.press("Enter");
+      await page.locator("nav.sidebar a:focus").waitFor();
+      await page.keyboard.press("Escape");
+      await page.locator("nav.sidebar").waitFor({ state: "hidden" });
+      await page.locator(".menu-button :focus").waitFor();
+      await menu.press("Enter");
+      await page.locator("nav.sidebar a:focus").waitFor();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.waitForURL("**/ui/queues");
     }, LOOKS["light on a phone"]));
 
   it("open a row by a click on it", () =>
@@ -111,4 +166,51 @@ describe("pages", () => {
       await page.keyboard.press("Escape");
       await help.waitFor({ state: "detached" });
     }));
+});
+
+describe("names of any length", () => {
+  const f = fixture();
+  const long = (what) => what + "x".repeat(250 - what.length);
+
+  for (const [look, viewport] of Object.entries({ phone: { width: 360, height: 740 }, "large screen": { width: 1920, height: 1080 } })) {
+    it(`leave the rest of a table and the page in view, on a ${look}`, () =>
+      f.withPage(async (page) => {
+        const [queue, tag] = [long(`${look}.queue.`), long("tag.")];
+        const id = await f.server.enqueue(queue, { tags: { tenant: tag }, max_retries: 1 });
+        await f.server.fetch(queue, { worker_id: long("worker."), hostname: long("host.") });
+        await f.server.post(`/fail/${id}`, { error: long("error.") });
+        const held = await f.server.enqueue(queue, { tags: { tenant: tag } });
+        await f.server.post(`/jobs/${held}/hold`, { reason: long("reason.") });
+        const chain = await f.server.enqueue(long("chain."), { chain: { steps: [{ queue: long("chain.") }, { queue }] } });
+        await f.server.fetch(long("chain."));
+        await f.server.post(`/ack/${chain}`);
+        const agent = await f.server.enqueue(long("agent."), { agent: {} });
+        await f.server.fetch(long("agent."));
+        await f.server.post(`/heartbeat`, { jobs: { [agent]: { progress: { current: 1, total: 2, message: long("at.") } } } });
+        await f.server.post(`/ack/${agent}`, { agent_status: "hold", usage: { model: long("model."), provider: long("by.") } });
+        await f.server.post("/schedules", { name: long(`${look}.`), queue, cron: "@daily", payload: {} });
+        const pages = [
+          ["", "Recent failures"],
+          ["queues", "All Queues"],
+          ["dead-letter", "error.x"],
+          ["workers", "worker.x"],
+          ["schedules", `${look}.x`],
+          ["held", "reason.x"],
+          [`jobs/${id}`, "Attempt 1"],
+          [`jobs/${held}`, "It is held until somebody"],
+          [`jobs/${chain}`, "Step 2"],
+          [`jobs/${agent}`, "model.x"],
+        ];
+        for (const [path, text] of pages) {
+          await visit(page, `/ui/${path}`);
+          await visible(page.locator("main").getByText(text));
+          const [wide, table] = await page.locator("#content").evaluate((content) => [
+            content.scrollWidth - content.clientWidth,
+            Math.max(0, ...[...content.querySelectorAll("table")].map((t) => t.offsetWidth)),
+          ]);
+          assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`);
+          assert.ok(table <= 1500, `${path} has a table of ${table} pixels`);
+        }
+      }, { viewport }));
+  }
 });

@@ -116,6 +116,24 @@ describe("queues", () => {
       assert.equal(await find("nightly"), undefined);
     }));
 
+  it("get jobs from schedules whose numbers survive an edit", () =>
+    f.withPage(async (page) => {
+      const made = await fetch(`${f.server.url}/api/v1/schedules`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: '{"name": "exact", "queue": "act.exact", "cron": "@daily", "payload": {"id": 12345678901234567890, "rate": 1.0}}',
+      });
+      const { id } = await made.json();
+      await visit(page, "/ui/schedules");
+      await button(page, "Edit exact").click();
+      await dialog(page).getByLabel("Cron *").fill("@hourly");
+      await dialog(page).getByRole("button", { name: "Save" }).click();
+      await toast(page, "Schedule saved");
+      const text = await (await fetch(`${f.server.url}/api/v1/schedules/${id}`)).text();
+      assert.match(text, /"cron":"@hourly"/);
+      assert.match(text, /"payload":\{"id":12345678901234567890,"rate":1\.0\}/);
+    }));
+
   it("send webhooks that are made, changed and deleted", () =>
     f.withPage(async (page) => {
       const hooks = () => f.server.get("/webhooks");

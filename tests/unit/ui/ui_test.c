@@ -7,7 +7,7 @@ static void ui__finds_the_index_for_its_own_pages(void **state)
 {
     static const char *const paths[] = {
         "",  "index.html", "queues", "jobs/job_1", "a/b/c/d", "assets", "assets/none.js",
-        "…", ".hidden",    "a..b",   "..."};
+        "…", ".hidden",    "a..b",   "...",        "q/A\\b"};
     (void)state;
     for (unsigned i = 0; i < COUNT_OF(paths); i++) {
         ROW(paths[i]);

@@ -1,5 +1,6 @@
 // Everything that changes something: the call, its toasts, and what is read again afterwards.
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useRef } from "react";
 
 import { toast } from "../lib/toasts";
 import { del, messageOf, post, put } from "./client";
@@ -33,9 +34,11 @@ interface ActionTexts<R> {
   failed: string;
 }
 
+/** An action that runs is not begun again: a double click is faster than its button is disabled. */
 export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionTexts<R>) {
   const client = useQueryClient();
-  return useMutation({
+  const running = useRef(false);
+  const action = useMutation({
     mutationFn: run,
     onSuccess: (result) => {
       const text = typeof texts.done === "string" ? texts.done : texts.done(result);
@@ -46,11 +49,23 @@ export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionText
     onError: (error) => toast.bad(`${texts.failed}: ${messageOf(error)}`),
     // Not waited for: who acted goes on while the pages catch up.
     onSettled: () => {
+      running.current = false;
       for (const key of AFTER_ACTION) {
         void client.invalidateQueries({ queryKey: [key] });
       }
     },
   });
+  const { mutate } = action;
+  const once = useCallback<typeof mutate>(
+    (...args) => {
+      if (!running.current) {
+        running.current = true;
+        mutate(...args);
+      }
+    },
+    [mutate],
+  );
+  return { ...action, mutate: once };
 }
 
 export const useEnqueue = () =>

@@ -63,6 +63,16 @@ describe("a refused key", () => {
     expect(document.cookie).not.toContain("sk_old");
   });
 
+  it("does not take a better one with it that was stored meanwhile", async () => {
+    storeKey("sk_old");
+    answers.push(answer(401, { error: "invalid API key" }), answer(200, [1]));
+    const call = get("/queues");
+    storeKey("sk_new");
+    expect(await call).toEqual([1]);
+    expect(keyOf(1)).toBe("sk_new");
+    expect(storedKey()).toBe("sk_new");
+  });
+
   it("brings the sign-in screen when it does not work without one either", async () => {
     const needed = vi.fn();
     gate.signInNeeded.add(needed);

@@ -1,7 +1,7 @@
 // One way to the server: JSON in, JSON out, the key in a header, errors as ApiError. Paths, bodies
 // and answers have the types of the server's own description (openapi.ts).
-import { parseExact } from "../lib/exact-json";
-import { clearKey, storedKey } from "./key";
+import { parseAnswer } from "../lib/exact-json";
+import { clearKey, keyHeader, storedKey } from "./key";
 import type { paths } from "./openapi";
 
 const BASE = "/api/v1" as const;
@@ -35,15 +35,18 @@ function tell(yes: boolean): void {
   gate.reachable.forEach((listener) => listener(yes));
 }
 
+/** A server that has not answered by then is as good as gone, though the connection may still stand. */
+const READ_MAX_MS = 10_000;
+
 async function send(method: string, path: string, body: unknown, key: string | null): Promise<Response> {
-  const headers: Record<string, string> = { Accept: "application/json" };
+  const headers: Record<string, string> = { Accept: "application/json", ...(key === null ? {} : keyHeader(key)) };
   if (body !== undefined) {
     headers["Content-Type"] = "application/json";
   }
-  if (key !== null) {
-    headers["X-API-Key"] = key;
-  }
   const init: RequestInit = { method, headers, cache: "no-store" };
+  if (method === "GET") {
+    init.signal = AbortSignal.timeout(READ_MAX_MS);
+  }
   if (body !== undefined) {
     init.body = JSON.stringify(body);
   }
@@ -72,9 +75,12 @@ export async function call<T>(method: string, path: string, body?: unknown, pars
   const key = storedKey();
   let response = await send(method, path, body, key);
   if (response.status === 401 && key !== null) {
-    // A key that is refused is of no use; without one it works where keys were switched off.
-    clearKey();
-    response = await send(method, path, body, null);
+    // A key that is refused is of no use; without one it works where keys were switched off. Another
+    // tab may have stored a better one meanwhile.
+    if (storedKey() === key) {
+      clearKey();
+    }
+    response = await send(method, path, body, storedKey());
   }
   if (response.status === 401) {
     gate.signInNeeded.forEach((listener) => listener());
@@ -128,8 +134,9 @@ const caller =
 
 export const get = caller("get");
 /** For documents with what people put in: their numbers keep their digits. */
-export const getExact = caller("get", parseExact);
+export const getExact = caller("get", parseAnswer);
 export const post = caller("post");
+export const postExact = caller("post", parseAnswer);
 export const put = caller("put");
 export const del = caller("delete");
 

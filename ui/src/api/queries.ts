@@ -8,7 +8,7 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 
-import { ApiError, call, get, getExact, post } from "./client";
+import { ApiError, call, get, getExact, postExact } from "./client";
 import type {
   Budget,
   ClusterStatus,
@@ -74,7 +74,7 @@ export const useQueues = () => usePolled([KEY.queues], () => get("/queues"), 3_0
 export const useWorkers = () => usePolled<Worker[]>([KEY.workers], () => get("/workers"), 5_000);
 export const useCluster = () => usePolled<ClusterStatus>([KEY.cluster], () => get("/cluster/status"), 5_000);
 export const useThroughput = () => usePolled([KEY.throughput], () => get("/metrics/throughput"), 10_000);
-export const useSchedules = () => usePolled([KEY.schedules], () => get("/schedules"), 10_000);
+export const useSchedules = () => usePolled([KEY.schedules], () => getExact("/schedules"), 10_000);
 export const useWebhooks = () => usePolled([KEY.webhooks], () => get("/webhooks"), 10_000);
 export const usePolicies = () => usePolled([KEY.policies], () => get("/approval-policies"), 10_000);
 /** Not every server has budgets, and the description of this one does not know them. */
@@ -117,7 +117,7 @@ export function useJob(id: string): UseQueryResult<Job> {
 export function useIterations(id: string, enabled: boolean): UseQueryResult<Iteration[]> {
   return useQuery({
     queryKey: [KEY.iterations, id],
-    queryFn: async () => (await get("/jobs/{id}/iterations", { params: { id } })).iterations,
+    queryFn: async () => (await getExact("/jobs/{id}/iterations", { params: { id } })).iterations,
     refetchInterval: 5_000,
     enabled,
   });
@@ -132,7 +132,7 @@ export function useExplanation(id: string, enabled: boolean) {
   });
 }
 
-export const search = (request: SearchRequest): Promise<SearchAnswer> => post("/jobs/search", { body: request });
+export const search = (request: SearchRequest): Promise<SearchAnswer> => postExact("/jobs/search", { body: request });
 
 export function useSearch(request: SearchRequest): UseQueryResult<SearchAnswer> {
   return useQuery<SearchAnswer>({

@@ -100,9 +100,14 @@ export interface Progress {
   message?: string;
 }
 
-/** A job may also carry a chain of its caller's own making. */
-export const chainOf = (job: Job): Partial<Schemas["ChainConfig"]> =>
-  (job.chain_config ?? {});
+/** A job may also carry a chain of its caller's own making, which may be any JSON. */
+export function chainOf(job: Job): { steps: unknown[]; depends_on: string[] } {
+  const { steps, depends_on }: { steps?: unknown; depends_on?: unknown } = job.chain_config ?? {};
+  return {
+    steps: Array.isArray(steps) ? steps : [],
+    depends_on: Array.isArray(depends_on) ? depends_on.filter((id) => typeof id === "string") : [],
+  };
+}
 
 // A server of several nodes and shards says more than this one does (ui.md 6.10, 6.11).
 

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 
 import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf } from "../api/client";
+import { openStream } from "../api/key";
 import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
 import { capitalise, jobCount, latency, percent, preview } from "../lib/format";
@@ -55,7 +56,7 @@ interface BulkBarProps {
 
 export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow }: BulkBarProps) {
   const [asked, setAsked] = useState<BulkButton | null>(null);
-  const [running, setRunning] = useState<{ task: BulkStarted; label: string } | null>(null);
+  const [running, setRunning] = useState<readonly { task: BulkStarted; label: string }[]>([]);
   const size = sizeOf(scope);
   const done = useCallback(() => {
     setAsked(null);
@@ -97,14 +98,19 @@ export function BulkBar({ scope, shown, matching, onAllMatching, onClear, runNow
           onClose={() => setAsked(null)}
           onDone={done}
           onStarted={(task) => {
-            setRunning({ task, label: asked.label });
+            setRunning([...running, { task, label: asked.label }]);
             done();
           }}
         />
       )}
-      {running !== null && (
-        <BulkProgress task={running.task} label={running.label} onClose={() => setRunning(null)} />
-      )}
+      {running.map(({ task, label }) => (
+        <BulkProgress
+          key={task.bulk_operation_id}
+          task={task}
+          label={label}
+          onClose={() => setRunning((list) => list.filter((other) => other.task !== task))}
+        />
+      ))}
     </>
   );
 }
@@ -231,7 +237,7 @@ function useBulkProgress(task: BulkStarted): Progress {
       }
       timer = setTimeout(() => void poll(), POLL_MS);
     };
-    const source = new EventSource(`/api/v1/bulk/${encodeURIComponent(id)}/progress`);
+    const source = openStream(`/api/v1/bulk/${encodeURIComponent(id)}/progress`);
     const onEvent = (event: MessageEvent<string>) => {
       merge(JSON.parse(event.data) as Partial<Progress>);
       if (event.type === "bulk.async.completed" || event.type === "bulk.async.failed") {
@@ -255,6 +261,7 @@ function useBulkProgress(task: BulkStarted): Progress {
   return progress;
 }
 
+/** Put into the background it is out of sight, and still says how it ended. */
 function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: string; onClose: () => void }) {
   const client = useQueryClient();
   const progress = useBulkProgress(task);
@@ -262,8 +269,13 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
   const started = useRef(Date.now());
   const [tookMs, setTookMs] = useState<number | null>(null);
   const ended = ENDED.has(progress.status);
+  const [away, setAway] = useState(false);
+  const [stopping, setStopping] = useState(false);
   useEffect(() => {
     if (ended) {
+      if (away) {
+        onClose();
+      }
       const took = Date.now() - started.current;
       setTookMs(took);
       toast[progress.status === "failed" ? "bad" : "good"](bulkText(progress.affected, progress.errors, took));
@@ -276,10 +288,17 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
   const rate = (progress.processed / elapsed) * 1000;
   const left = rate > 0 ? ((progress.total - progress.processed) / rate) * 1000 : null;
   const stop = () => {
-    cancelBulk(task.bulk_operation_id).catch((error: unknown) => toast.bad(`Cancel failed: ${messageOf(error)}`));
+    setStopping(true);
+    cancelBulk(task.bulk_operation_id)
+      .catch((error: unknown) => toast.bad(`Cancel failed: ${messageOf(error)}`))
+      .finally(() => setStopping(false));
   };
+  const close = () => (ended ? onClose() : setAway(true));
+  if (away) {
+    return null;
+  }
   return (
-    <Dialog title={`Bulk ${label.replace("…", "")}`} onClose={onClose}>
+    <Dialog title={`Bulk ${label.replace("…", "")}`} onClose={close}>
       <Bar value={ended ? 100 : percent(progress.processed, progress.total)} label="Progress" />
       <p>
         {progress.processed.toLocaleString()} / {progress.total.toLocaleString()} processed
@@ -297,11 +316,11 @@ function BulkProgress({ task, label, onClose }: { task: BulkStarted; label: stri
       {progress.error !== undefined && <p className="form-error">{progress.error}</p>}
       <div className="dialog-foot">
         {!ended && (
-          <Button kind="danger" onClick={stop}>
+          <Button kind="danger" disabled={stopping} onClick={stop}>
             Cancel operation
           </Button>
         )}
-        <Button onClick={onClose}>{ended ? "Close" : "Continue in background"}</Button>
+        <Button onClick={close}>{ended ? "Close" : "Continue in background"}</Button>
       </div>
     </Dialog>
   );

@@ -26,8 +26,14 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       }
     };
   }, []);
+  // The backdrop is the dialog itself, but around it: its scroll bar and its edge are within.
   const onBackdrop = (event: MouseEvent) => {
-    if (event.target === ref.current) {
+    const box = ref.current?.getBoundingClientRect();
+    if (box === undefined || event.target !== ref.current) {
+      return;
+    }
+    const { clientX: x, clientY: y } = event;
+    if (x < box.left || x > box.right || y < box.top || y > box.bottom) {
       onClose();
     }
   };

@@ -16,6 +16,9 @@ import { SearchPanel } from "./search-panel";
 const PAGE = 50;
 const TYPING_MS = 250;
 
+/** Asked too often: the next time will do, and nobody needs to know. */
+const isLimited = (error: unknown): boolean => error instanceof ApiError && error.status === 429;
+
 function useUrlFilters(defaults: Filters): [Filters, (filters: Filters) => void] {
   const [query, setQuery] = useSearchParams();
   const filters = useMemo(() => filtersFromUrl(query, defaults), [query, defaults]);
@@ -97,7 +100,7 @@ export function JobList(props: JobListProps) {
           </div>
         }
       >
-        {result.isError && jobs !== undefined && jqError === null && (
+        {result.isError && jobs !== undefined && jqError === null && !isLimited(result.error) && (
           <div className="card-body">
             <Pending error={result.error} what="Refresh failed" />
           </div>
@@ -125,7 +128,8 @@ export function JobList(props: JobListProps) {
       <BulkBar
         scope={scope}
         shown={everything ? (jobs ?? []) : shownPicked}
-        matching={allPicked && !everything && total > shownPicked.length ? total : null}
+        // What another filter found before says nothing of how many this one finds.
+        matching={allPicked && !everything && !result.isPlaceholderData && total > shownPicked.length ? total : null}
         onAllMatching={() => setEverything(true)}
         onClear={clear}
         runNow={runsIn}

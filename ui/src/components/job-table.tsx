@@ -31,6 +31,13 @@ function RunsIn({ job }: { job: JobSummary }) {
   );
 }
 
+const QUEUE: Column<JobSummary> = {
+  id: "queue",
+  header: "Queue",
+  className: "name",
+  cell: (j) => <span title={j.queue}>{j.queue}</span>,
+};
+
 const ERROR: Column<JobSummary> = {
   id: "error",
   header: "Error",
@@ -109,7 +116,7 @@ export function JobTable(props: JobTableProps) {
           </Link>
         ),
       },
-      ...(showQueue ? [{ id: "queue", header: "Queue", cell: (j: JobSummary) => j.queue }] : []),
+      ...(showQueue ? [QUEUE] : []),
       { id: "state", header: "State", cell: (j) => <StateBadge state={j.state} /> },
       { id: "priority", header: "Priority", cell: (j) => <PriorityBadge priority={j.priority} /> },
       { id: "attempt", header: "Attempt", className: "num", cell: attempts },

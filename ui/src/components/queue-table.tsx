@@ -67,8 +67,13 @@ const COLUMNS: Column<Queue>[] = [
   {
     id: "name",
     header: "Name",
+    className: "name",
     sort: (q) => q.name,
-    cell: (q) => <Link to={queuePath(q.name)}>{q.name}</Link>,
+    cell: (q) => (
+      <Link to={queuePath(q.name)} title={q.name}>
+        {q.name}
+      </Link>
+    ),
   },
   number("pending", "Pending"),
   number("active", "Active"),

@@ -56,8 +56,10 @@ function TagField({ filters, onChange }: SearchPanelProps) {
   const [text, setText] = useState("");
   const add = () => {
     const pair = text.trim();
-    if (pair.indexOf("=") > 0 && !filters.tag.includes(pair)) {
-      onChange({ ...filters, tag: [...filters.tag, pair] });
+    const key = pair.slice(0, pair.indexOf("=") + 1);
+    if (key.length > 1 && !filters.tag.includes(pair)) {
+      // A tag has one value to look for.
+      onChange({ ...filters, tag: [...filters.tag.filter((t) => !t.startsWith(key)), pair] });
       setText("");
     }
   };

@@ -87,6 +87,22 @@ function Header({ onMenu, onHelp, menuOpen }: { onMenu: () => void; onHelp: () =
   );
 }
 
+/** The drawer is behind who opened it by a key: they go on in it, and come back when it closes. */
+function useDrawerFocus(open: boolean): void {
+  useEffect(() => {
+    if (!open) {
+      return;
+    }
+    const before = document.activeElement;
+    document.querySelector<HTMLElement>(".sidebar a")?.focus();
+    return () => {
+      if (before instanceof HTMLElement) {
+        before.focus();
+      }
+    };
+  }, [open]);
+}
+
 export function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
@@ -95,6 +111,7 @@ export function Shell() {
     setMenu(false);
     document.getElementById("content")?.scrollTo(0, 0);
   }, [pathname]);
+  useDrawerFocus(menu);
   useHotkeys({ "?": () => setHelp(true), Escape: () => setMenu(false) });
   return (
     <div className="shell">

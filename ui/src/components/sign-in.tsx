@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type SyntheticEvent, type ReactNode } from "react";
 
 import { ApiError, gate, messageOf } from "../api/client";
-import { clearKey, storeKey } from "../api/key";
+import { clearKey, keyHeader, storeKey } from "../api/key";
 import { toast } from "../lib/toasts";
 import { Button, Field } from "./parts";
 
@@ -21,7 +21,7 @@ export function SignInGate({ children }: { children: ReactNode }) {
 
 /** Whether the server takes the key; asked here because a refusal must not bring the screen back. */
 async function check(key: string): Promise<void> {
-  const response = await fetch("/api/v1/queues", { headers: { "X-API-Key": key }, cache: "no-store" }).catch(() => {
+  const response = await fetch("/api/v1/queues", { headers: keyHeader(key), cache: "no-store" }).catch(() => {
     throw new ApiError(0, "UNREACHABLE", "the server cannot be reached");
   });
   if (response.status === 401) {

@@ -18,7 +18,7 @@ export interface Column<T> {
   id: string;
   header: ReactNode;
   cell: (row: T) => ReactNode;
-  /** Class of the cells: "num", "check", "brief" (cut when long), "wide" (what is left), "wrap". */
+  /** Class of the cells: "num", "check", "brief", "name" (cut when long), "wide" (what is left), "wrap". */
   className?: string;
   /** What to sort by; a column without it cannot be sorted. */
   sort?: (row: T) => string | number;

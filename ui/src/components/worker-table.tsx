@@ -30,8 +30,24 @@ export function workerQueues(worker: Worker): string[] {
 export function WorkerTable({ workers, error }: { workers: readonly Worker[] | undefined; error: unknown }) {
   const now = useNow(10_000);
   const columns: Column<Worker>[] = [
-    { id: "id", header: "Worker ID", sort: (w) => w.id, cell: (w) => <span className="mono">{w.id}</span> },
-    { id: "hostname", header: "Hostname", sort: (w) => w.hostname ?? "", cell: (w) => w.hostname ?? "-" },
+    {
+      id: "id",
+      header: "Worker ID",
+      className: "name",
+      sort: (w) => w.id,
+      cell: (w) => (
+        <span className="mono" title={w.id}>
+          {w.id}
+        </span>
+      ),
+    },
+    {
+      id: "hostname",
+      header: "Hostname",
+      className: "name",
+      sort: (w) => w.hostname ?? "",
+      cell: (w) => <span title={w.hostname ?? ""}>{w.hostname ?? "-"}</span>,
+    },
     {
       id: "status",
       header: "Status",

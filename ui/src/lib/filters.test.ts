@@ -29,9 +29,11 @@ describe("filters and the address bar", () => {
     expect(filtersToUrl({ ...DEAD, queue: "a" }, DEAD, new URLSearchParams()).toString()).toBe("queue=a");
   });
 
-  it("can say that a default is taken away", () => {
-    const url = filtersToUrl({ ...DEAD, state: [] }, DEAD, new URLSearchParams());
-    expect(filtersFromUrl(url, DEAD).state).toEqual([]);
+  it("do not lead a page away from the states or the queue that it is about", () => {
+    const url = new URLSearchParams("state=completed&queue=other");
+    expect(filtersFromUrl(url, DEAD)).toEqual({ ...DEAD, queue: "other" });
+    const mine: Filters = { ...NO_FILTERS, queue: "mine" };
+    expect(filtersFromUrl(url, mine)).toEqual({ ...mine, state: ["completed"] });
   });
 
   it("keep what is not theirs and pass over what makes no sense", () => {

@@ -60,13 +60,17 @@ const isState = (word: string): word is JobState => (JOB_STATES as readonly stri
 const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((word) => b.includes(word));
 
+/** A queue or states that a page has by itself are what it is about: no address makes it show others. */
 export function filtersFromUrl(query: URLSearchParams, defaults: Filters): Filters {
   const filters: Filters = { ...defaults };
   for (const name of TEXTS) {
     filters[name] = query.get(name) ?? defaults[name];
   }
+  if (defaults.queue !== "") {
+    filters.queue = defaults.queue;
+  }
   const states = query.get("state");
-  if (states !== null) {
+  if (states !== null && defaults.state.length === 0) {
     filters.state = states.split(",").filter(isState);
   }
   const tags = query.getAll("tag").filter((pair) => pair.includes("="));

@@ -82,6 +82,7 @@ describe("other values", () => {
     expect(format.shortId("short")).toBe("short");
     expect(format.preview({ a: "x".repeat(80) })).toHaveLength(61);
     expect(format.preview(null)).toBe("null");
+    expect(format.preview("😀".repeat(40))).toBe(`"${"😀".repeat(29)}…`);
   });
 
   it("writes money, parts and priorities", () => {

@@ -51,7 +51,8 @@ export function preview(value: unknown): string {
   if (text === undefined) {
     return "";
   }
-  return text.length > PREVIEW ? `${text.slice(0, PREVIEW)}…` : text;
+  // Not through the middle of a character that takes two units.
+  return text.length > PREVIEW ? `${text.slice(0, PREVIEW).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
 /** A span in seconds and larger: "42s", "3m 5s", "76h 10m". */

@@ -1,20 +1,14 @@
 // Light or dark: what was chosen here, else what the system has, also when that changes.
 import { useSyncExternalStore } from "react";
 
+import { storage } from "./storage";
+
 const NAME = "theme";
 const system = () => window.matchMedia("(prefers-color-scheme: dark)");
 const listeners = new Set<() => void>();
 
-function chosen(): string | null {
-  try {
-    return localStorage.getItem(NAME);
-  } catch {
-    return null;
-  }
-}
-
 export function isDark(): boolean {
-  const choice = chosen();
+  const choice = storage().getItem(NAME);
   return choice === null ? system().matches : choice === "dark";
 }
 
@@ -24,7 +18,7 @@ function apply(): void {
 }
 
 export function toggleTheme(): void {
-  localStorage.setItem(NAME, isDark() ? "light" : "dark");
+  storage().setItem(NAME, isDark() ? "light" : "dark");
   apply();
 }
 

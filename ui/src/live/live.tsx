@@ -1,11 +1,12 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useSyncExternalStore, type ReactNode } from "react";
 
+import { openStream } from "../api/key";
 import { KEY } from "../api/queries";
 import { Coalescer, touched } from "./refresh";
 import { LiveStream, type Source } from "./stream";
 
-export const stream = new LiveStream((url) => new EventSource(url) as unknown as Source);
+export const stream = new LiveStream((url) => openStream(url) as unknown as Source);
 
 /** Keeps the stream open while it is shown, and reads again what events make stale. */
 export function Live({ children }: { children: ReactNode }) {

@@ -113,7 +113,7 @@ function RecentFailures() {
             <Link to={jobPath(job.id)}>
               <ShortId id={job.id} />
             </Link>
-            <span>{job.queue}</span>
+            <span className="break">{job.queue}</span>
             <span className="muted small">
               attempt {attempts(job)} · <Ago at={job.failed_at ?? job.created_at} />
             </span>

@@ -80,19 +80,25 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move") => 
   );
 }
 
-function progressOf(job: Job): Progress | null {
-  return isObject(job.progress) ? job.progress : null;
+/** What of a report of progress keeps to the custom: a worker may send any JSON. */
+function progressOf(job: Job): Progress {
+  const { current, total, message } = isObject(job.progress) ? job.progress : {};
+  return {
+    ...(typeof current === "number" ? { current } : {}),
+    ...(typeof total === "number" ? { total } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+  };
 }
 
 function ProgressCard({ job }: { job: Job }) {
-  const { current = 0, total = 0, message } = progressOf(job) ?? {};
+  const { current = 0, total = 0, message } = progressOf(job);
   if (total <= 0) {
     return null;
   }
   return (
     <section className="card card-body stack" aria-label="Progress">
       <Bar value={percent(current, total)} label="Progress" />
-      <p>
+      <p className="break">
         {current}/{total} ({percent(current, total)}%) <span className="muted">{message}</span>
       </p>
     </section>
@@ -123,7 +129,7 @@ function Explain({ job }: { job: Job }) {
     <Card title={data.runnable ? "Ready to run" : "Why it is not running"}>
       <ul className="card-body stack">
         {data.reasons.map((reason) => (
-          <li key={reason.code}>
+          <li key={reason.code} className="break">
             {sentence(reason.message)} <code className="muted">{reason.code}</code>
           </li>
         ))}

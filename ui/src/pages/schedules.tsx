@@ -169,14 +169,25 @@ const COLUMNS: Column<Schedule>[] = [
   {
     id: "name",
     header: "Name",
+    className: "name",
     sort: (s) => s.name,
     cell: (s) => (
       <>
-        {s.name} {!s.enabled && <EnabledBadge enabled={false} />}
+        {!s.enabled && <EnabledBadge enabled={false} />} <span title={s.name}>{s.name}</span>
       </>
     ),
   },
-  { id: "queue", header: "Queue", sort: (s) => s.queue, cell: (s) => <Link to={queuePath(s.queue)}>{s.queue}</Link> },
+  {
+    id: "queue",
+    header: "Queue",
+    className: "name",
+    sort: (s) => s.queue,
+    cell: (s) => (
+      <Link to={queuePath(s.queue)} title={s.queue}>
+        {s.queue}
+      </Link>
+    ),
+  },
   {
     id: "cron",
     header: "Cron, time zone",

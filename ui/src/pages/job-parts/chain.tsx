@@ -33,7 +33,7 @@ export function Chain({ job, chainId }: { job: Job; chainId: string }) {
             <Link to={jobPath(other.id)}>
               <ShortId id={other.id} />
             </Link>
-            <span>{other.queue}</span>
+            <span className="break">{other.queue}</span>
             <StateBadge state={other.state} />
           </div>
         ))}

@@ -78,7 +78,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
       ? `${span(Date.parse(job.started_at) - Date.parse(job.created_at))} in the queue`
       : undefined;
   const step = job.chain_step ?? 0;
-  const steps = chainOf(job).steps?.length;
+  const { steps, depends_on } = chainOf(job);
   const worker = job.worker_id === undefined ? null : job.worker_id + (job.hostname ? ` on ${job.hostname}` : "");
   const rows: [string, ReactNode][] = [
     ["Queue", <Link key="queue" to={queuePath(job.queue)}>{job.queue}</Link>],
@@ -88,8 +88,8 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
     ["Batch", job.batch_id && <Batch id={job.batch_id} />],
     ["Parent", job.parent_id && <JobLink id={job.parent_id} />],
     ["Chain", job.chain_id],
-    ["Chain step", job.chain_id && (step < 0 ? (step === -1 ? "exit handler" : "failure handler") : `${step + 1}${steps ? ` of ${steps}` : ""}`)],
-    ["Waits for", chainOf(job).depends_on?.map((id) => <div key={id}><JobLink id={id} /></div>)],
+    ["Chain step", job.chain_id && (step < 0 ? (step === -1 ? "exit handler" : "failure handler") : `${step + 1}${steps.length > 0 ? ` of ${steps.length}` : ""}`)],
+    ["Waits for", depends_on.length > 0 && depends_on.map((id) => <div key={id}><JobLink id={id} /></div>)],
     ["Created", <At key="created" at={job.created_at} />],
     ["Started", job.started_at && <At at={job.started_at} note={waited} />],
     ["Completed", job.completed_at && <At at={job.completed_at} />],
@@ -104,7 +104,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
     ["Hold reason", job.hold_reason && <HoldReason reason={job.hold_reason} />],
     ["Tags", job.tags && <Tags tags={job.tags} />],
   ];
-  return rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  return rows.filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false);
 }
 
 export function Facts({ job }: { job: Job }) {

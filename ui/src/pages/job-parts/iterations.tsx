@@ -26,6 +26,8 @@ function detailsOf(i: Iteration): [string, unknown][] {
   return all.filter(([, value]) => value !== undefined);
 }
 
+const modelOf = (i: Iteration): string => [i.model, i.provider].filter(Boolean).join(" / ");
+
 const TONES: Record<string, string> = { done: "green", continue: "active", hold: "held" };
 
 export function Iterations({ job }: { job: Job }) {
@@ -33,7 +35,7 @@ export function Iterations({ job }: { job: Job }) {
   const replay = useReplay();
   const columns: Column<Iteration>[] = [
     { id: "number", header: "#", className: "num", cell: (i) => i.iteration },
-    { id: "model", header: "Model", cell: (i) => [i.model, i.provider].filter(Boolean).join(" / ") || "-" },
+    { id: "model", header: "Model", className: "name", cell: (i) => <span title={modelOf(i)}>{modelOf(i) || "-"}</span> },
     { id: "status", header: "Status", cell: (i) => <Badge tone={TONES[i.status] ?? ""}>{i.status}</Badge> },
     { id: "cost", header: "Cost", className: "num", cell: (i) => money(i.cost_usd ?? 0) },
     {
