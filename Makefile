@@ -8,7 +8,7 @@ PEER_ROUNDS ?= 3
 
 UI_SOAK_MINUTES ?= 60
 
-.PHONY: help deps build run man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
+.PHONY: help deps build profile run man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -16,9 +16,14 @@ help: ## Show the targets
 deps: ## Install the packages of packages.txt that are missing
 	@tools/install_deps.sh
 
+# The release is built for what its own server was seen to do (docs/decisions/0011).
+release = @tools/profile.py && cmake --preset release >/dev/null && cmake --build --preset release
+
 build: deps ## Build the release: build/release/corvo
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target corvo
+	$(release) --target corvo
+
+profile: deps ## Count anew what of the server runs how often, for the release to be built for
+	@tools/profile.py --again
 
 run: build ## Build the release and start the server
 	@exec build/release/corvo server
@@ -44,19 +49,16 @@ fuzz: deps ## Fuzz every decoder for FUZZ_SECONDS each
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
 sim: deps ## Simulate clusters and check the machine against its model, SEEDS times
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release
+	$(release)
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
 
 bench: deps ## Measure the engine, the view and the server
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release
+	$(release)
 	@bench/run.sh
 
 bench-peers: deps ## Compare with other job servers, PEER_JOBS each, in PEER_ROUNDS rounds
-	@cmake --preset release >/dev/null
-	@cmake --build --preset release --target corvo load_bench
+	$(release) --target corvo load_bench
 	@bench/peers/setup.sh build/peers
 	@bench/peers/run.py --bin build/release --modules build/peers --jobs $(PEER_JOBS) --rounds $(PEER_ROUNDS)
 

@@ -37,6 +37,7 @@ STEPS = [
     ("dev build", build("dev")),
     ("symbols", [["python3", "tools/check_symbols.py", "build/dev"]]),
     ("dev tests", ctest("dev", "-LE", "integration")),
+    ("profile", [["tools/profile.py"]]),
     ("release build", build("release")),
     ("release tests", ctest("release", "-L", "integration")),
     ("asan build", build("asan")),
