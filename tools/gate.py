@@ -38,7 +38,7 @@ STEPS = [
     ("symbols", [["python3", "tools/check_symbols.py", "build/dev"]]),
     ("dev tests", ctest("dev", "-LE", "integration")),
     ("profile", [["tools/profile.py"]]),
-    ("release build", build("release")),
+    ("release build", build("release", "corvo", "crash_child", "lossy_disk")),
     ("release tests", ctest("release", "-L", "integration")),
     ("asan build", build("asan")),
     ("asan tests", ctest("asan", "-LE", "sim")),
