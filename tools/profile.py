@@ -5,16 +5,17 @@ Runs the profile build under the loads that the release shall be fast at: jobs o
 batches, over HTTP/1.1 and HTTP/2, from the request to the ack. Does nothing when that was done
 before, unless asked to do it --again.
 """
-import json
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.path.insert(0, str(ROOT / "bench"))
+from lib.running import Server
+
 FOLDER = ROOT / "build/profile"
 CORVO = FOLDER / "corvo"
 COUNTS = FOLDER / "counts"
@@ -38,30 +39,14 @@ def build():
     cmake("--build", "--preset", "profile", "-j", str(os.cpu_count() or 2), "--target", "corvo")
 
 
-def port_of(server):
-    """The server says it in the last line of its start."""
-    for line in server.stderr:
-        record = json.loads(line)
-        if record["msg"] == "corvo server ready":
-            return record["port"]
-    sys.exit("the server did not start")
-
-
-def run_loads(folder):
+def run_loads():
     print("running it", flush=True)
-    server = subprocess.Popen([CORVO, "server", "--bind=127.0.0.1:0", f"--data-dir={folder}/data",
-                               "--rate-limit-enabled=false", "--log-format=json"],
-                              stderr=subprocess.PIPE, text=True)
-    try:
-        url = f"http://127.0.0.1:{port_of(server)}"
+    with Server(CORVO) as server:
         for load in LOADS:
-            subprocess.run([CORVO, "bench", f"--server={url}", f"--save={folder}/report", *load],
-                           check=True, stdout=subprocess.DEVNULL)
-    finally:
-        server.send_signal(signal.SIGTERM)  # it writes the counts when it ends
-        server.communicate()
-    if server.returncode != 0:
-        sys.exit(f"the server ended with {server.returncode}")
+            subprocess.run([CORVO, "bench", f"--server=http://127.0.0.1:{server.port}",
+                            "--save=/dev/null", *load], check=True, stdout=subprocess.DEVNULL)
+    if server.process.returncode != 0:  # it writes the counts when it ends
+        sys.exit(f"the server ended with {server.process.returncode}")
 
 
 def main():
@@ -69,8 +54,7 @@ def main():
         return
     build()
     shutil.rmtree(COUNTS, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as folder:
-        run_loads(folder)
+    run_loads()
     if not any(COUNTS.glob("*.gcda")):
         sys.exit(f"nothing was counted in {COUNTS}")
     if (ROOT / "build/release/build.ninja").exists():

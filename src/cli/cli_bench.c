@@ -9,6 +9,7 @@
 
 #include <poll.h>
 
+#include "base/build.h"
 #include "base/check.h"
 #include "cli/cli_progress.h"
 #include "core/timestamp.h"
@@ -269,7 +270,7 @@ static struct str report_json(struct bench *b, struct str comparison)
     char time[TIMESTAMP_TEXT_MAX];
     struct wall now = {.ns = os_clock_wall().ns / NS_PER_S * NS_PER_S};
     return CLI_OBJECT(cli, CLI_SET_TEXT("timestamp", str_from(time, timestamp_format(now, time))),
-                      CLI_SET_TEXT("commit", str_from_z(cli_self_commit())),
+                      CLI_SET_TEXT("commit", str_from_z(build_commit)),
                       CLI_SET_RAW("machine", cli_bench_machine(cli)),
                       CLI_SET_RAW("server", b->server),
                       CLI_SET_RAW("preset", word_json(cli, "preset")),

@@ -97,18 +97,13 @@ static struct str next_word(struct str name, struct str group)
     return str_cut(&rest, ' ');
 }
 
-static bool is_below(struct str name, struct str group)
-{
-    return name.len > group.len && str_starts_with(name, group) && name.ptr[group.len] == ' ';
-}
-
 /* Other spellings are offered where somebody has begun one. */
 static void offer_aliases(struct cli *cli, struct str group, struct str word)
 {
     const struct cli_command *c;
     const char *from = NULL;
     for (size_t i = 0; (c = cli_table_alias_at(i, &from)) != NULL; i++) {
-        if (group.len > 0 && is_below(str_from_z(from), group)) {
+        if (group.len > 0 && cli_table_is_below(str_from_z(from), group)) {
             offer(cli, word, "", next_word(str_from_z(from), group), c->summary);
         }
     }
@@ -128,7 +123,7 @@ static void offer_commands(struct cli *cli, struct str group, struct str word)
     struct str last = STR_EMPTY;
     for (size_t i = 0; (c = cli_table_at(i)) != NULL; i++) {
         struct str name = str_from_z(c->name);
-        bool below = group.len == 0 || is_below(name, group);
+        bool below = group.len == 0 || cli_table_is_below(name, group);
         if (!below || (c->options & CLI_HIDDEN) != 0) {
             continue;
         }

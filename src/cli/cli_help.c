@@ -77,8 +77,8 @@ static void print_row(FILE *to, const char *name, const struct cli_command *c)
 static bool is_in_group(const char *full, const struct cli_command *c, struct str group)
 {
     struct str name = str_from_z(full);
-    return (c->options & CLI_HIDDEN) == 0 && str_starts_with(name, group) &&
-           (name.len == group.len || name.ptr[group.len] == ' ');
+    return (c->options & CLI_HIDDEN) == 0 &&
+           (str_eq(name, group) || cli_table_is_below(name, group));
 }
 
 void cli_help_command(FILE *to, const struct cli_command *c)

@@ -211,7 +211,6 @@ void cli_help_group(FILE *to, struct str group);            /* empty: everything
 void cli_help_usage(FILE *to, const struct cli_command *c); /* one line */
 
 /* cli_self.c */
-const char *cli_self_commit(void); /* that this program was built from; "unknown" */
 
 /* cli_run.c */
 

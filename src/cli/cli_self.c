@@ -3,27 +3,12 @@
  */
 #include <stdlib.h>
 
+#include "base/build.h"
 #include "base/check.h"
 #include "cli/cli_complete.h"
 #include "cli/cli_int.h"
 #include "cli/cli_man.h"
 #include "os/os_file.h"
-
-/* The build says these; a build by hand does not. */
-#ifndef CORVO_RELEASE
-#define CORVO_RELEASE "dev"
-#endif
-#ifndef CORVO_COMMIT
-#define CORVO_COMMIT "unknown"
-#endif
-#ifndef CORVO_DATE
-#define CORVO_DATE "unknown"
-#endif
-
-const char *cli_self_commit(void)
-{
-    return CORVO_COMMIT;
-}
 
 static int run_server(struct cli *cli)
 {
@@ -33,11 +18,12 @@ static int run_server(struct cli *cli)
 static int run_version(struct cli *cli)
 {
     if (cli_is_json(cli)) {
-        cli_print_json(cli, STR("{\"version\":\"" CORVO_RELEASE "\",\"commit\":\"" CORVO_COMMIT
-                                "\",\"date\":\"" CORVO_DATE "\"}"));
+        cli_print_json(cli,
+                       cli_format(cli, "{\"version\":\"%s\",\"commit\":\"%s\",\"date\":\"%s\"}",
+                                  build_release, build_commit, build_date));
         return CLI_OK;
     }
-    cli_printf(cli, "corvo %s (commit: %s, built: %s)\n", CORVO_RELEASE, CORVO_COMMIT, CORVO_DATE);
+    cli_printf(cli, "corvo %s (commit: %s, built: %s)\n", build_release, build_commit, build_date);
     return CLI_OK;
 }
 

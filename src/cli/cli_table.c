@@ -79,22 +79,21 @@ const struct cli_command *cli_table_find(struct str name)
     return NULL;
 }
 
-static bool is_below(const char *full, struct str name)
+bool cli_table_is_below(struct str name, struct str group)
 {
-    struct str f = str_from_z(full);
-    return f.len > name.len && str_starts_with(f, name) && f.ptr[name.len] == ' ';
+    return name.len > group.len && str_starts_with(name, group) && name.ptr[group.len] == ' ';
 }
 
 bool cli_table_is_group(struct str name)
 {
     const struct cli_command *c;
     for (size_t i = 0; (c = cli_table_at(i)) != NULL; i++) {
-        if (is_below(c->name, name)) {
+        if (cli_table_is_below(str_from_z(c->name), name)) {
             return true;
         }
     }
     for (size_t i = 0; i < COUNT_OF(aliases); i++) {
-        if (is_below(aliases[i].from, name)) {
+        if (cli_table_is_below(str_from_z(aliases[i].from), name)) {
             return true;
         }
     }

@@ -152,6 +152,9 @@ const struct cli_command *cli_table_find(struct str name);
 /* Do commands begin with these words and a blank? */
 bool cli_table_is_group(struct str name);
 
+/* Whether the words of name begin with those of group and go on. */
+bool cli_table_is_below(struct str name, struct str group);
+
 /* What another spelling of a command stands for ("queue pause"); empty when it is none. */
 struct str cli_table_alias(struct str name);
 

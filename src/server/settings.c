@@ -3,18 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/build.h"
 #include "base/check.h"
 #include "core/duration.h"
 #include "log/log.h"
 #include "os/os_file.h"
-
-/* The build says these; a build by hand does not. */
-#ifndef CORVO_COMMIT
-#define CORVO_COMMIT "unknown"
-#endif
-#ifndef CORVO_DATE
-#define CORVO_DATE "unknown"
-#endif
 
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
 
@@ -531,7 +524,7 @@ static struct log_value value_of(const struct setting *s, const struct settings 
 void settings_log(const struct settings *s, const char *version)
 {
     struct log_value values[3 + COUNT_OF(settings)] = {
-        LOG_Z("version", version), LOG_Z("commit", CORVO_COMMIT), LOG_Z("date", CORVO_DATE)};
+        LOG_Z("version", version), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
     char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
     size_t count = 3;
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
