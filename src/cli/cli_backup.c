@@ -12,6 +12,7 @@
 #include "cli/cli_int.h"
 #include "json/json_scan.h"
 #include "os/os_file.h"
+#include "os/os_process.h"
 
 #define BACKUP_BYTES_MAX ((size_t)8 << 30)
 
@@ -81,6 +82,7 @@ static int save(struct cli *cli, const char *path, uint64_t *out_size)
     if (n < 0 || (size_t)n >= sizeof part) {
         return cli_fail(cli, "the file's name is too long");
     }
+    os_process_keep_private();
     if (os_file_open(part, O_WRONLY | O_CREAT | O_TRUNC, &s.fd, &s.err) != ERR_OK) {
         return cli_fail(cli, "%s", s.err.msg);
     }

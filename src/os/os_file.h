@@ -32,7 +32,8 @@ struct os_file_path {
  * it are ours. */
 struct os_file_path os_file_join(const char *dir, const char *name);
 
-/* flags as for open(2); the file is closed on exec and created with mode 0644. */
+/* flags as for open(2); the file is closed on exec and created with mode 0644, less what the
+ * process keeps private (os_process_keep_private). */
 ATTR_NODISCARD enum err_code os_file_open(const char *path, int flags, int *out_fd,
                                           struct err *err);
 void os_file_close(int fd); /* -1 is fine */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -118,4 +119,9 @@ void os_process_fill_standard(void)
             CHECK(open("/dev/null", useless[fd]) == fd); /* the lowest that is free */
         }
     }
+}
+
+void os_process_keep_private(void)
+{
+    (void)umask(S_IRWXG | S_IRWXO);
 }

@@ -36,3 +36,7 @@ uint64_t os_process_raise_files(void);
  * Else the next file that is opened is there, and what is printed or logged is written into it.
  * Reading and writing fail as on a closed descriptor. Before anything else is opened. */
 void os_process_fill_standard(void);
+
+/* Files and folders that the process makes from now on, libraries included, are for its user alone:
+ * they hold payloads and secrets. */
+void os_process_keep_private(void);

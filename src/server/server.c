@@ -289,6 +289,7 @@ int server_main(int argc, char **argv, char **environment)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size fails instead */
     s.files = os_process_raise_files();
+    os_process_keep_private();
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
         (void)fprintf(stderr,
                       "Error: %s\nusage: corvo server [--name value]...; see corvo server --help\n",

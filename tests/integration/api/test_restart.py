@@ -151,6 +151,18 @@ class DocumentsWithSnapshots(Documents):
         return api.get("/api/v1/cluster/status").json["snapshot"]["count"]
 
 
+class OtherUsers(unittest.TestCase):
+    def test_may_read_nothing_that_the_server_keeps(self):
+        parent = pathlib.Path(tempfile.mkdtemp(prefix="corvo-api-"))
+        self.addCleanup(shutil.rmtree, parent)
+        folder = parent / "data"
+        with Server(NO_LIMIT, data_dir=str(folder)) as server:
+            server.client().enqueue("q", {"card": 4711})
+        kept = [folder, *folder.rglob("*")]
+        self.assertIn(folder / "view.db", kept)
+        self.assertEqual([str(f) for f in kept if f.stat().st_mode & 0o077], [])
+
+
 class DamagedFiles(unittest.TestCase):
     """Refused with a word that helps; and what helps brings everything back."""
 

@@ -233,6 +233,7 @@ class Backup(FakeTest):
                 f"Backup written to {self.file} ({len(text)} bytes)\n")
         self.assertEqual(pathlib.Path(self.file).read_bytes(), text)
         self.assertEqual(os.listdir(self.folder), ["backup.json"])
+        self.assertEqual(os.stat(self.file).st_mode & 0o077, 0, "it has the secrets of webhooks")
         self.assertEqual(fake.requests[0].query, {"namespace": "acme"})
         self.assertEqual(self.ok(corvo.run("backup", "create", "-")).encode(), text)
         self.assertEqual(self.ok(corvo.run("admin", "backup")).encode(), text)
