@@ -280,7 +280,8 @@ class Seed(LiveTest):
         self.assertEqual(queues["reports.generate"]["scheduled"], 10)
         self.assertTrue(queues["imports.legacy"]["paused"])
         self.assertEqual(queues["pipeline.transform"]["pending"], 2)
-        self.assertEqual(len(self.api.must(self.api.get("/api/v1/schedules"))), 1)
+        for settings in ("schedules", "webhooks", "approval-policies"):
+            self.assertEqual(len(self.api.must(self.api.get(f"/api/v1/{settings}"))), 1, settings)
 
     def test_count_must_be_positive(self):
         self.failed(self.corvo.run("seed", "demo", "--count", "0"), "--count must be > 0")
