@@ -19,8 +19,7 @@ struct doc {
     bool retired; /* out of the table, but its bytes may still be looked at in this entry */
     bool removed; /* a mark that the job is gone, for the rest of the entry */
     bool used;    /* read since it came to its place: gets a second chance */
-    bool live;    /* worth keeping after the entry; the others are in the arena */
-    bool created; /* in this entry: the last in line */
+    bool kept;    /* after the entry; the others are in the arena */
     char bytes[];
 };
 
@@ -128,14 +127,14 @@ static void take_out(struct store_docs *d, struct doc *doc)
     d->used_bytes -= doc_bytes(doc);
 }
 
-/* One that is not live must be touched, so that it leaves when the entry ends. */
-static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, bool live)
+/* One that is not kept must be touched, so that it leaves when the entry ends. */
+static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, bool kept)
 {
     size_t size = sizeof(struct doc) + bytes.len;
-    struct doc *doc = live ? malloc(size) : arena_alloc(d->brief, size, _Alignof(struct doc));
+    struct doc *doc = kept ? malloc(size) : arena_alloc(d->brief, size, _Alignof(struct doc));
     CHECK(doc != NULL);
     CHECK(bytes.len <= UINT32_MAX);
-    *doc = (struct doc){.id = id, .len = (uint32_t)bytes.len, .live = live};
+    *doc = (struct doc){.id = id, .len = (uint32_t)bytes.len, .kept = kept};
     if (bytes.len > 0) {
         memcpy(doc->bytes, bytes.ptr, bytes.len);
     }
@@ -171,9 +170,9 @@ static void retire(struct store_docs *d, struct id id)
     }
 }
 
-static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes, bool live)
+static struct doc *put_changed(struct store_docs *d, struct id id, struct str bytes, bool kept)
 {
-    struct doc *doc = put_in(d, id, bytes, live);
+    struct doc *doc = put_in(d, id, bytes, kept);
     touch(d, doc);
     return doc;
 }
@@ -207,7 +206,7 @@ bool store_docs_get(struct store_docs *d, enum store_family family, struct id id
             return false;
         }
         doc = put_in(d, id, buf_str(&d->scratch), family == STORE_LIVE);
-        if (!doc->live) {
+        if (!doc->kept) {
             touch(d, doc); /* not worth keeping: it leaves with the entry */
         }
     }
@@ -269,8 +268,10 @@ void store_docs_put(struct store_docs *d, const struct job *j, enum store_family
         }
         kv_put_new(d->store->batch, family, key_of(&j->id), buf_str(&d->scratch));
     }
-    struct doc *doc = put_changed(d, j->id, buf_str(&d->scratch), family == STORE_LIVE);
-    doc->created = was_in == STORE_FAMILY_COUNT;
+    /* When there is no room, those who came last wait longest. */
+    size_t with_it = d->used_bytes + sizeof(struct doc) + d->scratch.len;
+    bool in_excess = was_in == STORE_FAMILY_COUNT && with_it > d->limit_bytes;
+    (void)put_changed(d, j->id, buf_str(&d->scratch), family == STORE_LIVE && !in_excess);
 }
 
 void store_docs_remove(struct store_docs *d, enum store_family family, struct id id)
@@ -288,7 +289,7 @@ struct str store_docs_bytes(struct store_docs *d, struct id id)
 
 static void doc_free(struct doc *doc)
 {
-    if (doc->live) {
+    if (doc->kept) {
         free(doc);
     }
 }
@@ -305,12 +306,9 @@ void store_docs_committed(struct store_docs *d)
         struct doc *doc = d->touched;
         d->touched = doc->touched_next;
         doc->touched = false;
-        /* When there is no room, those who came last wait longest. */
-        bool in_excess = doc->created && d->used_bytes > d->limit_bytes;
-        doc->created = false;
         if (doc->retired) {
             doc_free(doc);
-        } else if (!doc->live || in_excess) {
+        } else if (!doc->kept) {
             drop(d, doc);
         }
     }
