@@ -14,10 +14,11 @@
 enum {
     POLL_S_DEFAULT = 30,
     POLL_S_MAX = 60,
-    /* Polls of this length or more are answered a little early: a client's socket may time out at
+    /* Polls are answered a little early, long ones more so: a client's socket may time out at
      * exactly the length of its poll. */
-    POLL_S_EARLY = 5,
-    POLL_EARLY_MS = 250,
+    POLL_S_LONG = 5,
+    POLL_EARLY_MS = 50,
+    POLL_EARLY_LONG_MS = 250,
 };
 
 struct fetch_in {
@@ -93,7 +94,8 @@ static void submit_claim(struct api_call *c, uint32_t count,
                                            .hostname = in->hostname,
                                            .lease_ms = lease_s * 1000,
                                            .count = count};
-    api_call__submit(c, &command, poll_s * 1000 - (poll_s >= POLL_S_EARLY ? POLL_EARLY_MS : 0),
+    api_call__submit(c, &command,
+                     poll_s * 1000 - (poll_s >= POLL_S_LONG ? POLL_EARLY_LONG_MS : POLL_EARLY_MS),
                      on_result);
 }
 
