@@ -169,7 +169,9 @@ static void describe_number(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "number");
     text(w, "format", "double");
-    number(w, "minimum", f->min);
+    if (f->min != INT64_MIN) {
+        number(w, "minimum", f->min);
+    }
     number(w, "maximum", f->max);
 }
 

@@ -169,7 +169,7 @@ static const struct json_field usage_rows[] = {
              "Tokens put into the cache."),
     JSON_I64(struct usage_in, cache_read_tokens, INT64_MIN, INT64_MAX, 0,
              "Tokens taken from the cache."),
-    JSON_F64(struct usage_in, cost_usd, -1000000, 1000000, 0, "Dollars."),
+    JSON_F64(struct usage_in, cost_usd, INT64_MIN, 1000000, 0, "Dollars."),
     JSON_STR(struct usage_in, model, 0, LIMIT_MODEL_NAME_BYTES, 0, "Model."),
     JSON_STR(struct usage_in, provider, 0, LIMIT_MODEL_NAME_BYTES, 0, "Provider."),
 };
