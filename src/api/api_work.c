@@ -226,7 +226,8 @@ struct ack_in {
 
 static const struct json_field ack_rows[] = {ACK_ROWS};
 static const struct json_field ack_item_rows[] = {
-    JSON_STR(struct ack_in, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED, "The job."),
+    /* An id that is too long is no job's when it is cut, either. */
+    JSON_STR(struct ack_in, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_CUT, "The job."),
     ACK_ROWS,
 };
 static const struct json_schema ack_schema = JSON_SCHEMA(struct ack_in, ack_rows);

@@ -278,7 +278,8 @@ class AckBatch(ApiTest):
         """8.4: missing and non-active jobs are skipped silently."""
         good, pending = self.active(), self.api.enqueue(unique("other"))
         answer = self.ack_batch({"job_id": pending}, {"job_id": good}, {"job_id": good},
-                                {"job_id": "job_00000000000000000000000000"})
+                                {"job_id": "job_00000000000000000000000000"},
+                                {"job_id": "x" * 1000})
         self.assertEqual(answer.json, {"acked": 1})
         self.assertEqual(self.api.state(pending), "pending")
 
