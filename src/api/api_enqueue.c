@@ -22,7 +22,7 @@ struct agent_in {
 static const struct json_field agent_rows[] = {
     JSON_I64(struct agent_in, max_iterations, INT64_MIN, INT64_MAX, 0,
              "Iterations before the job is held; 0 or less: no limit."),
-    JSON_F64(struct agent_in, max_cost_usd, -1000000, 1000000, 0,
+    JSON_F64(struct agent_in, max_cost_usd, INT64_MIN, 1000000, 0,
              "Dollars before the job is held; 0 or less: no limit."),
     JSON_STR(struct agent_in, iteration_timeout, 0, LIMIT_NAME_BYTES, 0,
              "How long one iteration may take, as a duration."),

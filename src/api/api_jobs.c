@@ -29,8 +29,9 @@ struct bulk_get_in {
 };
 
 static const struct json_field bulk_get_rows[] = {
-    JSON_STRS(struct bulk_get_in, job_ids, job_ids_count, 0, BULK_GET_MAX, LIMIT_NAME_BYTES, 0,
-              "At most 1000 ids."),
+    /* An id that is too long is no job's when it is cut, either. */
+    JSON_STRS(struct bulk_get_in, job_ids, job_ids_count, 0, BULK_GET_MAX, LIMIT_NAME_BYTES,
+              JSON_CUT, "At most 1000 ids."),
 };
 static const struct json_schema bulk_get_schema = JSON_SCHEMA(struct bulk_get_in, bulk_get_rows);
 

@@ -169,7 +169,9 @@ static void describe_number(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "number");
     text(w, "format", "double");
-    number(w, "minimum", f->min);
+    if (f->min != INT64_MIN) {
+        number(w, "minimum", f->min);
+    }
     number(w, "maximum", f->max);
 }
 
@@ -230,7 +232,7 @@ static void describe_list(const struct api_schema_set *s, struct json_write *w,
     api_document__object(w, "items");
     if (f->kind == JSON_KIND_STRS) {
         text(w, "type", "string");
-        number(w, "maxLength", f->item_max);
+        number(w, (f->flags & JSON_CUT) != 0 ? "x-corvo-cut-bytes" : "maxLength", f->item_max);
     } else {
         api_schema__reference(s, w, f->schema);
     }

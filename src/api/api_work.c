@@ -14,10 +14,11 @@
 enum {
     POLL_S_DEFAULT = 30,
     POLL_S_MAX = 60,
-    /* Polls of this length or more are answered a little early: a client's socket may time out at
+    /* Polls are answered a little early, long ones more so: a client's socket may time out at
      * exactly the length of its poll. */
-    POLL_S_EARLY = 5,
-    POLL_EARLY_MS = 250,
+    POLL_S_LONG = 5,
+    POLL_EARLY_MS = 50,
+    POLL_EARLY_LONG_MS = 250,
 };
 
 struct fetch_in {
@@ -93,7 +94,8 @@ static void submit_claim(struct api_call *c, uint32_t count,
                                            .hostname = in->hostname,
                                            .lease_ms = lease_s * 1000,
                                            .count = count};
-    api_call__submit(c, &command, poll_s * 1000 - (poll_s >= POLL_S_EARLY ? POLL_EARLY_MS : 0),
+    api_call__submit(c, &command,
+                     poll_s * 1000 - (poll_s >= POLL_S_LONG ? POLL_EARLY_LONG_MS : POLL_EARLY_MS),
                      on_result);
 }
 
@@ -167,7 +169,7 @@ static const struct json_field usage_rows[] = {
              "Tokens put into the cache."),
     JSON_I64(struct usage_in, cache_read_tokens, INT64_MIN, INT64_MAX, 0,
              "Tokens taken from the cache."),
-    JSON_F64(struct usage_in, cost_usd, -1000000, 1000000, 0, "Dollars."),
+    JSON_F64(struct usage_in, cost_usd, INT64_MIN, 1000000, 0, "Dollars."),
     JSON_STR(struct usage_in, model, 0, LIMIT_MODEL_NAME_BYTES, 0, "Model."),
     JSON_STR(struct usage_in, provider, 0, LIMIT_MODEL_NAME_BYTES, 0, "Provider."),
 };
@@ -224,7 +226,8 @@ struct ack_in {
 
 static const struct json_field ack_rows[] = {ACK_ROWS};
 static const struct json_field ack_item_rows[] = {
-    JSON_STR(struct ack_in, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED, "The job."),
+    /* An id that is too long is no job's when it is cut, either. */
+    JSON_STR(struct ack_in, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_CUT, "The job."),
     ACK_ROWS,
 };
 static const struct json_schema ack_schema = JSON_SCHEMA(struct ack_in, ack_rows);

@@ -112,12 +112,13 @@ static enum err_code check_tags(const struct place *at, struct str tags, struct 
         if (++count > LIMIT_TAGS) {
             return bad(at, "tags", "has more than 64 pairs", err);
         }
-        /* The quotes are part of the text. */
-        size_t quotes = value.type == JSON_TYPE_STRING ? 2 : 0;
-        if (key.text.len - 2 > LIMIT_TAG_KEY_BYTES) {
+        /* Of a text the limit is one of what it says, however it is escaped. */
+        size_t value_len =
+            value.type == JSON_TYPE_STRING ? json_value_text_len(value) : value.text.len;
+        if (json_value_text_len(key) > LIMIT_TAG_KEY_BYTES) {
             return bad(at, "tags", "has a key of more than 128 bytes", err);
         }
-        if (value.text.len - quotes > LIMIT_TAG_VALUE_BYTES) {
+        if (value_len > LIMIT_TAG_VALUE_BYTES) {
             return bad(at, "tags", "has a value of more than 1024 bytes", err);
         }
     }

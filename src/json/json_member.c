@@ -66,7 +66,8 @@ static enum err_code store_f64(struct json_decode *d, const struct json_field *f
                                struct json_value value, char *member)
 {
     double v;
-    if (!json_value_f64(value, &v) || v < (double)field->min || v > (double)field->max) {
+    if (!json_value_f64(value, &v) || (field->min != INT64_MIN && v < (double)field->min) ||
+        v > (double)field->max) {
         return json_schema__refuse(d, ERR_VALIDATION,
                                    "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
                                    field->max, STR_ARG(str_at_most(value.text, JSON_SHOWN_MAX)));

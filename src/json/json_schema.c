@@ -220,6 +220,9 @@ static enum err_code add_str(struct json_decode *d)
     if (json_member__text(d, value, &text) != ERR_OK) {
         return d->err->code;
     }
+    if ((field->flags & JSON_CUT) != 0) {
+        text = str_at_most(text, (size_t)field->item_max);
+    }
     if (text.len > (size_t)field->item_max) {
         return json_schema__refuse(d, ERR_VALIDATION, "expected at most %" PRId64 " bytes, got %zu",
                                    field->item_max, text.len);

@@ -88,7 +88,7 @@ struct json_field {
     enum json_kind kind;
     unsigned flags;
     size_t offset;
-    int64_t min; /* value for numbers, bytes for text, count for arrays */
+    int64_t min; /* value for numbers (INT64_MIN: none), bytes for text, count for arrays */
     int64_t max;
     size_t count_offset; /* arrays */
     int64_t item_max;    /* array of strings: bytes of each */

@@ -6,7 +6,11 @@
 
 #include "base/check.h"
 
-enum { NUMBER_TEXT_MAX = 128 };
+enum {
+    NUMBER_TEXT_MAX = 128,
+    UNIT_TEXT_BYTES = 6, /* of a \u escape as it is written, */
+    UNIT_UTF8_BYTES = 3, /* and of half a surrogate pair if it were a character */
+};
 
 /* What is between the quotes. */
 static struct str body_of(struct json_value value)
@@ -141,6 +145,27 @@ bool json_value_text_buf(struct json_value value, struct buf *out)
         buf_add_str(out, piece);
     }
     return true;
+}
+
+size_t json_value_text_len(struct json_value value)
+{
+    struct str body = body_of(value);
+    const char *at = body.ptr, *end = body.ptr + body.len;
+    char scratch[4];
+    size_t len = 0;
+
+    if (!value.escaped) {
+        return body.len;
+    }
+    while (at < end) {
+        struct str piece = next_piece(&at, end, scratch);
+        if (piece.len == 0) {
+            at += UNIT_TEXT_BYTES;
+            len += UNIT_UTF8_BYTES;
+        }
+        len += piece.len;
+    }
+    return len;
 }
 
 bool json_value_text_eq(struct json_value value, struct str text)

@@ -40,6 +40,9 @@ ATTR_NODISCARD enum err_code json_value_text(struct json_value value, struct are
 /* The same, put behind what is in out, which may overflow. False for half a surrogate pair. */
 ATTR_NODISCARD bool json_value_text_buf(struct json_value value, struct buf *out);
 
+/* How many bytes the string has when it is decoded; half a surrogate pair counts as 3. */
+size_t json_value_text_len(struct json_value value);
+
 /* Does the string, decoded, equal text? */
 bool json_value_text_eq(struct json_value value, struct str text);
 

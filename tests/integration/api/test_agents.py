@@ -71,10 +71,13 @@ class Loop(AgentTest):
 
     def test_limits_below_zero_are_none(self):
         """6.12: negative limits become 0 (= unlimited); any object makes an agent job."""
-        self.start(max_iterations=-3, max_cost_usd=-1)
-        job = self.turn(usage={"cost_usd": 100})
-        self.assertEqual((job["state"], job["agent"]),
-                         ("pending", {"iteration": 2, "total_cost_usd": 100}))
+        for cost in (-1, -2000000, -1e300):
+            with self.subTest(cost=cost):
+                self.queue = unique("negative")
+                self.start(max_iterations=-3, max_cost_usd=cost)
+                job = self.turn(usage={"cost_usd": 100})
+                self.assertEqual((job["state"], job["agent"]),
+                                 ("pending", {"iteration": 2, "total_cost_usd": 100}))
 
     def test_hold(self):
         """6.12: hold leaves iteration unchanged; 8.3: hold_reason."""
@@ -164,11 +167,14 @@ class Iterations(AgentTest):
 
     def test_negative_usage_is_zero(self):
         """6.13: negatives → 0."""
-        job_id = self.start()
-        job = self.turn(usage={"input_tokens": -5, "cost_usd": -1, "output_tokens": 3})
-        self.assertNotIn("total_cost_usd", job["agent"])
-        self.assertEqual(self.iterations(job_id),
-                         [{"iteration": 1, "status": "continue", "output_tokens": 3}])
+        for cost in (-1, -2000000, -1e300):
+            with self.subTest(cost=cost):
+                self.queue = unique("negative")
+                job_id = self.start()
+                job = self.turn(usage={"input_tokens": -5, "cost_usd": cost, "output_tokens": 3})
+                self.assertNotIn("total_cost_usd", job["agent"])
+                self.assertEqual(self.iterations(job_id),
+                                 [{"iteration": 1, "status": "continue", "output_tokens": 3}])
 
     def test_heartbeat_usage_is_not_a_cost_of_the_agent(self):
         """6.12: heartbeat usage does not touch total_cost_usd."""

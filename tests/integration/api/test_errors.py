@@ -111,6 +111,21 @@ class Limits(ApiTest):
         job_id = self.api.enqueue("x" * 255, unique_key="x" * 512, tags=tags)
         self.assertEqual(self.api.job(job_id)["tags"], tags)
 
+    def test_tags_are_measured_without_their_escapes(self):
+        """1.5: key ≤ 128, value ≤ 1024 bytes, however the text is escaped."""
+        fits, long_key, long_value = {"é" * 64: "é" * 512}, {"é" * 65: "v"}, {"k": "é" * 513}
+        for ascii_only in (True, False):
+            with self.subTest(ascii_only=ascii_only):
+                def enqueue(tags, ascii_only=ascii_only):
+                    body = json.dumps({"queue": self.queue, "tags": tags},
+                                      ensure_ascii=ascii_only)
+                    return self.api.post("/api/v1/enqueue", body.encode())
+
+                job_id = self.api.must(enqueue(fits), 201)["job_id"]
+                self.assertEqual(self.api.job(job_id)["tags"], fits)
+                self.refused(enqueue(long_key), 400, "VALIDATION_ERROR", "tags has a key")
+                self.refused(enqueue(long_value), 400, "VALIDATION_ERROR", "tags has a value")
+
     def test_fetch_limits(self):
         """1.5: worker_id, hostname ≤ 255; queues per fetch ≤ 256."""
         for path in ("/api/v1/fetch", "/api/v1/fetch/batch"):

@@ -28,6 +28,8 @@ class Reading(ApiTest):
         self.assertEqual(jobs, [self.api.job(b), self.api.job(a)])
         self.assertEqual([j["id"] for j in bulk_get({"job_ids": [a, MISSING, b, "x", a]})],
                          [a, b, a])
+        no_ids = ["", "é" * 1000, a + "0" * 300]
+        self.assertEqual([j["id"] for j in bulk_get({"job_ids": [*no_ids, b]})], [b])
         for body in ({"job_ids": [MISSING]}, {"job_ids": []}, {}, {"job_ids": None}):
             self.assertEqual(bulk_get(body), [])
         self.assertEqual(len(bulk_get({"job_ids": [a] * 1000})), 1000)

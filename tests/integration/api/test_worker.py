@@ -37,6 +37,13 @@ class Fetch(ApiTest):
         self.assertEqual((nothing.status, nothing.body), (204, b""))
         self.assertGreater(time.monotonic() - begun, 0.5)
 
+    def test_a_short_poll_ends_in_time(self):
+        """8.1: answer no later than timeout. A busy machine may be late, but not every time."""
+        def took_ms():
+            return float(self.fetch(timeout=1).headers["server-timing"].split("=")[1])
+
+        self.assertTrue(any(500 < took_ms() < 1000 for _ in range(3)))
+
     def test_optional_fields_are_left_out(self):
         """8.1: checkpoint, tags and agent only if set."""
         self.api.enqueue(self.queue)
@@ -271,7 +278,8 @@ class AckBatch(ApiTest):
         """8.4: missing and non-active jobs are skipped silently."""
         good, pending = self.active(), self.api.enqueue(unique("other"))
         answer = self.ack_batch({"job_id": pending}, {"job_id": good}, {"job_id": good},
-                                {"job_id": "job_00000000000000000000000000"})
+                                {"job_id": "job_00000000000000000000000000"},
+                                {"job_id": "x" * 1000})
         self.assertEqual(answer.json, {"acked": 1})
         self.assertEqual(self.api.state(pending), "pending")
 

@@ -201,6 +201,7 @@ static void tags__are_a_small_object(void **state)
         {"{\"a\":1}", NULL},
         {"{\"a\":null}", NULL},
         {"{\"a\":{\"b\":\"c\"}}", NULL},
+        {"{\"\\ud800\":\"\\ud800\"}", NULL},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct command c = enqueue();

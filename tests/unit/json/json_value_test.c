@@ -45,11 +45,13 @@ static void text__is_decoded_or_refused(void **state)
         if (texts[i].text.ptr == NULL) {
             assert_int_equal(json_value_text(value, arena, &text, &err), ERR_PARSE);
             assert_false(json_value_text_buf(value, &b));
+            assert_in_range(json_value_text_len(value), 3, 6);
             expect_str(buf_str(&b), STR("before"));
         } else {
             assert_int_equal(json_value_text(value, arena, &text, &err), ERR_OK);
             expect_str(text, texts[i].text);
             assert_true(json_value_text_buf(value, &b));
+            assert_int_equal(json_value_text_len(value), texts[i].text.len);
             expect_str(str_from_offset(buf_str(&b), 6), texts[i].text);
         }
         buf_deinit(&b);

@@ -3558,7 +3558,7 @@ export interface components {
             exit_reason?: string;
             /** @description With hold. Longer text is cut. */
             hold_reason?: string;
-            /** @description The job. */
+            /** @description The job. Longer text is cut. */
             job_id: string;
             /**
              * Format: int64
@@ -3834,7 +3834,7 @@ export interface components {
             };
         };
         PostJobsBulkGetRequest: {
-            /** @description At most 1000 ids. */
+            /** @description At most 1000 ids. Longer text is cut. */
             job_ids?: string[];
         };
         PostJobsBulkRequest: {
