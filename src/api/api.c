@@ -156,9 +156,9 @@ static bool is_read(const struct api_call *c)
     return c->req->method == HTTP_GET;
 }
 
-static bool within_rate(struct api_call *c, uint64_t cost)
+static bool within_rate(struct api_call *c, uint64_t paid, uint64_t cost)
 {
-    if (api_limiter__take(c->api->limiter, c->req, is_read(c), cost)) {
+    if (api_limiter__retake(c->api->limiter, c->req, is_read(c), paid, cost)) {
         return true;
     }
     api_metrics__throttled(c->api->metrics, c->route, c->req->method);
@@ -166,9 +166,11 @@ static bool within_rate(struct api_call *c, uint64_t cost)
     return false;
 }
 
+/* What a request costs beyond the one token of every request is known when it is decoded. */
 static void handle(struct api_call *c)
 {
-    if (c->route->cost != NULL && !within_rate(c, c->route->cost(c))) {
+    uint64_t cost = c->route->cost != NULL ? c->route->cost(c) : 1;
+    if (cost > 1 && !within_rate(c, 1, cost)) {
         return;
     }
     c->route->handle(c);
@@ -238,19 +240,18 @@ static void body_collected(struct http_request *req, enum http_body_result resul
 
 /* The limiter and the question who is calling come before everything under the base path, whether
  * there is such a route or not; an open route there is limited too. */
-static bool may_go_on(struct api_call *c)
+static bool may_go_on(struct api_call *c, const struct api_match *match)
 {
-    bool open = c->route != NULL && (c->route->flags & ROUTE_OPEN) != 0;
-    bool priced = c->route != NULL && c->route->cost != NULL; /* limited when it is decoded */
+    bool open = c->route != NULL ? (c->route->flags & ROUTE_OPEN) != 0 : match->path_open;
     if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
         return true;
     }
-    return (priced || within_rate(c, 1)) && (open || authenticate(c));
+    return within_rate(c, 0, 1) && (open || authenticate(c));
 }
 
 static void go_on(struct api_call *c, const struct api_match *match)
 {
-    if (!may_go_on(c)) {
+    if (!may_go_on(c, match)) {
         return;
     }
     if (c->route == NULL) {

@@ -87,6 +87,7 @@ struct api_match {
     const struct api_route *route;   /* NULL: none */
     const struct json_schema *query; /* NULL: it takes no parameters */
     bool path_known;                 /* the path exists, with another method */
+    bool path_open;                  /* and with that one it is open to everybody */
     char allow[64];                  /* the methods of the path, for a 405 */
     struct str param[API_PARAMS_MAX];
 };

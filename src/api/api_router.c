@@ -302,6 +302,7 @@ static void list_allowed(const struct api_router *r, const struct segments *path
     for (size_t i = 0; i < r->count; i++) {
         if (fits(&r->routes[i], path)) {
             out->path_known = true;
+            out->path_open |= (r->routes[i].route->flags & ROUTE_OPEN) != 0;
             add_allowed(out, r->routes[i].route->method);
         }
     }

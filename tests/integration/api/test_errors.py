@@ -227,6 +227,7 @@ class AdminPassword(ApiTest):
         # Who is calling is asked before what is there.
         self.refused(self.api.get("/api/v1/nothing"), 401, "UNAUTHORIZED", "missing API key")
         self.refused(self.api.put("/api/v1/queues"), 401, "UNAUTHORIZED", "missing API key")
+        self.refused(self.api.put("/api/v1/info"), 405, "METHOD_NOT_ALLOWED")
         self.refused(self.api.get("/nothing"), 404, "NOT_FOUND")
         self.assertEqual(self.api.request("OPTIONS", "/api/v1/queues").status, 200)
 
@@ -291,6 +292,19 @@ class RateLimit(unittest.TestCase):
             api = server.client()
             self.assertEqual(len(api.enqueue_batch([{"queue": "q"}] * 50)["job_ids"]), 50)
             self.assertEqual(api.post("/api/v1/enqueue", {"queue": "q"}).status, 429)
+
+    def test_batches_are_limited_whatever_becomes_of_them(self):
+        """1.2: the limiter comes before the credential and the body, on every route."""
+        with Server("--admin-password", "s3cret", "--rate-limit-write-burst", "3",
+                    "--rate-limit-write-rps", "0.0001") as server:
+            good = server.client(**{"X-API-Key": "s3cret"})
+            rows = (("/api/v1/enqueue/batch", server.client(), {"jobs": []}, 401),
+                    ("/api/v1/fetch/batch", server.client(**{"X-API-Key": "guess"}), {}, 401),
+                    ("/api/v1/ack/batch", good, b'{"acks":', 400))
+            for path, api, body, status in rows:
+                with self.subTest(path):
+                    answers = [api.post(path, body).status for _ in range(4)]
+                    self.assertEqual(answers, [status] * 3 + [429])
 
 
 if __name__ == "__main__":

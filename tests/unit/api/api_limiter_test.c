@@ -65,6 +65,23 @@ static void limiter__takes_nothing_when_it_refuses(void **state)
     api_limiter__free(l);
 }
 
+static void limiter__takes_the_rest_of_a_price_or_gives_back_what_was_paid(void **state)
+{
+    struct api_limiter *l = limiter(1, 10);
+    (void)state;
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_true(api_limiter__retake_at(l, STR("a"), true, 1, 6, at_ms(0)));
+    assert_true(reads(l, STR("a"), 1, 0));
+    assert_false(api_limiter__retake_at(l, STR("a"), true, 1, 5, at_ms(0)));
+    assert_true(reads(l, STR("a"), 4, 0));
+    assert_false(reads(l, STR("a"), 1, 0));
+    /* No more comes back than the bucket holds. */
+    assert_true(reads(l, STR("b"), 1, 0));
+    assert_true(api_limiter__retake_at(l, STR("b"), true, 1, 10000, at_ms(60000)));
+    assert_false(reads(l, STR("b"), 1, 60000));
+    api_limiter__free(l);
+}
+
 static void limiter__lets_a_batch_through_that_is_larger_than_the_bucket(void **state)
 {
     struct api_limiter *l = limiter(1, 10);
@@ -230,6 +247,7 @@ static void limiter__gives_each_token_to_one_thread(void **state)
 TEST_GROUP(api_limiter, cmocka_unit_test(limiter__begins_full_and_refills_continuously),
            cmocka_unit_test(limiter__keeps_clients_and_reads_and_writes_apart),
            cmocka_unit_test(limiter__takes_nothing_when_it_refuses),
+           cmocka_unit_test(limiter__takes_the_rest_of_a_price_or_gives_back_what_was_paid),
            cmocka_unit_test(limiter__lets_a_batch_through_that_is_larger_than_the_bucket),
            cmocka_unit_test(limiter__takes_fractions),
            cmocka_unit_test(limiter__falls_back_to_defaults),
