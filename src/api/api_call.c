@@ -94,13 +94,29 @@ static void common_headers(struct api_call *c, struct answer_headers *h, int64_t
     add_header(h, STR("X-Request-Id"), str_from(c->request_id, c->request_id_len));
 }
 
+/* SDKs say who they are. */
+static void log_client(const struct api_call *c)
+{
+    struct str name = STR_EMPTY;
+    struct str version = STR_EMPTY;
+    bool named = http_request_header(c->req, STR("x-corvo-client-name"), &name);
+    bool versioned = http_request_header(c->req, STR("x-corvo-client-version"), &version);
+    if (named || versioned) {
+        log_debug("sdk client request", LOG_STR("client_name", name),
+                  LOG_STR("client_version", version), LOG_STR("procedure", c->req->path),
+                  LOG_STR("request_id", str_from(c->request_id, c->request_id_len)));
+    }
+}
+
 static void count_end(struct api_call *c, int status, int64_t took_ns)
 {
     api_metrics__end(c->api->metrics, c->route, c->req->method, status, took_ns);
     if (log_wants(LOG_DEBUG)) {
         log_debug("http request", LOG_STR("method", c->req->method_name),
                   LOG_STR("path", c->req->path), LOG_I64("status", status),
-                  LOG_I64("duration_ms", took_ns / NS_PER_MS));
+                  LOG_I64("duration_ms", took_ns / NS_PER_MS),
+                  LOG_STR("request_id", str_from(c->request_id, c->request_id_len)));
+        log_client(c);
     }
 }
 

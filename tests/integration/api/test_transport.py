@@ -563,6 +563,21 @@ class Settings(unittest.TestCase):
                     self.assertIn("n" * 2048, lines[0])
                     self.assertIn("not started", lines[1])
 
+    def test_the_log_says_whose_request_it_was(self):
+        """1.3: X-Request-Id and the name of the client's library are in the log."""
+        with Server("--log-level", "debug") as server:
+            api = server.client(**{"X-Corvo-Client-Name": "corvo-go",
+                                   "X-Corvo-Client-Version": "0.3.0"})
+            self.assertEqual(api.get("/api/v1/queues", {"X-Request-Id": "mine-7"}).status, 200)
+
+            def logged(name):
+                return [r for r in server.events(name) if r["request_id"] == "mine-7"]
+            request = wait_until(lambda: logged("http request"))[0]
+            self.assertEqual((request["path"], request["status"]), ("/api/v1/queues", 200))
+            client = wait_until(lambda: logged("sdk client request"))[0]
+            self.assertEqual((client["client_name"], client["client_version"],
+                              client["procedure"]), ("corvo-go", "0.3.0", "/api/v1/queues"))
+
     def test_the_log_is_json_and_says_where(self):
         with Server("--node-id", "n-7") as server:
             ready = server.events("corvo server ready")[0]
