@@ -158,7 +158,7 @@ static bool is_read(const struct api_call *c)
 
 static bool within_rate(struct api_call *c, uint64_t paid, uint64_t cost)
 {
-    if (api_limiter__retake(c->api->limiter, c->req, is_read(c), paid, cost)) {
+    if (api_limiter__take(c->api->limiter, c->req, is_read(c), paid, cost)) {
         return true;
     }
     api_metrics__throttled(c->api->metrics, c->route, c->req->method);

@@ -174,8 +174,8 @@ static bool take(struct bucket *b, const struct rate *rate, double cost, struct 
     return true;
 }
 
-bool api_limiter__retake_at(struct api_limiter *l, struct str key, bool read, uint64_t paid,
-                            uint64_t cost, struct mono now)
+bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read, uint64_t paid,
+                          uint64_t cost, struct mono now)
 {
     CHECK(key.len > 0);
     (void)pthread_mutex_lock(&l->lock);
@@ -187,12 +187,6 @@ bool api_limiter__retake_at(struct api_limiter *l, struct str key, bool read, ui
     bool taken = take(b, read ? &l->read : &l->write, (double)cost, now);
     (void)pthread_mutex_unlock(&l->lock);
     return taken;
-}
-
-bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read, uint64_t cost,
-                          struct mono now)
-{
-    return api_limiter__retake_at(l, key, read, 0, cost, now);
 }
 
 size_t api_limiter__clients(struct api_limiter *l)
@@ -251,15 +245,9 @@ struct str api_limiter__key(struct api_limiter *l, const struct http_request *re
     return join(req->arena, STR("ip:"), client_address(req));
 }
 
-bool api_limiter__retake(struct api_limiter *l, const struct http_request *req, bool read,
-                         uint64_t paid, uint64_t cost)
+bool api_limiter__take(struct api_limiter *l, const struct http_request *req, bool read,
+                       uint64_t paid, uint64_t cost)
 {
     return !l->enabled ||
-           api_limiter__retake_at(l, api_limiter__key(l, req), read, paid, cost, os_clock_mono());
-}
-
-bool api_limiter__take(struct api_limiter *l, const struct http_request *req, bool read,
-                       uint64_t cost)
-{
-    return api_limiter__retake(l, req, read, 0, cost);
+           api_limiter__take_at(l, api_limiter__key(l, req), read, paid, cost, os_clock_mono());
 }

@@ -18,17 +18,12 @@ struct str api_credential__bearer(struct str authorization);
 
 struct api_limiter *api_limiter__new(const struct api_config *config);
 void api_limiter__free(struct api_limiter *l);
-/* Take cost tokens from the client's bucket; false, and nothing taken, when there are too few. */
+/* Take cost tokens from the client's bucket, after giving back those that the request has paid so
+ * far; false, and nothing taken, when there are too few. */
 ATTR_NODISCARD bool api_limiter__take(struct api_limiter *l, const struct http_request *req,
-                                      bool read, uint64_t cost);
-/* The whole price of a request that has paid some of it: what it has paid is given back first, so
- * that a refusal takes nothing at all. */
-ATTR_NODISCARD bool api_limiter__retake(struct api_limiter *l, const struct http_request *req,
-                                        bool read, uint64_t paid, uint64_t cost);
+                                      bool read, uint64_t paid, uint64_t cost);
 /* The same in pieces: who the client is, and its bucket at a moment. */
 struct str api_limiter__key(struct api_limiter *l, const struct http_request *req);
 ATTR_NODISCARD bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read,
-                                         uint64_t cost, struct mono now);
-ATTR_NODISCARD bool api_limiter__retake_at(struct api_limiter *l, struct str key, bool read,
-                                           uint64_t paid, uint64_t cost, struct mono now);
+                                         uint64_t paid, uint64_t cost, struct mono now);
 size_t api_limiter__clients(struct api_limiter *l);

@@ -22,7 +22,7 @@ static struct api_limiter *limiter(double rps, double burst)
 
 static bool reads(struct api_limiter *l, struct str key, uint64_t cost, int64_t ms)
 {
-    return api_limiter__take_at(l, key, true, cost, at_ms(ms));
+    return api_limiter__take_at(l, key, true, 0, cost, at_ms(ms));
 }
 
 static void limiter__begins_full_and_refills_continuously(void **state)
@@ -46,12 +46,12 @@ static void limiter__keeps_clients_and_reads_and_writes_apart(void **state)
 {
     struct api_limiter *l = limiter(1, 1);
     (void)state;
-    assert_true(api_limiter__take_at(l, STR("a"), true, 1, at_ms(0)));
-    assert_true(api_limiter__take_at(l, STR("a"), false, 1, at_ms(0)));
-    assert_true(api_limiter__take_at(l, STR("b"), true, 1, at_ms(0)));
-    assert_false(api_limiter__take_at(l, STR("a"), true, 1, at_ms(0)));
-    assert_false(api_limiter__take_at(l, STR("a"), false, 1, at_ms(0)));
-    assert_false(api_limiter__take_at(l, STR("b"), true, 1, at_ms(0)));
+    assert_true(api_limiter__take_at(l, STR("a"), true, 0, 1, at_ms(0)));
+    assert_true(api_limiter__take_at(l, STR("a"), false, 0, 1, at_ms(0)));
+    assert_true(api_limiter__take_at(l, STR("b"), true, 0, 1, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("a"), true, 0, 1, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("a"), false, 0, 1, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("b"), true, 0, 1, at_ms(0)));
     api_limiter__free(l);
 }
 
@@ -70,14 +70,14 @@ static void limiter__takes_the_rest_of_a_price_or_gives_back_what_was_paid(void 
     struct api_limiter *l = limiter(1, 10);
     (void)state;
     assert_true(reads(l, STR("a"), 1, 0));
-    assert_true(api_limiter__retake_at(l, STR("a"), true, 1, 6, at_ms(0)));
+    assert_true(api_limiter__take_at(l, STR("a"), true, 1, 6, at_ms(0)));
     assert_true(reads(l, STR("a"), 1, 0));
-    assert_false(api_limiter__retake_at(l, STR("a"), true, 1, 5, at_ms(0)));
+    assert_false(api_limiter__take_at(l, STR("a"), true, 1, 5, at_ms(0)));
     assert_true(reads(l, STR("a"), 4, 0));
     assert_false(reads(l, STR("a"), 1, 0));
     /* No more comes back than the bucket holds. */
     assert_true(reads(l, STR("b"), 1, 0));
-    assert_true(api_limiter__retake_at(l, STR("b"), true, 1, 10000, at_ms(60000)));
+    assert_true(api_limiter__take_at(l, STR("b"), true, 1, 10000, at_ms(60000)));
     assert_false(reads(l, STR("b"), 1, 60000));
     api_limiter__free(l);
 }
@@ -205,7 +205,7 @@ static void limiter__lets_everybody_through_when_it_is_off(void **state)
     config.rate_limit_enabled = false;
     struct api_limiter *l = api_limiter__new(&config);
     for (unsigned i = 0; i < 10; i++) {
-        assert_true(api_limiter__take(l, &req, true, 1));
+        assert_true(api_limiter__take(l, &req, true, 0, 1));
     }
     assert_int_equal(api_limiter__clients(l), 0);
     api_limiter__free(l);
