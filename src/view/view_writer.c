@@ -30,7 +30,7 @@ enum {
     RETRY_MS = 1000,
     REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
     TURNS_PER_LOG_LOOK = 32,
-    DRAIN_TURNS = 64,     /* written before stopping, at most: about a second */
+    DRAIN_MS = 2000,      /* so long it is written on before stopping, and a turn */
     TURNS_PER_WORDS = 64, /* while the feed does not get empty, the words get a turn now and then */
     WORDS_LINGER_MS = 500,
 };
@@ -67,7 +67,7 @@ struct view_writer {
     bool words_behind, words_due;
     unsigned turns;
     uint64_t turns_total;
-    int drain_turns; /* left until it stops, written or not */
+    struct mono drain_end; /* then it stops, written or not */
     bool ended;
     uint64_t complete, words_complete;
     struct view_rebuild *rebuilds;
@@ -376,7 +376,6 @@ static void write_turn(struct view_writer *w)
     w->complete = w->take.complete;
     w->look = w->take.behind > 0;
     w->turns++;
-    w->drain_turns--;
     let_go(w);
     publish(w);
     if (++w->turns_total % TURNS_PER_LOG_LOOK == 0) {
@@ -505,7 +504,8 @@ static void end(struct view_writer *w)
 /* Stopping: what is in the feed is written, so that the next start finds the file complete. */
 static bool may_end(struct view_writer *w)
 {
-    bool can_write = w->ready && !w->build_next && !w->resting && w->drain_turns > 0;
+    bool in_time = os_clock_mono().ns < w->drain_end.ns;
+    bool can_write = w->ready && !w->build_next && !w->resting && in_time;
     return !can_write || (!w->look && !w->holding);
 }
 
@@ -643,7 +643,7 @@ static void deliver_stop(struct msg *m)
 {
     struct view_writer *w = CONTAINER_OF(m, struct view_writer, stop_msg);
     w->stopping = true;
-    w->drain_turns = DRAIN_TURNS;
+    w->drain_end.ns = os_clock_mono().ns + DRAIN_MS * NS_PER_MS;
     w->lingering = w->yielding = false;
     w->look = true;
     go_on(w);
