@@ -30,7 +30,6 @@ struct str cli_decode(struct cli *cli, struct json_value value)
     struct err err;
     switch (value.type) {
     case JSON_TYPE_STRING:
-        /* Half a surrogate pair has no text; it is shown as it was sent. */
         return json_value_text(value, cli->arena, &text, &err) == ERR_OK ? text : value.text;
     case JSON_TYPE_BOOL:
     case JSON_TYPE_NUMBER:

@@ -21,7 +21,7 @@
  *
  * Accepted is what RFC 8259 accepts, in well-formed UTF-8, nested at most LIMIT_JSON_DEPTH deep. A
  * byte order mark is refused. An escaped half of a surrogate pair is JSON by its grammar and is
- * carried; it only cannot be turned into text.
+ * carried.
  */
 #pragma once
 

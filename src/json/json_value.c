@@ -6,11 +6,7 @@
 
 #include "base/check.h"
 
-enum {
-    NUMBER_TEXT_MAX = 128,
-    UNIT_TEXT_BYTES = 6, /* of a \u escape as it is written, */
-    UNIT_UTF8_BYTES = 3, /* and of half a surrogate pair if it were a character */
-};
+enum { NUMBER_TEXT_MAX = 128, REPLACEMENT = 0xfffd };
 
 /* What is between the quotes. */
 static struct str body_of(struct json_value value)
@@ -59,7 +55,7 @@ static size_t put_utf8(uint32_t code, char *out)
 }
 
 /* The \u escape at *at, with the second one of a pair: the bytes of its character into out and past
- * it. 0 for half a pair. */
+ * it. */
 static size_t decode_unit(const char **at, const char *end, char *out)
 {
     const char *p = *at;
@@ -69,17 +65,18 @@ static size_t decode_unit(const char **at, const char *end, char *out)
     if (code >= 0xd800 && code <= 0xdfff) {
         uint32_t low = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex_unit(p) : 0;
         if (code > 0xdbff || low < 0xdc00 || low > 0xdfff) {
-            return 0;
+            code = REPLACEMENT;
+        } else {
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+            p += 6;
         }
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        p += 6;
     }
     *at = p;
     return put_utf8(code, out);
 }
 
 /* The next piece of a body, decoded: what stands before the next backslash, or one escape, whose
- * bytes go into scratch. Empty for half a surrogate pair. */
+ * bytes go into scratch. */
 static struct str next_piece(const char **at, const char *end, char scratch[static 4])
 {
     static const char from[] = "\"\\/bfnrt";
@@ -119,9 +116,6 @@ enum err_code json_value_text(struct json_value value, struct arena *arena, stru
     size_t len = 0;
     while (at < end) {
         struct str piece = next_piece(&at, end, scratch);
-        if (piece.len == 0) {
-            return err_set(err, ERR_PARSE, "invalid JSON: half a surrogate pair in a string");
-        }
         memcpy(copy + len, piece.ptr, piece.len);
         len += piece.len;
     }
@@ -129,22 +123,15 @@ enum err_code json_value_text(struct json_value value, struct arena *arena, stru
     return ERR_OK;
 }
 
-bool json_value_text_buf(struct json_value value, struct buf *out)
+void json_value_text_buf(struct json_value value, struct buf *out)
 {
     struct str body = body_of(value);
     const char *at = body.ptr, *end = body.ptr + body.len;
     char scratch[4];
-    const size_t before = out->len;
 
     while (at < end) {
-        struct str piece = next_piece(&at, end, scratch);
-        if (piece.len == 0) {
-            out->len = before;
-            return false;
-        }
-        buf_add_str(out, piece);
+        buf_add_str(out, next_piece(&at, end, scratch));
     }
-    return true;
 }
 
 size_t json_value_text_len(struct json_value value)
@@ -158,12 +145,7 @@ size_t json_value_text_len(struct json_value value)
         return body.len;
     }
     while (at < end) {
-        struct str piece = next_piece(&at, end, scratch);
-        if (piece.len == 0) {
-            at += UNIT_TEXT_BYTES;
-            len += UNIT_UTF8_BYTES;
-        }
-        len += piece.len;
+        len += next_piece(&at, end, scratch).len;
     }
     return len;
 }
@@ -178,7 +160,7 @@ bool json_value_text_eq(struct json_value value, struct str text)
     char scratch[4];
     while (at < end) {
         struct str piece = next_piece(&at, end, scratch);
-        if (piece.len == 0 || !str_starts_with(text, piece)) {
+        if (!str_starts_with(text, piece)) {
             return false;
         }
         text = str_from_offset(text, piece.len);

@@ -33,14 +33,15 @@ struct json_value {
 };
 
 /* The text of a string: a view into its source when it has no escapes, else decoded into the arena.
- * ERR_PARSE for half a surrogate pair, ERR_TOO_LARGE when the arena is full. */
+ * Half a surrogate pair, which clients send that cut a text anywhere, becomes U+FFFD. ERR_TOO_LARGE
+ * when the arena is full. */
 ATTR_NODISCARD enum err_code json_value_text(struct json_value value, struct arena *arena,
                                              struct str *out, struct err *err);
 
-/* The same, put behind what is in out, which may overflow. False for half a surrogate pair. */
-ATTR_NODISCARD bool json_value_text_buf(struct json_value value, struct buf *out);
+/* The same, put behind what is in out, which may overflow. */
+void json_value_text_buf(struct json_value value, struct buf *out);
 
-/* How many bytes the string has when it is decoded; half a surrogate pair counts as 3. */
+/* How many bytes the string has when it is decoded. */
 size_t json_value_text_len(struct json_value value);
 
 /* Does the string, decoded, equal text? */

@@ -115,8 +115,9 @@ static void sql_tag_text(sqlite3_context *ctx, int count, sqlite3_value **values
         return;
     }
     buf_init(&text, SIZE_MAX);
-    if (v.type != JSON_TYPE_STRING || !json_value_text_buf(v, &text)) {
-        buf_clear(&text);
+    if (v.type == JSON_TYPE_STRING) {
+        json_value_text_buf(v, &text);
+    } else {
         buf_add_str(&text, v.text);
     }
     sqlite3_result_text64(ctx, text.len == 0 ? "" : text.ptr, text.len, SQLITE_TRANSIENT,

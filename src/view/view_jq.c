@@ -207,22 +207,19 @@ static bool number_holds(const struct view_jq *jq, struct json_value v)
     return json_value_f64(v, &x) && holds(jq->op, (x > jq->number) - (x < jq->number));
 }
 
-/* The value as text: a string decoded, anything else as its JSON. False for a string that is none
- * (half a surrogate pair). *buf holds the text when it had to be decoded. */
-static bool text_of(struct json_value v, struct buf *buf, struct str *out)
+/* The value as text: a string decoded, anything else as its JSON. buf holds the text when it had to
+ * be decoded. */
+static struct str text_of(struct json_value v, struct buf *buf)
 {
     if (v.type != JSON_TYPE_STRING) {
-        *out = v.text;
-        return true;
+        return v.text;
     }
     if (!v.escaped) {
-        *out = str_from(v.text.ptr + 1, v.text.len - 2);
-        return true;
+        return str_from(v.text.ptr + 1, v.text.len - 2);
     }
     buf_clear(buf);
-    bool ok = json_value_text_buf(v, buf);
-    *out = buf_str(buf);
-    return ok;
+    json_value_text_buf(v, buf);
+    return buf_str(buf);
 }
 
 static bool contains(struct str s, struct str part)
@@ -235,14 +232,13 @@ static bool any_element_is(struct json_value v, struct str text, struct buf *buf
     struct json_scan scan = json_scan_from(v.text);
     struct json_value key;
     struct json_value element;
-    struct str got;
     bool object = v.type == JSON_TYPE_OBJECT;
     if (!(object ? json_scan_enter_object(&scan) : json_scan_enter_array(&scan))) {
         return false;
     }
     while ((object ? json_scan_next_key(&scan, &key) : json_scan_next_element(&scan)) &&
            json_scan_value(&scan, &element)) {
-        if (text_of(element, buf, &got) && str_eq(got, text)) {
+        if (str_eq(text_of(element, buf), text)) {
             return true;
         }
     }
@@ -263,10 +259,9 @@ static int64_t length_of(struct json_value v, struct buf *buf)
     struct json_scan scan = json_scan_from(v.text);
     struct json_value key;
     struct json_value element;
-    struct str text;
     int64_t n = 0;
     if (v.type == JSON_TYPE_STRING) {
-        return text_of(v, buf, &text) ? characters(text) : 0;
+        return characters(text_of(v, buf));
     }
     if (v.type == JSON_TYPE_OBJECT && json_scan_enter_object(&scan)) {
         while (json_scan_next_key(&scan, &key) && json_scan_value(&scan, &element)) {
@@ -282,19 +277,18 @@ static int64_t length_of(struct json_value v, struct buf *buf)
 
 static bool text_holds(const struct view_jq *jq, struct json_value v, struct buf *buf)
 {
-    struct str text;
-    if (v.type == JSON_TYPE_NULL || !text_of(v, buf, &text)) {
+    if (v.type == JSON_TYPE_NULL) {
         return false;
     }
+    struct str text = text_of(v, buf);
     return jq->kind == VIEW_JQ_STARTS ? str_starts_with(text, jq->text)
                                       : holds(jq->op, str_cmp(text, jq->text));
 }
 
 static bool has(const struct view_jq *jq, struct json_value v, struct buf *buf)
 {
-    struct str text;
     if (v.type == JSON_TYPE_STRING) {
-        return text_of(v, buf, &text) && contains(text, jq->text);
+        return contains(text_of(v, buf), jq->text);
     }
     return (v.type == JSON_TYPE_ARRAY || v.type == JSON_TYPE_OBJECT) &&
            any_element_is(v, jq->text, buf);

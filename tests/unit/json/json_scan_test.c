@@ -27,7 +27,7 @@ static void check__accepts_what_rfc_8259_accepts(void **state)
         "\"a longer text than eight bytes\"",
         "\"\\\"\\\\\\/\\b\\f\\n\\r\\t\"",
         "\"\\u0041\\uD83D\\uDE00\"",
-        "\"\\ud800\"", /* half a pair is JSON; it only has no text */
+        "\"\\ud800\"", /* half a pair is JSON */
         "\"caf\u00e9 \u65e5\u672c \U0001f600\"",
         "\"\x7f\"",
         "[]",

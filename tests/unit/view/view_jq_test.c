@@ -151,7 +151,6 @@ static void takes_everything_else_for_a_program(void **state)
         ".n == {}",
         ".n == 'x'",
         ".n == \"x",
-        ".n == \"\\ud800\"",
         "..n == 5",
         ".n. == 5",
         ".a[0] == 5",
