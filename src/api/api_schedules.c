@@ -166,9 +166,19 @@ static void reply_schedule(struct api_call *c, int status, struct id id)
     buf_deinit(&bytes);
 }
 
+/* The machine knows a name with its namespace; the caller is told its own. */
+static void refuse_namesake(struct api_call *c)
+{
+    const struct schedule_in *in = c->in;
+    api_call__fail(c, ERR_CONFLICT, "schedule name '" STR_FMT "' already exists",
+                   STR_ARG(api_names__visible(c, in->name)));
+}
+
 static void created(struct api_call *c, const struct result *r)
 {
-    if (!api_call__refused(c, r)) {
+    if (r->code == ERR_CONFLICT) {
+        refuse_namesake(c);
+    } else if (!api_call__refused(c, r)) {
         reply_schedule(c, 201, r->id);
     }
 }
@@ -285,6 +295,17 @@ static bool is_set(const struct schedule_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
+/* A schedule's name belongs to a namespace as a queue's does; what is refused is called a name. */
+static bool internal_name(struct api_call *c, struct str visible, struct str *out, struct err *err)
+{
+    if (api_names__internal(c, visible, out, err)) {
+        return true;
+    }
+    (void)err_set(err, ERR_VALIDATION, "name '" STR_FMT "' names another namespace",
+                  STR_ARG(visible));
+    return false;
+}
+
 /* Put what was supplied over what was there. */
 static bool merge(struct api_call *c, const struct schedule_in *in, struct store_schedule *s,
                   struct err *err)
@@ -313,7 +334,7 @@ static bool merge(struct api_call *c, const struct schedule_in *in, struct store
     if (is_set(in, SET_PRIORITY)) {
         s->priority = (uint8_t)in->priority;
     }
-    return (!is_set(in, SET_NAME) || api_names__internal(c, in->name, &s->name, err)) &&
+    return (!is_set(in, SET_NAME) || internal_name(c, in->name, &s->name, err)) &&
            (!is_set(in, SET_QUEUE) || api_names__internal(c, in->queue, &s->queue, err));
 }
 
@@ -388,6 +409,8 @@ static void changed(struct api_call *c, const struct result *r)
     if (r->code == ERR_CONFLICT && u->tries < UPDATE_TRIES_MAX &&
         read_record(c, u->id, &bytes, &rec) && rec.updated_at.ns != u->seen.ns) {
         submit_update(c, &rec);
+    } else if (r->code == ERR_CONFLICT && is_set(c->in, SET_NAME) && u->tries < UPDATE_TRIES_MAX) {
+        refuse_namesake(c);
     } else if (!api_call__refused(c, r)) {
         reply_schedule(c, 200, r->id);
     }

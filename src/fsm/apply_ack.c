@@ -64,6 +64,7 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
         j->hold_reason = asked;
     } else if (status == COMMAND_AGENT_CONTINUE) {
         agent_next_iteration(&j->agent, &reason);
+        j->attempt = 0; /* retries count per iteration, also behind a guardrail */
         move = reason.len > 0 ? JOB_MOVE_ACK_HOLD : JOB_MOVE_CONTINUE;
     }
     if (reason.len > 0) {
@@ -120,7 +121,6 @@ static void acknowledge(struct machine *m, struct job *j, const struct command_a
                                          .exit = it->step_status == COMMAND_STEP_EXIT,
                                          .exit_reason = it->exit_reason});
     } else if (move == JOB_MOVE_CONTINUE) {
-        j->attempt = 0; /* retries count per iteration */
         jobs__write(m, j, STORE_LIVE);
         jobs__emit(m, STORE_EVENT_CONTINUED, j);
     } else {

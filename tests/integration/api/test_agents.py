@@ -115,6 +115,24 @@ class Loop(AgentTest):
         job = self.api.fetch(self.queue)
         self.assertEqual(self.api.fail(job["job_id"])["status"], "retrying")
 
+    def test_retries_count_per_iteration_behind_a_guardrail_too(self):
+        """25: a job held by a guardrail has attempt 0; 6.12: its next iteration has begun."""
+        job_id = self.api.enqueue(self.queue, agent={"max_iterations": 1}, max_retries=2,
+                                  retry_backoff="none")
+        held = self.turn()
+        self.assertEqual((held["state"], held["agent"]["iteration"], held["attempt"]),
+                         ("held", 2, 0))
+        self.api.act(job_id, "approve")
+        self.assertEqual(self.api.fetch(self.queue)["attempt"], 1)
+        self.assertEqual(self.api.fail(job_id)["status"], "retrying")
+
+    def test_a_hold_that_was_asked_for_keeps_the_attempts(self):
+        """5.3: ack → held changes no attempt; 6.12: hold leaves the iteration unchanged."""
+        self.start()
+        held = self.turn("hold", hold_reason="wait")
+        self.assertEqual((held["state"], held["agent"]["iteration"], held["attempt"]),
+                         ("held", 1, 1))
+
     def test_the_key_is_kept_between_iterations(self):
         """5.3: ack → pending and held: unique lock kept."""
         job_id = self.api.enqueue(self.queue, agent={}, unique_key="u")

@@ -228,6 +228,29 @@ class Followers(NamespaceTest):
         self.assertEqual(self.acme.fetch(self.queue)["payload"], {"n": 1})
         self.assertNotIn(self.queue, self.other.queues())
 
+    def test_a_schedule_whose_name_is_taken_is_refused_by_its_own_name(self):
+        """2.5: answers are without the caller's prefix; 13.2: 409 for a new one and a rename."""
+        names = [self.queue + end for end in ("", ".b")]
+        for name in names:
+            body = {"name": name, "queue": self.queue, "cron": "@yearly"}
+            self.acme.must(self.acme.post("/api/v1/schedules", body), 201)
+            self.addCleanup(self.acme.delete, f"/api/v1/schedules/{name}")
+        for answer in (self.acme.post("/api/v1/schedules", {**body, "name": names[0]}),
+                       self.acme.post("/api/v1/schedules", {**body, "name": "acme::" + names[0]}),
+                       self.acme.put(f"/api/v1/schedules/{names[1]}", {"name": names[0]})):
+            self.refused(answer, 409, "CONFLICT", f"'{names[0]}'")
+
+    def test_a_schedule_of_another_namespace_is_refused_by_its_field(self):
+        """13.2: VALIDATION_ERROR says which field; 2.5: a foreign prefix is refused."""
+        good = {"name": self.queue, "queue": self.queue, "cron": "@yearly"}
+        self.acme.must(self.acme.post("/api/v1/schedules", good), 201)
+        self.addCleanup(self.acme.delete, f"/api/v1/schedules/{self.queue}")
+        for field in ("name", "queue"):
+            wrong = {field: "foreign::x"}
+            for answer in (self.acme.post("/api/v1/schedules", {**good, **wrong}),
+                           self.acme.put(f"/api/v1/schedules/{self.queue}", wrong)):
+                self.refused(answer, 400, "VALIDATION_ERROR", f"{field} 'foreign::x'")
+
     def test_replays(self):
         job_id = self.acme.enqueue(self.queue, agent={})
         self.acme.fetch(self.queue)

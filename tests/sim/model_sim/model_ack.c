@@ -69,7 +69,6 @@ static void hold(struct model *m, struct model_job *j, struct str reason)
 
 static void go_on(struct model *m, struct model_job *j)
 {
-    j->doc.attempt = 0;
     model_job_to_state(m, j, JOB_PENDING);
     (void)model_event(m, STORE_EVENT_CONTINUED, &j->doc);
 }
@@ -101,6 +100,7 @@ static void iteration_ends(struct model *m, struct model_job *j,
         hold(m, j, row.hold_reason);
     } else if (item->agent_status == COMMAND_AGENT_CONTINUE) {
         row.hold_reason = next_iteration(m, &j->doc.agent);
+        j->doc.attempt = 0;
         if (row.hold_reason.len > 0) {
             row.status = STORE_ITERATION_HOLD;
             hold(m, j, row.hold_reason);

@@ -146,6 +146,7 @@ static void guardrail__of_iterations_holds_again_and_again(void **state)
         struct job j = kit_job(k, id);
         assert_int_equal(j.state, JOB_HELD);
         assert_int_equal(j.agent.iteration, iteration);
+        assert_int_equal(j.attempt, 0);
         expect_str(j.hold_reason, STR("max_iterations exceeded (2)"));
         (void)kit_do(k, COMMAND_JOB_APPROVE, id);
     }
