@@ -329,6 +329,12 @@ class Fail(ApiTest):
         for field in ("worker_id", "lease_expires_at", "scheduled_at"):
             self.assertNotIn(field, job)
 
+    def test_a_text_that_was_cut_within_a_character_is_taken(self):
+        """JSON.stringify writes half of a surrogate pair as an escape."""
+        job_id = self.active(max_retries=1)
+        self.api.must(self.api.post(f"/api/v1/fail/{job_id}", b'{"error":"no \\ud83d"}'))
+        self.assertEqual(self.api.job(job_id)["errors"][0]["error"], "no \ufffd")
+
     def test_writes_an_error_entry(self):
         """24.14 fail writes one error entry; GET /jobs/{id} shows it (4.3)."""
         job_id = self.active(max_retries=2, retry_backoff="none")
