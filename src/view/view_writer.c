@@ -124,7 +124,9 @@ static enum err_code open_file(struct view_writer *w, struct err *err)
 {
     struct view *v = w->view;
     struct store *store = engine_store(v->config.engine);
-    if (view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
+    struct os_file_info info;
+    if (os_file_stat(v->path.z, &info, err) == ERR_OK &&
+        view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
         view_db__check_version(w->db, err) == ERR_OK &&
         view_rows__open(&w->rows, w->db, store, err) == ERR_OK) {
         w->ready = true;
@@ -289,7 +291,7 @@ static void look_at_file(struct view_writer *w)
     }
     close_file(w);
     w->build_next = true;
-    if (code != ERR_STOPPING) {
+    if (code != ERR_STOPPING && code != ERR_NOT_FOUND) { /* the first start finds none */
         log_info("view not usable", LOG_Z("reason", err.msg));
     }
 }
