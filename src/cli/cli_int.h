@@ -154,6 +154,9 @@ struct str cli_decode(struct cli *cli, struct json_value value);
 /* The elements of an array, as their JSON texts, in the arena. 0 when it is none. */
 size_t cli_elements(struct cli *cli, struct str array, struct str **out);
 
+/* The object of an array that has this name, as its JSON text; empty when none has. */
+struct str cli_element_named(struct cli *cli, struct str array, struct str name);
+
 /* An object of these pairs, in the arena. */
 struct cli_pair {
     const char *key;

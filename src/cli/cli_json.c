@@ -95,6 +95,21 @@ size_t cli_elements(struct cli *cli, struct str array, struct str **out)
     return count;
 }
 
+struct str cli_element_named(struct cli *cli, struct str array, struct str name)
+{
+    struct json_scan s = json_scan_from(array);
+    struct json_value value;
+    if (json_scan_peek(&s) != JSON_TYPE_ARRAY || !json_scan_enter_array(&s)) {
+        return STR_EMPTY;
+    }
+    while (json_scan_next_element(&s) && json_scan_value(&s, &value)) {
+        if (str_eq(cli_member_text(cli, value.text, "name"), name)) {
+            return value.text;
+        }
+    }
+    return STR_EMPTY;
+}
+
 static void write_pair(struct json_write *w, const struct cli_pair *pair)
 {
     bool text = pair->kind == CLI_PAIR_TEXT || pair->kind == CLI_PAIR_RAW;

@@ -13,19 +13,12 @@ enum { POLL_MS_MIN = 50, POLL_MS_MAX = 1000 };
 static int active_jobs(struct cli *cli, int64_t *out)
 {
     struct cli_answer answer;
-    struct str *queues = NULL;
     int code = cli_request(cli, "GET", cli_url_to(cli, "/queues"), STR_EMPTY, &answer);
-    if (code != CLI_OK) {
-        return code;
+    if (code == CLI_OK) {
+        struct str queue = cli_element_named(cli, answer.body, cli->args[0]);
+        *out = queue.len > 0 ? cli_member_int(queue, "active") : 0;
     }
-    *out = 0;
-    size_t count = cli_elements(cli, answer.body, &queues);
-    for (size_t i = 0; i < count; i++) {
-        if (str_eq(cli_member_text(cli, queues[i], "name"), cli->args[0])) {
-            *out = cli_member_int(queues[i], "active");
-        }
-    }
-    return CLI_OK;
+    return code;
 }
 
 static int wait_drained(struct cli *cli)

@@ -414,16 +414,9 @@ static int seed_policy(struct seeding *s)
 {
     struct cli *cli = s->cli;
     struct cli_answer answer;
-    struct str *policies = NULL;
     int code = cli_ask(cli, "GET", cli_url_to(cli, "/approval-policies"), STR_EMPTY, &answer);
-    if (code != CLI_OK) {
+    if (code != CLI_OK || cli_element_named(cli, answer.body, STR("high-value-review")).len > 0) {
         return code;
-    }
-    size_t count = cli_elements(cli, answer.body, &policies);
-    for (size_t i = 0; i < count; i++) {
-        if (str_eq(cli_member_text(cli, policies[i], "name"), STR("high-value-review"))) {
-            return CLI_OK;
-        }
     }
     return post_setting(s, "/approval-policies",
                         STR("{\"name\":\"high-value-review\",\"mode\":\"all\","

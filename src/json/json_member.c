@@ -66,11 +66,18 @@ static enum err_code store_f64(struct json_decode *d, const struct json_field *f
                                struct json_value value, char *member)
 {
     double v;
-    if (!json_value_f64(value, &v) || (field->min != INT64_MIN && v < (double)field->min) ||
+    bool bounded = field->min != INT64_MIN;
+    if (!json_value_f64(value, &v) || (bounded && v < (double)field->min) ||
         v > (double)field->max) {
+        struct str shown = str_at_most(value.text, JSON_SHOWN_MAX);
+        if (!bounded) {
+            return json_schema__refuse(d, ERR_VALIDATION,
+                                       "expected at most %" PRId64 ", got " STR_FMT, field->max,
+                                       STR_ARG(shown));
+        }
         return json_schema__refuse(d, ERR_VALIDATION,
                                    "expected %" PRId64 " to %" PRId64 ", got " STR_FMT, field->min,
-                                   field->max, STR_ARG(str_at_most(value.text, JSON_SHOWN_MAX)));
+                                   field->max, STR_ARG(shown));
     }
     memcpy(member, &v, sizeof v);
     return ERR_OK;

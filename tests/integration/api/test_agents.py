@@ -79,6 +79,11 @@ class Loop(AgentTest):
                 self.assertEqual((job["state"], job["agent"]),
                                  ("pending", {"iteration": 2, "total_cost_usd": 100}))
 
+    def test_a_limit_that_is_too_large_is_refused(self):
+        answer = self.api.post("/api/v1/enqueue", {"queue": self.queue,
+                                                   "agent": {"max_cost_usd": 1000001}})
+        self.refused(answer, 400, "VALIDATION_ERROR", "expected at most 1000000, got 1000001")
+
     def test_hold(self):
         """6.12: hold leaves iteration unchanged; 8.3: hold_reason."""
         job_id = self.start()
