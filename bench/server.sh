@@ -2,7 +2,8 @@
 # Corvo over HTTP against beanstalkd, each as a server of its own, with the same generator beside it
 # on the same machine; in rounds, so that a slow moment hits both. Prints rates and their ratios.
 # Overload is twice as many requests a second as batches just went through, from eight times as many
-# clients, with as many writes let in at a time as there were clients before.
+# clients, with as many writes let in at a time as there were clients before. What the host took of the
+# processors is printed at the end: where that is more than a few percent, nothing here says much.
 #
 #   server.sh [FOLDER [SECONDS [ROUNDS]]]   FOLDER: with the executables
 set -euo pipefail
@@ -10,7 +11,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bin=${1:-$here/../build/release/bench}
 seconds=${2:-4}
-rounds=${3:-5}
+rounds=${3:-7}
 corvo=$bin/../corvo
 connections=256
 work=$(mktemp -d)
@@ -87,6 +88,10 @@ measure() {
     rm -rf "$work/corvo" "$work/binlog"
 }
 
+# Of the processors, in ticks since the start of the machine: taken by the host, and all.
+ticks() { awk '/^cpu / {print $9, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9}' /proc/stat; }
+
+before=$(ticks)
 modes=(corvo-enqueue beanstalk-put beanstalk-put-fsync corvo-batch corvo-batch-overload
     corvo-lifecycle beanstalk-lifecycle)
 for ((round = 1; round <= rounds; round++)); do
@@ -99,8 +104,10 @@ done
 median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 # Within a round, because the machine is not as fast in the next.
 ratio() {
-    paste "$work/$1.rates" "$work/$2.rates" | awk '{print $1 / $2}' | median |
-        awk -v what="$3" -v want="$4" '{printf "%-52s %6.2f  (wanted %s)\n", what, $1, want}'
+    paste "$work/$1.rates" "$work/$2.rates" | awk '{print $1 / $2}' | sort -n |
+        awk -v what="$3" -v want="$4" '{v[NR] = $1} END {
+            printf "%-52s %6.2f  (wanted %s; rounds %.2f to %.2f)\n",
+                what, v[int((NR + 1) / 2)], want, v[1], v[NR]}'
 }
 echo
 echo "medians of $rounds rounds"
@@ -112,5 +119,7 @@ median <"$work/corvo-batch.rates" |
 ratio corvo-batch-overload corvo-batch "goodput at twice the rate of the peak / peak" 0.9
 awk '{if ($1 > max) max = $1} END {printf "%-52s %6.0f\n", "peak memory of the server then, MiB", max}' \
     "$work/memory"
+echo "$before $(ticks)" |
+    awk '{printf "%-52s %6.1f\n", "taken by the host of the processors, %", 100 * ($3 - $1) / ($4 - $2)}'
 echo
 "$here/latency.py" "$corvo"

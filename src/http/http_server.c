@@ -30,11 +30,11 @@ struct http_server {
     atomic_uint running; /* threads */
 };
 
+/* Two on two processors: while one thread reads requests, the other's clients have answers. */
 static unsigned default_threads(void)
 {
-    unsigned cpus = uv_available_parallelism();
-    unsigned half = cpus / 2;
-    return cpus <= 2 ? 1 : half < THREADS_DEFAULT_MAX ? half : THREADS_DEFAULT_MAX;
+    unsigned half = uv_available_parallelism() / 2;
+    return half == 0 ? 1 : half == 1 ? 2 : half < THREADS_DEFAULT_MAX ? half : THREADS_DEFAULT_MAX;
 }
 
 /* The last thing a network thread does. */

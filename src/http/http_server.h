@@ -32,7 +32,7 @@ enum { HTTP_COMMON_HEADERS_MAX = 8 };
 struct http_server_config {
     const struct http_listen *listen;
     size_t listen_count;
-    unsigned threads; /* network threads; 0: one on up to two processors, else half of them, to 8 */
+    unsigned threads; /* network threads; 0: half of the processors, from 2 to 8; 1 on one */
     struct http_limits limits;
     const char *tls_cert_file; /* PEM, the chain; NULL without TLS */
     const char *tls_key_file;
