@@ -125,7 +125,7 @@ static bool read_request(struct api_call *c, const struct api_bulk_in *in, struc
     b->filter = in->filter;
     b->async = in->async;
     b->dry_run = in->dry_run;
-    return api_names__internal(c, in->move_to_queue, &b->queue, err);
+    return api_names__internal(c, "move_to_queue", in->move_to_queue, &b->queue, err);
 }
 
 /* An id and where it stood. */

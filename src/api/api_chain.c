@@ -28,7 +28,7 @@ static bool write_step(struct api_call *c, struct json_write *w, const struct ap
                        struct err *err)
 {
     struct str queue;
-    if (!api_names__internal(c, step->queue, &queue, err)) {
+    if (!api_names__internal(c, "queue", step->queue, &queue, err)) {
         return false;
     }
     json_write_object(w);

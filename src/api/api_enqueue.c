@@ -271,7 +271,7 @@ static bool to_new(struct api_call *c, const struct enqueue_in *in, struct comma
                       STR_ARG(in->batch_id));
         return false;
     }
-    return api_names__internal(c, in->queue, &j->queue, err) &&
+    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
            (in->agent == NULL || set_agent(in->agent, j, err)) && set_dependencies(c, in, j, err) &&
            set_chain(c, in, out, err);
 }
@@ -368,7 +368,7 @@ static bool set_batch(struct api_call *c, const struct batch_in *in, struct str 
                       struct str *out_payload, struct err *err)
 {
     *out_payload = in->callback_payload;
-    return api_names__internal(c, in->callback_queue, out_queue, err);
+    return api_names__internal(c, "callback_queue", in->callback_queue, out_queue, err);
 }
 
 static void handle_enqueue_batch(struct api_call *c)

@@ -79,7 +79,7 @@ static bool read_queues(struct api_call *c, const struct stream_in *in, struct e
 {
     struct str *queues = API_ARRAY(c, struct str, in->queue_count);
     for (size_t i = 0; i < in->queue_count; i++) {
-        if (!api_names__internal(c, in->queues[i], &queues[i], err)) {
+        if (!api_names__internal(c, "queues", in->queues[i], &queues[i], err)) {
             return false;
         }
     }

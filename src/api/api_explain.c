@@ -425,7 +425,7 @@ static void handle_queue(struct api_call *c)
     struct err err;
     c->data = e;
     e->now = os_clock_wall();
-    if (!api_names__internal(c, c->param[0], &e->queue, &err)) {
+    if (!api_names__internal(c, "queue", c->param[0], &e->queue, &err)) {
         api_call__fail_err(c, &err);
         return;
     }

@@ -164,9 +164,10 @@ void api_call__buf(struct buf *b);
 
 extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
 
-/* The internal name of a queue as the caller names it; false, with err, when it may not. */
-ATTR_NODISCARD bool api_names__internal(struct api_call *c, struct str visible, struct str *out,
-                                        struct err *err);
+/* The internal name of a queue, a schedule or a webhook as the caller names it in a field; false,
+ * with err, when it may not. */
+ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, struct str visible,
+                                        struct str *out, struct err *err);
 /* The name as the caller sees it. */
 struct str api_names__visible(const struct api_call *c, struct str internal);
 bool api_names__is_visible(const struct api_call *c, struct str internal);

@@ -154,7 +154,7 @@ static void act(struct api_call *c, enum command_job_action action)
     if (in != NULL) {
         command.jobs.reason = in->reason;
         command.jobs.reset_attempts = in->reset_attempts;
-        if (!api_names__internal(c, in->queue, &command.jobs.queue, &err)) {
+        if (!api_names__internal(c, "queue", in->queue, &command.jobs.queue, &err)) {
             api_call__fail_err(c, &err);
             return;
         }

@@ -17,7 +17,8 @@ const struct json_word api_names__priorities[] = {
         {NULL, 0},
 };
 
-bool api_names__internal(struct api_call *c, struct str visible, struct str *out, struct err *err)
+bool api_names__internal(struct api_call *c, const char *field, struct str visible, struct str *out,
+                         struct err *err)
 {
     if (c->ns.len == 0 || visible.len == 0) {
         *out = visible;
@@ -26,7 +27,7 @@ bool api_names__internal(struct api_call *c, struct str visible, struct str *out
     /* Its own prefix is no harm: the name is the same with and without. */
     struct str name = queue_name_visible(c->ns, visible);
     if (name.len == 0 || queue_name_has_mark(name)) {
-        (void)err_set(err, ERR_VALIDATION, "queue '" STR_FMT "' names another namespace",
+        (void)err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' names another namespace", field,
                       STR_ARG(visible));
         return false;
     }

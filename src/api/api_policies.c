@@ -147,7 +147,7 @@ static void handle_create(struct api_call *c)
     } else if (in->mode.len > 0 && !p->all && !str_eq_nocase(in->mode, STR("any"))) {
         api_call__fail(c, ERR_POLICY, "mode: expected any or all, got '" STR_FMT "'",
                        STR_ARG(in->mode));
-    } else if (!api_names__internal(c, in->queue, &p->queue, &err)) {
+    } else if (!api_names__internal(c, "queue", in->queue, &p->queue, &err)) {
         api_call__fail_err(c, &err);
     } else {
         api_call__submit(c, &command, 0, created);

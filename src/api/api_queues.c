@@ -142,7 +142,7 @@ static void handle_get(struct api_call *c)
     struct err err;
     list->call = c;
     c->data = list;
-    if (!api_names__internal(c, c->param[0], &c->param[0], &err)) {
+    if (!api_names__internal(c, "queue", c->param[0], &c->param[0], &err)) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -187,7 +187,7 @@ static void act(struct api_call *c, struct command_queue *action, const char *wo
     const char **kept = API_NEW(c, const char *);
     *kept = word;
     c->data = kept;
-    if (!api_names__internal(c, c->param[0], &command.queue.name, &err)) {
+    if (!api_names__internal(c, "queue", c->param[0], &command.queue.name, &err)) {
         api_call__fail_err(c, &err);
         return;
     }

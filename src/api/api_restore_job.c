@@ -250,7 +250,7 @@ static bool read_basics(struct api_call *c, const struct job_in *in, struct job 
     j->retry_max_ms = in->retry_max_delay_ms;
     j->tags = in->tags;
     j->checkpoint = in->checkpoint;
-    return api_names__internal(c, in->queue, &j->queue, err) &&
+    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
            api_chain__adopt(c, in->chain_config, &j->chain_config, err);
 }
 
@@ -459,7 +459,7 @@ static bool add_queue(struct api_call *c, const struct record_in *in, struct api
                                      .throttle_window_ms = in->rate_window_ms,
                                      .created_at = in->created_at,
                                      .failures = (uint64_t)in->failed};
-    return api_names__internal(c, in->name, &it->name, err);
+    return api_names__internal(c, "name", in->name, &it->name, err);
 }
 
 static bool add_schedule(struct api_call *c, const struct record_in *in,
@@ -481,8 +481,8 @@ static bool add_schedule(struct api_call *c, const struct record_in *in,
                                 .last_run = in->last_run,
                                 .next_run = in->next_run};
     return id_parse(in->id, ID_SCHEDULE, &it->id)
-               ? api_names__internal(c, in->name, &it->schedule.name, err) &&
-                     api_names__internal(c, in->queue, &it->schedule.queue, err)
+               ? api_names__internal(c, "name", in->name, &it->schedule.name, err) &&
+                     api_names__internal(c, "queue", in->queue, &it->schedule.queue, err)
                : bad(err, "id", in->id);
 }
 
@@ -500,7 +500,8 @@ static bool add_batch(struct api_call *c, const struct record_in *in, struct api
                                      .finished_at = in->finished_at,
                                      .sealed = in->sealed};
     return id_parse(in->id, ID_BATCH, &it->id)
-               ? api_names__internal(c, in->callback_queue, &it->batch.callback_queue, err)
+               ? api_names__internal(c, "callback_queue", in->callback_queue,
+                                     &it->batch.callback_queue, err)
                : bad(err, "id", in->id);
 }
 
@@ -535,7 +536,7 @@ static bool add_webhook(struct api_call *c, const struct record_in *in,
         }
     }
     return str_has_control(in->id) ? bad(err, "id", in->id)
-                                   : api_names__internal(c, in->id, &it->name, err);
+                                   : api_names__internal(c, "id", in->id, &it->name, err);
 }
 
 static bool add_policy(struct api_call *c, const struct record_in *in,
@@ -550,7 +551,7 @@ static bool add_policy(struct api_call *c, const struct record_in *in,
                                        .enabled = in->enabled,
                                        .created_at = in->created_at};
     return id_parse(in->id, ID_POLICY, &it->id)
-               ? api_names__internal(c, in->queue, &it->policy.queue, err)
+               ? api_names__internal(c, "queue", in->queue, &it->policy.queue, err)
                : bad(err, "id", in->id);
 }
 

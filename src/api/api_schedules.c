@@ -102,7 +102,7 @@ static bool find(struct api_call *c, struct found *out)
     struct search s = {.call = c};
     struct err err;
     s.by_id = id_parse(c->param[0], ID_SCHEDULE, &s.id);
-    if (!api_names__internal(c, c->param[0], &s.wanted, &err)) {
+    if (!api_names__internal(c, "name", c->param[0], &s.wanted, &err)) {
         s.wanted = c->param[0];
     }
     store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, look, &s);
@@ -295,17 +295,6 @@ static bool is_set(const struct schedule_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
-/* A schedule's name belongs to a namespace as a queue's does; what is refused is called a name. */
-static bool internal_name(struct api_call *c, struct str visible, struct str *out, struct err *err)
-{
-    if (api_names__internal(c, visible, out, err)) {
-        return true;
-    }
-    (void)err_set(err, ERR_VALIDATION, "name '" STR_FMT "' names another namespace",
-                  STR_ARG(visible));
-    return false;
-}
-
 /* Put what was supplied over what was there. */
 static bool merge(struct api_call *c, const struct schedule_in *in, struct store_schedule *s,
                   struct err *err)
@@ -334,8 +323,8 @@ static bool merge(struct api_call *c, const struct schedule_in *in, struct store
     if (is_set(in, SET_PRIORITY)) {
         s->priority = (uint8_t)in->priority;
     }
-    return (!is_set(in, SET_NAME) || internal_name(c, in->name, &s->name, err)) &&
-           (!is_set(in, SET_QUEUE) || api_names__internal(c, in->queue, &s->queue, err));
+    return (!is_set(in, SET_NAME) || api_names__internal(c, "name", in->name, &s->name, err)) &&
+           (!is_set(in, SET_QUEUE) || api_names__internal(c, "queue", in->queue, &s->queue, err));
 }
 
 static void handle_create(struct api_call *c)

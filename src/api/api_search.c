@@ -221,7 +221,7 @@ bool api_search__filter(struct api_call *c, const struct api_search_in *in, stru
         .error_contains = in->error_contains,
         .job_id_prefix = in->job_id_prefix,
     };
-    return api_names__internal(c, in->queue, &out->queue, err) &&
+    return api_names__internal(c, "queue", in->queue, &out->queue, err) &&
            parse_states(c, in->state, &out->states, err) &&
            parse_priority(c, in->priority, out, err) && parse_tags(c, in->tags, out, err) &&
            view_search_check(out, err) == ERR_OK;

@@ -193,8 +193,8 @@ static void handle_put(struct api_call *c)
     put->keep_secret = str_eq(in->secret, MASKED);
     if (!join_events(c, in, &put->webhook.events)) {
         api_call__fail(c, ERR_WEBHOOK, "events: a type is empty or has control characters");
-    } else if (!api_names__internal(c, in->id, &put->id, &err)) {
-        api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' names another namespace", STR_ARG(in->id));
+    } else if (!api_names__internal(c, "id", in->id, &put->id, &err)) {
+        api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
         api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not have '::'", STR_ARG(in->id));
     } else {
@@ -213,7 +213,7 @@ static void handle_delete(struct api_call *c)
 {
     struct command command = {.type = COMMAND_WEBHOOK_DELETE};
     struct err err;
-    if (!api_names__internal(c, c->param[0], &command.webhook_delete.id, &err)) {
+    if (!api_names__internal(c, "id", c->param[0], &command.webhook_delete.id, &err)) {
         api_call__fail(c, ERR_NOT_FOUND, "webhook \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
     } else {
         api_call__submit(c, &command, 0, delete_done);

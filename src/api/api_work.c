@@ -83,7 +83,7 @@ static void submit_claim(struct api_call *c, uint32_t count,
         return;
     }
     for (size_t i = 0; i < in->queues_count; i++) {
-        if (!api_names__internal(c, in->queues[i], &queues[i], &err)) {
+        if (!api_names__internal(c, "queues", in->queues[i], &queues[i], &err)) {
             api_call__fail_err(c, &err);
             return;
         }

@@ -251,6 +251,25 @@ class Followers(NamespaceTest):
                            self.acme.put(f"/api/v1/schedules/{self.queue}", wrong)):
                 self.refused(answer, 400, "VALIDATION_ERROR", f"{field} 'foreign::x'")
 
+    def test_what_names_another_namespace_is_refused_by_its_field(self):
+        """2.5: a foreign prefix is refused; 1.6: the field is named."""
+        job_id, name = self.acme.enqueue(self.queue), "foreign::x"
+        for path, body, field in (
+                ("enqueue", {"queue": name}, "queue"),
+                ("enqueue/batch", {"jobs": [{"queue": self.queue}],
+                                   "batch": {"callback_queue": name}}, "callback_queue"),
+                ("fetch", {"queues": [name]}, "queues"),
+                ("jobs/bulk", {"action": "move", "job_ids": [job_id], "move_to_queue": name},
+                 "move_to_queue"),
+                ("jobs/search", {"queue": name}, "queue"),
+                ("approval-policies", {"name": "p", "queue": name}, "queue"),
+                ("webhooks", {"id": name, "url": "http://127.0.0.1:9/", "events": ["job.*"]}, "id")):
+            with self.subTest(path):
+                answer = self.acme.post("/api/v1/" + path, body)
+                self.assertEqual(answer.status, 400)
+                self.assertEqual(answer.json["error"], f"{field} '{name}' names another namespace")
+        self.assertEqual(self.acme.job(job_id)["queue"], self.queue)
+
     def test_replays(self):
         job_id = self.acme.enqueue(self.queue, agent={})
         self.acme.fetch(self.queue)
