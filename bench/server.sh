@@ -119,7 +119,8 @@ median <"$work/corvo-batch.rates" |
 ratio corvo-batch-overload corvo-batch "goodput at twice the rate of the peak / peak" 0.9
 awk '{if ($1 > max) max = $1} END {printf "%-52s %6.0f\n", "peak memory of the server then, MiB", max}' \
     "$work/memory"
-echo "$before $(ticks)" |
-    awk '{printf "%-52s %6.1f\n", "taken by the host of the processors, %", 100 * ($3 - $1) / ($4 - $2)}'
 echo
 "$here/latency.py" "$corvo"
+echo
+echo "$before $(ticks)" |
+    awk '{printf "%-52s %6.1f\n", "taken by the host of the processors, %", 100 * ($3 - $1) / ($4 - $2)}'
