@@ -2,8 +2,8 @@
 # Corvo over HTTP against beanstalkd, each as a server of its own, with the same generator beside it
 # on the same machine; in rounds, so that a slow moment hits both. Prints rates and their ratios.
 # Overload is twice as many requests a second as batches just went through, from eight times as many
-# clients, with as many writes let in at a time as there were clients before. What the host took of the
-# processors is printed at the end: where that is more than a few percent, nothing here says much.
+# clients, with as many writes let in at a time as there were clients before. What the host took of
+# the processors is printed at the end: where that is more than a few percent, this says little.
 #
 #   server.sh [FOLDER [SECONDS [ROUNDS]]]   FOLDER: with the executables
 set -euo pipefail
@@ -104,10 +104,10 @@ done
 median() { sort -n | awk '{v[NR] = $1} END {print v[int((NR + 1) / 2)]}'; }
 # Within a round, because the machine is not as fast in the next.
 ratio() {
-    paste "$work/$1.rates" "$work/$2.rates" | awk '{print $1 / $2}' | sort -n |
-        awk -v what="$3" -v want="$4" '{v[NR] = $1} END {
-            printf "%-52s %6.2f  (wanted %s; rounds %.2f to %.2f)\n",
-                what, v[int((NR + 1) / 2)], want, v[1], v[NR]}'
+    local sorted
+    sorted=$(paste "$work/$1.rates" "$work/$2.rates" | awk '{print $1 / $2}' | sort -n)
+    printf '%-52s %6.2f  (wanted %s; rounds %.2f to %.2f)\n' "$3" "$(median <<<"$sorted")" "$4" \
+        "$(head -n 1 <<<"$sorted")" "$(tail -n 1 <<<"$sorted")"
 }
 echo
 echo "medians of $rounds rounds"

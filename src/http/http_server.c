@@ -30,11 +30,15 @@ struct http_server {
     atomic_uint running; /* threads */
 };
 
-/* Two on two processors: while one thread reads requests, the other's clients have answers. */
+/* Two on two processors: as fast as one, and when the host takes a processor away, the clients of
+ * the other thread go on. */
 static unsigned default_threads(void)
 {
-    unsigned half = uv_available_parallelism() / 2;
-    return half == 0 ? 1 : half == 1 ? 2 : half < THREADS_DEFAULT_MAX ? half : THREADS_DEFAULT_MAX;
+    unsigned cpus = uv_available_parallelism();
+    if (cpus < 4) {
+        return cpus < 2 ? 1 : 2;
+    }
+    return cpus / 2 < THREADS_DEFAULT_MAX ? cpus / 2 : THREADS_DEFAULT_MAX;
 }
 
 /* The last thing a network thread does. */
