@@ -14,7 +14,10 @@ import threading
 import time
 
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+from lib.calm import Calm
 from lib.running import Client, Server, percentiles
+
+REPEATS = 10
 
 
 def handed_over(server, rounds):
@@ -41,7 +44,7 @@ def handed_over(server, rounds):
         producer.post("/api/v1/enqueue", {"queue": "latency", "payload": {"n": 1}})
         got.acquire()
     thread.join()
-    percentiles("enqueue to waiting worker", took)
+    return took
 
 
 def lateness(server, count, over_s=10):
@@ -80,16 +83,18 @@ def lateness(server, count, over_s=10):
         worker.join()
     if not in_time:
         sys.exit(f"only {len(late)} of {count} scheduled jobs came")
-    percentiles(f"lateness of {count} scheduled jobs", late)
+    return late
 
 
-def main():
-    program = sys.argv[1]
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
-    scheduled = int(sys.argv[3]) if len(sys.argv) > 3 else 100000
+def measure(program, rounds=1000, scheduled=100000):
+    calm = Calm(REPEATS)
     with Server(program) as server:
-        handed_over(server, rounds)
-        lateness(server, scheduled)
+        calm.measure(lambda: handed_over(server, rounds),
+                     lambda took: percentiles("enqueue to waiting worker", took))
+        calm.measure(lambda: lateness(server, scheduled),
+                     lambda late: percentiles(f"lateness of {scheduled} scheduled jobs", late))
+    calm.report()
 
 
-main()
+if __name__ == "__main__":
+    measure(sys.argv[1], *(int(count) for count in sys.argv[2:4]))

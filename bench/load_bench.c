@@ -308,7 +308,7 @@ struct load {
     unsigned count;
     int64_t end_ns;
     int64_t gap_ns;  /* between two requests of a connection; 0: none */
-    unsigned busy;   /* connections that go on */
+    unsigned busy;   /* connections that go on: all, unless the rounds are counted */
     struct heap due; /* of these, those that wait for the time to send */
     uint64_t rounds;
     uint64_t begun; /* rounds, those under way included */
@@ -338,7 +338,7 @@ static bool is_before(const struct heap_node *a, const struct heap_node *b)
     return a < b;
 }
 
-static void step(struct load *l, struct connection *c, bool over)
+static void step(struct load *l, struct connection *c)
 {
     enum outcome outcome = receive(l->mode, c);
     if (outcome == REFUSED) {
@@ -351,7 +351,7 @@ static void step(struct load *l, struct connection *c, bool over)
     }
     c->step = (c->step + 1) % l->mode->steps;
     l->rounds += c->step == 0 ? 1 : 0;
-    if (c->step == 0 && (over || l->begun == l->rounds_max)) {
+    if (c->step == 0 && l->begun == l->rounds_max) {
         l->busy--;
         return;
     }
@@ -381,13 +381,16 @@ static void run(struct load *l)
     }
     l->busy = l->count;
     l->begun = l->count;
-    while (l->busy > 0) {
+    /* When the time is over, what is under way does not count: waiting for it would be time of less
+     * and less load. */
+    for (int64_t now_ns = start_ns; l->busy > 0 && now_ns < l->end_ns;) {
         struct epoll_event events[EVENTS];
-        int n = epoll_wait(poll, events, EVENTS, l->due.count > 0 ? 1 : -1);
+        int wait_ms = l->due.count > 0 ? 1 : (int)((l->end_ns - now_ns) / NS_PER_MS) + 1;
+        int n = epoll_wait(poll, events, EVENTS, wait_ms);
         CHECK(n >= 0 || errno == EINTR);
-        int64_t now_ns = os_clock_mono().ns;
+        now_ns = os_clock_mono().ns;
         for (int i = 0; i < n; i++) {
-            step(l, &l->list[events[i].data.u32], now_ns >= l->end_ns);
+            step(l, &l->list[events[i].data.u32]);
         }
         send_due(l, now_ns);
     }

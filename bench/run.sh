@@ -29,7 +29,7 @@ echo "== a claim, with few and with many jobs waiting"
 "$here/claim_flat.sh" "$bin/machine_bench"
 echo
 echo "== server: over HTTP, beside beanstalkd"
-"$here/server.sh" "$bin"
+"$here/server.py" "$bin"
 echo
 echo "== server: single enqueues beside a bulk operation"
 "$here/bulk.py" "$bin/../corvo"

@@ -1,9 +1,57 @@
-"""A server of one's own, a client of it, and what its answers took."""
+"""Servers of one's own, a client of Corvo's, and what its answers took."""
+import contextlib
 import http.client
 import json
+import pathlib
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
+
+PATIENCE_S = 60
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def await_port(port, process):
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{process.args[0]} does not listen") from None
+            time.sleep(0.02)
+
+
+def output(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
+@contextlib.contextmanager
+def running(folder, port, *command, stop=signal.SIGTERM, **options):
+    """A server until the end of the block; its output goes to a file that is shown if it fails."""
+    log = pathlib.Path(folder) / "server.log"
+    with open(log, "wb") as out, subprocess.Popen(command, stdout=out, stderr=out, **options) as process:
+        try:
+            await_port(port, process)
+            yield process
+        except Exception:
+            sys.stderr.write(log.read_text(errors="replace")[-4000:])
+            raise
+        finally:
+            process.send_signal(stop)
+            try:
+                process.wait(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
 
 
 class Server:
@@ -53,10 +101,13 @@ class Client:
         return json.loads(data)
 
 
-def percentiles(name, seconds):
-    """Print them, in milliseconds; the p99 is given back."""
+def percentile(seconds, p):
+    """In milliseconds."""
     values = sorted(seconds)
-    at = lambda p: values[min(len(values) - 1, int(len(values) * p))] * 1000
-    print(f"{name:<34} {len(values):>7}   p50 {at(0.5):8.3f} ms   p90 {at(0.9):8.3f}"
-          f"   p99 {at(0.99):8.3f}   max {values[-1] * 1000:8.3f}")
-    return at(0.99)
+    return values[min(len(values) - 1, int(len(values) * p))] * 1000
+
+
+def percentiles(name, seconds):
+    return (f"{name:<34} {len(seconds):>7}   p50 {percentile(seconds, 0.5):8.3f} ms   "
+            f"p90 {percentile(seconds, 0.9):8.3f}   p99 {percentile(seconds, 0.99):8.3f}   "
+            f"max {percentile(seconds, 1):8.3f}")

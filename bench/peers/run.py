@@ -10,7 +10,6 @@ Folders are made where temporary files go (TMPDIR), which should be a disk.
   run.py --bin FOLDER --modules FOLDER [--jobs N] [--concurrency N] [--rounds N] [PEER…]
 """
 import argparse
-import contextlib
 import glob
 import json
 import os
@@ -18,57 +17,17 @@ import pathlib
 import platform
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-PATIENCE_S = 60
+sys.dont_write_bytecode = True  # nothing is left behind in the source tree
+sys.path.insert(0, str(HERE.parent))
+from lib.running import PATIENCE_S, free_port, output, running
+
 BATCH = 100
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def await_port(port, process):
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        except OSError:
-            if process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"{process.args[0]} does not listen") from None
-            time.sleep(0.02)
-
-
-def output(*command, **options):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
-
-
-@contextlib.contextmanager
-def running(folder, port, *command, stop=signal.SIGTERM, **options):
-    """A server until the end of the block; its output goes to a file that is shown if it fails."""
-    log = pathlib.Path(folder) / "server.log"
-    with open(log, "wb") as out, subprocess.Popen(command, stdout=out, stderr=out, **options) as process:
-        try:
-            await_port(port, process)
-            yield process
-        except Exception:
-            sys.stderr.write(log.read_text(errors="replace")[-4000:])
-            raise
-        finally:
-            process.send_signal(stop)
-            try:
-                process.wait(PATIENCE_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
 
 
 class Peer:
