@@ -16,7 +16,8 @@
 #include "log/log.h"
 
 enum {
-    BACKLOG = 1024,
+    /* Clients that connect at the same moment; one that finds no room comes again after a second. */
+    BACKLOG = SOMAXCONN,
     ACCEPT_MAX = 64, /* connections accepted before others get their turn */
     WARN_EVERY_MS = 10000,
     ACCEPT_PAUSE_MS = 100, /* when the process is out of file descriptors */
