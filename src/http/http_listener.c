@@ -16,7 +16,7 @@
 #include "log/log.h"
 
 enum {
-    /* Clients that connect at the same moment; one that finds no room comes again after a second. */
+    /* Clients that connect at the same moment; one without room comes again after a second. */
     BACKLOG = SOMAXCONN,
     ACCEPT_MAX = 64, /* connections accepted before others get their turn */
     WARN_EVERY_MS = 10000,
