@@ -6,7 +6,6 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
-#include "core/queue_name.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "store/store_record.h"
@@ -331,22 +330,28 @@ static void many_enqueued(struct api_call *c, const struct result *r)
 
 /* Handlers */
 
-/* Keys of different namespaces do not meet. */
-static struct str idempotency_key(struct api_call *c)
+/* The key of the request, if it has one, behind what it belongs to: the same key in another
+ * namespace, or for another kind of answer, is another. */
+static bool idempotency_key(struct api_call *c, const char *answer, struct str *out,
+                            struct err *err)
 {
     struct str given;
     struct buf b;
-    if (!http_request_header(c->req, STR("idempotency-key"), &given)) {
-        return STR_EMPTY;
+    *out = STR_EMPTY;
+    if (!http_request_header(c->req, STR("idempotency-key"), &given) || given.len == 0) {
+        return true;
     }
-    if (c->ns.len == 0) {
-        return given;
+    if (given.len > LIMIT_IDEMPOTENCY_KEY_BYTES) {
+        (void)err_set(err, ERR_VALIDATION, "Idempotency-Key too large: %zu bytes (max %d)",
+                      given.len, LIMIT_IDEMPOTENCY_KEY_BYTES);
+        return false;
     }
     buf_init(&b, SIZE_MAX);
-    queue_name_add_internal(&b, c->ns, given);
-    struct str key = arena_str(c->arena, buf_str(&b));
+    buf_printf(&b, "%s " STR_FMT " ", answer, STR_ARG(c->ns));
+    buf_add_str(&b, given);
+    *out = arena_str(c->arena, buf_str(&b));
     buf_deinit(&b);
-    return key;
+    return true;
 }
 
 static void handle_enqueue(struct api_call *c)
@@ -355,9 +360,9 @@ static void handle_enqueue(struct api_call *c)
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
     command.type = COMMAND_ENQUEUE;
-    command.enqueue =
-        (struct command_enqueue){.jobs = &new, .count = 1, .idempotency_key = idempotency_key(c)};
-    if (!to_new(c, c->in, &new, &err)) {
+    command.enqueue = (struct command_enqueue){.jobs = &new, .count = 1};
+    if (!idempotency_key(c, "one", &command.enqueue.idempotency_key, &err) ||
+        !to_new(c, c->in, &new, &err)) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -379,9 +384,12 @@ static void handle_enqueue_batch(struct api_call *c)
     command.enqueue.jobs = API_ARRAY(c, struct command_new, in->jobs_count);
     command.enqueue.count = in->jobs_count;
     command.enqueue.is_list = true;
-    command.enqueue.idempotency_key = idempotency_key(c);
     if (in->jobs_count == 0) {
         api_call__fail(c, ERR_VALIDATION, "jobs array is required");
+        return;
+    }
+    if (!idempotency_key(c, "many", &command.enqueue.idempotency_key, &err)) {
+        api_call__fail_err(c, &err);
         return;
     }
     for (size_t i = 0; i < in->jobs_count; i++) {

@@ -293,6 +293,22 @@ class Idempotency(ApiTest):
         self.assertEqual(answers[0].body, answers[1].body)
         self.assertEqual(self.api.queue(self.queue)["enqueued"], 3)
 
+    def test_another_kind_of_answer_is_another_request(self):
+        """Nothing is left undone because a key was used elsewhere."""
+        key = {"Idempotency-Key": self.queue}
+        one = self.api.must(self.api.post("/api/v1/enqueue", {"queue": self.queue}, key), 201)
+        many = [self.api.must(self.api.post("/api/v1/enqueue/batch", {"jobs": [{"queue": self.queue}] * 2}, key), 201)
+                for _ in range(2)]
+        self.assertEqual(len({one["job_id"], *many[0]["job_ids"]}), 3)
+        self.assertEqual(many[0], many[1])
+        self.assertEqual(self.api.queue(self.queue)["enqueued"], 3)
+
+    def test_the_longest(self):
+        for length, status in ((255, 201), (256, 400)):
+            answer = self.api.post("/api/v1/enqueue", {"queue": self.queue}, {"Idempotency-Key": "k" * length})
+            self.assertEqual(answer.status, status)
+        self.refused(answer, 400, "VALIDATION_ERROR", "Idempotency-Key")
+
     def test_a_refusal_is_not_remembered(self):
         key = {"Idempotency-Key": self.queue}
         self.refused(self.api.post("/api/v1/enqueue", {"queue": ""}, key), 400, "VALIDATION_ERROR")
