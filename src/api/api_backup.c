@@ -60,6 +60,10 @@ bool api_backup__set_namespace(struct api_call *c, struct str named)
     if (named.len == 0 || str_eq(ns, c->ns)) {
         return true; /* the caller's own */
     }
+    if (ns.len > 0 && !queue_name_is_namespace(ns)) {
+        api_call__fail(c, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a name", STR_ARG(ns));
+        return false;
+    }
     if (c->ns.len > 0) {
         api_call__fail(c, ERR_FORBIDDEN, "another namespace needs an admin of the default one");
         return false;

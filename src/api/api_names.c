@@ -17,15 +17,27 @@ const struct json_word api_names__priorities[] = {
         {NULL, 0},
 };
 
+/* To the default namespace a name with the mark is one of another: as long as those may be. */
+static size_t name_bytes_max(const struct api_call *c, struct str name)
+{
+    return c->ns.len == 0 && queue_name_has_mark(name) ? LIMIT_INTERNAL_NAME_BYTES
+                                                       : LIMIT_QUEUE_NAME_BYTES;
+}
+
 bool api_names__internal(struct api_call *c, const char *field, struct str visible, struct str *out,
                          struct err *err)
 {
+    struct str name = queue_name_visible(c->ns, visible);
+    if (name.len > LIMIT_QUEUE_NAME_BYTES && name.len > name_bytes_max(c, name)) {
+        (void)err_set(err, ERR_VALIDATION, "%s too large: %zu bytes (max %zu)", field, name.len,
+                      name_bytes_max(c, name));
+        return false;
+    }
     if (c->ns.len == 0 || visible.len == 0) {
         *out = visible;
         return true;
     }
     /* Its own prefix is no harm: the name is the same with and without. */
-    struct str name = queue_name_visible(c->ns, visible);
     if (name.len == 0 || queue_name_has_mark(name)) {
         (void)err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' names another namespace", field,
                       STR_ARG(visible));

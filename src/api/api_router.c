@@ -239,9 +239,8 @@ const char *api_router__method(enum http_method method)
     return method_names[method];
 }
 
-static void add_allowed(struct api_match *m, enum http_method method)
+static void add_allowed(struct api_match *m, struct str name)
 {
-    struct str name = str_from_z(method_names[method]);
     size_t at = strlen(m->allow);
     size_t gap = at > 0 ? 2 : 0;
     if (strstr(m->allow, name.ptr) == NULL && at + gap + name.len < sizeof m->allow) {
@@ -303,8 +302,14 @@ static void list_allowed(const struct api_router *r, const struct segments *path
         if (fits(&r->routes[i], path)) {
             out->path_known = true;
             out->path_open |= (r->routes[i].route->flags & ROUTE_OPEN) != 0;
-            add_allowed(out, r->routes[i].route->method);
+            add_allowed(out, str_from_z(method_names[r->routes[i].route->method]));
+            if (r->routes[i].route->method == HTTP_GET) {
+                add_allowed(out, STR("HEAD"));
+            }
         }
+    }
+    if (out->path_known) {
+        add_allowed(out, STR("OPTIONS"));
     }
 }
 

@@ -13,6 +13,7 @@ enum {
     LIMIT_QUEUE_NAME_BYTES   = 255,          /* contract */
     LIMIT_UNIQUE_KEY_BYTES   = 512,          /* contract */
     LIMIT_IDEMPOTENCY_KEY_BYTES = 255,       /* Idempotency-Key header: a UUID many times over */
+    LIMIT_REPLY_KEY_BYTES    = 512,          /* the same behind what it belongs to */
     LIMIT_WORKER_ID_BYTES    = 255,          /* contract; also the host name */
     LIMIT_TAGS               = 64,           /* contract: pairs per job */
     LIMIT_TAG_KEY_BYTES      = 128,          /* contract */
@@ -50,6 +51,7 @@ enum {
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
     LIMIT_NAMESPACE_BYTES    = 63,           /* contract */
+    LIMIT_INTERNAL_NAME_BYTES = 63 + 2 + 255, /* a queue's, schedule's or webhook's, with its namespace */
     LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
     LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */
     LIMIT_WEBHOOK_EVENTS     = 64,           /* patterns of one webhook; there are fewer types */

@@ -26,7 +26,7 @@ static bool read_step(struct machine *m, struct json_value v, struct step *out)
     if (v.type != JSON_TYPE_OBJECT || !json_scan_member(v.text, STR("queue"), &queue) ||
         queue.type != JSON_TYPE_STRING ||
         json_value_text(queue, m->arena, &out->queue, &ignored) != ERR_OK || out->queue.len == 0 ||
-        out->queue.len > LIMIT_QUEUE_NAME_BYTES || str_has_control(out->queue)) {
+        out->queue.len > LIMIT_INTERNAL_NAME_BYTES || str_has_control(out->queue)) {
         return false;
     }
     out->payload = STR_EMPTY;

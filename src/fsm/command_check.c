@@ -13,35 +13,36 @@ struct place {
 
 static const struct place top = {0};
 
-/* "jobs[3]." in front of a field's name; empty at the top. */
-static const char *prefix(const struct place *at, char *out, size_t size)
+/* "jobs[3].queue", "queues[3]" for an element without fields, and the field alone at the top. */
+static const char *path_of(const struct place *at, const char *field, char *out, size_t size)
 {
     struct buf b;
     buf_init(&b, size - 1);
     if (at->in_list) {
-        buf_printf(&b, "%s[%zu].", at->list, at->index);
+        buf_printf(&b, "%s[%zu]%s", at->list, at->index, *field == '\0' ? "" : ".");
     }
-    memcpy(out, b.len == 0 ? "" : b.ptr, b.len);
+    buf_printf(&b, "%s", field);
+    memcpy(out, b.ptr, b.len);
     out[b.len] = '\0';
     buf_deinit(&b);
     return out;
 }
 
-enum { PREFIX_BYTES = 64 };
+enum { PATH_BYTES = 128 };
 
 static enum err_code bad(const struct place *at, const char *field, const char *what,
                          struct err *err)
 {
-    char path[PREFIX_BYTES];
-    return err_set(err, ERR_VALIDATION, "%s%s %s", prefix(at, path, sizeof path), field, what);
+    char path[PATH_BYTES];
+    return err_set(err, ERR_VALIDATION, "%s %s", path_of(at, field, path, sizeof path), what);
 }
 
 static enum err_code too_long(const struct place *at, const char *field, size_t len, size_t max,
                               enum err_code code, struct err *err)
 {
-    char path[PREFIX_BYTES];
-    return err_set(err, code, "%s%s too large: %zu bytes (max %zu)", prefix(at, path, sizeof path),
-                   field, len, max);
+    char path[PATH_BYTES];
+    return err_set(err, code, "%s too large: %zu bytes (max %zu)",
+                   path_of(at, field, path, sizeof path), len, max);
 }
 
 static enum err_code check_some_text(const struct place *at, const char *field, struct str s,
@@ -66,7 +67,7 @@ static enum err_code check_queue_name(const struct place *at, const char *field,
     if (s.len == 0) {
         return bad(at, field, "is required", err);
     }
-    if (check_text(at, field, s, LIMIT_QUEUE_NAME_BYTES, err) != ERR_OK) {
+    if (check_text(at, field, s, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK) {
         return err->code;
     }
     return str_has_control(s) ? bad(at, field, "contains a control character", err) : ERR_OK;
@@ -79,8 +80,8 @@ static enum err_code check_some_json(const struct place *at, const char *field, 
         return too_long(at, field, s.len, max, ERR_TOO_LARGE, err);
     }
     if (json_scan_check(s, err) != ERR_OK) {
-        char path[PREFIX_BYTES];
-        return err_wrap(err, "%s%s", prefix(at, path, sizeof path), field);
+        char path[PATH_BYTES];
+        return err_wrap(err, "%s", path_of(at, field, path, sizeof path));
     }
     return ERR_OK;
 }
@@ -322,7 +323,7 @@ static enum err_code check_enqueue(const struct command *c, const struct command
             return err->code;
         }
     }
-    if (check_text(&top, "Idempotency-Key", e->idempotency_key, LIMIT_IDEMPOTENCY_KEY_BYTES, err) !=
+    if (check_text(&top, "Idempotency-Key", e->idempotency_key, LIMIT_REPLY_KEY_BYTES, err) !=
         ERR_OK) {
         return err->code;
     }
@@ -343,7 +344,7 @@ static enum err_code check_claim(const struct command *c, const struct command_l
         return err_set(err, ERR_VALIDATION, "queues has more than %d names", LIMIT_CLAIM_QUEUES);
     }
     for (at.index = 0; at.index < cl->queue_count; at.index++) {
-        if (check_queue_name(&at, "name", cl->queues[at.index], err) != ERR_OK) {
+        if (check_queue_name(&at, "", cl->queues[at.index], err) != ERR_OK) {
             return err->code;
         }
     }
@@ -503,7 +504,7 @@ static enum err_code check_schedule_put(const struct command *c,
     if (s->cron.len == 0) {
         return bad(&top, "cron", "is required", err);
     }
-    if (check_text(&top, "name", s->name, LIMIT_NAME_BYTES, err) != ERR_OK ||
+    if (check_text(&top, "name", s->name, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK ||
         check_queue_name(&top, "queue", s->queue, err) != ERR_OK ||
         check_text(&top, "cron", s->cron, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "timezone", s->timezone, LIMIT_NAME_BYTES, err) != ERR_OK ||
@@ -530,7 +531,7 @@ static enum err_code check_webhook_put(const struct command *c, const struct com
     if (h->retry_limit == 0 || h->retry_limit > LIMIT_WEBHOOK_ATTEMPTS) {
         return err_set(err, ERR_WEBHOOK, "retry_limit must be at most %d", LIMIT_WEBHOOK_ATTEMPTS);
     }
-    if (check_text(&top, "id", c->webhook_put.id, LIMIT_NAME_BYTES, err) != ERR_OK ||
+    if (check_text(&top, "id", c->webhook_put.id, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "namespace", h->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "url", h->url, LIMIT_WEBHOOK_URL_BYTES, err) != ERR_OK ||
         check_text(&top, "secret", h->secret, LIMIT_WEBHOOK_SECRET_BYTES, err) != ERR_OK) {

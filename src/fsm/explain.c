@@ -55,7 +55,7 @@ static void find_workers(struct machine *m, struct str name, struct arena *a,
 {
     enum { ESCAPED_BYTES_MAX = 6 }; /* of one byte of a name, as JSON */
     struct buf quoted;
-    buf_init(&quoted, (size_t)LIMIT_QUEUE_NAME_BYTES * ESCAPED_BYTES_MAX + 2);
+    buf_init(&quoted, (size_t)LIMIT_INTERNAL_NAME_BYTES * ESCAPED_BYTES_MAX + 2);
     struct json_write w = json_write_to(&quoted);
     json_write_str(&w, name);
     struct look look = {.quoted = buf_str(&quoted), .out = out};

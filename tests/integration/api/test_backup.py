@@ -235,6 +235,7 @@ class Namespaces(BackupTest):
             self.assertEqual(self.backup(acme, "?namespace=acme")["jobs"], backup["jobs"])
             self.refused(acme.get(PATH + "?namespace=default"), 403, "FORBIDDEN")
             self.refused(acme.get(PATH + "?namespace=other"), 403, "FORBIDDEN")
+            self.refused(api.get(PATH + "?namespace=Acme"), 400, "VALIDATION_ERROR", "namespace")
             other = api.with_headers(X_Corvo_Namespace="other")
             self.refused(other.post(RESTORE, checksum_free(backup)), 403, "FORBIDDEN")
             acme.must(acme.delete(f"/api/v1/jobs/{theirs}"))

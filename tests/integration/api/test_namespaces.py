@@ -50,6 +50,24 @@ class Queues(NamespaceTest):
         self.refused(self.acme.get(f"/api/v1/jobs/{job_id}"), 404, "NOT_FOUND")
         self.assertNotIn(self.queue, self.acme.queues())
 
+    def test_the_longest_name(self):
+        """1.5: 1…255 bytes, of which the namespace takes none."""
+        client = self.api.with_headers(X_Corvo_Namespace="n" * 63)
+        longest = self.queue + "q" * (255 - len(self.queue))
+        job_id = client.enqueue(longest)
+        client.must(client.post(f"/api/v1/queues/{longest}/pause"))
+        client.must(client.post(f"/api/v1/queues/{longest}/resume"))
+        self.assertEqual(client.fetch(longest)["job_id"], job_id)
+        self.assertEqual(client.queue(longest)["name"], longest)
+        self.api.must(self.api.post(f"/api/v1/queues/{'n' * 63}::{longest}/pause"))
+        self.assertIs(client.queue(longest)["paused"], True)
+        for api in (client, self.api):
+            self.refused(api.post(f"/api/v1/queues/{longest}q/pause"), 400, "VALIDATION_ERROR",
+                         "queue too large: 256 bytes (max 255)")
+        schedule = {"name": longest, "queue": longest, "cron": "0 0 1 1 *"}
+        made = client.must(client.post("/api/v1/schedules", schedule), 201)
+        self.assertEqual(client.must(client.get(f"/api/v1/schedules/{longest}"))["id"], made["id"])
+
     def test_the_own_prefix_may_be_written(self):
         """2.5: only foreign prefixes are refused."""
         job_id = self.acme.enqueue("acme::" + self.queue)
@@ -147,6 +165,12 @@ class Jobs(NamespaceTest):
         answers = [c.post("/api/v1/enqueue", {"queue": self.queue, "unique_key": "u"})
                    for c in (self.acme, self.other, self.api, self.acme)]
         self.assertEqual([a.status for a in answers], [201, 201, 201, 200])
+
+    def test_idempotency_keys_of_namespaces_do_not_meet(self):
+        answers = [c.must(c.post("/api/v1/enqueue", {"queue": self.queue}, {"Idempotency-Key": key}), 201)
+                   for c, key in ((self.api, "acme::" + self.queue), (self.api, "acme " + self.queue),
+                                  (self.acme, self.queue), (self.other, self.queue), (self.api, self.queue))]
+        self.assertEqual(len({a["job_id"] for a in answers}), len(answers))
 
     def test_dependencies_stay_inside(self):
         parent = self.acme.enqueue(self.queue)
