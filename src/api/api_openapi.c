@@ -519,6 +519,40 @@ static void write_paths(struct openapi *o)
 
 /* Components */
 
+/* Words that several errors share are listed once. */
+struct codes {
+    const char *at[2 * ERR_CODE_COUNT];
+    size_t count;
+};
+
+static void add_code(struct openapi *o, struct codes *codes, const char *word)
+{
+    for (size_t i = 0; i < codes->count; i++) {
+        if (strcmp(codes->at[i], word) == 0) {
+            return;
+        }
+    }
+    CHECK(codes->count < COUNT_OF(codes->at));
+    codes->at[codes->count++] = word;
+    json_write_str(&o->w, str_from_z(word));
+}
+
+/* Those of handlers, and those that http/ refuses with before there is a route. */
+static void write_codes(struct openapi *o)
+{
+    struct codes codes = {.count = 0};
+    open_array(o, "enum");
+    for (unsigned i = 1; i < ERR_CODE_COUNT; i++) {
+        add_code(o, &codes, err_wire((enum err_code)i));
+    }
+    for (int status = 400; status < 600; status++) {
+        if (http_status_find_code(status) != NULL) {
+            add_code(o, &codes, http_status_find_code(status));
+        }
+    }
+    end(o);
+}
+
 static void write_error_schema(struct openapi *o)
 {
     open_object(o, "Error");
@@ -535,17 +569,7 @@ static void write_error_schema(struct openapi *o)
     open_object(o, "code");
     text(o, "type", "string");
     text(o, "description", "What went wrong, for programs.");
-    open_array(o, "enum");
-    for (unsigned i = 1; i < ERR_CODE_COUNT; i++) {
-        bool known = false;
-        for (unsigned before = 1; before < i && !known; before++) {
-            known = strcmp(err_wire((enum err_code)i), err_wire((enum err_code)before)) == 0;
-        }
-        if (!known) {
-            json_write_str(&o->w, str_from_z(err_wire((enum err_code)i)));
-        }
-    }
-    end(o);
+    write_codes(o);
     end(o);
     open_object(o, "retry_after_ms");
     text(o, "type", "integer");
