@@ -467,7 +467,7 @@ static const struct api_route rows[] = {
     {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "One action on many jobs, by ids or by filter."},
     {HTTP_GET,    "/api/v1/bulk/{id}",              ROLES_AOR, ROUTE_LEADER,              NULL,         handle_get,                NULL, "200 {id, status, total, processed, affected}",                               "How far a bulk operation is."},
     {HTTP_GET,    "/api/v1/bulk/{id}/progress",     ROLES_AOR, ROUTE_LEADER,              NULL,         api_bulk_progress__handle, NULL, "200 text/event-stream",                                                                 "The same as it happens, as server-sent events."},
-    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}",                                                               "Stop it behind the chunk that is under way."},
+    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}, 409 it has ended",                                             "Stop it behind the chunk that is under way."},
 };
 /* clang-format on */
 

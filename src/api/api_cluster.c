@@ -52,7 +52,7 @@ static void handle_join(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                 roles       flags                      in            handler      cost  answer                                doc */
-    {HTTP_POST, "/api/v1/cluster/join",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &join_schema, handle_join, NULL, "200 {status, added, node_id, addr}", "Make a node a member; a server that runs alone has only itself."},
+    {HTTP_POST, "/api/v1/cluster/join",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &join_schema, handle_join, NULL, "200 {status, added, node_id, addr}, 409 another number of shards, 501 there is no group to join", "Make a node a member; a server that runs alone has only itself."},
 };
 /* clang-format on */
 

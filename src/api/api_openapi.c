@@ -186,12 +186,12 @@ static const struct refusal {
     unsigned flags; /* of the route: any of these, or one of the two below */
     const char *description;
 } refusals[] = {
-    {"BadRequest", 400, ROUTE_BODY | IF_QUERY,
-     "The body or a parameter is not what the schema says, or the state refuses."},
+    {"BadRequest", 400, ROUTE_BODY | ROUTE_STREAM | IF_QUERY | IF_NOT_OPEN,
+     "The body, a parameter or the namespace is not what the schema says, or the state refuses."},
     {"Unauthorized", 401, IF_NOT_OPEN, "A credential is needed, or the one given is not known."},
     {"Forbidden", 403, IF_NOT_OPEN, "The caller's role or namespace may not do this."},
     {"NotFound", 404, IF_PARAMETERS, "There is no such thing, or the caller may not see it."},
-    {"TooLarge", 413, ROUTE_BODY, "The body, or a part of it, is over a limit."},
+    {"TooLarge", 413, ROUTE_BODY | ROUTE_STREAM, "The body, or a part of it, is over a limit."},
     {"TooManyRequests", 429, IF_NOT_OPEN,
      "The caller's rate is exceeded, or the write pipeline is full: Retry-After says when to come "
      "again."},
@@ -239,9 +239,11 @@ static void write_shape(struct openapi *o, struct str shape)
     }
 }
 
+#define ANY_MEDIA STR("*/*")
+
 static bool is_media_type(struct str shape)
 {
-    return str_starts_with(shape, STR("text/"));
+    return str_starts_with(shape, STR("text/")) || str_eq(shape, ANY_MEDIA);
 }
 
 static void write_content(struct openapi *o, struct str shape)
@@ -250,10 +252,10 @@ static void write_content(struct openapi *o, struct str shape)
     json_write_key(&o->w, is_media_type(shape) ? shape : STR("application/json"));
     json_write_object(&o->w);
     open_object(o, "schema");
-    if (is_media_type(shape)) {
-        text(o, "type", "string");
-    } else {
+    if (!is_media_type(shape)) {
         write_shape(o, shape);
+    } else if (!str_eq(shape, ANY_MEDIA)) {
+        text(o, "type", "string");
     }
     end(o);
     end(o);
@@ -422,16 +424,20 @@ static void write_parameters(struct openapi *o, const struct api_route *r,
 
 static void write_body(struct openapi *o, const struct api_route *r)
 {
-    if ((r->flags & ROUTE_BODY) == 0) {
+    bool stream = (r->flags & ROUTE_STREAM) != 0;
+    bool json = r->in != NULL || stream;
+    if ((r->flags & ROUTE_BODY) == 0 && !stream) {
         return;
     }
     open_object(o, "requestBody");
-    api_document__bool(&o->w, "required", r->in != NULL && (r->flags & ROUTE_BODY_EMPTY) == 0);
+    api_document__bool(&o->w, "required", json && (r->flags & ROUTE_BODY_EMPTY) == 0);
     open_object(o, "content");
-    open_object(o, r->in != NULL ? "application/json" : "*/*");
+    open_object(o, json ? "application/json" : "*/*");
     open_object(o, "schema");
     if (r->in != NULL) {
         api_schema__reference(o->schemas, &o->w, r->in);
+    } else if (stream) {
+        api_answer__type(&o->w, STR("{any}"));
     }
     end(o);
     end(o);
