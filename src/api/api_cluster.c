@@ -16,8 +16,8 @@ struct join_in {
 };
 
 static const struct json_field join_rows[] = {
-    JSON_STR(struct join_in, node_id, 0, LIMIT_NAME_BYTES, 0, "Name of the node."),
-    JSON_STR(struct join_in, addr, 0, LIMIT_NAME_BYTES, 0, "Where peers reach it."),
+    JSON_STR(struct join_in, node_id, 0, LIMIT_NAME_BYTES, JSON_INSISTED, "Name of the node."),
+    JSON_STR(struct join_in, addr, 0, LIMIT_NAME_BYTES, JSON_INSISTED, "Where peers reach it."),
     JSON_I64(struct join_in, shard, 0, INT32_MAX, 0, "Shard to join."),
     JSON_I64(struct join_in, shard_count, 0, INT32_MAX, 0, "How many shards the node has."),
 };

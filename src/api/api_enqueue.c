@@ -67,7 +67,7 @@ static const struct json_word backoff_words[] = {
 };
 
 static const struct json_field enqueue_rows[] = {
-    JSON_STR(struct enqueue_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
+    JSON_STR(struct enqueue_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
              "Queue to put the job into."),
     JSON_RAW(struct enqueue_in, payload, 0, JSON_KEEP_NULL, "Any JSON value."),
     JSON_WORD(struct enqueue_in, priority, api_names__priorities, JSON_LAX | JSON_OR_NUMBER,
@@ -86,7 +86,8 @@ static const struct json_field enqueue_rows[] = {
     JSON_TIME(struct enqueue_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
     JSON_DURATION(struct enqueue_in, expire_after_ms, "expire_after", duration_parse, 0, INT64_MAX,
                   0, "The job dies when it was not begun by then."),
-    JSON_RAW(struct enqueue_in, tags, 0, 0, "Object, of strings as a rule."),
+    JSON_RAW(struct enqueue_in, tags, 0, 0, "Of strings as a rule.", .told_type = "{any}",
+             .told_max = LIMIT_TAGS),
     JSON_RAW(struct enqueue_in, checkpoint, LIMIT_RESULT_BYTES, 0,
              "Handed to the worker with the first fetch."),
     JSON_OBJECT(struct enqueue_in, agent, struct agent_in, &agent_schema, 0,
@@ -134,7 +135,7 @@ struct enqueue_batch_in {
 
 static const struct json_field enqueue_batch_rows[] = {
     JSON_OBJECTS(struct enqueue_batch_in, jobs, jobs_count, struct enqueue_in, &enqueue_schema, 0,
-                 LIMIT_ENQUEUE_BATCH, 0, "The jobs; all of them are made or none."),
+                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "The jobs; all of them are made or none."),
     JSON_OBJECT(struct enqueue_batch_in, batch, struct batch_in, &batch_schema, 0,
                 "Makes them a batch."),
 };

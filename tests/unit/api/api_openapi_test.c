@@ -4,6 +4,7 @@
 
 #include "api/api_answer_int.h"
 #include "api/api_int.h"
+#include "http/http_status.h"
 #include "json/json_scan.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -201,7 +202,8 @@ static void expect_limit(const struct json_field *f, struct str property)
     bool any = false;
     switch (f->kind) {
     case JSON_KIND_STR:
-        any = has(property, "maxLength") || has(property, "x-corvo-cut-bytes");
+        any = has(property, "maxLength") || has(property, "x-corvo-cut-bytes") ||
+              has(property, "enum");
         break;
     case JSON_KIND_I64:
     case JSON_KIND_F64:
@@ -344,6 +346,14 @@ static void openapi__says_what_absent_members_count_as(void **state)
     assert_false(has(member(enqueue, STR("unique_key")).text, "default"));
 }
 
+static void expect_listed(struct str words, const char *word)
+{
+    char quoted[64];
+    (void)snprintf(quoted, sizeof quoted, "\"%s\"", word);
+    ROW(quoted);
+    assert_non_null(memmem(words.ptr, words.len, quoted, strlen(quoted)));
+}
+
 static void openapi__knows_the_words_of_every_error(void **state)
 {
     struct str schemas =
@@ -352,10 +362,56 @@ static void openapi__knows_the_words_of_every_error(void **state)
     struct str words = member(member(properties, STR("code")).text, STR("enum")).text;
     (void)state;
     for (int code = 1; code < ERR_CODE_COUNT; code++) {
-        char quoted[64];
-        (void)snprintf(quoted, sizeof quoted, "\"%s\"", err_wire((enum err_code)code));
-        ROW(quoted);
-        assert_non_null(memmem(words.ptr, words.len, quoted, strlen(quoted)));
+        expect_listed(words, err_wire((enum err_code)code));
+    }
+    for (int status = 400; status < 600; status++) {
+        if (http_status_find_code(status) != NULL) {
+            expect_listed(words, http_status_find_code(status));
+        }
+    }
+}
+
+/* What handlers see to themselves, because their refusals have words of their own. */
+static void openapi__tells_what_handlers_insist_on(void **state)
+{
+    static const struct {
+        const char *schema, *property, *key, *value; /* no property: of the schema itself */
+    } rows[] = {
+        {"PostEnqueueRequest", NULL, "required", "[\"queue\"]"},
+        {"PostEnqueueRequest", "queue", "minLength", "1"},
+        {"PostEnqueueRequest", "tags", "type", "\"object\""},
+        {"PostEnqueueRequest", "tags", "maxProperties", "64"},
+        {"PostEnqueueRequestChain", "steps", "minItems", "2"},
+        {"PostEnqueueRequestChain", "on_failure", "anyOf",
+         "[{\"type\":\"string\"},{\"type\":\"object\",\"additionalProperties\":{}}]"},
+        {"PostFetchRequest", NULL, "required", "[\"queues\"]"},
+        {"PostFetchRequest", "queues", "minItems", "1"},
+        {"PostAckBatchRequest", "acks", "maxItems", "512"},
+        {"PostAckByJobIdRequest", "step_status", "enum", "[\"continue\",\"exit\"]"},
+        {"PostJobsByIdMoveRequest", NULL, "required", "[\"queue\"]"},
+        {"PostSchedulesRequest", NULL, "required", "[\"name\",\"queue\",\"cron\"]"},
+        {"PutSchedulesByIdRequest", NULL, "required", NULL},
+        {"PutSchedulesByIdRequest", "max_retries", "default", NULL},
+        {"PostWebhooksRequest", "retry_limit", "maximum", "25"},
+        {"PostQueuesByNameThrottleRequest", "rate", "minimum", "1"},
+        {"PostQueuesByNameThrottleRequest", "rate", "maximum", "1000000"},
+        {"PostApprovalPoliciesRequest", "mode", "enum", "[\"any\",\"all\"]"},
+    };
+    struct str schemas =
+        member(member(buf_str(&description), STR("components")).text, STR("schemas")).text;
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].schema);
+        struct str at = member(schemas, str_from_z(rows[i].schema)).text;
+        if (rows[i].property != NULL) {
+            ROW(rows[i].property);
+            at = member(member(at, STR("properties")).text, str_from_z(rows[i].property)).text;
+        }
+        if (rows[i].value == NULL) {
+            assert_false(has(at, rows[i].key));
+        } else {
+            expect_str(member(at, str_from_z(rows[i].key)).text, str_from_z(rows[i].value));
+        }
     }
 }
 
@@ -443,5 +499,6 @@ TEST_GROUP_FIXTURE(api_openapi, setup, teardown,
                    cmocka_unit_test(openapi__says_what_absent_parameters_count_as),
                    cmocka_unit_test(openapi__says_what_absent_members_count_as),
                    cmocka_unit_test(openapi__knows_the_words_of_every_error),
+                   cmocka_unit_test(openapi__tells_what_handlers_insist_on),
                    cmocka_unit_test(openapi__types_every_answer),
                    cmocka_unit_test(openapi__knows_the_words_of_states_and_events));
