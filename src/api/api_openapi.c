@@ -424,20 +424,16 @@ static void write_parameters(struct openapi *o, const struct api_route *r,
 
 static void write_body(struct openapi *o, const struct api_route *r)
 {
-    bool stream = (r->flags & ROUTE_STREAM) != 0;
-    bool json = r->in != NULL || stream;
-    if ((r->flags & ROUTE_BODY) == 0 && !stream) {
+    if ((r->flags & (ROUTE_BODY | ROUTE_STREAM)) == 0) {
         return;
     }
     open_object(o, "requestBody");
-    api_document__bool(&o->w, "required", json && (r->flags & ROUTE_BODY_EMPTY) == 0);
+    api_document__bool(&o->w, "required", r->in != NULL && (r->flags & ROUTE_BODY_EMPTY) == 0);
     open_object(o, "content");
-    open_object(o, json ? "application/json" : "*/*");
+    open_object(o, r->in != NULL ? "application/json" : "*/*");
     open_object(o, "schema");
     if (r->in != NULL) {
         api_schema__reference(o->schemas, &o->w, r->in);
-    } else if (stream) {
-        api_answer__type(&o->w, STR("{any}"));
     }
     end(o);
     end(o);

@@ -30,7 +30,7 @@ enum {
     ROUTE_BODY_EMPTY = 8, /* an empty body, or null, is as good as {} */
     ROUTE_READ = 16,      /* a POST that changes nothing; the rate limiter counts it as a write */
     ROUTE_TAIL = 32,      /* the last parameter is the whole rest of the path, or nothing */
-    ROUTE_STREAM = 64,    /* the handler reads the body, a JSON object, as it comes */
+    ROUTE_STREAM = 64,    /* the handler reads the body; its table only describes it */
 };
 
 struct api_call;
