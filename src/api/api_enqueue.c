@@ -453,7 +453,7 @@ static const struct json_field ingest_rows[] = {
     JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
     JSON_STRS(struct ingest_in, tags, tag_count, 0, LIMIT_TAGS,
               LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, API_QUERY_COMMAS,
-              "Tags, as key:value each."),
+              "Tags, as key:value each.", .told_pattern = "^[^:]+:"),
 };
 
 static const struct ingest_in ingest_init = {

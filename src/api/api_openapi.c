@@ -607,7 +607,7 @@ static void write_namespace_parameter(struct openapi *o)
     text(o, "description", "Namespace to work in; the default one unless said.");
     open_object(o, "schema");
     text(o, "type", "string");
-    text(o, "pattern", "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$");
+    text(o, "pattern", "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$");
     end(o);
     end(o);
     end(o);

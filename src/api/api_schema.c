@@ -162,7 +162,15 @@ static bool is_needed(const struct json_field *f)
     return (f->flags & (JSON_REQUIRED | JSON_INSISTED)) != 0;
 }
 
-static void describe_text(struct json_write *w, const struct json_field *f)
+static void describe_pattern(struct json_write *w, const struct json_field *f)
+{
+    if (f->told_pattern != NULL) {
+        text(w, "pattern", f->told_pattern);
+    }
+}
+
+/* Any text within its limits. */
+static void describe_any_text(struct json_write *w, const struct json_field *f)
 {
     int64_t min = is_needed(f) && f->min == 0 ? 1 : f->min;
     text(w, "type", "string");
@@ -171,6 +179,7 @@ static void describe_text(struct json_write *w, const struct json_field *f)
     }
     /* The limit is in bytes, so it is one for characters too. */
     number(w, (f->flags & JSON_CUT) != 0 ? "x-corvo-cut-bytes" : "maxLength", f->max);
+    describe_pattern(w, f);
 }
 
 static void describe_integer(struct json_write *w, const struct json_field *f)
@@ -226,6 +235,28 @@ static void describe_word(struct json_write *w, const struct json_field *f)
     json_write_end(w);
 }
 
+/* One of the words, or a text that matches, where the row tells so. */
+static void describe_text(struct json_write *w, const struct json_field *f)
+{
+    if (f->words == NULL) {
+        describe_any_text(w, f);
+        return;
+    }
+    if (f->told_pattern == NULL) {
+        list_words(w, f);
+        return;
+    }
+    text(w, "type", "string");
+    api_document__array(w, "anyOf");
+    json_write_object(w);
+    list_words(w, f);
+    json_write_end(w);
+    json_write_object(w);
+    describe_any_text(w, f);
+    json_write_end(w);
+    json_write_end(w);
+}
+
 static void describe_duration(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "string");
@@ -253,6 +284,7 @@ static void describe_list(const struct api_schema_set *s, struct json_write *w,
     if (f->kind == JSON_KIND_STRS) {
         text(w, "type", "string");
         number(w, (f->flags & JSON_CUT) != 0 ? "x-corvo-cut-bytes" : "maxLength", f->item_max);
+        describe_pattern(w, f);
     } else {
         api_schema__reference(s, w, f->schema);
     }
@@ -283,11 +315,7 @@ static void describe_kind(const struct api_schema_set *s, struct json_write *w,
 {
     switch (f->kind) {
     case JSON_KIND_STR:
-        if (f->words != NULL) {
-            describe_word(w, f);
-        } else {
-            describe_text(w, f);
-        }
+        describe_text(w, f);
         break;
     case JSON_KIND_I64:
         describe_integer(w, f);

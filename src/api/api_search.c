@@ -396,7 +396,7 @@ static const struct json_field dead_rows[] = {
     TIME(created_after, "Created after."),
     TIME(created_before, "Created before."),
     JSON_STRS(struct api_search_in, tag, tag_count, 0, API_QUERY_VALUES_MAX, LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, 0,
-              "A tag that must be there, as key:value.", .told_max = LIMIT_TAGS),
+              "A tag that must be there, as key:value.", .told_max = LIMIT_TAGS, .told_pattern = ":"),
 };
 #undef TIME
 #undef TEXT

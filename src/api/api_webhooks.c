@@ -28,7 +28,7 @@ static const struct json_field webhook_rows[] = {
     JSON_STR(struct webhook_in, id, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
              "Its name; made when it is left out. One that exists is replaced."),
     JSON_STR(struct webhook_in, url, 0, LIMIT_WEBHOOK_URL_BYTES, JSON_INSISTED,
-             "Where events are posted to: http or https."),
+             "Where events are posted to.", .told_pattern = "^https?://[^ ]*$"),
     JSON_STRS(struct webhook_in, events, event_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
               "Types of events, also with job. in front, * and ?; all of them by default."),
     JSON_STR(struct webhook_in, secret, 0, LIMIT_WEBHOOK_SECRET_BYTES, 0,

@@ -95,9 +95,10 @@ struct json_field {
     int64_t item_max;    /* array of strings: bytes of each */
     /* Told to clients, and nothing to the decoder: what a handler sees to itself, because its
      * refusals have a code and words of their own. */
-    int64_t told_min;      /* 0: min */
-    int64_t told_max;      /* 0: max; of a raw object: how many members */
-    const char *told_type; /* raw: the type, as answers have it; NULL: any JSON */
+    int64_t told_min;         /* 0: min */
+    int64_t told_max;         /* 0: max; of a raw object: how many members */
+    const char *told_type;    /* raw: the type, as answers have it; NULL: any JSON */
+    const char *told_pattern; /* text: what it matches, unless it is one of the words */
     union {
         const struct json_word *words; /* of text and raw values they are told */
         json_duration_fn parse_duration;

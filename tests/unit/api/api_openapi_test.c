@@ -203,7 +203,7 @@ static void expect_limit(const struct json_field *f, struct str property)
     switch (f->kind) {
     case JSON_KIND_STR:
         any = has(property, "maxLength") || has(property, "x-corvo-cut-bytes") ||
-              has(property, "enum");
+              has(property, "enum") || has(property, "anyOf");
         break;
     case JSON_KIND_I64:
     case JSON_KIND_F64:
@@ -312,6 +312,7 @@ static void openapi__says_what_absent_parameters_count_as(void **state)
         {"/api/v1/dead", "sort", "\"failed_at\""},
         {"/api/v1/search/fulltext", "limit", "50"},
         {"/api/v1/usage/summary", "period", "\"24h\""},
+        {"/api/v1/usage/summary", "group_by", "\"none\""},
         {"/api/v1/webhooks/{queue}", "priority", "\"normal\""},
         {"/api/v1/admin/restore", "verify", "true"},
         {"/api/v1/events", "tail", NULL},
@@ -392,6 +393,7 @@ static void openapi__tells_what_handlers_insist_on(void **state)
         {"PostSchedulesRequest", NULL, "required", "[\"name\",\"queue\",\"cron\"]"},
         {"PutSchedulesByIdRequest", NULL, "required", NULL},
         {"PutSchedulesByIdRequest", "max_retries", "default", NULL},
+        {"PostWebhooksRequest", "url", "pattern", "\"^https?://[^ ]*$\""},
         {"PostWebhooksRequest", "retry_limit", "maximum", "25"},
         {"PostQueuesByNameThrottleRequest", "rate", "minimum", "1"},
         {"PostQueuesByNameThrottleRequest", "rate", "maximum", "1000000"},

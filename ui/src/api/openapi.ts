@@ -178,9 +178,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["PostAdminRestoreRequest"];
                 };
             };
             responses: {
@@ -2343,8 +2341,8 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description queue, model, provider, none, or tag:<key>. */
-                    group_by?: string;
+                    /** @description What is summed up apart; tag:<key>: values of that tag. */
+                    group_by?: string | ("none" | "queue" | "model" | "provider");
                     /** @description How far back from now, as a duration such as 90m or 7d. */
                     period?: string;
                 };
@@ -3642,6 +3640,12 @@ export interface components {
             /** @description What was used. */
             usage?: components["schemas"]["PostAckBatchRequestAcksUsage"];
         };
+        PostAdminRestoreRequest: {
+            /** @description The jobs; the rest is as a backup has it. */
+            jobs: {
+                [key: string]: unknown;
+            }[];
+        };
         PostApprovalPoliciesRequest: {
             /**
              * @description Whether it holds jobs.
@@ -4090,7 +4094,7 @@ export interface components {
             retry_limit?: number;
             /** @description Key of the signature; *** keeps the one that is there. */
             secret?: string;
-            /** @description Where events are posted to: http or https. */
+            /** @description Where events are posted to. */
             url: string;
         };
         Progress: {
