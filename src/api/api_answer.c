@@ -93,6 +93,23 @@ static void describe(struct json_write *w, struct str type)
     }
 }
 
+void api_answer__type(struct json_write *w, struct str type)
+{
+    struct str rest = type;
+    struct str first = str_trim(str_cut(&rest, '|'));
+    if (rest.len == 0) {
+        describe(w, first);
+        return;
+    }
+    api_document__array(w, "anyOf");
+    while (type.len > 0) {
+        json_write_object(w);
+        describe(w, str_trim(str_cut(&type, '|')));
+        json_write_end(w);
+    }
+    json_write_end(w);
+}
+
 static struct str member_name(const struct api_answer_member *m, bool *out_optional)
 {
     struct str name = str_from_z(m->name);

@@ -37,5 +37,8 @@ const struct api_answer *api_answer__find(struct str shape);
 /* {"$ref": …} to it, as members of the object that is open. */
 void api_answer__reference(struct json_write *w, const struct api_answer *a);
 
+/* A type, or "T | T": any of several, as members of the object that is open. */
+void api_answer__type(struct json_write *w, struct str type);
+
 /* All of them, as members of the object that is open. */
 void api_answer__write(struct json_write *w);

@@ -410,7 +410,7 @@ static const struct api_answer_member webhook_changed[] = {
 
 static const struct api_answer_member health[] = {
     {"status",     "string",  "ok"},
-    {"raft_state", "string",  "leader, follower or candidate."},
+    {"raft_state", "string",  "Leader, Follower, Candidate or Shutdown."},
     {"leader",     "boolean", "Whether this node leads."},
 };
 
@@ -547,7 +547,7 @@ static const struct api_answer_member mirror_rebuild[] = {
 static const struct api_answer_member cluster_status[] = {
     {"mode",                           "string",        "cluster"},
     {"status",                         "string",        "healthy, or degraded without a leader."},
-    {"state",                          "string",        "leader, follower or candidate."},
+    {"state",                          "string",        "Leader, Follower, Candidate or Shutdown."},
     {"node_id",                        "string",        "The node that answers."},
     {"leader_id",                      "string",        "The leader."},
     {"leader_addr",                    "string",        "Where it is."},

@@ -14,17 +14,30 @@
 
 enum { SET_JOB_IDS = 1, SET_FILTER = 2 };
 
+static const struct json_word action_words[] = {
+    [COMMAND_JOB_RETRY] = {"retry", COMMAND_JOB_RETRY},
+    [COMMAND_JOB_REQUEUE] = {"requeue", COMMAND_JOB_REQUEUE},
+    [COMMAND_JOB_CANCEL] = {"cancel", COMMAND_JOB_CANCEL},
+    [COMMAND_JOB_HOLD] = {"hold", COMMAND_JOB_HOLD},
+    [COMMAND_JOB_APPROVE] = {"approve", COMMAND_JOB_APPROVE},
+    [COMMAND_JOB_REJECT] = {"reject", COMMAND_JOB_REJECT},
+    [COMMAND_JOB_MOVE] = {"move", COMMAND_JOB_MOVE},
+    [COMMAND_JOB_CHANGE_PRIORITY] = {"change_priority", COMMAND_JOB_CHANGE_PRIORITY},
+    [COMMAND_JOB_DELETE] = {"delete", COMMAND_JOB_DELETE},
+    [COMMAND_JOB_ACTION_LAST + 1] = {NULL, 0},
+};
+
 static const struct json_field bulk_rows[] = {
-    JSON_STR(struct api_bulk_in, action, 0, LIMIT_NAME_BYTES, 0,
-             "retry, delete, cancel, move, requeue, change_priority, hold, approve or reject."),
+    JSON_STR(struct api_bulk_in, action, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
+             "What is done to each job.", .words = &action_words[COMMAND_JOB_RETRY]),
     [SET_JOB_IDS] = JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS,
                               LIMIT_NAME_BYTES, 0, "The jobs; wins over filter."),
     [SET_FILTER] = JSON_RAW(struct api_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
                             "All jobs that a search for this finds."),
     JSON_STR(struct api_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "For move."),
-    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, 0,
-             "For change_priority: critical, high or normal."),
+    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER,
+             "For change_priority; any other word is normal.", .words = api_names__priorities),
     JSON_STR(struct api_bulk_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT,
              "For hold and reject: shown with the job."),
     JSON_BOOL(struct api_bulk_in, reset_attempts, 0, "For move: count attempts anew."),
@@ -34,25 +47,23 @@ static const struct json_field bulk_rows[] = {
 static const struct json_schema bulk_schema =
     JSON_SCHEMA(struct api_bulk_in, bulk_rows, JSON_SET(struct api_bulk_in, set));
 
-/* The actions, and what each does to a job in a state (http-api.md 5.2). */
+/* What each action does to a job in a state (http-api.md 5.2). */
 static const struct {
-    const char *word;
     bool moves_state;
     enum job_move move;
     unsigned states; /* when it does not move the state */
 } actions[] = {
-    [COMMAND_JOB_RETRY] = {"retry", true, JOB_MOVE_RETRY, 0},
-    [COMMAND_JOB_REQUEUE] = {"requeue", true, JOB_MOVE_REQUEUE, 0},
-    [COMMAND_JOB_CANCEL] = {"cancel", true, JOB_MOVE_CANCEL, 0},
-    [COMMAND_JOB_HOLD] = {"hold", true, JOB_MOVE_HOLD, 0},
-    [COMMAND_JOB_APPROVE] = {"approve", true, JOB_MOVE_APPROVE, 0},
-    [COMMAND_JOB_REJECT] = {"reject", true, JOB_MOVE_REJECT, 0},
-    [COMMAND_JOB_MOVE] = {"move", false, 0, (1U << JOB_STATE_COUNT) - 1},
-    [COMMAND_JOB_CHANGE_PRIORITY] = {"change_priority", false, 0,
-                                     1U << JOB_SCHEDULED | 1U << JOB_PENDING},
-    [COMMAND_JOB_DELETE] = {"delete", false, 0, (1U << JOB_STATE_COUNT) - 1},
+    [COMMAND_JOB_RETRY] = {true, JOB_MOVE_RETRY, 0},
+    [COMMAND_JOB_REQUEUE] = {true, JOB_MOVE_REQUEUE, 0},
+    [COMMAND_JOB_CANCEL] = {true, JOB_MOVE_CANCEL, 0},
+    [COMMAND_JOB_HOLD] = {true, JOB_MOVE_HOLD, 0},
+    [COMMAND_JOB_APPROVE] = {true, JOB_MOVE_APPROVE, 0},
+    [COMMAND_JOB_REJECT] = {true, JOB_MOVE_REJECT, 0},
+    [COMMAND_JOB_MOVE] = {false, 0, (1U << JOB_STATE_COUNT) - 1},
+    [COMMAND_JOB_CHANGE_PRIORITY] = {false, 0, 1U << JOB_SCHEDULED | 1U << JOB_PENDING},
+    [COMMAND_JOB_DELETE] = {false, 0, (1U << JOB_STATE_COUNT) - 1},
 };
-_Static_assert(COUNT_OF(actions) == COMMAND_JOB_ACTION_LAST + 1, "every action has a word");
+_Static_assert(COUNT_OF(actions) == COMMAND_JOB_ACTION_LAST + 1, "every action has a row");
 
 unsigned api_bulk__states(enum command_job_action action)
 {
@@ -69,7 +80,7 @@ unsigned api_bulk__states(enum command_job_action action)
 static bool find_action(struct str word, enum command_job_action *out)
 {
     for (unsigned i = COMMAND_JOB_RETRY; i <= COMMAND_JOB_ACTION_LAST; i++) {
-        if (str_eq(word, str_from_z(actions[i].word))) {
+        if (str_eq(word, str_from_z(action_words[i].word))) {
             *out = (enum command_job_action)i;
             return true;
         }
@@ -414,7 +425,7 @@ static void write_record(struct json_write *w, struct id id, const struct store_
     json_write_object(w);
     api_document__id(w, "id", id, ID_BULK);
     api_document__text(w, "status", str_from_z(api_bulk__status_word(rec->status)));
-    api_document__text(w, "action", str_from_z(actions[rec->action].word));
+    api_document__text(w, "action", str_from_z(action_words[rec->action].word));
     api_document__i64(w, "total", (int64_t)rec->total);
     api_document__i64(w, "processed", (int64_t)rec->processed);
     api_document__i64(w, "affected", (int64_t)rec->affected);
@@ -467,7 +478,7 @@ static const struct api_route rows[] = {
     {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "One action on many jobs, by ids or by filter."},
     {HTTP_GET,    "/api/v1/bulk/{id}",              ROLES_AOR, ROUTE_LEADER,              NULL,         handle_get,                NULL, "200 {id, status, total, processed, affected}",                               "How far a bulk operation is."},
     {HTTP_GET,    "/api/v1/bulk/{id}/progress",     ROLES_AOR, ROUTE_LEADER,              NULL,         api_bulk_progress__handle, NULL, "200 text/event-stream",                                                                 "The same as it happens, as server-sent events."},
-    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}",                                                               "Stop it behind the chunk that is under way."},
+    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}, 409 it has ended",                                             "Stop it behind the chunk that is under way."},
 };
 /* clang-format on */
 

@@ -5,8 +5,8 @@
 #include "json/json_scan.h"
 
 static const struct json_field step_rows[] = {
-    JSON_STR(struct api_chain_step, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-             "Where its job goes."),
+    JSON_STR(struct api_chain_step, queue, 0, LIMIT_QUEUE_NAME_BYTES,
+             JSON_NO_CONTROL | JSON_INSISTED, "Where its job goes."),
     JSON_RAW(struct api_chain_step, payload, LIMIT_RESULT_BYTES, 0,
              "Object whose members the job's payload has, too."),
 };
@@ -14,9 +14,10 @@ static const struct json_schema step_schema = JSON_SCHEMA(struct api_chain_step,
 
 static const struct json_field chain_rows[] = {
     JSON_OBJECTS(struct api_chain, steps, steps_count, struct api_chain_step, &step_schema, 0,
-                 LIMIT_CHAIN_STEPS, 0, "Two or more; the first is this job."),
+                 LIMIT_CHAIN_STEPS, JSON_INSISTED, "The first is this job.", .told_min = 2),
     JSON_RAW(struct api_chain, on_failure, LIMIT_RESULT_BYTES, 0,
-             "Handler, queue of a handler, \"stop\" or \"continue\"."),
+             "Handler, queue of a handler, \"stop\" or \"continue\".",
+             .told_type = "string | {any}"),
     JSON_OBJECT(struct api_chain, on_exit, struct api_chain_step, &step_schema, 0,
                 "Handler for the end."),
 };

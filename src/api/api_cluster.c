@@ -16,8 +16,8 @@ struct join_in {
 };
 
 static const struct json_field join_rows[] = {
-    JSON_STR(struct join_in, node_id, 0, LIMIT_NAME_BYTES, 0, "Name of the node."),
-    JSON_STR(struct join_in, addr, 0, LIMIT_NAME_BYTES, 0, "Where peers reach it."),
+    JSON_STR(struct join_in, node_id, 0, LIMIT_NAME_BYTES, JSON_INSISTED, "Name of the node."),
+    JSON_STR(struct join_in, addr, 0, LIMIT_NAME_BYTES, JSON_INSISTED, "Where peers reach it."),
     JSON_I64(struct join_in, shard, 0, INT32_MAX, 0, "Shard to join."),
     JSON_I64(struct join_in, shard_count, 0, INT32_MAX, 0, "How many shards the node has."),
 };
@@ -52,7 +52,7 @@ static void handle_join(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                 roles       flags                      in            handler      cost  answer                                doc */
-    {HTTP_POST, "/api/v1/cluster/join",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &join_schema, handle_join, NULL, "200 {status, added, node_id, addr}", "Make a node a member; a server that runs alone has only itself."},
+    {HTTP_POST, "/api/v1/cluster/join",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_BODY, &join_schema, handle_join, NULL, "200 {status, added, node_id, addr}, 409 another number of shards, 501 there is no group to join", "Make a node a member; a server that runs alone has only itself."},
 };
 /* clang-format on */
 

@@ -66,7 +66,7 @@ static const struct json_word backoff_words[] = {
 };
 
 static const struct json_field enqueue_rows[] = {
-    JSON_STR(struct enqueue_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
+    JSON_STR(struct enqueue_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
              "Queue to put the job into."),
     JSON_RAW(struct enqueue_in, payload, 0, JSON_KEEP_NULL, "Any JSON value."),
     JSON_WORD(struct enqueue_in, priority, api_names__priorities, JSON_LAX | JSON_OR_NUMBER,
@@ -85,7 +85,8 @@ static const struct json_field enqueue_rows[] = {
     JSON_TIME(struct enqueue_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
     JSON_DURATION(struct enqueue_in, expire_after_ms, "expire_after", duration_parse, 0, INT64_MAX,
                   0, "The job dies when it was not begun by then."),
-    JSON_RAW(struct enqueue_in, tags, 0, 0, "Object, of strings as a rule."),
+    JSON_RAW(struct enqueue_in, tags, 0, 0, "Of strings as a rule.", .told_type = "{any}",
+             .told_max = LIMIT_TAGS),
     JSON_RAW(struct enqueue_in, checkpoint, LIMIT_RESULT_BYTES, 0,
              "Handed to the worker with the first fetch."),
     JSON_OBJECT(struct enqueue_in, agent, struct agent_in, &agent_schema, 0,
@@ -133,7 +134,7 @@ struct enqueue_batch_in {
 
 static const struct json_field enqueue_batch_rows[] = {
     JSON_OBJECTS(struct enqueue_batch_in, jobs, jobs_count, struct enqueue_in, &enqueue_schema, 0,
-                 LIMIT_ENQUEUE_BATCH, 0, "The jobs; all of them are made or none."),
+                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "The jobs; all of them are made or none."),
     JSON_OBJECT(struct enqueue_batch_in, batch, struct batch_in, &batch_schema, 0,
                 "Makes them a batch."),
 };
@@ -460,7 +461,7 @@ static const struct json_field ingest_rows[] = {
     JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
     JSON_STRS(struct ingest_in, tags, tag_count, 0, LIMIT_TAGS,
               LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, API_QUERY_COMMAS,
-              "Tags, as key:value each."),
+              "Tags, as key:value each.", .told_pattern = "^[^:]+:"),
 };
 
 static const struct ingest_in ingest_init = {
@@ -601,8 +602,8 @@ static void handle_batch_get(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                       roles      flags                                      in                     handler               cost           answer                                   doc */
-    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 &enqueue_schema,       handle_enqueue,       NULL,          "201 enqueued, 200 enqueued",             "Put a job into a queue."},
-    {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 &enqueue_batch_schema, handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Put many jobs in; all of them or none."},
+    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY,     &enqueue_schema,       handle_enqueue,       NULL,          "201 enqueued, 200 enqueued",             "Put a job into a queue."},
+    {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY,     &enqueue_batch_schema, handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Put many jobs in; all of them or none."},
     {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 NULL,                  handle_ingest,        NULL,          "201 enqueued, 200 enqueued",             "Any body becomes the payload of a job."},
     {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch that jobs join later."},
     {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 {status}",                          "No more jobs join; the batch ends with its last one."},

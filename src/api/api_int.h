@@ -164,6 +164,9 @@ void api_call__buf(struct buf *b);
 
 extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
 
+/* What the word stands for, without case; nothing stands for 0. False when it is not known. */
+ATTR_NODISCARD bool api_names__word(const struct json_word *words, struct str word, int *out);
+
 /* The internal name of a queue, a schedule or a webhook as the caller names it in a field; false,
  * with err, when it may not. */
 ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, struct str visible,

@@ -115,11 +115,13 @@ static const struct json_field reason_rows[] = {
     JSON_STR(struct action_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "Shown with the job."),
 };
 static const struct json_field move_rows[] = {
-    JSON_STR(struct action_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL, "Where it goes."),
+    JSON_STR(struct action_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
+             "Where it goes."),
     JSON_BOOL(struct action_in, reset_attempts, 0, "Count attempts from the beginning."),
 };
 static const struct json_field replay_rows[] = {
-    JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, 0, "Iteration to begin after."),
+    JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, 0, "Iteration to begin after.",
+             .told_min = 1),
 };
 static const struct json_schema reason_schema = JSON_SCHEMA(struct action_in, reason_rows);
 static const struct json_schema move_schema = JSON_SCHEMA(struct action_in, move_rows);
@@ -213,7 +215,7 @@ static void replayed(struct api_call *c, const struct result *r)
 /* The query says the same as the body, which wins. What is no number is refused as 0 is. */
 static const struct json_field replay_query_rows[] = {
     JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, JSON_LAX,
-             "Iteration to begin from, at least 1, unless the body says it."),
+             "Iteration to begin from, unless the body says it.", .told_min = 1),
 };
 static const struct json_schema replay_query_schema =
     JSON_SCHEMA(struct action_in, replay_query_rows);

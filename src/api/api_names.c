@@ -17,6 +17,19 @@ const struct json_word api_names__priorities[] = {
         {NULL, 0},
 };
 
+bool api_names__word(const struct json_word *words, struct str word, int *out)
+{
+    *out = 0;
+    if (word.len == 0) {
+        return true;
+    }
+    while (words->word != NULL && !str_eq_nocase(word, str_from_z(words->word))) {
+        words++;
+    }
+    *out = words->value;
+    return words->word != NULL;
+}
+
 /* To the default namespace a name with the mark is one of another: as long as those may be. */
 static size_t name_bytes_max(const struct api_call *c, struct str name)
 {

@@ -26,6 +26,13 @@ static void text(struct openapi *o, const char *key, const char *value)
     api_document__text(&o->w, key, str_from_z(value));
 }
 
+static void text_if(struct openapi *o, const char *key, const char *value)
+{
+    if (value != NULL) {
+        text(o, key, value);
+    }
+}
+
 static void open_object(struct openapi *o, const char *key)
 {
     api_document__object(&o->w, key);
@@ -174,38 +181,39 @@ static void write_tags(struct openapi *o)
     end(o);
 }
 
-/* Answers */
-
+/* What follows from a route's row, beside its own flags. */
 enum { IF_NOT_OPEN = 1 << 16, IF_PARAMETERS = 1 << 17, IF_QUERY = 1 << 18 };
+
+static bool has_any(const struct api_route *r, unsigned wanted)
+{
+    unsigned flags = r->flags;
+    flags |= (r->flags & ROUTE_OPEN) == 0 ? IF_NOT_OPEN : 0;
+    flags |= strchr(r->pattern, '{') != NULL ? IF_PARAMETERS : 0;
+    flags |= api_router__query(r) != NULL ? IF_QUERY : 0;
+    return (flags & wanted) != 0;
+}
+
+/* Answers */
 
 /* The refusals that come before a handler is asked; which of them a route has follows from its
  * row. */
 static const struct refusal {
     const char *name;
     int status;
-    unsigned flags; /* of the route: any of these, or one of the two below */
+    unsigned flags; /* of the route: any of these */
     const char *description;
 } refusals[] = {
-    {"BadRequest", 400, ROUTE_BODY | IF_QUERY,
-     "The body or a parameter is not what the schema says, or the state refuses."},
+    {"BadRequest", 400, ROUTE_BODY | ROUTE_STREAM | IF_QUERY | IF_NOT_OPEN,
+     "The body, a parameter or the namespace is not what the schema says, or the state refuses."},
     {"Unauthorized", 401, IF_NOT_OPEN, "A credential is needed, or the one given is not known."},
     {"Forbidden", 403, IF_NOT_OPEN, "The caller's role or namespace may not do this."},
     {"NotFound", 404, IF_PARAMETERS, "There is no such thing, or the caller may not see it."},
-    {"TooLarge", 413, ROUTE_BODY, "The body, or a part of it, is over a limit."},
+    {"TooLarge", 413, ROUTE_BODY | ROUTE_STREAM, "The body, or a part of it, is over a limit."},
     {"TooManyRequests", 429, IF_NOT_OPEN,
      "The caller's rate is exceeded, or the write pipeline is full: Retry-After says when to come "
      "again."},
     {"Unavailable", 503, ROUTE_LEADER, "No leader is known or reachable."},
 };
-
-static bool refuses(const struct api_route *r, const struct refusal *f)
-{
-    unsigned flags = r->flags;
-    flags |= (r->flags & ROUTE_OPEN) == 0 ? IF_NOT_OPEN : 0;
-    flags |= strchr(r->pattern, '{') != NULL ? IF_PARAMETERS : 0;
-    flags |= api_router__query(r) != NULL ? IF_QUERY : 0;
-    return (flags & f->flags) != 0;
-}
 
 static void write_error_content(struct openapi *o)
 {
@@ -239,9 +247,11 @@ static void write_shape(struct openapi *o, struct str shape)
     }
 }
 
+#define ANY_MEDIA STR("*/*")
+
 static bool is_media_type(struct str shape)
 {
-    return str_starts_with(shape, STR("text/"));
+    return str_starts_with(shape, STR("text/")) || str_eq(shape, ANY_MEDIA);
 }
 
 static void write_content(struct openapi *o, struct str shape)
@@ -250,10 +260,10 @@ static void write_content(struct openapi *o, struct str shape)
     json_write_key(&o->w, is_media_type(shape) ? shape : STR("application/json"));
     json_write_object(&o->w);
     open_object(o, "schema");
-    if (is_media_type(shape)) {
-        text(o, "type", "string");
-    } else {
+    if (!is_media_type(shape)) {
         write_shape(o, shape);
+    } else if (!str_eq(shape, ANY_MEDIA)) {
+        text(o, "type", "string");
     }
     end(o);
     end(o);
@@ -305,7 +315,7 @@ static void write_answers(struct openapi *o, const struct api_route *r)
     for (size_t i = 0; i < COUNT_OF(refusals); i++) {
         char status[8];
         (void)snprintf(status, sizeof status, "%d", refusals[i].status);
-        if (refuses(r, &refusals[i]) && strstr(all.ptr, status) == NULL) {
+        if (has_any(r, refusals[i].flags) && strstr(all.ptr, status) == NULL) {
             open_object(o, status);
             reference(o, "responses", refusals[i].name);
             end(o);
@@ -403,6 +413,23 @@ static void write_query_parameters(struct openapi *o, const struct json_schema *
     }
 }
 
+/* Headers that routes take. */
+static const struct header_parameter {
+    const char *component;
+    unsigned flags; /* of the route: any of these */
+    const char *name;
+    const char *description;
+    const char *pattern;
+    int64_t max_bytes;
+} header_parameters[] = {
+    {"Namespace", IF_NOT_OPEN, "X-Corvo-Namespace",
+     "Namespace to work in; the default one unless said.",
+     "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$", LIMIT_NAMESPACE_BYTES},
+    {"IdempotencyKey", ROUTE_KEY, "Idempotency-Key",
+     "For a day, the same key is answered as the first time, and nothing is enqueued again.", NULL,
+     LIMIT_IDEMPOTENCY_KEY_BYTES},
+};
+
 static void write_parameters(struct openapi *o, const struct api_route *r,
                              const struct api_route *path)
 {
@@ -412,17 +439,19 @@ static void write_parameters(struct openapi *o, const struct api_route *r,
     if (query != NULL) {
         write_query_parameters(o, query);
     }
-    if ((r->flags & ROUTE_OPEN) == 0) {
-        json_write_object(&o->w);
-        reference(o, "parameters", "Namespace");
-        end(o);
+    for (size_t i = 0; i < COUNT_OF(header_parameters); i++) {
+        if (has_any(r, header_parameters[i].flags)) {
+            json_write_object(&o->w);
+            reference(o, "parameters", header_parameters[i].component);
+            end(o);
+        }
     }
     end(o);
 }
 
 static void write_body(struct openapi *o, const struct api_route *r)
 {
-    if ((r->flags & ROUTE_BODY) == 0) {
+    if ((r->flags & (ROUTE_BODY | ROUTE_STREAM)) == 0) {
         return;
     }
     open_object(o, "requestBody");
@@ -519,6 +548,40 @@ static void write_paths(struct openapi *o)
 
 /* Components */
 
+/* Words that several errors share are listed once. */
+struct codes {
+    const char *at[2 * ERR_CODE_COUNT];
+    size_t count;
+};
+
+static void add_code(struct openapi *o, struct codes *codes, const char *word)
+{
+    for (size_t i = 0; i < codes->count; i++) {
+        if (strcmp(codes->at[i], word) == 0) {
+            return;
+        }
+    }
+    CHECK(codes->count < COUNT_OF(codes->at));
+    codes->at[codes->count++] = word;
+    json_write_str(&o->w, str_from_z(word));
+}
+
+/* Those of handlers, and those that http/ refuses with before there is a route. */
+static void write_codes(struct openapi *o)
+{
+    struct codes codes = {.count = 0};
+    open_array(o, "enum");
+    for (unsigned i = 1; i < ERR_CODE_COUNT; i++) {
+        add_code(o, &codes, err_wire((enum err_code)i));
+    }
+    for (int status = 400; status < 600; status++) {
+        if (http_status_find_code(status) != NULL) {
+            add_code(o, &codes, http_status_find_code(status));
+        }
+    }
+    end(o);
+}
+
 static void write_error_schema(struct openapi *o)
 {
     open_object(o, "Error");
@@ -535,17 +598,7 @@ static void write_error_schema(struct openapi *o)
     open_object(o, "code");
     text(o, "type", "string");
     text(o, "description", "What went wrong, for programs.");
-    open_array(o, "enum");
-    for (unsigned i = 1; i < ERR_CODE_COUNT; i++) {
-        bool known = false;
-        for (unsigned before = 1; before < i && !known; before++) {
-            known = strcmp(err_wire((enum err_code)i), err_wire((enum err_code)before)) == 0;
-        }
-        if (!known) {
-            json_write_str(&o->w, str_from_z(err_wire((enum err_code)i)));
-        }
-    }
-    end(o);
+    write_codes(o);
     end(o);
     open_object(o, "retry_after_ms");
     text(o, "type", "integer");
@@ -571,19 +624,23 @@ static void write_error_responses(struct openapi *o)
     end(o);
 }
 
-static void write_namespace_parameter(struct openapi *o)
+static void write_header_parameters(struct openapi *o)
 {
     open_object(o, "parameters");
-    open_object(o, "Namespace");
-    text(o, "name", "X-Corvo-Namespace");
-    text(o, "in", "header");
-    api_document__bool(&o->w, "required", false);
-    text(o, "description", "Namespace to work in; the default one unless said.");
-    open_object(o, "schema");
-    text(o, "type", "string");
-    text(o, "pattern", "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$");
-    end(o);
-    end(o);
+    for (size_t i = 0; i < COUNT_OF(header_parameters); i++) {
+        const struct header_parameter *p = &header_parameters[i];
+        open_object(o, p->component);
+        text(o, "name", p->name);
+        text(o, "in", "header");
+        api_document__bool(&o->w, "required", false);
+        text(o, "description", p->description);
+        open_object(o, "schema");
+        text(o, "type", "string");
+        text_if(o, "pattern", p->pattern);
+        api_document__i64(&o->w, "maxLength", p->max_bytes);
+        end(o);
+        end(o);
+    }
     end(o);
 }
 
@@ -596,13 +653,6 @@ static const struct {
     {"cookie", "apiKey", "cookie", "corvo_api_key", NULL,
      "The same for browsers, percent-encoded."},
 };
-
-static void text_if(struct openapi *o, const char *key, const char *value)
-{
-    if (value != NULL) {
-        text(o, key, value);
-    }
-}
 
 static void write_security(struct openapi *o)
 {
@@ -628,7 +678,7 @@ static void write_components(struct openapi *o)
     api_schema__write(o->schemas, &o->w);
     end(o);
     write_error_responses(o);
-    write_namespace_parameter(o);
+    write_header_parameters(o);
     write_security(o);
     end(o);
 }

@@ -17,11 +17,13 @@ struct policy_in {
     bool enabled;
 };
 
+static const struct json_word mode_words[] = {{"any", false}, {"all", true}, {NULL, 0}};
+
 static const struct json_field policy_rows[] = {
-    JSON_STR(struct policy_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
+    JSON_STR(struct policy_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
              "Shown to whoever approves."),
     JSON_STR(struct policy_in, mode, 0, LIMIT_NAME_BYTES, 0,
-             "any: one of the checks holds; all: each of them."),
+             "any: one of the checks holds; all: each of them.", .words = mode_words),
     JSON_BOOL(struct policy_in, enabled, 0, "Whether it holds jobs."),
     JSON_STR(struct policy_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "Check: the job is in this queue."),
@@ -77,7 +79,7 @@ void api_policies__write(struct json_write *w, const struct api_call *c, struct 
     json_write_object(w);
     api_document__id(w, "id", id, ID_POLICY);
     api_document__text(w, "name", p->name);
-    api_document__text(w, "mode", p->all ? STR("all") : STR("any"));
+    api_document__text(w, "mode", str_from_z(mode_words[p->all].word));
     api_document__bool(w, "enabled", p->enabled);
     api_document__text(w, "queue", api_names__visible(c, p->queue));
     api_document__text(w, "tag_key", p->tag_key);
@@ -136,15 +138,17 @@ static void handle_create(struct api_call *c)
     struct command command = {.type = COMMAND_POLICY_PUT};
     struct store_policy *p = &command.policy_put.policy;
     struct err err;
+    int all;
+    bool known = api_names__word(mode_words, in->mode, &all);
     *p = (struct store_policy){.ns = c->ns,
                                .name = str_trim(in->name),
                                .tag_key = in->tag_key,
                                .tag_value = in->tag_value,
-                               .all = str_eq_nocase(in->mode, STR("all")),
+                               .all = all != 0,
                                .enabled = in->enabled};
     if (p->name.len == 0) {
         api_call__fail(c, ERR_POLICY, "name is required");
-    } else if (in->mode.len > 0 && !p->all && !str_eq_nocase(in->mode, STR("any"))) {
+    } else if (!known) {
         api_call__fail(c, ERR_POLICY, "mode: expected any or all, got '" STR_FMT "'",
                        STR_ARG(in->mode));
     } else if (!api_names__internal(c, "queue", in->queue, &p->queue, &err)) {

@@ -163,8 +163,10 @@ static const struct json_field concurrency_rows[] = {
              "Jobs active at once; 0 or less removes the limit."),
 };
 static const struct json_field throttle_rows[] = {
-    JSON_I64(struct limits_in, rate, INT64_MIN, INT64_MAX, 0, "Claims in one window."),
-    JSON_I64(struct limits_in, window_ms, INT64_MIN, INT64_MAX, 0, "Length of the window."),
+    JSON_I64(struct limits_in, rate, INT64_MIN, INT64_MAX, JSON_INSISTED, "Claims in one window.",
+             .told_max = LIMIT_THROTTLE_RATE),
+    JSON_I64(struct limits_in, window_ms, INT64_MIN, INT64_MAX, 0, "Length of the window.",
+             .told_min = 1),
     JSON_DURATION(struct limits_in, period_ms, "period", duration_parse, 0, INT64_MAX, 0,
                   "The same as a duration; window_ms wins."),
 };

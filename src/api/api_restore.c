@@ -377,6 +377,17 @@ static const struct restore_in restore_init = {.mode = MODE_KEEP, .verify = true
 static const struct json_schema restore_schema =
     JSON_SCHEMA(struct restore_in, restore_rows, .init = &restore_init);
 
+/* What of the body is told; it is read below, as it comes. */
+struct body_in {
+    struct str jobs;
+};
+
+static const struct json_field body_rows[] = {
+    JSON_RAW(struct body_in, jobs, 0, JSON_INSISTED, "The jobs; the rest is as a backup has it.",
+             .told_type = "[{any}]"),
+};
+static const struct json_schema body_schema = JSON_SCHEMA(struct body_in, body_rows);
+
 static bool verify(struct restore *r, struct backup_verify *out, struct err *err)
 {
     const struct restore_in *in = r->call->query;
@@ -472,7 +483,7 @@ static void handle_restore(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                  roles       flags         in    handler         cost  answer                                    doc */
-    {HTTP_POST, "/api/v1/admin/restore",  ROLE_ADMIN, ROUTE_LEADER, NULL, handle_restore, NULL, "200 {status, restored_jobs, namespace}", "Bring a backup back; the body is one."},
+    {HTTP_POST, "/api/v1/admin/restore",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_STREAM, &body_schema, handle_restore, NULL, "200 {status, restored_jobs, namespace}", "Bring a backup back; the body is one."},
 };
 /* clang-format on */
 

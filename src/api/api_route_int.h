@@ -30,6 +30,8 @@ enum {
     ROUTE_BODY_EMPTY = 8, /* an empty body, or null, is as good as {} */
     ROUTE_READ = 16,      /* a POST that changes nothing; the rate limiter counts it as a write */
     ROUTE_TAIL = 32,      /* the last parameter is the whole rest of the path, or nothing */
+    ROUTE_STREAM = 64,    /* the handler reads the body; its table only describes it */
+    ROUTE_KEY = 128,      /* takes an Idempotency-Key */
 };
 
 struct api_call;

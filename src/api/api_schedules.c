@@ -41,29 +41,36 @@ enum {
     SET_TAGS,
 };
 
-static const struct json_field schedule_rows[] = {
-    [SET_NAME] =
-        JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL, "Unique name."),
-    [SET_QUEUE] = JSON_STR(struct schedule_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-                           "Where each run's job goes."),
-    [SET_CRON] = JSON_STR(struct schedule_in, cron, 0, LIMIT_NAME_BYTES, 0,
-                          "Five fields, a macro, or @every and a duration."),
-    [SET_TIMEZONE] = JSON_STR(struct schedule_in, timezone, 0, LIMIT_NAME_BYTES, 0,
-                              "IANA name; UTC by default."),
-    [SET_PAYLOAD] = JSON_RAW(struct schedule_in, payload, 0, JSON_KEEP_NULL, "Of each job."),
-    [SET_UNIQUE_KEY] = JSON_STR(struct schedule_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
-                                "A run is left out while its key is held."),
-    [SET_MAX_RETRIES] =
-        JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),
-    [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),
-    [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,
-                               JSON_LAX | JSON_OR_NUMBER, "Of each job."),
-    [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job."),
-};
+/* A new schedule needs some members that a change may leave out. */
+#define SCHEDULE_ROWS(insisted)                                                                    \
+    [SET_NAME] = JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES,                           \
+                          JSON_NO_CONTROL | (insisted), "Unique name."),                           \
+    [SET_QUEUE] = JSON_STR(struct schedule_in, queue, 0, LIMIT_QUEUE_NAME_BYTES,                   \
+                           JSON_NO_CONTROL | (insisted), "Where each run's job goes."),            \
+    [SET_CRON] = JSON_STR(struct schedule_in, cron, 0, LIMIT_NAME_BYTES, insisted,                 \
+                          "Five fields, a macro, or @every and a duration."),                      \
+    [SET_TIMEZONE] = JSON_STR(struct schedule_in, timezone, 0, LIMIT_NAME_BYTES, 0,                \
+                              "IANA name; UTC by default."),                                       \
+    [SET_PAYLOAD] = JSON_RAW(struct schedule_in, payload, 0, JSON_KEEP_NULL, "Of each job."),      \
+    [SET_UNIQUE_KEY] = JSON_STR(struct schedule_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,      \
+                                "A run is left out while its key is held."),                       \
+    [SET_MAX_RETRIES] =                                                                            \
+        JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),       \
+    [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),                \
+    [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,                \
+                               JSON_LAX | JSON_OR_NUMBER, "Of each job."),                         \
+    [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job.", .told_type = "{any}",    \
+                          .told_max = LIMIT_TAGS)
+
+static const struct json_field create_rows[] = {SCHEDULE_ROWS(JSON_INSISTED)};
+static const struct json_field update_rows[] = {SCHEDULE_ROWS(0)};
+#undef SCHEDULE_ROWS
 static const struct schedule_in schedule_init = {
     .max_retries = JOB_MAX_RETRIES, .enabled = true, .priority = JOB_PRIORITY_NORMAL};
-static const struct json_schema schedule_schema = JSON_SCHEMA(
-    struct schedule_in, schedule_rows, .init = &schedule_init, JSON_SET(struct schedule_in, set));
+static const struct json_schema create_schema = JSON_SCHEMA(
+    struct schedule_in, create_rows, .init = &schedule_init, JSON_SET(struct schedule_in, set));
+static const struct json_schema update_schema =
+    JSON_SCHEMA(struct schedule_in, update_rows, JSON_SET(struct schedule_in, set));
 
 /* A stored schedule. */
 struct found {
@@ -449,8 +456,8 @@ static const struct api_route rows[] = {
     /* method      pattern                       roles      flags                      in                handler        cost  answer                  doc */
     {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "All schedules."},
     {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, 0,                         NULL,             handle_get,    NULL, "200 schedule",         "One schedule, by id or name."},
-    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &schedule_schema, handle_create, NULL, "201 schedule",         "A new schedule."},
-    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &schedule_schema, handle_update, NULL, "200 schedule",         "Change what is supplied."},
+    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is taken", "A new schedule."},
+    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is taken", "Change what is supplied."},
     {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Remove it; jobs that it made stay."},
     {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued", "Run it once now."},
 };

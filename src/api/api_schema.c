@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/api_answer_int.h"
 #include "api/api_int.h"
 #include "api/api_schema_int.h"
 #include "base/check.h"
@@ -142,26 +143,54 @@ void api_schema__describe(struct json_write *w, const struct json_field *f)
     buf_deinit(&b);
 }
 
-static void describe_text(struct json_write *w, const struct json_field *f)
+/* The limits that hold, whoever sees to them. */
+static int64_t least(const struct json_field *f)
 {
-    int64_t min = (f->flags & JSON_REQUIRED) != 0 && f->min == 0 ? 1 : f->min;
+    if (f->told_min != 0) {
+        return f->told_min;
+    }
+    return (f->flags & JSON_INSISTED) != 0 && f->min < 1 ? 1 : f->min;
+}
+
+static int64_t most(const struct json_field *f)
+{
+    return f->told_max != 0 ? f->told_max : f->max;
+}
+
+static bool is_needed(const struct json_field *f)
+{
+    return (f->flags & (JSON_REQUIRED | JSON_INSISTED)) != 0;
+}
+
+static void describe_pattern(struct json_write *w, const struct json_field *f)
+{
+    if (f->told_pattern != NULL) {
+        text(w, "pattern", f->told_pattern);
+    }
+}
+
+/* Any text within its limits. */
+static void describe_any_text(struct json_write *w, const struct json_field *f)
+{
+    int64_t min = is_needed(f) && f->min == 0 ? 1 : f->min;
     text(w, "type", "string");
     if (min > 0) {
         number(w, "minLength", min);
     }
     /* The limit is in bytes, so it is one for characters too. */
     number(w, (f->flags & JSON_CUT) != 0 ? "x-corvo-cut-bytes" : "maxLength", f->max);
+    describe_pattern(w, f);
 }
 
 static void describe_integer(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "integer");
     text(w, "format", "int64"); /* which says the limits of those that have no others */
-    if (f->min != INT64_MIN) {
-        number(w, "minimum", f->min);
+    if (least(f) != INT64_MIN) {
+        number(w, "minimum", least(f));
     }
-    if (f->max != INT64_MAX && (f->flags & JSON_CLAMP) == 0) {
-        number(w, "maximum", f->max);
+    if (most(f) != INT64_MAX && (f->flags & JSON_CLAMP) == 0) {
+        number(w, "maximum", most(f));
     }
 }
 
@@ -206,6 +235,28 @@ static void describe_word(struct json_write *w, const struct json_field *f)
     json_write_end(w);
 }
 
+/* One of the words, or a text that matches, where the row tells so. */
+static void describe_text(struct json_write *w, const struct json_field *f)
+{
+    if (f->words == NULL) {
+        describe_any_text(w, f);
+        return;
+    }
+    if (f->told_pattern == NULL) {
+        list_words(w, f);
+        return;
+    }
+    text(w, "type", "string");
+    api_document__array(w, "anyOf");
+    json_write_object(w);
+    list_words(w, f);
+    json_write_end(w);
+    json_write_object(w);
+    describe_any_text(w, f);
+    json_write_end(w);
+    json_write_end(w);
+}
+
 static void describe_duration(struct json_write *w, const struct json_field *f)
 {
     text(w, "type", "string");
@@ -225,26 +276,34 @@ static void describe_list(const struct api_schema_set *s, struct json_write *w,
                           const struct json_field *f)
 {
     text(w, "type", "array");
-    if (f->min > 0) {
-        number(w, "minItems", f->min);
+    if (least(f) > 0) {
+        number(w, "minItems", least(f));
     }
-    number(w, "maxItems", f->max);
+    number(w, "maxItems", most(f));
     api_document__object(w, "items");
     if (f->kind == JSON_KIND_STRS) {
         text(w, "type", "string");
         number(w, (f->flags & JSON_CUT) != 0 ? "x-corvo-cut-bytes" : "maxLength", f->item_max);
+        describe_pattern(w, f);
     } else {
         api_schema__reference(s, w, f->schema);
     }
     json_write_end(w);
 }
 
-/* Any JSON, or any object. */
+/* Any JSON, or any object, unless the row tells more. */
 static void describe_raw(struct json_write *w, const struct json_field *f)
 {
-    if ((f->flags & JSON_ONLY_OBJECT) != 0) {
+    if (f->words != NULL) {
+        describe_word(w, f);
+    } else if (f->told_type != NULL) {
+        api_answer__type(w, str_from_z(f->told_type));
+    } else if ((f->flags & JSON_ONLY_OBJECT) != 0) {
         text(w, "type", "object");
         api_document__bool(w, "additionalProperties", true);
+    }
+    if (f->told_max > 0) {
+        number(w, "maxProperties", f->told_max);
     }
     if (f->max > 0) {
         number(w, "x-corvo-max-bytes", f->max);
@@ -344,7 +403,7 @@ static void list_required(struct json_write *w, const struct json_schema *table)
     bool any = false;
     for (size_t i = 0; i < table->count; i++) {
         const struct json_field *f = &table->fields[i];
-        if ((f->flags & JSON_REQUIRED) == 0) {
+        if (!is_needed(f)) {
             continue;
         }
         if (!any) {

@@ -47,8 +47,8 @@ static const struct json_field search_rows[] = {
     JSON_I64(struct api_search_in, chain_step, INT64_MIN, INT64_MAX, 0, "Step of a chain."),
     JSON_BOOL(struct api_search_in, has_errors, 0, "With or without error entries."),
     JSON_STR(struct api_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
-    JSON_RAW(struct api_search_in, state, API_SEARCH_TEXT_MAX, 0, "States, any of: an array, or a text with commas."),
-    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, 0, "critical, high or normal."),
+    JSON_RAW(struct api_search_in, state, API_SEARCH_TEXT_MAX, 0, "States, any of: an array, or a text with commas.", .told_type = "string | [string]"),
+    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, JSON_OR_NUMBER, "Any other value is normal.", .words = api_names__priorities),
     JSON_RAW(struct api_search_in, tags, 0, JSON_ONLY_OBJECT, "Tags that must all be there."),
     TEXT(payload_contains, "A part of the payload's JSON, without case."),
     TEXT(payload_jq, "A question about the payload, such as .user.id == 7."),
@@ -396,7 +396,7 @@ static const struct json_field dead_rows[] = {
     TIME(created_after, "Created after."),
     TIME(created_before, "Created before."),
     JSON_STRS(struct api_search_in, tag, tag_count, 0, API_QUERY_VALUES_MAX, LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, 0,
-              "A tag that must be there, as key:value."),
+              "A tag that must be there, as key:value.", .told_max = LIMIT_TAGS, .told_pattern = ":"),
 };
 #undef TIME
 #undef TEXT

@@ -64,7 +64,7 @@ static const struct api_route rows[] = {
     /* method   pattern       roles      flags                    in    handler      cost  answer             doc */
     {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Where a browser begins."},
     {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "The web interface."},
-    {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 text/html, 304 not modified", "A file or a page of the web interface; the path may have several parts."},
+    {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 */*, 304 not modified", "A file or a page of the web interface; the path may have several parts."},
 };
 /* clang-format on */
 

@@ -63,21 +63,19 @@ static void run_summary(struct api_call *c, struct view_reader *r)
     json_write_finish(&w);
 }
 
+static const struct json_word group_words[] = {
+    {"none", VIEW_USAGE_ALL},
+    {"queue", VIEW_USAGE_BY_QUEUE},
+    {"model", VIEW_USAGE_BY_MODEL},
+    {"provider", VIEW_USAGE_BY_PROVIDER},
+    {NULL, 0},
+};
+
 static bool parse_group(struct str word, struct view_usage *out)
 {
-    static const struct {
-        const char *word;
-        enum view_usage_by by;
-    } words[] = {
-        {"", VIEW_USAGE_ALL},
-        {"none", VIEW_USAGE_ALL},
-        {"queue", VIEW_USAGE_BY_QUEUE},
-        {"model", VIEW_USAGE_BY_MODEL},
-        {"provider", VIEW_USAGE_BY_PROVIDER},
-    };
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_eq(word, str_from_z(words[i].word))) {
-            out->by = words[i].by;
+    for (const struct json_word *w = group_words; w->word != NULL; w++) {
+        if (str_eq(word, str_from_z(w->word))) {
+            out->by = (enum view_usage_by)w->value;
             return true;
         }
     }
@@ -99,9 +97,11 @@ struct summary_in {
 static const struct json_field summary_rows[] = {
     PERIOD_ROW,
     JSON_STR(struct summary_in, group_by, 0, LIMIT_NAME_BYTES, 0,
-             "queue, model, provider, none, or tag:<key>."),
+             "What is summed up apart; tag:<key>: values of that tag.", .words = group_words,
+             .told_pattern = "^tag:."),
 };
-static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3}};
+static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3},
+                                               .group_by = {.ptr = "none", .len = 4}};
 static const struct json_schema summary_schema =
     JSON_SCHEMA(struct summary_in, summary_rows, .init = &summary_init);
 

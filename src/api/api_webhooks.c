@@ -27,14 +27,15 @@ struct webhook_in {
 static const struct json_field webhook_rows[] = {
     JSON_STR(struct webhook_in, id, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
              "Its name; made when it is left out. One that exists is replaced."),
-    JSON_STR(struct webhook_in, url, 0, LIMIT_WEBHOOK_URL_BYTES, 0,
-             "Where events are posted to: http or https."),
+    JSON_STR(struct webhook_in, url, 0, LIMIT_WEBHOOK_URL_BYTES, JSON_INSISTED,
+             "Where events are posted to.", .told_pattern = "^https?://[^ ]*$"),
     JSON_STRS(struct webhook_in, events, event_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
               "Types of events, also with job. in front, * and ?; all of them by default."),
     JSON_STR(struct webhook_in, secret, 0, LIMIT_WEBHOOK_SECRET_BYTES, 0,
              "Key of the signature; *** keeps the one that is there."),
     JSON_BOOL(struct webhook_in, enabled, 0, "Whether events are delivered."),
-    JSON_I64(struct webhook_in, retry_limit, INT32_MIN, INT32_MAX, 0, "Attempts per event."),
+    JSON_I64(struct webhook_in, retry_limit, INT32_MIN, INT32_MAX, 0, "Attempts per event.",
+             .told_max = LIMIT_WEBHOOK_ATTEMPTS),
 };
 static const struct webhook_in webhook_init = {.enabled = true, .retry_limit = RETRY_LIMIT};
 static const struct json_schema webhook_schema =

@@ -34,7 +34,7 @@ struct fetch_in {
 /* The members of both requests. */
 #define FETCH_ROWS                                                                                 \
     JSON_STRS(struct fetch_in, queues, queues_count, 0, LIMIT_CLAIM_QUEUES,                        \
-              LIMIT_QUEUE_NAME_BYTES, 0, "Queues to look into, in this order."),                   \
+              LIMIT_QUEUE_NAME_BYTES, JSON_INSISTED, "Queues to look into, in this order."),       \
         JSON_STR(struct fetch_in, worker_id, 0, LIMIT_WORKER_ID_BYTES, 0,                          \
                  "Who is asking; registers the worker."),                                          \
         JSON_STR(struct fetch_in, hostname, 0, LIMIT_WORKER_ID_BYTES, 0, "Where it runs."),        \
@@ -211,6 +211,19 @@ struct ack_in {
     struct str exit_reason;
 };
 
+/* Without case, and what is empty is none of them. */
+static const struct json_word agent_words[] = {
+    {"continue", COMMAND_AGENT_CONTINUE},
+    {"done", COMMAND_AGENT_DONE},
+    {"hold", COMMAND_AGENT_HOLD},
+    {NULL, 0},
+};
+static const struct json_word step_words[] = {
+    {"continue", COMMAND_STEP_CONTINUE},
+    {"exit", COMMAND_STEP_EXIT},
+    {NULL, 0},
+};
+
 #define ACK_ROWS                                                                                   \
     JSON_I64(struct ack_in, lease_token, 0, INT64_MAX, 0,                                          \
              "The claim that is meant; refused when the job was handed on."),                      \
@@ -218,9 +231,10 @@ struct ack_in {
         JSON_RAW(struct ack_in, checkpoint, LIMIT_RESULT_BYTES, 0, "Replaces the checkpoint."),    \
         JSON_OBJECT(struct ack_in, usage, struct usage_in, &usage_schema, 0, "What was used."),    \
         JSON_STR(struct ack_in, agent_status, 0, LIMIT_NAME_BYTES, 0,                              \
-                 "Agents: continue, done or hold."),                                               \
+                 "Agents: how the iteration ended.", .words = agent_words),                        \
         JSON_STR(struct ack_in, hold_reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "With hold."),       \
-        JSON_STR(struct ack_in, step_status, 0, LIMIT_NAME_BYTES, 0, "Chains: continue or exit."), \
+        JSON_STR(struct ack_in, step_status, 0, LIMIT_NAME_BYTES, 0, "Chains: whether to go on.",  \
+                 .words = step_words),                                                             \
         JSON_STR(struct ack_in, exit_reason, 0, LIMIT_REASON_BYTES, JSON_CUT,                      \
                  "Told to the exit handler.")
 
@@ -241,40 +255,15 @@ struct ack_batch_in {
 static const struct json_field ack_batch_rows[] = {
     /* More than are taken, so that the refusal has the contract's words. */
     JSON_OBJECTS(struct ack_batch_in, acks, acks_count, struct ack_in, &ack_item_schema, 0,
-                 LIMIT_ENQUEUE_BATCH, 0, "At most 512."),
+                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "The jobs.", .told_max = LIMIT_ACK_BATCH),
 };
 static const struct json_schema ack_batch_schema = JSON_SCHEMA(struct ack_batch_in, ack_batch_rows);
-
-static const char *const agent_words[] = {
-    [COMMAND_AGENT_NONE] = "",
-    [COMMAND_AGENT_DONE] = "done",
-    [COMMAND_AGENT_CONTINUE] = "continue",
-    [COMMAND_AGENT_HOLD] = "hold",
-};
-
-static const char *const step_words[] = {
-    [COMMAND_STEP_NONE] = "",
-    [COMMAND_STEP_CONTINUE] = "continue",
-    [COMMAND_STEP_EXIT] = "exit",
-};
-
-/* Which of the words it is, without case. */
-static bool find_word(struct str s, const char *const *words, unsigned count, unsigned *out)
-{
-    for (unsigned i = 0; i < count; i++) {
-        if (str_eq_nocase(s, str_from_z(words[i]))) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Everything but the id. */
 static bool to_ack(const struct ack_in *in, struct command_ack_item *out, struct err *err)
 {
-    unsigned agent;
-    unsigned step;
+    int agent;
+    int step;
     *out = (struct command_ack_item){.lease_token = (uint64_t)in->lease_token,
                                      .has_result = in->result.len > 0,
                                      .result = in->result,
@@ -282,13 +271,13 @@ static bool to_ack(const struct ack_in *in, struct command_ack_item *out, struct
                                      .usage = to_tokens(in->usage),
                                      .hold_reason = in->hold_reason,
                                      .exit_reason = in->exit_reason};
-    if (!find_word(in->agent_status, agent_words, COUNT_OF(agent_words), &agent)) {
+    if (!api_names__word(agent_words, in->agent_status, &agent)) {
         (void)err_set(err, ERR_ACK,
                       "agent_status: expected continue, done or hold, got '" STR_FMT "'",
                       STR_ARG(in->agent_status));
         return false;
     }
-    if (!find_word(in->step_status, step_words, COUNT_OF(step_words), &step)) {
+    if (!api_names__word(step_words, in->step_status, &step)) {
         (void)err_set(err, ERR_ACK, "step_status: expected continue or exit, got '" STR_FMT "'",
                       STR_ARG(in->step_status));
         return false;
@@ -441,7 +430,8 @@ struct heartbeat_in {
 
 static const struct json_field heartbeat_rows[] = {
     JSON_RAW(struct heartbeat_in, jobs, 0, JSON_ONLY_OBJECT,
-             "Job id to progress, checkpoint, usage and lease_token."),
+             "Job id to progress, checkpoint, usage and lease_token.", .told_type = "{{any}}",
+             .told_max = LIMIT_HEARTBEAT_JOBS),
 };
 static const struct json_schema heartbeat_schema = JSON_SCHEMA(struct heartbeat_in, heartbeat_rows);
 

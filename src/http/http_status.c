@@ -66,12 +66,17 @@ struct str http_status_reason(int status)
     return row == NULL ? STR("Unknown") : row->reason;
 }
 
-const char *http_status_code(int status)
+const char *http_status_find_code(int status)
 {
     const struct status_row *row = status_find(status);
-    CHECK(row != NULL);
-    CHECK(row->code != NULL);
-    return row->code;
+    return row == NULL ? NULL : row->code;
+}
+
+const char *http_status_code(int status)
+{
+    const char *code = http_status_find_code(status);
+    CHECK(code != NULL);
+    return code;
 }
 
 struct str http_status_body(struct http_problem problem, char room[HTTP_STATUS_BODY_MAX])

@@ -14,7 +14,11 @@ struct http_problem {
 /* "Not Found"; "Unknown" for a status without a row. */
 struct str http_status_reason(int status);
 
-/* The word of the contract's error body for a refusal with this status. */
+/* The word of the contract's error body for a refusal with this status; NULL when the server itself
+ * never refuses with it. */
+const char *http_status_find_code(int status);
+
+/* The same where it does. */
 const char *http_status_code(int status);
 
 enum { HTTP_STATUS_BODY_MAX = 256 };

@@ -62,6 +62,7 @@ enum {
     JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
     JSON_LAX = 1 << 6,         /* an unknown word, or an integer out of range, counts as absent */
     JSON_OR_NUMBER = 1 << 7,   /* a word may also be given as the number it stands for */
+    JSON_INSISTED = 1 << 8,    /* told: the handler refuses what is absent, empty or below 1 */
 };
 
 /* Flags of a schema. */
@@ -93,11 +94,17 @@ struct json_field {
     size_t count_offset; /* arrays */
     int64_t item_max;    /* array of strings: bytes of each */
     union {
-        const struct json_word *words;
+        const struct json_word *words; /* of text and raw values they are told */
         json_duration_fn parse_duration;
         json_time_fn parse_time;
         const struct json_schema *schema;
     };
+    /* Told to clients, and nothing to the decoder: what a handler sees to itself, because its
+     * refusals have a code and words of their own. */
+    int64_t told_min;         /* 0: min */
+    int64_t told_max;         /* 0: max; of a raw object: how many members */
+    const char *told_type;    /* raw: the type, as answers have it; NULL: any JSON */
+    const char *told_pattern; /* text: what it matches, unless it is one of the words */
 };
 
 enum { JSON_FIELDS_MAX = 64, JSON_SCHEMA_DEPTH_MAX = 8 };
@@ -136,7 +143,8 @@ const char *json_schema_kind_name(enum json_kind kind);
     .has_set = true, .set_offset = JSON_OFFSET(type, member, uint64_t)
 
 /* The rows. Each gives the member's address its own type check: a row does not compile when the
- * member is of another type. An enum is only checked for its size. */
+ * member is of another type. An enum is only checked for its size. Behind the text may stand what
+ * is told: .told_max = 512. */
 #define JSON_OFFSET(type, member, ctype)                                                           \
     (offsetof(type, member) + 0 * sizeof(&((type *)0)->member == (ctype *)0))
 #define JSON_OFFSET_ENUM(type, member)                                                             \
@@ -146,13 +154,13 @@ const char *json_schema_kind_name(enum json_kind kind);
     .name = (wire), .name_len = sizeof(wire) - 1, .doc = (text), .kind = (what), .flags = (bits)
 #define JSON_RANGE(lo, hi) .min = (lo), .max = (hi)
 
-#define JSON_STR(type, member, lo, hi, bits, text)                                                 \
+#define JSON_STR(type, member, lo, hi, bits, text, ...)                                            \
     {JSON_ROW(#member, text, JSON_KIND_STR, bits), JSON_RANGE(lo, hi),                             \
-     .offset = JSON_OFFSET(type, member, struct str)}
+     .offset = JSON_OFFSET(type, member, struct str), ##__VA_ARGS__}
 
-#define JSON_I64(type, member, lo, hi, bits, text)                                                 \
+#define JSON_I64(type, member, lo, hi, bits, text, ...)                                            \
     {JSON_ROW(#member, text, JSON_KIND_I64, bits), JSON_RANGE(lo, hi),                             \
-     .offset = JSON_OFFSET(type, member, int64_t)}
+     .offset = JSON_OFFSET(type, member, int64_t), ##__VA_ARGS__}
 
 #define JSON_F64(type, member, lo, hi, bits, text)                                                 \
     {JSON_ROW(#member, text, JSON_KIND_F64, bits), JSON_RANGE(lo, hi),                             \
@@ -161,9 +169,9 @@ const char *json_schema_kind_name(enum json_kind kind);
 #define JSON_BOOL(type, member, bits, text)                                                        \
     {JSON_ROW(#member, text, JSON_KIND_BOOL, bits), .offset = JSON_OFFSET(type, member, bool)}
 
-#define JSON_RAW(type, member, hi, bits, text)                                                     \
+#define JSON_RAW(type, member, hi, bits, text, ...)                                                \
     {JSON_ROW(#member, text, JSON_KIND_RAW, bits), JSON_RANGE(0, hi),                              \
-     .offset = JSON_OFFSET(type, member, struct str)}
+     .offset = JSON_OFFSET(type, member, struct str), ##__VA_ARGS__}
 
 #define JSON_WORD(type, member, list, bits, text)                                                  \
     {JSON_ROW(#member, text, JSON_KIND_WORD, bits), .words = (list),                               \
@@ -178,18 +186,18 @@ const char *json_schema_kind_name(enum json_kind kind);
     {JSON_ROW(#member, text, JSON_KIND_TIME, bits), .parse_time = (parse),                         \
      .offset = JSON_OFFSET(type, member, struct wall)}
 
-#define JSON_STRS(type, member, counter, lo, hi, item_hi, bits, text)                              \
+#define JSON_STRS(type, member, counter, lo, hi, item_hi, bits, text, ...)                         \
     {JSON_ROW(#member, text, JSON_KIND_STRS, bits), JSON_RANGE(lo, hi), .item_max = (item_hi),     \
      .offset = JSON_OFFSET(type, member, struct str *),                                            \
-     .count_offset = JSON_OFFSET(type, counter, size_t)}
+     .count_offset = JSON_OFFSET(type, counter, size_t), ##__VA_ARGS__}
 
 #define JSON_OBJECT(type, member, inner, rows, bits, text)                                         \
     {JSON_ROW(#member, text, JSON_KIND_OBJECT, bits), .schema = (rows),                            \
      .offset = JSON_OFFSET(type, member, __typeof__(inner) *)}
 
-#define JSON_OBJECTS(type, member, counter, inner, rows, lo, hi, bits, text)                       \
+#define JSON_OBJECTS(type, member, counter, inner, rows, lo, hi, bits, text, ...)                  \
     {JSON_ROW(#member, text, JSON_KIND_OBJECTS, bits), JSON_RANGE(lo, hi), .schema = (rows),       \
      .offset = JSON_OFFSET(type, member, __typeof__(inner) *),                                     \
-     .count_offset = JSON_OFFSET(type, counter, size_t)}
+     .count_offset = JSON_OFFSET(type, counter, size_t), ##__VA_ARGS__}
 
 /* clang-format on */

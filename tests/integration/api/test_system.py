@@ -352,6 +352,38 @@ class Description(ApiTest):
                       for o in item.values() if isinstance(o, dict) and "operationId" in o]
         self.assertEqual(len(operations), len(set(operations)))
 
+    def test_required_members_are_those_that_are_refused_when_missing(self):
+        """An empty object is refused where the description wants members, and only there."""
+        document = self.api.get("/openapi.json").json
+        schemas = document["components"]["schemas"]
+        needed = set()
+        for path, item in document["paths"].items():
+            for method, operation in item.items():
+                content = operation.get("requestBody", {}).get("content", {})
+                schema = content.get("application/json", {}).get("schema", {})
+                if "{" in path or "$ref" not in schema:
+                    continue
+                with self.subTest(method=method, path=path):
+                    required = schemas[schema["$ref"].split("/")[-1]].get("required", [])
+                    status = self.api.request(method.upper(), path, {}).status
+                    self.assertEqual(status == 400, required != [])
+                    needed |= {path} if required else set()
+        self.assertLessEqual({"/api/v1/enqueue", "/api/v1/admin/restore"}, needed)
+
+    def test_statuses_are_described(self):
+        """Refusals that a client can count on are named, not left to the default."""
+        paths = self.api.get("/openapi.json").json["paths"]
+        for method, path, status in (("post", "/api/v1/schedules", "409"),
+                                     ("put", "/api/v1/schedules/{id}", "409"),
+                                     ("delete", "/api/v1/bulk/{id}", "409"),
+                                     ("post", "/api/v1/cluster/join", "409"),
+                                     ("post", "/api/v1/cluster/join", "501"),
+                                     ("get", "/api/v1/queues", "400")):
+            with self.subTest(path=path, status=status):
+                self.assertIn(status, paths[path][method]["responses"])
+        self.assertEqual(self.api.get("/api/v1/queues", headers={"X-Corvo-Namespace": "A B"}).status,
+                         400)
+
     def test_parameters_are_described_and_held(self):
         """Each parameter in the form that OpenAPI 3.1 wants; a number that is none is refused as
         its schema says, unless it is described as one that may be wrong; unknown ones are ignored.

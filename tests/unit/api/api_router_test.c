@@ -151,7 +151,7 @@ static void router__has_sound_rows(void **state)
         assert_int_equal(r->pattern[0], '/');
         assert_non_null(r->handle);
         assert_true(r->roles != 0);
-        assert_true(r->in == NULL || (r->flags & ROUTE_BODY) != 0);
+        assert_true(r->in == NULL || (r->flags & (ROUTE_BODY | ROUTE_STREAM)) != 0);
         assert_true(r->cost == NULL || (r->flags & ROUTE_OPEN) == 0);
         /* Readers do not write, and whoever writes is somebody. */
         assert_true(!writes || ((r->roles & ROLE_READONLY) == 0 && (r->flags & ROUTE_OPEN) == 0));

@@ -176,7 +176,11 @@ export interface paths {
                 path?: never;
                 cookie?: never;
             };
-            requestBody?: never;
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAdminRestoreRequest"];
+                };
+            };
             responses: {
                 /** @description OK */
                 200: {
@@ -1435,7 +1439,7 @@ export interface paths {
         post: {
             parameters: {
                 query?: {
-                    /** @description Iteration to begin from, at least 1, unless the body says it. Any other value counts as absent. */
+                    /** @description Iteration to begin from, unless the body says it. Any other value counts as absent. */
                     from?: number;
                 };
                 header?: never;
@@ -2196,7 +2200,7 @@ export interface paths {
             };
             requestBody: {
                 content: {
-                    "application/json": components["schemas"]["PostSchedulesRequest"];
+                    "application/json": components["schemas"]["PutSchedulesByIdRequest"];
                 };
             };
             responses: {
@@ -2337,8 +2341,8 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description queue, model, provider, none, or tag:<key>. */
-                    group_by?: string;
+                    /** @description What is summed up apart; tag:<key>: values of that tag. */
+                    group_by?: string | ("none" | "queue" | "model" | "provider");
                     /** @description How far back from now, as a duration such as 90m or 7d. */
                     period?: string;
                 };
@@ -2934,7 +2938,7 @@ export interface components {
             sqlite_mirror_async: boolean;
             /** @description Its being made anew. */
             sqlite_rebuild: components["schemas"]["MirrorRebuild"];
-            /** @description leader, follower or candidate. */
+            /** @description Leader, Follower, Candidate or Shutdown. */
             state: string;
             /** @description healthy, or degraded without a leader. */
             status: string;
@@ -2971,7 +2975,7 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            code: "PARSE_ERROR" | "VALIDATION_ERROR" | "ACK_ERROR" | "FAIL_ERROR" | "RETRY_ERROR" | "CANCEL_ERROR" | "MOVE_ERROR" | "HOLD_ERROR" | "APPROVE_ERROR" | "REJECT_ERROR" | "REPLAY_ERROR" | "QUEUE_ERROR" | "BULK_ERROR" | "BUDGET_ERROR" | "POLICY_ERROR" | "WEBHOOK_ERROR" | "AUTH_ERROR" | "SCHEDULE_ERROR" | "USAGE_SUMMARY_ERROR" | "JOIN_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "LICENSE_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "SHARD_LEADER_CONFLICT" | "SHARD_COUNT_MISMATCH" | "PAYLOAD_TOO_LARGE" | "RATE_LIMITED" | "OVERLOADED" | "BUDGET_EXCEEDED" | "INTERNAL_ERROR" | "STORE_ERROR" | "SEARCH_ERROR" | "BACKUP_ERROR" | "BILLING_ERROR" | "SSE_UNSUPPORTED" | "UNSUPPORTED" | "UNHEALTHY" | "LEADER_UNAVAILABLE" | "FORWARD_LOOP";
+            code: "PARSE_ERROR" | "VALIDATION_ERROR" | "ACK_ERROR" | "FAIL_ERROR" | "RETRY_ERROR" | "CANCEL_ERROR" | "MOVE_ERROR" | "HOLD_ERROR" | "APPROVE_ERROR" | "REJECT_ERROR" | "REPLAY_ERROR" | "QUEUE_ERROR" | "BULK_ERROR" | "BUDGET_ERROR" | "POLICY_ERROR" | "WEBHOOK_ERROR" | "AUTH_ERROR" | "SCHEDULE_ERROR" | "USAGE_SUMMARY_ERROR" | "JOIN_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "LICENSE_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "SHARD_LEADER_CONFLICT" | "SHARD_COUNT_MISMATCH" | "PAYLOAD_TOO_LARGE" | "RATE_LIMITED" | "OVERLOADED" | "BUDGET_EXCEEDED" | "INTERNAL_ERROR" | "STORE_ERROR" | "SEARCH_ERROR" | "BACKUP_ERROR" | "BILLING_ERROR" | "SSE_UNSUPPORTED" | "UNSUPPORTED" | "UNHEALTHY" | "LEADER_UNAVAILABLE" | "FORWARD_LOOP" | "REQUEST_TIMEOUT" | "URI_TOO_LONG" | "HEADERS_TOO_LARGE";
             /** @description What went wrong, for people. */
             error: string;
             /** @description With OVERLOADED: when to come again. */
@@ -3075,7 +3079,7 @@ export interface components {
         Health: {
             /** @description Whether this node leads. */
             leader: boolean;
-            /** @description leader, follower or candidate. */
+            /** @description Leader, Follower, Candidate or Shutdown. */
             raft_state: string;
             /** @description ok */
             status: string;
@@ -3546,12 +3550,15 @@ export interface components {
             at_least: boolean;
         };
         PostAckBatchRequest: {
-            /** @description At most 512. */
-            acks?: components["schemas"]["PostAckBatchRequestAcks"][];
+            /** @description The jobs. */
+            acks: components["schemas"]["PostAckBatchRequestAcks"][];
         };
         PostAckBatchRequestAcks: {
-            /** @description Agents: continue, done or hold. */
-            agent_status?: string;
+            /**
+             * @description Agents: how the iteration ended.
+             * @enum {string}
+             */
+            agent_status?: "continue" | "done" | "hold";
             /** @description Replaces the checkpoint. */
             checkpoint?: unknown;
             /** @description Told to the exit handler. Longer text is cut. */
@@ -3567,8 +3574,11 @@ export interface components {
             lease_token?: number;
             /** @description Kept with the job. null is a value of its own. */
             result?: unknown;
-            /** @description Chains: continue or exit. */
-            step_status?: string;
+            /**
+             * @description Chains: whether to go on.
+             * @enum {string}
+             */
+            step_status?: "continue" | "exit";
             /** @description What was used. */
             usage?: components["schemas"]["PostAckBatchRequestAcksUsage"];
         };
@@ -3604,8 +3614,11 @@ export interface components {
             provider?: string;
         };
         PostAckByJobIdRequest: {
-            /** @description Agents: continue, done or hold. */
-            agent_status?: string;
+            /**
+             * @description Agents: how the iteration ended.
+             * @enum {string}
+             */
+            agent_status?: "continue" | "done" | "hold";
             /** @description Replaces the checkpoint. */
             checkpoint?: unknown;
             /** @description Told to the exit handler. Longer text is cut. */
@@ -3619,10 +3632,19 @@ export interface components {
             lease_token?: number;
             /** @description Kept with the job. null is a value of its own. */
             result?: unknown;
-            /** @description Chains: continue or exit. */
-            step_status?: string;
+            /**
+             * @description Chains: whether to go on.
+             * @enum {string}
+             */
+            step_status?: "continue" | "exit";
             /** @description What was used. */
             usage?: components["schemas"]["PostAckBatchRequestAcksUsage"];
+        };
+        PostAdminRestoreRequest: {
+            /** @description The jobs; the rest is as a backup has it. */
+            jobs: {
+                [key: string]: unknown;
+            }[];
         };
         PostApprovalPoliciesRequest: {
             /**
@@ -3630,10 +3652,13 @@ export interface components {
              * @default true
              */
             enabled?: boolean;
-            /** @description any: one of the checks holds; all: each of them. */
-            mode?: string;
+            /**
+             * @description any: one of the checks holds; all: each of them.
+             * @enum {string}
+             */
+            mode?: "any" | "all";
             /** @description Shown to whoever approves. Without control characters. */
-            name?: string;
+            name: string;
             /** @description Check: the job is in this queue. Without control characters. */
             queue?: string;
             /** @description Check: the job has this tag, */
@@ -3643,9 +3668,9 @@ export interface components {
         };
         PostClusterJoinRequest: {
             /** @description Where peers reach it. */
-            addr?: string;
+            addr: string;
             /** @description Name of the node. */
-            node_id?: string;
+            node_id: string;
             /**
              * Format: int64
              * @description Shard to join.
@@ -3661,7 +3686,7 @@ export interface components {
             /** @description Makes them a batch. */
             batch?: components["schemas"]["PostEnqueueBatchRequestBatch"];
             /** @description The jobs; all of them are made or none. */
-            jobs?: components["schemas"]["PostEnqueueRequest"][];
+            jobs: components["schemas"]["PostEnqueueRequest"][];
         };
         PostEnqueueBatchRequestBatch: {
             /** @description Its payload. null is a value of its own. */
@@ -3712,7 +3737,7 @@ export interface components {
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description Queue to put the job into. Without control characters. */
-            queue?: string;
+            queue: string;
             /**
              * @description none, fixed, linear or exponential.
              * @default exponential
@@ -3736,8 +3761,10 @@ export interface components {
              * @description Not before this moment.
              */
             scheduled_at?: string;
-            /** @description Object, of strings as a rule. */
-            tags?: unknown;
+            /** @description Of strings as a rule. */
+            tags?: {
+                [key: string]: unknown;
+            };
             /** @description While a job with this key holds it, no other is made. */
             unique_key?: string;
             /**
@@ -3764,15 +3791,17 @@ export interface components {
             /** @description Handler for the end. */
             on_exit?: components["schemas"]["PostEnqueueRequestChainSteps"];
             /** @description Handler, queue of a handler, "stop" or "continue". */
-            on_failure?: unknown;
-            /** @description Two or more; the first is this job. */
-            steps?: components["schemas"]["PostEnqueueRequestChainSteps"][];
+            on_failure?: string | {
+                [key: string]: unknown;
+            };
+            /** @description The first is this job. */
+            steps: components["schemas"]["PostEnqueueRequestChainSteps"][];
         };
         PostEnqueueRequestChainSteps: {
             /** @description Object whose members the job's payload has, too. */
             payload?: unknown;
             /** @description Where its job goes. Without control characters. */
-            queue?: string;
+            queue: string;
         };
         PostFailByJobIdRequest: {
             /** @description Where. Longer text is cut. */
@@ -3800,7 +3829,7 @@ export interface components {
              */
             lease_duration?: number;
             /** @description Queues to look into, in this order. */
-            queues?: string[];
+            queues: string[];
             /**
              * Format: int64
              * @description Seconds to wait for a job; 30 by default, 60 at most.
@@ -3818,7 +3847,7 @@ export interface components {
              */
             lease_duration?: number;
             /** @description Queues to look into, in this order. */
-            queues?: string[];
+            queues: string[];
             /**
              * Format: int64
              * @description Seconds to wait for a job; 30 by default, 60 at most.
@@ -3830,7 +3859,9 @@ export interface components {
         PostHeartbeatRequest: {
             /** @description Job id to progress, checkpoint, usage and lease_token. */
             jobs?: {
-                [key: string]: unknown;
+                [key: string]: {
+                    [key: string]: unknown;
+                };
             };
         };
         PostJobsBulkGetRequest: {
@@ -3838,8 +3869,11 @@ export interface components {
             job_ids?: string[];
         };
         PostJobsBulkRequest: {
-            /** @description retry, delete, cancel, move, requeue, change_priority, hold, approve or reject. */
-            action?: string;
+            /**
+             * @description What is done to each job.
+             * @enum {string}
+             */
+            action: "retry" | "requeue" | "cancel" | "hold" | "approve" | "reject" | "move" | "change_priority" | "delete";
             /** @description Go on in the background, however few they are. */
             async?: boolean;
             /** @description Say how many jobs it would be and do nothing. */
@@ -3852,8 +3886,8 @@ export interface components {
             job_ids?: string[];
             /** @description For move. Without control characters. */
             move_to_queue?: string;
-            /** @description For change_priority: critical, high or normal. */
-            priority?: unknown;
+            /** @description For change_priority; any other word is normal. */
+            priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description For hold and reject: shown with the job. Longer text is cut. */
             reason?: string;
             /** @description For move: count attempts anew. */
@@ -3865,7 +3899,7 @@ export interface components {
         };
         PostJobsByIdMoveRequest: {
             /** @description Where it goes. Without control characters. */
-            queue?: string;
+            queue: string;
             /** @description Count attempts from the beginning. */
             reset_attempts?: boolean;
         };
@@ -3947,8 +3981,8 @@ export interface components {
             payload_contains?: string;
             /** @description A question about the payload, such as .user.id == 7. */
             payload_jq?: string;
-            /** @description critical, high or normal. */
-            priority?: unknown;
+            /** @description Any other value is normal. */
+            priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description Name of the queue. */
             queue?: string;
             /**
@@ -3974,7 +4008,7 @@ export interface components {
              */
             started_before?: string;
             /** @description States, any of: an array, or a text with commas. */
-            state?: unknown;
+            state?: string | string[];
             /** @description Tags that must all be there. */
             tags?: {
                 [key: string]: unknown;
@@ -4001,7 +4035,7 @@ export interface components {
              * Format: int64
              * @description Claims in one window.
              */
-            rate?: number;
+            rate: number;
             /**
              * Format: int64
              * @description Length of the window.
@@ -4010,7 +4044,7 @@ export interface components {
         };
         PostSchedulesRequest: {
             /** @description Five fields, a macro, or @every and a duration. */
-            cron?: string;
+            cron: string;
             /**
              * @description Whether it fires.
              * @default true
@@ -4023,7 +4057,7 @@ export interface components {
              */
             max_retries?: number;
             /** @description Unique name. Without control characters. */
-            name?: string;
+            name: string;
             /** @description Of each job. null is a value of its own. */
             payload?: unknown;
             /**
@@ -4032,9 +4066,11 @@ export interface components {
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description Where each run's job goes. Without control characters. */
-            queue?: string;
+            queue: string;
             /** @description Of each job. */
-            tags?: unknown;
+            tags?: {
+                [key: string]: unknown;
+            };
             /** @description IANA name; UTC by default. */
             timezone?: string;
             /** @description A run is left out while its key is held. */
@@ -4058,8 +4094,8 @@ export interface components {
             retry_limit?: number;
             /** @description Key of the signature; *** keeps the one that is there. */
             secret?: string;
-            /** @description Where events are posted to: http or https. */
-            url?: string;
+            /** @description Where events are posted to. */
+            url: string;
         };
         Progress: {
             /** @description How far it is. */
@@ -4068,6 +4104,33 @@ export interface components {
             message?: unknown;
             /** @description How far it goes. */
             total?: unknown;
+        };
+        PutSchedulesByIdRequest: {
+            /** @description Five fields, a macro, or @every and a duration. */
+            cron?: string;
+            /** @description Whether it fires. */
+            enabled?: boolean;
+            /**
+             * Format: int64
+             * @description Attempts of each job.
+             */
+            max_retries?: number;
+            /** @description Unique name. Without control characters. */
+            name?: string;
+            /** @description Of each job. null is a value of its own. */
+            payload?: unknown;
+            /** @description Of each job. Any other value counts as absent. */
+            priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
+            /** @description Where each run's job goes. Without control characters. */
+            queue?: string;
+            /** @description Of each job. */
+            tags?: {
+                [key: string]: unknown;
+            };
+            /** @description IANA name; UTC by default. */
+            timezone?: string;
+            /** @description A run is left out while its key is held. */
+            unique_key?: string;
         };
         Queue: {
             /**

@@ -80,7 +80,7 @@ type Search = Schemas["PostJobsSearchRequest"];
 /** The server also takes texts with commas; here states are always a list. */
 export interface SearchRequest extends Omit<Search, "state" | "priority" | "tags"> {
   state?: JobState[];
-  priority?: string;
+  priority?: PriorityName;
   tags?: Record<string, string>;
 }
 export type SearchFilter = Omit<SearchRequest, "sort" | "order" | "cursor" | "limit">;

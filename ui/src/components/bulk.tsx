@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { bulkText, cancelBulk, isStarted, useBulk } from "../api/actions";
 import { get, messageOf } from "../api/client";
 import { openStream } from "../api/key";
-import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type SearchFilter } from "../api/types";
+import { PRIORITIES, type BulkAction, type BulkStarted, type JobSummary, type PriorityName, type SearchFilter } from "../api/types";
 import { describeFilter } from "../lib/filters";
 import { capitalise, jobCount, latency, percent, preview } from "../lib/format";
 import { useNow } from "../lib/hooks";
@@ -128,7 +128,7 @@ const PREVIEWED = 5;
 
 function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: ConfirmProps) {
   const [queue, setQueue] = useState("");
-  const [priority, setPriority] = useState("");
+  const [priority, setPriority] = useState<PriorityName | "">("");
   const bulk = useBulk();
   const size = sizeOf(scope);
   const { action } = button;
@@ -141,7 +141,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
         action,
         ...(scope.kind === "ids" ? { job_ids: [...scope.ids] } : { filter: scope.filter }),
         ...(action === "move" ? { move_to_queue: queue.trim() } : {}),
-        ...(action === "change_priority" ? { priority } : {}),
+        ...(action === "change_priority" && priority !== "" ? { priority } : {}),
       },
       { onSuccess: (answer) => (isStarted(answer) ? onStarted(answer) : onDone()) },
     );
@@ -167,7 +167,11 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       {action === "change_priority" && (
         <Field label="Priority">
           {(id) => (
-            <select id={id} value={priority} onChange={(e) => setPriority(e.target.value)}>
+            <select
+              id={id}
+              value={priority}
+              onChange={(e) => setPriority(PRIORITIES.find((name) => name === e.target.value) ?? "")}
+            >
               <option value="">Choose…</option>
               {PRIORITIES.map((name) => (
                 <option key={name} value={name}>

@@ -1,5 +1,5 @@
 // The search filter of a page and the address bar: one is made from the other, and back (ui.md 5.4).
-import { JOB_STATES, type JobState, type SearchFilter, type SearchRequest } from "../api/types";
+import { JOB_STATES, PRIORITIES, type JobState, type SearchFilter, type SearchRequest } from "../api/types";
 
 /** What a page can be filtered by, as the fields of its form. Empty means not set. */
 export interface Filters {
@@ -109,7 +109,6 @@ function utc(local: string): string | undefined {
 
 const PLAIN = [
   "queue",
-  "priority",
   "payload_contains",
   "payload_jq",
   "error_contains",
@@ -127,6 +126,10 @@ export function toFilter(filters: Filters): SearchFilter {
     if (text !== "") {
       out[name] = text;
     }
+  }
+  const priority = PRIORITIES.find((name) => name === filters.priority);
+  if (priority !== undefined) {
+    out.priority = priority;
   }
   if (filters.state.length > 0) {
     out.state = filters.state;
