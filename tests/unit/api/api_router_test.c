@@ -116,12 +116,12 @@ static void router__says_which_methods_a_path_has(void **state)
         enum http_method method;
         const char *path, *allow;
     } rows[] = {
-        {HTTP_PUT, "/api/v1/enqueue", "POST"},
-        {HTTP_PATCH, "/api/v1/jobs/x", "GET, DELETE"},
-        {HTTP_POST, "/api/v1/queues/a", "GET, DELETE"},
-        {HTTP_GET, "/api/v1/queues/a/throttle", "POST, DELETE"},
-        {HTTP_DELETE, "/healthz", "GET"},
-        {HTTP_METHOD_OTHER, "/", "GET"},
+        {HTTP_PUT, "/api/v1/enqueue", "POST, OPTIONS"},
+        {HTTP_PATCH, "/api/v1/jobs/x", "GET, HEAD, DELETE, OPTIONS"},
+        {HTTP_POST, "/api/v1/queues/a", "GET, HEAD, DELETE, OPTIONS"},
+        {HTTP_GET, "/api/v1/queues/a/throttle", "POST, DELETE, OPTIONS"},
+        {HTTP_DELETE, "/healthz", "GET, HEAD, OPTIONS"},
+        {HTTP_METHOD_OTHER, "/", "GET, HEAD, OPTIONS"},
     };
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
         ROW(rows[i].path);
