@@ -482,7 +482,7 @@ static void handle_restore(struct api_call *c)
 
 /* clang-format off */
 static const struct api_route rows[] = {
-    /* method    pattern                  roles       flags         in    handler         cost  answer                                    doc */
+    /* method    pattern                  roles       flags                        in            handler         cost  answer                                    doc */
     {HTTP_POST, "/api/v1/admin/restore",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_STREAM, &body_schema, handle_restore, NULL, "200 {status, restored_jobs, namespace}", "Bring a backup back; the body is one."},
 };
 /* clang-format on */

@@ -370,6 +370,12 @@ class Description(ApiTest):
                     needed |= {path} if required else set()
         self.assertLessEqual({"/api/v1/enqueue", "/api/v1/admin/restore"}, needed)
 
+    def test_idempotency_keys_are_described_where_they_are_taken(self):
+        key = {"$ref": "#/components/parameters/IdempotencyKey"}
+        taken = {path for path, item in self.api.get("/openapi.json").json["paths"].items()
+                 for operation in item.values() if key in operation.get("parameters", [])}
+        self.assertEqual(taken, {"/api/v1/enqueue", "/api/v1/enqueue/batch"})
+
     def test_statuses_are_described(self):
         """Refusals that a client can count on are named, not left to the default."""
         paths = self.api.get("/openapi.json").json["paths"]
