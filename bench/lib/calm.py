@@ -20,9 +20,9 @@ class Calm:
         self.repeats = repeats
         self.repeated = self.disturbed = 0
 
-    def measure(self, what, show=str):
+    def measure(self, what, show):
         """What the function gave while the host took little, or when no repeats are left. Each
-        result is printed."""
+        result is printed, as show has it."""
         while True:
             taken, spent = ticks()
             result = what()
