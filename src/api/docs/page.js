@@ -91,9 +91,13 @@ function table(caption, heads, rows) {
       element("tbody", {}, rows)));
 }
 
-// Those of the path and of the query; what every operation takes is said once, in the overview.
-function ownParameters(operation) {
-  return operation.parameters.filter((parameter) => !parameter.$ref);
+// What every operation takes is said once, in the overview.
+const COMMON = { $ref: "#/components/parameters/Namespace" };
+
+function ownParameters(description, operation) {
+  return operation.parameters
+    .filter((parameter) => parameter.$ref !== COMMON.$ref)
+    .map((parameter) => resolve(description, parameter));
 }
 
 function parameterRows(description, parameters) {
@@ -208,7 +212,7 @@ function chips(operation) {
 function article(description, method, path, operation) {
   const body = operation.requestBody && operation.requestBody.content["application/json"];
   const fields = body ? fieldRows(description, body.schema, "", [body.schema.$ref]) : [];
-  const parameters = ownParameters(operation);
+  const parameters = ownParameters(description, operation);
   const id = operation.operationId;
   return element("article", { id, "aria-labelledby": id + "-title" },
     element("h3", { id: id + "-title" },
@@ -256,7 +260,7 @@ function introduction(description) {
         element("td", {}, scheme.description)))),
     element("h4", {}, "Headers of every operation"),
     table("Headers", ["Name", "In", "Type", "Meaning"],
-      parameterRows(description, Object.values(description.components.parameters))),
+      parameterRows(description, [resolve(description, COMMON)])),
     element("h4", {}, "Error codes"),
     element("p", {}, description.components.schemas.Error.properties.code.enum.flatMap(
       (code, i) => [i ? " " : "", element("code", {}, code)])),
