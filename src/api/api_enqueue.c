@@ -36,10 +36,11 @@ struct enqueue_in {
     int64_t unique_period;
     int64_t max_retries;
     int retry_backoff;
-    int64_t retry_base_ms;
-    int64_t retry_max_ms;
+    /* All in milliseconds. Each has two names, of which one may be used. */
+    int64_t retry_base_delay, retry_base_delay_ms;
+    int64_t retry_max_delay, retry_max_delay_ms;
+    int64_t expire_after, expire_after_ms;
     struct wall scheduled_at;
-    int64_t expire_after_ms;
     struct str tags;
     struct str checkpoint;
     struct agent_in *agent;
@@ -54,8 +55,18 @@ struct enqueue_in {
     uint64_t set; /* which were present: bits of the rows below */
 };
 
-/* The row whose presence matters. */
-enum { ENQUEUE_ROW_CHAIN_STEP = 16 };
+/* The rows whose presence matters. */
+enum {
+    ROW_RETRY_BASE = 7,
+    ROW_RETRY_MAX = 8,
+    ROW_EXPIRE_AFTER = 10,
+    ROW_CHAIN_STEP = 16,
+    ROW_RETRY_BASE_MS = 21,
+    ROW_RETRY_MAX_MS = 22,
+    ROW_EXPIRE_AFTER_MS = 23,
+};
+/* The longest duration that there is. */
+#define DURATION_MS_MAX (INT64_MAX / NS_PER_MS)
 
 static const struct json_word backoff_words[] = {
     {"none", JOB_BACKOFF_NONE},
@@ -78,13 +89,13 @@ static const struct json_field enqueue_rows[] = {
     JSON_I64(struct enqueue_in, max_retries, 0, INT32_MAX, 0, "Attempts in all."),
     JSON_WORD(struct enqueue_in, retry_backoff, backoff_words, 0,
               "none, fixed, linear or exponential."),
-    JSON_DURATION(struct enqueue_in, retry_base_ms, "retry_base_delay", duration_parse, 0,
+    JSON_DURATION(struct enqueue_in, retry_base_delay, "retry_base_delay", duration_parse, 0,
                   INT64_MAX, 0, "Delay that the back-off grows from."),
-    JSON_DURATION(struct enqueue_in, retry_max_ms, "retry_max_delay", duration_parse, 0, INT64_MAX,
-                  0, "Longest delay; 0s: no cap."),
+    JSON_DURATION(struct enqueue_in, retry_max_delay, "retry_max_delay", duration_parse, 0,
+                  INT64_MAX, 0, "Longest delay; 0s: no cap."),
     JSON_TIME(struct enqueue_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
-    JSON_DURATION(struct enqueue_in, expire_after_ms, "expire_after", duration_parse, 0, INT64_MAX,
-                  0, "The job dies when it was not begun by then."),
+    JSON_DURATION(struct enqueue_in, expire_after, "expire_after", duration_parse, 0, INT64_MAX, 0,
+                  "The job dies when it was not begun by then."),
     JSON_RAW(struct enqueue_in, tags, 0, 0, "Of strings as a rule.", .told_type = "{any}",
              .told_max = LIMIT_TAGS),
     JSON_RAW(struct enqueue_in, checkpoint, LIMIT_RESULT_BYTES, 0,
@@ -101,14 +112,20 @@ static const struct json_field enqueue_rows[] = {
     JSON_OBJECT(struct enqueue_in, chain, struct api_chain, &api_chain__schema, 0,
                 "Steps that follow one another."),
     JSON_STR(struct enqueue_in, batch_id, 0, LIMIT_NAME_BYTES, 0, "Open batch to join."),
+    JSON_I64(struct enqueue_in, retry_base_delay_ms, 0, DURATION_MS_MAX, 0,
+             "retry_base_delay in milliseconds; one of the two."),
+    JSON_I64(struct enqueue_in, retry_max_delay_ms, 0, DURATION_MS_MAX, 0,
+             "retry_max_delay in milliseconds; one of the two."),
+    JSON_I64(struct enqueue_in, expire_after_ms, 0, DURATION_MS_MAX, 0,
+             "expire_after in milliseconds; one of the two."),
 };
 
 static const struct enqueue_in enqueue_init = {
     .priority = JOB_PRIORITY_NORMAL,
     .max_retries = JOB_MAX_RETRIES,
     .retry_backoff = JOB_BACKOFF_EXPONENTIAL,
-    .retry_base_ms = JOB_RETRY_BASE_MS,
-    .retry_max_ms = JOB_RETRY_MAX_MS,
+    .retry_base_delay = JOB_RETRY_BASE_MS,
+    .retry_max_delay = JOB_RETRY_MAX_MS,
 };
 
 static const struct json_schema enqueue_schema = JSON_SCHEMA(
@@ -142,6 +159,11 @@ static const struct json_schema enqueue_batch_schema =
     JSON_SCHEMA(struct enqueue_batch_in, enqueue_batch_rows);
 
 /* From there to a command */
+
+static bool is_set(const struct enqueue_in *in, unsigned row)
+{
+    return (in->set >> row & 1) != 0;
+}
 
 static bool set_agent(const struct agent_in *in, struct job *j, struct err *err)
 {
@@ -202,7 +224,7 @@ static bool set_chain(struct api_call *c, const struct enqueue_in *in, struct co
     } else {
         j->chain_id = in->chain_id;
         j->chain_step = (int32_t)in->chain_step;
-        j->has_chain_step = (in->set >> ENQUEUE_ROW_CHAIN_STEP & 1) != 0;
+        j->has_chain_step = is_set(in, ROW_CHAIN_STEP);
         if (!api_chain__adopt(c, in->chain_config, &j->chain_config, err)) {
             return false;
         }
@@ -247,19 +269,44 @@ static bool find_batch(struct api_call *c, struct str text, struct id *out)
     return found;
 }
 
+/* Lengths of time that are texts or, under another name, numbers. */
+static bool set_lengths(const struct enqueue_in *in, struct command_new *out, struct err *err)
+{
+    const struct {
+        const char *name;
+        unsigned text_row, number_row;
+        int64_t text, number;
+        int64_t *to;
+    } lengths[] = {
+        {"retry_base_delay", ROW_RETRY_BASE, ROW_RETRY_BASE_MS, in->retry_base_delay,
+         in->retry_base_delay_ms, &out->job.retry_base_ms},
+        {"retry_max_delay", ROW_RETRY_MAX, ROW_RETRY_MAX_MS, in->retry_max_delay,
+         in->retry_max_delay_ms, &out->job.retry_max_ms},
+        {"expire_after", ROW_EXPIRE_AFTER, ROW_EXPIRE_AFTER_MS, in->expire_after,
+         in->expire_after_ms, &out->expire_after_ms},
+    };
+    for (size_t i = 0; i < COUNT_OF(lengths); i++) {
+        bool by_number = is_set(in, lengths[i].number_row);
+        if (by_number && is_set(in, lengths[i].text_row)) {
+            (void)err_set(err, ERR_VALIDATION, "%s and %s_ms cannot both be set", lengths[i].name,
+                          lengths[i].name);
+            return false;
+        }
+        *lengths[i].to = by_number ? lengths[i].number : lengths[i].text;
+    }
+    return true;
+}
+
 /* Into *out, which is zero. */
 static bool to_new(struct api_call *c, const struct enqueue_in *in, struct command_new *out,
                    struct err *err)
 {
     struct job *j = &out->job;
-    out->expire_after_ms = in->expire_after_ms;
     j->payload = payload_of(in);
     out->payload_is_json = true; /* a schema has read it, or we have written it */
     j->priority = (uint8_t)in->priority;
     j->backoff = (enum job_backoff)in->retry_backoff;
     j->max_retries = (uint32_t)in->max_retries;
-    j->retry_base_ms = in->retry_base_ms;
-    j->retry_max_ms = in->retry_max_ms;
     j->unique_key = in->unique_key;
     j->unique_period_s = in->unique_key.len > 0 && in->unique_period > 0 ? in->unique_period : 0;
     j->scheduled_at = in->scheduled_at;
@@ -271,7 +318,8 @@ static bool to_new(struct api_call *c, const struct enqueue_in *in, struct comma
                       STR_ARG(in->batch_id));
         return false;
     }
-    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
+    return set_lengths(in, out, err) &&
+           api_names__internal(c, "queue", in->queue, &j->queue, err) &&
            (in->agent == NULL || set_agent(in->agent, j, err)) && set_dependencies(c, in, j, err) &&
            set_chain(c, in, out, err);
 }

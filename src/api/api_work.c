@@ -206,6 +206,7 @@ struct ack_in {
     struct str checkpoint;
     struct usage_in *usage;
     struct str agent_status;
+    struct str ack_status;
     struct str hold_reason;
     struct str step_status;
     struct str exit_reason;
@@ -216,6 +217,12 @@ static const struct json_word agent_words[] = {
     {"continue", COMMAND_AGENT_CONTINUE},
     {"done", COMMAND_AGENT_DONE},
     {"hold", COMMAND_AGENT_HOLD},
+    {NULL, 0},
+};
+/* The same for a job of any kind. */
+static const struct json_word ack_words[] = {
+    {"done", COMMAND_AGENT_NONE},
+    {"hold", COMMAND_AGENT_HOLD_ANY},
     {NULL, 0},
 };
 static const struct json_word step_words[] = {
@@ -232,6 +239,8 @@ static const struct json_word step_words[] = {
         JSON_OBJECT(struct ack_in, usage, struct usage_in, &usage_schema, 0, "What was used."),    \
         JSON_STR(struct ack_in, agent_status, 0, LIMIT_NAME_BYTES, 0,                              \
                  "Agents: how the iteration ended.", .words = agent_words),                        \
+        JSON_STR(struct ack_in, ack_status, 0, LIMIT_NAME_BYTES, 0,                                \
+                 "Any job: done, or hold to have a person look at it first.", .words = ack_words), \
         JSON_STR(struct ack_in, hold_reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "With hold."),       \
         JSON_STR(struct ack_in, step_status, 0, LIMIT_NAME_BYTES, 0, "Chains: whether to go on.",  \
                  .words = step_words),                                                             \
@@ -263,6 +272,7 @@ static const struct json_schema ack_batch_schema = JSON_SCHEMA(struct ack_batch_
 static bool to_ack(const struct ack_in *in, struct command_ack_item *out, struct err *err)
 {
     int agent;
+    int any;
     int step;
     *out = (struct command_ack_item){.lease_token = (uint64_t)in->lease_token,
                                      .has_result = in->result.len > 0,
@@ -277,12 +287,21 @@ static bool to_ack(const struct ack_in *in, struct command_ack_item *out, struct
                       STR_ARG(in->agent_status));
         return false;
     }
+    if (!api_names__word(ack_words, in->ack_status, &any)) {
+        (void)err_set(err, ERR_ACK, "ack_status: expected done or hold, got '" STR_FMT "'",
+                      STR_ARG(in->ack_status));
+        return false;
+    }
+    if (in->ack_status.len > 0 && in->agent_status.len > 0) {
+        (void)err_set(err, ERR_ACK, "ack_status and agent_status cannot both be set");
+        return false;
+    }
     if (!api_names__word(step_words, in->step_status, &step)) {
         (void)err_set(err, ERR_ACK, "step_status: expected continue or exit, got '" STR_FMT "'",
                       STR_ARG(in->step_status));
         return false;
     }
-    out->agent_status = (enum command_agent_status)agent;
+    out->agent_status = (enum command_agent_status)(in->ack_status.len > 0 ? any : agent);
     out->step_status = (enum command_step_status)step;
     return true;
 }
