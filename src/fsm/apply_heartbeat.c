@@ -49,5 +49,6 @@ void apply_heartbeat(struct machine *m, const struct command *c, struct result *
         const struct command_heartbeat_item *it = &c->heartbeat.items[i];
         r->items[i] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
     }
+    r->at = wall_add_ms(m->now, JOB_LEASE_MS);
     workers__heartbeat(m, worker);
 }

@@ -7,8 +7,17 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-/* All commands are at their first version. */
-enum { COMMAND_VERSION = 1, ENTRY_VERSION = 1 };
+enum { ENTRY_VERSION = 1 };
+
+/* The commands whose meaning has changed since their first version (docs/formats/commands.md). */
+static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
+    [COMMAND_ENQUEUE] = 2,
+};
+
+static uint8_t version_of(const struct command *c)
+{
+    return c->version != 0 ? c->version : command_newest(c->type);
+}
 
 enum { NEW_STARTS_CHAIN = 1 };
 enum { ENTRY_EVENTS = 1 };
@@ -132,6 +141,9 @@ static void encode_enqueue(const struct command *c, struct buf *out)
 {
     const struct command_enqueue *e = &c->enqueue;
     pack_text(out, e->idempotency_key);
+    if (version_of(c) >= 2 && e->idempotency_key.len > 0) {
+        pack_u64(out, e->body_hash);
+    }
     pack_bool(out, e->has_batch);
     if (e->has_batch) {
         pack_text(out, e->callback_queue);
@@ -156,6 +168,7 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
     struct command_enqueue *e = &c->enqueue;
     struct err ignored;
     e->idempotency_key = unpack_text(u);
+    e->body_hash = c->version >= 2 && e->idempotency_key.len > 0 ? unpack_u64(u) : 0;
     e->has_batch = unpack_bool(u);
     if (e->has_batch) {
         e->callback_queue = unpack_text(u);
@@ -648,11 +661,17 @@ static const struct {
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
+uint8_t command_newest(enum command_type type)
+{
+    CHECK(command_exists(type));
+    return newest[type] == 0 ? 1 : newest[type];
+}
+
 void command_encode(const struct command *c, struct buf *out)
 {
     CHECK(command_exists(c->type));
     pack_u8(out, (uint8_t)c->type);
-    pack_u8(out, COMMAND_VERSION);
+    pack_u8(out, version_of(c));
     codecs[c->type].encode(c, out);
 }
 
@@ -665,11 +684,11 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
     if (u.bad || !command_exists(type)) {
         return err_set(err, ERR_CORRUPT, "command number %u is not known to this version", type);
     }
-    if (version != COMMAND_VERSION) {
+    if (version == 0 || version > command_newest((enum command_type)type)) {
         return err_set(err, ERR_CORRUPT, "version %u of command %s is not known to this version",
                        version, words[type]);
     }
-    *out = (struct command){.type = (enum command_type)type};
+    *out = (struct command){.type = (enum command_type)type, .version = version};
     codecs[type].decode(&u, a, out);
     if (!unpack_done(&u)) {
         return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged", words[type],

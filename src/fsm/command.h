@@ -71,6 +71,7 @@ struct command_enqueue {
     struct str callback_queue;
     struct str callback_payload;
     struct str idempotency_key; /* a repeat within a day gets the first answer; empty: none */
+    uint64_t body_hash; /* of what was sent with the key: a repeat has the same; 0: not known */
 };
 
 struct command_claim {
@@ -175,6 +176,7 @@ struct command_batch_seal {
 
 struct command {
     enum command_type type;
+    uint8_t version; /* of its meaning, as it was decoded; 0 in one that is made: the newest */
     union {
         struct command_enqueue enqueue;
         struct command_claim claim;
@@ -208,6 +210,9 @@ void command_encode(const struct command *c, struct buf *out);
 /* ERR_CORRUPT when the bytes are no command that we know: on a node that applies, the end. */
 ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
                                             struct err *err);
+
+/* The newest version of a type. */
+uint8_t command_newest(enum command_type type);
 
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);

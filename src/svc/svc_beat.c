@@ -47,9 +47,8 @@ enum err_code svc_beat_command(const struct svc_caller *who, struct svc_beats *b
                                struct command *out, struct err *err)
 {
     keep_last(beats);
-    out->type = COMMAND_HEARTBEAT;
-    out->heartbeat = (struct command_heartbeat){
-        .items = SVC_CALLER_ARRAY(who, struct command_heartbeat_item, beats->count, err)};
+    *out = (struct command){.type = COMMAND_HEARTBEAT};
+    out->heartbeat.items = SVC_CALLER_ARRAY(who, struct command_heartbeat_item, beats->count, err);
     if (out->heartbeat.items == NULL) {
         return err->code;
     }
@@ -91,6 +90,7 @@ enum err_code svc_beat_answer(struct svc_beats *beats, const struct result *r, s
             return err_set(err, ERR_INTERNAL, "a heartbeat has fewer answers than jobs");
         }
         beat->status = status_of(r->items[at++].status);
+        beat->lease_expires_at = beat->status == SVC_BEAT_OK ? r->at : (struct wall){0};
     }
     return ERR_OK;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "core/duration.h"
 #include "svc/svc_names.h"
@@ -174,16 +175,14 @@ enum err_code svc_enqueue_one(const struct svc_caller *who, const struct svc_enq
                               struct command_new *room, struct command *out, struct err *err)
 {
     memset(room, 0, sizeof *room);
-    out->type = COMMAND_ENQUEUE;
-    out->enqueue = (struct command_enqueue){.jobs = room, .count = 1};
+    *out = (struct command){.type = COMMAND_ENQUEUE, .enqueue = {.jobs = room, .count = 1}};
     return fill(who, job, room, err);
 }
 
 enum err_code svc_enqueue_list(const struct svc_caller *who, size_t count, struct command *out,
                                struct err *err)
 {
-    out->type = COMMAND_ENQUEUE;
-    out->enqueue = (struct command_enqueue){.count = count, .is_list = true};
+    *out = (struct command){.type = COMMAND_ENQUEUE, .enqueue = {.count = count, .is_list = true}};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");
     }
@@ -216,8 +215,15 @@ enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command 
                               err);
 }
 
+/* Fixed for ever, because it is stored; 0 stands for one that is not known. */
+static uint64_t hash_of(struct str body)
+{
+    uint64_t hash = hash_bytes(0, body.ptr, body.len);
+    return hash == 0 ? 1 : hash;
+}
+
 enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
-                               struct str key, struct err *err)
+                               struct str key, struct str body, struct err *err)
 {
     struct buf b;
     if (key.len == 0) {
@@ -230,10 +236,25 @@ enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *com
     buf_init(&b, LIMIT_OP_BYTES);
     buf_printf(&b, "%s " STR_FMT " ", command->enqueue.is_list ? "many" : "one", STR_ARG(who->ns));
     buf_add_str(&b, key);
+    command->enqueue.body_hash = hash_of(body);
     return svc_caller_keep(who, &b, &command->enqueue.idempotency_key, err);
 }
 
-struct svc_enqueued svc_enqueue_answer(const struct result_item *item)
+enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority, struct err *err)
+{
+    enum { MOST = 100, CRITICAL_FROM = 90, HIGH_FROM = 75 };
+    if (urgency < 0 || urgency > MOST) {
+        return err_set(err, ERR_VALIDATION, "priority: expected 0 to %d, got %" PRId64, MOST,
+                       urgency);
+    }
+    *out_priority = urgency >= CRITICAL_FROM ? JOB_PRIORITY_CRITICAL
+                    : urgency >= HIGH_FROM   ? JOB_PRIORITY_HIGH
+                                             : JOB_PRIORITY_NORMAL;
+    return ERR_OK;
+}
+
+struct svc_enqueued svc_enqueue_answer(const struct svc_caller *who, const struct result_item *item,
+                                       struct str queue)
 {
     static const char *const words[RESULT_STATUS_COUNT] = {
         [RESULT_PENDING] = "pending",
@@ -241,6 +262,7 @@ struct svc_enqueued svc_enqueue_answer(const struct result_item *item)
         [RESULT_DUPLICATE] = "duplicate",
     };
     return (struct svc_enqueued){.job = item->id,
+                                 .queue = svc_names_visible(who, queue),
                                  .status = words[item->status],
                                  .is_duplicate = item->status == RESULT_DUPLICATE};
 }
