@@ -19,12 +19,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 import urllib.parse
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from children import environment
 from described import Description
 
 # How long to wait for something that should come at once: long enough for a sanitizer build on a
@@ -49,12 +52,6 @@ def binary():
     if not os.access(path, os.X_OK):
         raise RuntimeError(f"CORVO_BINARY names no program: {path!r}")
     return path
-
-
-def environment(extra=None):
-    """This process's environment without settings of ours, and with those given."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("CORVO_")}
-    return {**kept, **(extra or {})}
 
 
 def allow_files(wanted):

@@ -6,7 +6,8 @@ import tempfile
 import unittest
 
 import http2_client
-from harness import PATIENCE_S, ApiTest, RawConnection, Server, run_command, wait_until
+from harness import (PATIENCE_S, ApiTest, RawConnection, Server, environment, run_command,
+                     wait_until)
 
 
 def request(method, path, body=b"", *headers):
@@ -204,13 +205,15 @@ class Http1(ApiTest):
 
 def curl(*args):
     return subprocess.run(["curl", "--silent", "--show-error", "--max-time", "60", *args],
-                          capture_output=True, text=True, timeout=90, check=True).stdout
+                          env=environment(), capture_output=True, text=True, timeout=90,
+                          check=True).stdout
 
 
 def curl_has_http2():
     if shutil.which("curl") is None:
         return False
-    version = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=False)
+    version = subprocess.run(["curl", "--version"], env=environment(), capture_output=True, text=True,
+                             check=False)
     return "HTTP2" in version.stdout
 
 
@@ -433,10 +436,10 @@ class Settings(unittest.TestCase):
                        "admin-password =  secret#1 \n")
             file.flush()
             env = {"CORVO_MAX_PAYLOAD_SIZE": "20", "CORVO_CONFIG": file.name}
-            for args, environment, limit in ((["--max-payload-size", "30"], env, 30),
+            for args, given, limit in ((["--max-payload-size", "30"], env, 30),
                                              ([], env, 20),
                                              (["--config=" + file.name], {}, 10)):
-                with self.subTest(limit), Server(*args, env=environment) as server:
+                with self.subTest(limit), Server(*args, env=given) as server:
                     api = server.client(**{"X-API-Key": "secret#1"})
                     answer = api.post("/api/v1/enqueue", {"queue": "q", "payload": "x" * limit})
                     self.assertEqual(answer.status, 413)

@@ -109,7 +109,7 @@ class Usage(CliTest):
             words = line.split()
             program = (f'PATH="{folder}:$PATH"\n{script}\nCOMP_WORDS=({line}); '
                        f"COMP_CWORD={len(words) - 1}; _corvo; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
-            done = subprocess.run(["bash", "-c", program], capture_output=True, text=True,
+            done = subprocess.run(["bash", "-c", program], env=environment(), capture_output=True, text=True,
                                   timeout=PATIENCE_S, check=True)
             with self.subTest(line):
                 self.assertEqual(done.stdout.splitlines(), [wanted], done.stderr)
@@ -165,7 +165,7 @@ class Encrypted(CliTest):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
                         "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key,
-                        "-out", cert], check=True, capture_output=True)
+                        "-out", cert], env=environment(), check=True, capture_output=True)
         with Server("--tls-cert", cert, "--tls-key", key) as server:
             corvo = Corvo(f"https://127.0.0.1:{server.port}")
             self.ok(corvo.run("queues", "--ca-file", cert), NO_QUEUES)
