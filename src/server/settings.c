@@ -521,10 +521,10 @@ static struct log_value value_of(const struct setting *s, const struct settings 
     }
 }
 
-void settings_log(const struct settings *s, const char *version)
+void settings_log(const struct settings *s)
 {
     struct log_value values[3 + COUNT_OF(settings)] = {
-        LOG_Z("version", version), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
+        LOG_Z("version", build_release), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
     char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
     size_t count = 3;
     for (size_t i = 0; i < COUNT_OF(settings); i++) {

@@ -83,7 +83,7 @@ ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char
 
 /* Log that this version starts and what is in force, one value each; of a secret only whether there
  * is one. */
-void settings_log(const struct settings *s, const char *version);
+void settings_log(const struct settings *s);
 
 /* The text of --help. */
 void settings_help(struct buf *out);

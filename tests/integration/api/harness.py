@@ -38,6 +38,10 @@ ID = re.compile(r"\A[0-9a-z]{26}\Z")
 TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,8}[1-9])?Z\Z")
 TIMING = re.compile(r"\Aproc;dur=\d+\.\d{3}\Z")
 
+# The version of this tree, which the program under test must report.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../VERSION"), encoding="ascii") as _file:
+    VERSION = _file.read().strip()
+
 _numbers = itertools.count(1)
 _descriptions = {}
 

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 
 import http2_client
-from harness import (PATIENCE_S, ApiTest, RawConnection, Server, environment, run_command,
+from harness import (PATIENCE_S, VERSION, ApiTest, RawConnection, Server, environment, run_command,
                      wait_until)
 
 
@@ -283,7 +283,7 @@ class Http2Streams(ApiTest):
         h2 = http2_client.Connection(self.server.port, PATIENCE_S, "/api/v1/info")
         self.addCleanup(h2.close)
         status, body = h2.answer(1)
-        self.assertEqual((status, json.loads(body)["api_version"]), (200, "0.3.0"))
+        self.assertEqual((status, json.loads(body)["api_version"]), (200, VERSION))
         self.assertEqual(h2.answer(h2.request("GET", "/healthz"))[0], 200)
 
     def test_as_many_streams_as_promised(self):
@@ -532,7 +532,7 @@ class Settings(unittest.TestCase):
                 {name: said[name] for name in ("admin_password", "retention", "rate_limit_read_rps", "http_threads",
                                                "bind", "durable", "raft_advertise", "version")},
                 {"admin_password": True, "retention": "7200000ms", "rate_limit_read_rps": "0.5", "http_threads": 3,
-                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": "0.3.0"})
+                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": VERSION})
             self.assertNotIn("s3cret", "".join(server.lines))
 
     def test_a_level_that_is_none_is_info(self):

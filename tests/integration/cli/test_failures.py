@@ -86,11 +86,6 @@ class Usage(CliTest):
                 page = self.ok(self.corvo.run("man", *name.split()))
                 self.assertTrue(page.startswith(".TH \"corvo\\-"))
 
-    def test_version(self):
-        self.assertRegex(self.ok(self.corvo.run("version")), r"\Acorvo \S+ \(commit: \S+, built: ")
-        self.assertEqual(self.corvo.run("--version").stdout, self.corvo.run("version").stdout)
-        self.assertIn('"commit"', self.ok(self.corvo.run("version", "--output", "json")))
-
     def test_the_environment_and_the_flag_name_the_server(self):
         done = self.corvo.run("queues", env={"CORVO_URL": "http://127.0.0.1:2"})
         self.assertIn("127.0.0.1:2", done.stderr)
