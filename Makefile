@@ -8,10 +8,14 @@ PEER_ROUNDS ?= 3
 
 UI_SOAK_MINUTES ?= 60
 
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+DESTDIR ?=
+
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -38,6 +42,14 @@ profile: deps ## Count anew what of the server runs how often, for the release t
 
 run: build ## Build the release and start the server
 	@exec build/release/corvo server
+
+# After "make build" as a user, "sudo make install" only copies.
+install: ## Install the release below PREFIX (and DESTDIR): program, manual, completions, unit, configuration
+	@test -x build/release/corvo || $(MAKE) build
+	@PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR) tools/install.sh install build/release/corvo
+
+uninstall: ## Remove what make install installed; a changed configuration and all data stay
+	@PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR) tools/install.sh uninstall
 
 man: build ## Write the manual pages: build/release/man
 	@cmake --build --preset release --target man

@@ -23,7 +23,7 @@
 
 enum {
     SETTINGS_BYTES_MAX = 4 << 20,
-    HELP_BYTES_MAX = 64 << 10,
+    TEXT_BYTES_MAX = 64 << 10,
     USER_AGENT_BYTES = 64,
     FILES_MIN = 1024,
     FILES_OWN = 640, /* not for clients: the store's tables, the log, the view, webhooks */
@@ -283,11 +283,20 @@ static int run(struct server *s)
     return 0;
 }
 
+static int print(void (*write)(struct buf *out))
+{
+    struct buf text;
+    buf_init(&text, TEXT_BYTES_MAX);
+    write(&text);
+    bool ok = fwrite(text.ptr, 1, text.len, stdout) == text.len && fflush(stdout) == 0;
+    buf_deinit(&text);
+    return ok ? 0 : 1;
+}
+
 int server_main(int argc, char **argv, char **environment)
 {
     struct server s = {.arena = arena_new(SETTINGS_BYTES_MAX)};
     struct err err;
-    struct buf help;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size fails instead */
     s.files = os_process_raise_files();
@@ -299,13 +308,10 @@ int server_main(int argc, char **argv, char **environment)
         arena_free(s.arena);
         return 1;
     }
-    if (s.settings.help) {
-        buf_init(&help, HELP_BYTES_MAX);
-        settings_help(&help);
-        (void)fwrite(help.ptr, 1, help.len, stdout);
-        buf_deinit(&help);
+    if (s.settings.help || s.settings.sample) {
+        int code = print(s.settings.help ? settings_help : settings_sample);
         arena_free(s.arena);
-        return 0;
+        return code;
     }
     log_configure(log_level_of(s.settings.log_level), format_of(s.settings.log_format));
     return run(&s);

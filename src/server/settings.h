@@ -56,6 +56,7 @@ struct settings {
     struct str log_format;
     struct str config; /* the file */
     bool help;
+    bool sample; /* print a sample configuration instead of running */
     int64_t raft_shards;
     bool bootstrap;
     bool bootstrap_given; /* by any source, whatever its value */
@@ -87,3 +88,6 @@ void settings_log(const struct settings *s);
 
 /* The text of --help. */
 void settings_help(struct buf *out);
+
+/* A configuration file that changes nothing: every setting that has an effect, as a comment. */
+void settings_sample(struct buf *out);
