@@ -15,7 +15,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -56,6 +56,10 @@ man: build ## Write the manual pages: build/release/man
 
 test: deps-test ## Run everything that gates a landing (.ci/run calls this)
 	@python3 tools/gate.py
+
+fresh: ## Run make run and make test in a fresh Debian root with an empty environment (needs root)
+	@tools/install_deps.sh fresh
+	@tools/fresh.py --test
 
 dev: deps-test ## Build with debugging and run the unit tests
 	@python3 tools/gate.py "dev build" "dev tests"
