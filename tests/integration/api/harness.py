@@ -102,7 +102,11 @@ def metric(api, name):
 
 
 class Server:
-    """One process. Without a data_dir of the caller's it gets a folder, and removes it again."""
+    """One process. Without a data_dir of the caller's it gets a folder, and removes it again.
+
+    A search waits for the view as long as a test would: on a busy machine the view may be late, and
+    a test of what is found must not depend on that. A test of lateness sets --view-wait itself.
+    """
 
     def __init__(self, *args, env=None, data_dir=None, limits=None):
         self.binary = binary()
@@ -117,7 +121,7 @@ class Server:
         self.port, self.ready = None, threading.Event()
         self.process = subprocess.Popen(
             [self.binary, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder,
-             "--free-space-min", "0", *self.args],
+             "--free-space-min", "0", "--view-wait", f"{PATIENCE_S}s", *self.args],
             env=environment(self.env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=set_limits(self.limits))

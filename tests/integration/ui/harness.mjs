@@ -44,7 +44,8 @@ export class Server {
   }
 
   async run(bind) {
-    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0", ...this.args];
+    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0",
+      "--view-wait", "30s", ...this.args];
     this.process = spawn(need("CORVO_BINARY"), command, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
     this.exited = new Promise((done) => this.process.once("exit", done));
     this.port = await new Promise((done, failed) => {
