@@ -58,16 +58,16 @@ static enum err_code unload(struct load *l, struct err *err)
 
 static enum err_code load(struct load *l, struct id id, struct str doc, struct err *err)
 {
-    enum err_code code = ERR_OK;
-    if (l->count == LOAD_JOBS || (l->count > 0 && l->docs.len + doc.len > LOAD_BYTES)) {
-        code = unload(l, err);
+    bool full = l->count == LOAD_JOBS || (l->count > 0 && l->docs.len + doc.len > LOAD_BYTES);
+    if (full && unload(l, err) != ERR_OK) {
+        return err->code;
     }
     l->place[l->count].id = id;
     l->place[l->count].at = l->docs.len;
     l->place[l->count].len = doc.len;
     l->count++;
     buf_add_str(&l->docs, doc);
-    return code;
+    return ERR_OK;
 }
 
 static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct err *err)
