@@ -148,11 +148,16 @@ static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
     return NULL;
 }
 
+static uint64_t lag_of(const struct view *v)
+{
+    return engine_feed_waiting(v->feed) + atomic_load(&v->unread);
+}
+
 static void note_lag(struct view *v, struct view_ask *ask)
 {
     ask->lag = 0;
     if (ask->index < ask->wait_index) {
-        uint64_t lag = engine_feed_waiting(v->feed);
+        uint64_t lag = lag_of(v);
         ask->lag = lag == 0 ? 1 : lag; /* something was missing in any case */
     }
 }
@@ -378,7 +383,7 @@ void view_status(struct view *v, struct view_status *out)
     uv_mutex_lock(&v->lock);
     *out = v->status;
     out->index = v->complete;
-    out->lag = engine_feed_waiting(v->feed);
+    out->lag = lag_of(v);
     uv_mutex_unlock(&v->lock);
 }
 

@@ -63,7 +63,7 @@ struct view_ask {
                        run was not called. What goes wrong inside run is run's to tell: its
                        functions say ERR_SEARCH when ask_ms were over or it was cut short */
     uint64_t index; /* the watermark that run saw */
-    uint64_t lag;   /* changed jobs that it did not see */
+    uint64_t lag;   /* changed jobs that it may not have seen; see view_status */
     /* private */
     struct msg msg;
     struct view *view;
@@ -84,7 +84,9 @@ void view_shorten(struct view_ask *ask, int64_t ms);
 
 struct view_status {
     uint64_t index;    /* watermark of the rows */
-    uint64_t lag;      /* changed jobs not yet written */
+    uint64_t lag;      /* changed jobs not yet written. While the copy is made or compared as a
+                          whole, which of them have changed is not known: those not yet looked at
+                          count, so that the number is never too small */
     uint64_t text_lag; /* written jobs that the full text does not know yet */
     uint64_t written;  /* rows since start */
     bool rebuilding;
