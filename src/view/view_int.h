@@ -218,7 +218,10 @@ struct view {
     uv_mutex_t lock; /* guards what follows */
     uv_cond_t moved; /* something in it changed */
     struct view_ask *first, **last;
-    uint32_t ask_count;
+    struct {
+        uint32_t waiting, running;
+        uint64_t refused;
+    } asks[VIEW_KIND_COUNT];
     uint32_t running; /* questions that use the file */
     bool swapping;    /* none may begin */
     bool stopping;

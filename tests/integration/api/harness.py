@@ -116,7 +116,7 @@ class Server:
         self.port, self.ready = None, threading.Event()
         self.process = subprocess.Popen(
             [self.binary, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder,
-             "--free-space-min", "0", *self.args],
+             "--free-space-min", "0", "--view-wait", f"{PATIENCE_S}s", *self.args],
             env=environment(self.env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=set_limits(self.limits))
