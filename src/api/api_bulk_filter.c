@@ -107,6 +107,7 @@ void api_bulk_filter__begin(struct api_call *c)
         api_call__fail(c, ERR_BULK, "filter: %s", err.msg);
         return;
     }
+    c->ask_kind = view_search_kind(&f->filter);
     api_call__ask(c, look, looked);
 }
 
@@ -163,7 +164,10 @@ void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
         svc_bulk_found(page);
         return;
     }
-    f->ask = (struct view_ask){
-        .run = run_find, .done = find_done, .reply_to = page->reply_to, .data = f};
+    f->ask = (struct view_ask){.run = run_find,
+                               .done = find_done,
+                               .reply_to = page->reply_to,
+                               .data = f,
+                               .kind = view_search_kind(&f->filter)};
     view_ask(view, &f->ask);
 }

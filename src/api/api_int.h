@@ -54,7 +54,9 @@ struct api_call {
 
     /* a question to the view, or its being made anew, under way */
     bool ask_busy;
-    bool ask_text; /* it is about the texts; said before it is asked */
+    bool ask_text; /* it is about the full text; this and what it costs are said before it is asked
+                    */
+    enum view_kind ask_kind;
     bool rebuild_busy;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);

@@ -303,6 +303,27 @@ static void write_times(struct buf *out, const char *name, const char *help,
     buf_printf(out, "\n%s_count %" PRIu64 "\n", name, below);
 }
 
+/* Questions to the view, by what they cost. */
+static void write_questions(struct buf *out, const struct api_numbers *v)
+{
+    static const struct {
+        const char *name, *type, *help;
+    } families[] = {
+        {"corvo_searches_running", "gauge", "Searches that are being answered, by kind."},
+        {"corvo_searches_waiting", "gauge", "Searches that wait for the view or for a thread."},
+        {"corvo_searches_refused_total", "counter", "Searches refused: too many were waiting."},
+    };
+    for (unsigned i = 0; i < COUNT_OF(families); i++) {
+        family(out, families[i].name, families[i].type, families[i].help);
+        for (unsigned k = 0; k < VIEW_KIND_COUNT; k++) {
+            const uint64_t values[COUNT_OF(families)] = {
+                v->mirror.asks[k].running, v->mirror.asks[k].waiting, v->mirror.asks[k].refused};
+            buf_printf(out, "%s{kind=\"%s\"} %" PRIu64 "\n", families[i].name,
+                       view_kind_name((enum view_kind)k), values[i]);
+        }
+    }
+}
+
 /* Queues */
 
 /* What the contract lists; it leaves cancelled jobs out. */
@@ -453,6 +474,7 @@ void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v
                 &v->engine.queue_times);
     write_times(out, "corvo_raft_apply_time_seconds",
                 "Time of a log entry until it is committed and applied.", &v->engine.apply_times);
+    write_questions(out, v);
     write_routes(&(struct exposition){.m = m, .asking = asking, .out = out});
     if (v->cut) {
         number(out, "corvo_metrics_errors_total", "counter",

@@ -371,6 +371,7 @@ static void search(struct api_call *c, const struct api_search_in *in)
                                         : (uint32_t)in->limit,
     };
     c->data = s;
+    c->ask_kind = view_search_kind(&s->filter);
     api_call__ask(c, run_search, api_call__reply_asked);
 }
 
@@ -508,6 +509,7 @@ static void handle_words(struct api_call *c)
     *words = (struct view_words){.ns = c->ns, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
     c->ask_text = true;
+    c->ask_kind = VIEW_KIND_TEXTS; /* what no word matches is looked for in every text */
     api_call__ask(c, run_words, api_call__reply_asked);
 }
 

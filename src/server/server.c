@@ -157,6 +157,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.bulk = s->bulk;
     api.view = s->view;
     api.webhooks = s->webhooks;
+    api.webhook_guard = s->webhook_guard;
     api.version = build_release;
     api.node_id = zero_terminated(s, set->node_id);
     api.raft_store = zero_terminated(s, set->raft_store);
@@ -182,6 +183,8 @@ static enum err_code open_http(struct server *s, struct err *err)
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
+    outgoing_guard_add_own(s->webhook_guard,
+                           (const struct sockaddr *)&http_server_addr(s->http, 0)->sockaddr);
     api_set_server(s->api, s->http, http_url(s));
     return ERR_OK;
 }
