@@ -20,6 +20,7 @@
 #include "http/http_request.h"
 #include "json/json_schema.h"
 #include "json/json_write.h"
+#include "svc/svc_caller.h"
 
 struct api_call {
     struct api *api;
@@ -123,6 +124,12 @@ void api_call__stream_events(struct api_call *c, const struct http_watch *watch)
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
 
+/* For whom svc works. */
+static inline struct svc_caller api_call__caller(const struct api_call *c)
+{
+    return (struct svc_caller){.engine = c->api->config.engine, .ns = c->ns, .arena = c->arena};
+}
+
 /* api_call.c: ways to the engine */
 
 /* What the call's thread sends its commands by. */
@@ -181,18 +188,6 @@ bool api_names__is_visible(const struct api_call *c, struct str internal);
  * into; false when there is none. Any thread. */
 ATTR_NODISCARD bool api_names__read_job_by_id(const struct api_call *c, struct id id,
                                               struct buf *doc, struct job *out);
-/* The same by the id's text. */
-ATTR_NODISCARD bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc,
-                                        struct job *out);
-/* The same; the call ends with 404 when there is none. */
-ATTR_NODISCARD bool api_names__job(struct api_call *c, struct str text, struct buf *doc,
-                                   struct job *out);
-/* Whether it is an id that the caller may name. In the default namespace that is every id, whether
- * there is such a job or not; in others only that of a job of theirs. */
-ATTR_NODISCARD bool api_names__may_name(struct api_call *c, struct str text, struct id *out);
-/* The same; the call ends with 404 when it is not. */
-ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struct id *out);
-
 /* api_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
  * for RESULT_DUPLICATE. */
 void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status);

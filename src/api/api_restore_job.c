@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
-#include "api/api_chain_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
+#include "svc/svc_chain.h"
+#include "svc/svc_names.h"
 
 /* Rows */
 
@@ -250,8 +251,9 @@ static bool read_basics(struct api_call *c, const struct job_in *in, struct job 
     j->retry_max_ms = in->retry_max_delay_ms;
     j->tags = in->tags;
     j->checkpoint = in->checkpoint;
-    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
-           api_chain__adopt(c, in->chain_config, &j->chain_config, err);
+    struct svc_caller who = api_call__caller(c);
+    return svc_names_internal(&who, "queue", in->queue, &j->queue, err) == ERR_OK &&
+           svc_chain_adopt(&who, in->chain_config, &j->chain_config, err) == ERR_OK;
 }
 
 static void read_times(const struct job_in *in, struct job *j)

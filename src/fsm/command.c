@@ -232,7 +232,7 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
         struct command_ack_item *it = &c->ack.items[i];
         it->id = id_unpack(u);
         it->lease_token = unpack_varint(u);
-        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD);
+        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD_ANY);
         it->step_status = (enum command_step_status)unpack_choice(u, COMMAND_STEP_EXIT);
         it->has_result = unpack_bool(u);
         it->result = it->has_result ? unpack_text(u) : STR_EMPTY;

@@ -87,7 +87,8 @@ enum command_agent_status {
     COMMAND_AGENT_NONE,
     COMMAND_AGENT_DONE,
     COMMAND_AGENT_CONTINUE,
-    COMMAND_AGENT_HOLD
+    COMMAND_AGENT_HOLD,
+    COMMAND_AGENT_HOLD_ANY /* a hold, whether it is an agent's job or not */
 };
 enum command_step_status { COMMAND_STEP_NONE, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT };
 

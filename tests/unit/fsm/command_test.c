@@ -140,7 +140,7 @@ static void command__keeps_every_action_and_status(void **state)
         c.queue.action = (enum command_queue_action)i;
         expect_round_trip(&c);
     }
-    for (unsigned agent = 0; agent <= COMMAND_AGENT_HOLD; agent++) {
+    for (unsigned agent = 0; agent <= COMMAND_AGENT_HOLD_ANY; agent++) {
         for (unsigned step = 0; step <= COMMAND_STEP_EXIT; step++) {
             struct command_ack_item item = {.id = samples_id(1),
                                             .has_result = true,
