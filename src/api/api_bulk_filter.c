@@ -103,6 +103,10 @@ void api_bulk_filter__begin(struct api_call *c)
     struct found *f = API_NEW(c, struct found);
     struct err err;
     b->found = f;
+    if (!api_search__members_known(b->filter, &err)) {
+        api_call__fail(c, ERR_VALIDATION, "filter: %s", err.msg);
+        return;
+    }
     if (!read_filter(c, b->filter, &f->filter, &err)) {
         api_call__fail(c, ERR_BULK, "filter: %s", err.msg);
         return;
@@ -158,7 +162,9 @@ void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
     f->page = page;
     f->call.arena = arena_new(FIND_ARENA_BYTES);
     f->call.ns = page->ns;
-    if (!read_filter(&f->call, page->filter, &f->filter, &page->err)) {
+    /* One with an unknown member was put by a version that passed over those. */
+    if (!api_search__members_known(page->filter, &page->err) ||
+        !read_filter(&f->call, page->filter, &f->filter, &page->err)) {
         arena_free(f->call.arena);
         free(f);
         svc_bulk_found(page);

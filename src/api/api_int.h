@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "api/api.h"
 #include "api/api_document_int.h" /* IWYU pragma: export */
 #include "api/api_limiter_int.h"  /* IWYU pragma: export */
@@ -88,6 +90,7 @@ struct api {
     struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
     struct engine_lane lanes[API_LOOPS_MAX];
     struct api_hub_counts *hub_counts;
+    atomic_bool restoring; /* a restore is under way */
 };
 
 /* api_call.c: the ends of a call */

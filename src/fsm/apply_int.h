@@ -172,6 +172,8 @@ void batches__seal(struct machine *m, struct batch *b);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
 /* From a backup, unless there is one of this id. */
+/* Is there such a batch, finished or not? */
+bool batches__is_known(struct machine *m, struct id id);
 void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);

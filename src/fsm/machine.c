@@ -55,9 +55,32 @@ void machine__refuse(struct machine *m, struct result *r, enum err_code code, co
     r->message = arena_str(m->arena, str_from(text, len));
 }
 
+static bool is_taken(struct machine *m, struct id id)
+{
+    struct job j;
+    enum store_family family;
+    struct str key = str_from(id.b, ID_BYTES);
+    if (jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
+        map_find(&m->schedules, key) != NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < m->policy_count; i++) {
+        if (id_eq(m->policies[i]->id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ids of this log are all different. One that was restored may have come from another, and lie
+ * ahead: it is passed over. Whether there can be such a one, newest_id says. */
 struct id machine__new_id(struct machine *m)
 {
-    return id_make(m->now, m->index, m->next_number++);
+    struct id id = id_make(m->now, m->index, m->next_number++);
+    while (id_cmp(id, m->newest_id) <= 0 && is_taken(m, id)) {
+        id = id_make(m->now, m->index, m->next_number++);
+    }
+    return id;
 }
 
 void *machine__alloc(struct machine *m, size_t size)
@@ -168,6 +191,34 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     return code;
 }
 
+/* The largest id among the keys of a family that begin with these bytes. */
+static void note_newest(struct machine *m, unsigned family, struct str prefix)
+{
+    char past[1 + ID_BYTES];
+    memset(past, 0xff, sizeof past);
+    memcpy(past, prefix.ptr, prefix.len);
+    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, family, STR_EMPTY);
+    kv_iter_seek_back(it, str_from(past, prefix.len + ID_BYTES));
+    if (kv_iter_valid(it)) {
+        struct str key = kv_iter_key(it);
+        if (key.len == prefix.len + ID_BYTES && str_starts_with(key, prefix)) {
+            struct id id = id_from_bytes(key.ptr + prefix.len);
+            m->newest_id = id_cmp(id, m->newest_id) > 0 ? id : m->newest_id;
+        }
+    }
+    store_end_walk(it);
+}
+
+static void load_newest(struct machine *m)
+{
+    static const char kinds[] = {STORE_KIND_BATCH, STORE_KIND_SCHEDULE, STORE_KIND_POLICY};
+    note_newest(m, STORE_LIVE, STR(""));
+    note_newest(m, STORE_DONE, STR(""));
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        note_newest(m, STORE_META, str_from(&kinds[i], 1));
+    }
+}
+
 static enum err_code load(struct machine *m, struct err *err)
 {
     queues__load(m);
@@ -181,6 +232,7 @@ static enum err_code load(struct machine *m, struct err *err)
     apply_policy__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
+    load_newest(m);
     return load_jobs(m, err);
 }
 

@@ -153,6 +153,7 @@ struct machine {
     struct bulk **bulks; /* by id, that is in the order of their creation */
     uint32_t bulk_count;
     struct throughput throughput;
+    struct id newest_id; /* no restored thing has a larger one; a hint: see machine__new_id */
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 
     /* of the entry that is being applied */

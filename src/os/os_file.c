@@ -119,6 +119,27 @@ enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count, ui
     return ERR_OK;
 }
 
+enum err_code os_file_read_at(int fd, void *bytes, size_t size, uint64_t offset, size_t *out_n,
+                              struct err *err)
+{
+    *out_n = 0;
+    while (*out_n < size) {
+        ssize_t n =
+            pread(fd, (char *)bytes + *out_n, size - *out_n, (off_t)(offset + (uint64_t)*out_n));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return err_from_errno(err, "read");
+        }
+        if (n == 0) {
+            break;
+        }
+        *out_n += (size_t)n;
+    }
+    return ERR_OK;
+}
+
 enum err_code os_file_zero(int fd, uint64_t from, uint64_t to, struct err *err)
 {
     CHECK(from <= to);

@@ -464,6 +464,7 @@ static void same_restored(const struct command_restore_item *got,
                           const struct command_restore_item *want)
 {
     assert_int_equal(got->kind, want->kind);
+    assert_int_equal(got->any_id, want->any_id);
     same_id(got->id, want->id);
     expect_str(got->name, want->name);
     assert_int_equal(got->place, want->place);
