@@ -92,6 +92,7 @@ static void submit_claim(struct api_call *c, uint32_t count,
                                            .queue_count = in->queues_count,
                                            .worker_id = in->worker_id,
                                            .hostname = in->hostname,
+                                           .ns = c->ns,
                                            .lease_ms = lease_s * 1000,
                                            .count = count};
     api_call__submit(c, &command,
@@ -591,6 +592,7 @@ static void handle_heartbeat(struct api_call *c)
     struct err err;
     size_t count = count_members(in->jobs);
     c->data = b;
+    command.heartbeat.ns = c->ns;
     if (count > LIMIT_HEARTBEAT_JOBS) {
         api_call__fail(c, ERR_VALIDATION, "jobs has more than %d items", LIMIT_HEARTBEAT_JOBS);
         return;
