@@ -58,6 +58,8 @@ enum {
     LIMIT_WEBHOOK_SECRET_BYTES = 1024,       /* keys of HMAC-SHA256 gain nothing past 64 */
     LIMIT_WEBHOOK_ERROR_BYTES  = 256,        /* what went wrong last: one line */
     LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
+    LIMIT_WORKERS            = 10000,        /* rows of workers: with the next, 50 MB */
+    LIMIT_WORKER_QUEUES_BYTES = 4096,        /* of the names of queues in a row, as JSON; the first that fit are kept */
     LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
     LIMIT_STEP_DOCS          = 5000,         /* documents that one step of a purge, clear or delete looks at, for the same reason */

@@ -95,6 +95,12 @@ bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_fam
 bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, enum err_code code,
                        struct result *r);
 
+/* Did the worker that had the last claim end it so already? Then its answer was lost, and it asks
+ * again. A token of 0 names no claim. */
+bool jobs__was_ended(const struct job *j, uint64_t token, enum job_ended how);
+
+void jobs__forget_end(struct job *j);
+
 /* Append an error entry to j, whose count goes up; j is written by the caller. */
 void jobs__add_error(struct machine *m, struct job *j, struct str error, struct str backtrace);
 
@@ -118,6 +124,9 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in);
 /* An attempt failed: by the rules of retries the job waits or ends. r may be NULL. */
 void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
                  struct result *r);
+/* What end__failed answered to the worker that ended j so, of a job that is as it was left then, or
+ * went on by itself. */
+void end__failed_again(const struct job *j, struct result *r);
 
 /* queues.c */
 struct queue *queues__find(const struct machine *m, struct str name);
@@ -192,10 +201,9 @@ void dependencies__met(struct machine *m, struct id done);
 void dependencies__close(struct machine *m);
 
 /* workers.c */
-void workers__seen(struct machine *m, struct str id, struct str hostname, const struct str *queues,
-                   size_t queue_count);
-bool workers__is_stale(const struct machine *m, struct str id, struct wall now);
-void workers__heartbeat(struct machine *m, struct str id);
+void workers__seen(struct machine *m, const struct command_claim *c);
+bool workers__is_stale(struct machine *m, const struct command_claim *c, struct wall now);
+void workers__heartbeat(struct machine *m, struct str ns, struct str id);
 void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
                    void *data);
 void workers__prune(struct machine *m, unsigned limit);

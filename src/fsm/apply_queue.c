@@ -101,6 +101,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
         q->rec.paused = false;
         q->rec.max_concurrency = 0;
         queues__touch(m, q);
+        queues__ready(m, q); /* what this step leaves may be claimed */
     }
     bool end = remove_some(m, c, q, until, r);
     r->until = until;

@@ -41,6 +41,7 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
     }
     bool over = job_state_is_terminal(j.state);
     j.version = 0;
+    jobs__forget_end(&j);
     if (!over && j.waits_for.len > 0) {
         (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */
     }

@@ -7,8 +7,19 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-/* All commands are at their first version. */
-enum { COMMAND_VERSION = 1, ENTRY_VERSION = 1 };
+enum { ENTRY_VERSION = 1 };
+
+/* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
+ * old one does what it always did: m->version tells the functions that apply it. */
+static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
+    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 2,  [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2, [COMMAND_BULK_STEP] = 2,
+};
+
+static uint8_t version_of(const struct command *c)
+{
+    return c->version != 0 ? c->version : command_newest(c->type);
+}
 
 enum { NEW_STARTS_CHAIN = 1 };
 enum { ENTRY_EVENTS = 1 };
@@ -185,6 +196,9 @@ static void encode_claim(const struct command *c, struct buf *out)
     for (size_t i = 0; i < cl->queue_count; i++) {
         pack_text(out, cl->queues[i]);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, cl->ns);
+    }
 }
 
 static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
@@ -199,6 +213,7 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
         cl->queues[i] = unpack_text(u);
     }
+    cl->ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void encode_ack(const struct command *c, struct buf *out)
@@ -274,6 +289,9 @@ static void encode_heartbeat(const struct command *c, struct buf *out)
         pack_text(out, it->checkpoint);
         pack_tokens(out, &it->usage);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, c->heartbeat.ns);
+    }
 }
 
 static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *c)
@@ -288,6 +306,7 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
         it->checkpoint = unpack_text(u);
         it->usage = unpack_tokens(u);
     }
+    c->heartbeat.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void pack_ids(struct buf *out, const struct id *ids, size_t count)
@@ -648,11 +667,17 @@ static const struct {
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
+uint8_t command_newest(enum command_type type)
+{
+    CHECK(command_exists(type));
+    return newest[type] == 0 ? 1 : newest[type];
+}
+
 void command_encode(const struct command *c, struct buf *out)
 {
     CHECK(command_exists(c->type));
     pack_u8(out, (uint8_t)c->type);
-    pack_u8(out, COMMAND_VERSION);
+    pack_u8(out, version_of(c));
     codecs[c->type].encode(c, out);
 }
 
@@ -665,11 +690,11 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
     if (u.bad || !command_exists(type)) {
         return err_set(err, ERR_CORRUPT, "command number %u is not known to this version", type);
     }
-    if (version != COMMAND_VERSION) {
+    if (version == 0 || version > command_newest((enum command_type)type)) {
         return err_set(err, ERR_CORRUPT, "version %u of command %s is not known to this version",
                        version, words[type]);
     }
-    *out = (struct command){.type = (enum command_type)type};
+    *out = (struct command){.type = (enum command_type)type, .version = version};
     codecs[type].decode(&u, a, out);
     if (!unpack_done(&u)) {
         return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged", words[type],

@@ -78,6 +78,7 @@ struct command_claim {
     size_t queue_count;
     struct str worker_id;
     struct str hostname;
+    struct str ns; /* whose worker it is; empty: the default one's */
     int64_t lease_ms;
     uint32_t count;
 };
@@ -129,6 +130,7 @@ struct command_heartbeat_item {
 struct command_heartbeat {
     struct command_heartbeat_item *items;
     size_t count;
+    struct str ns; /* whose worker it is; empty: the default one's */
 };
 
 struct command_replay {
@@ -175,6 +177,7 @@ struct command_batch_seal {
 
 struct command {
     enum command_type type;
+    uint8_t version; /* of its meaning, as it was decoded; 0 in one that is made: the newest */
     union {
         struct command_enqueue enqueue;
         struct command_claim claim;
@@ -208,6 +211,9 @@ void command_encode(const struct command *c, struct buf *out);
 /* ERR_CORRUPT when the bytes are no command that we know: on a node that applies, the end. */
 ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
                                             struct err *err);
+
+/* The newest version of a type. */
+uint8_t command_newest(enum command_type type);
 
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);

@@ -346,6 +346,7 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
             check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
         }
         m->results[i] = (struct result){0};
+        m->version = c.version;
         appliers[c.type](m, &c, &m->results[i]);
     }
     end_entry(m);
@@ -454,9 +455,9 @@ uint32_t machine_claimable_count(const struct machine *m, struct str queue, stru
     return waiting < places ? waiting : places;
 }
 
-bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now)
+bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
 {
-    return worker_id.len > 0 && workers__is_stale(m, worker_id, now);
+    return workers__is_stale(m, c, now);
 }
 
 struct store *machine_store(struct machine *m)

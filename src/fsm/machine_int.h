@@ -77,13 +77,13 @@ struct batch {
 };
 
 struct worker {
-    struct map_node node; /* by id */
+    struct map_node node; /* by its name inside, see workers.c */
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
     struct str hostname, queues; /* texts point into own memory */
     char *texts;
-    char id[];
+    char name[];
 };
 
 struct schedule {
@@ -161,6 +161,7 @@ struct machine {
     struct wall now;
     uint64_t index;
     uint32_t next_number; /* for ids */
+    uint8_t version;      /* of the command that is being applied */
     bool events_on;
     struct store_event_block events;
     struct queue *dirty_queues;

@@ -3,8 +3,12 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* Every record begins with its version; all of them are at their first. */
+/* Every record begins with its version; all but policies are at their first. */
 enum { RECORD_VERSION = 1 };
+
+/* A policy of the default namespace meant the jobs of all in the first version, and means its own
+ * in the second. The layout is the same; those of other namespaces stay at the first. */
+enum { POLICY_OWN_VERSION = 2 };
 
 static struct unpack begin(struct str value)
 {
@@ -196,7 +200,7 @@ bool store_record_decode_webhook(struct str value, struct store_webhook *out)
 
 void store_record_encode_policy(const struct store_policy *p, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, p->ns.len == 0 && !p->all_namespaces ? POLICY_OWN_VERSION : RECORD_VERSION);
     pack_u8(out, p->enabled ? 1 : 0);
     pack_u8(out, p->all ? 1 : 0);
     pack_i64(out, p->created_at.ns);
@@ -209,7 +213,8 @@ void store_record_encode_policy(const struct store_policy *p, struct buf *out)
 
 bool store_record_decode_policy(struct str value, struct store_policy *out)
 {
-    struct unpack u = begin(value);
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
     out->enabled = unpack_bool(&u);
     out->all = unpack_bool(&u);
     out->created_at.ns = unpack_i64(&u);
@@ -218,7 +223,9 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
     out->queue = unpack_text(&u);
     out->tag_key = unpack_text(&u);
     out->tag_value = unpack_text(&u);
-    return unpack_done(&u);
+    out->all_namespaces = version == RECORD_VERSION && out->ns.len == 0;
+    return unpack_done(&u) &&
+           (version == RECORD_VERSION || (version == POLICY_OWN_VERSION && out->ns.len == 0));
 }
 
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)

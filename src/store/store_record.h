@@ -75,7 +75,8 @@ struct store_webhook {
 
 /* Whether an agent's job waits for a person. A member that is empty asks nothing. */
 struct store_policy {
-    struct str ns; /* whose jobs it means; empty: the default one, which sees all */
+    struct str ns;       /* whose jobs it means; empty: those of the default one */
+    bool all_namespaces; /* jobs of every namespace; only for a policy of the default one */
     struct str name;
     struct str queue; /* internal name */
     struct str tag_key;

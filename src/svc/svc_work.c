@@ -63,6 +63,7 @@ enum err_code svc_work_claim(const struct svc_caller *who, const struct svc_work
                                         .queue_count = in->queues_count,
                                         .worker_id = in->worker_id,
                                         .hostname = in->hostname,
+                                        .ns = who->ns,
                                         .lease_ms = lease_seconds(in) * 1000,
                                         .count = svc_work_fetch_count(in)};
     *out_wait_ms = wait_s * 1000 - (wait_s >= WAIT_S_LONG ? EARLY_LONG_MS : EARLY_MS);
