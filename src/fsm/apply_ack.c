@@ -138,6 +138,11 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         const struct command_ack_item *it = &c->ack.items[i];
         struct job j;
         enum store_family family;
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
         if (jobs__need(m, it->id, &j, &family, r) && may_ack(m, &j, it, r)) {
             acknowledge(m, &j, it);
             r->affected++;
