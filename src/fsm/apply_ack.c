@@ -156,6 +156,11 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         const struct command_ack_item *it = &c->ack.items[i];
         struct job j;
         enum store_family family;
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
         bool there = jobs__need(m, it->id, &j, &family, r);
         if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
             r->affected++; /* the answer was lost; it is the same again */

@@ -7,8 +7,6 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-enum { ENTRY_VERSION = 1 };
-
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
@@ -707,7 +705,7 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
 
 void command_entry_begin(struct buf *out, struct wall now, bool events)
 {
-    pack_u8(out, ENTRY_VERSION);
+    pack_u8(out, COMMAND_ENTRY_VERSION);
     pack_u8(out, events ? ENTRY_EVENTS : 0);
     pack_u16(out, 0);
     pack_u32(out, 0);
@@ -762,9 +760,9 @@ static bool is_padding(struct unpack *u, size_t entry_len)
 enum err_code command_entry_decode(struct str bytes, struct command_entry *out, struct err *err)
 {
     struct unpack u = unpack_from(bytes);
-    uint8_t version = unpack_u8(&u);
-    if (version != ENTRY_VERSION) {
-        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", version);
+    out->version = unpack_u8(&u);
+    if (out->version == 0 || out->version > COMMAND_ENTRY_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", out->version);
     }
     uint8_t flags = unpack_u8(&u);
     uint16_t zero = unpack_u16(&u);

@@ -221,8 +221,14 @@ const char *command_word(enum command_type type);
 /* Whether there is a command of this number: they have gaps. */
 bool command_exists(unsigned type);
 
+/* The version of an entry says by which bounds it is applied: those decide what it does, so they
+ * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
+ * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
+enum { COMMAND_ENTRY_VERSION = 2 };
+
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {
+    uint8_t version;
     struct wall now;
     bool events; /* the event log is on */
     uint32_t count;

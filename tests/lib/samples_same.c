@@ -177,6 +177,7 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->lists, want->lists);
     assert_int_equal(got->steps, want->steps);
+    assert_int_equal(got->parts, want->parts);
     assert_int_equal(got->total, want->total);
     assert_int_equal(got->processed, want->processed);
     assert_int_equal(got->affected, want->affected);
