@@ -135,14 +135,14 @@ bool api_chain__define(struct api_call *c, const struct api_chain *chain, struct
                        struct err *err)
 {
     struct buf b;
-    api_call__buf(&b);
+    api_call__buf(c, &b);
     struct json_write w = json_write_to(&b);
     json_write_object(&w);
     bool good = write_chain(c, &w, chain, err);
     if (good) {
         json_write_end(&w);
         json_write_finish(&w);
-        *out = arena_str(c->arena, buf_str(&b));
+        *out = api_call__keep(c, &b);
     }
     buf_deinit(&b);
     return good;
@@ -166,10 +166,9 @@ bool api_chain__adopt(struct api_call *c, struct str raw, struct str *out, struc
     if (json_scan_member(raw, STR("depends_on"), &ids)) {
         struct json_object_pair pair = {.key = STR("depends_on"), .value = ids.text};
         struct buf b;
-        api_call__buf(&b);
+        api_call__buf(c, &b);
         json_object_complete(&b, *out, &pair, 1);
-        *out = arena_str(c->arena, buf_str(&b));
-        buf_deinit(&b);
+        *out = api_call__keep(c, &b);
     }
     return true;
 }
@@ -178,8 +177,8 @@ struct str api_chain__add_dependencies(struct api_call *c, struct str config, st
 {
     struct buf ids;
     struct buf b;
-    api_call__buf(&ids);
-    api_call__buf(&b);
+    api_call__buf(c, &ids);
+    api_call__buf(c, &b);
     struct json_write w = json_write_to(&ids);
     json_write_array(&w);
     for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
@@ -191,10 +190,12 @@ struct str api_chain__add_dependencies(struct api_call *c, struct str config, st
     json_write_finish(&w);
     struct json_object_pair pair = {.key = STR("depends_on"), .value = buf_str(&ids)};
     json_object_complete(&b, config, &pair, 1);
-    struct str kept = arena_str(c->arena, buf_str(&b));
-    buf_deinit(&b);
+    enum err_code refused = buf_error(&ids);
     buf_deinit(&ids);
-    return kept;
+    if (refused != ERR_OK) {
+        arena_spoil(c->arena, refused);
+    }
+    return api_call__keep(c, &b);
 }
 
 /* From the store to the client */

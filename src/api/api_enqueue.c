@@ -350,8 +350,7 @@ static bool idempotency_key(struct api_call *c, const char *answer, struct str *
     buf_init(&b, SIZE_MAX);
     buf_printf(&b, "%s " STR_FMT " ", answer, STR_ARG(c->ns));
     buf_add_str(&b, given);
-    *out = arena_str(c->arena, buf_str(&b));
-    buf_deinit(&b);
+    *out = api_call__keep(c, &b);
     return true;
 }
 
@@ -434,13 +433,11 @@ static struct str ingested_payload(struct api_call *c)
     if (json_scan_check(body, &err) == ERR_OK) {
         return str_trim(body);
     }
-    api_call__buf(&b);
+    api_call__buf(c, &b);
     struct json_write w = json_write_to(&b);
     json_write_str(&w, body);
     json_write_finish(&w);
-    struct str kept = arena_str(c->arena, buf_str(&b));
-    buf_deinit(&b);
-    return kept;
+    return api_call__keep(c, &b);
 }
 
 struct ingest_in {
@@ -476,7 +473,7 @@ static bool join_tags(struct api_call *c, const struct ingest_in *in, struct str
                       struct err *err)
 {
     struct buf b;
-    api_call__buf(&b);
+    api_call__buf(c, &b);
     struct json_write w = json_write_to(&b);
     json_write_object(&w);
     bool good = true;
@@ -492,8 +489,8 @@ static bool join_tags(struct api_call *c, const struct ingest_in *in, struct str
     }
     json_write_end(&w);
     json_write_finish(&w);
-    *out = in->tag_count > 0 ? arena_str(c->arena, buf_str(&b)) : STR_EMPTY;
-    buf_deinit(&b);
+    struct str tags = api_call__keep(c, &b);
+    *out = in->tag_count > 0 ? tags : STR_EMPTY;
     if (!good) {
         (void)err_set(err, ERR_VALIDATION, "invalid tags: expected a list of key:value pairs");
     }
