@@ -452,7 +452,7 @@ static bool join_tags(struct api_call *c, struct api_search_in *in)
 {
     struct buf json;
     bool good = true;
-    api_call__buf(&json);
+    api_call__buf(c, &json);
     struct json_write w = json_write_to(&json);
     json_write_object(&w);
     for (size_t i = 0; i < in->tag_count && good; i++) {
@@ -467,8 +467,8 @@ static bool join_tags(struct api_call *c, struct api_search_in *in)
     }
     json_write_end(&w);
     json_write_finish(&w);
-    in->tags = in->tag_count > 0 ? arena_str(c->arena, buf_str(&json)) : STR_EMPTY;
-    buf_deinit(&json);
+    struct str tags = api_call__keep(c, &json);
+    in->tags = in->tag_count > 0 ? tags : STR_EMPTY;
     return good;
 }
 

@@ -19,7 +19,8 @@
     X(DISK_META_WRITE)  /* writing the term and vote file fails */                                 \
     X(KV_COMMIT)        /* a write batch is refused by the store */                                \
     X(KV_READ)          /* reading a value or walking the store gives EIO */                       \
-    X(KV_CHECKPOINT)    /* a checkpoint cannot be made */
+    X(KV_CHECKPOINT)    /* a checkpoint cannot be made */                                          \
+    X(ARENA)            /* the memory of a request is exhausted */
 
 enum fault {
 #define FAULT_ENUM(name) FAULT_##name,
