@@ -80,5 +80,6 @@ enum {
     LIMIT_FEED_IDS           = 4 << 20,      /* changed jobs that wait to be copied: 160 MB; beyond, compare */
     LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
+    LIMIT_RESERVE_BYTES      = 128 << 20,    /* of the disk, for when it is nearly full: acks and deletions for a while */
 };
 /* clang-format on */
