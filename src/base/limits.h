@@ -84,6 +84,7 @@ enum {
     LIMIT_FEED_IDS           = 4 << 20,      /* changed jobs that wait to be copied: 160 MB; beyond, compare */
     LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
+    LIMIT_RESERVE_BYTES      = 128 << 20,    /* of the disk, for when it is nearly full: acks and deletions for a while */
 
     /* What one entry can come to, in bytes that it reads and writes. Nothing begins once
      * LIMIT_STEP_BYTES are reached, and whatever goes on looks after each job; so it is that, and

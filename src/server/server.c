@@ -101,7 +101,7 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.node.durable = set->durable;
     config.node.segment_bytes = (uint64_t)set->segment_bytes;
     config.node.snapshot_log_bytes = (uint64_t)set->snapshot_log_bytes;
-    config.node.free_bytes_min = (uint64_t)set->free_space_min;
+    config.free_bytes_min = (uint64_t)set->free_space_min;
     config.limits.payload_bytes = (size_t)set->max_payload_size;
     config.pending_ops_max = (uint32_t)set->raft_max_pending;
     config.lifecycle_events = set->lifecycle_events;

@@ -66,7 +66,7 @@ static const struct setting {
     {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       -1e9, 1e9,  NULL, "16384",          "writes under way before further ones are refused with 429; 0 or less: the default"},
     {"snapshot-log-bytes",     KIND_NUMBER,   AT(snapshot_log_bytes),     1 << 16, 1e15, NULL, "268435456",   "growth of the log that makes a snapshot"},
     {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1e12, NULL, "67108864",    "size of a log segment"},
-    {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "free bytes on the disk below which writes are refused"},
+    {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "free bytes on the disk below which new jobs are refused; a quarter of it (at most 128 MiB) is kept as a reserve"},
     {"shutdown-timeout",       KIND_DURATION, AT(shutdown_timeout_ms),    0, 1e9,     NULL, "500ms",          "how long requests under way may take when the server stops"},
     {"retention",              KIND_DURATION, AT(retention_ms),           0, 1e15,    NULL, "168h",           "how long finished jobs are kept; 0: for ever"},
     {"retention-interval",     KIND_DURATION, AT(retention_interval_ms),  1000, 1e12, NULL, "1h",             "how often old jobs are removed"},
