@@ -67,8 +67,11 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
         j->hold_reason = asked;
     } else if (status == COMMAND_AGENT_CONTINUE) {
         agent_next_iteration(&j->agent, &reason);
-        j->attempt = 0; /* retries count per iteration, also behind a guardrail */
         move = reason.len > 0 ? JOB_MOVE_ACK_HOLD : JOB_MOVE_CONTINUE;
+        /* Retries count per iteration; one that is held begins when it is approved. */
+        if (move == JOB_MOVE_CONTINUE || m->version < 2) {
+            j->attempt = 0;
+        }
     }
     if (reason.len > 0) {
         j->hold_reason = machine__keep(m, &reason);
@@ -125,6 +128,10 @@ static void acknowledge(struct machine *m, struct job *j, const struct command_a
     bool moved = job_move_target(j->state, move, &j->state);
     CHECK(moved);
     jobs__clear_claim(j);
+    if (m->version >= 2) {
+        bool asked_on = it->agent_status == COMMAND_AGENT_CONTINUE && move == JOB_MOVE_ACK_HOLD;
+        j->ended = asked_on ? JOB_ENDED_CONTINUE : JOB_ENDED_ACK;
+    }
     if (move == JOB_MOVE_COMPLETE) {
         end__completed(m, j, STORE_LIVE,
                        &(struct end_ack){.has_result = it->has_result,
@@ -149,7 +156,15 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         const struct command_ack_item *it = &c->ack.items[i];
         struct job j;
         enum store_family family;
-        if (jobs__need(m, it->id, &j, &family, r) && may_ack(m, &j, it, r)) {
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
+        bool there = jobs__need(m, it->id, &j, &family, r);
+        if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
+            r->affected++; /* the answer was lost; it is the same again */
+        } else if (there && may_ack(m, &j, it, r)) {
             acknowledge(m, &j, it);
             r->affected++;
         } else if (!c->ack.lenient) {

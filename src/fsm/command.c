@@ -7,11 +7,11 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-enum { ENTRY_VERSION = 1 };
-
-/* The commands whose meaning has changed since their first version (docs/formats/commands.md). */
+/* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
+ * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 2,
+    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2, [COMMAND_ACK] = 2,       [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2,
 };
 
 static uint8_t version_of(const struct command *c)
@@ -198,6 +198,9 @@ static void encode_claim(const struct command *c, struct buf *out)
     for (size_t i = 0; i < cl->queue_count; i++) {
         pack_text(out, cl->queues[i]);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, cl->ns);
+    }
 }
 
 static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
@@ -212,6 +215,7 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
         cl->queues[i] = unpack_text(u);
     }
+    cl->ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void encode_ack(const struct command *c, struct buf *out)
@@ -287,6 +291,9 @@ static void encode_heartbeat(const struct command *c, struct buf *out)
         pack_text(out, it->checkpoint);
         pack_tokens(out, &it->usage);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, c->heartbeat.ns);
+    }
 }
 
 static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *c)
@@ -301,6 +308,7 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
         it->checkpoint = unpack_text(u);
         it->usage = unpack_tokens(u);
     }
+    c->heartbeat.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void pack_ids(struct buf *out, const struct id *ids, size_t count)
@@ -701,7 +709,7 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
 
 void command_entry_begin(struct buf *out, struct wall now, bool events)
 {
-    pack_u8(out, ENTRY_VERSION);
+    pack_u8(out, COMMAND_ENTRY_VERSION);
     pack_u8(out, events ? ENTRY_EVENTS : 0);
     pack_u16(out, 0);
     pack_u32(out, 0);
@@ -756,9 +764,9 @@ static bool is_padding(struct unpack *u, size_t entry_len)
 enum err_code command_entry_decode(struct str bytes, struct command_entry *out, struct err *err)
 {
     struct unpack u = unpack_from(bytes);
-    uint8_t version = unpack_u8(&u);
-    if (version != ENTRY_VERSION) {
-        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", version);
+    out->version = unpack_u8(&u);
+    if (out->version == 0 || out->version > COMMAND_ENTRY_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", out->version);
     }
     uint8_t flags = unpack_u8(&u);
     uint16_t zero = unpack_u16(&u);

@@ -79,6 +79,7 @@ struct command_claim {
     size_t queue_count;
     struct str worker_id;
     struct str hostname;
+    struct str ns; /* whose worker it is; empty: the default one's */
     int64_t lease_ms;
     uint32_t count;
 };
@@ -130,6 +131,7 @@ struct command_heartbeat_item {
 struct command_heartbeat {
     struct command_heartbeat_item *items;
     size_t count;
+    struct str ns; /* whose worker it is; empty: the default one's */
 };
 
 struct command_replay {
@@ -204,6 +206,14 @@ struct command {
     };
 };
 
+/* Begin a command; its member of the union is the caller's to fill. For those that do not zero the
+ * whole, which is large. */
+static inline void command_init(struct command *c, enum command_type type)
+{
+    c->type = type;
+    c->version = 0;
+}
+
 /* Append the command's bytes. */
 void command_encode(const struct command *c, struct buf *out);
 
@@ -220,8 +230,14 @@ const char *command_word(enum command_type type);
 /* Whether there is a command of this number: they have gaps. */
 bool command_exists(unsigned type);
 
+/* The version of an entry says by which bounds it is applied: those decide what it does, so they
+ * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
+ * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
+enum { COMMAND_ENTRY_VERSION = 2 };
+
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {
+    uint8_t version;
     struct wall now;
     bool events; /* the event log is on */
     uint32_t count;

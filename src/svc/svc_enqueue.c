@@ -175,14 +175,16 @@ enum err_code svc_enqueue_one(const struct svc_caller *who, const struct svc_enq
                               struct command_new *room, struct command *out, struct err *err)
 {
     memset(room, 0, sizeof *room);
-    *out = (struct command){.type = COMMAND_ENQUEUE, .enqueue = {.jobs = room, .count = 1}};
+    command_init(out, COMMAND_ENQUEUE);
+    out->enqueue = (struct command_enqueue){.jobs = room, .count = 1};
     return fill(who, job, room, err);
 }
 
 enum err_code svc_enqueue_list(const struct svc_caller *who, size_t count, struct command *out,
                                struct err *err)
 {
-    *out = (struct command){.type = COMMAND_ENQUEUE, .enqueue = {.count = count, .is_list = true}};
+    command_init(out, COMMAND_ENQUEUE);
+    out->enqueue = (struct command_enqueue){.count = count, .is_list = true};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");
     }

@@ -7,12 +7,12 @@
 enum err_code svc_jobs_act(const struct svc_caller *who, const struct svc_jobs_action *in,
                            struct id *room, struct command *out, struct err *err)
 {
-    *out = (struct command){.type = COMMAND_JOBS,
-                            .jobs = {.action = in->action,
-                                     .ids = room,
-                                     .count = 1,
-                                     .reason = str_at_most(in->reason, LIMIT_REASON_BYTES),
-                                     .reset_attempts = in->reset_attempts}};
+    command_init(out, COMMAND_JOBS);
+    out->jobs = (struct command_jobs){.action = in->action,
+                                      .ids = room,
+                                      .count = 1,
+                                      .reason = str_at_most(in->reason, LIMIT_REASON_BYTES),
+                                      .reset_attempts = in->reset_attempts};
     if (svc_names_internal(who, "queue", in->queue, &out->jobs.queue, err) != ERR_OK) {
         return err->code;
     }

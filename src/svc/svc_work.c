@@ -58,13 +58,14 @@ enum err_code svc_work_claim(const struct svc_caller *who, const struct svc_work
             return err->code;
         }
     }
-    *out = (struct command){.type = COMMAND_CLAIM,
-                            .claim = {.queues = queues,
-                                      .queue_count = in->queues_count,
-                                      .worker_id = in->worker_id,
-                                      .hostname = in->hostname,
-                                      .lease_ms = lease_seconds(in) * 1000,
-                                      .count = svc_work_fetch_count(in)}};
+    command_init(out, COMMAND_CLAIM);
+    out->claim = (struct command_claim){.queues = queues,
+                                        .queue_count = in->queues_count,
+                                        .worker_id = in->worker_id,
+                                        .hostname = in->hostname,
+                                        .ns = who->ns,
+                                        .lease_ms = lease_seconds(in) * 1000,
+                                        .count = svc_work_fetch_count(in)};
     *out_wait_ms = wait_s * 1000 - (wait_s >= WAIT_S_LONG ? EARLY_LONG_MS : EARLY_MS);
     return ERR_OK;
 }
@@ -152,7 +153,8 @@ static enum err_code fill_ack(const struct svc_work_ack *in, struct command_ack_
 enum err_code svc_work_ack_one(const struct svc_caller *who, const struct svc_work_ack *ack,
                                struct command_ack_item *room, struct command *out, struct err *err)
 {
-    *out = (struct command){.type = COMMAND_ACK, .ack = {.items = room, .count = 1}};
+    command_init(out, COMMAND_ACK);
+    out->ack = (struct command_ack){.items = room, .count = 1};
     return fill_ack(ack, room, err) == ERR_OK ? svc_names_job_id(who, ack->job_id, &room->id, err)
                                               : err->code;
 }
@@ -160,7 +162,8 @@ enum err_code svc_work_ack_one(const struct svc_caller *who, const struct svc_wo
 enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_work_ack *acks,
                                 size_t count, struct command *out, struct err *err)
 {
-    *out = (struct command){.type = COMMAND_ACK, .ack = {.lenient = true}};
+    command_init(out, COMMAND_ACK);
+    out->ack = (struct command_ack){.lenient = true};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "acks array is required");
     }
@@ -189,11 +192,11 @@ enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_w
 enum err_code svc_work_fail(const struct svc_caller *who, const struct svc_work_fail *in,
                             struct command *out, struct err *err)
 {
-    *out =
-        (struct command){.type = COMMAND_FAIL,
-                         .fail = {.lease_token = (uint64_t)in->lease_token,
-                                  .error = str_at_most(in->error, LIMIT_ERROR_BYTES),
-                                  .backtrace = str_at_most(in->backtrace, LIMIT_BACKTRACE_BYTES)}};
+    command_init(out, COMMAND_FAIL);
+    out->fail =
+        (struct command_fail){.lease_token = (uint64_t)in->lease_token,
+                              .error = str_at_most(in->error, LIMIT_ERROR_BYTES),
+                              .backtrace = str_at_most(in->backtrace, LIMIT_BACKTRACE_BYTES)};
     return svc_names_job_id(who, in->job_id, &out->fail.id, err);
 }
 

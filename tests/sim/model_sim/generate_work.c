@@ -16,7 +16,8 @@ void generate_work_claim(struct generate *g, struct command *out)
     for (size_t i = 0; i < c->queue_count; i++) {
         c->queues[i] = generate_pick_chance(g, 98) ? generate_pick_queue(g) : STR("nobody");
     }
-    c->worker_id = GENERATE_TEXT(g, STR("w0"), STR("w1"), STR("w2"), STR_EMPTY);
+    c->worker_id = GENERATE_TEXT(g, STR("w0"), STR("w1"), STR("acme::w0"), STR_EMPTY);
+    c->ns = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("acme"));
     c->hostname = GENERATE_TEXT(g, STR("here"), STR("there"), STR_EMPTY);
     c->lease_ms = GENERATE_NUMBER(g, 1000, 1000, 5000, 60000, 60000, 86400000);
     c->count = generate_pick_chance(g, 60)
@@ -94,6 +95,7 @@ void generate_work_heartbeat(struct generate *g, struct command *out)
 {
     out->type = COMMAND_HEARTBEAT;
     struct command_heartbeat *c = &out->heartbeat;
+    c->ns = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("acme"));
     c->count = generate_pick_below(g, g->profile->items_max);
     c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
     for (size_t i = 0; i < c->count; i++) {

@@ -326,7 +326,8 @@ static void entry__that_is_not_whole_is_refused(void **state)
         size_t at;
         uint8_t value;
     } rows[] = {
-        {"a later version", AT_VERSION, 2},
+        {"a later version", AT_VERSION, COMMAND_ENTRY_VERSION + 1},
+        {"no version", AT_VERSION, 0},
         {"an unknown flag", AT_FLAGS, 2},
         {"not zero", AT_ZERO, 1},
         {"one command too many", AT_COUNT, 4},
