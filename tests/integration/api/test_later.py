@@ -264,6 +264,43 @@ class Words(ApiTest):
             self.assertEqual(self.api.job(job_id)["priority"], 2)
 
 
+    def test_of_a_search(self):
+        states = ("state: expected scheduled, pending, active, retrying, held, completed, dead or "
+                  "cancelled, got 'gone'")
+        for body, message in (
+                ({"state": "gone"}, states), ({"state": ["pending", "gone"]}, states),
+                ({"state": "dead,gone"}, states),
+                ({"priority": "low"}, "priority: expected critical, high or normal, got 'low'"),
+                ({"priority": 3}, "priority: expected critical, high, normal or 0 to 2, got 3"),
+                ({"sort": "colour"}, "sort: expected created_at, priority, started_at, completed_at,"
+                                     " attempt, scheduled_at or failed_at, got 'colour'")):
+            with self.subTest(body):
+                self.refused(self.api.post("/api/v1/jobs/search", body), 400, "VALIDATION_ERROR",
+                             message)
+        self.api.must(self.api.post("/api/v1/jobs/search", {"state": "", "priority": "", "sort": ""}))
+
+    def test_of_a_bulk_operation(self):
+        job_id = self.api.enqueue(self.queue)
+        for body, message in (
+                ({"action": "explode"}, "action: expected retry, requeue, cancel, hold, approve, "
+                                        "reject, move, change_priority or delete, got 'explode'"),
+                ({"action": "change_priority", "priority": "low"},
+                 "priority: expected critical, high or normal, got 'low'")):
+            with self.subTest(body):
+                self.refused(self.api.post("/api/v1/jobs/bulk", {"job_ids": [job_id], **body}), 400,
+                             "BULK_ERROR", message)
+
+    def test_of_a_schedule(self):
+        answer = self.api.post("/api/v1/schedules", {"name": self.queue, "queue": self.queue,
+                                                     "cron": "@hourly", "priority": "low"})
+        self.refused(answer, 400, "VALIDATION_ERROR",
+                     "priority: expected critical, high or normal, got 'low'")
+
+    def test_of_an_event(self):
+        answer = self.api.get("/api/v1/events?types=completed,exploded")
+        self.refused(answer, 400, "VALIDATION_ERROR", "types: got 'exploded', expected enqueued,")
+
+
 class KeyReuse(ApiTest):
     def test_with_another_body_is_refused(self):
         headers = {"Idempotency-Key": unique("key")}
