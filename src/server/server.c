@@ -101,7 +101,7 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.node.durable = set->durable;
     config.node.segment_bytes = (uint64_t)set->segment_bytes;
     config.node.snapshot_log_bytes = (uint64_t)set->snapshot_log_bytes;
-    config.node.free_bytes_min = (uint64_t)set->free_space_min;
+    config.free_bytes_min = (uint64_t)set->free_space_min;
     config.limits.payload_bytes = (size_t)set->max_payload_size;
     config.pending_ops_max = (uint32_t)set->raft_max_pending;
     config.lifecycle_events = set->lifecycle_events;
@@ -157,6 +157,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.bulk = s->bulk;
     api.view = s->view;
     api.webhooks = s->webhooks;
+    api.webhook_guard = s->webhook_guard;
     api.version = build_release;
     api.node_id = zero_terminated(s, set->node_id);
     api.raft_store = zero_terminated(s, set->raft_store);
@@ -182,6 +183,8 @@ static enum err_code open_http(struct server *s, struct err *err)
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
+    outgoing_guard_add_own(s->webhook_guard,
+                           (const struct sockaddr *)&http_server_addr(s->http, 0)->sockaddr);
     api_set_server(s->api, s->http, http_url(s));
     return ERR_OK;
 }
