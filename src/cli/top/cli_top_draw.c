@@ -1,9 +1,9 @@
-#include "cli/cli_top_draw.h"
+#include "cli/top/cli_top_draw.h"
 
 #include <stdio.h>
 
 #include "base/attr.h"
-#include "cli/cli_top_lists.h"
+#include "cli/top/cli_top_lists.h"
 
 enum {
     WIDE = 140,       /* from here on the workers stand beside the queues */

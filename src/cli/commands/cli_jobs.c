@@ -2,9 +2,9 @@
  * Commands for single jobs.
  */
 #include "base/limits.h"
-#include "cli/cli_explain.h"
 #include "cli/cli_int.h"
-#include "cli/cli_wait.h"
+#include "cli/commands/cli_explain.h"
+#include "cli/commands/cli_wait.h"
 #include "json/json_object.h"
 #include "json/json_scan.h"
 

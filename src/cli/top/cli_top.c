@@ -12,9 +12,9 @@
 
 #include "base/check.h"
 #include "cli/cli_int.h"
-#include "cli/cli_top_draw.h"
-#include "cli/cli_top_feed.h"
-#include "cli/cli_top_screen.h"
+#include "cli/top/cli_top_draw.h"
+#include "cli/top/cli_top_feed.h"
+#include "cli/top/cli_top_screen.h"
 #include "os/os_clock.h"
 #include "os/os_signal.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "cli/cli_bench.h"
+#include "cli/bench/cli_bench.h"
 #include "core/timestamp.h"
 
 /* In the order of the report and of the text. */

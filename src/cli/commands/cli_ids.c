@@ -1,4 +1,4 @@
-#include "cli/cli_ids.h"
+#include "cli/commands/cli_ids.h"
 
 #include "base/check.h"
 #include "json/json_scan.h"

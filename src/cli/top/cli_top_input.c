@@ -1,4 +1,4 @@
-#include "cli/cli_top_input.h"
+#include "cli/top/cli_top_input.h"
 
 #include "base/attr.h"
 

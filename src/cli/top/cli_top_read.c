@@ -1,4 +1,4 @@
-#include "cli/cli_top_read.h"
+#include "cli/top/cli_top_read.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 
 #include "base/check.h"
 #include "cli/cli_int.h"
-#include "cli/cli_slot.h"
+#include "cli/work/cli_slot.h"
 #include "json/json_scan.h"
 #include "log/log.h"
 #include "os/os_clock.h"

@@ -2,10 +2,10 @@
  * corvo bulk: one action on many jobs, by their ids from a pipe or by a filter.
  */
 #include "base/check.h"
-#include "cli/cli_ids.h"
 #include "cli/cli_int.h"
 #include "cli/cli_progress.h"
 #include "cli/cli_sse.h"
+#include "cli/commands/cli_ids.h"
 #include "json/json_scan.h"
 
 enum { BODY_BYTES_MAX = 1 << 29, POLL_MS_MIN = 100, POLL_MS_MAX = 2000 };

@@ -1,4 +1,4 @@
-#include "cli/cli_top_screen.h"
+#include "cli/top/cli_top_screen.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 #include "cli/cli_table.h"
-#include "cli/cli_top_input.h"
+#include "cli/top/cli_top_input.h"
 
 enum { ESCAPE_MS = 50, WIDTH_DEFAULT = 80, HEIGHT_DEFAULT = 24 };
 

@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "cli/cli_bench.h"
+#include "cli/bench/cli_bench.h"
 #include "os/os_file.h"
 
 enum { REPEATS_MAX = 1000 };

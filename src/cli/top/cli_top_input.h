@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "cli/cli_top_model.h"
+#include "cli/top/cli_top_model.h"
 
 /* Keys that are no character, behind all that are. */
 enum {

@@ -1,4 +1,4 @@
-#include "cli/cli_top_lists.h"
+#include "cli/top/cli_top_lists.h"
 
 #include <stdio.h>
 

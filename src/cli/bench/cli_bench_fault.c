@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "cli/cli_bench.h"
+#include "cli/bench/cli_bench.h"
 #include "os/os_child.h"
 #include "os/os_clock.h"
 

@@ -2,7 +2,7 @@
  * The server knows why (GET …/explain); here it becomes text: a sentence about the job or the
  * queue, and a line for each reason, followed by the jobs that the reason names.
  */
-#include "cli/cli_explain.h"
+#include "cli/commands/cli_explain.h"
 
 #include "base/id.h"
 #include "cli/cli_int.h"

@@ -5,7 +5,7 @@
  * load itself is made by load/. This thread only waits, for the end, for a signal, and for a fault
  * that is due.
  */
-#include "cli/cli_bench.h"
+#include "cli/bench/cli_bench.h"
 
 #include <poll.h>
 

@@ -10,7 +10,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
-#include "cli/cli_top_grid.h"
+#include "cli/top/cli_top_grid.h"
 
 struct cli_top_screen;
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "cli/cli_int.h"
-#include "cli/cli_top_model.h"
+#include "cli/top/cli_top_model.h"
 
 /* The four documents of a sample. */
 enum cli_top_document {

@@ -1,4 +1,4 @@
-#include "cli/cli_top_feed.h"
+#include "cli/top/cli_top_feed.h"
 
 #include "json/json_scan.h"
 #include "os/os_clock.h"

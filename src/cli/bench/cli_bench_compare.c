@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/check.h"
-#include "cli/cli_bench.h"
+#include "cli/bench/cli_bench.h"
 #include "json/json_scan.h"
 
 static const char *const phases[] = {"enqueue", "lifecycle", "combined"};

@@ -1,4 +1,4 @@
-#include "cli/cli_top_grid.h"
+#include "cli/top/cli_top_grid.h"
 
 #include <stdarg.h>
 #include <stdio.h>

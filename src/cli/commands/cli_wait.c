@@ -3,7 +3,7 @@
  * after each event: whatever happens is either seen in the job or comes as an event. Where the
  * server has no events, the job is looked at again and again, ever more slowly.
  */
-#include "cli/cli_wait.h"
+#include "cli/commands/cli_wait.h"
 
 #include "base/check.h"
 #include "cli/cli_int.h"

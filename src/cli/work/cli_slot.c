@@ -1,4 +1,4 @@
-#include "cli/cli_slot.h"
+#include "cli/work/cli_slot.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
-#include "cli/cli_top_grid.h"
-#include "cli/cli_top_input.h"
-#include "cli/cli_top_model.h"
+#include "cli/top/cli_top_grid.h"
+#include "cli/top/cli_top_input.h"
+#include "cli/top/cli_top_model.h"
 
 struct cli_top_frame {
     const struct cli_top_model *model;

@@ -12,9 +12,9 @@
 #include "base/clock.h"
 #include "cli/cli_int.h"
 #include "cli/cli_sse.h"
-#include "cli/cli_top_input.h"
-#include "cli/cli_top_model.h"
-#include "cli/cli_top_read.h"
+#include "cli/top/cli_top_input.h"
+#include "cli/top/cli_top_model.h"
+#include "cli/top/cli_top_read.h"
 
 /* One request at a time, with memory of its own. */
 struct cli_top_request {

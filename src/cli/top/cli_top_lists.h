@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cli/cli_top_draw.h"
+#include "cli/top/cli_top_draw.h"
 
 void cli_top_lists_queues(struct cli_top_grid *g, struct cli_top_area a,
                           const struct cli_top_frame *f);

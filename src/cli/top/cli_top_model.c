@@ -1,4 +1,4 @@
-#include "cli/cli_top_model.h"
+#include "cli/top/cli_top_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
