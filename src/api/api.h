@@ -24,6 +24,7 @@ struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
+    struct budget *budget;                      /* of all memory that requests can claim; NULL: none */
     struct svc_bulk *bulk;                      /* what goes on in the background */
     struct view *view;                          /* NULL: searches are refused */
     const struct webhook_sender *webhooks;      /* for its numbers; NULL: none */

@@ -179,7 +179,15 @@ static uint64_t state_number(const char *role)
     \
     X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 when this node leads.") \
     X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 when the log is flushed before a write is acknowledged.") \
-    X("corvo_disk_low",                   "gauge",   v->engine.node.low_space,         "1 when writes are refused because the disk is nearly full.") \
+    X("corvo_disk_low",                   "gauge",   v->engine.space.level != ENGINE_SPACE_FINE, "1 while new jobs are refused because the disk is nearly full or snapshots fail.") \
+    X("corvo_disk_full",                  "gauge",   v->engine.space.level == ENGINE_SPACE_FULL, "1 while only deletions are accepted.") \
+    X("corvo_disk_free_bytes",            "gauge",   v->engine.space.seen.free_bytes,  "Free bytes on the disk of the data directory.") \
+    X("corvo_disk_needed_bytes",          "gauge",   engine_space_low_mark(&v->engine.space.seen), "Free bytes below which new jobs are refused.") \
+    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes,    "Size of the reserve file; 0 after it was given up.") \
+    X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
+    X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
+    X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
+    X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
     X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \

@@ -161,8 +161,8 @@ static bool join_events(struct api_call *c, const struct webhook_in *in, struct 
         }
         buf_add_str(&lines, pattern);
     }
-    *out = in->event_count == 0 ? STR("*") : arena_str(c->arena, buf_str(&lines));
-    buf_deinit(&lines);
+    struct str kept = api_call__keep(c, &lines);
+    *out = in->event_count == 0 ? STR("*") : kept;
     return ok && out->len > 0;
 }
 

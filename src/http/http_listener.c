@@ -151,19 +151,14 @@ static void turn_away(struct http_listener *l, int fd, bool tls, struct http_pro
     HTTP_LOOP_COUNT(loop, connections_refused, 1);
     if (!tls) {
         char room[HTTP_STATUS_BODY_MAX];
-        struct str body = http_status_body(problem, room);
-        const struct http_header later = {STR("Retry-After"), STR("1")};
-        const struct http_response response = {.status = problem.status,
-                                               .content_type = STR("application/json"),
-                                               .headers = &later,
-                                               .header_count = 1};
+        const struct http_response response = http_status_refusal(problem, room);
         const struct http1_answer answer = {.response = &response,
                                             .framing = HTTP1_LENGTH,
-                                            .length = body.len,
+                                            .length = response.body.len,
                                             .connection = STR("close"),
                                             .date = http_loop__date(loop),
                                             .common = loop->common,
-                                            .body = body};
+                                            .body = response.body};
         struct http_out out;
         http_out_init(&out, &loop->blocks);
         http1_encode_head(&out, &answer);

@@ -35,6 +35,7 @@ struct http_server_config {
     size_t listen_count;
     unsigned threads; /* network threads; 0: half of the processors, from 2 to 8; 1 on one */
     struct http_limits limits;
+    struct budget *budget;     /* of all memory that requests can claim; NULL: without one */
     const char *tls_cert_file; /* PEM, the chain; NULL without TLS */
     const char *tls_key_file;
 

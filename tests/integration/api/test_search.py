@@ -53,6 +53,13 @@ class Answers(SearchTest):
             answer = self.api.must(self.api.post("/api/v1/jobs/search", body))
             self.assertIn(job, [j["id"] for j in answer["jobs"]])
 
+    def test_unknown_members_are_refused_by_name(self):
+        """26: a misspelt condition would find every job."""
+        self.api.enqueue(self.queue)
+        for name in ("stat", "queues", "Limit", "filter", "x" * 100):
+            with self.subTest(name=name):
+                self.bad(f'unknown member "{name[:60]}', queue=self.queue, **{name: "dead"})
+
     def test_nothing_found_is_an_empty_array(self):
         """10.2: jobs is always an array."""
         found = self.search()
