@@ -216,6 +216,7 @@ static uint64_t state_number(const char *role)
     X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
     X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
     X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
+    X("corvo_sqlite_mirror_low_space",        "gauge",   v->mirror.low_space,     "1 while the view is not written because the disk is nearly full.") \
     X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
     \
     X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
