@@ -534,6 +534,7 @@ static const struct api_answer_member mirror[] = {
     {"lag",            "integer", "Changes it has not made."},
     {"queue_depth",    "integer", "The same."},
     {"queue_capacity", "integer", "0: there is no limit."},
+    {"low_space",      "boolean", "It is not written because the disk is nearly full."},
 };
 
 static const struct api_answer_member mirror_rebuild[] = {

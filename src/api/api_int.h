@@ -131,7 +131,9 @@ void api_call__stream_drop(struct api_call *c);
 /* For whom svc works. */
 static inline struct svc_caller api_call__caller(const struct api_call *c)
 {
-    return (struct svc_caller){.engine = c->api->config.engine, .ns = c->ns, .arena = c->arena};
+    /* The call of a background search is of nobody and has no server. */
+    struct engine *engine = c->api == NULL ? NULL : c->api->config.engine;
+    return (struct svc_caller){.engine = engine, .ns = c->ns, .arena = c->arena};
 }
 
 /* api_call.c: ways to the engine */

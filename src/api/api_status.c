@@ -156,6 +156,7 @@ static void write_mirror(struct json_write *w, const struct api_numbers *v)
     number(w, "lag", m->lag);
     number(w, "queue_depth", m->lag);
     number(w, "queue_capacity", 0);
+    api_document__bool(w, "low_space", m->low_space);
     json_write_end(w);
     api_document__object(w, "sqlite_rebuild");
     api_document__bool(w, "ran", m->rebuilt);

@@ -128,6 +128,8 @@ static enum err_code open_view(struct server *s, struct err *err)
     config.readers = (unsigned)set->view_readers;
     config.wait_ms = set->view_wait_ms;
     config.ask_ms = set->view_timeout_ms;
+    /* The copy stops growing before new jobs are refused. */
+    config.free_bytes_min = (uint64_t)set->free_space_min + (uint64_t)set->free_space_min / 2;
     config.linger_ms = set->sqlite_mirror_async ? config.linger_ms : 0;
     return view_open(&config, &s->view, err);
 }
