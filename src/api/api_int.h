@@ -30,11 +30,13 @@ struct api_call {
     const struct api_route *route; /* NULL until matched */
     struct str param[API_PARAMS_MAX];
     struct arena *arena;
-    void *in;      /* the decoded body */
-    void *query;   /* the decoded query, when the route has a table for it */
-    void *data;    /* the handler's own */
-    struct str ns; /* namespace; empty for the default one */
-    unsigned role; /* one bit */
+    void *in;    /* the decoded body */
+    void *query; /* the decoded query, when the route has a table for it */
+    void *data;  /* the handler's own */
+    struct api_limiter_caller who;
+    struct str credential; /* what it shows, right or wrong */
+    struct str ns;         /* namespace; empty for the default one */
+    unsigned role;         /* one bit */
     struct mono started;
     struct buf answer; /* as far as it is written, here or by the view's thread */
 

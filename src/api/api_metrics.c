@@ -263,6 +263,10 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
     X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
     \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Bytes that all requests and answers together may hold.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Bytes that they hold.") \
+    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Times that memory was refused because the limit was reached.") \
+    \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
     X("corvo_http_connections_refused_total",  "counter", v->http.connections_refused, "Connections over a limit on their number.") \

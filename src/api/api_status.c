@@ -204,6 +204,9 @@ static void write_groups(struct json_write *w, const struct api_numbers *v)
     number(w, "fetches_waiting", e->parked_ops);
     number(w, "overload_total", e->overload_total);
     number(w, "fetch_overload_total", 0);
+    number(w, "request_memory_limit_bytes", v->memory_limit);
+    number(w, "request_memory_bytes", v->memory_used);
+    number(w, "request_memory_refused_total", v->memory_refused);
     json_write_end(w);
 }
 
