@@ -441,7 +441,7 @@ static void handle_get(struct api_call *c)
     struct store_bulk rec;
     struct id id;
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     if (api_bulk__record(c, &id, &value, &rec)) {
         struct json_write w = api_call__json(c);
         write_record(&w, id, &rec);
@@ -464,7 +464,7 @@ static void handle_cancel(struct api_call *c)
     struct command command = {.type = COMMAND_BULK_END,
                               .bulk_end = {.cancelled = true, .error = STR("cancelled")}};
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     if (api_bulk__record(c, &command.bulk_end.id, &value, &rec)) {
         api_call__submit(c, &command, 0, was_cancelled);
     }

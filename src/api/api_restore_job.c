@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
-#include "api/api_chain_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
+#include "svc/svc_chain.h"
+#include "svc/svc_names.h"
 
 /* Rows */
 
@@ -250,8 +251,9 @@ static bool read_basics(struct api_call *c, const struct job_in *in, struct job 
     j->retry_max_ms = in->retry_max_delay_ms;
     j->tags = in->tags;
     j->checkpoint = in->checkpoint;
-    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
-           api_chain__adopt(c, in->chain_config, &j->chain_config, err);
+    struct svc_caller who = api_call__caller(c);
+    return svc_names_internal(&who, "queue", in->queue, &j->queue, err) == ERR_OK &&
+           svc_chain_adopt(&who, in->chain_config, &j->chain_config, err) == ERR_OK;
 }
 
 static void read_times(const struct job_in *in, struct job *j)
@@ -417,6 +419,7 @@ struct record_in {
     struct str id, name, queue, cron, timezone, payload, unique_key, tags;
     struct str callback_queue, callback_payload;
     bool paused, enabled, sealed;
+    bool all_namespaces; /* older backups have it not, and meant all */
     int64_t max_concurrency, rate_limit, rate_window_ms, failed, max_retries, priority;
     int64_t total, pending, succeeded;
     struct wall created_at, updated_at, last_run, next_run, finished_at;
@@ -468,13 +471,16 @@ static const struct json_field record_rows[] = {
     TEXT(mode, LIMIT_NAME_BYTES),
     TEXT(tag_key, LIMIT_TAG_KEY_BYTES),
     TEXT(tag_value, LIMIT_TAG_VALUE_BYTES),
+    FLAG(all_namespaces),
 };
 #undef TEXT
 #undef NUMBER
 #undef MOMENT
 #undef FLAG
 #undef VALUE
-static const struct json_schema record_schema = JSON_SCHEMA(struct record_in, record_rows);
+static const struct record_in record_init = {.all_namespaces = true};
+static const struct json_schema record_schema =
+    JSON_SCHEMA(struct record_in, record_rows, .init = &record_init);
 
 static bool add_queue(struct api_call *c, const struct record_in *in, struct api_restore_list *list,
                       struct err *err)
@@ -571,6 +577,7 @@ static bool add_policy(struct api_call *c, const struct record_in *in,
 {
     struct command_restore_item *it = add_item(list, COMMAND_RESTORE_POLICY, 4096);
     it->policy = (struct store_policy){.ns = c->ns,
+                                       .all_namespaces = c->ns.len == 0 && in->all_namespaces,
                                        .name = in->name,
                                        .tag_key = in->tag_key,
                                        .tag_value = in->tag_value,

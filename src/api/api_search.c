@@ -403,6 +403,7 @@ static void search(struct api_call *c, const struct api_search_in *in)
                                         : (uint32_t)in->limit,
     };
     c->data = s;
+    c->ask_kind = view_search_kind(&s->filter);
     api_call__ask(c, run_search, api_call__reply_asked);
 }
 
@@ -451,7 +452,7 @@ static bool join_tags(struct api_call *c, struct api_search_in *in)
 {
     struct buf json;
     bool good = true;
-    api_call__buf(&json);
+    api_call__buf(c, &json);
     struct json_write w = json_write_to(&json);
     json_write_object(&w);
     for (size_t i = 0; i < in->tag_count && good; i++) {
@@ -466,8 +467,8 @@ static bool join_tags(struct api_call *c, struct api_search_in *in)
     }
     json_write_end(&w);
     json_write_finish(&w);
-    in->tags = in->tag_count > 0 ? arena_str(c->arena, buf_str(&json)) : STR_EMPTY;
-    buf_deinit(&json);
+    struct str tags = api_call__keep(c, &json);
+    in->tags = in->tag_count > 0 ? tags : STR_EMPTY;
     return good;
 }
 
@@ -545,6 +546,7 @@ static void handle_words(struct api_call *c)
     *words = (struct view_words){.ns = c->ns, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
     c->ask_text = true;
+    c->ask_kind = VIEW_KIND_TEXTS; /* what no word matches is looked for in every text */
     api_call__ask(c, run_words, api_call__reply_asked);
 }
 

@@ -32,15 +32,15 @@ static void restore_queue(struct machine *m, const struct command_restore_item *
 static void restore_job(struct machine *m, const struct command_restore_item *it, struct result *r)
 {
     struct job j = it->job;
-    struct job existing;
-    enum store_family family;
+    enum job_state existing;
     struct id missing;
-    if (!has_good_id(m, it) || jobs__get(m, it->id, &existing, &family)) {
+    if (!has_good_id(m, it) || jobs__state(m, it->id, &existing)) {
         r->missing++;
         return;
     }
     bool over = job_state_is_terminal(j.state);
     j.version = 0;
+    jobs__forget_end(&j);
     if (!over && j.waits_for.len > 0) {
         (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */
     }
@@ -61,8 +61,7 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
 static bool has_place(struct machine *m, const struct command_restore_item *it)
 {
     struct job j;
-    enum store_family family;
-    if (!jobs__get(m, it->id, &j, &family)) {
+    if (!jobs__glance(m, it->id, &j)) {
         return false;
     }
     switch ((int)it->kind) {

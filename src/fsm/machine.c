@@ -37,9 +37,6 @@ static const apply_fn appliers[] = {
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 
-/* What an entry may need in memory while it is applied: decoded commands, results, new texts. */
-enum { ARENA_BYTES = 1 << 30 };
-
 /* Shared pieces */
 
 void machine__refuse(struct machine *m, struct result *r, enum err_code code, const char *fmt, ...)
@@ -94,6 +91,17 @@ struct str machine__id_text(struct machine *m, struct id id, struct str prefix)
 {
     char *text = machine__alloc(m, ID_TEXT_MAX);
     return str_from(text, id_format(id, prefix, text));
+}
+
+bool machine__is_full(const struct machine *m)
+{
+    uint64_t written = kv_batch_bytes(m->store.batch).len;
+    if (m->entry_version < 2) {
+        /* Whoever made it would have stopped here for ever, so that nobody can have gone on. */
+        return written > LIMIT_OLD_STEP_BYTES;
+    }
+    return written + m->events.bytes.len + store_docs_read_bytes(m->store.docs) + m->extra_bytes >=
+           LIMIT_STEP_BYTES;
 }
 
 char *machine__own_texts(struct str *texts[], size_t count)
@@ -233,6 +241,7 @@ static enum err_code load(struct machine *m, struct err *err)
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     load_newest(m);
+    dependencies__load(m);
     return load_jobs(m, err);
 }
 
@@ -250,7 +259,8 @@ enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
     heap_init_ranked(&m->due, live_due_before, live_due_rank);
     heap_init_ranked(&m->expiry, live_expiry_before, live_expiry_rank);
     store_event_block_init(&m->events);
-    m->arena = arena_new(ARENA_BYTES);
+    /* Decoded commands, results, new texts: what is in the log has to be applied. */
+    m->arena = arena_new(SIZE_MAX);
     if (store_open(&m->store, path, err) != ERR_OK || load(m, err) != ERR_OK) {
         return err_wrap(err, "open the state in %s", path);
     }
@@ -295,6 +305,8 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->next_number = 0;
     m->changed_count = 0;
     m->events_on = e->events;
+    m->entry_version = e->version;
+    m->extra_bytes = 0;
     /* The leader's clock may step back, or another leader's be behind: time here does not. */
     if (e->now.ns > m->now.ns) {
         m->now = e->now;
@@ -346,7 +358,13 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
             check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
         }
         m->results[i] = (struct result){0};
-        appliers[c.type](m, &c, &m->results[i]);
+        m->version = c.version;
+        /* Nothing begins in a full entry; so whatever begins gets on by at least one job. */
+        if (machine__is_full(m)) {
+            m->results[i].postponed = true;
+        } else {
+            appliers[c.type](m, &c, &m->results[i]);
+        }
     }
     end_entry(m);
 }
@@ -390,6 +408,7 @@ struct wall machine_now(const struct machine *m)
 struct wall machine_next_tick(const struct machine *m)
 {
     struct wall at = {.ns = INT64_MAX};
+    earliest(&at, &m->releases, 0);
     earliest(&at, &m->due, 0);
     earliest(&at, &m->expiry, 1);
     earliest(&at, &m->lock_expiry, 0);
@@ -454,9 +473,9 @@ uint32_t machine_claimable_count(const struct machine *m, struct str queue, stru
     return waiting < places ? waiting : places;
 }
 
-bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now)
+bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
 {
-    return worker_id.len > 0 && workers__is_stale(m, worker_id, now);
+    return workers__is_stale(m, c, now);
 }
 
 struct store *machine_store(struct machine *m)

@@ -113,5 +113,9 @@ void os_file_discard(const char *path);
 ATTR_NODISCARD enum err_code os_file_free_bytes(const char *path, uint64_t *out_bytes,
                                                 struct err *err);
 
+/* Create a file that occupies so many bytes of the disk, or change it to that size; the names and
+ * blocks need not survive a power cut. ERR_IO with sys EOPNOTSUPP where the file system cannot. */
+ATTR_NODISCARD enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err);
+
 /* Keep other processes out until the file is closed; ERR_CONFLICT when one is there already. */
 ATTR_NODISCARD enum err_code os_file_lock(const char *path, int *out_fd, struct err *err);
