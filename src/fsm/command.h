@@ -221,6 +221,14 @@ struct command {
     };
 };
 
+/* Begin a command; its member of the union is the caller's to fill. For those that do not zero the
+ * whole, which is large. */
+static inline void command_init(struct command *c, enum command_type type)
+{
+    c->type = type;
+    c->version = 0;
+}
+
 /* Append the command's bytes. */
 void command_encode(const struct command *c, struct buf *out);
 

@@ -47,7 +47,7 @@ enum err_code svc_beat_command(const struct svc_caller *who, struct svc_beats *b
                                struct command *out, struct err *err)
 {
     keep_last(beats);
-    out->type = COMMAND_HEARTBEAT;
+    command_init(out, COMMAND_HEARTBEAT);
     out->heartbeat = (struct command_heartbeat){
         .ns = who->ns,
         .items = SVC_CALLER_ARRAY(who, struct command_heartbeat_item, beats->count, err)};

@@ -2,9 +2,12 @@
 
 #include <string.h>
 
-static enum err_code refuse_full(struct err *err)
+/* The arena knows whether its own limit was reached or the memory of all requests is in use. */
+static enum err_code refuse_full(const struct svc_caller *who, struct err *err)
 {
-    return err_set(err, ERR_TOO_LARGE, "the request needs more memory than it may use");
+    return arena_error(who->arena) == ERR_OVERLOADED
+               ? err_set(err, ERR_OVERLOADED, "the memory for requests is in use; try again later")
+               : err_set(err, ERR_TOO_LARGE, "the request needs more memory than it may use");
 }
 
 void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size, struct err *err)
@@ -15,7 +18,7 @@ void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size, 
         p = arena_alloc(who->arena, bytes, _Alignof(max_align_t));
     }
     if (p == NULL) {
-        (void)refuse_full(err);
+        (void)refuse_full(who, err);
         return NULL;
     }
     memset(p, 0, bytes);
@@ -30,5 +33,5 @@ enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b, struc
     whole = whole && (kept.ptr != NULL || b->len == 0);
     buf_deinit(b);
     *out = kept;
-    return whole ? ERR_OK : refuse_full(err);
+    return whole ? ERR_OK : refuse_full(who, err);
 }

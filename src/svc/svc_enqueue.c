@@ -174,7 +174,7 @@ enum err_code svc_enqueue_one(const struct svc_caller *who, const struct svc_enq
                               struct command_new *room, struct command *out, struct err *err)
 {
     memset(room, 0, sizeof *room);
-    out->type = COMMAND_ENQUEUE;
+    command_init(out, COMMAND_ENQUEUE);
     out->enqueue = (struct command_enqueue){.jobs = room, .count = 1};
     return fill(who, job, room, err);
 }
@@ -182,7 +182,7 @@ enum err_code svc_enqueue_one(const struct svc_caller *who, const struct svc_enq
 enum err_code svc_enqueue_list(const struct svc_caller *who, size_t count, struct command *out,
                                struct err *err)
 {
-    out->type = COMMAND_ENQUEUE;
+    command_init(out, COMMAND_ENQUEUE);
     out->enqueue = (struct command_enqueue){.count = count, .is_list = true};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "jobs array is required");

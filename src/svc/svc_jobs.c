@@ -7,7 +7,7 @@
 enum err_code svc_jobs_act(const struct svc_caller *who, const struct svc_jobs_action *in,
                            struct id *room, struct command *out, struct err *err)
 {
-    out->type = COMMAND_JOBS;
+    command_init(out, COMMAND_JOBS);
     out->jobs = (struct command_jobs){.action = in->action,
                                       .ids = room,
                                       .count = 1,

@@ -58,7 +58,7 @@ enum err_code svc_work_claim(const struct svc_caller *who, const struct svc_work
             return err->code;
         }
     }
-    out->type = COMMAND_CLAIM;
+    command_init(out, COMMAND_CLAIM);
     out->claim = (struct command_claim){.queues = queues,
                                         .queue_count = in->queues_count,
                                         .worker_id = in->worker_id,
@@ -153,7 +153,7 @@ static enum err_code fill_ack(const struct svc_work_ack *in, struct command_ack_
 enum err_code svc_work_ack_one(const struct svc_caller *who, const struct svc_work_ack *ack,
                                struct command_ack_item *room, struct command *out, struct err *err)
 {
-    out->type = COMMAND_ACK;
+    command_init(out, COMMAND_ACK);
     out->ack = (struct command_ack){.items = room, .count = 1};
     return fill_ack(ack, room, err) == ERR_OK ? svc_names_job_id(who, ack->job_id, &room->id, err)
                                               : err->code;
@@ -162,7 +162,7 @@ enum err_code svc_work_ack_one(const struct svc_caller *who, const struct svc_wo
 enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_work_ack *acks,
                                 size_t count, struct command *out, struct err *err)
 {
-    out->type = COMMAND_ACK;
+    command_init(out, COMMAND_ACK);
     out->ack = (struct command_ack){.lenient = true};
     if (count == 0) {
         return err_set(err, ERR_VALIDATION, "acks array is required");
@@ -192,7 +192,7 @@ enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_w
 enum err_code svc_work_fail(const struct svc_caller *who, const struct svc_work_fail *in,
                             struct command *out, struct err *err)
 {
-    out->type = COMMAND_FAIL;
+    command_init(out, COMMAND_FAIL);
     out->fail =
         (struct command_fail){.lease_token = (uint64_t)in->lease_token,
                               .error = str_at_most(in->error, LIMIT_ERROR_BYTES),
