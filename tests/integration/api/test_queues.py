@@ -3,7 +3,7 @@ import time
 import unittest
 import urllib.parse
 
-from harness import ApiTest, unique, wait_until
+from harness import ApiTest, Server, unique, wait_until
 
 FAR_AHEAD = "2099-01-01T00:00:00Z"
 
@@ -396,7 +396,7 @@ class InTheBackground(ApiTest):
                 self.assertEqual(self.api.state(later), "pending")
 
     def test_the_answer_of_a_large_one_waits_for_the_end(self):
-        with Server() as server:
+        with Server(*self.settings) as server:
             api = server.client()
             self.fill(api, "large", 7000)
             keep = self.fill(api, "other", 10)
@@ -408,7 +408,7 @@ class InTheBackground(ApiTest):
             self.assertEqual(api.queue("large")["enqueued"], 0)
 
     def test_it_goes_on_after_a_crash(self):
-        with Server() as server:
+        with Server(*self.settings) as server:
             api = server.client()
             self.fill(api, "large", 5000)
             task = api.must(api.delete("/api/v1/queues/large?async=true"), 202)["bulk_operation_id"]
@@ -419,7 +419,7 @@ class InTheBackground(ApiTest):
             self.assertEqual(api.get("/api/v1/queues/large").status, 404)
 
     def test_it_can_be_cancelled(self):
-        with Server() as server:
+        with Server(*self.settings) as server:
             api = server.client()
             self.fill(api, "large", 20000)
             task = api.must(api.delete("/api/v1/queues/large?async=true"), 202)["bulk_operation_id"]
