@@ -214,7 +214,7 @@ static const struct api_answer_member bulk_started[] = {
 static const struct api_answer_member bulk[] = {
     {"id",           "string",     "The operation."},
     {"status",       "BulkStatus", "Where it is."},
-    {"action",       "BulkAction", "What it does."},
+    {"action",       "BulkTask",   "What it does."},
     {"total",        "integer",    "Jobs that are meant."},
     {"processed",    "integer",    "Jobs that were looked at."},
     {"affected",     "integer",    "Jobs that were changed."},
@@ -682,6 +682,7 @@ const struct api_answer api_answer_table__rows[] = {
     {NULL, "BeatStatus",      .words = "ok, cancel"},
     {NULL, "BulkStatus",      .words = "queued, running, completed, failed, cancelled"},
     {NULL, "BulkAction",      .words = "retry, cancel, move, delete, change_priority, requeue, hold, approve, reject"},
+    {NULL, "BulkTask",        .words = "retry, cancel, move, delete, change_priority, requeue, hold, approve, reject, clear_queue, delete_queue"},
     {NULL, "EventType",       .words = "enqueued, started, completed, continued, held, approved, rejected, failed, progress, retrying, dead, cancelled,"
                                         " retried, moved, deleted, priority_changed, promoted, reclaimed, expired, queue.paused, queue.resumed, queue.cleared, queue.deleted"},
 };

@@ -44,6 +44,8 @@ enum {
     LIMIT_BULK_OPEN          = 100,          /* operations in the background that are not over */
     LIMIT_BULK_KEPT          = 1000,         /* and all that are remembered */
     LIMIT_BULK_KEPT_MS       = 3600 * 1000,  /* contract: at least this long after their end */
+    LIMIT_BULK_QUEUE_JOBS    = 100,          /* jobs that one background step of a clear or delete removes: others wait no longer than that */
+    LIMIT_BULK_QUEUE_DOCS    = 1000,         /* and documents that it looks at */
     LIMIT_RESTORE_ROWS       = 100000,       /* iterations or usage reports of one restored job */
     LIMIT_RESTORE_CHUNK_BYTES = 4 << 20,     /* of a backup in one command */
     LIMIT_RESTORE_CHUNK_ITEMS = 500,

@@ -113,6 +113,7 @@ struct engine_op {
     bool found_nothing; /* a claim: by the entry that carried it */
     bool goes_on;       /* in steps, and there is a next one */
     bool begun;         /* a step of it was applied */
+    uint32_t steps_left; /* 0: as many as there are */
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;

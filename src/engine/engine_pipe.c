@@ -61,6 +61,7 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     }
     op->type = c->type;
     op->use = engine_space_use(c);
+    op->steps_left = c->type == COMMAND_QUEUE ? c->queue.steps_max : 0;
     err_clear(&op->err);
     op->retry_after_ms = 0;
     op->begun = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back = false;
@@ -484,9 +485,10 @@ static bool goes_on(struct engine *e, struct engine_op *op, const struct result 
     if (r->postponed) {
         return true;
     }
-    if (!r->more) {
+    if (!r->more || op->steps_left == 1) {
         return false;
     }
+    op->steps_left -= op->steps_left > 0 ? 1 : 0;
     switch ((int)op->type) {
     case COMMAND_QUEUE:
     case COMMAND_ACK:

@@ -31,6 +31,7 @@ static const apply_fn appliers[] = {
     [COMMAND_BULK_PUT] = apply_bulk_put,
     [COMMAND_BULK_STEP] = apply_bulk_step,
     [COMMAND_BULK_END] = apply_bulk_end,
+    [COMMAND_BULK_QUEUE] = apply_bulk_queue,
     [COMMAND_RESTORE] = apply_restore,
     [COMMAND_POLICY_PUT] = apply_policy_put,
     [COMMAND_POLICY_DELETE] = apply_policy_delete,
