@@ -110,6 +110,7 @@ struct engine_op {
     bool found_nothing; /* a claim: by the entry that carried it */
     bool goes_on;       /* in steps, and there is a next one */
     bool begun;         /* a step of it was applied */
+    bool postponed;     /* by the entry that carried it */
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;

@@ -226,6 +226,9 @@ void apply_bulk__close(struct machine *m);
 
 /* apply_schedule.c */
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
+/* As machine_due_schedules. */
+uint32_t apply_schedule__due(const struct machine *m, struct wall now,
+                             struct machine_due_schedule *out, uint32_t max);
 /* From a backup, unless there is one of this id or name. */
 void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
 void apply_schedule__load(struct machine *m);

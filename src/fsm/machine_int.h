@@ -165,7 +165,7 @@ struct machine {
     uint64_t index;
     uint32_t next_number; /* for ids */
     uint8_t entry_version;
-    uint64_t extra_bytes; /* of its cost: see machine__is_full */
+    uint64_t extra_bytes; /* of its cost, beside documents and writes */
     bool events_on;
     struct store_event_block events;
     struct queue *dirty_queues;
