@@ -133,9 +133,8 @@ void api_call__stream_drop(struct api_call *c);
 /* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
 static inline struct svc_caller api_call__caller(const struct api_call *c)
 {
-    return (struct svc_caller){.engine = c->api != NULL ? c->api->config.engine : NULL,
-                               .ns = c->ns,
-                               .arena = c->arena};
+    return (struct svc_caller){
+        .engine = c->api != NULL ? c->api->config.engine : NULL, .ns = c->ns, .arena = c->arena};
 }
 
 /* api_call.c: ways to the engine */
