@@ -81,5 +81,6 @@ enum {
     LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
     LIMIT_RESERVE_BYTES      = 128 << 20,    /* of the disk, for when it is nearly full: acks and deletions for a while */
+    LIMIT_RESERVE_START_BYTES = 8 << 20,     /* and for a start, which writes less than a megabyte */
 };
 /* clang-format on */

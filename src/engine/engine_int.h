@@ -71,7 +71,6 @@ struct engine_clockwork {
 struct engine_space {
     uv_timer_t timer;
     struct engine_space_status status;
-    struct os_file_path reserve_path;
     bool no_reserve; /* the file system cannot have one */
     void (*told)(void *data, bool low);
     void *told_data;

@@ -124,6 +124,9 @@ static void compact(const struct kv *kv, unsigned family, const struct usage *u)
 enum err_code kv_shrink(struct kv *kv, bool urgent, bool *out_shrunk, struct err *err)
 {
     *out_shrunk = false;
+    if (urgent) {
+        kv__settle(kv); /* the window's deletions count, too */
+    }
     if (wants_flush(kv, urgent) && flush(kv, err) != ERR_OK) {
         return err->code;
     }
