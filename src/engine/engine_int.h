@@ -76,7 +76,6 @@ struct engine_space {
     void *told_data;
     uv_work_t work;
     bool tidying, tidy_urgent;
-    bool tidied;                /* of the pool, while it runs */
     pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
     int64_t tidied_ms;          /* on the monotonic clock: when that last began */
     int64_t snapshot_after_ms;  /* and when a snapshot may be asked for again */

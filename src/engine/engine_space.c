@@ -205,11 +205,8 @@ static void tidy_work_cb(uv_work_t *work)
 {
     struct engine *e = work->data;
     struct engine_space *s = &e->space;
-    struct err err;
     (void)pthread_mutex_lock(&s->state_lock);
-    if (kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent, &s->tidied, &err) != ERR_OK) {
-        log_warn("space not given back", LOG_Z("error", err.msg));
-    }
+    (void)kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent);
     (void)pthread_mutex_unlock(&s->state_lock);
 }
 
