@@ -183,7 +183,7 @@ static uint64_t state_number(const char *role)
     X("corvo_disk_full",                  "gauge",   v->engine.space.level == ENGINE_SPACE_FULL, "1 while only deletions are accepted.") \
     X("corvo_disk_free_bytes",            "gauge",   v->engine.space.seen.free_bytes,  "Free bytes on the disk of the data directory.") \
     X("corvo_disk_needed_bytes",          "gauge",   engine_space_low_mark(&v->engine.space.seen), "Free bytes below which new jobs are refused.") \
-    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes,    "Size of the reserve file; 0 after it was given up.") \
+    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes[ENGINE_SPACE_TO_RUN], "Size of the reserve file; 0 after it was given up.") \
     X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
     X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
     X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \

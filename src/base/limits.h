@@ -87,6 +87,7 @@ enum {
     LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
     LIMIT_RESERVE_BYTES      = 128 << 20,    /* of the disk, for when it is nearly full: acks and deletions for a while */
+    LIMIT_RESERVE_START_BYTES = 8 << 20,     /* and for a start, which writes less than a megabyte */
 
     /* What one entry can come to, in bytes that it reads and writes. Nothing begins once
      * LIMIT_STEP_BYTES are reached, and whatever goes on looks after each job; so it is that, and

@@ -77,13 +77,11 @@ struct engine_clockwork {
 struct engine_space {
     uv_timer_t timer;
     struct engine_space_status status;
-    struct os_file_path reserve_path;
     bool no_reserve; /* the file system cannot have one */
     void (*told)(void *data, bool low);
     void *told_data;
     uv_work_t work;
     bool tidying, tidy_urgent;
-    bool tidied;                /* of the pool, while it runs */
     pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
     int64_t tidied_ms;          /* on the monotonic clock: when that last began */
     int64_t snapshot_after_ms;  /* and when a snapshot may be asked for again */
