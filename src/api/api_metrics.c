@@ -180,6 +180,8 @@ static uint64_t state_number(const char *role)
     X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 when this node leads.") \
     X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 when the log is flushed before a write is acknowledged.") \
     X("corvo_disk_low",                   "gauge",   v->engine.node.low_space,         "1 when writes are refused because the disk is nearly full.") \
+    X("corvo_clock_ahead_seconds",        "gauge",   (uint64_t)v->engine.clock_ahead_ms / 1000,  "How far the system's clock is ahead of the server's time because it leapt and is not believed; 0 when it is.") \
+    X("corvo_clock_behind_seconds",       "gauge",   (uint64_t)v->engine.clock_behind_ms / 1000,  "How far the system's clock is behind the server's time.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
     X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \

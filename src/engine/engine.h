@@ -42,6 +42,8 @@ struct engine_config {
     bool lifecycle_events;    /* the event log is on */
     int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
     int64_t retention_interval_ms;
+    int64_t
+        max_clock_jump_ms;  /* a clock that leaps ahead by more is not believed at first; 0: is */
     int64_t leader_wait_ms; /* how long engine_open waits for a leader */
     int64_t stop_wait_ms;   /* how long a stop waits for entries under way, at most */
 };
@@ -182,6 +184,8 @@ struct engine_status {
     uint64_t overload_total;         /* refused because the pipeline was full */
     uint64_t tick_errors;            /* ticks and fired schedules that did not happen */
     uint64_t purge_errors;           /* steps of a purge */
+    int64_t clock_ahead_ms;          /* of a clock that is not believed (engine_now.h) */
+    int64_t clock_behind_ms;         /* of one that the state is ahead of */
     struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
     struct engine_times apply_times; /* of an entry: until it is committed and applied */
     uint64_t next_event;             /* the number that the next event will get */
@@ -201,6 +205,13 @@ void engine_status_here(struct engine *e, struct engine_status *out);
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
+
+/* The time that entries have (engine_now.h). Any thread. */
+struct wall engine_time(const struct engine *e);
+
+/* An operator says that the clock is right: it is believed at once. Returns how far it was ahead.
+ * On the core thread, inside engine_call.run. */
+int64_t engine_accept_clock(struct engine *e);
 
 /* Word of new events, for whoever reads the event log (store_event.h).
  *

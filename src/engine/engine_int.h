@@ -61,7 +61,7 @@ struct engine_clockwork {
     struct engine_op purge;
     bool tick_busy, fire_busy, purge_busy;
     uint64_t tick_errors, purge_errors;
-    int64_t purge_at_ns; /* the next purge, by engine__now */
+    int64_t purge_at_ns; /* the next purge, by engine__now; 0: not known yet */
     int64_t armed_ns;    /* what the timer is set for */
     struct map zones;    /* by name */
 };
@@ -105,6 +105,7 @@ struct engine {
     atomic_uint_fast64_t applied_ops;
     atomic_uint_fast64_t overload_total;
     atomic_bool leads_now;
+    atomic_int_fast64_t time_off_ns; /* engine__now less the clock of this boot */
 
     /* opening and closing */
     uv_sem_t opened; /* the core thread has an answer for engine_open */
