@@ -99,6 +99,7 @@ struct engine_op {
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
     struct buf result;       /* with ERR_OK: for result_decode */
     uint64_t index;          /* with ERR_OK: the entry that carried it */
+    bool waited;             /* a claim: it was parked for a while */
     /* private */
     struct msg msg;
     struct engine *engine;
@@ -152,6 +153,11 @@ void engine_submit(struct engine *e, struct engine_op *op);
  * ends at once, with nothing claimed; what is in the pipeline already ends as it does, and a claim
  * there does not park again. done comes in every case. */
 void engine_cancel(struct engine *e, struct engine_op *op);
+
+/* In done of a claim, when its worker has gone: the jobs that it got, if any, go back to where they
+ * stood. False when it got none. Whether that comes about is not told; otherwise their leases end.
+ */
+bool engine_give_back(struct engine *e, const struct engine_op *op);
 
 /* Run something on the core thread, with the machine between two entries. */
 struct engine_call {

@@ -63,6 +63,7 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     err_clear(&op->err);
     op->retry_after_ms = 0;
     op->begun = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back = false;
+    op->waited = false;
     op->ticket = 0;
     return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }

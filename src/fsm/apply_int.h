@@ -35,6 +35,7 @@ void apply_bulk_put(struct machine *m, const struct command *c, struct result *r
 void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
 void apply_restore(struct machine *m, const struct command *c, struct result *r);
+void apply_return(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -70,6 +71,9 @@ void jobs__create(struct machine *m, struct job *j);
 /* Write j as it is now and bring every index in line with it. `was_in` is where jobs__get found it.
  * A pending job goes to the tail of its line, or of none while it has to wait for others. */
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
+
+/* Write j, which was claimed and is pending again, at the place that it had before. */
+void jobs__write_back(struct machine *m, struct job *j, uint64_t order);
 
 /* At start: take up a live job from its document. */
 void jobs__load(struct machine *m, const struct job *j);
@@ -135,6 +139,9 @@ void queues__touch(struct machine *m, struct queue *q);         /* write its rec
 /* A pending job comes to the end of its line, waits for others in none, or is pending no more. */
 void queues__stand(struct machine *m, struct queue *q, struct live *l);
 void queues__wait(struct queue *q, struct live *l);
+/* Among those in line: behind the ones with a lower place. False when there are too many of them.
+ */
+bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint64_t order);
 void queues__leave(struct machine *m, struct queue *q, struct live *l);
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
 /* May something be claimed now? until as in machine_claimable. */

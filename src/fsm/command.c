@@ -52,6 +52,7 @@ static const char *const words[] = {
     [COMMAND_RESTORE] = "restore",
     [COMMAND_POLICY_PUT] = "policy_put",
     [COMMAND_POLICY_DELETE] = "policy_delete",
+    [COMMAND_RETURN] = "return",
 };
 
 bool command_exists(unsigned type)
@@ -664,6 +665,7 @@ static const struct {
     [COMMAND_RESTORE] = {encode_restore, decode_restore},
     [COMMAND_POLICY_PUT] = {command_policy__encode_put, command_policy__decode_put},
     [COMMAND_POLICY_DELETE] = {command_policy__encode_delete, command_policy__decode_delete},
+    [COMMAND_RETURN] = {command_return__encode, command_return__decode},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 

@@ -23,6 +23,7 @@
 #include "fsm/command_policy.h"  /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
+#include "fsm/command_return.h"  /* IWYU pragma: export */
 #include "store/store_rows.h"
 
 enum command_type {
@@ -50,7 +51,8 @@ enum command_type {
     COMMAND_RESTORE = 24,      /* a piece of a backup */
     COMMAND_POLICY_PUT = 25,
     COMMAND_POLICY_DELETE = 26,
-    COMMAND_TYPE_LAST = COMMAND_POLICY_DELETE
+    COMMAND_RETURN = 28, /* what was claimed for a worker that had gone */
+    COMMAND_TYPE_LAST = COMMAND_RETURN
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -201,6 +203,7 @@ struct command {
         struct command_restore restore;
         struct command_policy_put policy_put;
         struct command_policy_delete policy_delete;
+        struct command_return give_back;
     };
 };
 

@@ -30,6 +30,7 @@ struct result_item {
     struct id id;
     enum result_status status;
     struct str doc; /* claim: the job's document */
+    uint64_t order; /* claim: where it stood before */
 };
 
 struct result {

@@ -287,6 +287,9 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
     case COMMAND_POLICY_DELETE:
         model_policy_delete(m, &c->policy_delete, out);
         break;
+    case COMMAND_RETURN:
+        model_claim_return(m, &c->give_back, out);
+        break;
     case COMMAND_RESTORE:
         UNREACHABLE("pieces of backups are not generated");
     }
