@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
-#include "api/api_chain_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
+#include "svc/svc_chain.h"
+#include "svc/svc_names.h"
 
 /* Rows */
 
@@ -250,8 +251,9 @@ static bool read_basics(struct api_call *c, const struct job_in *in, struct job 
     j->retry_max_ms = in->retry_max_delay_ms;
     j->tags = in->tags;
     j->checkpoint = in->checkpoint;
-    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
-           api_chain__adopt(c, in->chain_config, &j->chain_config, err);
+    struct svc_caller who = api_call__caller(c);
+    return svc_names_internal(&who, "queue", in->queue, &j->queue, err) == ERR_OK &&
+           svc_chain_adopt(&who, in->chain_config, &j->chain_config, err) == ERR_OK;
 }
 
 static void read_times(const struct job_in *in, struct job *j)
@@ -298,6 +300,13 @@ static bool read_job(struct api_call *c, const struct job_in *in, struct job *j,
            (in->restore == NULL || read_waits(c, in->restore, &j->waits_for, err));
 }
 
+/* Kept whatever their ids say: a clock that was wrong is no reason to lose them. */
+static bool has_id(enum command_restore_kind kind)
+{
+    return kind == COMMAND_RESTORE_JOB || kind == COMMAND_RESTORE_BATCH ||
+           kind == COMMAND_RESTORE_SCHEDULE || kind == COMMAND_RESTORE_POLICY;
+}
+
 static struct command_restore_item *add_item(struct api_restore_list *list,
                                              enum command_restore_kind kind, size_t bytes)
 {
@@ -307,7 +316,7 @@ static struct command_restore_item *add_item(struct api_restore_list *list,
         CHECK(list->items != NULL);
     }
     struct command_restore_item *it = &list->items[list->count++];
-    *it = (struct command_restore_item){.kind = kind};
+    *it = (struct command_restore_item){.kind = kind, .any_id = has_id(kind)};
     list->bytes += bytes;
     return it;
 }
@@ -373,6 +382,26 @@ static bool add_job(struct api_call *c, struct str json, struct api_restore_list
     it->job = j;
     add_rows(&in, j.id, list);
     return true;
+}
+
+size_t api_restore_job__item_bytes(const struct command_restore_item *it)
+{
+    const struct job *j = &it->job;
+    switch ((int)it->kind) {
+    case COMMAND_RESTORE_JOB:
+        return j->payload.len + j->result.len + j->checkpoint.len + j->chain_config.len +
+               j->tags.len + j->progress.len + j->waits_for.len;
+    case COMMAND_RESTORE_ERROR:
+        return it->error.error.len + it->error.backtrace.len;
+    case COMMAND_RESTORE_ITERATION:
+        return it->iteration.checkpoint.len + it->iteration.result.len;
+    case COMMAND_RESTORE_SCHEDULE:
+        return it->schedule.payload.len;
+    case COMMAND_RESTORE_BATCH:
+        return it->batch.callback_payload.len;
+    default:
+        return 0;
+    }
 }
 
 bool api_restore_job__read_new(struct api_call *c, struct str json, struct command_new *out,

@@ -74,6 +74,10 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
         if (l == NULL) {
             break;
         }
+        if (machine__is_full(m)) {
+            r->more = r->count == 0; /* some are an answer; none would be a wrong one */
+            break;
+        }
         if (store_docs_bytes(m->store.docs, l->id).len == 0) {
             fetch_ahead(m, l);
         }
@@ -93,7 +97,7 @@ void apply_claim(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_claim *cl = &c->claim;
     r->items = MACHINE_ARRAY(m, struct result_item, cl->count);
-    for (size_t i = 0; i < cl->queue_count && r->count < cl->count; i++) {
+    for (size_t i = 0; i < cl->queue_count && r->count < cl->count && !r->more; i++) {
         struct queue *q = queues__find(m, cl->queues[i]);
         if (q != NULL) {
             claim_from(m, cl, q, r);

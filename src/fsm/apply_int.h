@@ -8,6 +8,7 @@
 #pragma once
 
 #include "fsm/machine_int.h"
+#include "fsm/queues_int.h" /* IWYU pragma: export */
 
 /* One function per command; machine.c has the table. */
 typedef void (*apply_fn)(struct machine *m, const struct command *c, struct result *r);
@@ -50,6 +51,10 @@ struct id machine__new_id(struct machine *m);
 void *machine__alloc(struct machine *m, size_t size);
 #define MACHINE_ARRAY(m, type, n) ((type *)machine__alloc((m), sizeof(type) * (n)))
 
+/* Whether the entry has read and written so much that what is left goes into a later one. Asked
+ * between two jobs by whatever may meet many. The answer is the same on every node. */
+bool machine__is_full(const struct machine *m);
+
 /* "job_…" in the entry's memory, for messages and payloads. */
 struct str machine__id_text(struct machine *m, struct id id, struct str prefix);
 
@@ -63,6 +68,12 @@ char *machine__own_texts(struct str *texts[], size_t count);
 
 /* The job and the family that it is in; false when there is none. */
 bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family);
+
+/* The same for who wants its numbers only: the document is not kept in memory, and what out has in
+ * text is not to be used. */
+bool jobs__glance(struct machine *m, struct id id, struct job *out);
+/* Its state alone. */
+bool jobs__state(struct machine *m, struct id id, enum job_state *out);
 
 /* Create j: id, times, state and place are set here, the queue is made when it is new, `enqueued`
  * is told. j's texts may be anything that lives until the entry is applied. */
@@ -132,33 +143,6 @@ void end__failed(struct machine *m, struct job *j, struct str error, struct str 
  * went on by itself. */
 void end__failed_again(const struct job *j, struct result *r);
 
-/* queues.c */
-struct queue *queues__find(const struct machine *m, struct str name);
-struct queue *queues__need(struct machine *m, struct str name); /* made when it is new */
-void queues__touch(struct machine *m, struct queue *q);         /* write its record */
-/* A pending job comes to the end of its line, waits for others in none, or is pending no more. */
-void queues__stand(struct machine *m, struct queue *q, struct live *l);
-void queues__wait(struct queue *q, struct live *l);
-/* Among those in line: behind the ones with a lower place. False when there are too many of them.
- */
-bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint64_t order);
-void queues__leave(struct machine *m, struct queue *q, struct live *l);
-struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
-/* May something be claimed now? until as in machine_claimable. */
-bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
-/* When the throttle lets the next claim through; 0 when it does now. */
-struct wall queues__throttled_until(const struct queue *q, struct wall now);
-/* How many claims its limits let through now. */
-uint32_t queues__places(const struct queue *q, struct wall now);
-void queues__count_claim(struct machine *m, struct queue *q);
-/* A throttle begins with no claim counted, or goes. False when it is this one already. */
-bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);
-void queues__drop_throttle(struct machine *m, struct queue *q);
-void queues__ready(struct machine *m, struct queue *q); /* claims may now find something */
-void queues__write_dirty(struct machine *m);
-void queues__load(struct machine *m);
-void queues__close(struct machine *m);
-
 /* locks.c */
 /* The lock on the key that runs at the entry's time; NULL when the key is free. */
 const struct lock *locks__running(const struct machine *m, struct str queue, struct str key);
@@ -188,6 +172,8 @@ void batches__seal(struct machine *m, struct batch *b);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
 /* From a backup, unless there is one of this id. */
+/* Is there such a batch, finished or not? */
+bool batches__is_known(struct machine *m, struct id id);
 void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);
@@ -202,7 +188,13 @@ void chains__dead(struct machine *m, const struct job *j, struct str error);
  * stays in the list, and the first such is put into *out_missing. */
 bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing);
 void dependencies__add(struct machine *m, const struct job *j);
+/* The job has completed: those that waited for it go on, as many as the entry has room for. */
 void dependencies__met(struct machine *m, struct id done);
+/* The next of those for which there was none; how many. */
+uint32_t dependencies__release(struct machine *m, uint32_t limit);
+/* The job runs again: those that it has not let go wait for its new end. */
+void dependencies__unmet(struct machine *m, struct id id);
+void dependencies__load(struct machine *m);
 void dependencies__close(struct machine *m);
 
 /* workers.c */

@@ -32,6 +32,9 @@ static bool again(struct machine *m, struct job *j, enum store_family was_in)
     if (m->version >= 2 && j->expire_at.ns != 0 && j->expire_at.ns < m->now.ns) {
         j->expire_at = WALL_NONE; /* whoever wants it again does not want it to expire at once */
     }
+    if (was_in == STORE_DONE) {
+        dependencies__unmet(m, j->id);
+    }
     if (waits) {
         (void)dependencies__settle(m, j, &missing); /* what is missing will not complete any more */
     }
@@ -203,6 +206,11 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
 {
     CHECK(cj->action < COUNT_OF(actions));
     for (size_t i = 0; i < cj->count; i++) {
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
         if (i % STORE_DOCS_FETCH_MAX == 0) {
             fetch_ahead(m, cj->ids + i, cj->count - i);
         }

@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
+#include "fsm/command_entry.h"   /* IWYU pragma: export */
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
 #include "fsm/command_policy.h"  /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
@@ -90,7 +91,8 @@ enum command_agent_status {
     COMMAND_AGENT_NONE,
     COMMAND_AGENT_DONE,
     COMMAND_AGENT_CONTINUE,
-    COMMAND_AGENT_HOLD
+    COMMAND_AGENT_HOLD,
+    COMMAND_AGENT_HOLD_ANY /* a hold, whether it is an agent's job or not */
 };
 enum command_step_status { COMMAND_STEP_NONE, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT };
 
@@ -207,6 +209,14 @@ struct command {
     };
 };
 
+/* Begin a command; its member of the union is the caller's to fill. For those that do not zero the
+ * whole, which is large. */
+static inline void command_init(struct command *c, enum command_type type)
+{
+    c->type = type;
+    c->version = 0;
+}
+
 /* Append the command's bytes. */
 void command_encode(const struct command *c, struct buf *out);
 
@@ -222,22 +232,3 @@ const char *command_word(enum command_type type);
 
 /* Whether there is a command of this number: they have gaps. */
 bool command_exists(unsigned type);
-
-/* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
-struct command_entry {
-    struct wall now;
-    bool events; /* the event log is on */
-    uint32_t count;
-    struct str commands; /* count times: u32 length, bytes */
-};
-
-void command_entry_begin(struct buf *out, struct wall now, bool events);
-void command_entry_add(struct buf *out, struct str command);
-/* Fill in the count and pad. */
-void command_entry_end(struct buf *out, uint32_t count);
-
-/* ERR_CORRUPT when the bytes are no whole entry; what the commands say is not looked at. */
-ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
-                                                  struct err *err);
-/* The next command's bytes; false after the last. */
-ATTR_NODISCARD bool command_entry_next(struct command_entry *e, struct str *out);

@@ -14,6 +14,21 @@ bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_fami
     return store_docs_get(m->store.docs, *out_family, id, out);
 }
 
+bool jobs__glance(struct machine *m, struct id id, struct job *out)
+{
+    enum store_family family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    return store_docs_glance(m->store.docs, family, id, out);
+}
+
+bool jobs__state(struct machine *m, struct id id, enum job_state *out)
+{
+    const struct live *l = live_find(&m->live, id);
+    struct job j = {0};
+    bool found = l != NULL || jobs__glance(m, id, &j);
+    *out = l != NULL ? (enum job_state)l->state : j.state;
+    return found;
+}
+
 bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
                 struct result *r)
 {

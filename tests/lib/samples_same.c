@@ -177,6 +177,7 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->lists, want->lists);
     assert_int_equal(got->steps, want->steps);
+    assert_int_equal(got->parts, want->parts);
     assert_int_equal(got->total, want->total);
     assert_int_equal(got->processed, want->processed);
     assert_int_equal(got->affected, want->affected);
@@ -479,6 +480,7 @@ static void same_restored(const struct command_restore_item *got,
                           const struct command_restore_item *want)
 {
     assert_int_equal(got->kind, want->kind);
+    assert_int_equal(got->any_id, want->any_id);
     same_id(got->id, want->id);
     expect_str(got->name, want->name);
     assert_int_equal(got->place, want->place);

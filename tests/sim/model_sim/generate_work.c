@@ -41,7 +41,11 @@ static void ack_item(struct generate *g, struct command_ack_item *item)
     if ((j != NULL && j->doc.is_agent) || generate_pick_chance(g, 3)) {
         item->agent_status = (enum command_agent_status)GENERATE_NUMBER(
             g, COMMAND_AGENT_NONE, COMMAND_AGENT_DONE, COMMAND_AGENT_CONTINUE,
-            COMMAND_AGENT_CONTINUE, COMMAND_AGENT_CONTINUE, COMMAND_AGENT_HOLD);
+            COMMAND_AGENT_CONTINUE, COMMAND_AGENT_CONTINUE, COMMAND_AGENT_HOLD,
+            COMMAND_AGENT_HOLD_ANY);
+        item->hold_reason = GENERATE_TEXT(g, STR_EMPTY, STR("look at it"));
+    } else if (generate_pick_chance(g, 3)) {
+        item->agent_status = COMMAND_AGENT_HOLD_ANY;
         item->hold_reason = GENERATE_TEXT(g, STR_EMPTY, STR("look at it"));
     }
     if (generate_pick_chance(g, 30)) {

@@ -28,7 +28,9 @@ static enum err_code check_item(const struct model *m, const struct command_ack_
     if (item->lease_token != 0 && item->lease_token != j->doc.lease_token) {
         return ERR_ACK;
     }
-    return item->agent_status != COMMAND_AGENT_NONE && !j->doc.is_agent ? ERR_ACK : ERR_OK;
+    bool for_agents =
+        item->agent_status != COMMAND_AGENT_NONE && item->agent_status != COMMAND_AGENT_HOLD_ANY;
+    return for_agents && !j->doc.is_agent ? ERR_ACK : ERR_OK;
 }
 
 /* "12.3457": dollars with four decimals, rounded half up. */
@@ -103,7 +105,8 @@ static void iteration_ends(struct model *m, struct model_job *j,
     struct str policy =
         item->agent_status == COMMAND_AGENT_CONTINUE ? model_policy_of(m, &j->doc) : STR_EMPTY;
     j->doc.agent.total_cost_nusd += item->usage.cost_nusd;
-    if (item->agent_status == COMMAND_AGENT_HOLD || policy.len > 0) {
+    if (item->agent_status == COMMAND_AGENT_HOLD || item->agent_status == COMMAND_AGENT_HOLD_ANY ||
+        policy.len > 0) {
         row.hold_reason = item->hold_reason.len > 0 || policy.len == 0 ? item->hold_reason
                                                                        : policy_reason(m, policy);
         row.status = STORE_ITERATION_HOLD;
@@ -145,6 +148,8 @@ static void ack_one(struct model *m, const struct command_ack_item *item)
     model_job_clear_worker(j);
     if (j->doc.is_agent) {
         iteration_ends(m, j, item);
+    } else if (item->agent_status == COMMAND_AGENT_HOLD_ANY) {
+        hold(m, j, item->hold_reason);
     } else {
         complete(m, j, item);
     }

@@ -187,6 +187,37 @@ static void agent_status__on_a_plain_job_is_refused(void **state)
     kit_expect_state(k, id, JOB_ACTIVE);
 }
 
+/* http-api.md 26.1: any job may be held by its worker. */
+static void hold__of_a_plain_job_waits_for_a_person(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    const struct result *r =
+        kit_ack_item(k, (struct command_ack_item){.id = id,
+                                                  .agent_status = COMMAND_AGENT_HOLD_ANY,
+                                                  .hold_reason = STR("look"),
+                                                  .checkpoint = STR("[2]"),
+                                                  .has_result = true,
+                                                  .result = STR("1")});
+    assert_int_equal(r->affected, 1);
+    struct job j = kit_job(k, id);
+    assert_int_equal(j.state, JOB_HELD);
+    expect_str(j.hold_reason, STR("look"));
+    expect_str(j.checkpoint, STR("[2]"));
+    expect_str(j.result, STR("1"));
+    expect_str(j.worker_id, STR_EMPTY);
+    assert_int_equal(j.attempt, 1);
+    assert_int_equal(j.completed_at.ns, 0);
+    assert_int_equal(j.lease_expires_at.ns, 0);
+    kit_expect_events(k, id, "enqueued started held");
+    (void)kit_do(k, COMMAND_JOB_APPROVE, id);
+    assert_true(id_eq(kit_claim(k, queue), id));
+    (void)kit_ack(k, id);
+    kit_expect_state(k, id, JOB_COMPLETED);
+    expect_str(kit_job(k, id).hold_reason, STR_EMPTY);
+}
+
 static void step_status__on_a_plain_job_is_ignored(void **state)
 {
     struct kit *k = *state;
@@ -271,6 +302,7 @@ TEST_GROUP_FIXTURE(
     cmocka_unit_test(ack__after_the_lease_ended_or_an_operator_came_is_refused),
     cmocka_unit_test(ack__of_the_first_version_is_not_remembered),
     cmocka_unit_test(agent_status__on_a_plain_job_is_refused),
+    cmocka_unit_test(hold__of_a_plain_job_waits_for_a_person),
     cmocka_unit_test(step_status__on_a_plain_job_is_ignored),
     cmocka_unit_test(usage__is_one_row_with_its_phase),
     cmocka_unit_test(batch__completes_what_is_active_and_skips_the_rest),

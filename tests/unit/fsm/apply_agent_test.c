@@ -203,7 +203,7 @@ static void ack__in_another_state_is_refused_for_agents_too(void **state)
     struct kit *k = *state;
     const char *queue = kit_name(k);
     struct id id = agent_job(k, queue, 0, 0);
-    for (unsigned s = COMMAND_AGENT_NONE; s <= COMMAND_AGENT_HOLD; s++) {
+    for (unsigned s = COMMAND_AGENT_NONE; s <= COMMAND_AGENT_HOLD_ANY; s++) {
         struct command_ack_item item = {.id = id, .agent_status = (enum command_agent_status)s};
         struct command c = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
         kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);

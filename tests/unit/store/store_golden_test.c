@@ -91,6 +91,24 @@ static void policy__of_the_default_namespace_decodes(void **state)
     }
 }
 
+static void bulk_with_parts__decodes(void **state)
+{
+    (void)state;
+    struct store_bulk want = samples_bulk();
+    struct store_bulk got;
+    struct buf present;
+    struct buf file;
+    want.parts = 60;
+    buf_init(&present, 1 << 16);
+    store_record_encode_bulk(&want, &present);
+    golden_read_present("record-bulk-2.bin", &present, &file);
+    assert_true(store_record_decode_bulk(buf_str(&file), &got));
+    samples_same_bulk(&got, &want);
+    assert_int_equal(store_bulk_next_list(&got), 3);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 struct walk {
     unsigned next;
     struct wall at;
@@ -169,8 +187,8 @@ static void machine_record__decodes(void **state)
 TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(queue__decodes),
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
-           cmocka_unit_test(bulk__decodes), cmocka_unit_test(webhook__decodes),
-           cmocka_unit_test(policy__decodes),
+           cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
+           cmocka_unit_test(webhook__decodes), cmocka_unit_test(policy__decodes),
            cmocka_unit_test(policy__of_the_default_namespace_decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
            cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),
