@@ -218,9 +218,8 @@ bool engine_leads(const struct engine *e);
 
 /* The time that entries have (engine_now.h). Any thread. */
 struct wall engine_time(const struct engine *e);
-
-/* An operator says that the clock is right. Returns how far it was ahead. Inside engine_call.run.
- */
+/* An operator says that the clock is right. Returns by how much it was not believed. Inside
+ * engine_call.run. */
 int64_t engine_accept_clock(struct engine *e);
 
 /* Have told called on the core thread, now and whenever it changes: is space low, so that nothing
