@@ -112,10 +112,12 @@ struct engine_op {
     enum engine_space_use use;
     /* of the core thread */
     bool parked;
-    bool arrived;       /* counts as pending */
-    bool found_nothing; /* a claim: by the entry that carried it */
-    bool goes_on;       /* in steps, and there is a next one */
-    bool begun;         /* a step of it was applied */
+    bool arrived;        /* counts as pending */
+    bool found_nothing;  /* a claim: by the entry that carried it */
+    bool goes_on;        /* in steps, and there is a next one */
+    bool begun;          /* a step of it was applied */
+    bool postponed;      /* by the entry that carried it */
+    uint32_t steps_left; /* 0: as many as there are */
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;
@@ -157,9 +159,8 @@ void engine_submit(struct engine *e, struct engine_op *op);
  * there does not park again. done comes in every case. */
 void engine_cancel(struct engine *e, struct engine_op *op);
 
-/* In done of a claim, when its worker has gone: the jobs that it got, if any, go back to where they
- * stood. False when it got none. Whether that comes about is not told; otherwise their leases end.
- */
+/* In done of a claim whose worker has gone: the jobs that it got go back to where they stood, or
+ * else their leases end. False when it got none. */
 bool engine_give_back(struct engine *e, const struct engine_op *op);
 
 /* Run something on the core thread, with the machine between two entries. */
@@ -218,8 +219,7 @@ bool engine_leads(const struct engine *e);
 
 /* The time that entries have (engine_now.h). Any thread. */
 struct wall engine_time(const struct engine *e);
-/* An operator says that the clock is right. Returns by how much it was not believed. Inside
- * engine_call.run. */
+/* An operator believes the clock. Returns how far it was ahead. Inside engine_call.run. */
 int64_t engine_accept_clock(struct engine *e);
 
 /* Have told called on the core thread, now and whenever it changes: is space low, so that nothing

@@ -27,6 +27,11 @@ static bool give_back(struct machine *m, const struct command_return_item *it)
 void apply_return(struct machine *m, const struct command *c, struct result *r)
 {
     for (size_t i = c->give_back.count; i > 0; i--) {
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)(c->give_back.count - i);
+            return;
+        }
         r->affected += give_back(m, &c->give_back.items[i - 1]) ? 1 : 0;
     }
 }
