@@ -427,6 +427,13 @@ static const struct api_answer_member health[] = {
     {"status",     "string",  "ok"},
     {"raft_state", "string",  "Leader, Follower, Candidate or Shutdown."},
     {"leader",     "boolean", "Whether this node leads."},
+    {"warnings?",  "[string]", "What the node goes on in spite of, for somebody to look at."},
+};
+
+static const struct api_answer_member clock_accepted[] = {
+    {"status",   "string",  "ok"},
+    {"ahead_ms", "integer", "How far the clock was ahead of the server's time."},
+    {"time",     "time",    "The server's time now."},
 };
 
 static const struct api_answer_member info[] = {
@@ -681,6 +688,7 @@ const struct api_answer api_answer_table__rows[] = {
     {"webhook",                                            "Webhook",            MEMBERS(webhook)},
     {"{status, id}",                                       "WebhookChanged",     MEMBERS(webhook_changed)},
     {"policy",                                             "Policy",             MEMBERS(policy)},
+    {"{status, ahead_ms, time}",                           "ClockAccepted",      MEMBERS(clock_accepted)},
     {"{status, raft_state, leader}",                       "Health",             MEMBERS(health)},
     {"{server_version, api_version}",                      "Info",               MEMBERS(info)},
     {"minute",                                             "Minute",             MEMBERS(minute)},

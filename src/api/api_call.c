@@ -474,8 +474,15 @@ static void op_done(struct engine_op *op)
     ATTR_UNINITIALIZED struct result r;
     c->op_busy = false;
     arena_owe(c->arena); /* it has been done: its answer is owed */
+    /* Nobody else would get what was claimed for a client that has gone until its lease ends. One
+     * that sends no more has most likely gone too: it is told that there is no job, and if it is
+     * still there, asks again. Who waited long may have gone without our having read of it. */
+    bool left = c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
+    bool given_back = left && engine_give_back(c->api->config.engine, op);
     if (c->gone) {
         drop(c);
+    } else if (given_back) {
+        c->on_result(c, &(struct result){0});
     } else if (op->err.code != ERR_OK) {
         api_call__fail_with(c, op->err.code, str_from_z(op->err.msg), op->retry_after_ms, NULL);
     } else if (!result_decode(buf_str(&op->result), c->arena, &r)) {

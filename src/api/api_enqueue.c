@@ -75,7 +75,7 @@ static const struct json_word backoff_words[] = {
                       0, INT64_MAX, 0, "Delay that the back-off grows from."),                     \
         JSON_DURATION(struct svc_enqueue_job, retry_max_ms, "retry_max_delay", duration_parse, 0,  \
                       INT64_MAX, 0, "Longest delay; 0s: no cap."),                                 \
-        JSON_TIME(struct svc_enqueue_job, scheduled_at, timestamp_parse, 0,                        \
+        JSON_TIME(struct svc_enqueue_job, scheduled_at, timestamp_parse_kept, 0,                   \
                   "Not before this moment."),                                                      \
         JSON_DURATION(struct svc_enqueue_job, expire_after_ms, "expire_after", duration_parse, 0,  \
                       INT64_MAX, 0, "The job dies when it was not begun by then."),                \
@@ -427,7 +427,7 @@ static const struct json_field ingest_rows[] = {
     JSON_STR(struct ingest_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
              "While a job with this key holds it, no other is made."),
     JSON_I64(struct ingest_in, max_retries, 0, INT32_MAX, 0, "Attempts in all."),
-    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
+    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse_kept, 0, "Not before this moment."),
     JSON_STRS(struct ingest_in, tags, tag_count, 0, LIMIT_TAGS,
               LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, API_QUERY_COMMAS,
               "Tags, as key:value each.", .told_pattern = "^[^:]+:"),

@@ -188,6 +188,8 @@ static uint64_t state_number(const char *role)
     X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
     X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
     X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
+    X("corvo_clock_ahead_seconds",        "gauge",   (uint64_t)v->engine.clock_ahead_ms / 1000,  "How far the system's clock is ahead of the server's time because it leapt and is not believed; 0 when it is.") \
+    X("corvo_clock_behind_seconds",       "gauge",   (uint64_t)v->engine.clock_behind_ms / 1000,  "How far the system's clock is behind the server's time.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
     X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \

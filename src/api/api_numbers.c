@@ -3,7 +3,6 @@
 #include "api/api_hub_int.h"
 #include "api/api_numbers_int.h"
 #include "base/check.h"
-#include "os/os_clock.h"
 
 /* On the core thread: copying */
 
@@ -70,7 +69,7 @@ static void add_worker(void *data, const struct machine_worker *w)
 static void look(struct api_call *c, struct machine *m)
 {
     struct api_numbers *v = c->data;
-    v->now = os_clock_wall();
+    v->now = engine_time(c->api->config.engine);
     engine_status_here(c->api->config.engine, &v->engine);
     v->throughput = *machine_throughput(m);
     v->done_until = machine_next_tick(m);

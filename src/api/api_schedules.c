@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_schedule.h"
-#include "os/os_clock.h"
 #include "store/store_record.h"
 
 struct schedule_in {
@@ -198,11 +197,11 @@ static void deleted(struct api_call *c, const struct result *r)
 }
 
 /* The run after now. */
-static enum err_code next_run(const struct store_schedule *s, struct wall created_at,
-                              struct wall *out, struct err *err)
+static enum err_code next_run(const struct api_call *c, const struct store_schedule *s,
+                              struct wall created_at, struct wall *out, struct err *err)
 {
     struct zone *zone = NULL;
-    struct wall now = os_clock_wall();
+    struct wall now = engine_time(c->api->config.engine);
     enum err_code code = engine_schedule_zone(s->timezone, &zone, err);
     if (code == ERR_OK) {
         struct wall created = created_at.ns == 0 ? now : created_at;
@@ -352,7 +351,7 @@ static void handle_create(struct api_call *c)
                                             : "cron");
         return;
     }
-    if (!merge(c, in, s, &err) || next_run(s, WALL_NONE, &s->next_run, &err) != ERR_OK) {
+    if (!merge(c, in, s, &err) || next_run(c, s, WALL_NONE, &s->next_run, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -389,7 +388,7 @@ static void submit_update(struct api_call *c, const struct store_schedule *read)
     bool again = is_set(in, SET_CRON) || is_set(in, SET_TIMEZONE) ||
                  (is_set(in, SET_ENABLED) && in->enabled && !read->enabled);
     if (!merge(c, in, s, &err) ||
-        (again && next_run(s, read->created_at, &s->next_run, &err) != ERR_OK)) {
+        (again && next_run(c, s, read->created_at, &s->next_run, &err) != ERR_OK)) {
         api_call__fail_err(c, &err);
         return;
     }

@@ -9,15 +9,39 @@
 
 /* Health */
 
+static void begin_healthy(struct json_write *w, const char *role, bool leads)
+{
+    json_write_object(w);
+    api_document__text(w, "status", STR("ok"));
+    api_document__text(w, "raft_state", str_from_z(role));
+    api_document__bool(w, "leader", leads);
+}
+
 static void say_healthy(struct api_call *c, const char *role, bool leads)
 {
     struct json_write w = api_call__json(c);
-    json_write_object(&w);
-    api_document__text(&w, "status", STR("ok"));
-    api_document__text(&w, "raft_state", str_from_z(role));
-    api_document__bool(&w, "leader", leads);
+    begin_healthy(&w, role, leads);
     json_write_end(&w);
     api_call__reply(c, 200, &w);
+}
+
+/* What the server goes on in spite of, and somebody should look at. */
+static void write_warnings(struct json_write *w, const struct api_numbers *v)
+{
+    if (v->engine.clock_ahead_ms == 0) {
+        return;
+    }
+    struct buf text;
+    buf_init(&text, 256);
+    buf_printf(&text,
+               "the system's clock jumped %lld s ahead and is not followed; POST "
+               "/api/v1/admin/accept-clock if it is right",
+               (long long)(v->engine.clock_ahead_ms / 1000));
+    json_write_key(w, STR("warnings"));
+    json_write_array(w);
+    json_write_str(w, buf_str(&text));
+    json_write_end(w);
+    buf_deinit(&text);
 }
 
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
@@ -29,7 +53,11 @@ static void say_ready(struct api_call *c, const struct api_numbers *v)
     } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
         api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
     } else {
-        say_healthy(c, v->engine.node.role, v->engine.node.leads);
+        struct json_write w = api_call__json(c);
+        begin_healthy(&w, v->engine.node.role, v->engine.node.leads);
+        write_warnings(&w, v);
+        json_write_end(&w);
+        api_call__reply(c, 200, &w);
     }
 }
 
@@ -227,6 +255,33 @@ static void handle_workers(struct api_call *c)
     api_numbers__take(c, API_NUMBERS_WORKERS, write_workers);
 }
 
+/* The clock */
+
+static void accept_clock(struct api_call *c, struct machine *m)
+{
+    int64_t *ahead_ms = c->data;
+    (void)m;
+    *ahead_ms = engine_accept_clock(c->api->config.engine);
+}
+
+static void clock_accepted(struct api_call *c)
+{
+    const int64_t *ahead_ms = c->data;
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__text(&w, "status", STR("ok"));
+    api_document__i64(&w, "ahead_ms", *ahead_ms);
+    api_document__time(&w, "time", engine_time(c->api->config.engine));
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
+}
+
+static void handle_accept_clock(struct api_call *c)
+{
+    c->data = API_NEW(c, int64_t);
+    api_call__look(c, accept_clock, clock_accepted);
+}
+
 /* The API about itself */
 
 static bool docs_are_on(struct api_call *c)
@@ -273,6 +328,7 @@ static const struct api_route rows[] = {
     {HTTP_GET, "/api/v1/metrics/throughput",  ROLES_AOR, 0,          NULL, handle_throughput,     NULL, "200 [minute]",                                   "Jobs enqueued, completed and failed in each of the last 60 minutes."},
     {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, 0,          NULL, handle_runtime,        NULL, "200 runtime", "Threads, memory and processor time."},
     {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "Workers that were heard of within a day, the last one first."},
+    {HTTP_POST, "/api/v1/admin/accept-clock", ROLE_ADMIN, ROUTE_LEADER, NULL, handle_accept_clock, NULL, "200 {status, ahead_ms, time}",                    "Follow the system's clock although it jumped ahead (max-clock-jump)."},
     {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "This description."},
     {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "This description as a page for people."},
 };

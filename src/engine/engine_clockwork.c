@@ -157,6 +157,13 @@ static int64_t fire_due(struct engine *e, struct wall now)
     return INT64_MAX; /* it looks again when all are done */
 }
 
+/* Soon after a start, so that a node that is restarted often purges too. */
+static int64_t first_purge(const struct engine *e, struct wall now)
+{
+    int64_t ms = e->config.retention_interval_ms;
+    return wall_add_ms(now, ms < FIRST_PURGE_MS ? ms : FIRST_PURGE_MS).ns;
+}
+
 /* Submit what is due; return when the next thing is. */
 static int64_t run_due(struct engine *e, struct wall now)
 {
@@ -174,6 +181,13 @@ static int64_t run_due(struct engine *e, struct wall now)
         next = at < next ? at : next;
     }
     if (e->config.retention_ms > 0 && !w->purge_busy) {
+        if (w->purge_at_ns == 0) {
+            w->purge_at_ns = first_purge(e, now);
+        }
+        /* Not soon after a leap of the clock: what is purged does not come back. */
+        if (w->purge_at_ns <= now.ns && !engine_now_is_settled(&e->now, os_clock_boot())) {
+            w->purge_at_ns = wall_add_ms(now, e->config.max_clock_jump_ms).ns;
+        }
         if (w->purge_at_ns <= now.ns) {
             struct command c = {.type = COMMAND_PURGE};
             c.purge.retention_ms = e->config.retention_ms;
@@ -235,11 +249,6 @@ void engine_clockwork__open(struct engine *e)
     engine_op_init(&w->purge);
     w->tick.done = tick_done;
     w->purge.done = purge_done;
-    /* Soon after a start, so that a node that is restarted often purges too. */
-    int64_t first_ms = e->config.retention_interval_ms < FIRST_PURGE_MS
-                           ? e->config.retention_interval_ms
-                           : FIRST_PURGE_MS;
-    w->purge_at_ns = wall_add_ms(os_clock_wall(), first_ms).ns;
 }
 
 static void free_zone(struct map_node *n, void *data)

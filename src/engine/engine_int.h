@@ -68,7 +68,7 @@ struct engine_clockwork {
     bool tick_busy, purge_busy;
     uint32_t fires_busy; /* of the fires, how many are not done */
     uint64_t tick_errors, purge_errors;
-    int64_t purge_at_ns; /* the next purge, by engine__now */
+    int64_t purge_at_ns; /* the next purge, by engine__now; 0: not known yet */
     int64_t armed_ns;    /* what the timer is set for */
     struct map zones;    /* by name */
 };
@@ -129,6 +129,7 @@ struct engine {
     atomic_uint_fast64_t applied_ops;
     atomic_uint_fast64_t overload_total;
     atomic_bool leads_now;
+    atomic_int_fast64_t time_off_ns; /* engine__now less the clock of this boot */
 
     /* opening and closing */
     uv_sem_t opened; /* the core thread has an answer for engine_open */

@@ -52,6 +52,7 @@ enum engine_space_use engine_space_use(const struct command *c)
     case COMMAND_TICK:
     case COMMAND_BATCH_SEAL:
     case COMMAND_WEBHOOK_MARK:
+    case COMMAND_RETURN:
         return ENGINE_SPACE_GOES_ON;
     case COMMAND_JOBS:
         return use_of_action(c->jobs.action);

@@ -19,10 +19,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
+#include "fsm/command_entry.h"   /* IWYU pragma: export */
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
 #include "fsm/command_policy.h"  /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
+#include "fsm/command_return.h"  /* IWYU pragma: export */
 #include "store/store_rows.h"
 
 enum command_type {
@@ -51,7 +53,8 @@ enum command_type {
     COMMAND_POLICY_PUT = 25,
     COMMAND_POLICY_DELETE = 26,
     COMMAND_BULK_QUEUE = 27, /* a queue is cleared or deleted in the background */
-    COMMAND_TYPE_LAST = COMMAND_BULK_QUEUE
+    COMMAND_RETURN = 28,     /* what was claimed for a worker that had gone */
+    COMMAND_TYPE_LAST = COMMAND_RETURN
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -219,6 +222,7 @@ struct command {
         struct command_restore restore;
         struct command_policy_put policy_put;
         struct command_policy_delete policy_delete;
+        struct command_return give_back;
     };
 };
 
@@ -245,28 +249,3 @@ const char *command_word(enum command_type type);
 
 /* Whether there is a command of this number: they have gaps. */
 bool command_exists(unsigned type);
-
-/* The version of an entry says by which bounds it is applied: those decide what it does, so they
- * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
- * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
-enum { COMMAND_ENTRY_VERSION = 2 };
-
-/* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
-struct command_entry {
-    uint8_t version;
-    struct wall now;
-    bool events; /* the event log is on */
-    uint32_t count;
-    struct str commands; /* count times: u32 length, bytes */
-};
-
-void command_entry_begin(struct buf *out, struct wall now, bool events);
-void command_entry_add(struct buf *out, struct str command);
-/* Fill in the count and pad. */
-void command_entry_end(struct buf *out, uint32_t count);
-
-/* ERR_CORRUPT when the bytes are no whole entry; what the commands say is not looked at. */
-ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
-                                                  struct err *err);
-/* The next command's bytes; false after the last. */
-ATTR_NODISCARD bool command_entry_next(struct command_entry *e, struct str *out);

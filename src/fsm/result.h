@@ -30,6 +30,7 @@ struct result_item {
     struct id id;
     enum result_status status;
     struct str doc; /* claim: the job's document */
+    uint64_t order; /* claim: where it stood before */
 };
 
 struct result {
@@ -49,8 +50,9 @@ struct result {
     struct wall at;       /* fail: when the next attempt is due; heartbeat: when the leases end */
     uint64_t cost;        /* bytes that it read and wrote. Not encoded */
     bool postponed;       /* the entry had no room: nothing has happened, ask again. Not encoded */
-    uint32_t done; /* with more, of ack, heartbeat, jobs: so many of its items. Not encoded */
-    bool more;     /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
+    uint32_t
+        done;  /* with more, of ack, heartbeat, jobs, return: so many of its items. Not encoded */
+    bool more; /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
     struct id cursor;
     struct id until;
     bool in_done;

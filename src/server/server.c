@@ -137,6 +137,7 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.lifecycle_events = set->lifecycle_events;
     config.retention_ms = set->retention_ms;
     config.retention_interval_ms = set->retention_interval_ms;
+    config.max_clock_jump_ms = set->max_clock_jump_ms;
     return engine_open(&config, &s->engine, err);
 }
 

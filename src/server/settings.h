@@ -35,6 +35,7 @@ struct settings {
     int64_t shutdown_timeout_ms;
     int64_t retention_ms;
     int64_t retention_interval_ms;
+    int64_t max_clock_jump_ms;
     int64_t max_payload_size;
     int64_t max_body_size;
     int64_t memory_limit; /* 0: a share of what there is */

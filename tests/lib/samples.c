@@ -318,6 +318,15 @@ static struct command heartbeat(void)
         .heartbeat = {.items = items, .count = COUNT_OF(items), .ns = STR("acme")}};
 }
 
+static struct command give_back(void)
+{
+    static struct command_return_item items[2];
+    items[0] =
+        (struct command_return_item){.id = samples_id(32), .lease_token = 70001, .order = 300};
+    items[1] = (struct command_return_item){.id = samples_id(33), .lease_token = 1, .order = 0};
+    return (struct command){.give_back = {.items = items, .count = COUNT_OF(items)}};
+}
+
 static struct command webhook_mark(void)
 {
     static struct command_webhook_mark_item items[2];
@@ -488,6 +497,8 @@ static struct command content_of(enum command_type type)
                                                .cursor = samples_id(32),
                                                .until = samples_id(33),
                                                .in_done = true}};
+    case COMMAND_RETURN:
+        return give_back();
     default:
         UNREACHABLE("every command has a sample");
     }

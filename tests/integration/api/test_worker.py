@@ -1,4 +1,6 @@
 """Worker endpoints (contract 8, 6.1 to 6.4): fetch, ack, fail, heartbeat."""
+import socket
+import struct
 import time
 import unittest
 from datetime import datetime
@@ -119,6 +121,23 @@ class Fetch(ApiTest):
         job_id = self.api.enqueue(self.queue)
         self.assertEqual(self.api.state(job_id), "pending")
         self.assertEqual(self.api.fetch(self.queue)["job_id"], job_id)
+
+    def test_a_client_that_was_reset_gives_its_job_back(self):
+        """8.1: what a reset connection was given goes to the next, as if nobody had had it."""
+        body = b'{"queues":["%s"],"timeout":60,"lease_duration":86400}' % self.queue.encode()
+        request = (b"POST /api/v1/fetch HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+                   % (len(body), body))
+        for way in ("reset", "closed") * 10:
+            with RawConnection(self.server) as raw:
+                raw.send(request)
+                wait_until(lambda: self.api.fetches_waiting() == 1, "the poll being parked")
+                if way == "reset":
+                    raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                          struct.pack("ii", 1, 0))
+            job_id = self.api.enqueue(self.queue)  # at once: the server may not know yet
+            job = self.api.fetch(self.queue)
+            self.assertEqual((job["job_id"], job["attempt"]), (job_id, 1))
+            self.api.ack(job_id)
 
     def test_lease_lengths(self):
         """8.1: lease_duration when given, else max(60, timeout)."""

@@ -51,7 +51,8 @@ struct model_job {
     struct model_error *errors;
     struct model_usage *usages;
     struct model_iteration *iterations;
-    bool touched; /* written in this entry */
+    bool touched;          /* written in this entry */
+    uint64_t claimed_from; /* its place before the last claim */
 };
 
 struct model_queue {
