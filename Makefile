@@ -8,7 +8,9 @@ PEER_ROUNDS ?= 3
 
 UI_SOAK_MINUTES ?= 60
 
-.PHONY: help deps build profile run man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
+STORM_REQUESTS ?= 2000000
+
+.PHONY: help deps build profile run man test dev asan tsan fuzz storm sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -47,6 +49,11 @@ fuzz: deps ## Fuzz every decoder for FUZZ_SECONDS each
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+storm: deps ## Send STORM_REQUESTS random requests to a server built with AddressSanitizer
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan --target corvo
+	@python3 -B tests/integration/api/storm.py --binary build/asan/corvo --requests $(STORM_REQUESTS)
 
 sim: deps ## Simulate clusters and check the machine against its model, SEEDS times
 	$(release)

@@ -2,8 +2,8 @@
  * An HTTP/2 connection, from its preface to its end: frames, header compression, flow control and
  * what handlers do meanwhile. The whole server of one network thread runs in this one: what a
  * client does to it is written in the input, step by step, so that well-formed frames are as likely
- * as broken ones. Whatever was sent, the connection ends, nothing of it is left, and the memory that
- * it had is given back.
+ * as broken ones. Whatever was sent, the connection ends, nothing of it is left, and the memory
+ * that it had is given back.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -29,8 +29,9 @@ enum {
 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-static const char upgrade[] = "GET /answer HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings"
-                              "\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n";
+static const char upgrade[] =
+    "GET /answer HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings"
+    "\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n";
 
 /* What is asked for, by the first letter behind the slash. */
 
@@ -244,8 +245,8 @@ static void send_request(struct client *c, uint8_t stream, uint8_t choice)
         memcpy(block + n, more.ptr, more.len);
         n += more.len;
     }
-    uint8_t flags = (uint8_t)(NGHTTP2_FLAG_END_HEADERS |
-                              ((choice & 16) != 0 ? NGHTTP2_FLAG_END_STREAM : 0));
+    uint8_t flags =
+        (uint8_t)(NGHTTP2_FLAG_END_HEADERS | ((choice & 16) != 0 ? NGHTTP2_FLAG_END_STREAM : 0));
     send_frame(c, NGHTTP2_HEADERS, flags, stream, str_from(block, n));
 }
 

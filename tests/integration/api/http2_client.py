@@ -12,6 +12,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 HEADER_TABLE_SIZE, INITIAL_WINDOW_SIZE = 1, 4
+WINDOW_DEFAULT = 65535
+FRAME_BYTES = 16384
 STATIC_STATUS = {8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500}
 
 
@@ -68,6 +70,7 @@ class Connection:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.next, self.status, self.body, self.ended = 1, {}, {}, set()
         self.settings = {}
+        self.window, self.windows = WINDOW_DEFAULT, {}  # what may be sent, in all and by stream
         settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, (1 << 31) - 1)
         if upgrade_path is not None:
             self.upgrade(upgrade_path, settings)
@@ -94,10 +97,17 @@ class Connection:
         stream, self.next = self.next, self.next + 2
         block = encode([(":method", method), (":scheme", "http"), (":path", path),
                         (":authority", "test")])
-        data = frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block)
-        if body:
-            data += frame(DATA, END_STREAM, stream, body)
-        self.send(data)
+        self.send(frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block))
+        self.windows[stream] = self.settings.get(INITIAL_WINDOW_SIZE, WINDOW_DEFAULT)
+        while body and stream not in self.ended:
+            room = min(FRAME_BYTES, self.window, self.windows[stream])
+            if room <= 0:
+                self.read()
+                continue
+            piece, body = body[:room], body[room:]
+            self.window -= len(piece)
+            self.windows[stream] -= len(piece)
+            self.send(frame(DATA, 0 if body else END_STREAM, stream, piece))
         return stream
 
     def reset(self, stream):
@@ -130,6 +140,12 @@ class Connection:
             self.body[stream] = self.body.get(stream, b"") + payload
             if length:
                 self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", length)))
+        elif kind == WINDOW_UPDATE and stream == 0:
+            self.window += int.from_bytes(payload, "big")
+        elif kind == WINDOW_UPDATE:
+            self.windows[stream] = self.windows.get(stream, 0) + int.from_bytes(payload, "big")
+        elif kind == RESET and stream in self.ended:
+            pass  # the rest of a body is not wanted after the answer
         elif kind in (RESET, GOAWAY):
             raise AssertionError(f"the server refused: frame {kind} with {payload!r}")
         if kind in (HEADERS, DATA) and flags & END_STREAM:
