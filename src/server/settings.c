@@ -12,6 +12,7 @@
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
 
 enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
+enum { DATA_DIR_BYTES_MAX = 512 };    /* the longest path below it fits OS_FILE_PATH_MAX */
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
 
 static const struct settings defaults = {
@@ -445,6 +446,7 @@ static enum err_code check_absent(const struct settings *s, struct err *err)
         {s->otel_enabled, "otel-enabled", "traces are not supported yet"},
         {s->saml_header_auth, "saml-header-auth", "signing in by a proxy is not supported yet"},
         {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
+        {s->data_dir.len > DATA_DIR_BYTES_MAX, "data-dir", "expected at most 512 bytes"},
         {s->data_dir.len == 0, "data-dir", "expected the name of a directory"},
         {s->memory_limit > 0 && s->memory_limit < MEMORY_LIMIT_MIN, "memory-limit",
          "expected 0, or at least 33554432"},

@@ -423,6 +423,7 @@ class Settings(unittest.TestCase):
                 (["--bind"], {}, ["bind"]),
                 (["--data-dir", ""], {}, ["data-dir", "directory"]),
                 ([], {"CORVO_DATA_DIR": ""}, ["data-dir", "directory"]),
+                (["--data-dir", "d" * 600], {}, ["data-dir", "512"]),
                 (["--memory-limit", "1000"], {}, ["memory-limit", "33554432"]),
                 (["--tls-cert", "x.pem"], {}, ["tls-key"]),
                 (["--raft-shards", "0"], {}, ["raft-shards must be >= 1"]),
