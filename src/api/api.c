@@ -8,6 +8,7 @@
 
 #include "api/api_hub_int.h"
 #include "api/api_query_int.h"
+#include "base/build.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
@@ -21,7 +22,7 @@ enum { OPENAPI_BYTES_MAX = 16 << 20 };
 struct api_config api_config_default(void)
 {
     return (struct api_config){
-        .version = "0.3.0",
+        .version = build_release,
         .node_id = "node-1",
         .raft_store = "segment",
         .mirror_async = true,

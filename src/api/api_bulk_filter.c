@@ -103,10 +103,15 @@ void api_bulk_filter__begin(struct api_call *c)
     struct found *f = API_NEW(c, struct found);
     struct err err;
     b->found = f;
+    if (!api_search__members_known(b->filter, &err)) {
+        api_call__fail(c, ERR_VALIDATION, "filter: %s", err.msg);
+        return;
+    }
     if (!read_filter(c, b->filter, &f->filter, &err)) {
         api_call__fail(c, ERR_BULK, "filter: %s", err.msg);
         return;
     }
+    c->ask_kind = view_search_kind(&f->filter);
     api_call__ask(c, look, looked);
 }
 
@@ -161,7 +166,9 @@ void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
     f->page = page;
     f->call.arena = arena_new(FIND_ARENA_BYTES);
     f->call.ns = page->ns;
-    bool good = read_filter(&f->call, page->filter, &f->filter, &page->err);
+    /* One with an unknown member was put by a version that passed over those. */
+    bool good = api_search__members_known(page->filter, &page->err) &&
+                read_filter(&f->call, page->filter, &f->filter, &page->err);
     if (good && arena_error(f->call.arena) != ERR_OK) {
         (void)err_set(&page->err, ERR_TOO_LARGE, "the filter needs too much memory");
         good = false;
@@ -172,7 +179,10 @@ void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
         svc_bulk_found(page);
         return;
     }
-    f->ask = (struct view_ask){
-        .run = run_find, .done = find_done, .reply_to = page->reply_to, .data = f};
+    f->ask = (struct view_ask){.run = run_find,
+                               .done = find_done,
+                               .reply_to = page->reply_to,
+                               .data = f,
+                               .kind = view_search_kind(&f->filter)};
     view_ask(view, &f->ask);
 }

@@ -614,7 +614,8 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
                                .done = asked,
                                .reply_to = http_loop_mailbox(c->req->loop),
                                .data = c,
-                               .text = c->ask_text};
+                               .text = c->ask_text,
+                               .kind = c->ask_kind};
     c->ask_err = (struct err){0};
     api_call__buf(c, &c->answer);
     c->ask_busy = true;

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "api/api.h"
 #include "api/api_document_int.h" /* IWYU pragma: export */
 #include "api/api_limiter_int.h"  /* IWYU pragma: export */
@@ -20,6 +22,7 @@
 #include "http/http_request.h"
 #include "json/json_schema.h"
 #include "json/json_write.h"
+#include "svc/svc_caller.h"
 
 struct api_call {
     struct api *api;
@@ -57,7 +60,9 @@ struct api_call {
 
     /* a question to the view, or its being made anew, under way */
     bool ask_busy;
-    bool ask_text; /* it is about the texts; said before it is asked */
+    bool ask_text; /* it is about the full text; this and what it costs are said before it is asked
+                    */
+    enum view_kind ask_kind;
     bool rebuild_busy;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
@@ -88,6 +93,7 @@ struct api {
     struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
     struct engine_lane lanes[API_LOOPS_MAX];
     struct api_hub_counts *hub_counts;
+    atomic_bool restoring; /* a restore is under way */
 };
 
 /* api_call.c: the ends of a call */
@@ -123,6 +129,13 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
 void api_call__stream_events(struct api_call *c, const struct http_watch *watch);
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
+
+/* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
+static inline struct svc_caller api_call__caller(const struct api_call *c)
+{
+    return (struct svc_caller){
+        .engine = c->api != NULL ? c->api->config.engine : NULL, .ns = c->ns, .arena = c->arena};
+}
 
 /* api_call.c: ways to the engine */
 
@@ -196,18 +209,6 @@ bool api_names__is_visible(const struct api_call *c, struct str internal);
  * into; false when there is none. Any thread. */
 ATTR_NODISCARD bool api_names__read_job_by_id(const struct api_call *c, struct id id,
                                               struct buf *doc, struct job *out);
-/* The same by the id's text. */
-ATTR_NODISCARD bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc,
-                                        struct job *out);
-/* The same; the call ends with 404 when there is none. */
-ATTR_NODISCARD bool api_names__job(struct api_call *c, struct str text, struct buf *doc,
-                                   struct job *out);
-/* Whether it is an id that the caller may name. In the default namespace that is every id, whether
- * there is such a job or not; in others only that of a job of theirs. */
-ATTR_NODISCARD bool api_names__may_name(struct api_call *c, struct str text, struct id *out);
-/* The same; the call ends with 404 when it is not. */
-ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struct id *out);
-
 /* api_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
  * for RESULT_DUPLICATE. */
 void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status);

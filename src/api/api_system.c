@@ -23,10 +23,11 @@ static void say_healthy(struct api_call *c, const char *role, bool leads)
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
 static void say_ready(struct api_call *c, const struct api_numbers *v)
 {
+    struct err err;
     if (v->engine.node.leader_id == 0) {
         api_call__fail(c, ERR_UNHEALTHY, "no leader is known");
-    } else if (v->engine.node.low_space) {
-        api_call__fail(c, ERR_UNHEALTHY, "%s", err_text(ERR_NO_SPACE));
+    } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
+        api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
     } else {
         say_healthy(c, v->engine.node.role, v->engine.node.leads);
     }

@@ -69,8 +69,7 @@ class Connection:
     def __init__(self, port, timeout, upgrade_path=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.next, self.status, self.body, self.ended = 1, {}, {}, set()
-        self.settings = {}
-        self.window, self.windows = WINDOW_DEFAULT, {}  # what may be sent, in all and by stream
+        self.settings, self.room = {}, {0: WINDOW_DEFAULT}  # what may be sent, in all and by stream
         settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, (1 << 31) - 1)
         if upgrade_path is not None:
             self.upgrade(upgrade_path, settings)
@@ -98,16 +97,17 @@ class Connection:
         block = encode([(":method", method), (":scheme", "http"), (":path", path),
                         (":authority", "test")])
         self.send(frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block))
-        self.windows[stream] = self.settings.get(INITIAL_WINDOW_SIZE, WINDOW_DEFAULT)
-        while body and stream not in self.ended:
-            room = min(FRAME_BYTES, self.window, self.windows[stream])
-            if room <= 0:
+        self.room[stream] = self.settings.get(INITIAL_WINDOW_SIZE, WINDOW_DEFAULT)
+        at = 0
+        while at < len(body) and stream not in self.ended:
+            count = min(FRAME_BYTES, self.room[0], self.room[stream], len(body) - at)
+            if count <= 0:
                 self.read()
                 continue
-            piece, body = body[:room], body[room:]
-            self.window -= len(piece)
-            self.windows[stream] -= len(piece)
-            self.send(frame(DATA, 0 if body else END_STREAM, stream, piece))
+            last = at + count == len(body)
+            self.send(frame(DATA, END_STREAM if last else 0, stream, body[at:at + count]))
+            self.room[0], self.room[stream], at = (
+                self.room[0] - count, self.room[stream] - count, at + count)
         return stream
 
     def reset(self, stream):
@@ -134,16 +134,14 @@ class Connection:
             self.send(frame(SETTINGS, ACK, 0))
         elif kind == PING and not flags & ACK:
             self.send(frame(PING, ACK, 0, payload))
+        elif kind == WINDOW_UPDATE:
+            self.room[stream] = self.room.get(stream, 0) + int.from_bytes(payload, "big")
         elif kind == HEADERS:
             self.status.setdefault(stream, status_of(payload))
         elif kind == DATA:
             self.body[stream] = self.body.get(stream, b"") + payload
             if length:
                 self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", length)))
-        elif kind == WINDOW_UPDATE and stream == 0:
-            self.window += int.from_bytes(payload, "big")
-        elif kind == WINDOW_UPDATE:
-            self.windows[stream] = self.windows.get(stream, 0) + int.from_bytes(payload, "big")
         elif kind == RESET and stream in self.ended:
             pass  # the rest of a body is not wanted after the answer
         elif kind in (RESET, GOAWAY):
