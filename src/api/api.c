@@ -138,7 +138,8 @@ static bool identify(struct api_call *c)
     }
     if (!api_limiter__may_try(c->api->limiter, c->who.address, given)) {
         api_metrics__throttled(c->api->metrics, c->route, c->req->method);
-        api_call__fail(c, ERR_RATE_LIMITED, "too many wrong credentials; try again later");
+        api_call__fail(c, ERR_RATE_LIMITED,
+                       "too many invalid credentials from this address; retry later");
         return false;
     }
     if (equal_secret(given, password)) {
@@ -321,9 +322,7 @@ static void on_request(void *data, struct http_request *req)
         return;
     }
     if (req->path_bad) {
-        api_call__fail(c, ERR_VALIDATION,
-                       "the path is not well-formed: a '%%' begins no byte, or "
-                       "stands for NUL");
+        api_call__fail(c, ERR_VALIDATION, "invalid percent-encoding in the path");
         return;
     }
     api_router__match(a->router, req->method, req->path_raw, req->arena, &match);

@@ -75,12 +75,13 @@ void api_call__fail_memory(struct api_call *c, enum err_code code)
 {
     c->memory_told = true;
     if (code == ERR_OVERLOADED) {
-        api_call__fail_with(c, code, STR("the memory for requests is in use; try again later"),
-                            MEMORY_RETRY_MS, NULL);
+        api_call__fail_with(
+            c, code, STR("the server has reached its memory limit for requests; retry later"),
+            MEMORY_RETRY_MS, NULL);
     } else {
         api_call__fail(
             c, ERR_TOO_LARGE,
-            "the request needs more than the memory of one request; ask for less at once");
+            "the request needs more memory than one request may use; send fewer items at once");
     }
 }
 

@@ -265,9 +265,9 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
     X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
     \
-    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Bytes that all requests and answers together may hold.") \
-    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Bytes that they hold.") \
-    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Times that memory was refused because the limit was reached.") \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Memory limit for requests, answers and streams, in bytes.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Memory in use by requests, answers and streams, in bytes.") \
+    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Allocations refused because the memory limit was reached.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
