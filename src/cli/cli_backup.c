@@ -139,14 +139,14 @@ static int run_admin_backup(struct cli *cli)
 
 /* Reading one */
 
-static int read_backup(struct cli *cli, struct buf *bytes)
+static int read_backup(struct cli *cli, struct str name, struct buf *bytes)
 {
     struct err err;
     struct str input = STR_EMPTY;
-    const char *path = arena_strz(cli->arena, cli->args[0]);
+    const char *path = arena_strz(cli->arena, name);
     CHECK(path != NULL);
     buf_init(bytes, BACKUP_BYTES_MAX);
-    if (str_eq(cli->args[0], STR("-"))) {
+    if (str_eq(name, STR("-"))) {
         int code = cli_read_stdin(cli, &input);
         buf_add_str(bytes, input);
         return code;
@@ -222,7 +222,7 @@ static int run_verify(struct cli *cli)
 {
     struct buf bytes;
     struct verified v = {0};
-    int code = read_backup(cli, &bytes);
+    int code = read_backup(cli, cli->args[0], &bytes);
     if (code == CLI_OK) {
         code = verify(cli, buf_str(&bytes), &v);
     }
@@ -257,7 +257,7 @@ static int run_restore(struct cli *cli)
     struct buf bytes;
     struct verified v = {0};
     struct cli_answer answer;
-    int code = read_backup(cli, &bytes);
+    int code = read_backup(cli, cli->args[0], &bytes);
     struct err err;
     /* What another server wrote may say less; only that it is JSON is asked of it. */
     if (code == CLI_OK && json_scan_check(buf_str(&bytes), &err) != ERR_OK) {
@@ -278,7 +278,41 @@ static int run_restore(struct cli *cli)
     return cli_show(cli, answer.body, "Restored {restored_jobs} jobs into {namespace}");
 }
 
+/* A backup that cannot be restored must not be what all data is moved aside for. */
+static int check_backup(struct cli *cli, struct str name)
+{
+    struct buf bytes;
+    struct verified v = {0};
+    int code = read_backup(cli, name, &bytes);
+    code = code == CLI_OK ? verify(cli, buf_str(&bytes), &v) : code;
+    buf_deinit(&bytes);
+    return code;
+}
+
+static int run_repair(struct cli *cli)
+{
+    const char *data_dir = arena_strz(cli->arena, cli_text(cli, "data-dir"));
+    struct str backup = cli_text(cli, "backup");
+    CHECK(data_dir != NULL);
+    if (backup.len > 0 && check_backup(cli, backup) != CLI_OK) {
+        return CLI_FAILED;
+    }
+    int code =
+        cli->host->repair(data_dir, backup.len > 0, cli_bool(cli, "yes"), cli->out, cli->err);
+    if (code == CLI_OK && backup.len > 0) {
+        cli_printf(cli, "Next: start the server, then run: corvo backup restore " STR_FMT "\n",
+                   STR_ARG(backup));
+    }
+    return code;
+}
+
 /* clang-format off */
+static const struct cli_flag repair_flags[] = {
+    CLI_FLAG("data-dir", CLI_BYTES, "DIR", "data", "data directory of the stopped server"),
+    CLI_FLAG("backup", CLI_BYTES, "FILE", NULL, "prepare the directory for restoring this backup: move all data aside"),
+    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "carry out the repair; without it nothing is changed"),
+};
+
 static const struct cli_flag admin_backup_flags[] = {
     CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "where to write it; standard output when not given", .letter = 'o'),
 };
@@ -291,6 +325,13 @@ static const struct cli_command commands[] = {
      .options = CLI_FILES, .run = run_restore},
     {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
      .options = CLI_LOCAL, .run = run_verify},
+    {.name = "repair", .args = "", .summary = "Find damaged files of a stopped server and repair them",
+     .about = "Reads the state, the snapshots and the log, and reports what is damaged, how it can be\n"
+              "repaired and what would be lost. Damaged files are moved into a folder\n"
+              "damaged-TIME, never removed. Exits 0 if nothing is damaged or the repair is done, 1 if\n"
+              "a repair is possible or only a backup helps.",
+     .examples = "corvo repair --data-dir /var/lib/corvo\ncorvo repair --data-dir /var/lib/corvo --yes",
+     CLI_FLAGS(repair_flags), .options = CLI_LOCAL, .run = run_repair},
     {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
      CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
     {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server",

@@ -510,6 +510,7 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .state_hash = machine_state_hash(m),
     };
     out->space = e->space.status;
+    out->snapshot_damaged = e->space.snapshot_damaged;
     node_status(e->node, &out->node);
 }
 

@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "base/map.h"
+#include "cluster/snapshots.h"
 #include "core/cron.h"
 #include "engine/engine.h"
 #include "engine/engine_now.h"
@@ -77,8 +78,11 @@ struct engine_space {
     uv_work_t work;
     bool tidying, tidy_urgent;
     pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
-    int64_t tidied_ms;          /* on the monotonic clock: when that last began */
-    int64_t snapshot_after_ms;  /* and when a snapshot may be asked for again */
+    struct snapshots_cursor checked; /* of the pool, while it runs, with the next one */
+    struct err check_err;            /* what it found; ERR_OK when nothing */
+    bool snapshot_damaged;
+    int64_t tidied_ms;         /* on the monotonic clock: when that last began */
+    int64_t snapshot_after_ms; /* and when a snapshot may be asked for again */
 };
 
 /* Answers on their way to one mailbox. */
