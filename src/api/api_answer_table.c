@@ -214,7 +214,7 @@ static const struct api_answer_member bulk_started[] = {
 static const struct api_answer_member bulk[] = {
     {"id",           "string",     "The operation."},
     {"status",       "BulkStatus", "Where it is."},
-    {"action",       "BulkAction", "What it does."},
+    {"action",       "BulkTask",   "What it does."},
     {"total",        "integer",    "Jobs that are meant."},
     {"processed",    "integer",    "Jobs that were looked at."},
     {"affected",     "integer",    "Jobs that were changed."},
@@ -398,6 +398,7 @@ static const struct api_answer_member policy[] = {
     {"queue?",     "string",  "A check: the job's queue."},
     {"tag_key?",   "string",  "A check: the job's tag of this name…"},
     {"tag_value?", "string",  "…has this value."},
+    {"all_namespaces", "boolean", "Whether it holds jobs of every namespace."},
     {"created_at", "time",    "When it was made."},
 };
 
@@ -543,6 +544,7 @@ static const struct api_answer_member mirror[] = {
     {"lag",            "integer", "Changes it has not made."},
     {"queue_depth",    "integer", "The same."},
     {"queue_capacity", "integer", "0: there is no limit."},
+    {"low_space",      "boolean", "It is not written because the disk is nearly full."},
 };
 
 static const struct api_answer_member mirror_rebuild[] = {
@@ -692,6 +694,7 @@ const struct api_answer api_answer_table__rows[] = {
     {NULL, "BeatStatus",      .words = "ok, cancel"},
     {NULL, "BulkStatus",      .words = "queued, running, completed, failed, cancelled"},
     {NULL, "BulkAction",      .words = "retry, cancel, move, delete, change_priority, requeue, hold, approve, reject"},
+    {NULL, "BulkTask",        .words = "retry, cancel, move, delete, change_priority, requeue, hold, approve, reject, clear_queue, delete_queue"},
     {NULL, "EventType",       .words = "enqueued, started, completed, continued, held, approved, rejected, failed, progress, retrying, dead, cancelled,"
                                         " retried, moved, deleted, priority_changed, promoted, reclaimed, expired, queue.paused, queue.resumed, queue.cleared, queue.deleted"},
 };

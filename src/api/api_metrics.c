@@ -217,6 +217,7 @@ static uint64_t state_number(const char *role)
     X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
     X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
     X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
+    X("corvo_sqlite_mirror_low_space",        "gauge",   v->mirror.low_space,     "1 while the view is not written because the disk is nearly full.") \
     X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
     \
     X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
@@ -259,6 +260,13 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_skipped_total",           "counter", v->webhooks.skipped,         "Events that were gone from the log before a webhook came to them.") \
     X("corvo_webhook_in_flight",               "gauge",   v->webhooks.in_flight,       "Requests to webhooks under way.") \
     X("corvo_webhook_waiting",                 "gauge",   v->webhooks.waiting,         "Events that were read for webhooks and are not done with.") \
+    X("corvo_webhook_slow_in_flight",          "gauge",   v->webhooks.slow,            "Requests to webhooks in the slow lane: to hosts not known to answer, or lasting for more than a second.") \
+    X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
+    X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
+    \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Bytes that all requests and answers together may hold.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Bytes that they hold.") \
+    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Times that memory was refused because the limit was reached.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
@@ -310,6 +318,27 @@ static void write_times(struct buf *out, const char *name, const char *help,
     buf_printf(out, "%s_sum ", name);
     add_seconds(out, t->sum_ns);
     buf_printf(out, "\n%s_count %" PRIu64 "\n", name, below);
+}
+
+/* Questions to the view, by what they cost. */
+static void write_questions(struct buf *out, const struct api_numbers *v)
+{
+    static const struct {
+        const char *name, *type, *help;
+    } families[] = {
+        {"corvo_searches_running", "gauge", "Searches that are being answered, by kind."},
+        {"corvo_searches_waiting", "gauge", "Searches that wait for the view or for a thread."},
+        {"corvo_searches_refused_total", "counter", "Searches refused: too many were waiting."},
+    };
+    for (unsigned i = 0; i < COUNT_OF(families); i++) {
+        family(out, families[i].name, families[i].type, families[i].help);
+        for (unsigned k = 0; k < VIEW_KIND_COUNT; k++) {
+            const uint64_t values[COUNT_OF(families)] = {
+                v->mirror.asks[k].running, v->mirror.asks[k].waiting, v->mirror.asks[k].refused};
+            buf_printf(out, "%s{kind=\"%s\"} %" PRIu64 "\n", families[i].name,
+                       view_kind_name((enum view_kind)k), values[i]);
+        }
+    }
 }
 
 /* Queues */
@@ -462,6 +491,7 @@ void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v
                 &v->engine.queue_times);
     write_times(out, "corvo_raft_apply_time_seconds",
                 "Time of a log entry until it is committed and applied.", &v->engine.apply_times);
+    write_questions(out, v);
     write_routes(&(struct exposition){.m = m, .asking = asking, .out = out});
     if (v->cut) {
         number(out, "corvo_metrics_errors_total", "counter",

@@ -156,6 +156,7 @@ static void write_mirror(struct json_write *w, const struct api_numbers *v)
     number(w, "lag", m->lag);
     number(w, "queue_depth", m->lag);
     number(w, "queue_capacity", 0);
+    api_document__bool(w, "low_space", m->low_space);
     json_write_end(w);
     api_document__object(w, "sqlite_rebuild");
     api_document__bool(w, "ran", m->rebuilt);
@@ -203,6 +204,9 @@ static void write_groups(struct json_write *w, const struct api_numbers *v)
     number(w, "fetches_waiting", e->parked_ops);
     number(w, "overload_total", e->overload_total);
     number(w, "fetch_overload_total", 0);
+    number(w, "request_memory_limit_bytes", v->memory_limit);
+    number(w, "request_memory_bytes", v->memory_used);
+    number(w, "request_memory_refused_total", v->memory_refused);
     json_write_end(w);
 }
 

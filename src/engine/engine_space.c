@@ -62,6 +62,7 @@ enum engine_space_use engine_space_use(const struct command *c)
         return c->queue.action == COMMAND_QUEUE_CLEAR || c->queue.action == COMMAND_QUEUE_DELETE
                    ? ENGINE_SPACE_FREES
                    : ENGINE_SPACE_GOES_ON;
+    case COMMAND_BULK_QUEUE:
     case COMMAND_BULK_STEP: /* those that began while there was room are few */
     case COMMAND_BULK_END:
     case COMMAND_PURGE:

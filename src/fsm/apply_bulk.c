@@ -74,7 +74,7 @@ static void remove_part(struct machine *m, struct id id, uint32_t part)
 static void write_record(struct machine *m, const struct bulk *b)
 {
     struct buf record;
-    buf_init(&record, LIMIT_OP_BYTES);
+    buf_init(&record, SIZE_MAX);
     store_record_encode_bulk(&b->rec, &record);
     write_part(m, b->id, 0, buf_str(&record));
     buf_deinit(&record);
@@ -83,7 +83,7 @@ static void write_record(struct machine *m, const struct bulk *b)
 /* The lists of steps that will not come any more. */
 static void remove_lists(struct machine *m, const struct bulk *b)
 {
-    for (uint32_t part = b->rec.steps + 1; part <= b->rec.lists; part++) {
+    for (uint32_t part = store_bulk_next_list(&b->rec); part <= b->rec.lists; part++) {
         remove_part(m, b->id, part);
     }
 }
@@ -190,6 +190,92 @@ static struct bulk *need(struct machine *m, struct id id, struct result *r)
     return b;
 }
 
+/* A queue that is cleared or deleted. Which jobs that means is found step by step, by a walk. */
+
+static uint64_t jobs_meant(const struct queue *q, enum command_queue_action action)
+{
+    uint64_t count = q->live_count[JOB_PENDING] + q->live_count[JOB_SCHEDULED];
+    if (action == COMMAND_QUEUE_CLEAR) {
+        return count;
+    }
+    count = q->rec.completed + q->rec.dead + q->rec.cancelled;
+    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+        count += q->live_count[s];
+    }
+    return count;
+}
+
+void apply_bulk_queue(struct machine *m, const struct command *command, struct result *r)
+{
+    const struct command_bulk_queue *c = &command->bulk_queue;
+    bool deleting = c->action == COMMAND_QUEUE_DELETE;
+    if (!has_room(m)) {
+        machine__refuse(m, r, ERR_BULK, "too many bulk operations are under way or remembered");
+        return;
+    }
+    forget_old(m);
+    struct queue *q = deleting ? queues__find(m, c->name) : queues__need(m, c->name);
+    bool known = q != NULL && !q->gone;
+    struct store_bulk rec = {
+        .status = STORE_BULK_QUEUED,
+        .action = deleting ? STORE_BULK_DELETE_QUEUE : STORE_BULK_CLEAR_QUEUE,
+        .total = known ? jobs_meant(q, c->action) : 0,
+        .cursor = c->cursor,
+        .until = c->until,
+        .in_done = c->in_done,
+        .created_at = m->now,
+        .updated_at = m->now,
+        .ns = c->ns,
+        .queue = c->name,
+    };
+    struct id id = machine__new_id(m);
+    if (id_is_none(rec.until)) {
+        rec.until = id;
+        if (known && deleting) {
+            apply_queue__begin_delete(m, q);
+        }
+    }
+    struct bulk *b = bulk_new(m, id, &rec);
+    m->bulk_puts++;
+    if (!known) {
+        finish(m, b, STORE_BULK_COMPLETED);
+    }
+    write_record(m, b);
+    r->id = b->id;
+    r->affected = (uint32_t)(rec.total < UINT32_MAX ? rec.total : UINT32_MAX);
+}
+
+static void step_queue(struct machine *m, struct bulk *b, struct result *r)
+{
+    struct result step = {0};
+    struct command_queue c = {.action = b->rec.action == STORE_BULK_DELETE_QUEUE
+                                            ? COMMAND_QUEUE_DELETE
+                                            : COMMAND_QUEUE_CLEAR,
+                              .name = b->rec.queue,
+                              .cursor = b->rec.cursor,
+                              .until = b->rec.until,
+                              .in_done = b->rec.in_done,
+                              .small_step = true};
+    apply_queue__remove(m, &c, &step);
+    b->rec.status = STORE_BULK_RUNNING;
+    b->rec.steps++;
+    b->rec.processed += step.affected;
+    b->rec.affected += step.affected;
+    b->rec.updated_at = m->now;
+    if (b->rec.total < b->rec.processed) {
+        b->rec.total = b->rec.processed;
+    }
+    b->rec.cursor = step.cursor;
+    b->rec.in_done = step.in_done;
+    if (!step.more) {
+        finish(m, b, STORE_BULK_COMPLETED);
+    }
+    write_record(m, b);
+    r->id = b->id;
+    r->affected = step.affected;
+    r->more = step.more;
+}
+
 void apply_bulk_step(struct machine *m, const struct command *command, struct result *r)
 {
     const struct command_bulk_step *c = &command->bulk_step;
@@ -202,6 +288,10 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
                         STR_ARG(machine__id_text(m, c->id, ID_BULK)), b->rec.steps, c->step);
         return;
     }
+    if (store_bulk_is_queue(&b->rec)) {
+        step_queue(m, b, r);
+        return;
+    }
     struct command_jobs jobs = {.action = (enum command_job_action)b->rec.action,
                                 .lenient = true,
                                 .reset_attempts = b->rec.reset_attempts,
@@ -211,21 +301,27 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
                                 .ids = c->ids,
                                 .count = c->count};
     apply_jobs__each(m, &jobs, b->rec.ns, r);
+    /* Where the entry had no room for all of them, the next step takes up the rest. */
+    size_t count = r->more ? r->done : c->count;
     b->rec.status = STORE_BULK_RUNNING;
-    b->rec.steps++;
-    b->rec.processed += c->count;
+    b->rec.processed += count;
     b->rec.affected += r->affected;
     b->rec.errors += r->missing;
     b->rec.updated_at = m->now;
     if (b->rec.total < b->rec.processed) {
         b->rec.total = b->rec.processed;
     }
-    if (b->rec.lists > 0) {
-        remove_part(m, b->id, b->rec.steps);
+    if (b->rec.lists == 0) {
+        b->rec.cursor = r->more ? c->ids[count - 1] : c->cursor;
+    } else if (r->more) {
+        write_part(m, b->id, store_bulk_next_list(&b->rec),
+                   str_from(c->ids + count, (c->count - count) * sizeof(struct id)));
+        b->rec.parts++;
     } else {
-        b->rec.cursor = c->cursor;
+        remove_part(m, b->id, store_bulk_next_list(&b->rec));
     }
-    if (b->rec.lists > 0 ? b->rec.steps == b->rec.lists : c->last) {
+    b->rec.steps++;
+    if (!r->more && (b->rec.lists > 0 ? store_bulk_next_list(&b->rec) > b->rec.lists : c->last)) {
         finish(m, b, STORE_BULK_COMPLETED);
     }
     write_record(m, b);

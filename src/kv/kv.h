@@ -51,7 +51,9 @@ ATTR_NODISCARD enum err_code kv_open(const char *path, const struct kv_config *c
 /* Every batch, view and iterator must be gone before. NULL is fine. */
 void kv_close(struct kv *kv);
 
-/* A batch collects writes; kv_commit applies all of them and empties it, or none and leaves it. */
+/* A batch collects writes; kv_commit applies all of them and empties it, or none and leaves it; one
+ * of many megabytes is empty in either case. It takes whatever is put into it: bounding that is the
+ * caller's business. */
 struct kv_batch *kv_batch_new(struct kv *kv);
 void kv_batch_free(struct kv_batch *b); /* NULL is fine */
 void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value);

@@ -99,7 +99,8 @@ struct model_bulk {
 };
 
 struct model_worker {
-    struct str id;
+    struct str name; /* as it is stored */
+    struct str ns, id;
     struct store_worker record;
 };
 
@@ -108,6 +109,16 @@ struct model_reply {
     struct str key;
     struct result result;
     struct wall expires_at;
+};
+
+/* How far the machine went with a command that is the only one of its entry. The rules do not say
+ * how much fits into an entry, only in which order things are done and that all of them are in the
+ * end; so the model goes as far as the machine did. */
+struct model_reach {
+    const struct result *got;
+    const struct id *changed; /* jobs that it wrote or removed */
+    size_t changed_count;
+    struct id purge_cursor; /* where it would go on */
 };
 
 /* A list of pointers, in the order in which things came to be. */
@@ -128,6 +139,8 @@ struct model {
     struct model_list policies;  /* struct model_policy */
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
+    struct model_list owed; /* struct id: jobs whose end not all who waited have heard of, by id */
+    const struct model_reach *reach; /* NULL: all that is asked for fits */
 
     struct wall now; /* of the entry; never runs backwards */
     uint64_t index;
@@ -155,6 +168,10 @@ void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events
  * message is left empty. */
 void model_apply(struct model *m, const struct command *c, struct result *out);
 
+/* The same, as far as the machine went. */
+void model_apply_some(struct model *m, const struct command *c, const struct model_reach *reach,
+                      struct result *out);
+
 /* The entry is over. */
 void model_end(struct model *m);
 
@@ -177,7 +194,7 @@ uint64_t model_count(const struct model *m, struct str queue, enum job_state sta
 /* What the machine must say about itself, by its functions of these names. */
 struct wall model_next_tick(const struct model *m);
 uint32_t model_claimable_count(const struct model *m, struct str queue, struct wall now);
-bool model_worker_is_stale(const struct model *m, struct str id);
+bool model_worker_is_stale(struct model *m, const struct command_claim *claim);
 bool model_claimable(const struct model *m, struct str queue, struct wall now,
                      struct wall *out_until);
 
