@@ -205,8 +205,8 @@ static void say_remedy(const struct engine *e, const struct err *err)
 {
     if (err->code == ERR_CORRUPT) {
         log_error("state damaged", LOG_Z("folder", e->state_dir.z),
-                  LOG_Z("remedy", "move this folder away; the next start makes it again from the "
-                                  "snapshot and the log"));
+                  LOG_Z("remedy", "run corvo repair with this data folder; it says what a repair "
+                                  "would lose before it changes anything"));
     }
 }
 

@@ -2,8 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
+#include "cluster/disk_io.h"
 #include "cluster/manifest.h"
 #include "cluster/snapshots.h"
 #include "cluster/wal.h"
@@ -260,6 +262,11 @@ enum err_code repair_run(const struct repair_ask *ask, struct buf *out,
     struct repair r = {.ask = ask, .out = out};
     struct os_file_info info;
     char name[64];
+    size_t len = strlen(ask->data_dir);
+    if (len == 0 || len > DISK_IO_DIR_BYTES_MAX) {
+        return err_set(err, ERR_VALIDATION, "data-dir: the path has %zu bytes, 1 to %d are allowed",
+                       len, DISK_IO_DIR_BYTES_MAX);
+    }
     if (os_file_stat(ask->data_dir, &info, err) != ERR_OK) {
         return err->code;
     }

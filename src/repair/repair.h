@@ -6,8 +6,9 @@
  * the state by hard links are damaged in both; then the other snapshot may be good, or only a
  * backup is left.
  *
- * Reads everything, changes nothing unless told to, and removes nothing ever: what is damaged is
- * moved aside. Blocks; for a process of its own.
+ * Reads everything, changes nothing unless told to, and removes nothing: what is damaged is moved
+ * aside. Only the log is opened as by a start, which cuts off what a crash left unfinished at its
+ * end and drops spare segments of another size. Blocks; for a process of its own.
  */
 #pragma once
 

@@ -195,7 +195,7 @@ class DamagedFiles(unittest.TestCase):
 
     def test_state(self):
         (self.folder / "state" / "CURRENT").write_bytes(b"")
-        self.assertIn("move this folder away", self.refusal())
+        self.assertIn("run corvo repair", self.refusal())
         (self.folder / "state").rename(self.folder / "state.damaged")
         self.check_all_there()
 
@@ -250,6 +250,12 @@ class DamagedFiles(unittest.TestCase):
         self.assertIn("only a backup helps", run.stdout)
         self.assertIn("damaged: family ", run.stdout)
         self.assertEqual(list(self.folder.glob("damaged-*")), [])
+
+    def test_repair_of_what_is_no_data_folder(self):
+        for folder, word in (("", "1 to 512"), ("x" * 2000, "1 to 512"), ("/nowhere", "nowhere")):
+            run = run_command("repair", "--data-dir", folder)
+            self.assertEqual(run.returncode, 1, folder)
+            self.assertIn(word, run.stderr)
 
     def test_repair_beside_a_server(self):
         with Server(NO_LIMIT, data_dir=str(self.folder)):
