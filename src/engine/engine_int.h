@@ -70,8 +70,9 @@ struct engine_clockwork {
     uint32_t fires_busy; /* of the fires, how many are not done */
     uint64_t tick_errors, purge_errors;
     int64_t purge_at_ns; /* the next purge, by engine__now */
-    int64_t armed_ns;    /* what the timer is set for */
-    struct map zones;    /* by name */
+    struct mono purge_began;
+    int64_t armed_ns; /* what the timer is set for */
+    struct map zones; /* by name */
 };
 
 /* What engine_space.c knows. */
