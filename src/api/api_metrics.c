@@ -187,6 +187,7 @@ static uint64_t state_number(const char *role)
     X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
     X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
     X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
+    X("corvo_raft_snapshot_damaged",      "gauge",   v->engine.snapshot_damaged,       "1 when a file of the newest snapshot is damaged.") \
     X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
     X("corvo_clock_ahead_seconds",        "gauge",   (uint64_t)v->engine.clock_ahead_ms / 1000,  "How far the system's clock is ahead of the server's time because it leapt and is not believed; 0 when it is.") \
     X("corvo_clock_behind_seconds",       "gauge",   (uint64_t)v->engine.clock_behind_ms / 1000,  "How far the system's clock is behind the server's time.") \

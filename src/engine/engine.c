@@ -215,8 +215,8 @@ static void say_remedy(const struct engine *e, const struct err *err)
 {
     if (err->code == ERR_CORRUPT) {
         log_error("state damaged", LOG_Z("folder", e->state_dir.z),
-                  LOG_Z("remedy", "move this folder away; the next start makes it again from the "
-                                  "snapshot and the log"));
+                  LOG_Z("remedy", "run corvo repair with this data folder; it says what a repair "
+                                  "would lose before it changes anything"));
     }
 }
 
@@ -525,6 +525,7 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .state_hash = machine_state_hash(m),
     };
     out->space = e->space.status;
+    out->snapshot_damaged = e->space.snapshot_damaged;
     node_status(e->node, &out->node);
 }
 

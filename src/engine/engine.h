@@ -188,6 +188,7 @@ struct store *engine_store(struct engine *e);
 struct engine_status {
     struct node_status node;
     struct engine_space_status space;
+    bool snapshot_damaged; /* a file of the newest snapshot is not as it was written */
     uint64_t pending_ops;
     uint64_t parked_ops;
     uint64_t applied_ops;            /* by this node since it started */

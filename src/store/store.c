@@ -80,11 +80,18 @@ static enum err_code meta_read(struct store *s, struct err *err)
     return meta_decode(buf_str(&s->scratch), &s->meta, err);
 }
 
+static const struct kv_config config = {.families = family_names,
+                                        .family_count = STORE_FAMILY_COUNT,
+                                        .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
+
+void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
+                 void *data)
+{
+    kv_check(path, &config, out_keys, damage, data);
+}
+
 enum err_code store_open(struct store *s, const char *path, struct err *err)
 {
-    const struct kv_config config = {.families = family_names,
-                                     .family_count = STORE_FAMILY_COUNT,
-                                     .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
     *s = (struct store){0};
     /* What is in the log has to be stored, whatever its size: see LIMIT_STEP_BYTES. */
     buf_init(&s->scratch, SIZE_MAX);

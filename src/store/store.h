@@ -55,6 +55,10 @@ struct store {
 ATTR_NODISCARD enum err_code store_open(struct store *s, const char *path, struct err *err);
 void store_close(struct store *s); /* fine on one that failed to open */
 
+/* As kv_check, of a store that nobody has open. */
+void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
+                 void *data);
+
 /* Write everything the entry at index did, with the record, in one atomic step. */
 void store_commit(struct store *s);
 
