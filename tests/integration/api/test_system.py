@@ -169,8 +169,8 @@ class ClusterStatus(ApiTest):
                      "apply_pending_now", "overload_total", "fetch_overload_total",
                      "applied_total"):
             self.assertIsInstance(status[name], int, name)
-        self.assertEqual(set(status["sqlite_mirror"]), {"async", "dropped", "queued", "applied",
-                                                        "lag", "queue_depth", "queue_capacity"})
+        self.assertEqual(set(status["sqlite_mirror"]), {"async", "dropped", "queued", "applied", "lag",
+                                                        "queue_depth", "queue_capacity", "low_space"})
         self.assertIsInstance(status["sqlite_rebuild"]["ran"], bool)
         self.assertIsInstance(status["snapshot"]["count"], int)
         node, = status["nodes"]
