@@ -2,7 +2,8 @@
  * Backups: fetched to a file, checked, and given back.
  *
  * A backup arrives piece by piece and may be large, so it goes to the disk as it comes, under
- * another name until it is whole and on the disk: a file that is there is a backup.
+ * another name until it is whole and on the disk: a file that is there is a backup. One that is
+ * given back is mapped, not read into memory.
  */
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,8 +14,6 @@
 #include "json/json_scan.h"
 #include "os/os_file.h"
 #include "os/os_process.h"
-
-#define BACKUP_BYTES_MAX ((size_t)8 << 30)
 
 /* Create */
 
@@ -139,19 +138,24 @@ static int run_admin_backup(struct cli *cli)
 
 /* Reading one */
 
-static int read_backup(struct cli *cli, struct buf *bytes)
+/* The file, or standard input by way of a file that has no name, as one text. */
+static int read_backup(struct cli *cli, struct str *out)
 {
-    struct err err;
-    struct str input = STR_EMPTY;
     const char *path = arena_strz(cli->arena, cli->args[0]);
+    struct err err;
+    int fd = -1;
+    int code = CLI_OK;
     CHECK(path != NULL);
-    buf_init(bytes, BACKUP_BYTES_MAX);
     if (str_eq(cli->args[0], STR("-"))) {
-        int code = cli_read_stdin(cli, &input);
-        buf_add_str(bytes, input);
-        return code;
+        code = cli_spool_stdin(cli, &fd);
+    } else if (os_file_open(path, O_RDONLY, &fd, &err) != ERR_OK) {
+        code = cli_fail(cli, "%s", err.msg);
     }
-    return os_file_read(path, bytes, &err) == ERR_OK ? CLI_OK : cli_fail(cli, "%s", err.msg);
+    if (code == CLI_OK && os_file_map(fd, out, &err) != ERR_OK) {
+        code = cli_fail(cli, "'%s': %s", path, err.msg);
+    }
+    os_file_close(fd);
+    return code;
 }
 
 struct verified {
@@ -220,14 +224,13 @@ static int verify(struct cli *cli, struct str text, struct verified *out)
 
 static int run_verify(struct cli *cli)
 {
-    struct buf bytes;
+    struct str text = STR_EMPTY;
     struct verified v = {0};
-    int code = read_backup(cli, &bytes);
+    int code = read_backup(cli, &text);
     if (code == CLI_OK) {
-        code = verify(cli, buf_str(&bytes), &v);
+        code = verify(cli, text, &v);
     }
     if (code == CLI_OK) {
-        struct str text = buf_str(&bytes);
         struct str namespace = cli_harmless(cli, cli_member_text(cli, text, "namespace"));
         struct str created = cli_harmless(cli, cli_member_text(cli, text, "created_at"));
         cli_printf(cli,
@@ -235,7 +238,7 @@ static int run_verify(struct cli *cli)
                    ", format %lld: %zu jobs, %zu queues\n",
                    STR_ARG(namespace), STR_ARG(created), (long long)v.format, v.jobs, v.queues);
     }
-    buf_deinit(&bytes);
+    os_file_unmap(text);
     return code;
 }
 
@@ -254,23 +257,22 @@ static void note_others(struct cli *cli, struct str answer)
 
 static int run_restore(struct cli *cli)
 {
-    struct buf bytes;
+    struct str text = STR_EMPTY;
     struct verified v = {0};
     struct cli_answer answer;
-    int code = read_backup(cli, &bytes);
+    int code = read_backup(cli, &text);
     struct err err;
     /* What another server wrote may say less; only that it is JSON is asked of it. */
-    if (code == CLI_OK && json_scan_check(buf_str(&bytes), &err) != ERR_OK) {
+    if (code == CLI_OK && json_scan_check(text, &err) != ERR_OK) {
         code = cli_fail(cli, "the backup is damaged: %s", err.msg);
     }
-    if (code == CLI_OK && cli_member(buf_str(&bytes), "meta.format").type != JSON_TYPE_COUNT) {
-        code = verify(cli, buf_str(&bytes), &v);
+    if (code == CLI_OK && cli_member(text, "meta.format").type != JSON_TYPE_COUNT) {
+        code = verify(cli, text, &v);
     }
     if (code == CLI_OK) {
-        code =
-            cli_request(cli, "POST", cli_url_to(cli, "/admin/restore"), buf_str(&bytes), &answer);
+        code = cli_request(cli, "POST", cli_url_to(cli, "/admin/restore"), text, &answer);
     }
-    buf_deinit(&bytes);
+    os_file_unmap(text);
     if (code != CLI_OK) {
         return code;
     }
