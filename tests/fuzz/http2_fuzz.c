@@ -171,9 +171,9 @@ struct client {
 
 static int connect_client(void)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(http_listener__port(listener, 0)),
-                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    uint16_t port = http_addr_port(http_listener__addr(listener, 0));
+    struct sockaddr_in to = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
     struct linger hard = {.l_onoff = 1};
     int one = 1;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
