@@ -148,6 +148,19 @@ static const struct api_answer_member enqueued[] = {
     {"job_id",          "string",        "The new job, or the one that holds the unique key."},
     {"status",          "EnqueueStatus", "Its state, or that it was there already."},
     {"unique_existing", "boolean",       "Whether it was there already."},
+    {"unique_job_id?",  "string",        "The one that was there."},
+    {"job?",            "JobRef",        "The same, as later clients read it."},
+};
+
+static const struct api_answer_member job_ref[] = {
+    {"id",     "string",        "The job."},
+    {"queue",  "string",        "The queue it is in."},
+    {"status", "EnqueueStatus", "Its state, or that it was there already."},
+};
+
+static const struct api_answer_member sealed[] = {
+    {"status",        "string", "That no more jobs join."},
+    {"callback_job?", "JobRef", "The job that tells of the end, when the batch had ended."},
 };
 
 static const struct api_answer_member enqueued_batch[] = {
@@ -183,7 +196,8 @@ static const struct api_answer_member failed[] = {
 };
 
 static const struct api_answer_member beat[] = {
-    {"status", "BeatStatus", "Whether to go on."},
+    {"status",            "BeatStatus", "Whether to go on."},
+    {"lease_expires_at?", "time",       "When the lease ends unless another heartbeat comes."},
 };
 
 static const struct api_answer_member beats[] = {
@@ -638,6 +652,8 @@ const struct api_answer api_answer_table__rows[] = {
     {"{iterations}",                                       "Iterations",         MEMBERS(iterations)},
     {"{status}",                                           "Status",             MEMBERS(status)},
     {"enqueued",                                           "Enqueued",           MEMBERS(enqueued)},
+    {NULL,                                                 "JobRef",             MEMBERS(job_ref)},
+    {"sealed",                                             "Sealed",             MEMBERS(sealed)},
     {"{job_ids, batch_id}",                                "EnqueuedBatch",      MEMBERS(enqueued_batch)},
     {"{batch_id}",                                         "BatchOpened",        MEMBERS(batch_opened)},
     {"batch",                                              "Batch",              MEMBERS(batch)},

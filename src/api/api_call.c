@@ -281,7 +281,8 @@ void api_call__reply_status(struct api_call *c, const char *word)
 {
     struct json_write w = api_call__json(c);
     json_write_object(&w);
-    api_document__text(&w, "status", str_from_z(word));
+    json_write_key(&w, STR("status"));
+    json_write_str(&w, str_from_z(word));
     json_write_end(&w);
     api_call__reply(c, 200, &w);
 }
@@ -316,7 +317,8 @@ void api_call__fail_with(struct api_call *c, enum err_code code, struct str mess
     json_write_key(&w, STR("code"));
     json_write_str(&w, str_from_z(err_wire(code)));
     if (code == ERR_OVERLOADED) {
-        api_document__i64(&w, "retry_after_ms", retry_ms);
+        json_write_key(&w, STR("retry_after_ms"));
+        json_write_i64(&w, retry_ms);
     }
     json_write_end(&w);
     json_write_finish(&w);

@@ -58,7 +58,7 @@ enum {
         JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),       \
     [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),                \
     [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,                \
-                               JSON_LAX | JSON_OR_NUMBER, "Of each job."),                         \
+                               JSON_OR_NUMBER, "Of each job."),                                    \
     [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job.", .told_type = "{any}",    \
                           .told_max = LIMIT_TAGS)
 

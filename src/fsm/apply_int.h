@@ -177,8 +177,9 @@ void locks__load(struct machine *m);
 void locks__close(struct machine *m);
 
 /* replies.c */
-bool replies__find(struct machine *m, struct str key, struct result *r); /* fills r when there */
-void replies__keep(struct machine *m, struct str key, const struct result *r);
+/* Fills r when there is one; with a refusal when it is the answer to something else. */
+bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct result *r);
+void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r);
 void replies__expire(struct machine *m, unsigned limit);
 void replies__load(struct machine *m);
 void replies__close(struct machine *m);
@@ -188,7 +189,8 @@ struct batch *batches__find(const struct machine *m, struct id id);
 struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
                             bool sealed);
 void batches__join(struct machine *m, struct batch *b);
-void batches__seal(struct machine *m, struct batch *b);
+/* When that ends the batch, r->id is the callback's job at the end of the entry. */
+void batches__seal(struct machine *m, struct batch *b, struct result *r);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
 /* From a backup, unless there is one of this id. */

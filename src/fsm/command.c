@@ -10,8 +10,8 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 2,  [COMMAND_FAIL] = 2,
-    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2, [COMMAND_BULK_STEP] = 2,
+    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2, [COMMAND_ACK] = 2,       [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2,
 };
 
 static uint8_t version_of(const struct command *c)
@@ -142,6 +142,9 @@ static void encode_enqueue(const struct command *c, struct buf *out)
 {
     const struct command_enqueue *e = &c->enqueue;
     pack_text(out, e->idempotency_key);
+    if (version_of(c) >= 2 && e->idempotency_key.len > 0) {
+        pack_u64(out, e->body_hash);
+    }
     pack_bool(out, e->has_batch);
     if (e->has_batch) {
         pack_text(out, e->callback_queue);
@@ -166,6 +169,7 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
     struct command_enqueue *e = &c->enqueue;
     struct err ignored;
     e->idempotency_key = unpack_text(u);
+    e->body_hash = c->version >= 2 && e->idempotency_key.len > 0 ? unpack_u64(u) : 0;
     e->has_batch = unpack_bool(u);
     if (e->has_batch) {
         e->callback_queue = unpack_text(u);

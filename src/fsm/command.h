@@ -72,6 +72,7 @@ struct command_enqueue {
     struct str callback_queue;
     struct str callback_payload;
     struct str idempotency_key; /* a repeat within a day gets the first answer; empty: none */
+    uint64_t body_hash; /* of what was sent with the key: a repeat has the same; 0: not known */
 };
 
 struct command_claim {

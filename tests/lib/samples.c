@@ -272,7 +272,8 @@ static struct command enqueue(void)
                                         .has_batch = true,
                                         .callback_queue = STR("done"),
                                         .callback_payload = STR("[true]"),
-                                        .idempotency_key = STR("request-1")}};
+                                        .idempotency_key = STR("request-1"),
+                                        .body_hash = 0x0102030405060708}};
 }
 
 static struct command claim(void)

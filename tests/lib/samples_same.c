@@ -244,6 +244,7 @@ void samples_same_event(const struct store_event *got, const struct store_event 
 static void same_enqueue(const struct command *got, const struct command *want)
 {
     expect_str(got->enqueue.idempotency_key, want->enqueue.idempotency_key);
+    assert_int_equal(got->enqueue.body_hash, want->enqueue.body_hash);
     assert_int_equal(got->enqueue.has_batch, want->enqueue.has_batch);
     expect_str(got->enqueue.callback_queue, want->enqueue.callback_queue);
     expect_str(got->enqueue.callback_payload, want->enqueue.callback_payload);

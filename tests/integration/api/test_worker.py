@@ -424,9 +424,10 @@ class Heartbeat(ApiTest):
         self.api.fetch(self.queue, lease_duration=5)
         before = self.api.job(job_id)
         answer = self.api.heartbeat({job_id: {}})
-        self.assertEqual(answer, {"jobs": {job_id: {"status": "ok"}}, "acked": [job_id],
-                                  "unknown": [], "canceled": []})
         after = self.api.job(job_id)
+        self.assertEqual(answer, {"jobs": {job_id: {"status": "ok", "lease_expires_at":
+                                                    after["lease_expires_at"]}},
+                                  "acked": [job_id], "unknown": [], "canceled": []})
         renewed = parse_time(after["lease_expires_at"]) - parse_time(before["started_at"])
         self.assertTrue(60 <= renewed < 60 + PATIENCE_S, renewed)
         self.assertNotIn("progress", after)
@@ -495,7 +496,7 @@ class Heartbeat(ApiTest):
 
     def test_without_jobs(self):
         """8.6: missing jobs = empty."""
-        for body in ({}, {"jobs": {}}, {"jobs": None}):
+        for body in ({}, {"jobs": {}}, {"jobs": None}, {"jobs": []}):
             self.assertEqual(self.api.must(self.api.post("/api/v1/heartbeat", body)),
                              {"jobs": {}, "acked": [], "unknown": [], "canceled": []})
 
@@ -516,7 +517,7 @@ class Heartbeat(ApiTest):
 
     def test_wrong_shapes(self):
         """1.6: PARSE_ERROR begins with the words "invalid JSON"; the member is named."""
-        for body, named in ((b'{"jobs":[]}', "jobs"), (b'{"jobs":"x"}', "jobs"),
+        for body, named in ((b'{"jobs":5}', "jobs"), (b'{"jobs":"x"}', "jobs"),
                             (b'{"jobs":{"a":[]}}', "jobs.a"), (b"[]", ""), (b"", ""),
                             (b'{"jobs":{"a":{"usage":5}}}', "jobs.a: usage")):
             with self.subTest(body):

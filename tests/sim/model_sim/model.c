@@ -211,6 +211,7 @@ void model_end(struct model *m)
         if (b->record.sealed && b->record.pending == 0) {
             model_batch_finish(m, b);
         }
+        b->sealed = NULL;
     }
 }
 

@@ -75,7 +75,8 @@ struct model_lock {
 struct model_batch {
     struct id id;
     struct store_batch record;
-    bool touched; /* written in this entry */
+    bool touched;          /* written in this entry */
+    struct result *sealed; /* of the last seal in this entry */
 };
 
 struct model_schedule {
@@ -107,6 +108,7 @@ struct model_worker {
 /* The answer to an enqueue that may be asked again. */
 struct model_reply {
     struct str key;
+    uint64_t body_hash;
     struct result result;
     struct wall expires_at;
 };
