@@ -8,6 +8,7 @@ const BOTH: Policy = {
   name: "second look",
   mode: "all",
   enabled: false,
+  all_namespaces: false,
   queue: "agents.research",
   tag_key: "risk",
   tag_value: "high",
