@@ -22,8 +22,9 @@ static void add_dollars(struct buf *out, int64_t nusd)
 
 void agent_next_iteration(struct job_agent *a, struct buf *out_reason)
 {
-    CHECK(a->iteration > 0);
-    a->iteration++;
+    /* A backup may have any number. */
+    int64_t ended = a->iteration > 0 ? a->iteration : 1;
+    a->iteration = ended < INT64_MAX ? ended + 1 : ended;
     if (a->max_iterations > 0 && a->iteration > a->max_iterations) {
         buf_printf(out_reason, "max_iterations exceeded (%" PRId64 ")", a->max_iterations);
     } else if (a->max_cost_nusd > 0 && a->total_cost_nusd > a->max_cost_nusd) {

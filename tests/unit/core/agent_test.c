@@ -59,5 +59,21 @@ static void next__goes_on_and_says_which_guardrail_stops_it(void **state)
     }
 }
 
-TEST_GROUP(agent, cmocka_unit_test(cost__adds_up_and_saturates),
+static void next__takes_any_number_of_a_backup(void **state)
+{
+    (void)state;
+    static const int64_t rows[][2] = {{0, 2}, {INT64_MIN, 2}, {INT64_MAX, INT64_MAX}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct job_agent a = {.iteration = rows[i][0]};
+        struct buf reason;
+        buf_init(&reason, 256);
+        agent_next_iteration(&a, &reason);
+        assert_int_equal(a.iteration, rows[i][1]);
+        assert_int_equal(reason.len, 0);
+        buf_deinit(&reason);
+    }
+}
+
+TEST_GROUP(agent, cmocka_unit_test(next__takes_any_number_of_a_backup),
+           cmocka_unit_test(cost__adds_up_and_saturates),
            cmocka_unit_test(next__goes_on_and_says_which_guardrail_stops_it));
