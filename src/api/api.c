@@ -8,6 +8,7 @@
 
 #include "api/api_hub_int.h"
 #include "api/api_query_int.h"
+#include "base/build.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
@@ -21,17 +22,13 @@ enum { OPENAPI_BYTES_MAX = 16 << 20 };
 struct api_config api_config_default(void)
 {
     return (struct api_config){
-        .version = "0.3.0",
+        .version = build_release,
         .node_id = "node-1",
         .raft_store = "segment",
         .mirror_async = true,
         .max_body_bytes = 16 << 20,
         .docs_enabled = true,
-        .rate_limit_enabled = true,
-        .read_rps = 2000,
-        .read_burst = 4000,
-        .write_rps = 1000,
-        .write_burst = 2000,
+        .limiter = api_limiter_config_default(),
     };
 }
 
@@ -41,7 +38,7 @@ struct api *api_new(const struct api_config *config)
     CHECK(a != NULL);
     a->config = *config;
     a->router = api_router__new();
-    a->limiter = api_limiter__new(config);
+    a->limiter = api_limiter__new(&config->limiter);
     a->metrics = api_metrics__new();
     a->hub_counts = calloc(1, sizeof *a->hub_counts);
     CHECK(a->hub_counts != NULL);
@@ -122,22 +119,46 @@ static bool equal_secret(struct str a, struct str b)
     return differ == 0;
 }
 
-/* Who is calling, and for which namespace. False when the call has ended. */
-static bool authenticate(struct api_call *c)
+/* Who calls, as far as that is known before it is decided what they may. False when so many guessed
+ * from there that this credential is not even looked at: the call has ended. */
+static bool identify(struct api_call *c)
 {
     struct str password = c->api->config.admin_password;
+    struct str given = api_credential__of(c->req);
+    struct str forwarded;
+    c->credential = given;
+    c->who.address = c->req->peer;
+    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody; but who
+     * sends one is not on this machine. */
+    c->who.shows_nothing = given.len == 0 &&
+                           !http_request_header(c->req, STR("authorization"), &forwarded) &&
+                           !http_request_header(c->req, STR("x-forwarded-for"), &forwarded);
+    if (password.len == 0 || given.len == 0) {
+        return true;
+    }
+    if (!api_limiter__may_try(c->api->limiter, c->who.address, given)) {
+        api_metrics__throttled(c->api->metrics, c->route, c->req->method);
+        api_call__fail(c, ERR_RATE_LIMITED, "too many wrong credentials; try again later");
+        return false;
+    }
+    if (equal_secret(given, password)) {
+        c->who.known = given;
+    }
+    return true;
+}
+
+/* May they, and for which namespace? False when the call has ended. */
+static bool authenticate(struct api_call *c)
+{
     struct str ns;
     c->role = ROLE_ADMIN;
-    if (password.len > 0) {
-        struct str given = api_credential__of(c->req);
-        if (given.len == 0) {
-            api_call__fail(c, ERR_UNAUTHORIZED, "missing API key");
-            return false;
+    if (c->api->config.admin_password.len > 0 && c->who.known.len == 0) {
+        if (c->credential.len > 0) {
+            api_limiter__was_wrong(c->api->limiter, c->who.address);
         }
-        if (!equal_secret(given, password)) {
-            api_call__fail(c, ERR_UNAUTHORIZED, "invalid API key");
-            return false;
-        }
+        api_call__fail(c, ERR_UNAUTHORIZED,
+                       c->credential.len > 0 ? "invalid API key" : "missing API key");
+        return false;
     }
     if (http_request_header(c->req, STR("x-corvo-namespace"), &ns) && ns.len > 0 &&
         !str_eq(ns, STR("default"))) {
@@ -158,7 +179,7 @@ static bool is_read(const struct api_call *c)
 
 static bool within_rate(struct api_call *c, uint64_t paid, uint64_t cost)
 {
-    if (api_limiter__take(c->api->limiter, c->req, is_read(c), paid, cost)) {
+    if (api_limiter__take(c->api->limiter, &c->who, is_read(c), paid, cost)) {
         return true;
     }
     api_metrics__throttled(c->api->metrics, c->route, c->req->method);
@@ -173,7 +194,9 @@ static void handle(struct api_call *c)
     if (cost > 1 && !within_rate(c, 1, cost)) {
         return;
     }
-    c->route->handle(c);
+    if (api_call__has_memory(c)) {
+        c->route->handle(c);
+    }
 }
 
 /* A full server does not even collect what it would refuse. False when the call has ended. */
@@ -212,8 +235,7 @@ static void decode_and_handle(struct api_call *c)
     struct str body = c->req->body;
     ATTR_UNINITIALIZED struct err err;
     if (schema != NULL) {
-        c->in = arena_alloc(c->arena, schema->size, _Alignof(max_align_t));
-        CHECK(c->in != NULL); /* the arena has room for far more than the head */
+        c->in = arena_need(c->arena, schema->size, _Alignof(max_align_t));
         if ((c->route->flags & ROUTE_BODY_EMPTY) != 0 && is_nothing(str_trim(body))) {
             body = STR("{}");
         }
@@ -232,7 +254,7 @@ static void body_collected(struct http_request *req, enum http_body_result resul
         api_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
                        (unsigned long long)c->api->config.max_body_bytes);
     } else if (result == HTTP_BODY_NO_ROOM) {
-        api_call__fail(c, ERR_OVERLOADED, "too many request bodies are under way");
+        api_call__fail_memory(c, ERR_OVERLOADED);
     } else {
         decode_and_handle(c);
     }
@@ -246,7 +268,7 @@ static bool may_go_on(struct api_call *c, const struct api_match *match)
     if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
         return true;
     }
-    return within_rate(c, 0, 1) && (open || authenticate(c));
+    return identify(c) && within_rate(c, 0, 1) && (open || authenticate(c));
 }
 
 static void go_on(struct api_call *c, const struct api_match *match)
@@ -284,8 +306,7 @@ static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
     ATTR_UNINITIALIZED struct api_match match;
-    struct api_call *c = ARENA_NEW(req->arena, struct api_call);
-    CHECK(c != NULL); /* the arena has room for far more than the head */
+    struct api_call *c = arena_need(req->arena, sizeof *c, _Alignof(struct api_call));
     memset(c, 0, offsetof(struct api_call, request_id_len));
     c->api = a;
     c->req = req;
@@ -297,6 +318,12 @@ static void on_request(void *data, struct http_request *req)
     set_request_id(c);
     if (req->method == HTTP_OPTIONS) {
         api_call__reply_empty(c, 200);
+        return;
+    }
+    if (req->path_bad) {
+        api_call__fail(c, ERR_VALIDATION,
+                       "the path is not well-formed: a '%%' begins no byte, or "
+                       "stands for NUL");
         return;
     }
     api_router__match(a->router, req->method, req->path_raw, req->arena, &match);
@@ -315,13 +342,15 @@ static const struct http_header every_answer[] = {
     {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
     {LITERAL("Access-Control-Allow-Headers"),
      LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
-             "X-Request-Id")},
-    {LITERAL("Access-Control-Expose-Headers"), LITERAL("Server-Timing, Retry-After, X-Request-Id")},
+             "X-Request-Id, Idempotency-Key, X-Corvo-Api")},
+    {LITERAL("Access-Control-Expose-Headers"),
+     LITERAL("Server-Timing, Retry-After, X-Request-Id, X-Corvo-View-Lag, X-Corvo-Next-Cursor")},
 };
 #undef LITERAL
 
 void api_attach(struct api *a, struct http_server_config *http)
 {
+    http->budget = a->config.budget;
     http->data = a;
     http->on_request = on_request;
     http->on_loop_start = on_loop_start;

@@ -12,7 +12,7 @@
 #include "store/store_job.h"
 #include "svc/svc_bulk.h"
 
-enum { SET_JOB_IDS = 1, SET_FILTER = 2 };
+enum { SET_FILTER = 2 };
 
 static const struct json_word action_words[] = {
     [COMMAND_JOB_RETRY] = {"retry", COMMAND_JOB_RETRY},
@@ -30,10 +30,10 @@ static const struct json_word action_words[] = {
 static const struct json_field bulk_rows[] = {
     JSON_STR(struct api_bulk_in, action, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
              "What is done to each job.", .words = &action_words[COMMAND_JOB_RETRY]),
-    [SET_JOB_IDS] = JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS,
-                              LIMIT_NAME_BYTES, 0, "The jobs; wins over filter."),
+    JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS, LIMIT_NAME_BYTES, 0,
+              "IDs of the jobs. Takes precedence over filter; an empty array counts as absent."),
     [SET_FILTER] = JSON_RAW(struct api_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
-                            "All jobs that a search for this finds."),
+                            "All jobs that match this search. Unknown members are refused."),
     JSON_STR(struct api_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "For move."),
     JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER,
@@ -292,19 +292,15 @@ void api_bulk__run(struct api_call *c)
 
 /* In the background */
 
-static void was_put(struct api_call *c, const struct result *r)
+void api_bulk__reply_put(struct api_call *c, struct id task, uint64_t total)
 {
-    const uint64_t *total = c->data;
     char id[ID_TEXT_MAX];
-    if (api_call__refused(c, r)) {
-        return;
-    }
-    size_t len = id_format(r->id, ID_BULK, id);
+    size_t len = id_format(task, ID_BULK, id);
     struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "bulk_operation_id", str_from(id, len));
     api_document__text(&w, "status", STR("queued"));
-    api_document__i64(&w, "estimated_total", (int64_t)*total);
+    api_document__i64(&w, "estimated_total", (int64_t)total);
     struct buf url;
     buf_init(&url, 128);
     buf_printf(&url, "/api/v1/bulk/%.*s/progress", (int)len, id);
@@ -312,6 +308,14 @@ static void was_put(struct api_call *c, const struct result *r)
     buf_deinit(&url);
     json_write_end(&w);
     api_call__reply(c, 202, &w);
+}
+
+static void was_put(struct api_call *c, const struct result *r)
+{
+    const uint64_t *total = c->data;
+    if (!api_call__refused(c, r)) {
+        api_bulk__reply_put(c, r->id, *total);
+    }
 }
 
 void api_bulk__put(struct api_call *c, uint64_t total)
@@ -385,14 +389,13 @@ static void handle_bulk(struct api_call *c)
     c->data = b;
     if (!read_request(c, in, b, &err)) {
         api_call__fail_err(c, &err);
-    } else if ((in->set >> SET_JOB_IDS & 1U) != 0) {
+    } else if (in->job_ids_count > 0) {
         begin_ids(c, in);
     } else if ((in->set >> SET_FILTER & 1U) != 0) {
         api_bulk_filter__begin(c);
-    } else if (b->dry_run) {
-        api_bulk__reply_dry(c, 0, 0);
     } else {
-        reply_counts(c, b); /* neither: nothing is meant */
+        api_call__fail(c, ERR_VALIDATION,
+                       "job_ids or filter is required; an empty filter {} selects every job");
     }
 }
 
@@ -420,12 +423,20 @@ bool api_bulk__record(struct api_call *c, struct id *out_id, struct buf *value,
     return false;
 }
 
+static const char *action_word(const struct store_bulk *rec)
+{
+    if (store_bulk_is_queue(rec)) {
+        return rec->action == STORE_BULK_CLEAR_QUEUE ? "clear_queue" : "delete_queue";
+    }
+    return action_words[rec->action].word;
+}
+
 static void write_record(struct json_write *w, struct id id, const struct store_bulk *rec)
 {
     json_write_object(w);
     api_document__id(w, "id", id, ID_BULK);
     api_document__text(w, "status", str_from_z(api_bulk__status_word(rec->status)));
-    api_document__text(w, "action", str_from_z(action_words[rec->action].word));
+    api_document__text(w, "action", str_from_z(action_word(rec)));
     api_document__i64(w, "total", (int64_t)rec->total);
     api_document__i64(w, "processed", (int64_t)rec->processed);
     api_document__i64(w, "affected", (int64_t)rec->affected);
@@ -442,7 +453,7 @@ static void handle_get(struct api_call *c)
     struct store_bulk rec;
     struct id id;
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     if (api_bulk__record(c, &id, &value, &rec)) {
         struct json_write w = api_call__json(c);
         write_record(&w, id, &rec);
@@ -465,7 +476,7 @@ static void handle_cancel(struct api_call *c)
     struct command command = {.type = COMMAND_BULK_END,
                               .bulk_end = {.cancelled = true, .error = STR("cancelled")}};
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     if (api_bulk__record(c, &command.bulk_end.id, &value, &rec)) {
         api_call__submit(c, &command, 0, was_cancelled);
     }

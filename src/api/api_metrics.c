@@ -179,7 +179,15 @@ static uint64_t state_number(const char *role)
     \
     X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 when this node leads.") \
     X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 when the log is flushed before a write is acknowledged.") \
-    X("corvo_disk_low",                   "gauge",   v->engine.node.low_space,         "1 when writes are refused because the disk is nearly full.") \
+    X("corvo_disk_low",                   "gauge",   v->engine.space.level != ENGINE_SPACE_FINE, "1 while new jobs are refused because the disk is nearly full or snapshots fail.") \
+    X("corvo_disk_full",                  "gauge",   v->engine.space.level == ENGINE_SPACE_FULL, "1 while only deletions are accepted.") \
+    X("corvo_disk_free_bytes",            "gauge",   v->engine.space.seen.free_bytes,  "Free bytes on the disk of the data directory.") \
+    X("corvo_disk_needed_bytes",          "gauge",   engine_space_low_mark(&v->engine.space.seen), "Free bytes below which new jobs are refused.") \
+    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes[ENGINE_SPACE_TO_RUN], "Size of the reserve file; 0 after it was given up.") \
+    X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
+    X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
+    X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
+    X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
     X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \
@@ -208,6 +216,7 @@ static uint64_t state_number(const char *role)
     X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
     X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
     X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
+    X("corvo_sqlite_mirror_low_space",        "gauge",   v->mirror.low_space,     "1 while the view is not written because the disk is nearly full.") \
     X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
     \
     X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
@@ -250,6 +259,13 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_skipped_total",           "counter", v->webhooks.skipped,         "Events that were gone from the log before a webhook came to them.") \
     X("corvo_webhook_in_flight",               "gauge",   v->webhooks.in_flight,       "Requests to webhooks under way.") \
     X("corvo_webhook_waiting",                 "gauge",   v->webhooks.waiting,         "Events that were read for webhooks and are not done with.") \
+    X("corvo_webhook_slow_in_flight",          "gauge",   v->webhooks.slow,            "Requests to webhooks in the slow lane: to hosts not known to answer, or lasting for more than a second.") \
+    X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
+    X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
+    \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Bytes that all requests and answers together may hold.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Bytes that they hold.") \
+    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Times that memory was refused because the limit was reached.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
@@ -301,6 +317,27 @@ static void write_times(struct buf *out, const char *name, const char *help,
     buf_printf(out, "%s_sum ", name);
     add_seconds(out, t->sum_ns);
     buf_printf(out, "\n%s_count %" PRIu64 "\n", name, below);
+}
+
+/* Questions to the view, by what they cost. */
+static void write_questions(struct buf *out, const struct api_numbers *v)
+{
+    static const struct {
+        const char *name, *type, *help;
+    } families[] = {
+        {"corvo_searches_running", "gauge", "Searches that are being answered, by kind."},
+        {"corvo_searches_waiting", "gauge", "Searches that wait for the view or for a thread."},
+        {"corvo_searches_refused_total", "counter", "Searches refused: too many were waiting."},
+    };
+    for (unsigned i = 0; i < COUNT_OF(families); i++) {
+        family(out, families[i].name, families[i].type, families[i].help);
+        for (unsigned k = 0; k < VIEW_KIND_COUNT; k++) {
+            const uint64_t values[COUNT_OF(families)] = {
+                v->mirror.asks[k].running, v->mirror.asks[k].waiting, v->mirror.asks[k].refused};
+            buf_printf(out, "%s{kind=\"%s\"} %" PRIu64 "\n", families[i].name,
+                       view_kind_name((enum view_kind)k), values[i]);
+        }
+    }
 }
 
 /* Queues */
@@ -453,6 +490,7 @@ void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v
                 &v->engine.queue_times);
     write_times(out, "corvo_raft_apply_time_seconds",
                 "Time of a log entry until it is committed and applied.", &v->engine.apply_times);
+    write_questions(out, v);
     write_routes(&(struct exposition){.m = m, .asking = asking, .out = out});
     if (v->cut) {
         number(out, "corvo_metrics_errors_total", "counter",

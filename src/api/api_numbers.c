@@ -50,12 +50,16 @@ static void count_worker(void *data, const struct machine_worker *w)
 static void add_worker(void *data, const struct machine_worker *w)
 {
     struct api_numbers *v = data;
+    if (v->call->ns.len > 0 && !str_eq(v->call->ns, w->ns)) {
+        return;
+    }
     struct machine_worker *list = grow(v, v->workers, v->worker_row_count, sizeof *list);
     if (list == NULL) {
         return;
     }
     struct machine_worker *row = &list[v->worker_row_count];
     *row = *w;
+    row->ns = copy(v, w->ns);
     row->id = copy(v, w->id);
     row->hostname = copy(v, w->hostname);
     row->queues = copy(v, w->queues);
@@ -144,6 +148,15 @@ static void looked(struct api_call *c)
     v->then(c, v);
 }
 
+static void look_at_memory(struct budget *b, struct api_numbers *v)
+{
+    if (b != NULL) {
+        v->memory_limit = b->limit_bytes;
+        v->memory_used = atomic_load(&b->used_bytes);
+        v->memory_refused = atomic_load(&b->refused);
+    }
+}
+
 void api_numbers__take(struct api_call *c, unsigned parts,
                        void (*then)(struct api_call *c, const struct api_numbers *v))
 {
@@ -156,6 +169,7 @@ void api_numbers__take(struct api_call *c, unsigned parts,
     v->http_url = c->api->server != NULL ? c->api->url : "";
     v->mirror_async = c->api->config.mirror_async;
     v->settings = engine_settings(c->api->config.engine);
+    look_at_memory(c->api->config.budget, v);
     v->has_mirror = c->api->config.view != NULL;
     if (v->has_mirror) {
         view_status(c->api->config.view, &v->mirror);

@@ -9,13 +9,13 @@
 
 /* Health */
 
-static void say_healthy(struct api_call *c, const struct api_numbers *v)
+static void say_healthy(struct api_call *c, const char *role, bool leads)
 {
     struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
-    api_document__text(&w, "raft_state", str_from_z(v->engine.node.role));
-    api_document__bool(&w, "leader", v->engine.node.leads);
+    api_document__text(&w, "raft_state", str_from_z(role));
+    api_document__bool(&w, "leader", leads);
     json_write_end(&w);
     api_call__reply(c, 200, &w);
 }
@@ -23,12 +23,13 @@ static void say_healthy(struct api_call *c, const struct api_numbers *v)
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
 static void say_ready(struct api_call *c, const struct api_numbers *v)
 {
+    struct err err;
     if (v->engine.node.leader_id == 0) {
         api_call__fail(c, ERR_UNHEALTHY, "no leader is known");
-    } else if (v->engine.node.low_space) {
-        api_call__fail(c, ERR_UNHEALTHY, "%s", err_text(ERR_NO_SPACE));
+    } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
+        api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
     } else {
-        say_healthy(c, v);
+        say_healthy(c, v->engine.node.role, v->engine.node.leads);
     }
 }
 
@@ -41,11 +42,17 @@ static const struct json_field healthz_rows[] = {
 };
 static const struct json_schema healthz_schema = JSON_SCHEMA(struct healthz_in, healthz_rows);
 
-/* That the core thread answers is what is asked for: storage that fails stops the process. */
+/* At once, from what is known: a core thread that waits for a slow disk is no reason to restart the
+ * process, and storage that fails stops it anyway. */
 static void handle_healthz(struct api_call *c)
 {
     const struct healthz_in *in = c->query;
-    api_numbers__take(c, 0, in->ready ? say_ready : say_healthy);
+    if (in->ready) {
+        api_numbers__take(c, 0, say_ready);
+    } else {
+        bool leads = engine_leads(c->api->config.engine);
+        say_healthy(c, leads ? "Leader" : "Follower", leads);
+    }
 }
 
 static void handle_readyz(struct api_call *c)
@@ -86,9 +93,14 @@ static void handle_cluster_status(struct api_call *c)
 static void write_metrics(struct api_call *c, const struct api_numbers *v)
 {
     struct buf text;
-    api_call__buf(&text);
+    api_call__buf(c, &text);
     api_metrics__write(c->api->metrics, v, c->route, &text);
-    api_call__reply_type(c, 200, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&text));
+    if (text.overflow) {
+        api_call__fail_memory(c, buf_error(&text));
+    } else {
+        api_call__reply_type(c, 200, STR("text/plain; version=0.0.4; charset=utf-8"),
+                             buf_str(&text));
+    }
     buf_deinit(&text);
 }
 
@@ -193,7 +205,7 @@ static void write_workers(struct api_call *c, const struct api_numbers *v)
         api_call__fail(c, ERR_INTERNAL, "there are more workers than an answer can hold");
         return;
     }
-    api_call__buf(&queues);
+    api_call__buf(c, &queues);
     struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < v->worker_row_count; i++) {

@@ -60,6 +60,8 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
         return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
     }
     op->type = c->type;
+    op->use = engine_space_use(c);
+    op->steps_left = c->type == COMMAND_QUEUE ? c->queue.steps_max : 0;
     err_clear(&op->err);
     op->retry_after_ms = 0;
     op->begun = op->postponed = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back =
@@ -190,6 +192,13 @@ static void refuse(struct engine *e, struct engine_op *op, enum err_code code)
 {
     struct err why;
     (void)err_set_default(&why, code);
+    fail(e, op, &why);
+}
+
+static void refuse_for_space(struct engine *e, struct engine_op *op)
+{
+    struct err why;
+    (void)engine_space_reason(&e->space.status, &why);
     fail(e, op, &why);
 }
 
@@ -334,6 +343,8 @@ void engine_pipe__enqueue(struct engine *e, struct engine_op *op)
         refuse(e, op, ERR_STOPPING);
     } else if (!e->leads) {
         refuse(e, op, ERR_LEADER_UNAVAILABLE);
+    } else if (!engine_space__allows(e, op->use)) {
+        refuse_for_space(e, op);
     } else if (op->park_ms == 0 || engine_park__admit(e, op)) {
         engine_pipe__add(e, op);
     }
@@ -387,6 +398,8 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->propose.len = bytes.len;
     entry->propose.bytes = buf_take(&bytes);
     entry->propose.done = entry_done;
+    entry->propose.frees =
+        !engine_space__allows(e, ENGINE_SPACE_GOES_ON); /* nothing else is let in */
     return entry;
 }
 
@@ -482,9 +495,10 @@ static bool goes_on(struct engine *e, struct engine_op *op, const struct result 
     if (r->postponed) {
         return true;
     }
-    if (!r->more) {
+    if (!r->more || op->steps_left == 1) {
         return false;
     }
+    op->steps_left -= op->steps_left > 0 ? 1 : 0;
     switch ((int)op->type) {
     case COMMAND_QUEUE:
     case COMMAND_ACK:
@@ -595,6 +609,9 @@ static void entry_done(struct node_propose *p)
     }
     e->entry_count--;
     CHECK(p->err.code != ERR_OK || entry->applied);
+    if (p->err.code == ERR_NO_SPACE) {
+        engine_space__look(e); /* or the clockwork would try again and again until the next look */
+    }
     if (entry->applied) {
         engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);
     }
@@ -621,6 +638,25 @@ void engine_pipe__refuse_all(struct engine *e, enum err_code code)
         refuse(e, op, code);
     }
     e->pending_last = &e->pending_first;
+}
+
+void engine_pipe__refuse_unfit(struct engine *e)
+{
+    struct engine_op **at = &e->pending_first;
+    while (*at != NULL) {
+        struct engine_op *op = *at;
+        if (engine_space__allows(e, op->use)) {
+            at = &op->next;
+            continue;
+        }
+        *at = op->next;
+        op->next = NULL;
+        if (op->park_ms > 0) {
+            engine_park__returned(e, op);
+        }
+        refuse_for_space(e, op);
+    }
+    e->pending_last = at;
 }
 
 void engine_pipe__give_up(struct engine *e)

@@ -27,6 +27,7 @@ static void hand_out(struct machine *m, const struct command_claim *cl, struct q
     CHECK(moved);
     j->attempt++;
     j->lease_token = ++m->store.meta.lease_token;
+    jobs__forget_end(j);
     j->worker_id = cl->worker_id;
     j->hostname = cl->hostname;
     j->started_at = m->now;
@@ -101,5 +102,5 @@ void apply_claim(struct machine *m, const struct command *c, struct result *r)
             claim_from(m, cl, q, r);
         }
     }
-    workers__seen(m, cl->worker_id, cl->hostname, cl->queues, cl->queue_count);
+    workers__seen(m, cl);
 }

@@ -12,6 +12,11 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
     if (!jobs__get(m, it->id, &j, &family)) {
         return RESULT_UNKNOWN;
     }
+    /* It overtook the end of its own claim: no reason to stop. */
+    if (jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK) ||
+        jobs__was_ended(&j, it->lease_token, JOB_ENDED_FAIL)) {
+        return RESULT_OK;
+    }
     if (j.state != JOB_ACTIVE || (it->lease_token != 0 && it->lease_token != j.lease_token)) {
         return RESULT_CANCEL;
     }
@@ -53,5 +58,5 @@ void apply_heartbeat(struct machine *m, const struct command *c, struct result *
         }
         r->items[r->count++] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
     }
-    workers__heartbeat(m, worker);
+    workers__heartbeat(m, c->heartbeat.ns, worker);
 }

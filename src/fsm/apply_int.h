@@ -34,6 +34,7 @@ void apply_policy_delete(struct machine *m, const struct command *c, struct resu
 void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_queue(struct machine *m, const struct command *c, struct result *r);
 void apply_restore(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
@@ -105,6 +106,12 @@ bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_fam
 bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, enum err_code code,
                        struct result *r);
 
+/* Did the worker that had the last claim end it so already? Then its answer was lost, and it asks
+ * again. A token of 0 names no claim. */
+bool jobs__was_ended(const struct job *j, uint64_t token, enum job_ended how);
+
+void jobs__forget_end(struct job *j);
+
 /* Append an error entry to j, whose count goes up; j is written by the caller. */
 void jobs__add_error(struct machine *m, struct job *j, struct str error, struct str backtrace);
 
@@ -128,6 +135,9 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in);
 /* An attempt failed: by the rules of retries the job waits or ends. r may be NULL. */
 void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
                  struct result *r);
+/* What end__failed answered to the worker that ended j so, of a job that is as it was left then, or
+ * went on by itself. */
+void end__failed_again(const struct job *j, struct result *r);
 
 /* queues.c */
 struct queue *queues__find(const struct machine *m, struct str name);
@@ -182,6 +192,8 @@ void batches__seal(struct machine *m, struct batch *b);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
 /* From a backup, unless there is one of this id. */
+/* Is there such a batch, finished or not? */
+bool batches__is_known(struct machine *m, struct id id);
 void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);
@@ -206,10 +218,9 @@ void dependencies__load(struct machine *m);
 void dependencies__close(struct machine *m);
 
 /* workers.c */
-void workers__seen(struct machine *m, struct str id, struct str hostname, const struct str *queues,
-                   size_t queue_count);
-bool workers__is_stale(const struct machine *m, struct str id, struct wall now);
-void workers__heartbeat(struct machine *m, struct str id);
+void workers__seen(struct machine *m, const struct command_claim *c);
+bool workers__is_stale(struct machine *m, const struct command_claim *c, struct wall now);
+void workers__heartbeat(struct machine *m, struct str ns, struct str id);
 void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
                    void *data);
 void workers__prune(struct machine *m, unsigned limit);
@@ -221,6 +232,11 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
                       struct result *r);
 
 /* apply_bulk.c */
+/* One step of clearing or deleting a queue; r says whether there is more, and where. A queue that
+ * is not there is done. */
+void apply_queue__remove(struct machine *m, const struct command_queue *c, struct result *r);
+/* What a delete does before its first step: nothing holds back what is in the queue. */
+void apply_queue__begin_delete(struct machine *m, struct queue *q);
 void apply_bulk__load(struct machine *m);
 void apply_bulk__close(struct machine *m);
 

@@ -157,14 +157,19 @@ void batches__write_dirty(struct machine *m)
     }
 }
 
-void batches__restore(struct machine *m, struct id id, const struct store_batch *rec)
+bool batches__is_known(struct machine *m, struct id id)
 {
     struct buf unused;
     buf_init(&unused, SIZE_MAX);
     bool known = batches__find(m, id) != NULL ||
                  store_get(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), &unused);
     buf_deinit(&unused);
-    if (known) {
+    return known;
+}
+
+void batches__restore(struct machine *m, struct id id, const struct store_batch *rec)
+{
+    if (batches__is_known(m, id)) {
         return;
     }
     buf_clear(&m->store.scratch);

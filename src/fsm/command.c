@@ -7,8 +7,17 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-/* All commands are at their first version. */
-enum { COMMAND_VERSION = 1 };
+/* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
+ * old one does what it always did: m->version tells the functions that apply it. */
+static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
+    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 2,  [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2, [COMMAND_BULK_STEP] = 2,
+};
+
+static uint8_t version_of(const struct command *c)
+{
+    return c->version != 0 ? c->version : command_newest(c->type);
+}
 
 enum { NEW_STARTS_CHAIN = 1 };
 enum { ENTRY_EVENTS = 1 };
@@ -38,6 +47,7 @@ static const char *const words[] = {
     [COMMAND_BULK_PUT] = "bulk_put",
     [COMMAND_BULK_STEP] = "bulk_step",
     [COMMAND_BULK_END] = "bulk_end",
+    [COMMAND_BULK_QUEUE] = "bulk_queue",
     [COMMAND_RESTORE] = "restore",
     [COMMAND_POLICY_PUT] = "policy_put",
     [COMMAND_POLICY_DELETE] = "policy_delete",
@@ -185,6 +195,9 @@ static void encode_claim(const struct command *c, struct buf *out)
     for (size_t i = 0; i < cl->queue_count; i++) {
         pack_text(out, cl->queues[i]);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, cl->ns);
+    }
 }
 
 static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
@@ -199,6 +212,7 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
         cl->queues[i] = unpack_text(u);
     }
+    cl->ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void encode_ack(const struct command *c, struct buf *out)
@@ -232,7 +246,7 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
         struct command_ack_item *it = &c->ack.items[i];
         it->id = id_unpack(u);
         it->lease_token = unpack_varint(u);
-        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD);
+        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD_ANY);
         it->step_status = (enum command_step_status)unpack_choice(u, COMMAND_STEP_EXIT);
         it->has_result = unpack_bool(u);
         it->result = it->has_result ? unpack_text(u) : STR_EMPTY;
@@ -274,6 +288,9 @@ static void encode_heartbeat(const struct command *c, struct buf *out)
         pack_text(out, it->checkpoint);
         pack_tokens(out, &it->usage);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, c->heartbeat.ns);
+    }
 }
 
 static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *c)
@@ -288,6 +305,7 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
         it->checkpoint = unpack_text(u);
         it->usage = unpack_tokens(u);
     }
+    c->heartbeat.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void pack_ids(struct buf *out, const struct id *ids, size_t count)
@@ -607,6 +625,33 @@ static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c
     c->bulk_end.error = unpack_text(u);
 }
 
+static void encode_bulk_queue(const struct command *c, struct buf *out)
+{
+    const struct command_bulk_queue *b = &c->bulk_queue;
+    pack_u8(out, (uint8_t)b->action);
+    pack_text(out, b->name);
+    pack_text(out, b->ns);
+    pack_id(out, b->cursor);
+    pack_id(out, b->until);
+    pack_bool(out, b->in_done);
+}
+
+static void decode_bulk_queue(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_bulk_queue *b = &c->bulk_queue;
+    (void)a;
+    b->action = (enum command_queue_action)unpack_u8(u);
+    b->name = unpack_text(u);
+    b->ns = unpack_text(u);
+    b->cursor = id_unpack(u);
+    b->until = id_unpack(u);
+    b->in_done = unpack_bool(u);
+    if ((b->action != COMMAND_QUEUE_CLEAR && b->action != COMMAND_QUEUE_DELETE) ||
+        b->name.len == 0) {
+        u->bad = true;
+    }
+}
+
 static void encode_restore(const struct command *c, struct buf *out)
 {
     command_restore__encode(&c->restore, out);
@@ -642,17 +687,24 @@ static const struct {
     [COMMAND_BULK_PUT] = {encode_bulk_put, decode_bulk_put},
     [COMMAND_BULK_STEP] = {encode_bulk_step, decode_bulk_step},
     [COMMAND_BULK_END] = {encode_bulk_end, decode_bulk_end},
+    [COMMAND_BULK_QUEUE] = {encode_bulk_queue, decode_bulk_queue},
     [COMMAND_RESTORE] = {encode_restore, decode_restore},
     [COMMAND_POLICY_PUT] = {command_policy__encode_put, command_policy__decode_put},
     [COMMAND_POLICY_DELETE] = {command_policy__encode_delete, command_policy__decode_delete},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
+uint8_t command_newest(enum command_type type)
+{
+    CHECK(command_exists(type));
+    return newest[type] == 0 ? 1 : newest[type];
+}
+
 void command_encode(const struct command *c, struct buf *out)
 {
     CHECK(command_exists(c->type));
     pack_u8(out, (uint8_t)c->type);
-    pack_u8(out, COMMAND_VERSION);
+    pack_u8(out, version_of(c));
     codecs[c->type].encode(c, out);
 }
 
@@ -665,11 +717,11 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
     if (u.bad || !command_exists(type)) {
         return err_set(err, ERR_CORRUPT, "command number %u is not known to this version", type);
     }
-    if (version != COMMAND_VERSION) {
+    if (version == 0 || version > command_newest((enum command_type)type)) {
         return err_set(err, ERR_CORRUPT, "version %u of command %s is not known to this version",
                        version, words[type]);
     }
-    *out = (struct command){.type = (enum command_type)type};
+    *out = (struct command){.type = (enum command_type)type, .version = version};
     codecs[type].decode(&u, a, out);
     if (!unpack_done(&u)) {
         return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged", words[type],

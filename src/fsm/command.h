@@ -50,7 +50,8 @@ enum command_type {
     COMMAND_RESTORE = 24,      /* a piece of a backup */
     COMMAND_POLICY_PUT = 25,
     COMMAND_POLICY_DELETE = 26,
-    COMMAND_TYPE_LAST = COMMAND_POLICY_DELETE
+    COMMAND_BULK_QUEUE = 27, /* a queue is cleared or deleted in the background */
+    COMMAND_TYPE_LAST = COMMAND_BULK_QUEUE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -78,6 +79,7 @@ struct command_claim {
     size_t queue_count;
     struct str worker_id;
     struct str hostname;
+    struct str ns; /* whose worker it is; empty: the default one's */
     int64_t lease_ms;
     uint32_t count;
 };
@@ -87,7 +89,8 @@ enum command_agent_status {
     COMMAND_AGENT_NONE,
     COMMAND_AGENT_DONE,
     COMMAND_AGENT_CONTINUE,
-    COMMAND_AGENT_HOLD
+    COMMAND_AGENT_HOLD,
+    COMMAND_AGENT_HOLD_ANY /* a hold, whether it is an agent's job or not */
 };
 enum command_step_status { COMMAND_STEP_NONE, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT };
 
@@ -128,6 +131,7 @@ struct command_heartbeat_item {
 struct command_heartbeat {
     struct command_heartbeat_item *items;
     size_t count;
+    struct str ns; /* whose worker it is; empty: the default one's */
 };
 
 struct command_replay {
@@ -157,6 +161,20 @@ struct command_queue {
     struct id cursor;
     struct id until; /* only jobs with ids below; none: those that exist now */
     bool in_done;    /* the cursor is among the jobs that are over */
+    /* not part of the bytes */
+    bool small_step;    /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
+    uint32_t steps_max; /* then the answer says where to go on; 0: to the end */
+};
+
+/* Clear or delete a queue as a bulk operation. What a COMMAND_QUEUE has begun goes on where that
+ * stopped. */
+struct command_bulk_queue {
+    enum command_queue_action action; /* COMMAND_QUEUE_CLEAR or COMMAND_QUEUE_DELETE */
+    struct str name;
+    struct str ns; /* of the caller, who may ask how far it is */
+    struct id cursor;
+    struct id until; /* none: nothing has begun */
+    bool in_done;
 };
 
 struct command_purge {
@@ -174,6 +192,7 @@ struct command_batch_seal {
 
 struct command {
     enum command_type type;
+    uint8_t version; /* of its meaning, as it was decoded; 0 in one that is made: the newest */
     union {
         struct command_enqueue enqueue;
         struct command_claim claim;
@@ -195,11 +214,20 @@ struct command {
         struct command_bulk_put bulk_put;
         struct command_bulk_step bulk_step;
         struct command_bulk_end bulk_end;
+        struct command_bulk_queue bulk_queue;
         struct command_restore restore;
         struct command_policy_put policy_put;
         struct command_policy_delete policy_delete;
     };
 };
+
+/* Begin a command; its member of the union is the caller's to fill. For those that do not zero the
+ * whole, which is large. */
+static inline void command_init(struct command *c, enum command_type type)
+{
+    c->type = type;
+    c->version = 0;
+}
 
 /* Append the command's bytes. */
 void command_encode(const struct command *c, struct buf *out);
@@ -207,6 +235,9 @@ void command_encode(const struct command *c, struct buf *out);
 /* ERR_CORRUPT when the bytes are no command that we know: on a node that applies, the end. */
 ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
                                             struct err *err);
+
+/* The newest version of a type. */
+uint8_t command_newest(enum command_type type);
 
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);

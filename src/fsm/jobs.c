@@ -90,6 +90,18 @@ bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, e
     return false;
 }
 
+bool jobs__was_ended(const struct job *j, uint64_t token, enum job_ended how)
+{
+    bool same = j->ended == how || (how == JOB_ENDED_ACK && j->ended == JOB_ENDED_CONTINUE);
+    return token != 0 && token == j->lease_token && j->ended != JOB_ENDED_NOT && same;
+}
+
+void jobs__forget_end(struct job *j)
+{
+    j->ended = JOB_ENDED_NOT;
+    j->fail_ended_at = WALL_NONE;
+}
+
 void jobs__emit_event(struct machine *m, const struct store_event *e)
 {
     throughput_add_event(&m->throughput, e->type);

@@ -31,6 +31,7 @@ static const apply_fn appliers[] = {
     [COMMAND_BULK_PUT] = apply_bulk_put,
     [COMMAND_BULK_STEP] = apply_bulk_step,
     [COMMAND_BULK_END] = apply_bulk_end,
+    [COMMAND_BULK_QUEUE] = apply_bulk_queue,
     [COMMAND_RESTORE] = apply_restore,
     [COMMAND_POLICY_PUT] = apply_policy_put,
     [COMMAND_POLICY_DELETE] = apply_policy_delete,
@@ -52,9 +53,32 @@ void machine__refuse(struct machine *m, struct result *r, enum err_code code, co
     r->message = arena_str(m->arena, str_from(text, len));
 }
 
+static bool is_taken(struct machine *m, struct id id)
+{
+    struct job j;
+    enum store_family family;
+    struct str key = str_from(id.b, ID_BYTES);
+    if (jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
+        map_find(&m->schedules, key) != NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < m->policy_count; i++) {
+        if (id_eq(m->policies[i]->id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ids of this log are all different. One that was restored may have come from another, and lie
+ * ahead: it is passed over. Whether there can be such a one, newest_id says. */
 struct id machine__new_id(struct machine *m)
 {
-    return id_make(m->now, m->index, m->next_number++);
+    struct id id = id_make(m->now, m->index, m->next_number++);
+    while (id_cmp(id, m->newest_id) <= 0 && is_taken(m, id)) {
+        id = id_make(m->now, m->index, m->next_number++);
+    }
+    return id;
 }
 
 void *machine__alloc(struct machine *m, size_t size)
@@ -181,6 +205,34 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     return code;
 }
 
+/* The largest id among the keys of a family that begin with these bytes. */
+static void note_newest(struct machine *m, unsigned family, struct str prefix)
+{
+    char past[1 + ID_BYTES];
+    memset(past, 0xff, sizeof past);
+    memcpy(past, prefix.ptr, prefix.len);
+    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, family, STR_EMPTY);
+    kv_iter_seek_back(it, str_from(past, prefix.len + ID_BYTES));
+    if (kv_iter_valid(it)) {
+        struct str key = kv_iter_key(it);
+        if (key.len == prefix.len + ID_BYTES && str_starts_with(key, prefix)) {
+            struct id id = id_from_bytes(key.ptr + prefix.len);
+            m->newest_id = id_cmp(id, m->newest_id) > 0 ? id : m->newest_id;
+        }
+    }
+    store_end_walk(it);
+}
+
+static void load_newest(struct machine *m)
+{
+    static const char kinds[] = {STORE_KIND_BATCH, STORE_KIND_SCHEDULE, STORE_KIND_POLICY};
+    note_newest(m, STORE_LIVE, STR(""));
+    note_newest(m, STORE_DONE, STR(""));
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        note_newest(m, STORE_META, str_from(&kinds[i], 1));
+    }
+}
+
 static enum err_code load(struct machine *m, struct err *err)
 {
     queues__load(m);
@@ -194,6 +246,7 @@ static enum err_code load(struct machine *m, struct err *err)
     apply_policy__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
+    load_newest(m);
     dependencies__load(m);
     return load_jobs(m, err);
 }
@@ -311,6 +364,7 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
             check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
         }
         m->results[i] = (struct result){0};
+        m->version = c.version;
         /* Nothing begins in a full entry; so whatever begins gets on by at least one job. */
         if (machine__is_full(m)) {
             m->results[i].postponed = true;
@@ -433,9 +487,9 @@ uint32_t machine_claimable_count(const struct machine *m, struct str queue, stru
     return waiting < places ? waiting : places;
 }
 
-bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now)
+bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
 {
-    return worker_id.len > 0 && workers__is_stale(m, worker_id, now);
+    return workers__is_stale(m, c, now);
 }
 
 struct store *machine_store(struct machine *m)

@@ -77,13 +77,13 @@ struct batch {
 };
 
 struct worker {
-    struct map_node node; /* by id */
+    struct map_node node; /* by its name inside, see workers.c */
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
     struct str hostname, queues; /* texts point into own memory */
     char *texts;
-    char id[];
+    char name[];
 };
 
 struct schedule {
@@ -157,6 +157,7 @@ struct machine {
     struct bulk **bulks;  /* by id, that is in the order of their creation */
     uint32_t bulk_count;
     struct throughput throughput;
+    struct id newest_id; /* no restored thing has a larger one; a hint: see machine__new_id */
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 
     /* of the entry that is being applied */
@@ -165,6 +166,7 @@ struct machine {
     uint64_t index;
     uint32_t next_number; /* for ids */
     uint8_t entry_version;
+    uint8_t version;      /* of the command that is being applied */
     uint64_t extra_bytes; /* of its cost, beside documents and writes */
     bool events_on;
     struct store_event_block events;

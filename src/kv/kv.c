@@ -122,7 +122,7 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     set_options(kv, config);
     for (size_t i = 0; i < config->family_count; i++) {
         bool sequential = (config->sequential_families & 1U << i) != 0;
-        names[i] = config->families[i];
+        names[i] = kv->names[i] = config->families[i];
         options[i] = sequential ? kv->sequential_options : kv->options;
     }
     /* RocksDB insists on a family of its own; nothing is kept in it. */

@@ -33,7 +33,8 @@ struct kv_iter;
 enum { KV_FAMILIES_MAX = 8 };
 
 struct kv_config {
-    const char *const *families; /* names, in the order of the numbers that calls use */
+    const char *const *families; /* names, in the order of the numbers that calls use; they live as
+                                    long as the store */
     size_t family_count;
     /* Bit n: keys of family n are mostly written one behind the other, and never deleted by range.
      * The place of one write is then a hint for the next. */
@@ -119,6 +120,12 @@ ATTR_NODISCARD enum err_code kv_iter_error(const struct kv_iter *it, struct err 
 /* A copy of the store, flushed, in the new folder dir; files are shared by hard links where the
  * file system can. Any thread, while writing goes on. */
 ATTR_NODISCARD enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err);
+
+/* Where much was deleted, write the files anew without it, so that the disk has its space back; a
+ * look when nothing was. urgent: little is worth it, too. Says whether something was written. What
+ * fails is RocksDB's to try again. Any thread that may wait, one at a time, while reading and
+ * writing go on. */
+bool kv_shrink(struct kv *kv, bool urgent);
 
 /* Bytes in memory and on disk, for status. */
 struct kv_stats {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -115,6 +116,27 @@ enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count, ui
             offset += rest;
             i++;
         }
+    }
+    return ERR_OK;
+}
+
+enum err_code os_file_read_at(int fd, void *bytes, size_t size, uint64_t offset, size_t *out_n,
+                              struct err *err)
+{
+    *out_n = 0;
+    while (*out_n < size) {
+        ssize_t n =
+            pread(fd, (char *)bytes + *out_n, size - *out_n, (off_t)(offset + (uint64_t)*out_n));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return err_from_errno(err, "read");
+        }
+        if (n == 0) {
+            break;
+        }
+        *out_n += (size_t)n;
     }
     return ERR_OK;
 }
@@ -226,6 +248,35 @@ enum err_code os_file_read(const char *path, struct buf *out, struct err *err)
             return ERR_OK;
         }
         out->len += (size_t)got;
+    }
+}
+
+enum err_code os_file_map(int fd, struct str *out, struct err *err)
+{
+    struct stat st;
+    *out = STR_EMPTY;
+    if (fstat(fd, &st) != 0) {
+        return err_from_errno(err, "stat");
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return err_set(err, ERR_IO, "not a regular file");
+    }
+    if (st.st_size == 0) {
+        return ERR_OK;
+    }
+    void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at == MAP_FAILED) {
+        return err_from_errno(err, "map");
+    }
+    *out = str_from(at, (size_t)st.st_size);
+    return ERR_OK;
+}
+
+void os_file_unmap(struct str mapped)
+{
+    if (mapped.len > 0) {
+        int code = munmap((void *)(uintptr_t)mapped.ptr, mapped.len);
+        CHECK(code == 0); /* what was mapped above */
     }
 }
 
@@ -451,7 +502,20 @@ enum err_code os_file_free_bytes(const char *path, uint64_t *out_bytes, struct e
     if (statvfs(path, &st) != 0) {
         return fail(err, "free space", path);
     }
-    *out_bytes = FAULT(DISK_SPACE_LOW) ? 0 : (uint64_t)st.f_bavail * (uint64_t)st.f_frsize;
+    *out_bytes = FAULT(DISK_SPACE_LOW) ? fault_value(FAULT_DISK_SPACE_LOW)
+                                       : (uint64_t)st.f_bavail * (uint64_t)st.f_frsize;
+    return ERR_OK;
+}
+
+enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err)
+{
+    ATTR_CLEANUP(os_file_closep) int fd = -1;
+    if (os_file_open(path, O_RDWR | O_CREAT, &fd, err) != ERR_OK) {
+        return err->code;
+    }
+    if (ftruncate(fd, (off_t)bytes) != 0 || fallocate(fd, 0, 0, (off_t)bytes) != 0) {
+        return fail(err, "reserve space in", path);
+    }
     return ERR_OK;
 }
 

@@ -58,13 +58,15 @@ struct outgoing_request {
                        refused the address. ERR_TOO_LARGE: status and the bytes so far are there.
                        ERR_IO: everything else, time included */
     int status;     /* 0 when none came */
+    bool timed_out; /* with ERR_IO: its time was over */
     struct buf answer;
     /* private */
     struct outgoing *client;
     void *easy;
     void *header_list;
     struct outgoing_request *next_broken;
-    bool refused; /* the guard has */
+    bool refused; /* the guard has… */
+    bool own;     /* …because it is the server itself */
     char refused_address[64];
     char error_text[256];
 };

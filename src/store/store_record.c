@@ -3,8 +3,12 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* Every record begins with its version; all of them are at their first. */
+/* Every record begins with its version; all but policies are at their first. */
 enum { RECORD_VERSION = 1 };
+
+/* A policy of the default namespace meant the jobs of all in the first version, and means its own
+ * in the second. The layout is the same; those of other namespaces stay at the first. */
+enum { POLICY_OWN_VERSION = 2 };
 
 static struct unpack begin(struct str value)
 {
@@ -196,7 +200,7 @@ bool store_record_decode_webhook(struct str value, struct store_webhook *out)
 
 void store_record_encode_policy(const struct store_policy *p, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, p->ns.len == 0 && !p->all_namespaces ? POLICY_OWN_VERSION : RECORD_VERSION);
     pack_u8(out, p->enabled ? 1 : 0);
     pack_u8(out, p->all ? 1 : 0);
     pack_i64(out, p->created_at.ns);
@@ -209,7 +213,8 @@ void store_record_encode_policy(const struct store_policy *p, struct buf *out)
 
 bool store_record_decode_policy(struct str value, struct store_policy *out)
 {
-    struct unpack u = begin(value);
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
     out->enabled = unpack_bool(&u);
     out->all = unpack_bool(&u);
     out->created_at.ns = unpack_i64(&u);
@@ -218,15 +223,18 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
     out->queue = unpack_text(&u);
     out->tag_key = unpack_text(&u);
     out->tag_value = unpack_text(&u);
-    return unpack_done(&u);
+    out->all_namespaces = version == RECORD_VERSION && out->ns.len == 0;
+    return unpack_done(&u) &&
+           (version == RECORD_VERSION || (version == POLICY_OWN_VERSION && out->ns.len == 0));
 }
 
 /* Operations of which a step did not take its whole list say so. */
-enum { BULK_PARTS_VERSION = 2 };
+enum { BULK_PARTS_VERSION = 2, BULK_QUEUE_VERSION = 3 };
 
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
 {
-    pack_u8(out, b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
+    bool queue = store_bulk_is_queue(b);
+    pack_u8(out, queue ? BULK_QUEUE_VERSION : b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
     pack_u8(out, (uint8_t)b->status);
     pack_u8(out, b->action);
     pack_u8(out, b->reset_attempts ? 1 : 0);
@@ -246,7 +254,10 @@ void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
     pack_text(out, b->reason);
     pack_text(out, b->filter);
     pack_text(out, b->error);
-    if (b->parts > 0) {
+    if (queue) {
+        buf_add(out, b->until.b, ID_BYTES);
+        pack_u8(out, b->in_done ? 1 : 0);
+    } else if (b->parts > 0) {
         pack_u32(out, b->parts);
     }
 }
@@ -275,10 +286,14 @@ bool store_record_decode_bulk(struct str value, struct store_bulk *out)
     out->reason = unpack_text(&u);
     out->filter = unpack_text(&u);
     out->error = unpack_text(&u);
+    bool queue = version == BULK_QUEUE_VERSION;
     out->parts = version == BULK_PARTS_VERSION ? unpack_u32(&u) : 0;
+    out->until = queue ? id_unpack(&u) : ID_NONE;
+    out->in_done = queue && unpack_bool(&u);
     if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED ||
-        (version == BULK_PARTS_VERSION ? out->parts == 0 || out->parts > out->steps
-                                       : version != RECORD_VERSION)) {
+        queue != store_bulk_is_queue(out) || version < RECORD_VERSION ||
+        version > BULK_QUEUE_VERSION ||
+        (version == BULK_PARTS_VERSION && (out->parts == 0 || out->parts > out->steps))) {
         return false;
     }
     memcpy(out->cursor.b, cursor.ptr, ID_BYTES);

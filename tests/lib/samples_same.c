@@ -28,6 +28,8 @@ static void same_numbers(const struct job *got, const struct job *want)
     assert_int_equal(got->retry_max_ms, want->retry_max_ms);
     assert_int_equal(got->order, want->order);
     assert_int_equal(got->lease_token, want->lease_token);
+    assert_int_equal(got->ended, want->ended);
+    assert_int_equal(got->fail_ended_at.ns, want->fail_ended_at.ns);
     assert_int_equal(got->version, want->version);
     assert_int_equal(got->unique_period_s, want->unique_period_s);
     assert_int_equal(got->batch_counted, want->batch_counted);
@@ -139,6 +141,7 @@ void samples_same_policy(const struct store_policy *got, const struct store_poli
     expect_str(got->tag_key, want->tag_key);
     expect_str(got->tag_value, want->tag_value);
     assert_int_equal(got->all, want->all);
+    assert_int_equal(got->all_namespaces, want->all_namespaces);
     assert_int_equal(got->enabled, want->enabled);
     assert_int_equal(got->created_at.ns, want->created_at.ns);
 }
@@ -180,6 +183,8 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     assert_int_equal(got->affected, want->affected);
     assert_int_equal(got->errors, want->errors);
     same_id(got->cursor, want->cursor);
+    same_id(got->until, want->until);
+    assert_int_equal(got->in_done, want->in_done);
     assert_int_equal(got->created_at.ns, want->created_at.ns);
     assert_int_equal(got->updated_at.ns, want->updated_at.ns);
     assert_int_equal(got->finished_at.ns, want->finished_at.ns);
@@ -256,6 +261,7 @@ static void same_claim(const struct command *got, const struct command *want)
 {
     expect_str(got->claim.worker_id, want->claim.worker_id);
     expect_str(got->claim.hostname, want->claim.hostname);
+    expect_str(got->claim.ns, want->claim.ns);
     assert_int_equal(got->claim.lease_ms, want->claim.lease_ms);
     assert_int_equal(got->claim.count, want->claim.count);
     assert_int_equal(got->claim.queue_count, want->claim.queue_count);
@@ -295,6 +301,7 @@ static void same_fail(const struct command *got, const struct command *want)
 static void same_heartbeat(const struct command *got, const struct command *want)
 {
     assert_int_equal(got->heartbeat.count, want->heartbeat.count);
+    expect_str(got->heartbeat.ns, want->heartbeat.ns);
     for (size_t i = 0; i < want->heartbeat.count; i++) {
         const struct command_heartbeat_item *a = &got->heartbeat.items[i];
         const struct command_heartbeat_item *b = &want->heartbeat.items[i];
@@ -451,6 +458,18 @@ static void same_bulk_end(const struct command *got, const struct command *want)
     expect_str(got->bulk_end.error, want->bulk_end.error);
 }
 
+static void same_bulk_queue(const struct command *got, const struct command *want)
+{
+    const struct command_bulk_queue *g = &got->bulk_queue;
+    const struct command_bulk_queue *w = &want->bulk_queue;
+    assert_int_equal(g->action, w->action);
+    expect_str(g->name, w->name);
+    expect_str(g->ns, w->ns);
+    same_id(g->cursor, w->cursor);
+    same_id(g->until, w->until);
+    assert_int_equal(g->in_done, w->in_done);
+}
+
 static void same_policy_put(const struct command *got, const struct command *want)
 {
     samples_same_policy(&got->policy_put.policy, &want->policy_put.policy);
@@ -465,6 +484,7 @@ static void same_restored(const struct command_restore_item *got,
                           const struct command_restore_item *want)
 {
     assert_int_equal(got->kind, want->kind);
+    assert_int_equal(got->any_id, want->any_id);
     same_id(got->id, want->id);
     expect_str(got->name, want->name);
     assert_int_equal(got->place, want->place);
@@ -534,6 +554,7 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_RESTORE] = same_restore,
         [COMMAND_POLICY_PUT] = same_policy_put,
         [COMMAND_POLICY_DELETE] = same_policy_delete,
+        [COMMAND_BULK_QUEUE] = same_bulk_queue,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

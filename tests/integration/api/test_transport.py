@@ -6,7 +6,8 @@ import tempfile
 import unittest
 
 import http2_client
-from harness import PATIENCE_S, ApiTest, RawConnection, Server, run_command, wait_until
+from harness import (PATIENCE_S, VERSION, ApiTest, RawConnection, Server, environment, run_command,
+                     wait_until)
 
 
 def request(method, path, body=b"", *headers):
@@ -138,8 +139,6 @@ class Http1(ApiTest):
         """Each gets the JSON error body with a fitting status, and the connection ends."""
         for data in (b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
                      b"GET /healthz HTTP/1.1\r\n\r\n",
-                     b"GET /api/v1/jobs/a%00b HTTP/1.1\r\nHost: x\r\n\r\n",
-                     b"GET /api/v1/jobs/% HTTP/1.1\r\nHost: x\r\n\r\n",
                      b"GET /healthz HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n",
                      b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
                      b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
@@ -157,6 +156,35 @@ class Http1(ApiTest):
                 self.assertEqual(set(answer.json), {"error", "code"})
                 self.assertTrue(raw.at_end())
         self.assertEqual(self.api.get("/healthz").status, 200)
+
+    def test_paths_that_cannot_be_decoded(self):
+        """They are answered like every other error, and the connection goes on."""
+        raw = self.raw()
+        for path in (b"/api/v1/jobs/a%00b", b"/api/v1/jobs/%", b"/%zz", b"/api/v1/queues/%2"):
+            with self.subTest(path):
+                raw.send(b"GET %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: bad\r\n\r\n" % path)
+                answer = raw.read_answer()
+                self.assertEqual((answer.status, answer.json["code"]), (400, "VALIDATION_ERROR"))
+                self.assertEqual(answer.headers["x-request-id"], "bad")
+                self.assertIn("server-timing", answer.headers)
+
+    def test_empty_lines_before_a_request(self):
+        """RFC 9112 2.2: some clients end a body with one."""
+        for lines in (1, 2, 3):
+            with self.subTest(lines):
+                raw = self.raw()
+                for _ in range(2):
+                    raw.send(b"\r\n" * lines + b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+                    self.assertEqual(raw.read_answer().status, 200)
+
+    def test_browsers_may_send_and_read_our_headers(self):
+        answer = self.api.request("OPTIONS", "/api/v1/enqueue", None, {
+            "Origin": "https://ui.example", "Access-Control-Request-Method": "POST"})
+        allowed = answer.headers["access-control-allow-headers"].split(", ")
+        exposed = answer.headers["access-control-expose-headers"].split(", ")
+        self.assertLessEqual({"Idempotency-Key", "X-Corvo-Api", "X-Corvo-Namespace"}, set(allowed))
+        self.assertLessEqual({"X-Corvo-View-Lag", "X-Corvo-Next-Cursor", "X-Request-Id",
+                              "Retry-After"}, set(exposed))
 
     def test_head(self):
         """1.1: HEAD as GET without body."""
@@ -204,13 +232,15 @@ class Http1(ApiTest):
 
 def curl(*args):
     return subprocess.run(["curl", "--silent", "--show-error", "--max-time", "60", *args],
-                          capture_output=True, text=True, timeout=90, check=True).stdout
+                          env=environment(), capture_output=True, text=True, timeout=90,
+                          check=True).stdout
 
 
 def curl_has_http2():
     if shutil.which("curl") is None:
         return False
-    version = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=False)
+    version = subprocess.run(["curl", "--version"], env=environment(), capture_output=True, text=True,
+                             check=False)
     return "HTTP2" in version.stdout
 
 
@@ -280,7 +310,7 @@ class Http2Streams(ApiTest):
         h2 = http2_client.Connection(self.server.port, PATIENCE_S, "/api/v1/info")
         self.addCleanup(h2.close)
         status, body = h2.answer(1)
-        self.assertEqual((status, json.loads(body)["api_version"]), (200, "0.3.0"))
+        self.assertEqual((status, json.loads(body)["api_version"]), (200, VERSION))
         self.assertEqual(h2.answer(h2.request("GET", "/healthz"))[0], 200)
 
     def test_as_many_streams_as_promised(self):
@@ -394,6 +424,9 @@ class Settings(unittest.TestCase):
                 (["--shutdown-timeout", "soon"], {}, ["shutdown-timeout", "soon"]),
                 (["--durable=perhaps"], {}, ["durable", "perhaps"]),
                 (["--bind"], {}, ["bind"]),
+                (["--data-dir", ""], {}, ["data-dir", "folder"]),
+                ([], {"CORVO_DATA_DIR": ""}, ["data-dir", "folder"]),
+                (["--memory-limit", "1000"], {}, ["memory-limit", "33554432"]),
                 (["--tls-cert", "x.pem"], {}, ["tls-key"]),
                 (["--raft-shards", "0"], {}, ["raft-shards must be >= 1"]),
                 (["--raft-shards", "2"], {}, ["raft-shards"]),
@@ -433,10 +466,10 @@ class Settings(unittest.TestCase):
                        "admin-password =  secret#1 \n")
             file.flush()
             env = {"CORVO_MAX_PAYLOAD_SIZE": "20", "CORVO_CONFIG": file.name}
-            for args, environment, limit in ((["--max-payload-size", "30"], env, 30),
+            for args, given, limit in ((["--max-payload-size", "30"], env, 30),
                                              ([], env, 20),
                                              (["--config=" + file.name], {}, 10)):
-                with self.subTest(limit), Server(*args, env=environment) as server:
+                with self.subTest(limit), Server(*args, env=given) as server:
                     api = server.client(**{"X-API-Key": "secret#1"})
                     answer = api.post("/api/v1/enqueue", {"queue": "q", "payload": "x" * limit})
                     self.assertEqual(answer.status, 413)
@@ -529,7 +562,7 @@ class Settings(unittest.TestCase):
                 {name: said[name] for name in ("admin_password", "retention", "rate_limit_read_rps", "http_threads",
                                                "bind", "durable", "raft_advertise", "version")},
                 {"admin_password": True, "retention": "7200000ms", "rate_limit_read_rps": "0.5", "http_threads": 3,
-                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": "0.3.0"})
+                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": VERSION})
             self.assertNotIn("s3cret", "".join(server.lines))
 
     def test_a_level_that_is_none_is_info(self):

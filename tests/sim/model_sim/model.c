@@ -288,7 +288,8 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
         model_policy_delete(m, &c->policy_delete, out);
         break;
     case COMMAND_RESTORE:
-        UNREACHABLE("pieces of backups are not generated");
+    case COMMAND_BULK_QUEUE:
+        UNREACHABLE("pieces of backups, and of queues in the background, are not generated");
     }
 }
 

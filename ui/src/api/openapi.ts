@@ -3483,6 +3483,8 @@ export interface components {
              * @description Changes it has not made.
              */
             lag: number;
+            /** @description It is not written because the disk is nearly full. */
+            low_space: boolean;
             /**
              * Format: int64
              * @description 0: there is no limit.
@@ -3520,6 +3522,8 @@ export interface components {
             running: boolean;
         };
         Policy: {
+            /** @description Whether it holds jobs of every namespace. */
+            all_namespaces: boolean;
             /**
              * Format: date-time
              * @description When it was made.
@@ -3647,6 +3651,8 @@ export interface components {
             }[];
         };
         PostApprovalPoliciesRequest: {
+            /** @description Hold jobs of every namespace, not only of this one; for admins of the default one. */
+            all_namespaces?: boolean;
             /**
              * @description Whether it holds jobs.
              * @default true

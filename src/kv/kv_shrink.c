@@ -1,0 +1,122 @@
+/*
+ * Giving space back. A deletion is a record of its own until a compaction brings it together with
+ * what it deletes, and RocksDB is in no hurry: a family that nobody writes to any more keeps the
+ * bytes of everything that was deleted from it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "kv/kv_int.h"
+
+enum {
+    SHRINK_PART = 4,                   /* at least this part of a family must be deletions */
+    SHRINK_BYTES_MIN = 64 << 20,       /* and this much is worth a compaction… */
+    SHRINK_URGENT_BYTES_MIN = 1 << 20, /* …or this, when space is low */
+};
+
+/* What a family has on disk, and between which keys its deletions are. */
+struct usage {
+    uint64_t bytes, entries, deletions;
+    struct buf first, last;
+    bool everywhere; /* or anywhere */
+};
+
+static void widen(struct usage *u, struct str first, struct str last)
+{
+    if (u->first.len == 0 || str_cmp(first, buf_str(&u->first)) < 0) {
+        buf_clear(&u->first);
+        buf_add_str(&u->first, first);
+    }
+    if (u->last.len == 0 || str_cmp(last, buf_str(&u->last)) > 0) {
+        buf_clear(&u->last);
+        buf_add_str(&u->last, last);
+    }
+}
+
+static void count_file(struct usage *u, const rocksdb_livefiles_t *files, int i)
+{
+    size_t first_len = 0;
+    size_t last_len = 0;
+    const char *first = rocksdb_livefiles_smallestkey(files, i, &first_len);
+    const char *last = rocksdb_livefiles_largestkey(files, i, &last_len);
+    uint64_t deletions = rocksdb_livefiles_deletions(files, i);
+    u->bytes += rocksdb_livefiles_size(files, i);
+    u->entries += rocksdb_livefiles_entries(files, i);
+    u->deletions += deletions;
+    if (deletions > 0) {
+        widen(u, str_from(first, first_len), str_from(last, last_len));
+    }
+}
+
+static void count_family(const struct kv *kv, unsigned family, struct usage *out)
+{
+    const rocksdb_livefiles_t *files = rocksdb_livefiles(kv->db);
+    int count = rocksdb_livefiles_count(files);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(rocksdb_livefiles_column_family_name(files, i), kv->names[family]) == 0) {
+            count_file(out, files, i);
+        }
+    }
+    rocksdb_livefiles_destroy(files);
+}
+
+static uint64_t property(const struct kv *kv, unsigned family, const char *name)
+{
+    uint64_t value = 0;
+    (void)rocksdb_property_int_cf(kv->db, kv__family(kv, family), name, &value);
+    return value;
+}
+
+/* What is only in memory deletes nothing on disk yet. Where it is, nobody says. */
+static void count_memory(const struct kv *kv, unsigned family, struct usage *u)
+{
+    uint64_t deletions = property(kv, family, "rocksdb.num-deletes-active-mem-table") +
+                         property(kv, family, "rocksdb.num-deletes-imm-mem-tables");
+    u->deletions += deletions;
+    u->entries += deletions;
+    u->everywhere = deletions > 0;
+}
+
+/* Each deletion hides about one entry, and both go together. */
+static bool is_worth_it(const struct usage *u, bool urgent)
+{
+    return u->deletions > 0 && u->deletions >= u->entries / SHRINK_PART &&
+           u->bytes >= (urgent ? SHRINK_URGENT_BYTES_MIN : SHRINK_BYTES_MIN);
+}
+
+/* Before it begins, RocksDB flushes what is in memory: all families together, as always here. There
+ * is no call of its interface for C that would do just that; its flush is of one family alone. */
+static void compact(const struct kv *kv, unsigned family, const struct usage *u)
+{
+    const char *first = u->everywhere ? NULL : u->first.ptr;
+    const char *last = u->everywhere ? NULL : u->last.ptr;
+    rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+    /* Flushes of others must not wait for it. */
+    rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
+    rocksdb_compact_range_cf_opt(kv->db, kv__family(kv, family), options, first, u->first.len, last,
+                                 u->last.len);
+    rocksdb_compactoptions_destroy(options);
+}
+
+bool kv_shrink(struct kv *kv, bool urgent)
+{
+    bool shrunk = false;
+    if (urgent) {
+        kv__settle(kv); /* the window's deletions count, too */
+    }
+    for (unsigned family = 0; family < kv->family_count; family++) {
+        struct usage u = {0};
+        buf_init(&u.first, SIZE_MAX);
+        buf_init(&u.last, SIZE_MAX);
+        count_family(kv, family, &u);
+        count_memory(kv, family, &u);
+        if (is_worth_it(&u, urgent)) {
+            compact(kv, family, &u);
+            shrunk = true;
+        }
+        buf_deinit(&u.first);
+        buf_deinit(&u.last);
+    }
+    return shrunk;
+}
