@@ -12,8 +12,9 @@
  *
  * Promises: done comes exactly once. ERR_OK in err means that the command is durable and applied,
  * and result has the machine's answer, which may be a refusal. Any error in err other than
- * ERR_UNKNOWN_OUTCOME means that it certainly did not happen. Clearing and deleting a queue go in
- * steps; one that was cut off between them ends with ERR_UNKNOWN_OUTCOME too.
+ * ERR_UNKNOWN_OUTCOME means that it certainly did not happen. Commands
+ * that meet more than an entry takes go in steps; one that was cut off between them ends with
+ * ERR_UNKNOWN_OUTCOME too.
  */
 #pragma once
 

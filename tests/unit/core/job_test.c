@@ -82,6 +82,8 @@ static void backoff__follows_the_table_and_saturates(void **state)
         {JOB_BACKOFF_NONE, 5000, 600000, 1, 0},
         {JOB_BACKOFF_NONE, 5000, 0, 9, 0},
         {JOB_BACKOFF_FIXED, 5000, 600000, 1, 5000},
+        {JOB_BACKOFF_LINEAR, 5000, 600000, 0, 5000}, /* as a backup may have it */
+        {JOB_BACKOFF_EXPONENTIAL, 5000, 600000, 0, 5000},
         {JOB_BACKOFF_FIXED, 5000, 600000, 77, 5000},
         {JOB_BACKOFF_FIXED, 700000, 600000, 1, 600000},
         {JOB_BACKOFF_LINEAR, 5000, 600000, 1, 5000},

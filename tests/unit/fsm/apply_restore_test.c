@@ -57,6 +57,26 @@ static void states__come_back_and_count_in_their_queue(void **state)
     kit_expect_state(k, old_id(100 + JOB_ACTIVE), JOB_PENDING);
 }
 
+/* A backup may say anything: a job that was claimed and never tried, an agent in no iteration. */
+static void odd__numbers_are_lived_with(void **state)
+{
+    struct kit *k = *state;
+    struct command_restore_item untried = job_item(k, old_id(900), JOB_ACTIVE);
+    struct command_restore_item agent = job_item(k, old_id(901), JOB_ACTIVE);
+    struct command_restore_item last = job_item(k, old_id(902), JOB_ACTIVE);
+    untried.job.attempt = 0;
+    agent.job.is_agent = last.job.is_agent = true;
+    last.job.agent.iteration = INT64_MAX;
+    struct command_restore_item items[] = {untried, agent, last};
+    assert_int_equal(restore(k, items, COUNT_OF(items))->affected, COUNT_OF(items));
+    assert_int_equal(kit_fail(k, old_id(900), "broken")->state, JOB_RETRYING);
+    for (unsigned i = 901; i <= 902; i++) {
+        (void)kit_ack_item(
+            k, (struct command_ack_item){.id = old_id(i), .agent_status = COMMAND_AGENT_CONTINUE});
+        kit_expect_state(k, old_id(i), JOB_PENDING);
+    }
+}
+
 static void existing__jobs_are_left_as_they_are(void **state)
 {
     struct kit *k = *state;
@@ -298,6 +318,7 @@ static void webhook__begins_behind_the_newest_event(void **state)
 
 TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(states__come_back_and_count_in_their_queue),
+                   cmocka_unit_test(odd__numbers_are_lived_with),
                    cmocka_unit_test(existing__jobs_are_left_as_they_are),
                    cmocka_unit_test(future__ids_are_passed_over),
                    cmocka_unit_test(future__ids_are_kept_when_the_item_says_so),

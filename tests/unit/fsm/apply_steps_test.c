@@ -263,6 +263,48 @@ static void old_entry__does_all_of_it(void **state)
     k->entry_version = COMMAND_ENTRY_VERSION;
 }
 
+/* An entry that once was more than could be stored: it stops where its maker did, and the machine
+ * goes on. Takes 3 GiB of memory, so it runs when it is asked for. */
+static void old_entry__of_more_than_a_gigabyte_is_applied(void **state)
+{
+    struct kit *k = *state;
+    enum { MANY = 4320 };
+    static struct id ids[MANY];
+    if (getenv("CORVO_LARGE_JOBS") == NULL) {
+        skip();
+    }
+    const char *from = kit_name(k);
+    const char *to = kit_name(k);
+    for (unsigned i = 0; i < MANY; i++) {
+        ids[i] = kit_enqueue(k, from, payload());
+    }
+    k->entry_version = 1;
+    struct command move = {.type = COMMAND_JOBS,
+                           .jobs = {.action = COMMAND_JOB_MOVE,
+                                    .lenient = true,
+                                    .queue = str_from_z(to),
+                                    .ids = ids,
+                                    .count = MANY}};
+    uint32_t moved = kit_apply(k, &move)->affected;
+    assert_in_range(moved, (1 << 30) / (PAYLOAD_BYTES + 1024), MANY - 1);
+    kit_reopen(k);
+    kit_expect_count(k, to, JOB_PENDING, moved);
+    struct str name = str_from_z(to);
+    struct command claims[12];
+    for (unsigned i = 0; i < COUNT_OF(claims); i++) {
+        claims[i] = claim_of(&name, LIMIT_CLAIM_COUNT);
+    }
+    (void)kit_apply_all(k, claims, COUNT_OF(claims));
+    k->entry_version = COMMAND_ENTRY_VERSION;
+    kit_reopen(k);
+    uint64_t active = kit_queue_info(k, to).count[JOB_ACTIVE];
+    assert_in_range(active, (1 << 30) / (PAYLOAD_BYTES + 1024), moved);
+    kit_expect_count(k, to, JOB_PENDING, moved - active);
+    assert_int_equal(kit_empty(k, COMMAND_QUEUE_DELETE, from), MANY - moved);
+    assert_int_equal(kit_empty(k, COMMAND_QUEUE_DELETE, to), moved);
+    kit_forget(k);
+}
+
 /* Dependents */
 
 static bool is_due(const struct kit *k)
@@ -545,6 +587,7 @@ TEST_GROUP_FIXTURE(apply_steps, kit_setup, kit_teardown,
                    cmocka_unit_test(action__goes_on_where_it_stopped),
                    cmocka_unit_test(acks__go_on_where_they_stopped),
                    cmocka_unit_test(old_entry__does_all_of_it),
+                   cmocka_unit_test(old_entry__of_more_than_a_gigabyte_is_applied),
                    cmocka_unit_test(dependents__that_are_large_are_let_go_by_ticks),
                    cmocka_unit_test(dependents__that_are_many_are_let_go_by_ticks),
                    cmocka_unit_test(dependents__of_a_parent_that_runs_again_wait_again),

@@ -1,0 +1,93 @@
+"""Many large jobs at once: commands that are more than one entry of the log takes.
+
+CORVO_LARGE_JOBS is how many there are. With 4320 the three commands here each come to more than
+1 GiB, which is where the server once stopped, and stopped again at every start.
+"""
+import os
+import unittest
+
+from harness import Server, in_threads, unique, wait_until
+
+JOBS = int(os.environ.get("CORVO_LARGE_JOBS", "120"))
+PAYLOAD = {"x": "x" * (255 * 1024 - 8)}
+IN_ONE_REQUEST = 40  # a body has at most 16 MiB
+CLAIMS, CLAIM_COUNT = 12, 512
+
+
+class Large(unittest.TestCase):
+    takes_long = True
+
+    def setUp(self):
+        server = Server("--rate-limit-enabled=false")
+        self.addCleanup(server.stop)
+        self.server = server.__enter__()
+        self.api = server.client()
+
+    def enqueue(self, queue, **fields):
+        ids = []
+        while len(ids) < JOBS:
+            count = min(IN_ONE_REQUEST, JOBS - len(ids))
+            answer = self.api.enqueue_batch([{"queue": queue, "payload": PAYLOAD, **fields}] * count)
+            ids += answer["job_ids"]
+        return ids
+
+    def restart(self):
+        self.server.kill()
+        self.server.start()
+
+    def claimable(self, queue):
+        """Claim all there are; a claim may give fewer than it was asked for, but not nothing."""
+        ids = []
+        while len(ids) < JOBS:
+            jobs = self.api.fetch_batch(queue, count=CLAIM_COUNT)
+            self.assertTrue(jobs, "a claim found nothing")
+            ids += [job["job_id"] for job in jobs]
+        return ids
+
+    def test_dependents_of_one_job(self):
+        """The ack answers at once, and all of them are claimable soon, in order, whatever happens."""
+        queue = unique("child")
+        parent = self.api.enqueue(unique("parent"))
+        ids = self.enqueue(queue, depends_on=[parent])
+        self.api.fetch(self.api.job(parent)["queue"])
+        self.api.ack(parent)
+        self.restart()
+        self.assertEqual(self.api.state(parent), "completed")
+        self.assertEqual(self.claimable(queue), ids)
+
+    def test_a_bulk_move(self):
+        """The answer has the numbers of all of them."""
+        queue, to = unique("from"), unique("to")
+        ids = self.enqueue(queue)
+        answer = self.api.must(self.api.post("/api/v1/jobs/bulk", {
+            "job_ids": ids + ["job_00000000000000000000000000"], "action": "move",
+            "move_to_queue": to}))
+        self.assertEqual((answer["affected"], answer["errors"]), (JOBS, 1))
+        self.restart()
+        self.assertEqual(self.api.queue(to)["pending"], JOBS)
+        self.assertEqual(self.claimable(to), ids)
+
+    def test_claims_at_the_same_time(self):
+        """Each job goes to one of them, and none gets more than an entry takes."""
+        queue = unique("q")
+        ids = self.enqueue(queue)
+
+        def claim(_):
+            jobs = self.server.client().fetch_batch(queue, count=CLAIM_COUNT, timeout=1)
+            return [job["job_id"] for job in jobs]
+
+        answers = in_threads(CLAIMS, claim)
+        self.assertLess(max(len(answer) for answer in answers), 100)
+        self.restart()
+        claimed = [i for answer in answers for i in answer]
+        self.assertEqual(self.api.queue(queue)["active"], len(claimed))
+        while len(claimed) < JOBS:
+            claimed += [job["job_id"] for job in self.api.fetch_batch(queue, count=CLAIM_COUNT)]
+        self.assertEqual(sorted(claimed), sorted(ids))
+        answer = self.api.heartbeat({i: {} for i in ids})
+        self.assertEqual({item["status"] for item in answer["jobs"].values()}, {"ok"})
+        wait_until(lambda: self.api.queue(queue)["active"] == JOBS, "all of them being active")
+
+
+if __name__ == "__main__":
+    unittest.main()
