@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/api_limiter.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
@@ -24,10 +25,10 @@ struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
-    struct budget *budget;                      /* of all memory that requests can claim; NULL: none */
-    struct svc_bulk *bulk;                      /* what goes on in the background */
-    struct view *view;                          /* NULL: searches are refused */
-    const struct webhook_sender *webhooks;      /* for its numbers; NULL: none */
+    struct budget *budget;                 /* of all memory that requests can claim; NULL: none */
+    struct svc_bulk *bulk;                 /* what goes on in the background */
+    struct view *view;                     /* NULL: searches are refused */
+    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
     const struct outgoing_guard *webhook_guard; /* who webhooks may not be aimed at; NULL: nobody */
     const char *version;                        /* what /api/v1/info says */
     const char *node_id;                        /* what cluster status says */
@@ -36,9 +37,7 @@ struct api_config {
     struct str admin_password;                  /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
-    bool rate_limit_enabled;
-    double read_rps, read_burst; /* per client */
-    double write_rps, write_burst;
+    struct api_limiter_config limiter;
 };
 
 struct api_config api_config_default(void);

@@ -6,8 +6,8 @@
  * the answer waits for its end. A caller that does not want to wait says so (Prefer: respond-async,
  * or async=true) and gets 202 with the operation, which it can follow or cancel.
  *
- * Only jobs that existed when the request was applied are removed. What is enqueued meanwhile stays,
- * and a queue that has such jobs in the end stays, too, without its settings.
+ * Only jobs that existed when the request was applied are removed. What is enqueued meanwhile
+ * stays, and a queue that has such jobs in the end stays, too, without its settings.
  */
 #include "api/api_bulk_int.h"
 #include "api/api_queues_int.h"
@@ -103,7 +103,8 @@ static void ended(struct svc_bulk_watch *w)
     } else if (r->news.status == STORE_BULK_COMPLETED) {
         api_call__reply_status(c, r->word);
     } else if (r->news.status == STORE_BULK_CANCELLED) {
-        api_call__fail(c, ERR_CONFLICT, "operation %.*s was cancelled; some jobs are left", len, id);
+        api_call__fail(c, ERR_CONFLICT, "operation %.*s was cancelled; some jobs are left", len,
+                       id);
     } else {
         api_call__fail(c, ERR_INTERNAL, "operation %.*s failed: %s", len, id, r->news.error);
     }
@@ -135,10 +136,8 @@ static const struct http_watch wait_watch = {
 static void wait_for(struct removal *r, struct id task)
 {
     struct api_call *c = r->call;
-    r->watch = (struct svc_bulk_watch){.task = task,
-                                       .reply_to = http_loop_mailbox(c->req->loop),
-                                       .told = told,
-                                       .ended = ended};
+    r->watch = (struct svc_bulk_watch){
+        .task = task, .reply_to = http_loop_mailbox(c->req->loop), .told = told, .ended = ended};
     c->req->on = &wait_watch;
     svc_bulk_watch(c->api->config.bulk, &r->watch);
 }

@@ -232,8 +232,8 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
                       struct result *r);
 
 /* apply_bulk.c */
-/* One step of clearing or deleting a queue; r says whether there is more, and where. A queue that is
- * not there is done. */
+/* One step of clearing or deleting a queue; r says whether there is more, and where. A queue that
+ * is not there is done. */
 void apply_queue__remove(struct machine *m, const struct command_queue *c, struct result *r);
 /* What a delete does before its first step: nothing holds back what is in the queue. */
 void apply_queue__begin_delete(struct machine *m, struct queue *q);
@@ -242,6 +242,9 @@ void apply_bulk__close(struct machine *m);
 
 /* apply_schedule.c */
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
+/* As machine_due_schedules. */
+uint32_t apply_schedule__due(const struct machine *m, struct wall now,
+                             struct machine_due_schedule *out, uint32_t max);
 /* From a backup, unless there is one of this id or name. */
 void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
 void apply_schedule__load(struct machine *m);

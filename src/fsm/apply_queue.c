@@ -49,9 +49,9 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
             l->state == JOB_SCHEDULED);
 }
 
-/* To the next job that existed when the first step was applied, from where the walk is. Younger ones
- * are passed over in one go. Ids behind the present were restored with a wrong clock in them: such a
- * job is in nobody's way to be removed. False at the end. */
+/* To the next job that existed when the first step was applied, from where the walk is. Younger
+ * ones are passed over in one go. Ids behind the present were restored with a wrong clock in them:
+ * such a job is in nobody's way to be removed. False at the end. */
 static bool pass_younger(const struct machine *m, struct kv_iter *it, struct id until)
 {
     struct id present = id_make(m->now, m->index, UINT32_MAX);

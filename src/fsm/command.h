@@ -162,7 +162,7 @@ struct command_queue {
     struct id until; /* only jobs with ids below; none: those that exist now */
     bool in_done;    /* the cursor is among the jobs that are over */
     /* not part of the bytes */
-    bool small_step;   /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
+    bool small_step;    /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
     uint32_t steps_max; /* then the answer says where to go on; 0: to the end */
 };
 

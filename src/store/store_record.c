@@ -234,9 +234,7 @@ enum { BULK_PARTS_VERSION = 2, BULK_QUEUE_VERSION = 3 };
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
 {
     bool queue = store_bulk_is_queue(b);
-    pack_u8(out, queue          ? BULK_QUEUE_VERSION
-                 : b->parts > 0 ? BULK_PARTS_VERSION
-                                : RECORD_VERSION);
+    pack_u8(out, queue ? BULK_QUEUE_VERSION : b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
     pack_u8(out, (uint8_t)b->status);
     pack_u8(out, b->action);
     pack_u8(out, b->reset_attempts ? 1 : 0);

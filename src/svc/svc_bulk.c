@@ -13,12 +13,12 @@
 #include "os/os_clock.h"
 
 enum {
-    RETRY_MS = 50,        /* after the first failure of an operation; then twice as long each time */
-    RETRY_MS_MAX = 5000,  /* but no longer */
-    FAILURES_MAX = 100,   /* one behind the other, of what may pass: eight minutes */
-    REFUSALS_MAX = 4,     /* the same, of a command that is not fit to be proposed */
-    PAUSE_MS_MAX = 200,   /* between two steps */
-    STATUS_PASSES = 429,  /* an HTTP status from which on a failure is not the caller's fault */
+    RETRY_MS = 50,       /* after the first failure of an operation; then twice as long each time */
+    RETRY_MS_MAX = 5000, /* but no longer */
+    FAILURES_MAX = 100,  /* one behind the other, of what may pass: eight minutes */
+    REFUSALS_MAX = 4,    /* the same, of a command that is not fit to be proposed */
+    PAUSE_MS_MAX = 200,  /* between two steps */
+    STATUS_PASSES = 429, /* an HTTP status from which on a failure is not the caller's fault */
     NEWS_UNDER_WAY = 256, /* for one who watches: past it, some are left out */
     ARENA_BYTES = 1 << 20,
     RECORD_BYTES_MAX = 1 << 20,
@@ -46,7 +46,7 @@ struct svc_bulk {
     /* what is under way, one thing at a time */
     bool busy;
     bool ending; /* the command says that the operation has failed */
-    bool again; /* there may be more to do than was seen when it began */
+    bool again;  /* there may be more to do than was seen when it began */
     bool closing;
     struct engine_call call;
     struct engine_op op;

@@ -283,8 +283,8 @@ static void queue__is_deleted_in_small_steps(void **state)
     struct id done = kit_claim(k, name);
     (void)kit_ack_item(k, (struct command_ack_item){.id = done});
     (void)kit_queue(k, COMMAND_QUEUE_PAUSE, name);
-    struct id id = put_queue(k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE,
-                                                             .name = str_from_z(name)});
+    struct id id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)});
     assert_int_equal(bulk(k, id).total, COUNT);
     assert_false(kit_queue_info(k, name).paused);
     kit_reopen(k);
@@ -320,8 +320,8 @@ static void queue__is_cleared_of_what_waits(void **state)
     const char *name = kit_name(k);
     struct id active = kit_active(k, name);
     struct id pending = kit_enqueue(k, name, "{}");
-    struct id id = put_queue(k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_CLEAR,
-                                                             .name = str_from_z(name)});
+    struct id id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_CLEAR, .name = str_from_z(name)});
     assert_int_equal(bulk(k, id).total, 1);
     assert_int_equal(run_queue(k, id), 1);
     assert_false(kit_has(k, pending));
@@ -337,8 +337,8 @@ static void queue__that_is_not_there_is_done_at_once(void **state)
     /* And one that goes meanwhile, too. */
     const char *name = kit_name(k);
     (void)kit_enqueue(k, name, "{}");
-    id = put_queue(k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE,
-                                                   .name = str_from_z(name)});
+    id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)});
     struct command_queue c = {.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)};
     while (true) {
         const struct result *r = kit_queue_with(k, &c);

@@ -324,7 +324,8 @@ static void queues__are_deleted_in_steps(void **state)
     struct id id = r->id;
     assert_int_equal(r->affected, JOBS);
     struct command_new later = {.job = {.queue = STR("q"), .payload = STR("{}")}};
-    (void)run(f, &(struct command){.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &later, .count = 1}});
+    (void)run(f,
+              &(struct command){.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &later, .count = 1}});
     wait_over(f, id);
     assert_int_equal(f->last.status, STORE_BULK_COMPLETED);
     assert_int_equal(f->last.affected, JOBS);
