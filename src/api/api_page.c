@@ -1,7 +1,6 @@
-#include "api/api_page_int.h"
-
 #include <stdlib.h>
 
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 

@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "api/api_page_int.h"
 #include "api/api_backup_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "store/store_record.h"

@@ -7,8 +7,8 @@
 #include "base/limits.h"
 #include "core/duration.h"
 
-/* Listing. Which queues, the store says, in the order of their names; their numbers are copied out of
- * the machine on the core thread, for one page; all is written here. */
+/* Listing. Which queues, the store says, in the order of their names; their numbers are copied out
+ * of the machine on the core thread, for one page; all is written here. */
 
 struct queue_list {
     struct api_call *call;
@@ -99,8 +99,8 @@ static void handle_list(struct api_call *c)
         return;
     }
     prefix = api_names__prefix(c, list->page.prefix);
-    store_each_from(engine_store(c->api->config.engine), STORE_KIND_QUEUE, prefix,
-                    list->page.after, add_name, list);
+    store_each_from(engine_store(c->api->config.engine), STORE_KIND_QUEUE, prefix, list->page.after,
+                    add_name, list);
     api_page__finish(&list->page);
     list->rows = API_ARRAY(c, struct machine_queue, list->page.count);
     api_call__look(c, look_page, write_page);

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "api/api_page_int.h"
 #include "api/api_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_schedule.h"

@@ -2,9 +2,9 @@
  * System endpoints (http-api.md 14 and 20): health, status, metrics, workers, the API's own
  * description.
  */
-#include "api/api_page_int.h"
 #include "api/api_docs_int.h"
 #include "api/api_numbers_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "json/json_scan.h"
 

@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "api/api_page_int.h"
 #include "api/api_backup_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
@@ -54,8 +54,7 @@ static void list_one(void *data, struct str id, struct str value)
 {
     struct api_page *p = data;
     struct api_call *c = p->call;
-    if (!api_names__is_visible(c, id) ||
-        !str_starts_with(api_names__visible(c, id), p->prefix)) {
+    if (!api_names__is_visible(c, id) || !str_starts_with(api_names__visible(c, id), p->prefix)) {
         return;
     }
     struct row *row = API_NEW(c, struct row);

@@ -216,9 +216,8 @@ static int request_page(struct cli *cli, const char *method, const char *url, st
 static struct str inside(struct str array)
 {
     array = str_trim(array);
-    return array.len >= 2 && array.ptr[0] == '['
-               ? str_trim(str_from(array.ptr + 1, array.len - 2))
-               : STR_EMPTY;
+    return array.len >= 2 && array.ptr[0] == '[' ? str_trim(str_from(array.ptr + 1, array.len - 2))
+                                                 : STR_EMPTY;
 }
 
 /* The pages behind the first one, put together to one array. */

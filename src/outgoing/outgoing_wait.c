@@ -59,8 +59,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
 static void keep_header(struct outgoing_wait_call *call, struct str line)
 {
     struct str value = line;
-    if (call->header == NULL ||
-        !str_eq_nocase(str_cut(&value, ':'), str_from_z(call->header))) {
+    if (call->header == NULL || !str_eq_nocase(str_cut(&value, ':'), str_from_z(call->header))) {
         return;
     }
     value = str_trim(value);

@@ -44,7 +44,7 @@ struct outgoing_wait_call {
 
     /* result */
     char header_value[1024]; /* of that; empty when there is none, or it is longer */
-    int status; /* 0 until the head of the answer is there */
+    int status;              /* 0 until the head of the answer is there */
     bool done;
     struct err err;    /* when done: ERR_OK, or why there is no whole answer */
     struct buf answer; /* given back by outgoing_wait_clear */
