@@ -634,6 +634,17 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
     }
 }
 
+void api_call__reply_next(struct api_call *c, const struct json_write *w, struct str next)
+{
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
+    json_write_finish(w);
+    if (next.len > 0) {
+        add_header(&h, STR("X-Corvo-Next-Cursor"), next);
+    }
+    reply_json(c, 200, &h);
+}
+
 void api_call__reply_asked(struct api_call *c)
 {
     char lag[24];

@@ -101,6 +101,8 @@ struct api {
 /* The answer is JSON: where it is written, and its end, with a newline behind it. */
 struct json_write api_call__json(struct api_call *c);
 void api_call__reply(struct api_call *c, int status, const struct json_write *w);
+/* 200, and where the next page of a list begins, in a header; empty: there is none. */
+void api_call__reply_next(struct api_call *c, const struct json_write *w, struct str next);
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body);
 /* The same with headers of its own, at most API_HEADERS_MAX. */
 enum { API_HEADERS_MAX = 8 };
@@ -204,6 +206,8 @@ ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, s
 /* The name as the caller sees it. */
 struct str api_names__visible(const struct api_call *c, struct str internal);
 bool api_names__is_visible(const struct api_call *c, struct str internal);
+/* What the internal names begin with that the caller sees beginning with this. */
+struct str api_names__prefix(struct api_call *c, struct str visible);
 
 /* The document of a job that exists and that the caller may see, put into doc, which *out points
  * into; false when there is none. Any thread. */

@@ -4,6 +4,7 @@
  */
 #include "api/api_docs_int.h"
 #include "api/api_numbers_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "json/json_scan.h"
 
@@ -226,18 +227,55 @@ static void write_worker(struct json_write *w, const struct machine_worker *work
     json_write_end(w);
 }
 
-static void write_workers(struct api_call *c, const struct api_numbers *v)
+/* The one heard of last first; an id is unique in its namespace. */
+static struct str worker_key(struct api_call *c, const struct machine_worker *w)
 {
-    struct buf queues;
-    if (v->cut) {
-        api_call__fail(c, ERR_INTERNAL, "there are more workers than an answer can hold");
+    char *name = API_ARRAY(c, char, w->id.len + 1 + w->ns.len);
+    memcpy(name, w->id.ptr, w->id.len);
+    name[w->id.len] = '\0';
+    if (w->ns.len > 0) {
+        memcpy(name + w->id.len + 1, w->ns.ptr, w->ns.len);
+    }
+    return api_page__time_key(c, w->last_heartbeat, true,
+                              str_from(name, w->id.len + 1 + w->ns.len));
+}
+
+/* On the core thread: there are at most LIMIT_WORKERS of them. */
+static void add_worker(void *data, const struct machine_worker *w)
+{
+    struct api_page *p = data;
+    struct api_call *c = p->call;
+    if ((c->ns.len > 0 && !str_eq(c->ns, w->ns)) || !str_starts_with(w->id, p->prefix)) {
         return;
     }
+    struct str key = worker_key(c, w);
+    if (!api_page__wants(p, key)) {
+        return;
+    }
+    struct machine_worker *row = API_NEW(c, struct machine_worker);
+    *row = *w;
+    row->ns = STR_EMPTY;
+    row->id = arena_str(c->arena, w->id);
+    row->hostname = arena_str(c->arena, w->hostname);
+    row->queues = arena_str(c->arena, w->queues);
+    api_page__add(p, key, row);
+}
+
+static void look_workers(struct api_call *c, struct machine *m)
+{
+    machine_each_worker(m, add_worker, c->data);
+}
+
+static void write_workers(struct api_call *c)
+{
+    struct api_page *page = c->data;
+    struct buf queues;
+    api_page__finish(page);
     api_call__buf(c, &queues);
     struct json_write w = api_call__json(c);
     json_write_array(&w);
-    for (size_t i = 0; i < v->worker_row_count; i++) {
-        const struct machine_worker *worker = &v->workers[i];
+    for (size_t i = 0; i < page->count; i++) {
+        const struct machine_worker *worker = page->rows[i].data;
         buf_clear(&queues);
         if (c->ns.len == 0) {
             write_worker(&w, worker, worker->queues);
@@ -247,12 +285,16 @@ static void write_workers(struct api_call *c, const struct api_numbers *v)
     }
     json_write_end(&w);
     buf_deinit(&queues);
-    api_call__reply(c, 200, &w);
+    api_page__reply(page, &w);
 }
 
 static void handle_workers(struct api_call *c)
 {
-    api_numbers__take(c, API_NUMBERS_WORKERS, write_workers);
+    struct api_page *page = API_NEW(c, struct api_page);
+    c->data = page;
+    if (api_page__begin(c, page)) {
+        api_call__look(c, look_workers, write_workers);
+    }
 }
 
 /* The clock */
@@ -336,6 +378,7 @@ static const struct api_route rows[] = {
 
 static const struct api_query queries[] = {
     {HTTP_GET, "/healthz", &healthz_schema},
+    {HTTP_GET, "/api/v1/workers", &api_page__schema},
 };
 
 const struct api_routes api_system_routes = {

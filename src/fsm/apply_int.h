@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "fsm/batches_int.h" /* IWYU pragma: export */
 #include "fsm/machine_int.h"
 #include "fsm/queues_int.h" /* IWYU pragma: export */
 
@@ -164,23 +165,6 @@ void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const 
 void replies__expire(struct machine *m, unsigned limit);
 void replies__load(struct machine *m);
 void replies__close(struct machine *m);
-
-/* batches.c */
-struct batch *batches__find(const struct machine *m, struct id id);
-struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
-                            bool sealed);
-void batches__join(struct machine *m, struct batch *b);
-/* When that ends the batch, r->id is the callback's job at the end of the entry. */
-void batches__seal(struct machine *m, struct batch *b, struct result *r);
-/* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
-void batches__count(struct machine *m, struct job *j, bool succeeded);
-/* From a backup, unless there is one of this id. */
-/* Is there such a batch, finished or not? */
-bool batches__is_known(struct machine *m, struct id id);
-void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
-void batches__write_dirty(struct machine *m);
-void batches__load(struct machine *m);
-void batches__close(struct machine *m);
 
 /* chains.c */
 void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack);

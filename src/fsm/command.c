@@ -369,32 +369,13 @@ static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
 
 static void encode_queue(const struct command *c, struct buf *out)
 {
-    const struct command_queue *q = &c->queue;
-    pack_u8(out, (uint8_t)q->action);
-    pack_text(out, q->name);
-    pack_u32(out, q->max);
-    pack_u32(out, q->rate);
-    pack_i64(out, q->window_ms);
-    pack_id(out, q->cursor);
-    pack_id(out, q->until);
-    pack_bool(out, q->in_done);
+    command_queue__encode(&c->queue, out);
 }
 
 static void decode_queue(struct unpack *u, struct arena *a, struct command *c)
 {
-    struct command_queue *q = &c->queue;
     (void)a;
-    q->action = (enum command_queue_action)unpack_choice(u, COMMAND_QUEUE_ACTION_LAST);
-    q->name = unpack_text(u);
-    q->max = unpack_u32(u);
-    q->rate = unpack_u32(u);
-    q->window_ms = unpack_i64(u);
-    q->cursor = id_unpack(u);
-    q->until = id_unpack(u);
-    q->in_done = unpack_bool(u);
-    if (q->action < COMMAND_QUEUE_PAUSE) {
-        u->bad = true;
-    }
+    command_queue__decode(u, &c->queue);
 }
 
 static void encode_nothing(const struct command *c, struct buf *out)
@@ -627,29 +608,13 @@ static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c
 
 static void encode_bulk_queue(const struct command *c, struct buf *out)
 {
-    const struct command_bulk_queue *b = &c->bulk_queue;
-    pack_u8(out, (uint8_t)b->action);
-    pack_text(out, b->name);
-    pack_text(out, b->ns);
-    pack_id(out, b->cursor);
-    pack_id(out, b->until);
-    pack_bool(out, b->in_done);
+    command_queue__encode_bulk(&c->bulk_queue, out);
 }
 
 static void decode_bulk_queue(struct unpack *u, struct arena *a, struct command *c)
 {
-    struct command_bulk_queue *b = &c->bulk_queue;
     (void)a;
-    b->action = (enum command_queue_action)unpack_u8(u);
-    b->name = unpack_text(u);
-    b->ns = unpack_text(u);
-    b->cursor = id_unpack(u);
-    b->until = id_unpack(u);
-    b->in_done = unpack_bool(u);
-    if ((b->action != COMMAND_QUEUE_CLEAR && b->action != COMMAND_QUEUE_DELETE) ||
-        b->name.len == 0) {
-        u->bad = true;
-    }
+    command_queue__decode_bulk(u, &c->bulk_queue);
 }
 
 static void encode_restore(const struct command *c, struct buf *out)

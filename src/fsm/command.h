@@ -22,6 +22,7 @@
 #include "fsm/command_entry.h"   /* IWYU pragma: export */
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
 #include "fsm/command_policy.h"  /* IWYU pragma: export */
+#include "fsm/command_queue.h"   /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
 #include "fsm/command_return.h"  /* IWYU pragma: export */
@@ -141,44 +142,6 @@ struct command_heartbeat {
 struct command_replay {
     struct id id;
     int64_t from; /* iteration */
-};
-
-/* The numbers are on the wire. */
-enum command_queue_action {
-    COMMAND_QUEUE_PAUSE = 1,
-    COMMAND_QUEUE_RESUME,
-    COMMAND_QUEUE_CONCURRENCY,
-    COMMAND_QUEUE_THROTTLE,
-    COMMAND_QUEUE_UNTHROTTLE,
-    COMMAND_QUEUE_CLEAR,
-    COMMAND_QUEUE_DELETE,
-    COMMAND_QUEUE_ACTION_LAST = COMMAND_QUEUE_DELETE
-};
-
-struct command_queue {
-    enum command_queue_action action;
-    struct str name;
-    uint32_t max;  /* concurrency; 0 removes the limit */
-    uint32_t rate; /* throttle */
-    int64_t window_ms;
-    /* Clearing and deleting go in steps: the answer to one says where the next goes on. */
-    struct id cursor;
-    struct id until; /* only jobs with ids below; none: those that exist now */
-    bool in_done;    /* the cursor is among the jobs that are over */
-    /* not part of the bytes */
-    bool small_step;    /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
-    uint32_t steps_max; /* then the answer says where to go on; 0: to the end */
-};
-
-/* Clear or delete a queue as a bulk operation. What a COMMAND_QUEUE has begun goes on where that
- * stopped. */
-struct command_bulk_queue {
-    enum command_queue_action action; /* COMMAND_QUEUE_CLEAR or COMMAND_QUEUE_DELETE */
-    struct str name;
-    struct str ns; /* of the caller, who may ask how far it is */
-    struct id cursor;
-    struct id until; /* none: nothing has begun */
-    bool in_done;
 };
 
 struct command_purge {

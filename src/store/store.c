@@ -154,6 +154,28 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out)
     return found;
 }
 
+void store_each_from(struct store *s, char kind, struct str prefix, struct str from,
+                     bool (*fn)(void *data, struct str rest, struct str value), void *data)
+{
+    struct str begin = str_cmp(from, prefix) > 0 ? from : prefix;
+    struct buf key;
+    buf_init(&key, SIZE_MAX);
+    buf_add_char(&key, kind);
+    buf_add_str(&key, begin);
+    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_META, buf_str(&key));
+    bool more = true;
+    for (; more && kv_iter_valid(it); kv_iter_next(it)) {
+        struct str found = kv_iter_key(it);
+        if (found.len == 0 || found.ptr[0] != kind ||
+            !str_starts_with(str_from_offset(found, 1), prefix)) {
+            break;
+        }
+        more = fn(data, str_from_offset(found, 1), kv_iter_value(it));
+    }
+    store_end_walk(it);
+    buf_deinit(&key);
+}
+
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data)
 {

@@ -89,6 +89,11 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out);
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data);
 
+/* The same for those whose rest begins with the prefix, from the first at or behind `from` on,
+ * until fn is false. */
+void store_each_from(struct store *s, char kind, struct str prefix, struct str from,
+                     bool (*fn)(void *data, struct str rest, struct str value), void *data);
+
 /* The end of a walk that the caller made over the store: stops the process when it was cut short by
  * an error, because a replica that takes that for the end of the keys diverges. Frees the walk. */
 void store_end_walk(struct kv_iter *it);

@@ -7,6 +7,7 @@ const BOTH: Policy = {
   id: "ap_1",
   name: "second look",
   mode: "all",
+  all_namespaces: false,
   enabled: false,
   all_namespaces: false,
   queue: "agents.research",
