@@ -114,16 +114,16 @@ size_t proto_items_of(const struct proto_field *field, const void *message, cons
 
 #define PROTO_ONE_OF(type, no, member, inner, table)                                               \
     {.name = #member, .number = (no), .kind = PROTO_MESSAGE, .message = (table),                   \
-     .offset = PROTO_OFFSET(type, member, inner *)}
+     .offset = PROTO_OFFSET(type, member, __typeof__(inner) *)}
 
 #define PROTO_LIST_OF(type, no, member, counter, inner, table)                                     \
     {.name = #member, .number = (no), .kind = PROTO_MESSAGE, .label = PROTO_MANY,                  \
-     .message = (table), .offset = PROTO_OFFSET(type, member, inner *),                            \
+     .message = (table), .offset = PROTO_OFFSET(type, member, __typeof__(inner) *),                            \
      .count_offset = PROTO_OFFSET(type, counter, size_t)}
 
 #define PROTO_MAP_OF(type, no, member, counter, entry, table)                                      \
     {.name = #member, .number = (no), .kind = PROTO_MESSAGE, .label = PROTO_MAP,                   \
-     .message = (table), .offset = PROTO_OFFSET(type, member, entry *),                            \
+     .message = (table), .offset = PROTO_OFFSET(type, member, __typeof__(entry) *),                            \
      .count_offset = PROTO_OFFSET(type, counter, size_t)}
 
 #define PROTO_MESSAGE_OF(type, full_name, rows)                                                    \

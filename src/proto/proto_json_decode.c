@@ -54,7 +54,7 @@ static bool is_decimal(struct str text)
 static bool read_f64(struct str text, double *out)
 {
     char z[NUMBER_BYTES_MAX];
-    if (!is_decimal(text)) {
+    if (text.len == 0 || text.ptr == NULL || !is_decimal(text)) {
         return false;
     }
     memcpy(z, text.ptr, text.len);
@@ -127,7 +127,7 @@ static enum err_code put_f64(struct decode *d, const struct proto_field *field,
     static const struct {
         const char *word;
         double value;
-    } words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+    } words[] = {{"NaN", (double)NAN}, {"Infinity", HUGE_VAL}, {"-Infinity", -HUGE_VAL}};
     struct str text = number_text(value);
     double v;
     bool found = read_f64(text, &v);
