@@ -8,16 +8,31 @@ PEER_ROUNDS ?= 3
 
 UI_SOAK_MINUTES ?= 60
 
-.PHONY: help deps build profile run man test dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+DESTDIR ?=
+
+# With an empty environment there is no PATH, and dpkg does not work without one.
+export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-deps: ## Install the packages of packages.txt that are missing
-	@tools/install_deps.sh
+# Only what the target needs: running takes no test tools, and does without Node.js if need be.
+deps: ## Install the packages that are missing to build and run
+	@tools/install_deps.sh build --optional ui
+
+deps-test:
+	@tools/install_deps.sh build ui test
+
+deps-bench:
+	@tools/install_deps.sh build measure --optional ui
 
 # The release is built for what its own server was seen to do (docs/decisions/0011).
-release = @tools/profile.py && cmake --preset release >/dev/null && cmake --build --preset release
+release = @tools/profile.py && echo "release: building" && cmake --preset release >/dev/null && \
+    cmake --build --preset release
 
 build: deps ## Build the release: build/release/corvo
 	$(release) --target corvo
@@ -28,48 +43,60 @@ profile: deps ## Count anew what of the server runs how often, for the release t
 run: build ## Build the release and start the server
 	@exec build/release/corvo server
 
+# After "make build" as a user, "sudo make install" only copies.
+install: ## Install the release below PREFIX (and DESTDIR): program, manual, completions, unit, configuration
+	@test -x build/release/corvo || $(MAKE) build
+	@PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR) tools/install.sh install build/release/corvo
+
+uninstall: ## Remove what make install installed; a changed configuration and all data stay
+	@PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR) tools/install.sh uninstall
+
 man: build ## Write the manual pages: build/release/man
 	@cmake --build --preset release --target man
 
-test: deps ## Run everything that gates a landing (.ci/run calls this)
+test: deps-test ## Run everything that gates a landing (.ci/run calls this)
 	@python3 tools/gate.py
 
-dev: deps ## Build with debugging and run the unit tests
+fresh: ## Run make run and make test in a fresh Debian root with an empty environment (needs root)
+	@tools/install_deps.sh fresh
+	@tools/fresh.py --test
+
+dev: deps-test ## Build with debugging and run the unit tests
 	@python3 tools/gate.py "dev build" "dev tests"
 
-asan: deps ## Build and test with AddressSanitizer and UndefinedBehaviorSanitizer
+asan: deps-test ## Build and test with AddressSanitizer and UndefinedBehaviorSanitizer
 	@python3 tools/gate.py "asan build" "asan tests"
 
-tsan: deps ## Build and test with ThreadSanitizer
+tsan: deps-test ## Build and test with ThreadSanitizer
 	@python3 tools/gate.py "tsan build" "tsan tests"
 
-fuzz: deps ## Fuzz every decoder for FUZZ_SECONDS each
+fuzz: deps-test ## Fuzz every decoder for FUZZ_SECONDS each
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-sim: deps ## Simulate clusters and check the machine against its model, SEEDS times
+sim: deps-test ## Simulate clusters and check the machine against its model, SEEDS times
 	$(release)
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
 
-bench: deps ## Measure the engine, the view and the server
+bench: deps-bench ## Measure the engine, the view and the server
 	$(release)
 	@bench/run.sh
 
-bench-peers: deps ## Compare with other job servers, PEER_JOBS each, in PEER_ROUNDS rounds
+bench-peers: deps-bench ## Compare with other job servers, PEER_JOBS each, in PEER_ROUNDS rounds
 	$(release) --target corvo load_bench
 	@bench/peers/setup.sh build/peers
 	@bench/peers/run.py --bin build/release --modules build/peers --jobs $(PEER_JOBS) --rounds $(PEER_ROUNDS)
 
-ui-types: build ## Write the types of the web interface from the server's own description
+ui-types: deps-test build ## Write the types of the web interface from the server's own description
 	@CORVO_BINARY=build/release/corvo CORVO_UI_MODULES=$(CURDIR)/build/ui node tests/integration/ui/types.mjs
 
-ui-soak: build ## Use the web interface with 1,000,000 jobs, and leave it open for UI_SOAK_MINUTES
+ui-soak: deps-test build ## Use the web interface with 1,000,000 jobs, and leave it open for UI_SOAK_MINUTES
 	@CORVO_BINARY=build/release/corvo CORVO_UI_MODULES=$(CURDIR)/build/ui node tests/integration/ui/soak.mjs \
 	    --minutes $(UI_SOAK_MINUTES)
 
-format: deps ## Format the sources
+format: deps-test ## Format the sources
 	@tools/format.sh
 
 clean: ## Remove everything that was built

@@ -23,5 +23,5 @@ add_custom_command(OUTPUT ${ui_table}
     COMMAND python3 ${CMAKE_SOURCE_DIR}/tools/embed_assets.py ${CORVO_UI_WORK}/dist
         ${CMAKE_SOURCE_DIR}/src/ui/absent.html ${ui_table}
     DEPENDS ${ui_sources} ${ui_settings} src/ui/absent.html tools/ui.py tools/embed_assets.py
-    COMMAND_EXPAND_LISTS VERBATIM)
+    COMMENT "Building the web interface" COMMAND_EXPAND_LISTS VERBATIM)
 target_sources(corvo_ui PRIVATE ${ui_table})

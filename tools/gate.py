@@ -32,6 +32,7 @@ THREADED = ["os", "kv", "event", "outgoing", "http", "cluster", "engine", "view"
 STEPS = [
     ("layers", [["python3", "tools/check_layers.py"]]),
     ("source", [["python3", "tools/check_source.py"]]),
+    ("citations", [["python3", "tools/check_citations.py"]]),
     ("format", [["tools/format.sh", "--check"]]),
     ("ui", [["python3", "tools/ui.py", "check", "build/ui"]]),
     ("dev build", build("dev")),

@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True  # nothing is left behind in the source tree
 sys.path.insert(0, str(ROOT / "bench"))
-from lib.running import Server
+from lib.running import ENVIRONMENT, Server
 
 FOLDER = ROOT / "build/profile"
 CORVO = FOLDER / "corvo"
@@ -23,28 +23,30 @@ DONE = COUNTS / "complete"
 
 ONE_BY_ONE = ["--enqueue-batch-size=1", "--fetch-batch-size=1", "--ack-batch-size=1"]
 LOADS = [
-    ["--jobs=60000", "--concurrency=64", *ONE_BY_ONE],
-    ["--jobs=20000", "--concurrency=64", "--http2", *ONE_BY_ONE],
-    ["--jobs=200000", "--concurrency=16"],
+    ("60,000 jobs one by one", ["--jobs=60000", "--concurrency=64", *ONE_BY_ONE]),
+    ("20,000 jobs one by one over HTTP/2", ["--jobs=20000", "--concurrency=64", "--http2", *ONE_BY_ONE]),
+    ("200,000 jobs in batches", ["--jobs=200000", "--concurrency=16"]),
 ]
 
 
-def cmake(*args):
-    subprocess.run(["cmake", *args], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+def cmake(*args, **options):
+    subprocess.run(["cmake", *args], check=True, cwd=ROOT, **options)
 
 
 def build():
-    print("building the server that counts", flush=True)
-    cmake("--preset", "profile")
+    print("profile: building the server that counts", flush=True)
+    cmake("--preset", "profile", stdout=subprocess.DEVNULL)
+    # ninja itself shows how far it is
     cmake("--build", "--preset", "profile", "-j", str(os.cpu_count() or 2), "--target", "corvo")
 
 
 def run_loads():
-    print("running it", flush=True)
     with Server(CORVO) as server:
-        for load in LOADS:
+        for number, (what, load) in enumerate(LOADS, 1):
+            print(f"profile: load {number} of {len(LOADS)}: {what}", flush=True)
             subprocess.run([CORVO, "bench", f"--server=http://127.0.0.1:{server.port}",
-                            "--save=/dev/null", *load], check=True, stdout=subprocess.DEVNULL)
+                            "--save=/dev/null", *load], env=ENVIRONMENT, check=True,
+                           stdout=subprocess.DEVNULL)
     if server.process.returncode != 0:  # it writes the counts when it ends
         sys.exit(f"the server ended with {server.process.returncode}")
 
@@ -58,7 +60,8 @@ def main():
     if not any(COUNTS.glob("*.gcda")):
         sys.exit(f"nothing was counted in {COUNTS}")
     if (ROOT / "build/release/build.ninja").exists():
-        cmake("--build", "--preset", "release", "--target", "clean")  # it does not know the counts
+        # it does not know the counts
+        cmake("--build", "--preset", "release", "--target", "clean", stdout=subprocess.DEVNULL)
     DONE.touch()
 
 

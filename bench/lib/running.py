@@ -2,6 +2,7 @@
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import signal
 import socket
@@ -11,6 +12,9 @@ import tempfile
 import time
 
 PATIENCE_S = 60
+
+# Settings of the caller's own server (CORVO_ADMIN_PASSWORD, for example) are not for these.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("CORVO_")}
 
 
 def free_port():
@@ -39,6 +43,7 @@ def output(*command, **options):
 def running(folder, port, *command, stop=signal.SIGTERM, **options):
     """A server until the end of the block; its output goes to a file that is shown if it fails."""
     log = pathlib.Path(folder) / "server.log"
+    options.setdefault("env", ENVIRONMENT)
     with open(log, "wb") as out, subprocess.Popen(command, stdout=out, stderr=out, **options) as process:
         try:
             await_port(port, process)
@@ -59,7 +64,8 @@ class Server:
         self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
         self.process = subprocess.Popen(
             [program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
-             "--rate-limit-enabled=false", "--log-format", "json"], stderr=subprocess.PIPE, text=True)
+             "--rate-limit-enabled=false", "--log-format", "json"],
+            env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             record = json.loads(line)
             if record["msg"] == "corvo server ready":

@@ -8,6 +8,7 @@
 
 #include "api/api_hub_int.h"
 #include "api/api_query_int.h"
+#include "base/build.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
@@ -21,7 +22,7 @@ enum { OPENAPI_BYTES_MAX = 16 << 20 };
 struct api_config api_config_default(void)
 {
     return (struct api_config){
-        .version = "0.3.0",
+        .version = build_release,
         .node_id = "node-1",
         .raft_store = "segment",
         .mirror_async = true,
@@ -173,7 +174,9 @@ static void handle(struct api_call *c)
     if (cost > 1 && !within_rate(c, 1, cost)) {
         return;
     }
-    c->route->handle(c);
+    if (api_call__has_memory(c)) {
+        c->route->handle(c);
+    }
 }
 
 /* A full server does not even collect what it would refuse. False when the call has ended. */
@@ -212,8 +215,7 @@ static void decode_and_handle(struct api_call *c)
     struct str body = c->req->body;
     ATTR_UNINITIALIZED struct err err;
     if (schema != NULL) {
-        c->in = arena_alloc(c->arena, schema->size, _Alignof(max_align_t));
-        CHECK(c->in != NULL); /* the arena has room for far more than the head */
+        c->in = arena_need(c->arena, schema->size, _Alignof(max_align_t));
         if ((c->route->flags & ROUTE_BODY_EMPTY) != 0 && is_nothing(str_trim(body))) {
             body = STR("{}");
         }
@@ -232,7 +234,7 @@ static void body_collected(struct http_request *req, enum http_body_result resul
         api_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
                        (unsigned long long)c->api->config.max_body_bytes);
     } else if (result == HTTP_BODY_NO_ROOM) {
-        api_call__fail(c, ERR_OVERLOADED, "too many request bodies are under way");
+        api_call__fail_memory(c, ERR_OVERLOADED);
     } else {
         decode_and_handle(c);
     }
@@ -284,8 +286,7 @@ static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
     ATTR_UNINITIALIZED struct api_match match;
-    struct api_call *c = ARENA_NEW(req->arena, struct api_call);
-    CHECK(c != NULL); /* the arena has room for far more than the head */
+    struct api_call *c = arena_need(req->arena, sizeof *c, _Alignof(struct api_call));
     memset(c, 0, offsetof(struct api_call, request_id_len));
     c->api = a;
     c->req = req;
@@ -297,6 +298,12 @@ static void on_request(void *data, struct http_request *req)
     set_request_id(c);
     if (req->method == HTTP_OPTIONS) {
         api_call__reply_empty(c, 200);
+        return;
+    }
+    if (req->path_bad) {
+        api_call__fail(c, ERR_VALIDATION,
+                       "the path is not well-formed: a '%%' begins no byte, or "
+                       "stands for NUL");
         return;
     }
     api_router__match(a->router, req->method, req->path_raw, req->arena, &match);
@@ -315,13 +322,15 @@ static const struct http_header every_answer[] = {
     {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
     {LITERAL("Access-Control-Allow-Headers"),
      LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
-             "X-Request-Id")},
-    {LITERAL("Access-Control-Expose-Headers"), LITERAL("Server-Timing, Retry-After, X-Request-Id")},
+             "X-Request-Id, Idempotency-Key, X-Corvo-Api")},
+    {LITERAL("Access-Control-Expose-Headers"),
+     LITERAL("Server-Timing, Retry-After, X-Request-Id, X-Corvo-View-Lag, X-Corvo-Next-Cursor")},
 };
 #undef LITERAL
 
 void api_attach(struct api *a, struct http_server_config *http)
 {
+    http->budget = a->config.budget;
     http->data = a;
     http->on_request = on_request;
     http->on_loop_start = on_loop_start;

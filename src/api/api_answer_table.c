@@ -398,6 +398,7 @@ static const struct api_answer_member policy[] = {
     {"queue?",     "string",  "A check: the job's queue."},
     {"tag_key?",   "string",  "A check: the job's tag of this name…"},
     {"tag_value?", "string",  "…has this value."},
+    {"all_namespaces", "boolean", "Whether it holds jobs of every namespace."},
     {"created_at", "time",    "When it was made."},
 };
 

@@ -416,6 +416,9 @@ static void handle_backup(struct api_call *c)
         return;
     }
     struct backup *b = API_NEW(c, struct backup);
+    if (!api_call__has_memory(c)) {
+        return;
+    }
     b->call = c;
     c->data = b;
     buf_init(&b->out, SIZE_MAX);

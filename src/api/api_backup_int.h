@@ -55,6 +55,8 @@ enum api_restore_what {
 ATTR_NODISCARD bool api_restore_job__read(struct api_call *c, enum api_restore_what what,
                                           struct str json, struct api_restore_list *list,
                                           struct err *err);
+/* What they take in a command, about, from the item at on. */
+size_t api_restore_job__item_bytes(const struct command_restore_item *it);
 /* A job of the first format, or of any when it is to be enqueued anew. */
 ATTR_NODISCARD bool api_restore_job__read_new(struct api_call *c, struct str json,
                                               struct command_new *out, struct err *err);

@@ -12,7 +12,7 @@
 #include "store/store_job.h"
 #include "svc/svc_bulk.h"
 
-enum { SET_JOB_IDS = 1, SET_FILTER = 2 };
+enum { SET_FILTER = 2 };
 
 static const struct json_word action_words[] = {
     [COMMAND_JOB_RETRY] = {"retry", COMMAND_JOB_RETRY},
@@ -30,10 +30,10 @@ static const struct json_word action_words[] = {
 static const struct json_field bulk_rows[] = {
     JSON_STR(struct api_bulk_in, action, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
              "What is done to each job.", .words = &action_words[COMMAND_JOB_RETRY]),
-    [SET_JOB_IDS] = JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS,
-                              LIMIT_NAME_BYTES, 0, "The jobs; wins over filter."),
+    JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS, LIMIT_NAME_BYTES, 0,
+              "IDs of the jobs. Takes precedence over filter; an empty array counts as absent."),
     [SET_FILTER] = JSON_RAW(struct api_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
-                            "All jobs that a search for this finds."),
+                            "All jobs that match this search. Unknown members are refused."),
     JSON_STR(struct api_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "For move."),
     JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER,
@@ -385,14 +385,13 @@ static void handle_bulk(struct api_call *c)
     c->data = b;
     if (!read_request(c, in, b, &err)) {
         api_call__fail_err(c, &err);
-    } else if ((in->set >> SET_JOB_IDS & 1U) != 0) {
+    } else if (in->job_ids_count > 0) {
         begin_ids(c, in);
     } else if ((in->set >> SET_FILTER & 1U) != 0) {
         api_bulk_filter__begin(c);
-    } else if (b->dry_run) {
-        api_bulk__reply_dry(c, 0, 0);
     } else {
-        reply_counts(c, b); /* neither: nothing is meant */
+        api_call__fail(c, ERR_VALIDATION,
+                       "job_ids or filter is required; an empty filter {} selects every job");
     }
 }
 
@@ -442,7 +441,7 @@ static void handle_get(struct api_call *c)
     struct store_bulk rec;
     struct id id;
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     if (api_bulk__record(c, &id, &value, &rec)) {
         struct json_write w = api_call__json(c);
         write_record(&w, id, &rec);
@@ -465,7 +464,7 @@ static void handle_cancel(struct api_call *c)
     struct command command = {.type = COMMAND_BULK_END,
                               .bulk_end = {.cancelled = true, .error = STR("cancelled")}};
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     if (api_bulk__record(c, &command.bulk_end.id, &value, &rec)) {
         api_call__submit(c, &command, 0, was_cancelled);
     }

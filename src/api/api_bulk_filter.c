@@ -103,10 +103,15 @@ void api_bulk_filter__begin(struct api_call *c)
     struct found *f = API_NEW(c, struct found);
     struct err err;
     b->found = f;
+    if (!api_search__members_known(b->filter, &err)) {
+        api_call__fail(c, ERR_VALIDATION, "filter: %s", err.msg);
+        return;
+    }
     if (!read_filter(c, b->filter, &f->filter, &err)) {
         api_call__fail(c, ERR_BULK, "filter: %s", err.msg);
         return;
     }
+    c->ask_kind = view_search_kind(&f->filter);
     api_call__ask(c, look, looked);
 }
 
@@ -126,6 +131,10 @@ static void run_find(struct view_ask *ask, struct view_reader *r)
     struct view_page page = {
         .filter = &f->filter, .after = p->after, .until = p->until, .max = LIMIT_BULK_CHUNK};
     if (view_search_page(r, &page, f->call.arena, &p->err) != ERR_OK) {
+        return;
+    }
+    if (arena_error(f->call.arena) != ERR_OK) {
+        (void)err_set(&p->err, ERR_TOO_LARGE, "the filter needs too much memory");
         return;
     }
     CHECK(page.count <= LIMIT_BULK_CHUNK);
@@ -157,13 +166,23 @@ void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
     f->page = page;
     f->call.arena = arena_new(FIND_ARENA_BYTES);
     f->call.ns = page->ns;
-    if (!read_filter(&f->call, page->filter, &f->filter, &page->err)) {
+    /* One with an unknown member was put by a version that passed over those. */
+    bool good = api_search__members_known(page->filter, &page->err) &&
+                read_filter(&f->call, page->filter, &f->filter, &page->err);
+    if (good && arena_error(f->call.arena) != ERR_OK) {
+        (void)err_set(&page->err, ERR_TOO_LARGE, "the filter needs too much memory");
+        good = false;
+    }
+    if (!good) {
         arena_free(f->call.arena);
         free(f);
         svc_bulk_found(page);
         return;
     }
-    f->ask = (struct view_ask){
-        .run = run_find, .done = find_done, .reply_to = page->reply_to, .data = f};
+    f->ask = (struct view_ask){.run = run_find,
+                               .done = find_done,
+                               .reply_to = page->reply_to,
+                               .data = f,
+                               .kind = view_search_kind(&f->filter)};
     view_ask(view, &f->ask);
 }

@@ -134,10 +134,10 @@ void api_bulk_progress__handle(struct api_call *c)
     struct progress *p = API_NEW(c, struct progress);
     struct store_bulk rec;
     struct buf value;
-    api_call__buf(&value);
+    api_call__buf(c, &value);
     bool found = api_bulk__record(c, &p->watch.task, &value, &rec);
     buf_deinit(&value);
-    if (!found) {
+    if (!found || !api_call__has_memory(c)) {
         return;
     }
     p->call = c;

@@ -11,15 +11,17 @@
 #include "log/log.h"
 #include "os/os_clock.h"
 
-/* An answer: a thousand documents of the largest kind. */
+/* An answer: a thousand documents of the largest kind, and never so much of the budget that a few
+ * of them leave nothing for the others. */
 #define ANSWER_BYTES_MAX ((size_t)1 << 30)
+enum { ANSWER_BUDGET_SHARE = 4 };
+enum { MEMORY_RETRY_MS = 1000 }; /* when it is worth to ask again for memory */
 
 enum { SHUT_ASK_MS = 1000 }; /* how long a search goes on for a client that sends no more */
 
 void *api_call__alloc(struct api_call *c, size_t size)
 {
-    void *p = arena_alloc(c->arena, size, _Alignof(max_align_t));
-    CHECK(p != NULL); /* the body was read into the same arena and is what sizes this */
+    void *p = arena_need(c->arena, size, _Alignof(max_align_t));
     memset(p, 0, size);
     return p;
 }
@@ -42,9 +44,66 @@ void *api_call__grow(struct api_call *c, void *list, size_t count, size_t *cap, 
     return larger;
 }
 
-void api_call__buf(struct buf *b)
+static size_t answer_bytes_max(const struct api_call *c)
 {
-    buf_init(b, ANSWER_BYTES_MAX);
+    const struct budget *budget = c->arena->owed ? NULL : c->api->config.budget;
+    size_t share = budget == NULL ? SIZE_MAX : budget->limit_bytes / ANSWER_BUDGET_SHARE;
+    return share < ANSWER_BYTES_MAX ? share : ANSWER_BYTES_MAX;
+}
+
+/* Even past the budget, what is owed is written: the engine's result is what sizes it. */
+static void set_budget(const struct api_call *c, struct buf *b)
+{
+    buf_set_budget(b, c->api->config.budget);
+    b->owed = c->arena->owed;
+}
+
+void api_call__buf(const struct api_call *c, struct buf *b)
+{
+    buf_init(b, answer_bytes_max(c));
+    set_budget(c, b);
+}
+
+/* Memory that ran out */
+
+void api_call__fail_memory(struct api_call *c, enum err_code code)
+{
+    c->memory_told = true;
+    if (code == ERR_OVERLOADED) {
+        api_call__fail_with(c, code, STR("the memory for requests is in use; try again later"),
+                            MEMORY_RETRY_MS, NULL);
+    } else {
+        api_call__fail(
+            c, ERR_TOO_LARGE,
+            "the request needs more than the memory of one request; ask for less at once");
+    }
+}
+
+/* Why the call has no memory left to go on with; ERR_OK when it has, or does not need any. */
+static enum err_code memory_error(const struct api_call *c)
+{
+    return c->arena->owed ? ERR_OK : arena_error(c->arena);
+}
+
+bool api_call__has_memory(struct api_call *c)
+{
+    enum err_code code = memory_error(c);
+    if (code == ERR_OK) {
+        return true;
+    }
+    api_call__fail_memory(c, code);
+    return false;
+}
+
+struct str api_call__keep(struct api_call *c, struct buf *b)
+{
+    enum err_code code = buf_error(b);
+    if (code != ERR_OK) {
+        arena_spoil(c->arena, code);
+    }
+    struct str kept = arena_str(c->arena, buf_str(b));
+    buf_deinit(b);
+    return kept;
 }
 
 struct json_write api_call__json(struct api_call *c)
@@ -52,7 +111,8 @@ struct json_write api_call__json(struct api_call *c)
     enum { ROOM_BYTES = 512 }; /* most answers; others move out */
     char *room = arena_alloc(c->arena, ROOM_BYTES, 1);
     buf_deinit(&c->answer);
-    buf_init_room(&c->answer, ANSWER_BYTES_MAX, room, room == NULL ? 0 : ROOM_BYTES);
+    buf_init_room(&c->answer, answer_bytes_max(c), room, room == NULL ? 0 : ROOM_BYTES);
+    set_budget(c, &c->answer);
     return json_write_to(&c->answer);
 }
 
@@ -144,7 +204,10 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     if (c->op_used) {
         engine_op_deinit(&c->op);
     }
-    struct buf written = c->answer;      /* the body may be in it */
+    struct buf written = c->answer; /* the body may be in it */
+    if (body.ptr == written.ptr && body.len == written.len) {
+        response.body_buf = &written;
+    }
     http_request_answer(req, &response); /* the call is gone after this */
     buf_deinit(&written);
 }
@@ -153,7 +216,9 @@ void api_call__reply_type(struct api_call *c, int status, struct str type, struc
 {
     ATTR_UNINITIALIZED struct answer_headers h;
     no_headers(&h);
-    answer(c, status, type, body, &h);
+    if (api_call__has_memory(c)) {
+        answer(c, status, type, body, &h);
+    }
 }
 
 static void own_headers(struct answer_headers *h, const struct http_header *headers, size_t count)
@@ -170,7 +235,9 @@ void api_call__reply_headers(struct api_call *c, int status, struct str type, st
 {
     ATTR_UNINITIALIZED struct answer_headers h;
     own_headers(&h, headers, count);
-    answer(c, status, type, body, &h);
+    if (api_call__has_memory(c)) {
+        answer(c, status, type, body, &h);
+    }
 }
 
 void api_call__reply_static(struct api_call *c, int status, struct str type, struct str body,
@@ -179,15 +246,20 @@ void api_call__reply_static(struct api_call *c, int status, struct str type, str
     ATTR_UNINITIALIZED struct answer_headers h;
     own_headers(&h, headers, count);
     h.body_static = true;
-    answer(c, status, type, body, &h);
+    if (api_call__has_memory(c)) {
+        answer(c, status, type, body, &h);
+    }
 }
 
 static void reply_json(struct api_call *c, int status, struct answer_headers *h)
 {
     buf_add_char(&c->answer, '\n');
-    if (c->answer.overflow) {
+    enum err_code code = buf_error(&c->answer);
+    if (code == ERR_TOO_LARGE) {
         api_call__fail(c, ERR_TOO_LARGE, "the answer is too large; ask for fewer jobs");
-    } else {
+    } else if (code != ERR_OK) {
+        api_call__fail_memory(c, code);
+    } else if (api_call__has_memory(c)) {
         answer(c, status, STR("application/json"), buf_str(&c->answer), h);
     }
 }
@@ -213,13 +285,20 @@ void api_call__reply_empty(struct api_call *c, int status)
 {
     ATTR_UNINITIALIZED struct answer_headers h;
     no_headers(&h);
-    answer(c, status, STR_EMPTY, STR_EMPTY, &h);
+    if (api_call__has_memory(c)) {
+        answer(c, status, STR_EMPTY, STR_EMPTY, &h);
+    }
 }
 
 /* Errors all end here. */
 void api_call__fail_with(struct api_call *c, enum err_code code, struct str message,
                          uint32_t retry_ms, const char *allow)
 {
+    /* What was found out without memory may be wrong, so that is what is said. */
+    if (memory_error(c) != ERR_OK && !c->memory_told) {
+        api_call__fail_memory(c, memory_error(c));
+        return;
+    }
     struct buf json;
     ATTR_UNINITIALIZED struct answer_headers h;
     no_headers(&h);
@@ -238,7 +317,7 @@ void api_call__fail_with(struct api_call *c, enum err_code code, struct str mess
     json_write_finish(&w);
     buf_add_char(&json, '\n');
     if (code == ERR_OVERLOADED) {
-        int n = snprintf(retry, sizeof retry, "0.%03u", retry_ms);
+        int n = snprintf(retry, sizeof retry, "%u.%03u", retry_ms / 1000, retry_ms % 1000);
         add_header(&h, STR("Retry-After"), str_from(retry, (size_t)n));
     } else if (code == ERR_RATE_LIMITED) {
         add_header(&h, STR("Retry-After"), STR("1"));
@@ -387,12 +466,13 @@ static void op_done(struct engine_op *op)
     struct api_call *c = op->data;
     ATTR_UNINITIALIZED struct result r;
     c->op_busy = false;
+    arena_owe(c->arena); /* it has been done: its answer is owed */
     if (c->gone) {
         drop(c);
     } else if (op->err.code != ERR_OK) {
         api_call__fail_with(c, op->err.code, str_from_z(op->err.msg), op->retry_after_ms, NULL);
     } else if (!result_decode(buf_str(&op->result), c->arena, &r)) {
-        api_call__fail(c, ERR_INTERNAL, "the answer is larger than the request's memory");
+        api_call__fail(c, ERR_INTERNAL, "the engine's answer cannot be read");
     } else {
         c->on_result(c, &r);
     }
@@ -407,8 +487,13 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
                       void (*on_result)(struct api_call *c, const struct result *r))
 {
     ATTR_UNINITIALIZED struct err err;
+    if (!api_call__has_memory(c)) {
+        return;
+    }
     if (!c->op_used) {
         engine_op_init(&c->op);
+        buf_set_budget(&c->op.result, c->api->config.budget);
+        c->op.result.owed = true;
         c->op_used = true;
     }
     c->op.done = op_done;
@@ -523,9 +608,10 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
                                .done = asked,
                                .reply_to = http_loop_mailbox(c->req->loop),
                                .data = c,
-                               .text = c->ask_text};
+                               .text = c->ask_text,
+                               .kind = c->ask_kind};
     c->ask_err = (struct err){0};
-    api_call__buf(&c->answer);
+    api_call__buf(c, &c->answer);
     c->ask_busy = true;
     view_ask(c->api->config.view, &c->ask);
     if (c->shut) {
@@ -558,7 +644,7 @@ static void rebuilt(struct view_rebuild *r)
 
 void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c))
 {
-    if (has_view(c)) {
+    if (api_call__has_memory(c) && has_view(c)) {
         c->on_asked = then;
         c->rebuild = (struct view_rebuild){
             .done = rebuilt, .reply_to = http_loop_mailbox(c->req->loop), .data = c};

@@ -1,9 +1,11 @@
 /*
  * Documents as clients see them (http-api.md 4).
  */
-#include "api/api_chain_int.h"
+#include "api/api_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
+#include "svc/svc_chain.h"
+#include "svc/svc_work.h"
 
 void api_document__time(struct json_write *w, const char *key, struct wall at)
 {
@@ -92,17 +94,14 @@ void api_document__tokens(struct json_write *w, const struct store_tokens *t)
     api_document__usd(w, "cost_usd", t->cost_nusd);
 }
 
-static void write_agent(struct json_write *w, const struct job *j)
+static void write_agent(struct json_write *w, const struct job_agent *a)
 {
-    if (!j->is_agent) {
-        return;
-    }
     api_document__object(w, "agent");
-    api_document__i64_if_set(w, "max_iterations", j->agent.max_iterations);
-    api_document__usd(w, "max_cost_usd", j->agent.max_cost_nusd);
-    api_document__text(w, "iteration_timeout", j->agent.timeout);
-    api_document__i64_if_set(w, "iteration", j->agent.iteration);
-    api_document__usd(w, "total_cost_usd", j->agent.total_cost_nusd);
+    api_document__i64_if_set(w, "max_iterations", a->max_iterations);
+    api_document__usd(w, "max_cost_usd", a->max_cost_nusd);
+    api_document__text(w, "iteration_timeout", a->timeout);
+    api_document__i64_if_set(w, "iteration", a->iteration);
+    api_document__usd(w, "total_cost_usd", a->total_cost_nusd);
     json_write_end(w);
 }
 
@@ -172,7 +171,11 @@ static void write_origin(struct json_write *w, const struct api_call *c, const s
     }
     api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
     write_family(w, j);
-    api_chain__write(w, c, j->chain_config);
+    if (j->chain_config.len > 0) {
+        struct svc_caller who = api_call__caller(c);
+        json_write_key(w, STR("chain_config"));
+        svc_chain_show(&who, j->chain_config, w);
+    }
     api_document__id(w, "schedule_id", j->schedule_id, ID_SCHEDULE);
 }
 
@@ -208,7 +211,9 @@ void api_document__job_members(struct json_write *w, const struct api_call *c, c
     api_document__raw(w, "checkpoint", j->checkpoint);
     api_document__raw(w, "result", j->result);
     write_times(w, j);
-    write_agent(w, j);
+    if (j->is_agent) {
+        write_agent(w, &j->agent);
+    }
     api_document__text(w, "hold_reason", j->hold_reason);
 }
 
@@ -268,24 +273,27 @@ void api_document__summary(struct json_write *w, const struct api_call *c, const
     api_document__time(w, "failed_at", j->failed_at);
     api_document__raw(w, "progress", j->progress);
     api_document__text(w, "hold_reason", j->hold_reason);
-    write_agent(w, j);
+    if (j->is_agent) {
+        write_agent(w, &j->agent);
+    }
     write_last_error(w, j, store);
     json_write_end(w);
 }
 
-void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j)
+void api_document__fetched(struct json_write *w, const struct svc_work_fetched *j)
 {
-    int64_t lease_ms = (j->lease_expires_at.ns - j->started_at.ns) / NS_PER_MS;
     json_write_object(w);
     api_document__id(w, "job_id", j->id, ID_JOB);
-    api_document__text(w, "queue", api_names__visible(c, j->queue));
+    api_document__text(w, "queue", j->queue);
     api_document__raw(w, "payload", j->payload);
     api_document__i64(w, "attempt", j->attempt);
     api_document__i64(w, "max_retries", j->max_retries);
-    api_document__i64(w, "lease_duration", (lease_ms + 999) / 1000);
+    api_document__i64(w, "lease_duration", j->lease_s);
     api_document__i64(w, "lease_token", (int64_t)j->lease_token);
     api_document__raw(w, "checkpoint", j->checkpoint);
     api_document__raw(w, "tags", j->tags);
-    write_agent(w, j);
+    if (j->is_agent) {
+        write_agent(w, &j->agent);
+    }
     json_write_end(w);
 }

@@ -10,6 +10,7 @@
 #include "store/store_rows.h"
 
 struct api_call;
+struct svc_work_fetched;
 
 /* A job as GET /jobs/{id} shows it, with its errors. */
 void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
@@ -19,7 +20,7 @@ void api_document__job_members(struct json_write *w, const struct api_call *c, c
 /* As searches show it, and as a worker gets it. */
 void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
                            struct store *store);
-void api_document__fetched(struct json_write *w, const struct api_call *c, const struct job *j);
+void api_document__fetched(struct json_write *w, const struct svc_work_fetched *j);
 
 /* Pieces of these: an error entry, the text of the newest one, the word for how an iteration ended.
  */

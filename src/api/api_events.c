@@ -231,6 +231,9 @@ static void handle_stream(struct api_call *c)
         api_call__fail(c, ERR_OVERLOADED, "too many event streams are open");
         return;
     }
+    if (!api_call__has_memory(c)) {
+        return;
+    }
     c->data = s;
     api_call__stream_events(c, &stream_watch);
     if (c->req->head || http_loop_stopping(c->req->loop)) {

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "api/api.h"
 #include "api/api_document_int.h" /* IWYU pragma: export */
 #include "api/api_limiter_int.h"  /* IWYU pragma: export */
@@ -20,6 +22,7 @@
 #include "http/http_request.h"
 #include "json/json_schema.h"
 #include "json/json_write.h"
+#include "svc/svc_caller.h"
 
 struct api_call {
     struct api *api;
@@ -38,8 +41,9 @@ struct api_call {
     /* a command under way, in op */
     bool op_busy;
     bool op_used;
-    bool gone; /* the client is */
-    bool shut; /* it sends no more, so it may be */
+    bool memory_told; /* that it ran out */
+    bool gone;        /* the client is */
+    bool shut;        /* it sends no more, so it may be */
     void (*on_result)(struct api_call *c, const struct result *r);
 
     /* a look at the machine under way, in look */
@@ -54,7 +58,9 @@ struct api_call {
 
     /* a question to the view, or its being made anew, under way */
     bool ask_busy;
-    bool ask_text; /* it is about the texts; said before it is asked */
+    bool ask_text; /* it is about the full text; this and what it costs are said before it is asked
+                    */
+    enum view_kind ask_kind;
     bool rebuild_busy;
     void (*on_ask)(struct api_call *c, struct view_reader *r); /* the view's thread */
     void (*on_asked)(struct api_call *c);
@@ -85,6 +91,7 @@ struct api {
     struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
     struct engine_lane lanes[API_LOOPS_MAX];
     struct api_hub_counts *hub_counts;
+    atomic_bool restoring; /* a restore is under way */
 };
 
 /* api_call.c: the ends of a call */
@@ -121,6 +128,12 @@ void api_call__stream_events(struct api_call *c, const struct http_watch *watch)
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
 
+/* For whom svc works. */
+static inline struct svc_caller api_call__caller(const struct api_call *c)
+{
+    return (struct svc_caller){.engine = c->api->config.engine, .ns = c->ns, .arena = c->arena};
+}
+
 /* api_call.c: ways to the engine */
 
 /* What the call's thread sends its commands by. */
@@ -148,7 +161,16 @@ void api_call__reply_asked(struct api_call *c);
 /* Make the view anew, and go on when that is done. */
 void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c));
 
+/* Memory of the call, all zeros; never NULL (base/arena.h: arena_need). What is asked for must be
+ * small, or no larger than what was decoded. A call that has run out ends with an error at its next
+ * step, before anything is changed or answered: a handler that goes other ways to change something
+ * than api_call__submit asks api_call__has_memory itself. */
 void *api_call__alloc(struct api_call *c, size_t size);
+/* False when memory ran out: the call has ended, with 413 or 429. */
+ATTR_NODISCARD bool api_call__has_memory(struct api_call *c);
+/* End the call for want of memory: ERR_TOO_LARGE, or ERR_OVERLOADED when it is worth to try again.
+ */
+void api_call__fail_memory(struct api_call *c, enum err_code code);
 #define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
 #define API_NEW(c, type)      ((type *)api_call__alloc((c), sizeof(type)))
 
@@ -157,8 +179,13 @@ void *api_call__alloc(struct api_call *c, size_t size);
 ATTR_NODISCARD void *api_call__grow(struct api_call *c, void *list, size_t count, size_t *cap,
                                     size_t size);
 
-/* A buf bounded by what an answer may be; freed with buf_deinit by the caller. */
-void api_call__buf(struct buf *b);
+/* What was written into the buf, in the call's memory; the buf is freed. What did not fit into
+ * either is memory that ran out. */
+struct str api_call__keep(struct api_call *c, struct buf *b);
+
+/* A buf bounded by what an answer may be, with memory from the budget; freed with buf_deinit by the
+ * caller. Whoever puts something of it elsewhere looks at buf_error. */
+void api_call__buf(const struct api_call *c, struct buf *b);
 
 /* api_names.c: words, namespaces and ids */
 
@@ -179,18 +206,6 @@ bool api_names__is_visible(const struct api_call *c, struct str internal);
  * into; false when there is none. Any thread. */
 ATTR_NODISCARD bool api_names__read_job_by_id(const struct api_call *c, struct id id,
                                               struct buf *doc, struct job *out);
-/* The same by the id's text. */
-ATTR_NODISCARD bool api_names__read_job(struct api_call *c, struct str text, struct buf *doc,
-                                        struct job *out);
-/* The same; the call ends with 404 when there is none. */
-ATTR_NODISCARD bool api_names__job(struct api_call *c, struct str text, struct buf *doc,
-                                   struct job *out);
-/* Whether it is an id that the caller may name. In the default namespace that is every id, whether
- * there is such a job or not; in others only that of a job of theirs. */
-ATTR_NODISCARD bool api_names__may_name(struct api_call *c, struct str text, struct id *out);
-/* The same; the call ends with 404 when it is not. */
-ATTR_NODISCARD bool api_names__job_id(struct api_call *c, struct str text, struct id *out);
-
 /* api_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
  * for RESULT_DUPLICATE. */
 void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status);

@@ -2,20 +2,25 @@
  * Job endpoints (http-api.md 9): look at a job, and do something to it.
  */
 #include "api/api_int.h"
-#include "base/check.h"
 #include "base/limits.h"
+#include "svc/svc_jobs.h"
+#include "svc/svc_names.h"
 
 /* Reading */
 
 static void handle_get(struct api_call *c)
 {
+    struct svc_caller who = api_call__caller(c);
     struct job j;
     struct buf doc;
+    struct err err;
     buf_init(&doc, SIZE_MAX);
-    if (api_names__job(c, c->param[0], &doc, &j)) {
+    if (svc_names_job(&who, c->param[0], &doc, &j, &err) == ERR_OK) {
         struct json_write w = api_call__json(c);
         api_document__job(&w, c, &j, engine_store(c->api->config.engine));
         api_call__reply(c, 200, &w);
+    } else {
+        api_call__fail_err(c, &err);
     }
     buf_deinit(&doc);
 }
@@ -38,7 +43,9 @@ static const struct json_schema bulk_get_schema = JSON_SCHEMA(struct bulk_get_in
 static void handle_bulk_get(struct api_call *c)
 {
     const struct bulk_get_in *in = c->in;
+    struct svc_caller who = api_call__caller(c);
     struct buf doc;
+    struct err missing;
     buf_init(&doc, SIZE_MAX);
     struct json_write w = api_call__json(c);
     c->answer.limit_bytes = BULK_GET_BYTES_MAX;
@@ -46,7 +53,7 @@ static void handle_bulk_get(struct api_call *c)
     api_document__array(&w, "jobs");
     for (size_t i = 0; i < in->job_ids_count && !c->answer.overflow; i++) {
         struct job j;
-        if (api_names__read_job(c, in->job_ids[i], &doc, &j)) {
+        if (svc_names_job(&who, in->job_ids[i], &doc, &j, &missing) == ERR_OK) {
             api_document__job(&w, c, &j, engine_store(c->api->config.engine));
         }
     }
@@ -84,12 +91,15 @@ static void write_iteration(void *data, const struct store_iteration *it)
 
 static void handle_iterations(struct api_call *c)
 {
+    struct svc_caller who = api_call__caller(c);
     struct job j;
     struct buf doc;
+    struct err err;
     buf_init(&doc, SIZE_MAX);
-    bool found = api_names__job(c, c->param[0], &doc, &j);
+    enum err_code code = svc_names_job(&who, c->param[0], &doc, &j, &err);
     buf_deinit(&doc);
-    if (!found) {
+    if (code != ERR_OK) {
+        api_call__fail_err(c, &err);
         return;
     }
     struct json_write w = api_call__json(c);
@@ -127,46 +137,38 @@ static const struct json_schema reason_schema = JSON_SCHEMA(struct action_in, re
 static const struct json_schema move_schema = JSON_SCHEMA(struct action_in, move_rows);
 static const struct json_schema replay_schema = JSON_SCHEMA(struct action_in, replay_rows);
 
-/* What is said when it has worked. */
-static const char *const action_words[] = {
-    [COMMAND_JOB_RETRY] = "retried",    [COMMAND_JOB_REQUEUE] = "requeued",
-    [COMMAND_JOB_CANCEL] = "cancelled", [COMMAND_JOB_HOLD] = "held",
-    [COMMAND_JOB_APPROVE] = "pending",  [COMMAND_JOB_REJECT] = "dead",
-    [COMMAND_JOB_MOVE] = "moved",       [COMMAND_JOB_CHANGE_PRIORITY] = "changed",
-    [COMMAND_JOB_DELETE] = "deleted",
-};
-
 static void acted(struct api_call *c, const struct result *r)
 {
-    const enum command_job_action *action = c->data;
-    if (api_call__refused(c, r)) {
-        return;
+    const struct svc_jobs_action *asked = c->data;
+    if (!api_call__refused(c, r)) {
+        api_call__reply_status(c, svc_jobs_acted(asked->action, r));
     }
-    bool was_active = *action == COMMAND_JOB_CANCEL && r->state == JOB_ACTIVE;
-    api_call__reply_status(c, was_active ? "cancelling" : action_words[*action]);
 }
 
 static void act(struct api_call *c, enum command_job_action action)
 {
     const struct action_in *in = c->in;
+    struct svc_caller who = api_call__caller(c);
     struct id id;
-    struct command command = {.type = COMMAND_JOBS,
-                              .jobs = {.action = action, .ids = &id, .count = 1}};
+    struct command command;
     struct err err;
-    if (in != NULL) {
-        command.jobs.reason = in->reason;
-        command.jobs.reset_attempts = in->reset_attempts;
-        if (!api_names__internal(c, "queue", in->queue, &command.jobs.queue, &err)) {
-            api_call__fail_err(c, &err);
-            return;
-        }
-    }
-    if (!api_names__job_id(c, c->param[0], &id)) {
+    struct svc_jobs_action *asked = SVC_CALLER_ARRAY(&who, struct svc_jobs_action, 1, &err);
+    if (asked == NULL) {
+        api_call__fail_err(c, &err);
         return;
     }
-    enum command_job_action *kept = API_NEW(c, enum command_job_action);
-    *kept = action;
-    c->data = kept;
+    asked->action = action;
+    asked->job_id = c->param[0];
+    if (in != NULL) {
+        asked->reason = in->reason;
+        asked->queue = in->queue;
+        asked->reset_attempts = in->reset_attempts;
+    }
+    if (svc_jobs_act(&who, asked, &id, &command, &err) != ERR_OK) {
+        api_call__fail_err(c, &err);
+        return;
+    }
+    c->data = asked;
     api_call__submit(c, &command, 0, acted);
 }
 
@@ -224,11 +226,15 @@ static void handle_replay(struct api_call *c)
 {
     const struct action_in *in = c->in;
     const struct action_in *query = c->query;
-    struct command command = {.type = COMMAND_REPLAY};
-    command.replay.from = in->from != 0 ? in->from : query->from;
-    if (api_names__job_id(c, c->param[0], &command.replay.id)) {
-        api_call__submit(c, &command, 0, replayed);
+    struct svc_caller who = api_call__caller(c);
+    struct command command;
+    struct err err;
+    int64_t from = in->from != 0 ? in->from : query->from;
+    if (svc_jobs_replay(&who, c->param[0], from, &command, &err) != ERR_OK) {
+        api_call__fail_err(c, &err);
+        return;
     }
+    api_call__submit(c, &command, 0, replayed);
 }
 
 /* clang-format off */

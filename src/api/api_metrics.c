@@ -179,7 +179,15 @@ static uint64_t state_number(const char *role)
     \
     X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 when this node leads.") \
     X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 when the log is flushed before a write is acknowledged.") \
-    X("corvo_disk_low",                   "gauge",   v->engine.node.low_space,         "1 when writes are refused because the disk is nearly full.") \
+    X("corvo_disk_low",                   "gauge",   v->engine.space.level != ENGINE_SPACE_FINE, "1 while new jobs are refused because the disk is nearly full or snapshots fail.") \
+    X("corvo_disk_full",                  "gauge",   v->engine.space.level == ENGINE_SPACE_FULL, "1 while only deletions are accepted.") \
+    X("corvo_disk_free_bytes",            "gauge",   v->engine.space.seen.free_bytes,  "Free bytes on the disk of the data directory.") \
+    X("corvo_disk_needed_bytes",          "gauge",   engine_space_low_mark(&v->engine.space.seen), "Free bytes below which new jobs are refused.") \
+    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes,    "Size of the reserve file; 0 after it was given up.") \
+    X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
+    X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
+    X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
+    X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
     X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \
@@ -301,6 +309,27 @@ static void write_times(struct buf *out, const char *name, const char *help,
     buf_printf(out, "%s_sum ", name);
     add_seconds(out, t->sum_ns);
     buf_printf(out, "\n%s_count %" PRIu64 "\n", name, below);
+}
+
+/* Questions to the view, by what they cost. */
+static void write_questions(struct buf *out, const struct api_numbers *v)
+{
+    static const struct {
+        const char *name, *type, *help;
+    } families[] = {
+        {"corvo_searches_running", "gauge", "Searches that are being answered, by kind."},
+        {"corvo_searches_waiting", "gauge", "Searches that wait for the view or for a thread."},
+        {"corvo_searches_refused_total", "counter", "Searches refused: too many were waiting."},
+    };
+    for (unsigned i = 0; i < COUNT_OF(families); i++) {
+        family(out, families[i].name, families[i].type, families[i].help);
+        for (unsigned k = 0; k < VIEW_KIND_COUNT; k++) {
+            const uint64_t values[COUNT_OF(families)] = {
+                v->mirror.asks[k].running, v->mirror.asks[k].waiting, v->mirror.asks[k].refused};
+            buf_printf(out, "%s{kind=\"%s\"} %" PRIu64 "\n", families[i].name,
+                       view_kind_name((enum view_kind)k), values[i]);
+        }
+    }
 }
 
 /* Queues */
@@ -453,6 +482,7 @@ void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v
                 &v->engine.queue_times);
     write_times(out, "corvo_raft_apply_time_seconds",
                 "Time of a log entry until it is committed and applied.", &v->engine.apply_times);
+    write_questions(out, v);
     write_routes(&(struct exposition){.m = m, .asking = asking, .out = out});
     if (v->cut) {
         number(out, "corvo_metrics_errors_total", "counter",

@@ -50,12 +50,16 @@ static void count_worker(void *data, const struct machine_worker *w)
 static void add_worker(void *data, const struct machine_worker *w)
 {
     struct api_numbers *v = data;
+    if (v->call->ns.len > 0 && !str_eq(v->call->ns, w->ns)) {
+        return;
+    }
     struct machine_worker *list = grow(v, v->workers, v->worker_row_count, sizeof *list);
     if (list == NULL) {
         return;
     }
     struct machine_worker *row = &list[v->worker_row_count];
     *row = *w;
+    row->ns = copy(v, w->ns);
     row->id = copy(v, w->id);
     row->hostname = copy(v, w->hostname);
     row->queues = copy(v, w->queues);

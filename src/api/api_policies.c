@@ -15,6 +15,7 @@ struct policy_in {
     struct str tag_key;
     struct str tag_value;
     bool enabled;
+    bool all_namespaces;
 };
 
 static const struct json_word mode_words[] = {{"any", false}, {"all", true}, {NULL, 0}};
@@ -30,6 +31,8 @@ static const struct json_field policy_rows[] = {
     JSON_STR(struct policy_in, tag_key, 0, LIMIT_TAG_KEY_BYTES, 0, "Check: the job has this tag,"),
     JSON_STR(struct policy_in, tag_value, 0, LIMIT_TAG_VALUE_BYTES, 0,
              "with this value; a job without it counts as empty."),
+    JSON_BOOL(struct policy_in, all_namespaces, 0,
+              "Hold jobs of every namespace, not only of this one; for admins of the default one."),
 };
 static const struct policy_in policy_init = {.enabled = true};
 static const struct json_schema policy_schema =
@@ -84,6 +87,7 @@ void api_policies__write(struct json_write *w, const struct api_call *c, struct 
     api_document__text(w, "queue", api_names__visible(c, p->queue));
     api_document__text(w, "tag_key", p->tag_key);
     api_document__text(w, "tag_value", p->tag_value);
+    api_document__bool(w, "all_namespaces", p->all_namespaces);
     api_document__time(w, "created_at", p->created_at);
     json_write_end(w);
 }
@@ -145,8 +149,11 @@ static void handle_create(struct api_call *c)
                                .tag_key = in->tag_key,
                                .tag_value = in->tag_value,
                                .all = all != 0,
+                               .all_namespaces = in->all_namespaces,
                                .enabled = in->enabled};
-    if (p->name.len == 0) {
+    if (p->all_namespaces && c->ns.len > 0) {
+        api_call__fail(c, ERR_FORBIDDEN, "all_namespaces needs an admin of the default namespace");
+    } else if (p->name.len == 0) {
         api_call__fail(c, ERR_POLICY, "name is required");
     } else if (!known) {
         api_call__fail(c, ERR_POLICY, "mode: expected any or all, got '" STR_FMT "'",

@@ -104,12 +104,12 @@ bool api_query__read(struct api_call *c, const struct json_schema *schema)
 {
     struct err err;
     struct buf json;
-    api_call__buf(&json);
+    api_call__buf(c, &json);
     struct query q = {.w = json_write_to(&json), .err = &err};
     q.params = http_request_params(c->req, &q.count);
     bool good = write_object(&q, schema);
     if (good) {
-        struct str text = arena_str(c->arena, buf_str(&json)); /* which texts are views into */
+        struct str text = api_call__keep(c, &json); /* which texts are views into */
         c->query = api_call__alloc(c, schema->size);
         good = json_schema_decode(schema, text, c->arena, c->query, &err) == ERR_OK;
         if (!good && strchr(err.msg, ':') != NULL) { /* not for "q is required" */

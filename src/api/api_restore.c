@@ -1,198 +1,263 @@
 /*
  * Restore (http-api.md 20.4): a backup comes back, piece by piece, as replicated commands.
  *
- * The body is taken whole, and all of it is looked at before the first piece is submitted: a backup
- * that cannot be restored changes nothing. Then one piece is under way at a time. Whoever is cut
- * off half-way sends the same backup again: what exists is left as it is.
+ *   receive --> check --> apply --> answer
  *
- * The network thread does it in turns, so that its other requests have theirs.
+ * The body goes into a file of the data folder as it arrives (api_restore_int.h); the client is
+ * read on as fast as it is written, so a backup of any size takes a bounded amount of memory. Then
+ * every piece of it is read, checked and encoded as it would be submitted: a backup that cannot be
+ * restored changes nothing. Only then are the pieces submitted, one at a time. From there on the
+ * restore goes on to its end, whether its client waits for it or not. What a stop of the server
+ * cuts off goes on when the same backup is sent again: jobs that exist are left as they are.
+ *
+ * Reading and decoding happen on a thread of the pool, so that the network thread is free for its
+ * other requests. One restore runs at a time.
  */
 #include <stdlib.h>
 
-#include "api/api_backup_int.h"
-#include "backup/backup_verify.h"
+#include <uv.h>
+
+#include "api/api_restore_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "fsm/command_check.h"
-#include "json/json_scan.h"
-#include "os/os_clock.h"
+#include "log/log.h"
 
-#define BODY_BYTES_MAX  ((size_t)1 << 30)
-#define ARENA_BYTES_MAX ((size_t)256 << 20)
+#define ARENA_BYTES_MAX ((size_t)4 * BACKUP_VERIFY_TEXT_BYTES)
 
-/* The lists of a backup, in the order in which they are restored: limits of queues hold before
- * there are jobs, and schedules fire into queues that are complete. */
-static const struct {
-    const char *key;
-    enum api_restore_what what;
-} lists[] = {
-    {"queues", API_RESTORE_QUEUE},     {"batches", API_RESTORE_BATCH},
-    {"jobs", API_RESTORE_JOB},         {"schedules", API_RESTORE_SCHEDULE},
-    {"webhooks", API_RESTORE_WEBHOOK}, {"approval_policies", API_RESTORE_POLICY},
+enum {
+    CHECK_PIECES = 16,  /* in one job of the pool: between two of them it may be told to stop */
+    IDLE_MS = 60000,    /* without a byte of the body: others may want to restore, too */
+    RETRY_MS = 100,     /* after the pipeline was full */
+    RETRIES_MAX = 3000, /* one behind the other: five minutes */
 };
+
+enum stage { STAGE_RECEIVE, STAGE_CHECK, STAGE_APPLY };
 
 struct restore {
     struct api_call *call;
     struct arena *call_arena; /* the call's own; meanwhile it uses one that is emptied */
-    struct arena *arena;
-    struct buf text;
-    bool enqueue; /* as new jobs */
-    bool checked; /* all of it was looked at */
+    struct arena *arena;      /* of the piece at hand */
+    struct api_restore_spool *spool;
+    enum stage stage;
+    bool enqueue;  /* as new jobs */
+    uint64_t skip; /* so many jobs, the first ones, are not applied */
 
-    struct str lists[COUNT_OF(lists)]; /* their texts; empty where there is none */
+    /* receive */
+    struct buf arriving; /* not on its way to the disk yet */
+    struct buf writing;
+    bool body_ended;
 
-    /* where we are */
-    size_t list;
-    bool open; /* scan is inside the list */
-    struct json_scan scan;
-    size_t index; /* of the next element */
-
+    /* the piece at hand */
+    bool at_end; /* there is none behind it */
     struct api_restore_list items;
     size_t sent; /* of the items */
     struct command_new news[LIMIT_RESTORE_CHUNK_ITEMS];
-    size_t new_count;
-    uint64_t restored, skipped, failed;
+    size_t new_count, new_bytes;
+    struct command command; /* apply: what is submitted */
+    bool has_command;
 
+    uint64_t restored, skipped;
+    unsigned retries;
     struct engine_op op;
-    bool busy; /* op or msg is under way */
-    bool gone;
-    struct msg msg;
+    struct err err;
+
+    /* what is under way: a job of the pool, a command, or a pause */
+    bool busy;
+    bool gone;                       /* the client is */
+    bool (*run)(struct restore *r);  /* on a thread of the pool; false: err says why not */
+    void (*then)(struct restore *r); /* back on the network thread, when it went well */
+    bool good;
+    uv_work_t work;
+    uv_timer_t timer;
 };
 
-static void restore_free(struct restore *r)
+/* The end, one way or another */
+
+static void timer_closed(uv_handle_t *h)
 {
-    r->call->arena = r->call_arena;
-    engine_op_deinit(&r->op);
-    arena_free(r->arena);
-    buf_deinit(&r->text);
-    free(r->items.items);
-    free(r);
+    free(h->data);
 }
 
-/* The end, one way or another. */
-static void fail(struct restore *r, const struct err *err)
+/* Give everything back but the call, which is returned to be ended. */
+static struct api_call *end(struct restore *r)
 {
     struct api_call *c = r->call;
-    restore_free(r);
-    api_call__fail_err(c, err);
+    c->arena = r->call_arena;
+    engine_op_deinit(&r->op);
+    arena_free(r->arena);
+    buf_deinit(&r->arriving);
+    buf_deinit(&r->writing);
+    api_restore_spool__free(r->spool);
+    free(r->items.items);
+    atomic_store(&c->api->restoring, false);
+    uv_close((uv_handle_t *)&r->timer, timer_closed);
+    return c;
 }
 
 static void drop(struct restore *r)
 {
-    struct api_call *c = r->call;
-    restore_free(r);
-    api_call__stream_drop(c);
+    api_call__stream_drop(end(r));
+}
+
+/* What was done before it went wrong, and how to go on. */
+static void report_part(const struct restore *r, struct err *err)
+{
+    const struct backup_verify *backup = api_restore_spool__report(r->spool);
+    unsigned long long done = r->skip + r->restored + r->skipped;
+    struct err why = *err;
+    const char *hint = r->enqueue ? "send the backup again with skip set to that number"
+                                  : "send the backup again: jobs that exist are left as they are";
+    log_warn("restore stopped", LOG_U64("jobs", done), LOG_U64("of", backup->jobs),
+             LOG_Z("error", why.msg));
+    (void)err_set(err, why.code, "%llu of %llu jobs done, then: %.100s; to go on, %s", done,
+                  (unsigned long long)backup->jobs, why.msg, hint);
+}
+
+static void fail(struct restore *r)
+{
+    struct err err = r->err;
+    if (r->stage == STAGE_APPLY) {
+        report_part(r, &err);
+    }
+    if (r->gone) {
+        drop(r);
+    } else {
+        api_call__fail_err(end(r), &err);
+    }
 }
 
 static void reply(struct restore *r)
 {
-    struct api_call *c = r->call;
-    c->arena = r->call_arena; /* the answer outlives the other */
+    log_info("restore finished", LOG_U64("restored_jobs", r->restored),
+             LOG_U64("skipped_jobs", r->skipped));
+    if (r->gone) {
+        drop(r);
+        return;
+    }
+    int64_t restored = (int64_t)r->restored;
+    int64_t skipped = (int64_t)r->skipped;
+    struct api_call *c = end(r);
     struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
-    api_document__i64(&w, "restored_jobs", (int64_t)r->restored);
+    api_document__i64(&w, "restored_jobs", restored);
     api_document__text(&w, "namespace", c->ns.len > 0 ? c->ns : STR("default"));
-    api_document__i64_if_set(&w, "skipped_jobs", (int64_t)r->skipped);
-    api_document__i64_if_set(&w, "failed_jobs", (int64_t)r->failed);
+    api_document__i64_if_set(&w, "skipped_jobs", skipped);
     json_write_end(&w);
-    restore_free(r);
     api_call__reply(c, 200, &w);
 }
 
-/* Reading */
+/* Jobs of the pool */
 
-/* Where each list is, found in one pass over a text that was checked. */
-static void find_lists(struct restore *r)
+static void work_cb(uv_work_t *w)
 {
-    struct json_scan scan = json_scan_from(buf_str(&r->text));
-    struct json_value key;
-    struct json_value value;
-    bool entered = json_scan_enter_object(&scan);
-    while (entered && json_scan_next_key(&scan, &key) && json_scan_value(&scan, &value)) {
-        for (size_t i = 0; i < COUNT_OF(lists); i++) {
-            bool meant = lists[i].what == API_RESTORE_JOB || !r->enqueue;
-            if (meant && json_value_text_eq(key, str_from_z(lists[i].key))) {
-                r->lists[i] = value.text;
-            }
-        }
+    struct restore *r = w->data;
+    r->good = r->run(r);
+}
+
+/* Is there nobody left to go on for? What has begun to change something goes on. */
+static bool is_over(const struct restore *r)
+{
+    return r->gone && (r->stage != STAGE_APPLY || http_loop_stopping(r->call->req->loop));
+}
+
+static void after_work_cb(uv_work_t *w, int status)
+{
+    struct restore *r = w->data;
+    CHECK(status == 0); /* nobody cancels it */
+    r->busy = false;
+    if (is_over(r)) {
+        drop(r);
+    } else if (!r->good) {
+        fail(r);
+    } else {
+        r->then(r);
     }
 }
 
-/* The next element of the backup; false at its end. */
-static bool next_element(struct restore *r, struct str *out)
+static void in_pool(struct restore *r, bool (*run)(struct restore *r),
+                    void (*then)(struct restore *r))
 {
-    struct json_value v;
-    for (; r->list < COUNT_OF(lists); r->list++, r->open = false) {
-        if (!r->open) {
-            r->index = 0;
-            r->scan = json_scan_from(r->lists[r->list]);
-            r->open = r->lists[r->list].len > 0 && json_scan_enter_array(&r->scan);
+    r->busy = true;
+    r->run = run;
+    r->then = then;
+    int code = uv_queue_work(http_loop_uv(r->call->req->loop), &r->work, work_cb, after_work_cb);
+    CHECK(code == 0); /* it only fails without a function */
+}
+
+/* Pieces, on a thread of the pool */
+
+static bool read_element(struct restore *r, const struct api_restore_element *e)
+{
+    struct api_call *c = r->call;
+    struct str text = arena_str(r->arena, e->text); /* items are views of it */
+    size_t first = r->items.count;
+    struct err *err = &r->err;
+    if (text.len != e->text.len) {
+        (void)err_set(err, ERR_TOO_LARGE, "larger than a restore has memory for");
+    } else if (r->enqueue) {
+        struct command_new *new = &r->news[r->new_count];
+        struct command alone = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = new, .count = 1}};
+        if (api_restore_job__read_new(c, text, new, err) &&
+            (r->stage == STAGE_APPLY ||
+             command_check(&alone, &engine_settings(c->api->config.engine)->limits, err) ==
+                 ERR_OK)) {
+            r->new_count++;
+            r->new_bytes += text.len;
+            return true;
         }
-        if (r->open && json_scan_next_element(&r->scan) && json_scan_value(&r->scan, &v)) {
-            *out = v.text;
-            r->index++;
+    } else if (api_restore_job__read(c, e->what, text, &r->items, err)) {
+        struct command alone = {
+            .type = COMMAND_RESTORE,
+            .restore = {.items = r->items.items + first, .count = r->items.count - first}};
+        if (r->stage == STAGE_APPLY ||
+            command_check(&alone, &engine_settings(c->api->config.engine)->limits, err) == ERR_OK) {
             return true;
         }
     }
+    (void)err_wrap(err, "%s[%llu]", e->list, (unsigned long long)e->index);
     return false;
-}
-
-static bool read_element(struct restore *r, struct str json, struct err *err)
-{
-    bool good = r->enqueue
-                    ? api_restore_job__read_new(r->call, json, &r->news[r->new_count], err)
-                    : api_restore_job__read(r->call, lists[r->list].what, json, &r->items, err);
-    if (!good) {
-        (void)err_wrap(err, "%s[%zu]", lists[r->list].key, r->index - 1);
-    }
-    r->new_count += good && r->enqueue ? 1 : 0;
-    return good;
 }
 
 static bool is_full(const struct restore *r)
 {
-    return r->new_count == LIMIT_RESTORE_CHUNK_ITEMS ||
+    return r->new_count == LIMIT_RESTORE_CHUNK_ITEMS || r->new_bytes >= LIMIT_RESTORE_CHUNK_BYTES ||
            r->items.count >= LIMIT_RESTORE_CHUNK_ITEMS ||
            r->items.bytes >= LIMIT_RESTORE_CHUNK_BYTES;
 }
 
-/* Jobs whose ids lie in the future would be passed over; their rows go with them. */
-static void leave_out_future(struct restore *r)
+static bool is_skipped(const struct restore *r, const struct api_restore_element *e)
 {
-    struct id now = id_make(os_clock_wall(), 0, 0);
-    size_t kept = 0;
-    for (size_t i = 0; i < r->items.count; i++) {
-        const struct command_restore_item *it = &r->items.items[i];
-        if (it->kind == COMMAND_RESTORE_JOB && id_cmp(it->id, now) > 0) {
-            r->failed += r->checked ? 1 : 0;
-        } else {
-            r->items.items[kept++] = *it;
-        }
-    }
-    r->items.count = kept;
+    return r->stage == STAGE_APPLY && e->what == API_RESTORE_JOB && e->index < r->skip;
 }
 
-/* About what an item takes in a command. */
-static size_t item_bytes(const struct command_restore_item *it)
+/* The next piece; empty at the end. */
+static bool read_piece(struct restore *r)
 {
-    const struct job *j = &it->job;
-    switch ((int)it->kind) {
-    case COMMAND_RESTORE_JOB:
-        return j->payload.len + j->result.len + j->checkpoint.len + j->chain_config.len +
-               j->tags.len + j->progress.len + j->waits_for.len;
-    case COMMAND_RESTORE_ERROR:
-        return it->error.error.len + it->error.backtrace.len;
-    case COMMAND_RESTORE_ITERATION:
-        return it->iteration.checkpoint.len + it->iteration.result.len;
-    case COMMAND_RESTORE_SCHEDULE:
-        return it->schedule.payload.len;
-    case COMMAND_RESTORE_BATCH:
-        return it->batch.callback_payload.len;
-    default:
-        return 0;
+    struct api_restore_element e;
+    arena_reset(r->arena);
+    r->items.count = r->items.bytes = r->sent = r->new_count = r->new_bytes = 0;
+    while (!is_full(r)) {
+        if (api_restore_spool__next(r->spool, &e, &r->err) != ERR_OK) {
+            return false;
+        }
+        if (e.end) {
+            r->at_end = true;
+            return true;
+        }
+        if (!is_skipped(r, &e) && !read_element(r, &e)) {
+            return false;
+        }
     }
+    return true;
+}
+
+/* Everything of the piece is on its way. */
+static bool is_sent(const struct restore *r)
+{
+    return r->enqueue ? r->new_count == 0 : r->sent == r->items.count;
 }
 
 /* What goes into one command: a job may have more rows than that. */
@@ -208,47 +273,73 @@ static struct command next_command(struct restore *r)
     }
     while (r->sent < r->items.count && r->sent - from < LIMIT_RESTORE_CHUNK_ITEMS &&
            bytes < LIMIT_RESTORE_CHUNK_BYTES) {
-        bytes += item_bytes(&r->items.items[r->sent++]);
+        bytes += api_restore_job__item_bytes(&r->items.items[r->sent++]);
     }
     return (struct command){.type = COMMAND_RESTORE,
                             .restore = {.items = r->items.items + from, .count = r->sent - from}};
 }
 
-/* The next piece; empty at the end. */
-static bool read_piece(struct restore *r, struct err *err)
+static bool prepare(struct restore *r)
 {
-    struct str json;
-    arena_reset(r->arena);
-    r->items.count = r->items.bytes = r->sent = r->new_count = 0;
-    while (!is_full(r) && next_element(r, &json)) {
-        if (!read_element(r, json, err)) {
-            return false;
+    return engine_op_prepare(r->call->api->config.engine, &r->op, &r->command, &r->err) == ERR_OK;
+}
+
+/* Some pieces, each encoded as it would be submitted, so that nothing is left to be refused later.
+ */
+static bool check_some(struct restore *r)
+{
+    bool good = true;
+    for (unsigned i = 0; i < CHECK_PIECES && good && !r->at_end; i++) {
+        good = read_piece(r);
+        while (good && !is_sent(r)) {
+            r->command = next_command(r);
+            good = prepare(r);
         }
-        if (arena_used_bytes(r->arena) > ARENA_BYTES_MAX / 2) {
-            (void)err_set(err, ERR_TOO_LARGE, "%s[%zu] is too large", lists[r->list].key,
-                          r->index - 1);
+    }
+    return good;
+}
+
+/* The next command: more of this piece, or of the next one; none at the end. */
+static bool prepare_next(struct restore *r)
+{
+    while (is_sent(r) && !r->at_end) {
+        if (!read_piece(r)) {
             return false;
         }
     }
-    leave_out_future(r);
-    return true;
+    r->has_command = !is_sent(r);
+    if (r->has_command) {
+        r->command = next_command(r);
+    }
+    return !r->has_command || prepare(r);
 }
 
-/* Turns */
+/* Apply */
 
-static void deliver_turn(struct msg *m);
-
-static void post_turn(struct restore *r)
+static void submit(struct restore *r)
 {
+    if (!r->has_command) {
+        reply(r);
+        return;
+    }
     r->busy = true;
-    r->msg.deliver = deliver_turn;
-    bool posted = mailbox_post(http_loop_mailbox(r->call->req->loop), &r->msg);
-    CHECK(posted);
+    engine_submit(r->call->api->config.engine, &r->op);
 }
 
-static bool at_end(const struct restore *r)
+static void retry_cb(uv_timer_t *t)
 {
-    return r->list == COUNT_OF(lists);
+    struct restore *r = t->data;
+    if (is_over(r)) {
+        drop(r);
+    } else {
+        in_pool(r, prepare, submit);
+    }
+}
+
+static void start_timer(struct restore *r, uv_timer_cb cb, uint64_t ms)
+{
+    int code = uv_timer_start(&r->timer, cb, ms, 0);
+    CHECK(code == 0); /* it is not closing */
 }
 
 static void piece_done(struct engine_op *op)
@@ -256,101 +347,45 @@ static void piece_done(struct engine_op *op)
     struct restore *r = op->data;
     struct result result;
     r->busy = false;
-    if (r->gone) {
+    if (op->err.code == ERR_OVERLOADED && r->retries++ < RETRIES_MAX) {
+        r->busy = true; /* until the timer is back */
+        start_timer(r, retry_cb, RETRY_MS);
+        return;
+    }
+    r->retries = 0;
+    r->err = op->err;
+    if (r->err.code == ERR_OK && !result_decode(buf_str(&op->result), r->arena, &result)) {
+        (void)err_set(&r->err, ERR_INTERNAL, "the answer is larger than the restore's memory");
+    } else if (r->err.code == ERR_OK && result.code != ERR_OK) {
+        (void)err_set(&r->err, result.code, STR_FMT, STR_ARG(result.message));
+    }
+    if (r->err.code == ERR_OK) {
+        r->restored += r->enqueue ? result.count : result.affected;
+        r->skipped += r->enqueue ? 0 : result.missing;
+    }
+    if (is_over(r)) {
         drop(r);
-        return;
-    }
-    if (op->err.code == ERR_OK && !result_decode(buf_str(&op->result), r->arena, &result)) {
-        (void)err_set(&op->err, ERR_INTERNAL, "the answer is larger than the request's memory");
-    } else if (op->err.code == ERR_OK && result.code != ERR_OK) {
-        (void)err_set(&op->err, result.code, STR_FMT, STR_ARG(result.message));
-    }
-    if (op->err.code != ERR_OK) {
-        struct err err = op->err;
-        fail(r, &err);
-        return;
-    }
-    r->restored += r->enqueue ? result.count : result.affected;
-    r->skipped += r->enqueue ? 0 : result.missing;
-    post_turn(r);
-}
-
-/* Everything of the piece is on its way. */
-static bool is_sent(const struct restore *r)
-{
-    return r->enqueue ? r->new_count == 0 : r->sent == r->items.count;
-}
-
-/* Look at the next piece. */
-static void check_piece(struct restore *r)
-{
-    struct err err;
-    if (!read_piece(r, &err)) {
-        fail(r, &err);
-        return;
-    }
-    while (!is_sent(r)) {
-        struct command c = next_command(r);
-        if (command_check(&c, &engine_settings(r->call->api->config.engine)->limits, &err) !=
-            ERR_OK) {
-            (void)err_wrap(&err, "in the piece that ends with %s[%zu]",
-                           lists[at_end(r) ? COUNT_OF(lists) - 1 : r->list].key, r->index);
-            fail(r, &err);
-            return;
-        }
-    }
-    post_turn(r);
-}
-
-/* Submit the next piece, or more of this one. */
-static void send_piece(struct restore *r)
-{
-    struct err err;
-    if (is_sent(r) && !read_piece(r, &err)) {
-        fail(r, &err);
-        return;
-    }
-    if (is_sent(r)) {
-        post_turn(r);
-        return;
-    }
-    struct command c = next_command(r);
-    if (engine_op_prepare(r->call->api->config.engine, &r->op, &c, &err) != ERR_OK) {
-        fail(r, &err);
-        return;
-    }
-    r->busy = true;
-    engine_submit(r->call->api->config.engine, &r->op);
-}
-
-static void turn(struct restore *r)
-{
-    if (!r->checked && at_end(r)) {
-        r->checked = true;
-        r->list = 0;
-        r->open = false;
-    }
-    if (!r->checked) {
-        check_piece(r);
-    } else if (at_end(r) && is_sent(r)) {
-        reply(r);
+    } else if (r->err.code != ERR_OK) {
+        fail(r);
     } else {
-        send_piece(r);
+        in_pool(r, prepare_next, submit);
     }
 }
 
-static void deliver_turn(struct msg *m)
+/* Check */
+
+static void checked(struct restore *r)
 {
-    struct restore *r = CONTAINER_OF(m, struct restore, msg);
-    r->busy = false;
-    if (r->gone) {
-        drop(r);
-    } else {
-        turn(r);
+    if (!r->at_end) {
+        in_pool(r, check_some, checked);
+        return;
     }
+    r->stage = STAGE_APPLY;
+    r->at_end = false;
+    r->items.count = r->sent = r->new_count = 0;
+    api_restore_spool__rewind(r->spool, r->enqueue);
+    in_pool(r, prepare_next, submit);
 }
-
-/* The request */
 
 /* What the query says */
 
@@ -359,6 +394,7 @@ enum { MODE_KEEP, MODE_ENQUEUE };
 struct restore_in {
     int mode;
     bool verify;
+    int64_t skip;
 };
 
 static const struct json_word mode_words[] = {
@@ -372,12 +408,15 @@ static const struct json_field restore_rows[] = {
               "enqueue makes new pending jobs; keep brings them back as they were, where the "
               "backup's format can."),
     JSON_BOOL(struct restore_in, verify, 0, "false restores a backup whose checksum is wrong."),
+    JSON_I64(struct restore_in, skip, 0, INT64_MAX, 0,
+             "Leave out this many jobs, counted from the first one of the backup: to go on with a "
+             "restore that was interrupted."),
 };
 static const struct restore_in restore_init = {.mode = MODE_KEEP, .verify = true};
 static const struct json_schema restore_schema =
     JSON_SCHEMA(struct restore_in, restore_rows, .init = &restore_init);
 
-/* What of the body is told; it is read below, as it comes. */
+/* What of the body is told; it is read as it comes. */
 struct body_in {
     struct str jobs;
 };
@@ -388,65 +427,112 @@ static const struct json_field body_rows[] = {
 };
 static const struct json_schema body_schema = JSON_SCHEMA(struct body_in, body_rows);
 
-static bool verify(struct restore *r, struct backup_verify *out, struct err *err)
+/* May this backup be restored, by this caller? */
+static bool may_restore(struct restore *r, struct str ns)
 {
-    const struct restore_in *in = r->call->query;
-    if (backup_verify_text(buf_str(&r->text), out, err) != ERR_OK) {
-        return false;
-    }
-    if (out->has_checksum && !out->checksum_fits && in->verify) {
-        (void)err_set(err, ERR_VALIDATION,
+    const struct backup_verify *backup = api_restore_spool__report(r->spool);
+    const struct api_call *c = r->call;
+    const struct restore_in *in = c->query;
+    err_clear(&r->err);
+    if (backup->has_checksum && !backup->checksum_fits && in->verify) {
+        (void)err_set(&r->err, ERR_VALIDATION,
                       "meta.checksum does not fit: the backup was damaged or edited; "
                       "verify=false restores it nevertheless");
-        return false;
+    } else if (ns.len > 0 && !queue_name_is_namespace(ns)) {
+        (void)err_set(&r->err, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a name",
+                      STR_ARG(ns));
+    } else if (c->ns.len > 0 && ns.len > 0 && !str_eq(ns, c->ns)) {
+        (void)err_set(&r->err, ERR_FORBIDDEN,
+                      "another namespace needs an admin of the default one");
     }
-    if (out->ns.len > 0 && !queue_name_is_namespace(out->ns)) {
-        (void)err_set(err, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a name",
-                      STR_ARG(out->ns));
-        return false;
-    }
-    return true;
+    return r->err.code == ERR_OK;
 }
 
-static void watch_body_end(struct http_request *req)
+static void ended(struct restore *r)
 {
-    struct api_call *c = req->data;
-    struct restore *r = c->data;
-    struct backup_verify report;
-    const struct restore_in *in = c->query;
-    struct err err;
-    if (!verify(r, &report, &err)) {
-        fail(r, &err);
+    const struct backup_verify *backup = api_restore_spool__report(r->spool);
+    const struct restore_in *in = r->call->query;
+    struct str ns = arena_str(r->call_arena, backup_verify_namespace(backup));
+    if (!may_restore(r, ns)) {
+        fail(r);
         return;
     }
-    r->enqueue = report.format < BACKUP_VERIFY_FORMAT || in->mode == MODE_ENQUEUE;
-    c->arena = r->call_arena;
-    struct str ns = arena_str(c->arena, report.ns);
-    c->arena = r->arena;
-    if (c->ns.len > 0 && ns.len > 0 && !str_eq(ns, c->ns)) {
-        (void)err_set(&err, ERR_FORBIDDEN, "another namespace needs an admin of the default one");
-        fail(r, &err);
-        return;
-    }
-    if (!api_backup__set_namespace(c, ns)) {
+    if (!api_backup__set_namespace(r->call, ns)) {
         UNREACHABLE("it was looked at");
     }
-    find_lists(r);
-    turn(r);
+    r->enqueue = backup->format < BACKUP_VERIFY_FORMAT || in->mode == MODE_ENQUEUE;
+    r->skip = (uint64_t)in->skip < backup->jobs ? (uint64_t)in->skip : backup->jobs;
+    r->stage = STAGE_CHECK;
+    api_restore_spool__rewind(r->spool, r->enqueue);
+    in_pool(r, check_some, checked);
+}
+
+/* Receive */
+
+static void idle_cb(uv_timer_t *t)
+{
+    struct restore *r = t->data;
+    if (!r->busy) {
+        (void)err_set(&r->err, ERR_VALIDATION, "no byte of the backup came for %d s",
+                      IDLE_MS / 1000);
+        fail(r);
+    } else {
+        start_timer(r, idle_cb, IDLE_MS);
+    }
+}
+
+static bool write_some(struct restore *r)
+{
+    return api_restore_spool__append(r->spool, buf_str(&r->writing), &r->err) == ERR_OK;
+}
+
+static bool check_end(struct restore *r)
+{
+    return api_restore_spool__end(r->spool, &r->err) == ERR_OK;
+}
+
+static void receive_on(struct restore *r);
+
+static void wrote(struct restore *r)
+{
+    http_request_consume(r->call->req, r->writing.len);
+    buf_clear(&r->writing);
+    receive_on(r);
+}
+
+static void receive_on(struct restore *r)
+{
+    if (r->arriving.len > 0) {
+        struct buf empty = r->writing;
+        r->writing = r->arriving;
+        r->arriving = empty;
+        in_pool(r, write_some, wrote);
+    } else if (r->body_ended) {
+        int code = uv_timer_stop(&r->timer);
+        CHECK(code == 0);
+        in_pool(r, check_end, ended);
+    }
 }
 
 static void watch_body(struct http_request *req, struct str bytes)
 {
     struct api_call *c = req->data;
     struct restore *r = c->data;
-    struct err err;
-    buf_add_str(&r->text, bytes);
-    if (r->text.overflow) {
-        (void)err_set(&err, ERR_TOO_LARGE, "a backup may have %zu bytes", BODY_BYTES_MAX);
-        fail(r, &err);
-        return;
+    buf_add_str(&r->arriving, bytes); /* bounded by body_window_bytes: what is not consumed */
+    start_timer(r, idle_cb, IDLE_MS);
+    if (!r->busy) {
+        receive_on(r);
     }
-    http_request_consume(req, bytes.len);
+}
+
+static void watch_body_end(struct http_request *req)
+{
+    struct api_call *c = req->data;
+    struct restore *r = c->data;
+    r->body_ended = true;
+    if (!r->busy) {
+        receive_on(r);
+    }
 }
 
 static void watch_gone(struct http_request *req)
@@ -464,18 +550,37 @@ static const struct http_watch restore_watch = {
 
 static void handle_restore(struct api_call *c)
 {
+    const struct engine_config *settings = engine_settings(c->api->config.engine);
+    struct api_restore_spool *spool;
+    struct err err;
+    if (atomic_exchange(&c->api->restoring, true)) {
+        api_call__fail(c, ERR_CONFLICT, "another restore is running; try again when it is done");
+        return;
+    }
+    spool = api_restore_spool__open(settings->data_dir, settings->node.free_bytes_min, &err);
+    if (spool == NULL) {
+        atomic_store(&c->api->restoring, false);
+        api_call__fail_err(c, &err);
+        return;
+    }
     struct restore *r = calloc(1, sizeof *r);
     CHECK(r != NULL);
     r->call = c;
     c->data = r;
+    r->spool = spool;
     r->call_arena = c->arena;
     r->arena = arena_new(ARENA_BYTES_MAX);
     c->arena = r->arena;
-    buf_init(&r->text, BODY_BYTES_MAX);
+    buf_init(&r->arriving, SIZE_MAX);
+    buf_init(&r->writing, SIZE_MAX);
     engine_op_init(&r->op);
     r->op.done = piece_done;
     r->op.data = r;
     r->op.reply_to = http_loop_mailbox(c->req->loop);
+    int code = uv_timer_init(http_loop_uv(c->req->loop), &r->timer);
+    CHECK(code == 0);
+    r->timer.data = r->work.data = r;
+    start_timer(r, idle_cb, IDLE_MS);
     c->req->on = &restore_watch;
     http_request_stream(c->req);
 }

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
-#include "api/api_chain_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
+#include "svc/svc_chain.h"
+#include "svc/svc_names.h"
 
 /* Rows */
 
@@ -250,8 +251,9 @@ static bool read_basics(struct api_call *c, const struct job_in *in, struct job 
     j->retry_max_ms = in->retry_max_delay_ms;
     j->tags = in->tags;
     j->checkpoint = in->checkpoint;
-    return api_names__internal(c, "queue", in->queue, &j->queue, err) &&
-           api_chain__adopt(c, in->chain_config, &j->chain_config, err);
+    struct svc_caller who = api_call__caller(c);
+    return svc_names_internal(&who, "queue", in->queue, &j->queue, err) == ERR_OK &&
+           svc_chain_adopt(&who, in->chain_config, &j->chain_config, err) == ERR_OK;
 }
 
 static void read_times(const struct job_in *in, struct job *j)
@@ -298,6 +300,13 @@ static bool read_job(struct api_call *c, const struct job_in *in, struct job *j,
            (in->restore == NULL || read_waits(c, in->restore, &j->waits_for, err));
 }
 
+/* Kept whatever their ids say: a clock that was wrong is no reason to lose them. */
+static bool has_id(enum command_restore_kind kind)
+{
+    return kind == COMMAND_RESTORE_JOB || kind == COMMAND_RESTORE_BATCH ||
+           kind == COMMAND_RESTORE_SCHEDULE || kind == COMMAND_RESTORE_POLICY;
+}
+
 static struct command_restore_item *add_item(struct api_restore_list *list,
                                              enum command_restore_kind kind, size_t bytes)
 {
@@ -307,7 +316,7 @@ static struct command_restore_item *add_item(struct api_restore_list *list,
         CHECK(list->items != NULL);
     }
     struct command_restore_item *it = &list->items[list->count++];
-    *it = (struct command_restore_item){.kind = kind};
+    *it = (struct command_restore_item){.kind = kind, .any_id = has_id(kind)};
     list->bytes += bytes;
     return it;
 }
@@ -375,6 +384,26 @@ static bool add_job(struct api_call *c, struct str json, struct api_restore_list
     return true;
 }
 
+size_t api_restore_job__item_bytes(const struct command_restore_item *it)
+{
+    const struct job *j = &it->job;
+    switch ((int)it->kind) {
+    case COMMAND_RESTORE_JOB:
+        return j->payload.len + j->result.len + j->checkpoint.len + j->chain_config.len +
+               j->tags.len + j->progress.len + j->waits_for.len;
+    case COMMAND_RESTORE_ERROR:
+        return it->error.error.len + it->error.backtrace.len;
+    case COMMAND_RESTORE_ITERATION:
+        return it->iteration.checkpoint.len + it->iteration.result.len;
+    case COMMAND_RESTORE_SCHEDULE:
+        return it->schedule.payload.len;
+    case COMMAND_RESTORE_BATCH:
+        return it->batch.callback_payload.len;
+    default:
+        return 0;
+    }
+}
+
 bool api_restore_job__read_new(struct api_call *c, struct str json, struct command_new *out,
                                struct err *err)
 {
@@ -390,6 +419,7 @@ struct record_in {
     struct str id, name, queue, cron, timezone, payload, unique_key, tags;
     struct str callback_queue, callback_payload;
     bool paused, enabled, sealed;
+    bool all_namespaces; /* older backups have it not, and meant all */
     int64_t max_concurrency, rate_limit, rate_window_ms, failed, max_retries, priority;
     int64_t total, pending, succeeded;
     struct wall created_at, updated_at, last_run, next_run, finished_at;
@@ -441,13 +471,16 @@ static const struct json_field record_rows[] = {
     TEXT(mode, LIMIT_NAME_BYTES),
     TEXT(tag_key, LIMIT_TAG_KEY_BYTES),
     TEXT(tag_value, LIMIT_TAG_VALUE_BYTES),
+    FLAG(all_namespaces),
 };
 #undef TEXT
 #undef NUMBER
 #undef MOMENT
 #undef FLAG
 #undef VALUE
-static const struct json_schema record_schema = JSON_SCHEMA(struct record_in, record_rows);
+static const struct record_in record_init = {.all_namespaces = true};
+static const struct json_schema record_schema =
+    JSON_SCHEMA(struct record_in, record_rows, .init = &record_init);
 
 static bool add_queue(struct api_call *c, const struct record_in *in, struct api_restore_list *list,
                       struct err *err)
@@ -544,6 +577,7 @@ static bool add_policy(struct api_call *c, const struct record_in *in,
 {
     struct command_restore_item *it = add_item(list, COMMAND_RESTORE_POLICY, 4096);
     it->policy = (struct store_policy){.ns = c->ns,
+                                       .all_namespaces = c->ns.len == 0 && in->all_namespaces,
                                        .name = in->name,
                                        .tag_key = in->tag_key,
                                        .tag_value = in->tag_value,

@@ -18,6 +18,7 @@ enum {
     PAGE_MAX = 1000,
     WORDS_MAX = 500,
     CURSOR_MAX = 128, /* bytes of one that we could have made, and more */
+    SHOWN_MAX = 64,   /* of an unknown member's name */
     ANSWER_BYTES_MAX = 256 << 20,
 };
 
@@ -77,6 +78,37 @@ const struct json_schema api_search__schema =
     JSON_SCHEMA(struct api_search_in, search_rows, JSON_SET(struct api_search_in, set));
 
 /* The filter */
+
+static bool is_member(struct json_value key)
+{
+    for (size_t i = 0; i < COUNT_OF(search_rows); i++) {
+        if (json_value_text_eq(key, str_from(search_rows[i].name, search_rows[i].name_len))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool api_search__members_known(struct str json, struct err *err)
+{
+    struct json_scan scan = json_scan_from(json);
+    struct json_value key;
+    struct json_value value;
+    if (json_scan_peek(&scan) != JSON_TYPE_OBJECT || !json_scan_enter_object(&scan)) {
+        return true; /* what else it may be is the decoder's to say */
+    }
+    while (json_scan_next_key(&scan, &key)) {
+        if (!is_member(key)) {
+            (void)err_set(err, ERR_VALIDATION, "unknown member " STR_FMT,
+                          STR_ARG(str_at_most(key.text, SHOWN_MAX)));
+            return false;
+        }
+        if (!json_scan_value(&scan, &value)) {
+            return true; /* not JSON: likewise */
+        }
+    }
+    return true;
+}
 
 static bool is_present(const struct api_search_in *in, unsigned row)
 {
@@ -371,12 +403,18 @@ static void search(struct api_call *c, const struct api_search_in *in)
                                         : (uint32_t)in->limit,
     };
     c->data = s;
+    c->ask_kind = view_search_kind(&s->filter);
     api_call__ask(c, run_search, api_call__reply_asked);
 }
 
 static void handle_search(struct api_call *c)
 {
-    search(c, c->in);
+    struct err err;
+    if (api_search__members_known(c->req->body, &err)) {
+        search(c, c->in);
+    } else {
+        api_call__fail_err(c, &err);
+    }
 }
 
 /* Dead jobs, asked for by query parameters */
@@ -414,7 +452,7 @@ static bool join_tags(struct api_call *c, struct api_search_in *in)
 {
     struct buf json;
     bool good = true;
-    api_call__buf(&json);
+    api_call__buf(c, &json);
     struct json_write w = json_write_to(&json);
     json_write_object(&w);
     for (size_t i = 0; i < in->tag_count && good; i++) {
@@ -429,8 +467,8 @@ static bool join_tags(struct api_call *c, struct api_search_in *in)
     }
     json_write_end(&w);
     json_write_finish(&w);
-    in->tags = in->tag_count > 0 ? arena_str(c->arena, buf_str(&json)) : STR_EMPTY;
-    buf_deinit(&json);
+    struct str tags = api_call__keep(c, &json);
+    in->tags = in->tag_count > 0 ? tags : STR_EMPTY;
     return good;
 }
 
@@ -508,6 +546,7 @@ static void handle_words(struct api_call *c)
     *words = (struct view_words){.ns = c->ns, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
     c->ask_text = true;
+    c->ask_kind = VIEW_KIND_TEXTS; /* what no word matches is looked for in every text */
     api_call__ask(c, run_words, api_call__reply_asked);
 }
 

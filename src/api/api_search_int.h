@@ -30,6 +30,10 @@ struct api_search_in {
 
 extern const struct json_schema api_search__schema;
 
+/* Refuse a member that no search has, by name: passed over, a misspelt condition would mean every
+ * job. The text is a JSON object, or nothing. */
+ATTR_NODISCARD bool api_search__members_known(struct str json, struct err *err);
+
 /* Fill the filter, for the caller's namespace; everything is in the call's arena. False, with err,
  * when a member makes no sense or the caller may not name the queue. */
 ATTR_NODISCARD bool api_search__filter(struct api_call *c, const struct api_search_in *in,

@@ -123,6 +123,26 @@ static void write_snapshot(struct json_write *w, const struct node_status *n)
     json_write_end(w);
 }
 
+static void write_space(struct json_write *w, const struct engine_space_status *s)
+{
+    static const char *const levels[] = {
+        [ENGINE_SPACE_FINE] = "ok",
+        [ENGINE_SPACE_LOW] = "low",
+        [ENGINE_SPACE_FULL] = "full",
+    };
+    struct err err = {0};
+    (void)engine_space_reason(s, &err);
+    api_document__object(w, "space");
+    text(w, "level", levels[s->level]);
+    text(w, "reason", err.msg);
+    number(w, "free_bytes", s->seen.free_bytes);
+    number(w, "needed_bytes", engine_space_low_mark(&s->seen));
+    number(w, "reserve_bytes", s->reserve_bytes);
+    number(w, "log_memory_bytes", s->seen.log_bytes);
+    number(w, "log_memory_max_bytes", s->seen.log_bytes_max);
+    json_write_end(w);
+}
+
 /* Clients look for both objects. Nothing is ever dropped and there is no queue of updates: what
  * waits is a set of jobs, each once, however often it changed. */
 static void write_mirror(struct json_write *w, const struct api_numbers *v)
@@ -159,7 +179,7 @@ static void write_nodes(struct json_write *w, const struct api_numbers *v)
     api_document__text(w, "http_url", str_from_z(v->http_url));
     api_document__bool(w, "voter", true);
     text(w, "role", v->engine.node.role);
-    text(w, "status", v->engine.node.low_space ? "degraded" : "healthy");
+    text(w, "status", v->engine.space.level != ENGINE_SPACE_FINE ? "degraded" : "healthy");
     api_document__bool(w, "self", true);
     json_write_end(w);
     json_write_end(w);
@@ -192,6 +212,7 @@ void api_status__write(struct json_write *w, const struct api_numbers *v)
     write_raft(w, v);
     write_pipeline(w, v);
     write_snapshot(w, &v->engine.node);
+    write_space(w, &v->engine.space);
     write_mirror(w, v);
     write_nodes(w, v);
     write_groups(w, v);

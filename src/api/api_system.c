@@ -23,10 +23,11 @@ static void say_healthy(struct api_call *c, const struct api_numbers *v)
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
 static void say_ready(struct api_call *c, const struct api_numbers *v)
 {
+    struct err err;
     if (v->engine.node.leader_id == 0) {
         api_call__fail(c, ERR_UNHEALTHY, "no leader is known");
-    } else if (v->engine.node.low_space) {
-        api_call__fail(c, ERR_UNHEALTHY, "%s", err_text(ERR_NO_SPACE));
+    } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
+        api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
     } else {
         say_healthy(c, v);
     }
@@ -86,9 +87,14 @@ static void handle_cluster_status(struct api_call *c)
 static void write_metrics(struct api_call *c, const struct api_numbers *v)
 {
     struct buf text;
-    api_call__buf(&text);
+    api_call__buf(c, &text);
     api_metrics__write(c->api->metrics, v, c->route, &text);
-    api_call__reply_type(c, 200, STR("text/plain; version=0.0.4; charset=utf-8"), buf_str(&text));
+    if (text.overflow) {
+        api_call__fail_memory(c, buf_error(&text));
+    } else {
+        api_call__reply_type(c, 200, STR("text/plain; version=0.0.4; charset=utf-8"),
+                             buf_str(&text));
+    }
     buf_deinit(&text);
 }
 
@@ -193,7 +199,7 @@ static void write_workers(struct api_call *c, const struct api_numbers *v)
         api_call__fail(c, ERR_INTERNAL, "there are more workers than an answer can hold");
         return;
     }
-    api_call__buf(&queues);
+    api_call__buf(c, &queues);
     struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < v->worker_row_count; i++) {

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "core/queue_name.h"
 #include "store/store_record.h"
+#include "webhook/webhook_url.h"
 
 enum { RETRY_LIMIT = 3 };
 
@@ -28,7 +29,7 @@ static const struct json_field webhook_rows[] = {
     JSON_STR(struct webhook_in, id, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
              "Its name; made when it is left out. One that exists is replaced."),
     JSON_STR(struct webhook_in, url, 0, LIMIT_WEBHOOK_URL_BYTES, JSON_INSISTED,
-             "Where events are posted to.", .told_pattern = "^https?://[^ ]*$"),
+             "Where events are posted to.", .told_pattern = "^https?://[^ /?#][^ ]*$"),
     JSON_STRS(struct webhook_in, events, event_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
               "Types of events, also with job. in front, * and ?; all of them by default."),
     JSON_STR(struct webhook_in, secret, 0, LIMIT_WEBHOOK_SECRET_BYTES, 0,
@@ -160,8 +161,8 @@ static bool join_events(struct api_call *c, const struct webhook_in *in, struct 
         }
         buf_add_str(&lines, pattern);
     }
-    *out = in->event_count == 0 ? STR("*") : arena_str(c->arena, buf_str(&lines));
-    buf_deinit(&lines);
+    struct str kept = api_call__keep(c, &lines);
+    *out = in->event_count == 0 ? STR("*") : kept;
     return ok && out->len > 0;
 }
 
@@ -192,7 +193,9 @@ static void handle_put(struct api_call *c)
         .retry_limit = in->retry_limit > 0 ? (uint32_t)in->retry_limit : RETRY_LIMIT,
         .enabled = in->enabled};
     put->keep_secret = str_eq(in->secret, MASKED);
-    if (!join_events(c, in, &put->webhook.events)) {
+    if (webhook_url_check(c->api->config.webhook_guard, in->url, &err) != ERR_OK) {
+        api_call__fail_err(c, &err);
+    } else if (!join_events(c, in, &put->webhook.events)) {
         api_call__fail(c, ERR_WEBHOOK, "events: a type is empty or has control characters");
     } else if (!api_names__internal(c, "id", in->id, &put->id, &err)) {
         api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);

@@ -1,6 +1,5 @@
 #include "backup/backup_verify.h"
 
-#include "base/crc32c.h"
 #include "json/json_scan.h"
 
 void backup_verify_checksum(uint32_t crc, char out[BACKUP_VERIFY_CHECKSUM_BYTES])
@@ -13,20 +12,8 @@ void backup_verify_checksum(uint32_t crc, char out[BACKUP_VERIFY_CHECKSUM_BYTES]
     }
 }
 
-static uint64_t count_elements(struct json_value array)
-{
-    struct json_scan s = json_scan_from(array.text);
-    struct json_value element;
-    uint64_t count = 0;
-    bool entered = json_scan_enter_array(&s);
-    while (entered && json_scan_next_element(&s) && json_scan_value(&s, &element)) {
-        count++;
-    }
-    return count;
-}
-
-/* Format and checksum; prefix is everything in front of the member. */
-static enum err_code read_meta(struct json_value meta, struct str prefix, struct backup_verify *out,
+/* Format and checksum; crc is that of everything in front of the member. */
+static enum err_code read_meta(struct json_value meta, uint32_t crc, struct backup_verify *out,
                                struct err *err)
 {
     struct json_value v;
@@ -45,7 +32,7 @@ static enum err_code read_meta(struct json_value meta, struct str prefix, struct
                        (long long)out->format, BACKUP_VERIFY_FORMAT);
     }
     if (json_scan_member(meta.text, STR("checksum"), &v) && v.type == JSON_TYPE_STRING) {
-        backup_verify_checksum(crc32c_update(0, prefix.ptr, prefix.len), checksum);
+        backup_verify_checksum(crc, checksum);
         out->has_checksum = true;
         out->checksum_fits = json_value_text_eq(v, str_from(checksum, sizeof checksum));
     }
@@ -53,7 +40,7 @@ static enum err_code read_meta(struct json_value meta, struct str prefix, struct
 }
 
 /* Where a list of the backup is counted; NULL when the member is none. */
-static uint64_t *counter_of(struct backup_verify *out, struct json_value key)
+static uint64_t *counter_of(struct backup_verify *out, const struct backup_reader *r)
 {
     const struct {
         struct str name;
@@ -63,41 +50,90 @@ static uint64_t *counter_of(struct backup_verify *out, struct json_value key)
                  {STR("schedules"), &out->schedules},
                  {STR("batches"), &out->batches}};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
-        if (json_value_text_eq(key, lists[i].name)) {
+        if (backup_reader_is_key(r, lists[i].name)) {
             return lists[i].count;
         }
     }
     return NULL;
 }
 
-enum err_code backup_verify_text(struct str text, struct backup_verify *out, struct err *err)
+static enum err_code read_member(struct backup_verify *v, const struct backup_reader *r,
+                                 struct err *err)
 {
-    struct json_scan s = json_scan_from(text);
-    struct json_value key;
-    struct json_value value;
-    bool has_jobs = false;
-    *out = (struct backup_verify){.format = 1};
-    if (json_scan_check(text, err) != ERR_OK) {
+    struct json_value value = backup_reader_value(r);
+    if (counter_of(v, r) != NULL) {
+        return err_set(err, ERR_VALIDATION, STR_FMT " is not an array", STR_ARG(buf_str(&r->key)));
+    }
+    if (backup_reader_is_key(r, STR("meta"))) {
+        return read_meta(value, r->crc, v, err);
+    }
+    if (backup_reader_is_key(r, STR("namespace")) && value.type == JSON_TYPE_STRING) {
+        struct str ns = str_at_most(str_from(value.text.ptr + 1, value.text.len - 2), sizeof v->ns);
+        v->ns_len = ns.len;
+        if (ns.len > 0) {
+            memcpy(v->ns, ns.ptr, ns.len);
+        }
+    }
+    return ERR_OK;
+}
+
+void backup_verify_begin(struct backup_verify *v)
+{
+    *v = (struct backup_verify){.format = 1};
+}
+
+enum err_code backup_verify_event(struct backup_verify *v, const struct backup_reader *r,
+                                  enum backup_reader_event event, struct err *err)
+{
+    switch (event) {
+    case BACKUP_READER_MEMBER:
+        return read_member(v, r, err);
+    case BACKUP_READER_LIST:
+        v->counter = counter_of(v, r);
+        if (v->counter != NULL) {
+            *v->counter = 0; /* of several the last one counts */
+            v->has_jobs = v->has_jobs || v->counter == &v->jobs;
+        } else if (backup_reader_is_key(r, STR("meta"))) {
+            return err_set(err, ERR_VALIDATION, "meta is not an object");
+        }
+        return ERR_OK;
+    case BACKUP_READER_ELEMENT:
+        if (v->counter != NULL) {
+            ++*v->counter;
+        }
+        return ERR_OK;
+    case BACKUP_READER_ERROR:
+        return err->code;
+    case BACKUP_READER_MORE:
+    case BACKUP_READER_LIST_END:
+        break;
+    }
+    return ERR_OK;
+}
+
+enum err_code backup_verify_end(const struct backup_verify *v, const struct backup_reader *r,
+                                struct err *err)
+{
+    if (backup_reader_finish(r, err) != ERR_OK) {
         return err->code;
     }
-    if (!json_scan_enter_object(&s)) {
-        return err_set(err, ERR_VALIDATION, "a backup is an object");
+    return v->has_jobs ? ERR_OK : err_set(err, ERR_VALIDATION, "jobs is required");
+}
+
+enum err_code backup_verify_text(struct str text, struct backup_verify *out, struct err *err)
+{
+    struct backup_reader r;
+    enum backup_reader_event event;
+    enum err_code code = ERR_OK;
+    backup_reader_init(&r, BACKUP_VERIFY_TEXT_BYTES);
+    backup_verify_begin(out);
+    do {
+        event = backup_reader_next(&r, &text, err);
+        code = backup_verify_event(out, &r, event, err);
+    } while (code == ERR_OK && event != BACKUP_READER_MORE);
+    if (code == ERR_OK) {
+        code = backup_verify_end(out, &r, err);
     }
-    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
-        uint64_t *counter = counter_of(out, key);
-        if (counter != NULL && value.type != JSON_TYPE_ARRAY) {
-            return err_set(err, ERR_VALIDATION, STR_FMT " is not an array", STR_ARG(key.text));
-        }
-        if (counter != NULL) {
-            *counter = count_elements(value);
-            has_jobs = has_jobs || counter == &out->jobs;
-        } else if (json_value_text_eq(key, STR("namespace")) && value.type == JSON_TYPE_STRING) {
-            out->ns = str_from(value.text.ptr + 1, value.text.len - 2);
-        } else if (json_value_text_eq(key, STR("meta")) &&
-                   read_meta(value, str_from(text.ptr, (size_t)(key.text.ptr - text.ptr)), out,
-                             err) != ERR_OK) {
-            return err->code;
-        }
-    }
-    return has_jobs ? ERR_OK : err_set(err, ERR_VALIDATION, "jobs is required");
+    backup_reader_deinit(&r);
+    return code;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/fault.h"
 
 /* AddressSanitizer sees one allocation per call instead of one per block, so that running over the
  * end of a piece is found. */
@@ -21,16 +22,23 @@ struct arena_block {
 
 struct arena *arena_new(size_t limit_bytes)
 {
+    return arena_new_budget(limit_bytes, NULL);
+}
+
+struct arena *arena_new_budget(size_t limit_bytes, struct budget *budget)
+{
     struct arena *a = calloc(1, sizeof *a);
     CHECK(a != NULL);
     a->limit_bytes = a->left_bytes = limit_bytes;
+    a->budget = budget;
     return a;
 }
 
-static void blocks_free(struct arena_block *b)
+static void blocks_free(struct arena *a, struct arena_block *b)
 {
     while (b != NULL) {
         struct arena_block *next = b->next;
+        budget_give(a->budget, b->cap);
         free(b);
         b = next;
     }
@@ -39,7 +47,7 @@ static void blocks_free(struct arena_block *b)
 void arena_free(struct arena *a)
 {
     if (a != NULL) {
-        blocks_free(a->blocks);
+        blocks_free(a, a->blocks);
         free(a);
     }
 }
@@ -62,32 +70,113 @@ void arena_reset(struct arena *a)
 {
     struct arena_block *b = a->blocks;
     if (b != NULL) {
-        blocks_free(b->next);
+        blocks_free(a, b->next);
         b->next = NULL;
     }
     /* A block made for one large piece is not worth keeping. */
     if (b != NULL && b->cap > ARENA_BLOCK_BYTES) {
-        blocks_free(b);
+        blocks_free(a, b);
         b = NULL;
     }
     use_block(a, b);
     a->left_bytes = a->limit_bytes;
+    a->error = ERR_OK;
+    a->owed = false;
+}
+
+/* The first reason is the one that is told. */
+void arena_spoil(struct arena *a, enum err_code why)
+{
+    if (a->error == ERR_OK) {
+        a->error = why;
+    }
+}
+
+/* May so much be given? */
+static bool is_within(struct arena *a, size_t size)
+{
+    if (a->owed) {
+        return true;
+    }
+    if (size > a->left_bytes || (a->budget != NULL && FAULT(ARENA))) {
+        arena_spoil(a, ERR_TOO_LARGE);
+        return false;
+    }
+    return true;
+}
+
+static size_t block_cap(size_t size, size_t align)
+{
+    CHECK(size <= SIZE_MAX / 2);
+    size_t need = size + align;
+    return need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
+}
+
+/* A block of this size, which is paid for. */
+static void add_block(struct arena *a, size_t cap)
+{
+    struct arena_block *b = malloc(sizeof *b + cap);
+    CHECK(b != NULL);
+    *b = (struct arena_block){.next = a->blocks, .cap = cap};
+    use_block(a, b);
+}
+
+static bool has_room(const struct arena *a, size_t size, size_t align)
+{
+    size_t gap = -(uintptr_t)a->at & (align - 1);
+    size_t room = (size_t)(a->end - a->at);
+    return a->at != NULL && gap <= room && size <= room - gap;
+}
+
+/* From the newest block, which has room for it. */
+static void *cut_piece(struct arena *a, size_t size, size_t align)
+{
+    char *piece = a->at + (-(uintptr_t)a->at & (align - 1));
+    a->at = piece + size;
+    a->left_bytes -= size < a->left_bytes ? size : a->left_bytes;
+    return piece;
 }
 
 void *arena_alloc_slow(struct arena *a, size_t size, size_t align)
 {
     CHECK(align > 0);
     CHECK((align & (align - 1)) == 0);
-    if (size > a->left_bytes) {
+    if (a->owed) {
+        return arena_need(a, size, align);
+    }
+    if (!is_within(a, size)) {
         return NULL;
     }
-    size_t need = size + align;
-    size_t cap = need > ARENA_BLOCK_BYTES ? need : ARENA_BLOCK_BYTES;
-    struct arena_block *b = malloc(sizeof *b + cap);
-    CHECK(b != NULL);
-    *b = (struct arena_block){.next = a->blocks, .cap = cap};
-    use_block(a, b);
-    return arena_alloc(a, size, align);
+    if (!has_room(a, size, align)) {
+        size_t cap = block_cap(size, align);
+        if (!budget_take(a->budget, cap)) {
+            arena_spoil(a, ERR_OVERLOADED);
+            return NULL;
+        }
+        add_block(a, cap);
+    }
+    return cut_piece(a, size, align);
+}
+
+void *arena_need(struct arena *a, size_t size, size_t align)
+{
+    (void)is_within(a, size);
+    if (!has_room(a, size, align)) {
+        size_t cap = block_cap(size, align);
+        if (a->owed || a->error != ERR_OK) {
+            budget_force(a->budget, cap);
+        } else if (!budget_take(a->budget, cap)) {
+            arena_spoil(a, ERR_OVERLOADED);
+            budget_force(a->budget, cap);
+        }
+        add_block(a, cap);
+    }
+    return cut_piece(a, size, align);
+}
+
+void arena_owe(struct arena *a)
+{
+    a->owed = true;
 }
 
 struct str arena_str(struct arena *a, struct str s)

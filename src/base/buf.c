@@ -21,12 +21,31 @@ void buf_init_room(struct buf *b, size_t limit_bytes, void *room, size_t room_by
                       .borrowed = true};
 }
 
+void buf_set_budget(struct buf *b, struct budget *budget)
+{
+    CHECK(b->len == 0);
+    CHECK(b->borrowed || b->ptr == NULL);
+    b->budget = budget;
+}
+
+/* What is counted in the budget. */
+static size_t owned_bytes(const struct buf *b)
+{
+    return b->borrowed ? 0 : b->cap;
+}
+
+static void forget(struct buf *b)
+{
+    *b = (struct buf){.limit_bytes = b->limit_bytes, .budget = b->budget};
+}
+
 void buf_deinit(struct buf *b)
 {
+    budget_give(b->budget, owned_bytes(b));
     if (!b->borrowed) {
         free(b->ptr);
     }
-    buf_init(b, b->limit_bytes);
+    forget(b);
 }
 
 /* The content in memory of its own, with room for cap bytes. */
@@ -55,6 +74,12 @@ char *buf_grow(struct buf *b, size_t n)
         }
         if (cap > b->limit_bytes) {
             cap = b->limit_bytes;
+        }
+        if (b->owed) {
+            budget_force(b->budget, cap - owned_bytes(b));
+        } else if (!budget_take(b->budget, cap - owned_bytes(b))) {
+            b->overflow = b->refused = true;
+            return NULL;
         }
         own(b, cap);
     }
@@ -87,8 +112,21 @@ char *buf_take(struct buf *b)
 {
     if (b->borrowed) {
         own(b, b->cap);
+    } else {
+        budget_give(b->budget, b->cap);
     }
     char *ptr = b->ptr;
-    buf_init(b, b->limit_bytes);
+    forget(b);
+    return ptr;
+}
+
+char *buf_hand_over(struct buf *b, size_t *out_cap)
+{
+    if (b->borrowed) {
+        return NULL;
+    }
+    char *ptr = b->ptr;
+    *out_cap = b->cap;
+    forget(b);
     return ptr;
 }

@@ -1,9 +1,9 @@
 /*
- * Build: which release, commit and date this program is of. The build says it; one by hand does
- * not.
+ * Build: the version, commit and date of this program. tools/version.py writes them from the file
+ * VERSION and the git folder. Tests and benches have the version alone.
  */
 #pragma once
 
-extern const char build_release[]; /* "dev" when nobody said */
-extern const char build_commit[];  /* "unknown" */
-extern const char build_date[];    /* "unknown" */
+extern const char build_release[]; /* "0.3.0" */
+extern const char build_commit[];  /* "unknown" without a git folder */
+extern const char build_date[];    /* "2026-01-31T12:00:00Z": of the commit or SOURCE_DATE_EPOCH */

@@ -6,17 +6,33 @@
 
 /* How often the point may still be passed before it fails; 0 is "never fails". */
 static atomic_uint left[FAULT_COUNT];
+static atomic_uint_fast64_t values[FAULT_COUNT];
 
 void fault_arm(enum fault point, unsigned nth)
 {
     CHECK(point < FAULT_COUNT);
+    atomic_store(&values[point], 0);
     atomic_store(&left[point], nth);
+}
+
+void fault_arm_value(enum fault point, uint64_t value)
+{
+    CHECK(point < FAULT_COUNT);
+    atomic_store(&values[point], value);
+    atomic_store(&left[point], 1);
+}
+
+uint64_t fault_value(enum fault point)
+{
+    CHECK(point < FAULT_COUNT);
+    return atomic_load(&values[point]);
 }
 
 void fault_reset(void)
 {
     for (unsigned i = 0; i < FAULT_COUNT; i++) {
         atomic_store(&left[i], 0);
+        atomic_store(&values[i], 0);
     }
 }
 

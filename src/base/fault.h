@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #define FAULT_LIST(X)                                                                              \
     X(DISK_WRITE)       /* a write to a log segment gives EIO */                                   \
@@ -15,11 +16,12 @@
     X(DISK_WRITE_FULL)  /* a write to a log segment gives ENOSPC */                                \
     X(DISK_FLUSH)       /* a flush of a log segment gives EIO */                                   \
     X(DISK_FLUSH_DIR)   /* a flush of a folder gives EIO */                                        \
-    X(DISK_SPACE_LOW)   /* the free-space check finds too little */                                \
+    X(DISK_SPACE_LOW)   /* the free-space check finds the armed value */                           \
     X(DISK_META_WRITE)  /* writing the term and vote file fails */                                 \
     X(KV_COMMIT)        /* a write batch is refused by the store */                                \
     X(KV_READ)          /* reading a value or walking the store gives EIO */                       \
-    X(KV_CHECKPOINT)    /* a checkpoint cannot be made */
+    X(KV_CHECKPOINT)    /* a checkpoint cannot be made */                                          \
+    X(ARENA)            /* the memory of a request is exhausted */
 
 enum fault {
 #define FAULT_ENUM(name) FAULT_##name,
@@ -30,6 +32,9 @@ enum fault {
 
 /* From the nth passing on, counted from 1, the point fails; 0 disarms it. */
 void fault_arm(enum fault point, unsigned nth);
+/* The same at once, with a number for points that report one; 0 unless armed this way. */
+void fault_arm_value(enum fault point, uint64_t value);
+uint64_t fault_value(enum fault point);
 void fault_reset(void);
 bool fault_passes(enum fault point);
 

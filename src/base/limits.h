@@ -58,9 +58,13 @@ enum {
     LIMIT_WEBHOOK_SECRET_BYTES = 1024,       /* keys of HMAC-SHA256 gain nothing past 64 */
     LIMIT_WEBHOOK_ERROR_BYTES  = 256,        /* what went wrong last: one line */
     LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
+    LIMIT_WORKERS            = 10000,        /* rows of workers: with the next, 50 MB */
+    LIMIT_WORKER_QUEUES_BYTES = 4096,        /* of the names of queues in a row, as JSON; the first that fit are kept */
     LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
     LIMIT_STEP_DOCS          = 5000,         /* documents that one step of a purge, clear or delete looks at, for the same reason */
+    LIMIT_STEP_BYTES         = 16 << 20,     /* read and written by one entry, when the rest goes into the next: some 20 ms */
+    LIMIT_OLD_STEP_BYTES     = 1 << 30,      /* the same for entries of version 1: more could not be applied when they were made */
 
     /* the pipeline */
     LIMIT_ENTRY_OPS          = 1024,         /* operations per log entry */
@@ -80,5 +84,19 @@ enum {
     LIMIT_FEED_IDS           = 4 << 20,      /* changed jobs that wait to be copied: 160 MB; beyond, compare */
     LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
+    LIMIT_RESERVE_BYTES      = 128 << 20,    /* of the disk, for when it is nearly full: acks and deletions for a while */
+
+    /* What one entry can come to, in bytes that it reads and writes. Nothing begins once
+     * LIMIT_STEP_BYTES are reached, and whatever goes on looks after each job; so it is that, and
+     * one job or one command that is not cut: an enqueue. */
+    LIMIT_DOC_BYTES          = LIMIT_OP_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + LIMIT_REASON_BYTES + 4096, /* as it was made; result, checkpoint, progress, reason, names and numbers */
+    LIMIT_BATCH_COST_BYTES   = 2 * LIMIT_OP_BYTES + 4096, /* its record, and the callback with the same payload */
+    LIMIT_JOB_COST_BYTES     = 2 * LIMIT_DOC_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES + 3 * LIMIT_RESULT_BYTES + 6 * LIMIT_ERROR_BYTES + LIMIT_BATCH_COST_BYTES + 65536, /* read and written; an iteration; an error; the next of its chain: config, payload, result, the error as JSON; its batch; events */
+    LIMIT_ENQUEUE_COST_BYTES = LIMIT_OP_BYTES + LIMIT_ENQUEUE_BATCH * 4096 + LIMIT_BATCH_COST_BYTES, /* documents as they were sent; of each job ids, times, event and lock; their batch */
+    LIMIT_ENTRY_COST_BYTES   = LIMIT_STEP_BYTES + LIMIT_JOB_COST_BYTES + LIMIT_ENQUEUE_COST_BYTES,
 };
 /* clang-format on */
+
+/* While it is applied, a byte is there at most four times: as it was, as it will be, in the commit
+ * and in the store's memory. */
+_Static_assert(LIMIT_ENTRY_COST_BYTES <= 256 << 20, "any entry can be applied in 1 GiB of memory");

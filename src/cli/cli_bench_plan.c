@@ -63,8 +63,8 @@ static int read_sizes(struct cli *cli, struct cli_bench_plan *plan)
         int64_t value, from, to;
     } rows[] = {
         {"jobs", jobs, 1, UINT32_MAX},
-        {"concurrency", concurrency, 1, LOAD_LANES_MAX / 2},
-        {"workers", workers, 1, LOAD_LANES_MAX / 2},
+        {"concurrency", concurrency, 1, LOAD_CLIENTS_MAX / 2},
+        {"workers", workers, 1, LOAD_CLIENTS_MAX / 2},
         {"threads", cli_int(cli, "threads"), 0, 256},
         {"repeats", cli_int(cli, "repeats"), 1, REPEATS_MAX},
         {"payload-bytes", cli_int(cli, "payload-bytes"), LOAD_PAYLOAD_MIN, LIMIT_PAYLOAD_BYTES},

@@ -1,5 +1,6 @@
 #include "cli/cli_man.h"
 
+#include "base/build.h"
 #include "base/check.h"
 
 /* Text as roff takes it: no line of it is a request, no character of it an escape. */
@@ -39,7 +40,8 @@ static void put_head(FILE *to, const char *name, const char *summary)
 {
     (void)fputs(".TH \"", to);
     put_page_name(to, name);
-    (void)fputs("\" \"1\" \"\" \"corvo\" \"Corvo manual\"\n.SH NAME\n", to);
+    (void)fprintf(to, "\" \"1\" \"%.10s\" \"corvo %s\" \"Corvo manual\"\n.SH NAME\n", build_date,
+                  build_release);
     put_page_name(to, name);
     (void)fputs(" \\- ", to);
     put(to, summary);

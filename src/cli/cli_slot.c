@@ -149,8 +149,10 @@ static void report_success(struct cli_slot *s)
                       CLI_SET_RAW("checkpoint", checkpoint), token(s)));
 }
 
-/* The answer to a report. A server that is away or busy is asked again; one that refuses is
- * believed: the job is somebody else's by now. */
+/* The answer to a report. A server that is away or busy is asked again, which does no harm: a
+ * report that has arrived gets the same answer. One that refuses is believed: the job is not ours
+ * any more.
+ */
 static bool take_answer(struct cli_slot *s)
 {
     struct cli *cli = s->cli;
@@ -165,7 +167,8 @@ static bool take_answer(struct cli_slot *s)
         struct str why = cli_member_text(cli, buf_str(&s->call.answer), "error");
         log_warn("report refused", LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
                  LOG_STR("error", why.len > 0 ? why : str_from_z(s->call.err.msg)),
-                 LOG_Z("meaning", "the job will be handed out again"));
+                 LOG_Z("meaning", again ? "the job is handed out again when its lease ends"
+                                        : "this worker does not hold the job any more"));
     }
     free_slot(s);
     return true;

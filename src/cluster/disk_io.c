@@ -36,6 +36,28 @@ void disk_io__manifest_clear(struct disk_io_manifest *m)
     m->arena = NULL;
 }
 
+/* The snapshot before the newest. When it cannot be read, there is none: nothing depends on it. */
+static void load_older(struct disk_io *d)
+{
+    struct err err;
+    struct disk_io_manifest older = {0};
+    buf_init(&older.bytes, MANIFEST_BYTES_MAX);
+    if (snapshots_load_nth(d->snapshots_dir.z, 1, &older.bytes, &err) != ERR_OK ||
+        disk_io__manifest_decode(&older, &err) != ERR_OK) {
+        log_warn("older snapshot not usable", LOG_Z("error", err.msg));
+    } else if (older.bytes.len > 0) {
+        d->older = disk_io__older(&older);
+    }
+    disk_io__manifest_clear(&older);
+}
+
+struct disk_io_older disk_io__older(const struct disk_io_manifest *m)
+{
+    return m->bytes.len == 0
+               ? (struct disk_io_older){0}
+               : (struct disk_io_older){.index = m->m.index, .bytes = snapshots_bytes(&m->m)};
+}
+
 static uint64_t snapshot_index(const struct disk_io *d)
 {
     return d->newest.bytes.len == 0 ? 0 : d->newest.m.index;
@@ -154,6 +176,7 @@ static enum err_code open_all(struct disk_io *d, const struct disk_io_config *co
         return err->code;
     }
     snapshots_prune(d->snapshots_dir.z, true);
+    load_older(d);
     const struct wal_config wal = {.dir = d->log_dir.z,
                                    .segment_bytes = config->segment_bytes,
                                    .free_bytes_min = config->free_bytes_min,
@@ -335,4 +358,15 @@ const char *disk_io_snapshots_dir(const struct disk_io *d)
 const struct wal_status *disk_io_wal_status(const struct disk_io *d)
 {
     return wal_status(d->wal);
+}
+
+void disk_io_need_space(struct disk_io *d, uint64_t free_bytes_min)
+{
+    wal_need_space(d->wal, free_bytes_min);
+}
+
+uint64_t disk_io_snapshot_bytes(const struct disk_io *d)
+{
+    uint64_t newest = d->newest.bytes.len == 0 ? 0 : snapshots_bytes(&d->newest.m);
+    return newest > d->older.bytes ? newest : d->older.bytes;
 }

@@ -99,3 +99,9 @@ const struct manifest *disk_io_manifest(const struct disk_io *d);
 
 const char *disk_io_snapshots_dir(const struct disk_io *d);
 const struct wal_status *disk_io_wal_status(const struct disk_io *d);
+
+/* As wal_need_space. */
+void disk_io_need_space(struct disk_io *d, uint64_t free_bytes_min);
+
+/* Bytes of the files of the largest snapshot that is kept. */
+uint64_t disk_io_snapshot_bytes(const struct disk_io *d);

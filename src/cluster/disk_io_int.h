@@ -17,11 +17,18 @@ struct disk_io_manifest {
     struct manifest m; /* valid when bytes has any */
 };
 
+/* What is remembered of the snapshot before the newest; zeros when there is none. */
+struct disk_io_older {
+    uint64_t index;
+    uint64_t bytes; /* of its files */
+};
+
 struct disk_io {
     struct os_file_path dir, ballot_path, log_dir, snapshots_dir;
     int lock_fd, ballot_fd;
     struct ballot ballot;
     struct disk_io_manifest newest;
+    struct disk_io_older older; /* the one before it, which is kept too */
     struct wal *wal;
     struct wal_content content; /* until Raft loads it */
     uint64_t next_index;        /* of the next entry that Raft appends */
@@ -58,3 +65,6 @@ struct raft_snapshot *disk_snapshot__make(const struct disk_io_manifest *from);
 /* Decode the bytes that were put into the manifest. */
 ATTR_NODISCARD enum err_code disk_io__manifest_decode(struct disk_io_manifest *m, struct err *err);
 void disk_io__manifest_clear(struct disk_io_manifest *m);
+
+/* What to remember of a manifest when a newer one takes its place. */
+struct disk_io_older disk_io__older(const struct disk_io_manifest *m);

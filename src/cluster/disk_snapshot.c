@@ -66,6 +66,7 @@ static void put_finish(struct put *p)
     struct raft_io_snapshot_put *req = p->req;
     int status = p->code == ERR_OK ? 0 : RAFT_IOERR;
     if (p->code == ERR_OK) {
+        d->older = disk_io__older(&d->newest);
         disk_io__manifest_clear(&d->newest);
         d->newest = p->manifest;
         if (p->drop_index > 0 && !d->closing) {

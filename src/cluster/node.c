@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,13 @@
 #include "cluster/node_int.h"
 #include "log/log.h"
 
-enum { DEPTH_ALONE = 1, DEPTH_CLUSTER = 4, INSTALL_TIMEOUT_MS = 10 * 60 * 1000 };
+enum {
+    DEPTH_ALONE = 1,
+    DEPTH_CLUSTER = 4,
+    INSTALL_TIMEOUT_MS = 10 * 60 * 1000,
+    LOG_MEMORY_SNAPSHOTS = 8,  /* as much as is applied between so many snapshots… */
+    LOG_MEMORY_MIN = 64 << 20, /* …or this much */
+};
 
 struct node_config node_config_default(void)
 {
@@ -81,7 +88,7 @@ static void apply_cb(struct raft_apply *apply, int status, void *result)
 }
 
 /* Why there is no use in asking Raft; ERR_OK when there is. */
-static enum err_code refusal(const struct node *n, struct err *err)
+static enum err_code refusal(const struct node *n, bool frees, struct err *err)
 {
     if (n->closing) {
         return err_set_default(err, ERR_STOPPING);
@@ -92,10 +99,17 @@ static enum err_code refusal(const struct node *n, struct err *err)
     if (transfer_is_on(&n->transfer)) {
         return err_set(err, ERR_LEADER_UNAVAILABLE, "leadership is being handed over");
     }
-    if (disk_io_wal_status(n->disk)->low_space) {
+    const struct wal_status *wal = disk_io_wal_status(n->disk);
+    if (wal->full || (wal->low_space && !frees)) {
         return err_set(err, ERR_NO_SPACE,
                        "the disk is nearly full: less than %" PRIu64 " bytes are free",
                        n->free_bytes_min);
+    }
+    if (n->log_bytes_memory > n->log_memory_max) {
+        return err_set(err, ERR_NO_SPACE,
+                       "the log in memory has %" PRIu64 " bytes, because no snapshot could be "
+                       "taken",
+                       n->log_bytes_memory);
     }
     return ERR_OK;
 }
@@ -110,7 +124,7 @@ void node_propose(struct node *n, struct node_propose *p)
     p->err = (struct err){.code = ERR_OK};
     char *bytes = TAKE(p->bytes);
     struct raft_buffer buf = {.base = bytes, .len = p->len};
-    enum err_code code = refusal(n, &p->err);
+    enum err_code code = refusal(n, p->frees, &p->err);
     if (code == ERR_OK) {
         int rc = raft_apply(&n->raft, &p->apply, &buf, 1, apply_cb);
         if (rc == 0) {
@@ -328,7 +342,15 @@ static void start(struct node *n, const struct node_config *config)
         check_fatal("start raft: %s: %s", raft_strerror(rc), raft_errmsg(&n->raft));
     }
     uv_update_time(n->loop);
+    node_state__count_log(n);
     guard_look(&n->guard);
+}
+
+static uint64_t log_memory_max(const struct node_config *config)
+{
+    uint64_t usual = LOG_MEMORY_SNAPSHOTS * config->snapshot_log_bytes;
+    usual = usual < LOG_MEMORY_MIN ? LOG_MEMORY_MIN : usual;
+    return config->log_memory_max > 0 ? config->log_memory_max : usual;
 }
 
 static void node_freep(struct node **n)
@@ -351,6 +373,7 @@ enum err_code node_open(uv_loop_t *loop, const struct node_config *config,
     n->fsm = *fsm;
     n->snapshot_log_bytes = config->snapshot_log_bytes;
     n->free_bytes_min = config->free_bytes_min;
+    n->log_memory_max = log_memory_max(config);
     n->durable = config->durable;
     n->finished_end = &n->finished;
     n->finished_msg.deliver = finished_deliver;
@@ -450,6 +473,7 @@ void node_status(struct node *n, struct node_status *out)
         .leads = node_leads(n),
         .durable = n->durable,
         .low_space = wal->low_space,
+        .full = wal->full,
         .term = n->raft.current_term,
         .leader_id = leader_id,
         .last_index = raft_last_index(&n->raft),
@@ -462,10 +486,44 @@ void node_status(struct node *n, struct node_status *out)
         .log_bytes = wal->log_bytes,
         .log_entries_memory =
             log->front <= log->back ? log->back - log->front : log->size - log->front + log->back,
+        .log_bytes_memory = n->log_bytes_memory,
+        .log_memory_max = n->log_memory_max,
+        .snapshot_bytes = disk_io_snapshot_bytes(n->disk),
+        .snapshot_failures = n->snapshot_failures,
     };
+    (void)snprintf(out->snapshot_error, sizeof out->snapshot_error, "%s",
+                   n->snapshot_failures > 0 ? n->snapshot_err.msg : "");
 }
 
 void node_snapshot_soon(struct node *n)
 {
     n->snapshot_soon = true;
+}
+
+static void nudged_cb(struct raft_barrier *barrier, int status)
+{
+    struct node *n = barrier->data;
+    (void)status; /* when it was not applied, somebody else leads */
+    n->nudging = false;
+}
+
+void node_snapshot_now(struct node *n)
+{
+    if (n->closing || n->snapshot != NULL || n->nudging) {
+        return;
+    }
+    n->snapshot_soon = true;
+    node_state__consider_snapshot(n);
+    if (node_leads(n) && !transfer_is_on(&n->transfer)) {
+        n->nudge.data = n;
+        n->nudging = raft_barrier(&n->raft, &n->nudge, nudged_cb) == 0;
+    }
+}
+
+void node_need_space(struct node *n, uint64_t free_bytes_min)
+{
+    if (!n->closing) {
+        n->free_bytes_min = free_bytes_min;
+        disk_io_need_space(n->disk, free_bytes_min);
+    }
 }

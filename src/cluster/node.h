@@ -60,6 +60,9 @@ struct node_config {
     uint64_t segment_bytes;      /* size of a log segment; one larger entry gets a larger one */
     uint64_t snapshot_log_bytes; /* take a snapshot when the log has grown by this much */
     uint64_t free_bytes_min;     /* below this much free space proposals are refused */
+    uint64_t log_memory_max;     /* and past this much of the log in memory, because no snapshot
+                                    could be taken; 0: eight times snapshot_log_bytes,
+                                    64 MiB at least */
     unsigned heartbeat_ms;
     unsigned election_ms;
 };
@@ -86,6 +89,7 @@ struct node_propose {
     size_t len;  /* a multiple of 8 */
     void (*done)(struct node_propose *p); /* once, from the loop, never inside node_propose */
     void *data;
+    bool frees; /* it removes data: not refused for a lack of space while the log takes entries */
     /* result */
     uint64_t index; /* where it stands in the log */
     struct err err; /* code ERR_OK when committed and applied here; ERR_LEADER_UNAVAILABLE when it
@@ -117,7 +121,8 @@ struct node_status {
     const char *role; /* "Leader", "Follower", "Candidate", "Shutdown" */
     bool leads;
     bool durable;
-    bool low_space;
+    bool low_space; /* proposals are refused, but for those that free space */
+    bool full;      /* the disk has refused a write: all are */
     uint64_t term;
     uint64_t leader_id;
     uint64_t last_index, commit_index, applied_index;
@@ -125,9 +130,20 @@ struct node_status {
     uint64_t flush_count;        /* log flushes since start */
     uint64_t log_bytes;          /* in segments in use */
     uint64_t log_entries_memory; /* entries Raft holds in memory */
+    uint64_t log_bytes_memory;   /* and their bytes */
+    uint64_t log_memory_max;
+    uint64_t snapshot_bytes;    /* of the files of the largest snapshot kept */
+    uint64_t snapshot_failures; /* since the last one that was stored */
+    char snapshot_error[240];   /* of the last failure; empty when there was none since */
 };
 
 void node_status(struct node *n, struct node_status *out);
 
 /* Take a snapshot at the next applied entry, whatever the log's size: for tests and operators. */
 void node_snapshot_soon(struct node *n);
+
+/* The same without waiting for an entry: the leader adds one without effect. */
+void node_snapshot_now(struct node *n);
+
+/* So many bytes must be free from now on for proposals to be taken; looks at once. */
+void node_need_space(struct node *n, uint64_t free_bytes_min);

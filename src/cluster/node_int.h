@@ -19,6 +19,7 @@ struct node_snapshot {
     struct snapshots_id id;
     const struct manifest *earlier; /* NULL when there is none */
     struct mono began;
+    struct err err; /* why there is no checkpoint */
 };
 
 struct node {
@@ -27,6 +28,7 @@ struct node {
     struct node_fsm fsm;
     uint64_t snapshot_log_bytes;
     uint64_t free_bytes_min;
+    uint64_t log_memory_max;
     bool durable;
 
     struct disk_io *disk;
@@ -52,6 +54,12 @@ struct node {
     bool snapshot_soon;
     uint64_t restored_index; /* of the snapshot that the state was made from in this life */
     uint64_t snapshot_count;
+    uint64_t snapshot_failures; /* since then */
+    struct err snapshot_err;
+    struct raft_barrier nudge; /* an entry without effect, for a snapshot */
+    bool nudging;
+
+    uint64_t log_bytes_memory; /* of the entries that Raft holds */
 
     /* Closing. */
     bool closing, raft_closed, ending;
@@ -60,6 +68,12 @@ struct node {
     void (*closed)(void *data);
     void *closed_data;
 };
+
+/* Let Raft take a snapshot when one is due. */
+void node_state__consider_snapshot(struct node *n);
+
+/* Count what Raft holds in memory. */
+void node_state__count_log(struct node *n);
 
 /* The functions for Raft. */
 struct raft_fsm node_state__fsm(struct node *n);

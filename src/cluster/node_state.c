@@ -25,10 +25,19 @@ enum {
     RETRY_PART = 8,     /* after a failure the next try comes when this part more was applied */
 };
 
-static void consider_snapshot(struct node *n)
+void node_state__consider_snapshot(struct node *n)
 {
     bool due = n->snapshot_soon || n->bytes_since >= n->snapshot_log_bytes;
     raft_set_snapshot_threshold(&n->raft, due ? 1 : UINT_MAX);
+}
+
+void node_state__count_log(struct node *n)
+{
+    const struct raft_log *log = &n->raft.log;
+    n->log_bytes_memory = 0;
+    for (size_t i = log->front; i != log->back; i = (i + 1) % log->size) {
+        n->log_bytes_memory += log->entries[i].buf.len;
+    }
 }
 
 static int state_apply(struct raft_fsm *f, const struct raft_buffer *buf, void **result)
@@ -40,8 +49,9 @@ static int state_apply(struct raft_fsm *f, const struct raft_buffer *buf, void *
         n->fsm.apply(n->fsm.data, index, str_from(buf->base, buf->len));
     }
     n->bytes_since += buf->len;
+    n->log_bytes_memory += buf->len;
     n->entries_since++;
-    consider_snapshot(n);
+    node_state__consider_snapshot(n);
     return 0;
 }
 
@@ -81,7 +91,7 @@ static int state_snapshot(struct raft_fsm *f, struct raft_buffer *bufs[], unsign
     n->bytes_since = 0;
     n->entries_since = 0;
     n->snapshot_soon = false;
-    consider_snapshot(n);
+    node_state__consider_snapshot(n);
     *bufs = NULL;
     *n_bufs = 0;
     return 0;
@@ -121,6 +131,7 @@ static int state_snapshot_async(struct raft_fsm *f, struct raft_buffer *bufs[], 
     buf_init(&manifest, MANIFEST_BYTES_MAX);
     if (make_checkpoint(n, n->snapshot, &manifest, &err) != ERR_OK) {
         log_warn("snapshot failed", LOG_U64("index", n->snapshot->index), LOG_Z("error", err.msg));
+        n->snapshot->err = err;
         buf_deinit(&manifest);
         return RAFT_IOERR;
     }
@@ -147,11 +158,18 @@ static int state_snapshot_finalize(struct raft_fsm *f, struct raft_buffer *bufs[
     *n_bufs = 0;
     if (newest != NULL && newest->index == s->index) {
         n->snapshot_count++;
+        n->snapshot_failures = 0;
         int64_t took_ms = (os_clock_mono().ns - s->began.ns) / NS_PER_MS;
         log_info("snapshot taken", LOG_U64("index", s->index), LOG_I64("took_ms", took_ms));
     } else {
         n->bytes_since += n->snapshot_log_bytes - n->snapshot_log_bytes / RETRY_PART;
+        n->snapshot_failures++;
+        n->snapshot_err = s->err;
+        if (s->err.code == ERR_OK) {
+            (void)err_set(&n->snapshot_err, ERR_IO, "the manifest could not be stored");
+        }
     }
+    node_state__count_log(n);
     buf_deinit(&s->members);
     free(s);
     return 0;

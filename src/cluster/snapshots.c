@@ -76,16 +76,30 @@ static enum err_code load_file(const char *dir, struct str id, struct buf *out, 
     return code == ERR_OK ? ERR_OK : err_wrap(err, "'%s'", path.z);
 }
 
-enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err)
+enum err_code snapshots_load_nth(const char *dir, size_t nth, struct buf *out, struct err *err)
 {
     struct os_file_names names = {0};
     if (os_file_list(dir, &names, err) != ERR_OK) {
         return err->code;
     }
     struct newest newest = find_newest(&names);
-    enum err_code code = newest.count == 0 ? ERR_OK : load_file(dir, newest.id[0], out, err);
+    enum err_code code = nth >= newest.count ? ERR_OK : load_file(dir, newest.id[nth], out, err);
     os_file_names_clear(&names);
     return code;
+}
+
+enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err)
+{
+    return snapshots_load_nth(dir, 0, out, err);
+}
+
+uint64_t snapshots_bytes(const struct manifest *m)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < m->file_count; i++) {
+        sum += m->file[i].size;
+    }
+    return sum;
 }
 
 enum err_code snapshots_store(const char *dir, struct str manifest, struct err *err)

@@ -38,6 +38,13 @@ struct os_file_path snapshots_path(const char *dir, struct str id);
  * an older one would not help, since the log was cut for the newest. */
 ATTR_NODISCARD enum err_code snapshots_load(const char *dir, struct buf *out, struct err *err);
 
+/* The same of one that is kept: 0 is the newest, SNAPSHOTS_KEPT - 1 the oldest. */
+ATTR_NODISCARD enum err_code snapshots_load_nth(const char *dir, size_t nth, struct buf *out,
+                                                struct err *err);
+
+/* Bytes of the files that a manifest lists. */
+uint64_t snapshots_bytes(const struct manifest *m);
+
 /* Store a manifest, durable on return. After a failure there is none, but until the folder is
  * flushed a crash may bring it back. */
 ATTR_NODISCARD enum err_code snapshots_store(const char *dir, struct str manifest, struct err *err);

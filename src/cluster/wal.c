@@ -41,13 +41,11 @@ static void check_space(struct wal *w)
         log_warn("free space unknown", LOG_Z("error", err.msg));
         free_bytes = UINT64_MAX; /* no reason to refuse anything */
     }
-    bool low = w->write_refused || w->make_refused || free_bytes < w->free_bytes_min;
-    if (low != w->status.low_space) {
-        log_warn(low ? "disk_space_low" : "disk_space_back", LOG_U64("free_bytes", free_bytes),
-                 LOG_U64("needed_bytes", w->free_bytes_min));
-    }
-    w->status.low_space = low;
-    if (low && w->started) {
+    w->status.full = w->write_refused || w->make_refused;
+    w->status.low_space = w->status.full || free_bytes < w->free_bytes_min;
+    /* Spares are for speed: a disk that is nearly full has better use for them. */
+    w->spares_max = w->status.low_space ? 0 : WAL_SPARES_MAX;
+    if (w->status.low_space && w->started) {
         CHECK(uv_timer_start(&w->space_timer, space_timer_cb, w->space_check_ms, 0) == 0);
     }
 }
@@ -69,7 +67,8 @@ static void upkeep_after_cb(uv_work_t *req, int status)
 
 static void upkeep(struct wal *w)
 {
-    if (w->upkeep_running || (w->dropped.count == 0 && !wal_write__wants_segment(w))) {
+    bool trims = !w->upkeep_running && w->upkeep.spares.count > w->spares_max;
+    if (w->upkeep_running || (w->dropped.count == 0 && !wal_write__wants_segment(w) && !trims)) {
         return;
     }
     wal_write__upkeep_begin(w);
@@ -186,6 +185,7 @@ enum err_code wal_open(const struct wal_config *config, uint64_t covered_index,
     w->free_bytes_min = config->free_bytes_min;
     w->space_check_ms = config->space_check_ms;
     w->durable = config->durable;
+    w->spares_max = WAL_SPARES_MAX;
     w->fd = -1;
     w->ready_fd = -1;
     w->queue_end = &w->queue;
@@ -222,6 +222,15 @@ enum err_code wal_reset_now(struct wal *w, uint64_t index, struct err *err)
 {
     struct wal_op op = {.kind = WAL_RESET, .index = index};
     return wal__do_now(w, &op, err);
+}
+
+void wal_need_space(struct wal *w, uint64_t free_bytes_min)
+{
+    w->free_bytes_min = free_bytes_min;
+    check_space(w);
+    if (w->started && !w->stopping) {
+        upkeep(w);
+    }
 }
 
 const struct wal_status *wal_status(const struct wal *w)

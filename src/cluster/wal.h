@@ -74,11 +74,15 @@ ATTR_NODISCARD enum err_code wal_reset_now(struct wal *w, uint64_t index, struct
 
 struct wal_status {
     bool low_space;       /* new entries should be refused */
+    bool full;            /* the disk has refused a write or a segment: entries wait */
     uint64_t flush_count; /* since wal_start */
     uint64_t log_bytes;   /* records in the segments in use */
 };
 
 const struct wal_status *wal_status(const struct wal *w);
+
+/* So much must be free from now on; looks at once, and again when a segment is made. */
+void wal_need_space(struct wal *w, uint64_t free_bytes_min);
 
 /* From now on operations may be submitted, on the thread that runs the loop. */
 void wal_start(struct wal *w, uv_loop_t *loop);

@@ -90,7 +90,7 @@ static enum err_code rename_file(const char *dir, uint64_t generation, const cha
 static void retire(struct wal_upkeep *u, struct wal_file *f)
 {
     struct err err;
-    if (f->size == u->segment_bytes && u->spares.count < WAL_SPARES_MAX &&
+    if (f->size == u->segment_bytes && u->spares.count < u->spares_max &&
         rename_file(u->dir, f->generation, WAL_FILES_LOG, WAL_FILES_SPARE, f->generation, &err) ==
             ERR_OK) {
         wal_files__push(&u->spares, f);
@@ -99,6 +99,17 @@ static void retire(struct wal_upkeep *u, struct wal_file *f)
     struct os_file_path path = path_of(u->dir, WAL_FILES_LOG, f->generation);
     os_file_discard(path.z);
     free(f);
+}
+
+/* Remove the spares that there is no space for. */
+static void trim_spares(struct wal_upkeep *u)
+{
+    while (u->spares.count > u->spares_max) {
+        struct wal_file *spare = wal_files__pop(&u->spares);
+        struct os_file_path path = path_of(u->dir, WAL_FILES_SPARE, spare->generation);
+        os_file_discard(path.z);
+        free(spare);
+    }
 }
 
 /* A spare becomes the segment as it is: records of its earlier life do not count in this one. */
@@ -156,6 +167,7 @@ void wal_files__upkeep(struct wal_upkeep *u)
     }
     u->ready = NULL;
     if (u->generation == 0) {
+        trim_spares(u);
         return;
     }
     ATTR_CLEANUP(os_file_closep) int fd = -1;
@@ -166,6 +178,7 @@ void wal_files__upkeep(struct wal_upkeep *u)
         u->ready_fd = fd;
         fd = -1;
     }
+    trim_spares(u);
 }
 
 enum err_code wal_files__grow(struct wal_file *f, int fd, uint64_t size, struct err *err)

@@ -59,7 +59,8 @@ struct wal_upkeep {
     uint64_t segment_bytes;
     /* what to do */
     struct wal_files dropped; /* to become spares, or to be removed */
-    uint64_t generation;      /* of the segment to make ready; 0 for none */
+    size_t spares_max;
+    uint64_t generation; /* of the segment to make ready; 0 for none */
     /* used, and refilled from dropped */
     struct wal_files spares;
     /* what came of it */
@@ -79,6 +80,7 @@ struct wal {
     struct os_file_path dir;
     uint64_t segment_bytes, free_bytes_min;
     unsigned space_check_ms;
+    size_t spares_max;
     bool durable;
     uint64_t key;
 

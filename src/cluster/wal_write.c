@@ -106,6 +106,7 @@ void wal_write__upkeep_begin(struct wal *w)
 {
     w->upkeep.dropped = w->dropped;
     w->dropped = (struct wal_files){0};
+    w->upkeep.spares_max = w->spares_max;
     w->upkeep.generation = wal_write__wants_segment(w) ? w->next_generation : 0;
     atomic_store(&w->upkeep.stop, false);
     w->upkeep_running = true;

@@ -81,7 +81,7 @@ static int64_t doubled(int64_t base_ms, uint32_t attempt)
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt)
 {
     int64_t delay = 0;
-    CHECK(attempt > 0);
+    attempt = attempt == 0 ? 1 : attempt; /* a restored job may say that it runs its zeroth */
     switch (j->backoff) {
     case JOB_BACKOFF_NONE:
         return 0;

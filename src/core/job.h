@@ -48,6 +48,16 @@ enum {
 #undef JOB_PRIORITY_ENUM
 };
 
+/* How the worker that had the last claim ended it, for whoever asks again because the answer was
+ * lost. The numbers are on disk. */
+enum job_ended {
+    JOB_ENDED_NOT =
+        0, /* it did not: the claim runs, was taken away, or an operator came after it */
+    JOB_ENDED_ACK = 1,
+    JOB_ENDED_FAIL = 2,
+    JOB_ENDED_CONTINUE = 3, /* an ack that asked for another iteration, and the job was held */
+};
+
 /* Defaults of the contract. */
 enum {
     JOB_MAX_RETRIES = 3,
@@ -93,6 +103,7 @@ struct job {
 
     uint64_t order;       /* place among the pending: lower came first; 0 while not in line */
     uint64_t lease_token; /* of the last claim; only grows */
+    enum job_ended ended; /* that claim */
     uint64_t version;     /* index of the log entry that wrote this document */
 
     struct wall created_at;
@@ -103,6 +114,7 @@ struct job {
     struct wall failed_at;
     struct wall cancelled_at;
     struct wall lease_expires_at;
+    struct wall fail_ended_at; /* when JOB_ENDED_FAIL: when */
 
     int64_t unique_period_s;
     struct str unique_key;

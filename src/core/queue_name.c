@@ -43,6 +43,21 @@ bool queue_name_is_visible(struct str ns, struct str internal)
                            str_starts_with(str_from_offset(internal, ns.len), QUEUE_NAME_MARK));
 }
 
+struct str queue_name_namespace(struct str internal)
+{
+    const char *mark = internal.len == 0 ? NULL
+                                         : memmem(internal.ptr, internal.len, QUEUE_NAME_MARK.ptr,
+                                                  QUEUE_NAME_MARK.len);
+    struct str ns =
+        mark == NULL ? STR_EMPTY : str_from(internal.ptr, (size_t)(mark - internal.ptr));
+    return queue_name_is_namespace(ns) ? ns : STR_EMPTY;
+}
+
+bool queue_name_is_of(struct str ns, struct str internal)
+{
+    return str_eq(queue_name_namespace(internal), ns);
+}
+
 struct str queue_name_visible(struct str ns, struct str internal)
 {
     return ns.len == 0 || !queue_name_is_visible(ns, internal)

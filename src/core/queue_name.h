@@ -26,5 +26,12 @@ void queue_name_add_internal(struct buf *out, struct str ns, struct str name);
 
 bool queue_name_is_visible(struct str ns, struct str internal);
 
+/* The namespace that an internal name is of: what is before its first mark, where that could be
+ * one; otherwise empty, for the default one. */
+struct str queue_name_namespace(struct str internal);
+
+/* Whether it is one of the namespace's own: the default one sees all, but has few. */
+bool queue_name_is_of(struct str ns, struct str internal);
+
 /* The name as callers of the namespace know it; a name that they may not see stays as it is. */
 struct str queue_name_visible(struct str ns, struct str internal);

@@ -25,6 +25,7 @@ struct engine_config engine_config_default(void)
     return (struct engine_config){
         .data_dir = "data",
         .node = node,
+        .free_bytes_min = node.free_bytes_min,
         .limits = {.payload_bytes = LIMIT_PAYLOAD_BYTES},
         .pending_ops_max = LIMIT_PENDING_OPS,
         .feed_ids_max = LIMIT_FEED_IDS,
@@ -117,6 +118,18 @@ static enum err_code stage(struct engine *e, const char *dir, struct err *err)
     return code == ERR_OK ? os_file_flush_dir(e->staging_dir.z, err) : code;
 }
 
+static enum err_code exchange_state(struct engine *e, struct err *err)
+{
+    if (os_file_remove_tree(e->old_dir.z, err) != ERR_OK ||
+        os_file_rename(e->state_dir.z, e->old_dir.z, err) != ERR_OK ||
+        os_file_rename(e->staging_dir.z, e->state_dir.z, err) != ERR_OK ||
+        os_file_flush_dir(e->config.data_dir, err) != ERR_OK) {
+        return err_wrap(err, "restore");
+    }
+    os_file_discard(e->old_dir.z);
+    return open_machine(e, err);
+}
+
 /* The state is exchanged as a whole. If we die half-way, the node sees at the next start that the
  * state is older than its snapshot, and asks again. */
 static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
@@ -125,21 +138,16 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
     if (stage(e, dir, err) != ERR_OK) {
         return err_wrap(err, "restore");
     }
+    (void)pthread_mutex_lock(&e->space.state_lock);
     machine_close(e->machine);
     e->machine = NULL;
-    if (os_file_remove_tree(e->old_dir.z, err) != ERR_OK ||
-        os_file_rename(e->state_dir.z, e->old_dir.z, err) != ERR_OK ||
-        os_file_rename(e->staging_dir.z, e->state_dir.z, err) != ERR_OK ||
-        os_file_flush_dir(e->config.data_dir, err) != ERR_OK) {
-        return err_wrap(err, "restore");
+    enum err_code code = exchange_state(e, err);
+    (void)pthread_mutex_unlock(&e->space.state_lock);
+    if (code == ERR_OK) {
+        engine_feed__replaced(e);
+        engine_watch__look(e);
     }
-    os_file_discard(e->old_dir.z);
-    if (open_machine(e, err) != ERR_OK) {
-        return err->code;
-    }
-    engine_feed__replaced(e);
-    engine_watch__look(e);
-    return ERR_OK;
+    return code;
 }
 
 struct wall engine__now(struct engine *e)
@@ -204,6 +212,7 @@ static void say_remedy(const struct engine *e, const struct err *err)
 
 static enum err_code start(struct engine *e, struct err *err)
 {
+    engine_space__before_open(e);
     struct node_fsm fsm = {.data = e,
                            .apply = fsm_apply,
                            .applied_index = fsm_applied_index,
@@ -232,10 +241,12 @@ static void open_loop(struct engine *e)
     e->patience.data = e;
     engine_park__open(e);
     engine_clockwork__open(e);
+    engine_space__open(e);
 }
 
 static void close_loop(struct engine *e)
 {
+    engine_space__close(e);
     engine_clockwork__close(e);
     engine_park__close(e);
     uv_close((uv_handle_t *)&e->patience, NULL);
@@ -258,12 +269,14 @@ static void core_main(void *data)
             CHECK(uv_timer_start(&e->patience, no_leader_cb, (uint64_t)e->config.leader_wait_ms,
                                  0) == 0);
         }
+        engine_space__start(e);
         engine_clockwork__look(e);
         engine_pipe__pump(e);
     }
     CHECK(uv_run(&e->loop, UV_RUN_DEFAULT) == 0);
     mailbox_deinit(&e->box);
     CHECK(uv_loop_close(&e->loop) == 0);
+    engine_space__free(e);
     machine_close(e->machine);
 }
 
@@ -280,6 +293,8 @@ static enum err_code set_paths(struct engine *e, struct err *err)
     e->staging_dir = os_file_join(dir, "state.staging");
     e->old_dir = os_file_join(dir, "state.old");
     e->config.node.dir = e->raft_dir.z;
+    e->config.node.free_bytes_min =
+        engine_space_full_mark(&(struct engine_space_seen){.min_bytes = e->config.free_bytes_min});
     return os_file_make_dirs(dir, err);
 }
 
@@ -494,6 +509,7 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .index_bytes = machine_index_bytes(m),
         .state_hash = machine_state_hash(m),
     };
+    out->space = e->space.status;
     node_status(e->node, &out->node);
 }
 

@@ -25,6 +25,7 @@
 #include "base/heap.h"
 #include "cluster/node.h"
 #include "engine/engine_feed.h"
+#include "engine/engine_space.h"
 #include "engine/engine_times.h"
 #include "fsm/command.h"
 #include "fsm/command_check.h"
@@ -35,7 +36,8 @@ struct engine;
 
 struct engine_config {
     const char *data_dir;    /* created when missing: state/ and raft/ live in it */
-    struct node_config node; /* dir is filled in */
+    struct node_config node; /* dir and free_bytes_min are filled in */
+    uint64_t free_bytes_min; /* on the disk, for new jobs to be accepted; see engine_space.h */
     struct command_limits limits;
     uint32_t pending_ops_max; /* submitted and not answered, parked ones aside */
     uint32_t feed_ids_max;    /* in the set of a feed; rounded up to a power of two */
@@ -104,6 +106,7 @@ struct engine_op {
     struct buf command;
     int64_t waiting_since_ns; /* for an entry, on the monotonic clock */
     enum command_type type;
+    enum engine_space_use use;
     /* of the core thread */
     bool parked;
     bool arrived;       /* counts as pending */
@@ -175,6 +178,7 @@ struct store *engine_store(struct engine *e);
 
 struct engine_status {
     struct node_status node;
+    struct engine_space_status space;
     uint64_t pending_ops;
     uint64_t parked_ops;
     uint64_t applied_ops;            /* by this node since it started */
@@ -201,6 +205,11 @@ void engine_status_here(struct engine *e, struct engine_status *out);
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
+
+/* Have told called on the core thread, now and whenever it changes: is space low, so that nothing
+ * should grow that need not? NULL ends it: told does not come after that returned. From any other
+ * thread; one at a time. */
+void engine_on_space(struct engine *e, void (*told)(void *data, bool low), void *data);
 
 /* Word of new events, for whoever reads the event log (store_event.h).
  *

@@ -123,14 +123,15 @@ static int64_t run_due(struct engine *e, struct wall now)
     struct engine_clockwork *w = &e->clockwork;
     int64_t next = machine_next_tick(e->machine).ns;
     struct machine_due_schedule schedule;
-    if (w->tick_busy) {
-        next = INT64_MAX; /* it looks again when it is done */
+    if (w->tick_busy || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
+        next = INT64_MAX; /* it looks again when it is done, and when there is space */
     } else if (next <= now.ns) {
         w->tick_busy = true;
         engine_pipe__submit_own(e, &w->tick, &(struct command){.type = COMMAND_TICK});
         next = INT64_MAX;
     }
-    if (!w->fire_busy && machine_next_schedule(e->machine, &schedule)) {
+    if (!w->fire_busy && engine_space__allows(e, ENGINE_SPACE_ADDS) &&
+        machine_next_schedule(e->machine, &schedule)) {
         if (schedule.next_run.ns <= now.ns) {
             fire(e, &schedule, now);
         } else if (schedule.next_run.ns < next) {

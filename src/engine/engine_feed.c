@@ -33,7 +33,7 @@ struct engine_feed {
     struct id_set set;
     bool replaced;      /* the state was exchanged as a whole since the last take */
     uint64_t untracked; /* changes since the set was given up; 0: it was not */
-    uint64_t begin_index, begin_hash;
+    uint64_t begin_index, begin_hash, begin_jobs;
     struct msg wake_msg;
     bool wake_out;        /* the subscriber has been told, or takes by itself */
     uint64_t wakes_sent;  /* the message is on its way while these differ… */
@@ -194,6 +194,21 @@ void engine_feed__tell(struct engine *e)
     }
 }
 
+static void add_counts(void *data, const struct machine_queue *q)
+{
+    uint64_t *sum = data;
+    for (unsigned state = 0; state < JOB_STATE_COUNT; state++) {
+        *sum += q->count[state];
+    }
+}
+
+static uint64_t count_jobs(const struct engine *e)
+{
+    uint64_t sum = 0;
+    machine_each_queue(e->machine, add_counts, &sum);
+    return sum;
+}
+
 /* Taking */
 
 static void deliver_taken(struct msg *m)
@@ -219,6 +234,7 @@ static void deliver_take(struct msg *m)
     t->complete = t->behind == 0 ? t->index : f->set.since[f->set.first & (f->set.cap - 1)] - 1;
     t->replaced = f->replaced;
     t->too_many = f->untracked > 0;
+    t->jobs = f->replaced ? count_jobs(e) : 0;
     atomic_store(&f->handed, t->count + f->untracked);
     f->replaced = false;
     f->untracked = 0;
@@ -256,6 +272,7 @@ static void begin(void *data)
     f->engine->feeds = f;
     f->begin_index = machine_applied_index(f->engine->machine);
     f->begin_hash = machine_state_hash(f->engine->machine);
+    f->begin_jobs = count_jobs(f->engine);
     publish(f, f->begin_index);
 }
 
@@ -283,10 +300,12 @@ struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
     return f;
 }
 
-void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash)
+void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash,
+                       uint64_t *out_jobs)
 {
     *out_index = f->begin_index;
     *out_hash = f->begin_hash;
+    *out_jobs = f->begin_jobs;
 }
 
 uint64_t engine_feed_newest(const struct engine_feed *f)

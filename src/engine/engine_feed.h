@@ -32,6 +32,7 @@ struct engine_take {
     uint64_t state_hash; /* of the state at index */
     bool replaced; /* the state was exchanged as a whole (a snapshot came): of no use any more */
     bool too_many; /* the set was given up: compare everything. Nothing else was taken */
+    uint64_t jobs; /* after an exchange: documents of the new state */
     /* private */
     struct msg msg;
     struct engine_feed *feed;
@@ -43,8 +44,10 @@ struct engine_take {
  * after the call is handled, which is before it returns. */
 struct engine_feed *engine_feed_open(struct engine *e, struct mailbox *reply_to,
                                      void (*woken)(void *data), void *data);
-/* The last entry before the feed began, and the hash of the state then. */
-void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash);
+/* The last entry before the feed began, and of the state then its hash and how many documents it
+ * had. */
+void engine_feed_begin(const struct engine_feed *f, uint64_t *out_index, uint64_t *out_hash,
+                       uint64_t *out_jobs);
 /* The last entry that changed a job, or the one before the feed began: a copy that is complete up
  * to there shows everything that was answered before the call. Any thread. */
 uint64_t engine_feed_newest(const struct engine_feed *f);

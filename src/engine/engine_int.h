@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <uv.h>
@@ -66,6 +67,22 @@ struct engine_clockwork {
     struct map zones;    /* by name */
 };
 
+/* What engine_space.c knows. */
+struct engine_space {
+    uv_timer_t timer;
+    struct engine_space_status status;
+    struct os_file_path reserve_path;
+    bool no_reserve; /* the file system cannot have one */
+    void (*told)(void *data, bool low);
+    void *told_data;
+    uv_work_t work;
+    bool tidying, tidy_urgent;
+    bool tidied;                /* of the pool, while it runs */
+    pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
+    int64_t tidied_ms;          /* on the monotonic clock: when that last began */
+    int64_t snapshot_after_ms;  /* and when a snapshot may be asked for again */
+};
+
 /* Answers on their way to one mailbox. */
 struct engine_replies {
     struct mailbox *box; /* NULL: none */
@@ -90,6 +107,7 @@ struct engine {
     struct engine_park park;
     struct engine_clockwork clockwork;
     struct engine_now now;
+    struct engine_space space;
     struct engine_feed *feeds;
     struct engine_watch *watches;
     struct engine_replies replies[ENGINE_REPLIES];
@@ -136,6 +154,7 @@ void engine_pipe__applied(struct engine *e, uint64_t index);
 void engine_pipe__finish(struct engine *e, struct engine_op *op); /* err or result is set */
 void engine_pipe__add(struct engine *e, struct engine_op *op); /* to those that wait for an entry */
 void engine_pipe__refuse_all(struct engine *e, enum err_code code);
+void engine_pipe__refuse_unfit(struct engine *e); /* those that there is no space for any more */
 
 /* Give back the ops of entries that are still under way, without an answer. */
 void engine_pipe__give_up(struct engine *e);
@@ -161,6 +180,15 @@ void engine_clockwork__open(struct engine *e);
 void engine_clockwork__close(struct engine *e);
 void engine_clockwork__look(struct engine *e); /* something changed: is anything due sooner? */
 void engine_clockwork__stop(struct engine *e);
+
+/* engine_space.c: what is accepted while space runs out */
+void engine_space__before_open(struct engine *e); /* the reserve may be what a start needs */
+void engine_space__open(struct engine *e);
+void engine_space__start(struct engine *e); /* the node is there */
+void engine_space__close(struct engine *e);
+void engine_space__free(struct engine *e); /* the loop has ended */
+void engine_space__look(struct engine *e);
+bool engine_space__allows(const struct engine *e, enum engine_space_use use);
 
 /* engine_feed.c */
 void engine_feed__changed(struct engine *e, struct id id);

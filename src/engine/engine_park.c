@@ -131,7 +131,7 @@ bool engine_park__admit(struct engine *e, struct engine_op *op)
     struct wall now = engine__now(e);
     op->ticket = ++e->park.next_ticket;
     op->deadline_ns = os_clock_mono().ns + op->park_ms * NS_PER_MS;
-    if (may_succeed(e, op, now) || machine_worker_is_stale(e->machine, op->claim.worker_id, now)) {
+    if (may_succeed(e, op, now) || machine_worker_is_stale(e->machine, &op->claim, now)) {
         return true;
     }
     park(e, op);

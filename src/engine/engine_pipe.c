@@ -60,6 +60,7 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
         return err_set(err, ERR_TOO_LARGE, "the operation is larger than %d bytes", LIMIT_OP_BYTES);
     }
     op->type = c->type;
+    op->use = engine_space_use(c);
     err_clear(&op->err);
     op->retry_after_ms = 0;
     op->begun = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back = false;
@@ -189,6 +190,13 @@ static void refuse(struct engine *e, struct engine_op *op, enum err_code code)
 {
     struct err why;
     (void)err_set_default(&why, code);
+    fail(e, op, &why);
+}
+
+static void refuse_for_space(struct engine *e, struct engine_op *op)
+{
+    struct err why;
+    (void)engine_space_reason(&e->space.status, &why);
     fail(e, op, &why);
 }
 
@@ -333,6 +341,8 @@ void engine_pipe__enqueue(struct engine *e, struct engine_op *op)
         refuse(e, op, ERR_STOPPING);
     } else if (!e->leads) {
         refuse(e, op, ERR_LEADER_UNAVAILABLE);
+    } else if (!engine_space__allows(e, op->use)) {
+        refuse_for_space(e, op);
     } else if (op->park_ms == 0 || engine_park__admit(e, op)) {
         engine_pipe__add(e, op);
     }
@@ -383,6 +393,8 @@ static struct engine_entry *take_entry(struct engine *e)
     entry->propose.len = bytes.len;
     entry->propose.bytes = buf_take(&bytes);
     entry->propose.done = entry_done;
+    entry->propose.frees =
+        !engine_space__allows(e, ENGINE_SPACE_GOES_ON); /* nothing else is let in */
     return entry;
 }
 
@@ -398,25 +410,96 @@ void engine_pipe__pump(struct engine *e)
     }
 }
 
-/* Clearing and deleting a queue go in steps: the same command again, from where it stopped. */
-static void set_next_step(struct engine_op *op, const struct result *r)
+/* The rest of a command of which a part was done. */
+static void cut_command(struct command *c, const struct result *r)
+{
+    switch ((int)c->type) {
+    case COMMAND_QUEUE:
+        c->queue.cursor = r->cursor;
+        c->queue.until = r->until;
+        c->queue.in_done = r->in_done;
+        break;
+    case COMMAND_ACK:
+        c->ack.items += r->done;
+        c->ack.count -= r->done;
+        break;
+    case COMMAND_HEARTBEAT:
+        c->heartbeat.items += r->done;
+        c->heartbeat.count -= r->done;
+        break;
+    case COMMAND_JOBS:
+        c->jobs.ids += r->done;
+        c->jobs.count -= r->done;
+        break;
+    default:
+        UNREACHABLE("no other command goes in steps");
+    }
+}
+
+/* A command that met more than one entry takes goes in steps: the same again, from where it
+ * stopped. It gets no longer, so it still fits. */
+static void set_next_step(struct engine *e, struct engine_op *op, const struct result *r)
 {
     struct command c;
     struct err err;
-    struct arena *a = arena_new(LIMIT_OP_BYTES);
-    enum err_code code = command_decode(buf_str(&op->command), a, &c, &err);
+    struct arena *a = arena_new(SIZE_MAX);
+    struct str old = arena_str(a, buf_str(&op->command)); /* texts are views of it */
+    enum err_code code = command_decode(old, a, &c, &err);
     CHECK(code == ERR_OK);
-    c.queue.cursor = r->cursor;
-    c.queue.until = r->until;
-    c.queue.in_done = r->in_done;
-    /* The name is a view of the bytes that are about to be replaced. */
-    c.queue.name = arena_str(a, c.queue.name);
-    size_t len = op->command.len;
+    cut_command(&c, r);
+    bool counted = op->arrived;
+    engine_pipe__leave(e, op);
     buf_clear(&op->command);
     command_encode(&c, &op->command);
-    CHECK(op->command.len == len);
-    op->goes_on = op->begun = true;
+    CHECK(op->command.len <= old.len);
+    if (counted) {
+        engine_pipe__arrive(e, op);
+    }
+    op->begun = true;
     arena_free(a);
+}
+
+/* Add what a step came to to what those before it did. */
+static void add_result(struct engine_op *op, const struct result *step)
+{
+    if (op->result.len == 0 || step->code != ERR_OK) {
+        buf_clear(&op->result);
+        result_encode(step, &op->result);
+        return;
+    }
+    struct arena *a = arena_new(SIZE_MAX);
+    struct str old = arena_str(a, buf_str(&op->result));
+    struct result sum;
+    bool sound = result_decode(old, a, &sum);
+    CHECK(sound);
+    result_join(&sum, step, a);
+    buf_clear(&op->result);
+    result_encode(&sum, &op->result);
+    arena_free(a);
+}
+
+/* Whether the command has to be proposed again: none of it happened, or the rest is to come. */
+static bool goes_on(struct engine *e, struct engine_op *op, const struct result *r)
+{
+    if (r->postponed) {
+        return true;
+    }
+    if (!r->more) {
+        return false;
+    }
+    switch ((int)op->type) {
+    case COMMAND_QUEUE:
+    case COMMAND_ACK:
+    case COMMAND_HEARTBEAT:
+    case COMMAND_JOBS:
+        add_result(op, r);
+        set_next_step(e, op, r);
+        return true;
+    case COMMAND_CLAIM:
+        return true; /* it met only jobs that had expired */
+    default:
+        return false; /* whoever sent it asks again */
+    }
 }
 
 /* The machine has just applied an entry. If it is one of ours, its results go to the ops now,
@@ -441,19 +524,33 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
     for (uint32_t i = 0; i < count; i++, op = op->next) {
         CHECK(op != NULL);
         op->index = index;
+        op->goes_on = goes_on(e, op, &results[i]);
         op->found_nothing = op->park_ms > 0 && results[i].code == ERR_OK && results[i].count == 0;
-        if (op->type == COMMAND_QUEUE && results[i].more) {
-            set_next_step(op, &results[i]);
-        } else {
-            result_encode(&results[i], &op->result);
+        if (!op->goes_on) {
+            add_result(op, &results[i]);
         }
     }
     CHECK(op == NULL);
 }
 
+/* It was let in once, so that it is only refused where every command is. */
+static void go_on(struct engine *e, struct engine_op *op)
+{
+    if (e->stopping || e->given_up) {
+        refuse(e, op, ERR_STOPPING);
+    } else if (!e->leads) {
+        refuse(e, op, ERR_LEADER_UNAVAILABLE);
+    } else {
+        engine_pipe__add(e, op);
+    }
+}
+
 static void finish_ops(struct engine *e, struct engine_entry *entry)
 {
     struct engine_op *next;
+    struct engine_op *waiting = TAKE(e->pending_first);
+    struct engine_op **waiting_last = e->pending_last;
+    e->pending_last = &e->pending_first;
     for (struct engine_op *op = entry->ops; op != NULL; op = next) {
         next = op->next;
         op->next = NULL;
@@ -464,10 +561,15 @@ static void finish_ops(struct engine *e, struct engine_entry *entry)
             fail(e, op, &entry->propose.err);
         } else if (op->goes_on) {
             op->goes_on = false;
-            engine_pipe__enqueue(e, op);
+            go_on(e, op);
         } else if (!op->found_nothing || !engine_park__again(e, op)) {
             finish_together(e, op);
         }
+    }
+    /* What goes on came before those that wait. */
+    if (waiting != NULL) {
+        *e->pending_last = waiting;
+        e->pending_last = waiting_last;
     }
 }
 
@@ -486,6 +588,9 @@ static void entry_done(struct node_propose *p)
     }
     e->entry_count--;
     CHECK(p->err.code != ERR_OK || entry->applied);
+    if (p->err.code == ERR_NO_SPACE) {
+        engine_space__look(e); /* or the clockwork would try again and again until the next look */
+    }
     if (entry->applied) {
         engine_times_add(&e->apply_times, os_clock_mono().ns - entry->proposed_ns);
     }
@@ -512,6 +617,25 @@ void engine_pipe__refuse_all(struct engine *e, enum err_code code)
         refuse(e, op, code);
     }
     e->pending_last = &e->pending_first;
+}
+
+void engine_pipe__refuse_unfit(struct engine *e)
+{
+    struct engine_op **at = &e->pending_first;
+    while (*at != NULL) {
+        struct engine_op *op = *at;
+        if (engine_space__allows(e, op->use)) {
+            at = &op->next;
+            continue;
+        }
+        *at = op->next;
+        op->next = NULL;
+        if (op->park_ms > 0) {
+            engine_park__returned(e, op);
+        }
+        refuse_for_space(e, op);
+    }
+    e->pending_last = at;
 }
 
 void engine_pipe__give_up(struct engine *e)

@@ -24,6 +24,9 @@ static enum command_agent_status status_of(struct machine *m, const struct job *
                                            struct str *out_reason)
 {
     *out_reason = it->hold_reason;
+    if (it->agent_status == COMMAND_AGENT_HOLD_ANY) {
+        return COMMAND_AGENT_HOLD;
+    }
     if (it->agent_status != COMMAND_AGENT_CONTINUE) {
         return it->agent_status;
     }
@@ -64,8 +67,11 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
         j->hold_reason = asked;
     } else if (status == COMMAND_AGENT_CONTINUE) {
         agent_next_iteration(&j->agent, &reason);
-        j->attempt = 0; /* retries count per iteration, also behind a guardrail */
         move = reason.len > 0 ? JOB_MOVE_ACK_HOLD : JOB_MOVE_CONTINUE;
+        /* Retries count per iteration; one that is held begins when it is approved. */
+        if (move == JOB_MOVE_CONTINUE || m->version < 2) {
+            j->attempt = 0;
+        }
     }
     if (reason.len > 0) {
         j->hold_reason = machine__keep(m, &reason);
@@ -81,6 +87,19 @@ static enum job_move end_iteration(struct machine *m, struct job *j,
     return move;
 }
 
+/* What the ack of any other job comes to. */
+static enum job_move end_run(struct job *j, const struct command_ack_item *it)
+{
+    bool hold = it->agent_status == COMMAND_AGENT_HOLD_ANY;
+    j->hold_reason = hold ? it->hold_reason : STR_EMPTY;
+    return hold ? JOB_MOVE_ACK_HOLD : JOB_MOVE_COMPLETE;
+}
+
+static bool is_for_agents(enum command_agent_status status)
+{
+    return status != COMMAND_AGENT_NONE && status != COMMAND_AGENT_HOLD_ANY;
+}
+
 static bool may_ack(struct machine *m, const struct job *j, const struct command_ack_item *it,
                     struct result *r)
 {
@@ -88,7 +107,7 @@ static bool may_ack(struct machine *m, const struct job *j, const struct command
         !jobs__lease_holds(m, j, it->lease_token, ERR_ACK, r)) {
         return false;
     }
-    if (it->agent_status != COMMAND_AGENT_NONE && !j->is_agent) {
+    if (is_for_agents(it->agent_status) && !j->is_agent) {
         machine__refuse(m, r, ERR_ACK, "agent_status: job " STR_FMT " is not an agent job",
                         STR_ARG(machine__id_text(m, j->id, ID_JOB)));
         return false;
@@ -105,15 +124,14 @@ static void acknowledge(struct machine *m, struct job *j, const struct command_a
     if (it->has_result) {
         j->result = it->result;
     }
-    enum job_move move = JOB_MOVE_COMPLETE;
-    if (j->is_agent) {
-        move = end_iteration(m, j, it);
-    } else {
-        j->hold_reason = STR_EMPTY;
-    }
+    enum job_move move = j->is_agent ? end_iteration(m, j, it) : end_run(j, it);
     bool moved = job_move_target(j->state, move, &j->state);
     CHECK(moved);
     jobs__clear_claim(j);
+    if (m->version >= 2) {
+        bool asked_on = it->agent_status == COMMAND_AGENT_CONTINUE && move == JOB_MOVE_ACK_HOLD;
+        j->ended = asked_on ? JOB_ENDED_CONTINUE : JOB_ENDED_ACK;
+    }
     if (move == JOB_MOVE_COMPLETE) {
         end__completed(m, j, STORE_LIVE,
                        &(struct end_ack){.has_result = it->has_result,
@@ -138,7 +156,15 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         const struct command_ack_item *it = &c->ack.items[i];
         struct job j;
         enum store_family family;
-        if (jobs__need(m, it->id, &j, &family, r) && may_ack(m, &j, it, r)) {
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
+        bool there = jobs__need(m, it->id, &j, &family, r);
+        if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
+            r->affected++; /* the answer was lost; it is the same again */
+        } else if (there && may_ack(m, &j, it, r)) {
             acknowledge(m, &j, it);
             r->affected++;
         } else if (!c->ack.lenient) {

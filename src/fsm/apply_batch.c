@@ -19,7 +19,7 @@ void apply_batch_seal(struct machine *m, const struct command *c, struct result 
         return;
     }
     /* Sealing one that is finished changes nothing; one that never was is not found. */
-    buf_init(&record, LIMIT_OP_BYTES);
+    buf_init(&record, SIZE_MAX);
     if (!store_get(&m->store, STORE_KIND_BATCH, str_from(c->batch_seal.id.b, ID_BYTES), &record)) {
         machine__refuse(m, r, ERR_NOT_FOUND, "batch \"" STR_FMT "\" not found",
                         STR_ARG(machine__id_text(m, c->batch_seal.id, ID_BATCH)));

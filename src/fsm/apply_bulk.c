@@ -74,7 +74,7 @@ static void remove_part(struct machine *m, struct id id, uint32_t part)
 static void write_record(struct machine *m, const struct bulk *b)
 {
     struct buf record;
-    buf_init(&record, LIMIT_OP_BYTES);
+    buf_init(&record, SIZE_MAX);
     store_record_encode_bulk(&b->rec, &record);
     write_part(m, b->id, 0, buf_str(&record));
     buf_deinit(&record);
@@ -83,7 +83,7 @@ static void write_record(struct machine *m, const struct bulk *b)
 /* The lists of steps that will not come any more. */
 static void remove_lists(struct machine *m, const struct bulk *b)
 {
-    for (uint32_t part = b->rec.steps + 1; part <= b->rec.lists; part++) {
+    for (uint32_t part = store_bulk_next_list(&b->rec); part <= b->rec.lists; part++) {
         remove_part(m, b->id, part);
     }
 }
@@ -211,21 +211,27 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
                                 .ids = c->ids,
                                 .count = c->count};
     apply_jobs__each(m, &jobs, b->rec.ns, r);
+    /* Where the entry had no room for all of them, the next step takes up the rest. */
+    size_t count = r->more ? r->done : c->count;
     b->rec.status = STORE_BULK_RUNNING;
-    b->rec.steps++;
-    b->rec.processed += c->count;
+    b->rec.processed += count;
     b->rec.affected += r->affected;
     b->rec.errors += r->missing;
     b->rec.updated_at = m->now;
     if (b->rec.total < b->rec.processed) {
         b->rec.total = b->rec.processed;
     }
-    if (b->rec.lists > 0) {
-        remove_part(m, b->id, b->rec.steps);
+    if (b->rec.lists == 0) {
+        b->rec.cursor = r->more ? c->ids[count - 1] : c->cursor;
+    } else if (r->more) {
+        write_part(m, b->id, store_bulk_next_list(&b->rec),
+                   str_from(c->ids + count, (c->count - count) * sizeof(struct id)));
+        b->rec.parts++;
     } else {
-        b->rec.cursor = c->cursor;
+        remove_part(m, b->id, store_bulk_next_list(&b->rec));
     }
-    if (b->rec.lists > 0 ? b->rec.steps == b->rec.lists : c->last) {
+    b->rec.steps++;
+    if (!r->more && (b->rec.lists > 0 ? store_bulk_next_list(&b->rec) > b->rec.lists : c->last)) {
         finish(m, b, STORE_BULK_COMPLETED);
     }
     write_record(m, b);

@@ -27,6 +27,7 @@ static void hand_out(struct machine *m, const struct command_claim *cl, struct q
     CHECK(moved);
     j->attempt++;
     j->lease_token = ++m->store.meta.lease_token;
+    jobs__forget_end(j);
     j->worker_id = cl->worker_id;
     j->hostname = cl->hostname;
     j->started_at = m->now;
@@ -72,6 +73,10 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
         if (l == NULL) {
             break;
         }
+        if (machine__is_full(m)) {
+            r->more = r->count == 0; /* some are an answer; none would be a wrong one */
+            break;
+        }
         if (store_docs_bytes(m->store.docs, l->id).len == 0) {
             fetch_ahead(m, l);
         }
@@ -91,11 +96,11 @@ void apply_claim(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_claim *cl = &c->claim;
     r->items = MACHINE_ARRAY(m, struct result_item, cl->count);
-    for (size_t i = 0; i < cl->queue_count && r->count < cl->count; i++) {
+    for (size_t i = 0; i < cl->queue_count && r->count < cl->count && !r->more; i++) {
         struct queue *q = queues__find(m, cl->queues[i]);
         if (q != NULL) {
             claim_from(m, cl, q, r);
         }
     }
-    workers__seen(m, cl->worker_id, cl->hostname, cl->queues, cl->queue_count);
+    workers__seen(m, cl);
 }

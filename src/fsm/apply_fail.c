@@ -1,5 +1,8 @@
 /*
  * Fail: a worker gives up on an attempt.
+ *
+ * Since version 2 the document remembers that it did, so that a worker whose answer was lost gets
+ * it again.
  */
 #include "fsm/apply_int.h"
 
@@ -7,9 +10,19 @@ void apply_fail(struct machine *m, const struct command *c, struct result *r)
 {
     struct job j;
     enum store_family family;
-    if (jobs__need(m, c->fail.id, &j, &family, r) &&
-        jobs__may_move(m, &j, JOB_MOVE_FAIL, ERR_FAIL, r) &&
+    if (!jobs__need(m, c->fail.id, &j, &family, r)) {
+        return;
+    }
+    if (jobs__was_ended(&j, c->fail.lease_token, JOB_ENDED_FAIL)) {
+        end__failed_again(&j, r);
+        return;
+    }
+    if (jobs__may_move(m, &j, JOB_MOVE_FAIL, ERR_FAIL, r) &&
         jobs__lease_holds(m, &j, c->fail.lease_token, ERR_FAIL, r)) {
+        if (m->version >= 2) {
+            j.ended = JOB_ENDED_FAIL;
+            j.fail_ended_at = m->now;
+        }
         end__failed(m, &j, c->fail.error, c->fail.backtrace, r);
     }
 }

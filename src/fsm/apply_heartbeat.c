@@ -12,11 +12,16 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
     if (!jobs__get(m, it->id, &j, &family)) {
         return RESULT_UNKNOWN;
     }
+    /* It overtook the end of its own claim: no reason to stop. */
+    if (jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK) ||
+        jobs__was_ended(&j, it->lease_token, JOB_ENDED_FAIL)) {
+        return RESULT_OK;
+    }
     if (j.state != JOB_ACTIVE || (it->lease_token != 0 && it->lease_token != j.lease_token)) {
         return RESULT_CANCEL;
     }
     if (worker->len == 0) {
-        *worker = j.worker_id;
+        *worker = arena_str(m->arena, j.worker_id);
     }
     j.lease_expires_at = wall_add_ms(m->now, JOB_LEASE_MS);
     if (it->progress.len > 0) {
@@ -44,10 +49,14 @@ void apply_heartbeat(struct machine *m, const struct command *c, struct result *
 {
     struct str worker = STR_EMPTY;
     r->items = MACHINE_ARRAY(m, struct result_item, c->heartbeat.count);
-    r->count = (uint32_t)c->heartbeat.count;
-    for (size_t i = 0; i < c->heartbeat.count; i++) {
-        const struct command_heartbeat_item *it = &c->heartbeat.items[i];
-        r->items[i] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
+    while (r->count < c->heartbeat.count) {
+        const struct command_heartbeat_item *it = &c->heartbeat.items[r->count];
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = r->count;
+            break;
+        }
+        r->items[r->count++] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
     }
-    workers__heartbeat(m, worker);
+    workers__heartbeat(m, c->heartbeat.ns, worker);
 }

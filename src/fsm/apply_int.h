@@ -49,6 +49,10 @@ struct id machine__new_id(struct machine *m);
 void *machine__alloc(struct machine *m, size_t size);
 #define MACHINE_ARRAY(m, type, n) ((type *)machine__alloc((m), sizeof(type) * (n)))
 
+/* Whether the entry has read and written so much that what is left goes into a later one. Asked
+ * between two jobs by whatever may meet many. The answer is the same on every node. */
+bool machine__is_full(const struct machine *m);
+
 /* "job_…" in the entry's memory, for messages and payloads. */
 struct str machine__id_text(struct machine *m, struct id id, struct str prefix);
 
@@ -62,6 +66,12 @@ char *machine__own_texts(struct str *texts[], size_t count);
 
 /* The job and the family that it is in; false when there is none. */
 bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_family *out_family);
+
+/* The same for who wants its numbers only: the document is not kept in memory, and what out has in
+ * text is not to be used. */
+bool jobs__glance(struct machine *m, struct id id, struct job *out);
+/* Its state alone. */
+bool jobs__state(struct machine *m, struct id id, enum job_state *out);
 
 /* Create j: id, times, state and place are set here, the queue is made when it is new, `enqueued`
  * is told. j's texts may be anything that lives until the entry is applied. */
@@ -95,6 +105,12 @@ bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_fam
 bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, enum err_code code,
                        struct result *r);
 
+/* Did the worker that had the last claim end it so already? Then its answer was lost, and it asks
+ * again. A token of 0 names no claim. */
+bool jobs__was_ended(const struct job *j, uint64_t token, enum job_ended how);
+
+void jobs__forget_end(struct job *j);
+
 /* Append an error entry to j, whose count goes up; j is written by the caller. */
 void jobs__add_error(struct machine *m, struct job *j, struct str error, struct str backtrace);
 
@@ -118,6 +134,9 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in);
 /* An attempt failed: by the rules of retries the job waits or ends. r may be NULL. */
 void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
                  struct result *r);
+/* What end__failed answered to the worker that ended j so, of a job that is as it was left then, or
+ * went on by itself. */
+void end__failed_again(const struct job *j, struct result *r);
 
 /* queues.c */
 struct queue *queues__find(const struct machine *m, struct str name);
@@ -172,6 +191,8 @@ void batches__seal(struct machine *m, struct batch *b);
 /* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
 void batches__count(struct machine *m, struct job *j, bool succeeded);
 /* From a backup, unless there is one of this id. */
+/* Is there such a batch, finished or not? */
+bool batches__is_known(struct machine *m, struct id id);
 void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
 void batches__write_dirty(struct machine *m);
 void batches__load(struct machine *m);
@@ -186,14 +207,19 @@ void chains__dead(struct machine *m, const struct job *j, struct str error);
  * stays in the list, and the first such is put into *out_missing. */
 bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing);
 void dependencies__add(struct machine *m, const struct job *j);
+/* The job has completed: those that waited for it go on, as many as the entry has room for. */
 void dependencies__met(struct machine *m, struct id done);
+/* The next of those for which there was none; how many. */
+uint32_t dependencies__release(struct machine *m, uint32_t limit);
+/* The job runs again: those that it has not let go wait for its new end. */
+void dependencies__unmet(struct machine *m, struct id id);
+void dependencies__load(struct machine *m);
 void dependencies__close(struct machine *m);
 
 /* workers.c */
-void workers__seen(struct machine *m, struct str id, struct str hostname, const struct str *queues,
-                   size_t queue_count);
-bool workers__is_stale(const struct machine *m, struct str id, struct wall now);
-void workers__heartbeat(struct machine *m, struct str id);
+void workers__seen(struct machine *m, const struct command_claim *c);
+bool workers__is_stale(struct machine *m, const struct command_claim *c, struct wall now);
+void workers__heartbeat(struct machine *m, struct str ns, struct str id);
 void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
                    void *data);
 void workers__prune(struct machine *m, unsigned limit);

@@ -28,6 +28,13 @@ static bool again(struct machine *m, struct job *j, enum store_family was_in)
     j->failed_at = WALL_NONE;
     j->completed_at = WALL_NONE;
     j->cancelled_at = WALL_NONE;
+    jobs__forget_end(j);
+    if (m->version >= 2 && j->expire_at.ns != 0 && j->expire_at.ns < m->now.ns) {
+        j->expire_at = WALL_NONE; /* whoever wants it again does not want it to expire at once */
+    }
+    if (was_in == STORE_DONE) {
+        dependencies__unmet(m, j->id);
+    }
     if (waits) {
         (void)dependencies__settle(m, j, &missing); /* what is missing will not complete any more */
     }
@@ -91,6 +98,10 @@ static bool do_approve(struct machine *m, const struct command_jobs *c, struct j
     if (!jobs__move(m, j, JOB_MOVE_APPROVE, ERR_APPROVE, r)) {
         return false;
     }
+    if (m->version >= 2 && j->ended == JOB_ENDED_CONTINUE) {
+        j->attempt = 0; /* its next iteration begins: retries count per iteration */
+        j->ended = JOB_ENDED_ACK;
+    }
     back_in_line(m, j, was_in);
     jobs__emit(m, STORE_EVENT_APPROVED, j);
     return true;
@@ -132,6 +143,7 @@ static bool do_move(struct machine *m, const struct command_jobs *c, struct job 
     j->queue = c->queue;
     if (c->reset_attempts) {
         j->attempt = j->state == JOB_ACTIVE ? 1 : 0; /* the one that is running counts */
+        jobs__forget_end(j); /* what was answered then cannot be told again */
     }
     jobs__write(m, j, was_in);
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_MOVED,
@@ -194,6 +206,11 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
 {
     CHECK(cj->action < COUNT_OF(actions));
     for (size_t i = 0; i < cj->count; i++) {
+        if (machine__is_full(m)) {
+            r->more = true;
+            r->done = (uint32_t)i;
+            return;
+        }
         if (i % STORE_DOCS_FETCH_MAX == 0) {
             fetch_ahead(m, cj->ids + i, cj->count - i);
         }

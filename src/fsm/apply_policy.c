@@ -112,7 +112,8 @@ static bool fits(const struct store_policy *p, const struct job *j)
 {
     bool by_queue = p->queue.len > 0;
     bool by_tag = p->tag_key.len > 0;
-    if (!p->enabled || (!by_queue && !by_tag) || !queue_name_is_visible(p->ns, j->queue)) {
+    if (!p->enabled || (!by_queue && !by_tag) ||
+        (!p->all_namespaces && !queue_name_is_of(p->ns, j->queue))) {
         return false;
     }
     bool queue = by_queue && str_eq(p->queue, j->queue);

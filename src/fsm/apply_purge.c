@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "fsm/apply_int.h"
+#include "store/store_job.h"
 
 static struct wall ended_at(const struct job *j)
 {
@@ -24,6 +25,18 @@ static struct id id_of(struct str key)
     return id_from_bytes(key.ptr);
 }
 
+/* By the document as it was before this entry. One that the entry has changed since ended in it, so
+ * that it stays in either case. */
+static bool may_go(struct id id, struct str doc, struct wall before)
+{
+    struct job j;
+    struct err err;
+    if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
+        check_fatal("a stored job cannot be read: %s", err.msg);
+    }
+    return ended_at(&j).ns < before.ns;
+}
+
 /* One step over the jobs that were made before until. Where the next goes on: there, at the end. */
 static struct id purge_jobs(struct machine *m, struct wall before, struct id until,
                             struct result *r)
@@ -36,13 +49,17 @@ static struct id purge_jobs(struct machine *m, struct wall before, struct id unt
         if (id_cmp(id, until) >= 0) {
             break;
         }
-        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS) {
+        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS || machine__is_full(m)) {
             end = id;
             break;
         }
         struct job j;
         enum store_family family;
-        if (jobs__get(m, id, &j, &family) && family == STORE_DONE && ended_at(&j).ns < before.ns) {
+        struct str doc = kv_iter_value(it);
+        m->extra_bytes += doc.len;
+        /* Most that are looked at stay: those are not read into memory. */
+        if (may_go(id, doc, before) && jobs__get(m, id, &j, &family) && family == STORE_DONE &&
+            ended_at(&j).ns < before.ns) {
             locks__release(m, &j);
             jobs__remove(m, &j, family);
             throughput_add(&m->throughput, THROUGHPUT_PURGED);

@@ -62,10 +62,13 @@ static bool remove_some(struct machine *m, const struct command_queue *c, const 
         if (id_cmp(id, until) >= 0) {
             break;
         }
-        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS) {
+        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS || machine__is_full(m)) {
             r->cursor = id;
             end = false;
             break;
+        }
+        if (c->in_done) {
+            m->extra_bytes += kv_iter_value(it).len; /* of a live job only the key is looked at */
         }
         struct job j;
         enum store_family in;
@@ -101,6 +104,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
         q->rec.paused = false;
         q->rec.max_concurrency = 0;
         queues__touch(m, q);
+        queues__ready(m, q); /* what this step leaves may be claimed */
     }
     bool end = remove_some(m, c, q, until, r);
     r->until = until;

@@ -5,22 +5,18 @@
 #include "fsm/apply_int.h"
 
 struct search {
-    struct machine *m;
     int64_t wanted;
     bool found;
-    struct str checkpoint;
+    struct buf checkpoint; /* of the last one: an iteration that was held has several rows */
 };
 
 static void look(void *data, const struct store_iteration *it)
 {
     struct search *s = data;
     if (it->iteration == s->wanted) {
-        char *copy = machine__alloc(s->m, it->checkpoint.len);
-        if (it->checkpoint.len > 0) {
-            memcpy(copy, it->checkpoint.ptr, it->checkpoint.len);
-        }
         s->found = true;
-        s->checkpoint = str_from(copy, it->checkpoint.len);
+        buf_clear(&s->checkpoint);
+        buf_add_str(&s->checkpoint, it->checkpoint);
     }
 }
 
@@ -28,7 +24,7 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
 {
     struct job source;
     enum store_family family;
-    struct search s = {.m = m, .wanted = c->replay.from};
+    struct search s = {.wanted = c->replay.from};
     if (!jobs__need(m, c->replay.id, &source, &family, r)) {
         return;
     }
@@ -37,7 +33,9 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
                         STR_ARG(machine__id_text(m, source.id, ID_JOB)));
         return;
     }
+    buf_init(&s.checkpoint, SIZE_MAX);
     store_rows_each_iteration(&m->store, source.id, look, &s);
+    struct str checkpoint = machine__keep(m, &s.checkpoint);
     if (!s.found) {
         machine__refuse(m, r, ERR_REPLAY, "job " STR_FMT " has no iteration %lld",
                         STR_ARG(machine__id_text(m, source.id, ID_JOB)), (long long)c->replay.from);
@@ -51,7 +49,7 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
                     .retry_base_ms = source.retry_base_ms,
                     .retry_max_ms = source.retry_max_ms,
                     .tags = source.tags,
-                    .checkpoint = s.checkpoint,
+                    .checkpoint = checkpoint,
                     .is_agent = true,
                     .agent = source.agent};
     j.agent.iteration = 1;

@@ -2,15 +2,16 @@
  * Restore: what a backup holds comes into the state, with its ids, states, counters and times.
  *
  * What exists is left as it is. A job that was in line goes to the end of the line; a backup lists
- * those in the order in which they stood. Ids that lie in the future are passed over, because one
- * of them could be made here once more.
+ * those in the order in which they stood. An id that lies in the future is not made here once more:
+ * machine__new_id passes over it. Items of old logs that have one are passed over themselves.
  */
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
-static bool is_future(const struct machine *m, struct id id)
+/* May the item come in with the id that it has? */
+static bool has_good_id(const struct machine *m, const struct command_restore_item *it)
 {
-    return id_cmp(id, id_make(m->now, m->index, 0)) >= 0;
+    return it->any_id || id_cmp(it->id, id_make(m->now, m->index, 0)) < 0;
 }
 
 static void restore_queue(struct machine *m, const struct command_restore_item *it)
@@ -31,15 +32,15 @@ static void restore_queue(struct machine *m, const struct command_restore_item *
 static void restore_job(struct machine *m, const struct command_restore_item *it, struct result *r)
 {
     struct job j = it->job;
-    struct job existing;
-    enum store_family family;
+    enum job_state existing;
     struct id missing;
-    if (is_future(m, it->id) || jobs__get(m, it->id, &existing, &family)) {
+    if (!has_good_id(m, it) || jobs__state(m, it->id, &existing)) {
         r->missing++;
         return;
     }
     bool over = job_state_is_terminal(j.state);
     j.version = 0;
+    jobs__forget_end(&j);
     if (!over && j.waits_for.len > 0) {
         (void)dependencies__settle(m, &j, &missing); /* what is missing may come later */
     }
@@ -60,8 +61,7 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
 static bool has_place(struct machine *m, const struct command_restore_item *it)
 {
     struct job j;
-    enum store_family family;
-    if (!jobs__get(m, it->id, &j, &family)) {
+    if (!jobs__glance(m, it->id, &j)) {
         return false;
     }
     switch ((int)it->kind) {
@@ -92,17 +92,20 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
 {
     for (size_t i = 0; i < c->restore.count; i++) {
         struct command_restore_item *it = &c->restore.items[i];
+        if (it->any_id && id_cmp(it->id, m->newest_id) > 0) {
+            m->newest_id = it->id;
+        }
         switch (it->kind) {
         case COMMAND_RESTORE_QUEUE:
             restore_queue(m, it);
             break;
         case COMMAND_RESTORE_SCHEDULE:
-            if (!is_future(m, it->id)) {
+            if (has_good_id(m, it)) {
                 apply_schedule__restore(m, it->id, &it->schedule);
             }
             break;
         case COMMAND_RESTORE_BATCH:
-            if (!is_future(m, it->id)) {
+            if (has_good_id(m, it)) {
                 batches__restore(m, it->id, &it->batch);
             }
             break;
@@ -118,7 +121,7 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
             apply_webhook__restore(m, it->name, &it->webhook);
             break;
         case COMMAND_RESTORE_POLICY:
-            if (!is_future(m, it->id)) {
+            if (has_good_id(m, it)) {
                 apply_policy__restore(m, it->id, &it->policy);
             }
             break;

@@ -49,18 +49,23 @@ static void job_expired(struct machine *m, struct live *l)
     end__expired(m, &j, STORE_LIVE);
 }
 
+static bool has_room(const struct machine *m, const struct result *r)
+{
+    return r->affected < LIMIT_TICK_JOBS && !machine__is_full(m);
+}
+
 void apply_tick(struct machine *m, const struct command *c, struct result *r)
 {
     struct heap_node *first;
     (void)c;
-    while (r->affected < LIMIT_TICK_JOBS && (first = heap_first(&m->due)) != NULL &&
-           first->key <= m->now.ns) {
+    /* What others owe to an end that was acknowledged comes first. */
+    r->affected = dependencies__release(m, LIMIT_TICK_JOBS);
+    while (has_room(m, r) && (first = heap_first(&m->due)) != NULL && first->key <= m->now.ns) {
         job_due(m, CONTAINER_OF(first, struct live, due));
         r->affected++;
     }
     /* Expiry is strict: a job may still be claimed at the very moment. */
-    while (r->affected < LIMIT_TICK_JOBS && (first = heap_first(&m->expiry)) != NULL &&
-           first->key < m->now.ns) {
+    while (has_room(m, r) && (first = heap_first(&m->expiry)) != NULL && first->key < m->now.ns) {
         job_expired(m, CONTAINER_OF(first, struct live, expiry));
         r->affected++;
     }

@@ -43,6 +43,8 @@ static void batch_free(struct machine *m, struct batch *b)
 static void touch(struct machine *m, struct batch *b)
 {
     if (!b->dirty) {
+        /* Written when the entry ends: the record, and perhaps the callback's job. */
+        m->extra_bytes += 2 * b->rec.callback_payload.len;
         b->dirty = true;
         b->dirty_next = m->dirty_batches;
         m->dirty_batches = b;
@@ -112,7 +114,7 @@ static struct str callback_payload(struct machine *m, const struct batch *b)
     struct buf out;
     struct str given = b->rec.callback_payload;
     buf_init(&results, 1024);
-    buf_init(&out, LIMIT_OP_BYTES);
+    buf_init(&out, SIZE_MAX);
     write_results(b, machine__id_text(m, b->id, ID_BATCH), &results);
     struct json_object_pair batch = {.key = STR("batch"), .value = buf_str(&results)};
     struct json_scan scan = json_scan_from(given);
@@ -155,14 +157,19 @@ void batches__write_dirty(struct machine *m)
     }
 }
 
-void batches__restore(struct machine *m, struct id id, const struct store_batch *rec)
+bool batches__is_known(struct machine *m, struct id id)
 {
     struct buf unused;
-    buf_init(&unused, LIMIT_OP_BYTES);
+    buf_init(&unused, SIZE_MAX);
     bool known = batches__find(m, id) != NULL ||
                  store_get(&m->store, STORE_KIND_BATCH, str_from(id.b, ID_BYTES), &unused);
     buf_deinit(&unused);
-    if (known) {
+    return known;
+}
+
+void batches__restore(struct machine *m, struct id id, const struct store_batch *rec)
+{
+    if (batches__is_known(m, id)) {
         return;
     }
     buf_clear(&m->store.scratch);

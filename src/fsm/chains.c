@@ -79,7 +79,7 @@ static void create(struct machine *m, const struct job *from, const struct step 
 static struct str quoted(struct machine *m, struct str text)
 {
     struct buf out;
-    buf_init(&out, LIMIT_OP_BYTES);
+    buf_init(&out, SIZE_MAX);
     struct json_write w = json_write_to(&out);
     json_write_str(&w, text);
     json_write_finish(&w);
@@ -90,7 +90,7 @@ static struct str merged(struct machine *m, const struct json_object_pair *pairs
                          struct str over)
 {
     struct buf out;
-    buf_init(&out, LIMIT_OP_BYTES);
+    buf_init(&out, SIZE_MAX);
     json_object_override(&out, pairs, count, over);
     return machine__keep(m, &out);
 }

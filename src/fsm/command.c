@@ -7,8 +7,17 @@
 #include "base/pack.h"
 #include "store/store_job.h"
 
-/* All commands are at their first version. */
-enum { COMMAND_VERSION = 1, ENTRY_VERSION = 1 };
+/* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
+ * old one does what it always did: m->version tells the functions that apply it. */
+static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
+    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 2,  [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2, [COMMAND_BULK_STEP] = 2,
+};
+
+static uint8_t version_of(const struct command *c)
+{
+    return c->version != 0 ? c->version : command_newest(c->type);
+}
 
 enum { NEW_STARTS_CHAIN = 1 };
 enum { ENTRY_EVENTS = 1 };
@@ -185,6 +194,9 @@ static void encode_claim(const struct command *c, struct buf *out)
     for (size_t i = 0; i < cl->queue_count; i++) {
         pack_text(out, cl->queues[i]);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, cl->ns);
+    }
 }
 
 static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
@@ -199,6 +211,7 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
         cl->queues[i] = unpack_text(u);
     }
+    cl->ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void encode_ack(const struct command *c, struct buf *out)
@@ -232,7 +245,7 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
         struct command_ack_item *it = &c->ack.items[i];
         it->id = id_unpack(u);
         it->lease_token = unpack_varint(u);
-        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD);
+        it->agent_status = (enum command_agent_status)unpack_choice(u, COMMAND_AGENT_HOLD_ANY);
         it->step_status = (enum command_step_status)unpack_choice(u, COMMAND_STEP_EXIT);
         it->has_result = unpack_bool(u);
         it->result = it->has_result ? unpack_text(u) : STR_EMPTY;
@@ -274,6 +287,9 @@ static void encode_heartbeat(const struct command *c, struct buf *out)
         pack_text(out, it->checkpoint);
         pack_tokens(out, &it->usage);
     }
+    if (version_of(c) >= 2) {
+        pack_text(out, c->heartbeat.ns);
+    }
 }
 
 static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *c)
@@ -288,6 +304,7 @@ static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *
         it->checkpoint = unpack_text(u);
         it->usage = unpack_tokens(u);
     }
+    c->heartbeat.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
 static void pack_ids(struct buf *out, const struct id *ids, size_t count)
@@ -648,11 +665,17 @@ static const struct {
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
+uint8_t command_newest(enum command_type type)
+{
+    CHECK(command_exists(type));
+    return newest[type] == 0 ? 1 : newest[type];
+}
+
 void command_encode(const struct command *c, struct buf *out)
 {
     CHECK(command_exists(c->type));
     pack_u8(out, (uint8_t)c->type);
-    pack_u8(out, COMMAND_VERSION);
+    pack_u8(out, version_of(c));
     codecs[c->type].encode(c, out);
 }
 
@@ -665,11 +688,11 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
     if (u.bad || !command_exists(type)) {
         return err_set(err, ERR_CORRUPT, "command number %u is not known to this version", type);
     }
-    if (version != COMMAND_VERSION) {
+    if (version == 0 || version > command_newest((enum command_type)type)) {
         return err_set(err, ERR_CORRUPT, "version %u of command %s is not known to this version",
                        version, words[type]);
     }
-    *out = (struct command){.type = (enum command_type)type};
+    *out = (struct command){.type = (enum command_type)type, .version = version};
     codecs[type].decode(&u, a, out);
     if (!unpack_done(&u)) {
         return err_set(err, ERR_CORRUPT, "a command %s of %zu bytes is damaged", words[type],
@@ -682,7 +705,7 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
 
 void command_entry_begin(struct buf *out, struct wall now, bool events)
 {
-    pack_u8(out, ENTRY_VERSION);
+    pack_u8(out, COMMAND_ENTRY_VERSION);
     pack_u8(out, events ? ENTRY_EVENTS : 0);
     pack_u16(out, 0);
     pack_u32(out, 0);
@@ -737,9 +760,9 @@ static bool is_padding(struct unpack *u, size_t entry_len)
 enum err_code command_entry_decode(struct str bytes, struct command_entry *out, struct err *err)
 {
     struct unpack u = unpack_from(bytes);
-    uint8_t version = unpack_u8(&u);
-    if (version != ENTRY_VERSION) {
-        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", version);
+    out->version = unpack_u8(&u);
+    if (out->version == 0 || out->version > COMMAND_ENTRY_VERSION) {
+        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", out->version);
     }
     uint8_t flags = unpack_u8(&u);
     uint16_t zero = unpack_u16(&u);

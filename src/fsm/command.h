@@ -78,6 +78,7 @@ struct command_claim {
     size_t queue_count;
     struct str worker_id;
     struct str hostname;
+    struct str ns; /* whose worker it is; empty: the default one's */
     int64_t lease_ms;
     uint32_t count;
 };
@@ -87,7 +88,8 @@ enum command_agent_status {
     COMMAND_AGENT_NONE,
     COMMAND_AGENT_DONE,
     COMMAND_AGENT_CONTINUE,
-    COMMAND_AGENT_HOLD
+    COMMAND_AGENT_HOLD,
+    COMMAND_AGENT_HOLD_ANY /* a hold, whether it is an agent's job or not */
 };
 enum command_step_status { COMMAND_STEP_NONE, COMMAND_STEP_CONTINUE, COMMAND_STEP_EXIT };
 
@@ -128,6 +130,7 @@ struct command_heartbeat_item {
 struct command_heartbeat {
     struct command_heartbeat_item *items;
     size_t count;
+    struct str ns; /* whose worker it is; empty: the default one's */
 };
 
 struct command_replay {
@@ -174,6 +177,7 @@ struct command_batch_seal {
 
 struct command {
     enum command_type type;
+    uint8_t version; /* of its meaning, as it was decoded; 0 in one that is made: the newest */
     union {
         struct command_enqueue enqueue;
         struct command_claim claim;
@@ -201,6 +205,14 @@ struct command {
     };
 };
 
+/* Begin a command; its member of the union is the caller's to fill. For those that do not zero the
+ * whole, which is large. */
+static inline void command_init(struct command *c, enum command_type type)
+{
+    c->type = type;
+    c->version = 0;
+}
+
 /* Append the command's bytes. */
 void command_encode(const struct command *c, struct buf *out);
 
@@ -208,14 +220,23 @@ void command_encode(const struct command *c, struct buf *out);
 ATTR_NODISCARD enum err_code command_decode(struct str bytes, struct arena *a, struct command *out,
                                             struct err *err);
 
+/* The newest version of a type. */
+uint8_t command_newest(enum command_type type);
+
 /* The word for a type, for messages. */
 const char *command_word(enum command_type type);
 
 /* Whether there is a command of this number: they have gaps. */
 bool command_exists(unsigned type);
 
+/* The version of an entry says by which bounds it is applied: those decide what it does, so they
+ * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
+ * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
+enum { COMMAND_ENTRY_VERSION = 2 };
+
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {
+    uint8_t version;
     struct wall now;
     bool events; /* the event log is on */
     uint32_t count;

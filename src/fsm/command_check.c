@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "json/json_scan.h"
 
 /* A path such as "jobs[3].queue", built from where we are. */
@@ -348,7 +349,8 @@ static enum err_code check_claim(const struct command *c, const struct command_l
             return err->code;
         }
     }
-    if (check_text(&top, "worker_id", cl->worker_id, LIMIT_WORKER_ID_BYTES, err) != ERR_OK ||
+    if (check_text(&top, "namespace", cl->ns, LIMIT_NAMESPACE_BYTES, err) != ERR_OK ||
+        check_text(&top, "worker_id", cl->worker_id, LIMIT_WORKER_ID_BYTES, err) != ERR_OK ||
         check_text(&top, "hostname", cl->hostname, LIMIT_WORKER_ID_BYTES, err) != ERR_OK) {
         return err->code;
     }
@@ -419,6 +421,9 @@ static enum err_code check_heartbeat(const struct command *c, const struct comma
     (void)limits;
     if (c->heartbeat.count > LIMIT_HEARTBEAT_JOBS) {
         return err_set(err, ERR_VALIDATION, "jobs has more than %d items", LIMIT_HEARTBEAT_JOBS);
+    }
+    if (check_text(&top, "namespace", c->heartbeat.ns, LIMIT_NAMESPACE_BYTES, err) != ERR_OK) {
+        return err->code;
     }
     for (at.index = 0; at.index < c->heartbeat.count; at.index++) {
         const struct command_heartbeat_item *it = &c->heartbeat.items[at.index];
@@ -554,7 +559,19 @@ static enum err_code check_policy_put(const struct command *c, const struct comm
         check_text(&top, "tag_value", p->tag_value, LIMIT_TAG_VALUE_BYTES, err) != ERR_OK) {
         return err->code;
     }
-    return p->queue.len == 0 ? ERR_OK : check_queue_name(&top, "queue", p->queue, err);
+    if (p->ns.len > 0 && p->all_namespaces) {
+        return bad(&top, "all_namespaces", "is for policies of the default namespace", err);
+    }
+    if (p->queue.len == 0) {
+        return ERR_OK;
+    }
+    if (check_queue_name(&top, "queue", p->queue, err) != ERR_OK) {
+        return err->code;
+    }
+    /* It would never hold a job. */
+    return p->all_namespaces || queue_name_is_of(p->ns, p->queue)
+               ? ERR_OK
+               : bad(&top, "queue", "is of another namespace, which needs all_namespaces", err);
 }
 
 static enum err_code check_bulk_put(const struct command *c, const struct command_limits *limits,

@@ -69,7 +69,7 @@ void command_restore__encode(const struct command_restore *r, struct buf *out)
     pack_varint(out, r->count);
     for (size_t i = 0; i < r->count; i++) {
         const struct command_restore_item *it = &r->items[i];
-        pack_u8(out, (uint8_t)it->kind);
+        pack_u8(out, (uint8_t)((unsigned)it->kind | (it->any_id ? COMMAND_RESTORE_ANY_ID : 0U)));
         buf_add(out, it->id.b, ID_BYTES);
         pack_text(out, it->name);
         pack_u32(out, it->place);
@@ -84,6 +84,12 @@ void command_restore__encode(const struct command_restore *r, struct buf *out)
             }
         }
     }
+}
+
+static bool has_own_id(enum command_restore_kind kind)
+{
+    return kind == COMMAND_RESTORE_SCHEDULE || kind == COMMAND_RESTORE_BATCH ||
+           kind == COMMAND_RESTORE_JOB || kind == COMMAND_RESTORE_POLICY;
 }
 
 enum { ITEM_BYTES_MIN = 1 + ID_BYTES + 1 + 4 + 8 + 4 };
@@ -101,7 +107,9 @@ void command_restore__decode(struct unpack *u, struct arena *a, struct command_r
     for (size_t i = 0; i < r->count && !u->bad; i++) {
         struct command_restore_item *it = &r->items[i];
         memset(it, 0, sizeof *it);
-        uint8_t kind = unpack_u8(u);
+        uint8_t bits = unpack_u8(u);
+        uint8_t kind = bits & (uint8_t)~COMMAND_RESTORE_ANY_ID;
+        it->any_id = bits != kind;
         struct str id = unpack_bytes(u, ID_BYTES);
         it->name = unpack_text(u);
         it->place = unpack_u32(u);
@@ -113,6 +121,6 @@ void command_restore__decode(struct unpack *u, struct arena *a, struct command_r
         }
         it->kind = (enum command_restore_kind)kind;
         memcpy(it->id.b, id.ptr, ID_BYTES);
-        u->bad = !decode_content(content, it);
+        u->bad = (it->any_id && !has_own_id(it->kind)) || !decode_content(content, it);
     }
 }

@@ -3,6 +3,9 @@
  *
  * Things keep their ids, states, counters and times. What exists already is left as it is, so the
  * same piece may come twice. A job goes before its rows.
+ *
+ * An id may lie in the future: where it was made the clock was wrong, or the clock here is behind.
+ * Items of old logs were passed over then; those with any_id are kept.
  */
 #pragma once
 
@@ -32,8 +35,12 @@ enum command_restore_kind {
     COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_POLICY
 };
 
+/* Beside the kind, on the wire. */
+enum { COMMAND_RESTORE_ANY_ID = 0x40 };
+
 struct command_restore_item {
     enum command_restore_kind kind;
+    bool any_id;              /* schedule, batch, job and policy: whatever time is in its id */
     struct id id;             /* of the schedule, batch, policy or job; rows: of their job */
     struct str name;          /* of the queue; of the webhook its id */
     uint32_t place;           /* of a row among those of its kind, from 0 */

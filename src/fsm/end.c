@@ -63,18 +63,30 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in)
     jobs__emit(m, STORE_EVENT_DELETED, j);
 }
 
+/* What a failure of j at that time comes to. */
+static void outcome_at(const struct job *j, struct wall at, struct result *out)
+{
+    bool expired = j->expire_at.ns != 0 && j->expire_at.ns < at.ns;
+    out->attempt = j->attempt;
+    out->remaining = expired ? 0 : job_attempts_remaining(j);
+    out->state = out->remaining > 0 ? JOB_RETRYING : JOB_DEAD;
+    out->at = out->remaining > 0 ? wall_add_ms(at, job_backoff_delay_ms(j, j->attempt)) : WALL_NONE;
+}
+
+void end__failed_again(const struct job *j, struct result *r)
+{
+    outcome_at(j, j->fail_ended_at, r);
+}
+
 void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
                  struct result *r)
 {
-    bool expired = j->expire_at.ns != 0 && j->expire_at.ns < m->now.ns;
-    uint32_t remaining = expired ? 0 : job_attempts_remaining(j);
-    struct wall next = {0};
+    struct result unheard = {0};
+    struct result *out = r != NULL ? r : &unheard;
+    outcome_at(j, m->now, out);
     bool moved =
-        job_move_target(j->state, remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
+        job_move_target(j->state, out->remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
     CHECK(moved);
-    if (remaining > 0) {
-        next = wall_add_ms(m->now, job_backoff_delay_ms(j, j->attempt));
-    }
     struct queue *q = queues__need(m, j->queue);
     q->rec.failures++;
     queues__touch(m, q);
@@ -82,21 +94,15 @@ void end__failed(struct machine *m, struct job *j, struct str error, struct str 
     jobs__clear_claim(j);
     j->hold_reason = STR_EMPTY;
     j->failed_at = m->now;
-    j->scheduled_at = next;
+    j->scheduled_at = out->at;
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_FAILED,
                                               .job = j->id,
                                               .queue = j->queue,
                                               .text = str_at_most(error, LIMIT_EVENT_ERROR_BYTES),
                                               .attempt = j->attempt,
-                                              .remaining = remaining,
-                                              .next_attempt_at = next});
-    if (r != NULL) {
-        r->state = j->state;
-        r->attempt = j->attempt;
-        r->remaining = remaining;
-        r->at = next;
-    }
-    if (remaining > 0) {
+                                              .remaining = out->remaining,
+                                              .next_attempt_at = out->at});
+    if (out->remaining > 0) {
         jobs__write(m, j, STORE_LIVE);
         jobs__emit(m, STORE_EVENT_RETRYING, j);
     } else {

@@ -65,6 +65,7 @@ static void find_workers(struct machine *m, struct str name, struct arena *a,
         out->workers[i].id = arena_str(a, out->workers[i].id);
         out->workers[i].hostname = arena_str(a, out->workers[i].hostname);
         out->workers[i].queues = STR_EMPTY;
+        out->workers[i].ns = STR_EMPTY;
     }
 }
 

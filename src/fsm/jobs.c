@@ -14,6 +14,21 @@ bool jobs__get(struct machine *m, struct id id, struct job *out, enum store_fami
     return store_docs_get(m->store.docs, *out_family, id, out);
 }
 
+bool jobs__glance(struct machine *m, struct id id, struct job *out)
+{
+    enum store_family family = live_find(&m->live, id) != NULL ? STORE_LIVE : STORE_DONE;
+    return store_docs_glance(m->store.docs, family, id, out);
+}
+
+bool jobs__state(struct machine *m, struct id id, enum job_state *out)
+{
+    const struct live *l = live_find(&m->live, id);
+    struct job j = {0};
+    bool found = l != NULL || jobs__glance(m, id, &j);
+    *out = l != NULL ? (enum job_state)l->state : j.state;
+    return found;
+}
+
 bool jobs__need(struct machine *m, struct id id, struct job *out, enum store_family *out_family,
                 struct result *r)
 {
@@ -73,6 +88,18 @@ bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, e
     machine__refuse(m, r, code, "lease lost: job " STR_FMT " was handed on",
                     STR_ARG(machine__id_text(m, j->id, ID_JOB)));
     return false;
+}
+
+bool jobs__was_ended(const struct job *j, uint64_t token, enum job_ended how)
+{
+    bool same = j->ended == how || (how == JOB_ENDED_ACK && j->ended == JOB_ENDED_CONTINUE);
+    return token != 0 && token == j->lease_token && j->ended != JOB_ENDED_NOT && same;
+}
+
+void jobs__forget_end(struct job *j)
+{
+    j->ended = JOB_ENDED_NOT;
+    j->fail_ended_at = WALL_NONE;
 }
 
 void jobs__emit_event(struct machine *m, const struct store_event *e)

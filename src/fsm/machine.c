@@ -37,9 +37,6 @@ static const apply_fn appliers[] = {
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 
-/* What an entry may need in memory while it is applied: decoded commands, results, new texts. */
-enum { ARENA_BYTES = 1 << 30 };
-
 /* Shared pieces */
 
 void machine__refuse(struct machine *m, struct result *r, enum err_code code, const char *fmt, ...)
@@ -55,9 +52,32 @@ void machine__refuse(struct machine *m, struct result *r, enum err_code code, co
     r->message = arena_str(m->arena, str_from(text, len));
 }
 
+static bool is_taken(struct machine *m, struct id id)
+{
+    struct job j;
+    enum store_family family;
+    struct str key = str_from(id.b, ID_BYTES);
+    if (jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
+        map_find(&m->schedules, key) != NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < m->policy_count; i++) {
+        if (id_eq(m->policies[i]->id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Ids of this log are all different. One that was restored may have come from another, and lie
+ * ahead: it is passed over. Whether there can be such a one, newest_id says. */
 struct id machine__new_id(struct machine *m)
 {
-    return id_make(m->now, m->index, m->next_number++);
+    struct id id = id_make(m->now, m->index, m->next_number++);
+    while (id_cmp(id, m->newest_id) <= 0 && is_taken(m, id)) {
+        id = id_make(m->now, m->index, m->next_number++);
+    }
+    return id;
 }
 
 void *machine__alloc(struct machine *m, size_t size)
@@ -71,6 +91,17 @@ struct str machine__id_text(struct machine *m, struct id id, struct str prefix)
 {
     char *text = machine__alloc(m, ID_TEXT_MAX);
     return str_from(text, id_format(id, prefix, text));
+}
+
+bool machine__is_full(const struct machine *m)
+{
+    uint64_t written = kv_batch_bytes(m->store.batch).len;
+    if (m->entry_version < 2) {
+        /* Whoever made it would have stopped here for ever, so that nobody can have gone on. */
+        return written > LIMIT_OLD_STEP_BYTES;
+    }
+    return written + m->events.bytes.len + store_docs_read_bytes(m->store.docs) + m->extra_bytes >=
+           LIMIT_STEP_BYTES;
 }
 
 char *machine__own_texts(struct str *texts[], size_t count)
@@ -168,6 +199,34 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     return code;
 }
 
+/* The largest id among the keys of a family that begin with these bytes. */
+static void note_newest(struct machine *m, unsigned family, struct str prefix)
+{
+    char past[1 + ID_BYTES];
+    memset(past, 0xff, sizeof past);
+    memcpy(past, prefix.ptr, prefix.len);
+    struct kv_iter *it = kv_iter_new(m->store.kv, NULL, family, STR_EMPTY);
+    kv_iter_seek_back(it, str_from(past, prefix.len + ID_BYTES));
+    if (kv_iter_valid(it)) {
+        struct str key = kv_iter_key(it);
+        if (key.len == prefix.len + ID_BYTES && str_starts_with(key, prefix)) {
+            struct id id = id_from_bytes(key.ptr + prefix.len);
+            m->newest_id = id_cmp(id, m->newest_id) > 0 ? id : m->newest_id;
+        }
+    }
+    store_end_walk(it);
+}
+
+static void load_newest(struct machine *m)
+{
+    static const char kinds[] = {STORE_KIND_BATCH, STORE_KIND_SCHEDULE, STORE_KIND_POLICY};
+    note_newest(m, STORE_LIVE, STR(""));
+    note_newest(m, STORE_DONE, STR(""));
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        note_newest(m, STORE_META, str_from(&kinds[i], 1));
+    }
+}
+
 static enum err_code load(struct machine *m, struct err *err)
 {
     queues__load(m);
@@ -181,6 +240,8 @@ static enum err_code load(struct machine *m, struct err *err)
     apply_policy__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
+    load_newest(m);
+    dependencies__load(m);
     return load_jobs(m, err);
 }
 
@@ -198,7 +259,8 @@ enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
     heap_init_ranked(&m->due, live_due_before, live_due_rank);
     heap_init_ranked(&m->expiry, live_expiry_before, live_expiry_rank);
     store_event_block_init(&m->events);
-    m->arena = arena_new(ARENA_BYTES);
+    /* Decoded commands, results, new texts: what is in the log has to be applied. */
+    m->arena = arena_new(SIZE_MAX);
     if (store_open(&m->store, path, err) != ERR_OK || load(m, err) != ERR_OK) {
         return err_wrap(err, "open the state in %s", path);
     }
@@ -243,6 +305,8 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
     m->next_number = 0;
     m->changed_count = 0;
     m->events_on = e->events;
+    m->entry_version = e->version;
+    m->extra_bytes = 0;
     /* The leader's clock may step back, or another leader's be behind: time here does not. */
     if (e->now.ns > m->now.ns) {
         m->now = e->now;
@@ -294,7 +358,13 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
             check_fatal("entry %llu cannot be applied: %s", (unsigned long long)index, err.msg);
         }
         m->results[i] = (struct result){0};
-        appliers[c.type](m, &c, &m->results[i]);
+        m->version = c.version;
+        /* Nothing begins in a full entry; so whatever begins gets on by at least one job. */
+        if (machine__is_full(m)) {
+            m->results[i].postponed = true;
+        } else {
+            appliers[c.type](m, &c, &m->results[i]);
+        }
     }
     end_entry(m);
 }
@@ -338,6 +408,7 @@ struct wall machine_now(const struct machine *m)
 struct wall machine_next_tick(const struct machine *m)
 {
     struct wall at = {.ns = INT64_MAX};
+    earliest(&at, &m->releases, 0);
     earliest(&at, &m->due, 0);
     earliest(&at, &m->expiry, 1);
     earliest(&at, &m->lock_expiry, 0);
@@ -402,9 +473,9 @@ uint32_t machine_claimable_count(const struct machine *m, struct str queue, stru
     return waiting < places ? waiting : places;
 }
 
-bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now)
+bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
 {
-    return worker_id.len > 0 && workers__is_stale(m, worker_id, now);
+    return workers__is_stale(m, c, now);
 }
 
 struct store *machine_store(struct machine *m)

@@ -86,8 +86,8 @@ bool machine_claimable(const struct machine *m, struct str queue, struct wall no
  * places under its limit and in the throttle's window. */
 uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now);
 
-/* Would a claim of this worker write its row, whether it finds a job or not? */
-bool machine_worker_is_stale(const struct machine *m, struct str worker_id, struct wall now);
+/* Would this claim write its worker's row, whether it finds a job or not? */
+bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now);
 
 /* The store, for readers (store_docs_read, store_rows_each_…, store_event_read), from any thread.
  */
@@ -113,7 +113,8 @@ bool machine_queue_find(struct machine *m, struct str name, struct machine_queue
 
 /* A worker that was seen lately. The texts live until the next apply. */
 struct machine_worker {
-    struct str id;
+    struct str ns; /* whose it is; empty: the default one's */
+    struct str id; /* unique in its namespace */
     struct str hostname;
     struct str queues; /* a JSON array of names */
     struct wall started_at;

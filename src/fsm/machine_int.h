@@ -77,13 +77,13 @@ struct batch {
 };
 
 struct worker {
-    struct map_node node; /* by id */
+    struct map_node node; /* by its name inside, see workers.c */
     struct heap_node prune;
     struct wall started_at;
     struct wall last_heartbeat;
     struct str hostname, queues; /* texts point into own memory */
     char *texts;
-    char id[];
+    char name[];
 };
 
 struct schedule {
@@ -119,9 +119,12 @@ struct bulk {
 struct dependency {
     struct map_node node; /* by the id that is waited for */
     struct id id;
-    struct id *waiters; /* may name jobs that wait no longer */
+    struct heap_node release; /* it has completed, and not all of them were let go */
+    struct id *waiters;       /* may name jobs that wait no longer */
+    uint32_t first;           /* those before were let go */
     uint32_t count;
     uint32_t cap;
+    bool sorted; /* from first on */
 };
 
 struct machine {
@@ -150,9 +153,11 @@ struct machine {
     struct policy **policies; /* by id, that is in the order of their creation */
     uint32_t policy_count;
     struct map dependencies;
-    struct bulk **bulks; /* by id, that is in the order of their creation */
+    struct heap releases; /* dependency.release */
+    struct bulk **bulks;  /* by id, that is in the order of their creation */
     uint32_t bulk_count;
     struct throughput throughput;
+    struct id newest_id; /* no restored thing has a larger one; a hint: see machine__new_id */
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 
     /* of the entry that is being applied */
@@ -160,6 +165,9 @@ struct machine {
     struct wall now;
     uint64_t index;
     uint32_t next_number; /* for ids */
+    uint8_t entry_version;
+    uint8_t version;      /* of the command that is being applied */
+    uint64_t extra_bytes; /* of its cost: see machine__is_full */
     bool events_on;
     struct store_event_block events;
     struct queue *dirty_queues;

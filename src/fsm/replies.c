@@ -95,7 +95,7 @@ void replies__keep(struct machine *m, struct str key, const struct result *r)
     if (old != NULL) {
         reply_free(m, old);
     }
-    buf_init(&record, LIMIT_OP_BYTES);
+    buf_init(&record, SIZE_MAX);
     encode(r, expires_at, &record);
     CHECK(!record.overflow);
     struct reply *p = reply_new(m, key, buf_str(&record));

@@ -31,6 +31,20 @@ void result_encode(const struct result *r, struct buf *out)
     }
 }
 
+void result_join(struct result *sum, const struct result *step, struct arena *a)
+{
+    struct result both = *step;
+    both.affected += sum->affected;
+    both.missing += sum->missing;
+    both.count += sum->count;
+    both.items = ARENA_ARRAY(a, struct result_item, both.count + 1);
+    CHECK(both.items != NULL);
+    for (uint32_t i = 0; i < both.count; i++) {
+        both.items[i] = i < sum->count ? sum->items[i] : step->items[i - sum->count];
+    }
+    *sum = both;
+}
+
 static bool take_items(struct unpack *u, struct arena *a, struct result *out)
 {
     uint64_t count = unpack_varint(u);

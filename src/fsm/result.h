@@ -46,11 +46,17 @@ struct result {
     uint32_t attempt;     /* fail */
     uint32_t remaining;   /* fail */
     struct wall at;       /* fail: when the next attempt is due */
-    bool more;            /* queue, tick, purge: not done, ask again with: */
+    bool postponed;       /* the entry had no room: nothing has happened, ask again. Not encoded */
+    uint32_t done; /* with more, of ack, heartbeat, jobs: so many of its items. Not encoded */
+    bool more;     /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
     struct id cursor;
     struct id until;
     bool in_done;
 };
+
+/* What several steps of one command came to: the numbers and items of the step are added to those
+ * of sum; everything else is the step's. */
+void result_join(struct result *sum, const struct result *step, struct arena *a);
 
 void result_encode(const struct result *r, struct buf *out);
 ATTR_NODISCARD bool result_decode(struct str bytes, struct arena *a, struct result *out);

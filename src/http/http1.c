@@ -42,7 +42,7 @@ static bool parse_head(struct http1 *h, struct http_exchange *x, struct http1_he
     struct http_header *headers =
         ARENA_ARRAY(req->arena, struct http_header, h->parser.header_count + 1);
     if (text.len == 0 || headers == NULL) {
-        *problem = (struct http_problem){431, "the request head is too long"};
+        *problem = http_exchange__no_memory(x);
         return false;
     }
     if (!http1_head_parse(text, headers, h->parser.header_count, head, problem)) {
@@ -54,11 +54,7 @@ static bool parse_head(struct http1 *h, struct http_exchange *x, struct http1_he
     req->content_length = head->content_length;
     x->h1.keep_alive = head->keep_alive;
     x->h1.expect = head->expect_continue;
-    if (!http_exchange__set_target(x, head->method_name, head->target)) {
-        *problem = (struct http_problem){400, "the request target is not well-formed"};
-        return false;
-    }
-    return true;
+    return http_exchange__set_target(x, head->method_name, head->target, problem);
 }
 
 /* An upgrade may be ignored, and is unless it is simple: alone on the connection, without a body,

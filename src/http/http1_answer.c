@@ -7,6 +7,9 @@
 #include "http/http_conn_int.h"
 #include "http/http_loop_int.h"
 
+/* Bodies up to this are copied behind their heads. */
+enum { BODY_APART_BYTES = 16 * 1024 };
+
 /* Is it the turn of x, and is the connection still good for answers? */
 static bool is_first(const struct http1 *h, const struct http_exchange *x)
 {
@@ -120,6 +123,7 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
     struct http1 *h = x->conn->session;
     bool silent = status_has_no_body(r->status);
     bool has_body = !silent && !x->req.head;
+    bool apart = r->body_static || (r->body_buf != NULL && r->body.len > BODY_APART_BYTES);
     decide_close(h, x, r->close || leaves_body_unread(h, x));
     struct http1_answer answer = {
         .response = r,
@@ -128,12 +132,14 @@ static void http1_answer(struct http_exchange *x, const struct http_response *r)
         .connection = connection_value(x, false),
         .common = h->conn->loop->common,
         .date = http_loop__date(h->conn->loop),
-        .body = has_body && !r->body_static ? r->body : STR_EMPTY,
+        .body = has_body && !apart ? r->body : STR_EMPTY,
     };
     struct http_out *out = sink(h, x);
     http1_encode_head(out, &answer);
     if (has_body && r->body_static) {
         http_out_add_static(out, r->body);
+    } else if (has_body && apart) {
+        http_out_add_buf(out, r->body_buf);
     }
     x->h1.complete = true;
     advance(h);
@@ -232,12 +238,8 @@ static void http1_refuse(struct http_exchange *x, struct http_problem problem)
         return;
     }
     char room[HTTP_STATUS_BODY_MAX];
-    struct http_response r = {
-        .status = problem.status,
-        .content_type = STR("application/json"),
-        .body = http_status_body(problem, room),
-        .close = true,
-    };
+    struct http_response r = http_status_refusal(problem, room);
+    r.close = true;
     http1_answer(x, &r);
 }
 

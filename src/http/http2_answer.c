@@ -138,17 +138,26 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     http_conn__queue(h->conn);
 }
 
-static void add_piece(struct http_exchange *x, struct str bytes, bool is_static)
+/* Before bytes are put into its pieces. */
+static void count_piece(struct http_exchange *x, size_t len)
 {
     struct http2 *h = x->conn->session;
     if (h->queued_bytes == 0) {
         h->progress_ms = http_loop__now_ms(h->conn->loop);
     }
-    h->queued_bytes += bytes.len;
-    if (is_static) {
-        http_out_add_static(&x->h2.pieces, bytes);
+    h->queued_bytes += len;
+}
+
+/* The whole body. */
+static void add_body(struct http_exchange *x, const struct http_response *r)
+{
+    count_piece(x, r->body.len);
+    if (r->body_static) {
+        http_out_add_static(&x->h2.pieces, r->body);
+    } else if (r->body_buf != NULL) {
+        http_out_add_buf(&x->h2.pieces, r->body_buf);
     } else {
-        http_out_add_piece(&x->h2.pieces, bytes);
+        http_out_add_piece(&x->h2.pieces, r->body);
     }
 }
 
@@ -168,7 +177,7 @@ static void http2_answer(struct http_exchange *x, const struct http_response *r)
     bool bare = r->body.len == 0 || x->req.head || r->status == 204 || r->status == 304;
     x->h2.ended = true;
     if (!bare) {
-        add_piece(x, r->body, r->body_static);
+        add_body(x, r);
     }
     submit_head(x, r, bare ? ANSWER_BARE : ANSWER_WHOLE);
 }
@@ -180,7 +189,8 @@ static void http2_begin(struct http_exchange *x, const struct http_response *r)
 
 static void http2_write(struct http_exchange *x, struct str bytes)
 {
-    add_piece(x, bytes, false);
+    count_piece(x, bytes.len);
+    http_out_add_piece(&x->h2.pieces, bytes);
     wake(x);
 }
 
@@ -271,11 +281,7 @@ static void http2_refuse(struct http_exchange *x, struct http_problem problem)
         return;
     }
     char room[HTTP_STATUS_BODY_MAX];
-    struct http_response r = {
-        .status = problem.status,
-        .content_type = STR("application/json"),
-        .body = http_status_body(problem, room),
-    };
+    struct http_response r = http_status_refusal(problem, room);
     http2_answer(x, &r);
     http_exchange__take_over(x);
 }

@@ -13,11 +13,17 @@ enum {
     FIELD_OVERHEAD = 32, /* what RFC 9113 counts per field besides its bytes */
 };
 
-static void head_problem(struct http_exchange *x, int status, const char *text)
+/* The first one counts. */
+static void set_problem(struct http_exchange *x, struct http_problem problem)
 {
     if (x->h2.problem.status == 0) {
-        x->h2.problem = (struct http_problem){.status = status, .text = text};
+        x->h2.problem = problem;
     }
+}
+
+static void head_problem(struct http_exchange *x, int status, const char *text)
+{
+    set_problem(x, (struct http_problem){.status = status, .text = text});
 }
 
 /* Room for one more row; NULL when the arena is full. */
@@ -44,7 +50,7 @@ static void add_header(struct http_exchange *x, struct str name, struct str valu
 {
     struct http_header *row = next_row(x);
     if (row == NULL) {
-        head_problem(x, 431, "the request head is too long");
+        set_problem(x, http_exchange__no_memory(x));
         return;
     }
     row->name = name;
@@ -74,7 +80,7 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
     }
     struct str copy = arena_str(req->arena, value);
     if (copy.len != value.len) {
-        head_problem(x, 431, "the request head is too long");
+        set_problem(x, http_exchange__no_memory(x));
     } else if (str_eq(name, STR(":method"))) {
         req->method_name = copy;
     } else if (str_eq(name, STR(":path"))) {
@@ -87,6 +93,9 @@ void http2_head__field(struct http_exchange *x, struct str name, struct str valu
         x->h2.expect |= str_eq(name, STR("expect"));
         x->h2.cookies += str_eq(name, STR("cookie"));
         add_header(x, arena_str(req->arena, name), copy);
+        if (arena_error(req->arena) != ERR_OK) {
+            set_problem(x, http_exchange__no_memory(x));
+        }
     }
 }
 
@@ -100,7 +109,7 @@ static void join_cookies(struct http_exchange *x)
     }
     char *joined = arena_alloc(req->arena, size, 1);
     if (joined == NULL) {
-        head_problem(x, 431, "the request head is too long");
+        set_problem(x, http_exchange__no_memory(x));
         return;
     }
     size_t len = 0;
@@ -128,6 +137,7 @@ static void join_cookies(struct http_exchange *x)
 struct http_problem http2_head__complete(struct http_exchange *x, bool ended)
 {
     struct http_request *req = &x->req;
+    struct http_problem problem;
     struct str length;
     req->protocol = HTTP_2;
     req->content_length = ended ? 0 : -1;
@@ -140,8 +150,8 @@ struct http_problem http2_head__complete(struct http_exchange *x, bool ended)
     }
     if (str_eq(req->method_name, STR("CONNECT"))) {
         head_problem(x, 501, "this server is not a proxy");
-    } else if (!http_exchange__set_target(x, req->method_name, req->target)) {
-        head_problem(x, 400, "the request target is not well-formed");
+    } else if (!http_exchange__set_target(x, req->method_name, req->target, &problem)) {
+        set_problem(x, problem);
     }
     return x->h2.problem;
 }

@@ -1,4 +1,7 @@
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -11,6 +14,7 @@
 enum {
     PIECES_MAX = 32,              /* per system call */
     TLS_RECORD_BYTES = 16 * 1024, /* encrypted at once: the largest record */
+    UNSENT_BYTES = 128 * 1024,    /* that the kernel takes and cannot send yet */
 };
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -439,6 +443,15 @@ void http_conn__expire(struct http_conn *c, uint64_t now_ms)
     }
 }
 
+/* For a client that does not read, the kernel would keep megabytes of its own. What is sent and not
+ * acknowledged does not count, so this slows nobody down. Where it cannot be set, nothing is lost.
+ */
+static void keep_little_unsent(int fd)
+{
+    const int bytes = UNSENT_BYTES;
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes);
+}
+
 void http_conn__open(struct http_loop *loop, struct http_slot *slot)
 {
     struct http_conn *c = calloc(1, sizeof *c);
@@ -458,6 +471,7 @@ void http_conn__open(struct http_loop *loop, struct http_slot *slot)
         http_conn__doom(c);
         return;
     }
+    keep_little_unsent(slot->fd);
     if (slot->tls) {
         http_tls_open(&c->tls, loop->tls);
     }

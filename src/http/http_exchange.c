@@ -65,7 +65,7 @@ static struct http_exchange *take_spare(struct http_loop *loop)
     }
     x = calloc(1, sizeof *x);
     CHECK(x != NULL);
-    x->req.arena = arena_new(loop->limits->arena_bytes);
+    x->req.arena = arena_new_budget(loop->limits->arena_bytes, loop->config->budget);
     return x;
 }
 
@@ -79,6 +79,7 @@ struct http_exchange *http_exchange__new(struct http_conn *conn,
     x->ops = ops;
     x->finished = true; /* no handler has it yet */
     buf_init_room(&x->body, SIZE_MAX, x->body_room, sizeof x->body_room);
+    buf_set_budget(&x->body, loop->config->budget);
     x->req.loop = loop;
     memcpy(x->peer_room, conn->peer_text, sizeof x->peer_room);
     x->req.peer = str_from(x->peer_room, conn->peer.len);
@@ -102,19 +103,35 @@ static void set_method(struct http_request *req, struct str name)
     }
 }
 
-bool http_exchange__set_target(struct http_exchange *x, struct str method_name, struct str target)
+bool http_exchange__set_target(struct http_exchange *x, struct str method_name, struct str target,
+                               struct http_problem *problem)
 {
     struct http_request *req = &x->req;
     set_method(req, method_name);
     req->target = target;
     struct http_target parts;
-    if (!http_target_split(req->arena, target, &parts)) {
+    if (!http_target_split(target, &parts)) {
+        *problem = (struct http_problem){400, "the request target is not well-formed"};
         return false;
     }
     req->path_raw = parts.path_raw;
-    req->path = parts.path;
     req->query = parts.query;
+    req->path_bad = !http_target_decode(req->arena, req->path_raw, &req->path);
+    if (arena_error(req->arena) != ERR_OK) {
+        *problem = http_exchange__no_memory(x);
+        return false;
+    }
+    if (req->path_bad) {
+        req->path = req->path_raw;
+    }
     return true;
+}
+
+struct http_problem http_exchange__no_memory(const struct http_exchange *x)
+{
+    return arena_error(x->req.arena) == ERR_OVERLOADED
+               ? (struct http_problem){503, "the memory for requests is in use; try again later"}
+               : (struct http_problem){431, "the request head is too long"};
 }
 
 void http_exchange__start(struct http_exchange *x)
@@ -223,7 +240,7 @@ void http_exchange__take_over(struct http_exchange *x)
 
 /* ---- the body ---- */
 
-/* Keep a copy of the bytes, if this thread has room for them. */
+/* Keep a copy of the bytes, if this thread and the budget have room for them. */
 static bool body_keep(struct http_exchange *x, struct str bytes)
 {
     struct http_loop *loop = x->loop;
@@ -231,7 +248,9 @@ static bool body_keep(struct http_exchange *x, struct str bytes)
         return false;
     }
     buf_add_str(&x->body, bytes);
-    CHECK(!x->body.overflow);
+    if (x->body.overflow) {
+        return false;
+    }
     loop->body_bytes += bytes.len;
     return true;
 }

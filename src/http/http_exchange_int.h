@@ -145,9 +145,12 @@ static inline struct http_exchange *http_exchange__of(struct http_request *req)
 struct http_exchange *http_exchange__new(struct http_conn *conn,
                                          const struct http_exchange_ops *ops);
 
-/* Fill in method and target. False when the target cannot be taken apart. */
+/* Fill in method and target. False when the target cannot be taken apart, or there is no memory. */
 ATTR_NODISCARD bool http_exchange__set_target(struct http_exchange *x, struct str method_name,
-                                              struct str target);
+                                              struct str target, struct http_problem *problem);
+
+/* What a head is refused with when the arena had no room for it. */
+struct http_problem http_exchange__no_memory(const struct http_exchange *x);
 
 /* The head is complete: give it to the handler, or refuse it when there are too many. */
 void http_exchange__start(struct http_exchange *x);

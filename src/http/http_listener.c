@@ -27,7 +27,7 @@ struct listen_socket {
     struct http_listener *listener;
     uv_poll_t poll;
     int fd;
-    uint16_t port;
+    struct http_addr addr;
     bool tls;
 };
 
@@ -151,19 +151,14 @@ static void turn_away(struct http_listener *l, int fd, bool tls, struct http_pro
     HTTP_LOOP_COUNT(loop, connections_refused, 1);
     if (!tls) {
         char room[HTTP_STATUS_BODY_MAX];
-        struct str body = http_status_body(problem, room);
-        const struct http_header later = {STR("Retry-After"), STR("1")};
-        const struct http_response response = {.status = problem.status,
-                                               .content_type = STR("application/json"),
-                                               .headers = &later,
-                                               .header_count = 1};
+        const struct http_response response = http_status_refusal(problem, room);
         const struct http1_answer answer = {.response = &response,
                                             .framing = HTTP1_LENGTH,
-                                            .length = body.len,
+                                            .length = response.body.len,
                                             .connection = STR("close"),
                                             .date = http_loop__date(loop),
                                             .common = loop->common,
-                                            .body = body};
+                                            .body = response.body};
         struct http_out out;
         http_out_init(&out, &loop->blocks);
         http1_encode_head(&out, &answer);
@@ -353,7 +348,7 @@ static enum err_code bind_socket(struct listen_socket *s, const struct http_list
     if (getsockname(s->fd, (struct sockaddr *)&addr.sockaddr, &addr.len) != 0) {
         return err_from_errno(err, "getsockname");
     }
-    s->port = http_addr_port(&addr);
+    s->addr = addr;
     s->tls = listen_on->tls;
     return ERR_OK;
 }
@@ -388,10 +383,10 @@ enum err_code http_listener__new(const struct http_server_config *config, struct
     return ERR_OK;
 }
 
-uint16_t http_listener__port(const struct http_listener *l, size_t index)
+const struct http_addr *http_listener__addr(const struct http_listener *l, size_t index)
 {
     CHECK(index < l->socket_count);
-    return l->sockets[index].port;
+    return &l->sockets[index].addr;
 }
 
 void http_listener__free(struct http_listener *l)

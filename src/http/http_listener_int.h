@@ -46,7 +46,8 @@ bool http_listener__is_idle(const struct http_listener *listener);
 /* On the connection's thread, which has closed the socket: the place is free. */
 void http_listener__give_back(struct http_slot *slot);
 
-uint16_t http_listener__port(const struct http_listener *listener, size_t index);
+/* The address that the system gave. */
+const struct http_addr *http_listener__addr(const struct http_listener *listener, size_t index);
 
 /* After the loop has ended, or before it began. NULL is fine. */
 void http_listener__free(struct http_listener *listener);

@@ -271,6 +271,7 @@ void http_loop__init(struct http_loop *loop)
 {
     loop->turn_last = &loop->turn_first;
     loop->later_last = &loop->later_first;
+    loop->blocks.budget = loop->config->budget;
     loop->read_room = malloc(HTTP_LOOP_READ_BYTES);
     loop->plain_room = malloc(HTTP_LOOP_READ_BYTES);
     CHECK(loop->read_room != NULL);

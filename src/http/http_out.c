@@ -27,9 +27,11 @@ static struct http_block *block_new(struct http_block_cache *cache, size_t cap)
         cap = cap > BLOCK_BYTES ? cap : BLOCK_BYTES;
         b = malloc(sizeof *b + cap);
         CHECK(b != NULL);
+        budget_force(cache->budget, cap);
         b->cap = cap;
     }
     b->next = NULL;
+    b->owned = NULL;
     b->from = b->data;
     b->len = 0;
     b->room = b->cap;
@@ -37,13 +39,24 @@ static struct http_block *block_new(struct http_block_cache *cache, size_t cap)
 }
 
 /* For len bytes and no more, which nobody uses again. */
-static struct http_block *block_exact(size_t len)
+static struct http_block *block_exact(struct http_block_cache *cache, size_t len)
 {
     struct http_block *b = malloc(sizeof *b + len);
     CHECK(b != NULL);
+    budget_force(cache->budget, len);
     *b = (struct http_block){.cap = len};
     b->from = b->data;
     return b;
+}
+
+static void block_release(struct http_block_cache *cache, struct http_block *b)
+{
+    budget_give(cache->budget, b->cap);
+    if (b->owned != NULL) {
+        budget_give(cache->budget, b->owned_cap);
+        free(b->owned);
+    }
+    free(b);
 }
 
 static void block_free(struct http_block_cache *cache, struct http_block *b)
@@ -53,7 +66,7 @@ static void block_free(struct http_block_cache *cache, struct http_block *b)
         cache->free = b;
         cache->count++;
     } else {
-        free(b);
+        block_release(cache, b);
     }
 }
 
@@ -62,7 +75,7 @@ void http_out_cache_clear(struct http_block_cache *cache)
     while (cache->free != NULL) {
         struct http_block *b = cache->free;
         cache->free = b->next;
-        free(b);
+        block_release(cache, b);
     }
     cache->count = 0;
 }
@@ -140,6 +153,25 @@ void http_out_add_static(struct http_out *out, struct str bytes)
     out->bytes += bytes.len;
 }
 
+void http_out_add_buf(struct http_out *out, struct buf *bytes)
+{
+    struct str held = buf_str(bytes);
+    size_t cap;
+    CHECK(bytes->budget == out->cache->budget);
+    char *memory = held.len < BLOCK_BYTES ? NULL : buf_hand_over(bytes, &cap);
+    if (memory == NULL) {
+        http_out_add_piece(out, held);
+        return;
+    }
+    struct http_block *b = block_exact(out->cache, 0);
+    b->owned = memory;
+    b->owned_cap = cap;
+    b->from = memory;
+    b->len = held.len;
+    append(out, b);
+    out->bytes += held.len;
+}
+
 void http_out_add_piece(struct http_out *out, struct str bytes)
 {
     if (bytes.len == 0) {
@@ -147,7 +179,8 @@ void http_out_add_piece(struct http_out *out, struct str bytes)
     }
     /* A reader that is slow has thousands of small pieces waiting; they may cost what they hold. */
     bool is_slow = out->bytes > PIECES_BYTES && bytes.len < BLOCK_BYTES;
-    struct http_block *b = is_slow ? block_exact(bytes.len) : block_new(out->cache, bytes.len);
+    struct http_block *b =
+        is_slow ? block_exact(out->cache, bytes.len) : block_new(out->cache, bytes.len);
     append(out, b);
     memcpy(b->data, bytes.ptr, bytes.len);
     b->len = bytes.len;

@@ -12,6 +12,7 @@
 
 #include <uv.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 struct http_block {
@@ -20,13 +21,17 @@ struct http_block {
     size_t len;       /* bytes from there on */
     size_t room;      /* bytes free behind them; 0 when they are not in data */
     size_t cap;       /* of data */
+    char *owned;      /* memory outside that the block frees, of owned_cap bytes; or NULL */
+    size_t owned_cap;
     char data[];
 };
 
-/* Free blocks of one thread. */
+/* Free blocks of one thread. All blocks count in the budget; none is refused, because what is put
+ * into them was taken from it before, or is little. */
 struct http_block_cache {
     struct http_block *free;
     size_t count;
+    struct budget *budget; /* NULL: none */
 };
 
 void http_out_cache_clear(struct http_block_cache *cache);
@@ -49,6 +54,9 @@ void http_out_add(struct http_out *out, struct str bytes);
 
 /* The bytes live as long as the process. */
 void http_out_add_static(struct http_out *out, struct str bytes);
+
+/* The bytes are all that the buf holds: its memory is taken over where it can be. */
+void http_out_add_buf(struct http_out *out, struct buf *bytes);
 
 /* A block of its own, which http_out_first then gives back as one piece. */
 void http_out_add_piece(struct http_out *out, struct str bytes);

@@ -5,6 +5,8 @@
 #include "http/http_loop_int.h"
 #include "http/http_target.h"
 
+enum { STREAM_LEAST_BYTES = 32 * 1024 };
+
 /* The exchange of a request that the caller may still do something with. */
 static struct http_exchange *unfinished(struct http_request *req)
 {
@@ -55,7 +57,7 @@ static void reserve_body(struct http_exchange *x)
     enum { AT_ONCE_MAX = 64 * 1024 };
     int64_t length = x->req.content_length;
     if (length > 0 && length <= AT_ONCE_MAX && x->body.len == 0) {
-        CHECK(buf_reserve(&x->body, (size_t)length) != NULL);
+        (void)!buf_reserve(&x->body, (size_t)length); /* a refusal is remembered */
     }
 }
 
@@ -128,6 +130,15 @@ void http_request_begin(struct http_request *req, const struct http_response *re
     }
 }
 
+/* While the budget is spent, a stream may keep only little waiting: enough that its client's
+ * reading brings it on. */
+static bool is_full(const struct http_exchange *x)
+{
+    size_t queued = x->ops->queued(x);
+    return queued >= x->loop->limits->stream_output_bytes ||
+           (queued >= STREAM_LEAST_BYTES && budget_is_spent(x->loop->config->budget));
+}
+
 enum http_write http_request_write(struct http_request *req, struct str bytes)
 {
     struct http_exchange *x = unfinished(req);
@@ -135,7 +146,7 @@ enum http_write http_request_write(struct http_request *req, struct str bytes)
     if (x->gone || !http_exchange__is_attached(x)) {
         return HTTP_WRITE_GONE;
     }
-    if (x->ops->queued(x) >= x->loop->limits->stream_output_bytes) {
+    if (is_full(x)) {
         x->full = true;
         return HTTP_WRITE_FULL;
     }

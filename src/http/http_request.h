@@ -27,6 +27,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/str.h"
 
 struct http_loop;
@@ -89,6 +90,7 @@ struct http_request {
     struct str target;      /* as sent: path and query */
     struct str path_raw;    /* as sent, begins with '/'; "*" for OPTIONS * */
     struct str path;        /* percent-decoded once, without NUL bytes */
+    bool path_bad;          /* a '%' in it begins no byte, or a NUL: path is path_raw; answer 400 */
     struct str query;       /* as sent, without the '?' */
     struct str peer;        /* address of the other end as text, without the port */
     const struct http_header *headers;
@@ -118,7 +120,7 @@ const struct http_param *http_request_params(struct http_request *req, size_t *o
 enum http_body_result {
     HTTP_BODY_COMPLETE,  /* req->body has it */
     HTTP_BODY_TOO_LARGE, /* more than the limit: answer 413 */
-    HTTP_BODY_NO_ROOM,   /* this thread holds too many bodies (loop_body_bytes): answer 503 */
+    HTTP_BODY_NO_ROOM,   /* too many bodies are held (loop_body_bytes, the budget): answer 503 */
 };
 
 typedef void (*http_body_fn)(struct http_request *req, enum http_body_result result);
@@ -144,9 +146,11 @@ struct http_response {
     struct str content_type; /* empty: none */
     const struct http_header *headers;
     size_t header_count;
-    struct str body;  /* http_request_answer only; copied during the call */
-    bool body_static; /* the body's bytes live as long as the process and are not copied */
-    bool close;       /* HTTP/1: end the connection after this answer */
+    struct str body;      /* http_request_answer only; copied during the call */
+    bool body_static;     /* the body's bytes live as long as the process and are not copied */
+    struct buf *body_buf; /* body is all of this buf, whose memory may be taken over; or NULL. Its
+                           * budget is the server's */
+    bool close;           /* HTTP/1: end the connection after this answer */
 };
 
 /* Answer and finish. */

@@ -180,7 +180,12 @@ enum err_code http_server_open(const struct http_server_config *config,
 
 uint16_t http_server_port(const struct http_server *s, size_t listen_index)
 {
-    return http_listener__port(s->listener, listen_index);
+    return http_addr_port(http_listener__addr(s->listener, listen_index));
+}
+
+const struct http_addr *http_server_addr(const struct http_server *s, size_t listen_index)
+{
+    return http_listener__addr(s->listener, listen_index);
 }
 
 enum err_code http_server_reload_tls(struct http_server *s, struct err *err)

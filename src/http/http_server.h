@@ -17,6 +17,7 @@
 
 #include "base/attr.h"
 #include "base/err.h"
+#include "http/http_addr.h"
 #include "http/http_limits.h"
 #include "http/http_request.h"
 
@@ -34,6 +35,7 @@ struct http_server_config {
     size_t listen_count;
     unsigned threads; /* network threads; 0: half of the processors, from 2 to 8; 1 on one */
     struct http_limits limits;
+    struct budget *budget;     /* of all memory that requests can claim; NULL: without one */
     const char *tls_cert_file; /* PEM, the chain; NULL without TLS */
     const char *tls_key_file;
 
@@ -70,6 +72,8 @@ ATTR_NODISCARD enum err_code http_server_open(const struct http_server_config *c
 
 /* The port of the listen address with this index: the real one where 0 was asked for. */
 uint16_t http_server_port(const struct http_server *server, size_t listen_index);
+/* The whole address. Until the server is freed. */
+const struct http_addr *http_server_addr(const struct http_server *server, size_t listen_index);
 
 /* Read certificate and key again, for connections accepted from now on. From one thread at a time;
  * on failure the old ones stay. */

@@ -87,3 +87,17 @@ struct str http_status_body(struct http_problem problem, char room[HTTP_STATUS_B
     CHECK(n < HTTP_STATUS_BODY_MAX);
     return str_from(room, (size_t)n);
 }
+
+struct http_response http_status_refusal(struct http_problem problem,
+                                         char room[HTTP_STATUS_BODY_MAX])
+{
+    static const struct http_header later[] = {{{"Retry-After", 11}, {"1", 1}}};
+    bool passes = problem.status == 503 || problem.status == 429;
+    return (struct http_response){
+        .status = problem.status,
+        .content_type = STR("application/json"),
+        .headers = passes ? later : NULL,
+        .header_count = passes ? COUNT_OF(later) : 0,
+        .body = http_status_body(problem, room),
+    };
+}

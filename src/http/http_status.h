@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "http/http_request.h"
 
 /* Why a request is refused before a handler sees it. */
 struct http_problem {
@@ -25,3 +26,7 @@ enum { HTTP_STATUS_BODY_MAX = 256 };
 
 /* The error body, {"error":…,"code":…} and a newline, in room; a view of it. */
 struct str http_status_body(struct http_problem problem, char room[HTTP_STATUS_BODY_MAX]);
+
+/* The whole answer, with the body in room, and when to come back where that helps. */
+struct http_response http_status_refusal(struct http_problem problem,
+                                         char room[HTTP_STATUS_BODY_MAX]);

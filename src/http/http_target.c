@@ -71,10 +71,10 @@ static bool strip_authority(struct str *target)
     return scheme > 0 && end > 0;
 }
 
-bool http_target_split(struct arena *arena, struct str target, struct http_target *out)
+bool http_target_split(struct str target, struct http_target *out)
 {
     if (str_eq(target, STR("*"))) {
-        *out = (struct http_target){.path_raw = target, .path = target};
+        *out = (struct http_target){.path_raw = target};
         return true;
     }
     if (target.len == 0) {
@@ -87,7 +87,7 @@ bool http_target_split(struct arena *arena, struct str target, struct http_targe
     size_t path_len = mark == NULL ? target.len : (size_t)(mark - target.ptr);
     out->path_raw = path_len == 0 ? STR("/") : str_from(target.ptr, path_len);
     out->query = mark == NULL ? STR_EMPTY : str_from_offset(target, path_len + 1);
-    return http_target_decode(arena, out->path_raw, &out->path);
+    return true;
 }
 
 /* Decode one name or value of a query; never fails, never grows. */

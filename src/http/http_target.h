@@ -14,15 +14,13 @@
 struct http_target {
     struct str path_raw; /* views of the target */
     struct str query;
-    struct str path; /* decoded: in the arena when anything was encoded */
 };
 
-/* Split "/path?query", "*" or "http://host/path?query". False when it has another form, when the
- * path has a '%' without two hex digits, or holds an encoded NUL. */
-ATTR_NODISCARD bool http_target_split(struct arena *arena, struct str target,
-                                      struct http_target *out);
+/* Split "/path?query", "*" or "http://host/path?query". False when it has another form. */
+ATTR_NODISCARD bool http_target_split(struct str target, struct http_target *out);
 
-/* Percent-decode s, for one part of a path. False as above, or when the arena is full. */
+/* Percent-decode s, a path or a part of one; in the arena when anything was encoded. False when it
+ * has a '%' without two hex digits, holds an encoded NUL, or the arena is full. */
 ATTR_NODISCARD bool http_target_decode(struct arena *arena, struct str s, struct str *out);
 
 enum { HTTP_TARGET_PARAMS_MAX = 256 }; /* query parameters looked at; further ones are ignored */

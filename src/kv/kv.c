@@ -11,8 +11,8 @@ enum {
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
     KV_WINDOW_BYTES = 512 << 10,
-    KV_WINDOW_KEYS = 1024, /* written in a millisecond or two */
-    KV_BATCH_BYTES_MAX = 1 << 30,
+    KV_WINDOW_KEYS = 1024,     /* written in a millisecond or two */
+    KV_LARGE_BYTES = 8 << 20,  /* a commit that gains nothing from waiting in the window */
     KV_BLOCK_BYTES = 16 << 10, /* some sixty documents: those that lie together are read together */
     KV_BLOOM_BITS = 10,
     KV_BACKGROUND_JOBS = 2,
@@ -122,7 +122,7 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     set_options(kv, config);
     for (size_t i = 0; i < config->family_count; i++) {
         bool sequential = (config->sequential_families & 1U << i) != 0;
-        names[i] = config->families[i];
+        names[i] = kv->names[i] = config->families[i];
         options[i] = sequential ? kv->sequential_options : kv->options;
     }
     /* RocksDB insists on a family of its own; nothing is kept in it. */
@@ -162,21 +162,44 @@ static void write_record(void *data, const struct kv_record *r)
     }
 }
 
+/* What was gathered in kv->wb becomes one commit of RocksDB's. */
+static enum err_code write_gathered(struct kv *kv, struct err *err)
+{
+    char *msg = NULL;
+    rocksdb_write(kv->db, kv->write, kv->wb, &msg);
+    rocksdb_writebatch_clear(kv->wb);
+    return msg == NULL ? ERR_OK : kv__err(err, msg, "write to the store");
+}
+
 /* The commits in the window become one of RocksDB's. The lock is held. */
 static enum err_code write_window(struct kv *kv, struct err *err)
 {
-    char *msg = NULL;
     if (kv_window_bytes(&kv->window) == 0) {
         return ERR_OK;
     }
     kv_window_each(&kv->window, (unsigned)kv->family_count, write_record, kv);
-    rocksdb_write(kv->db, kv->write, kv->wb, &msg);
-    rocksdb_writebatch_clear(kv->wb);
-    if (msg != NULL) {
-        return kv__err(err, msg, "write to the store");
+    enum err_code code = write_gathered(kv, err);
+    if (code == ERR_OK) {
+        kv_window_clear(&kv->window);
     }
-    kv_window_clear(&kv->window);
-    return ERR_OK;
+    return code;
+}
+
+/* A large commit goes to RocksDB by itself: the window would only hold another copy of it, and can
+ * count no further than 4 GiB. The lock is held, the window is empty. */
+static enum err_code write_large(struct kv *kv, struct kv_batch *b, struct err *err)
+{
+    const char *end = b->records.ptr + b->records.len;
+    for (const char *at = b->records.ptr; at < end;) {
+        struct kv_record r;
+        at = kv_record_read(at, &r);
+        write_record(kv, &r);
+    }
+    buf_deinit(&b->records); /* two copies are enough, and one this large is not worth keeping */
+    enum err_code code = write_gathered(kv, err);
+    rocksdb_writebatch_destroy(kv->wb);
+    kv->wb = rocksdb_writebatch_create();
+    return code;
 }
 
 void kv__settle_locked(struct kv *kv)
@@ -223,7 +246,8 @@ struct kv_batch *kv_batch_new(struct kv *kv)
     struct kv_batch *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
     b->kv = kv;
-    buf_init(&b->records, KV_BATCH_BYTES_MAX);
+    /* Whoever commits has decided what an entry may come to; it cannot be refused here. */
+    buf_init(&b->records, SIZE_MAX);
     return b;
 }
 
@@ -280,10 +304,14 @@ enum err_code kv_commit(struct kv *kv, struct kv_batch *b, struct err *err)
         return err_set(err, ERR_IO, "write to the store: injected fault");
     }
     (void)pthread_mutex_lock(&kv->lock);
-    if (kv_window_bytes(&kv->window) >= kv->window_bytes || kv->window.count >= KV_WINDOW_KEYS) {
+    bool large = b->records.len >= KV_LARGE_BYTES;
+    if (large || kv_window_bytes(&kv->window) >= kv->window_bytes ||
+        kv->window.count >= KV_WINDOW_KEYS) {
         code = write_window(kv, err);
     }
-    if (code == ERR_OK) {
+    if (code == ERR_OK && large) {
+        code = write_large(kv, b, err);
+    } else if (code == ERR_OK) {
         kv_window_add(&kv->window, buf_str(&b->records));
     }
     (void)pthread_mutex_unlock(&kv->lock);

@@ -33,7 +33,8 @@ struct kv_iter;
 enum { KV_FAMILIES_MAX = 8 };
 
 struct kv_config {
-    const char *const *families; /* names, in the order of the numbers that calls use */
+    const char *const *families; /* names, in the order of the numbers that calls use; they live as
+                                    long as the store */
     size_t family_count;
     /* Bit n: keys of family n are mostly written one behind the other, and never deleted by range.
      * The place of one write is then a hint for the next. */
@@ -50,7 +51,9 @@ ATTR_NODISCARD enum err_code kv_open(const char *path, const struct kv_config *c
 /* Every batch, view and iterator must be gone before. NULL is fine. */
 void kv_close(struct kv *kv);
 
-/* A batch collects writes; kv_commit applies all of them and empties it, or none and leaves it. */
+/* A batch collects writes; kv_commit applies all of them and empties it, or none and leaves it; one
+ * of many megabytes is empty in either case. It takes whatever is put into it: bounding that is the
+ * caller's business. */
 struct kv_batch *kv_batch_new(struct kv *kv);
 void kv_batch_free(struct kv_batch *b); /* NULL is fine */
 void kv_put(struct kv_batch *b, unsigned family, struct str key, struct str value);
@@ -117,6 +120,12 @@ ATTR_NODISCARD enum err_code kv_iter_error(const struct kv_iter *it, struct err 
 /* A copy of the store, flushed, in the new folder dir; files are shared by hard links where the
  * file system can. Any thread, while writing goes on. */
 ATTR_NODISCARD enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err);
+
+/* Where much was deleted, write the files anew without it, so that the disk has its space back; a
+ * look when nothing was. urgent: little is worth it, too. *out_shrunk says whether something was
+ * written. Any thread that may wait, one at a time, while reading and writing go on. */
+ATTR_NODISCARD enum err_code kv_shrink(struct kv *kv, bool urgent, bool *out_shrunk,
+                                       struct err *err);
 
 /* Bytes in memory and on disk, for status. */
 struct kv_stats {

@@ -20,6 +20,7 @@ struct kv {
     rocksdb_writeoptions_t *write;
     rocksdb_readoptions_t *read;
     rocksdb_column_family_handle_t *family[KV_FAMILIES_MAX + 1]; /* the last is RocksDB's own */
+    const char *names[KV_FAMILIES_MAX]; /* the caller's, which outlive the store */
     size_t family_count;
     unsigned sequential_families;
     size_t window_bytes;

@@ -12,7 +12,7 @@
 #include "os/os_clock.h"
 #include "os/os_process.h"
 
-enum { THREAD_LANES = 64, ERRORS_SHOWN = 3, ERRORS_EVERY = 1000 };
+enum { THREAD_CLIENTS = 64, ERRORS_SHOWN = 3, ERRORS_EVERY = 1000 };
 
 /* The end of a run */
 
@@ -72,11 +72,11 @@ static void *thread_main(void *data)
     return NULL;
 }
 
-/* Give each connection its lanes. */
+/* Give each connection its clients. */
 static void make_conns(struct load_thread *t, bool http2)
 {
-    size_t each = http2 ? LOAD_CONN_LANES : 1;
-    t->conn_count = (t->lane_count + each - 1) / each;
+    size_t each = http2 ? LOAD_CONN_CLIENTS : 1;
+    t->conn_count = (t->client_count + each - 1) / each;
     t->conns = calloc(t->conn_count, sizeof *t->conns);
     CHECK(t->conns != NULL);
     for (size_t i = 0; i < t->conn_count; i++) {
@@ -84,30 +84,30 @@ static void make_conns(struct load_thread *t, bool http2)
         *c = (struct load_conn){.fd = -1, .thread = t};
         buf_init(&c->in, LOAD_ANSWER_BYTES);
         buf_init(&c->out, SIZE_MAX / 2);
-        c->lanes = calloc(each, sizeof(struct load_lane *));
-        CHECK(c->lanes != NULL);
+        c->clients = calloc(each, sizeof(struct load_client *));
+        CHECK(c->clients != NULL);
     }
-    for (size_t i = 0; i < t->lane_count; i++) {
+    for (size_t i = 0; i < t->client_count; i++) {
         struct load_conn *c = &t->conns[i % t->conn_count];
-        c->lanes[c->lane_count++] = &t->lanes[i];
-        t->lanes[i].conn = c;
+        c->clients[c->client_count++] = &t->clients[i];
+        t->clients[i].conn = c;
     }
 }
 
-static void make_thread(struct load_run *run, unsigned number, size_t producers, size_t lanes)
+static void make_thread(struct load_run *run, unsigned number, size_t producers, size_t clients)
 {
     struct load_thread *t = &run->threads[number];
     t->run = run;
     t->wire = run->plan->http2 ? &load_http2_wire : &load_http1_wire;
-    t->lane_count = (lanes - number + run->thread_count - 1) / run->thread_count;
-    t->lanes_left = t->lane_count;
-    t->lanes = calloc(t->lane_count, sizeof *t->lanes);
-    CHECK(t->lanes != NULL);
-    for (size_t i = 0; i < t->lane_count; i++) {
-        size_t lane = number + i * run->thread_count;
-        bool is_producer = lane < producers;
-        size_t worker = is_producer ? lane : (lane - producers) % run->plan->workers;
-        load_lane__init(&t->lanes[i], t, is_producer, (unsigned)worker);
+    t->client_count = (clients - number + run->thread_count - 1) / run->thread_count;
+    t->clients_left = t->client_count;
+    t->clients = calloc(t->client_count, sizeof *t->clients);
+    CHECK(t->clients != NULL);
+    for (size_t i = 0; i < t->client_count; i++) {
+        size_t client = number + i * run->thread_count;
+        bool is_producer = client < producers;
+        size_t worker = is_producer ? client : (client - producers) % run->plan->workers;
+        load_client__init(&t->clients[i], t, is_producer, (unsigned)worker);
     }
     make_conns(t, run->plan->http2);
 }
@@ -117,23 +117,23 @@ static void free_thread(struct load_thread *t)
     for (size_t i = 0; i < t->conn_count; i++) {
         buf_deinit(&t->conns[i].in);
         buf_deinit(&t->conns[i].out);
-        free(t->conns[i].lanes);
+        free(t->conns[i].clients);
     }
-    for (size_t i = 0; i < t->lane_count; i++) {
-        load_lane__deinit(&t->lanes[i]);
+    for (size_t i = 0; i < t->client_count; i++) {
+        load_client__deinit(&t->clients[i]);
     }
     load_windows_deinit(&t->windows);
     free(t->conns);
-    free(t->lanes);
+    free(t->clients);
 }
 
-static unsigned thread_count(const struct load_plan *plan, size_t lanes)
+static unsigned thread_count(const struct load_plan *plan, size_t clients)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     size_t most = cpus < 1 ? 1 : (size_t)cpus;
-    size_t count = (lanes + THREAD_LANES - 1) / THREAD_LANES;
+    size_t count = (clients + THREAD_CLIENTS - 1) / THREAD_CLIENTS;
     count = plan->threads > 0 ? plan->threads : count < most ? count : most;
-    return (unsigned)(count > lanes ? lanes : count);
+    return (unsigned)(count > clients ? clients : count);
 }
 
 /* A run */
@@ -143,9 +143,9 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
 {
     size_t producers = phase == LOAD_PROCESS ? 0 : plan->producers;
     size_t streams = phase == LOAD_ENQUEUE ? 0 : (size_t)plan->workers * plan->streams;
-    if (producers + streams == 0 || producers + streams > LOAD_LANES_MAX) {
+    if (producers + streams == 0 || producers + streams > LOAD_CLIENTS_MAX) {
         return err_set(err, ERR_VALIDATION, "there can be 1 to %d requests under way, not %zu",
-                       LOAD_LANES_MAX, producers + streams);
+                       LOAD_CLIENTS_MAX, producers + streams);
     }
     CHECK(plan->fetch_batch >= 1 && plan->fetch_batch <= LOAD_BATCH_MAX);
     CHECK(plan->ack_batch >= 1 && plan->ack_batch <= LOAD_BATCH_MAX && plan->enqueue_batch >= 1);
@@ -159,7 +159,7 @@ enum err_code load_start(const struct load_plan *plan, enum load_phase phase, ui
     run->over_fd = eventfd(0, EFD_CLOEXEC);
     CHECK(run->stop_fd >= 0 && run->over_fd >= 0);
     (void)os_process_raise_files(); /* the system says so itself when they are too few */
-    load_lane__texts_init(run);
+    load_client__texts_init(run);
     run->thread_count = thread_count(plan, producers + streams);
     run->threads_left = run->thread_count;
     CHECK(run->thread_count > 0);
@@ -216,7 +216,7 @@ void load_finish(struct load_run *run, struct load_result *result)
     result->completed = run->phase == LOAD_ENQUEUE ? run->enqueued : run->acked;
     result->total =
         run->phase == LOAD_PROCESS || run->plan->duration_ns > 0 ? run->enqueued : run->plan->jobs;
-    load_lane__texts_deinit(run);
+    load_client__texts_deinit(run);
     (void)close(run->stop_fd);
     (void)close(run->over_fd);
     free(run->threads);

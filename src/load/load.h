@@ -2,8 +2,8 @@
  * Load: makes a server busy, and measures.
  *
  * A run is one phase: producers put jobs into a queue, workers take and acknowledge them, or both.
- * Each producer and each stream of a worker is a lane: one request under way at a time, the next
- * one when its answer is there. Lanes are spread over a few threads; each has its own connections
+ * Each producer and each stream of a worker is a client: one request under way at a time, the next
+ * one when its answer is there. Clients are spread over a few threads; each has its own connections
  * and its own counts, and nothing is shared but a handful of counters. The generator shall not be
  * what is measured: bodies are copied from texts that are made once, and answers are looked at only
  * as far as it takes.
@@ -33,7 +33,7 @@ enum {
     LOAD_BATCH_MAX = LIMIT_ACK_BATCH, /* of one fetch and of one ack */
     LOAD_ENQUEUE_MAX = LIMIT_ENQUEUE_BATCH,
     LOAD_BODY_BYTES = 16 << 20, /* of one request, as the server takes */
-    LOAD_LANES_MAX = 16384,
+    LOAD_CLIENTS_MAX = 16384,
     LOAD_PAYLOAD_MIN = 40, /* the time of the enqueue is in it */
     LOAD_HEADERS_MAX = 4,
     LOAD_TEXT_BYTES = 256,
@@ -58,8 +58,8 @@ struct load_plan {
     bool http2; /* without TLS, by prior knowledge */
     const char *queue;
     bool worker_queues; /* <queue>.w<i> for each worker */
-    unsigned producers; /* lanes that enqueue */
-    unsigned workers;   /* each with `streams` lanes */
+    unsigned producers; /* clients that enqueue */
+    unsigned workers;   /* each with `streams` clients */
     unsigned streams;
     unsigned threads; /* 0: chosen */
     uint64_t jobs;    /* in all; with duration_ns: as many may wait at most */

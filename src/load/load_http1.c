@@ -19,13 +19,13 @@ static void close_conn(struct load_conn *c)
     buf_clear(&c->in);
 }
 
-static void put_request(struct load_conn *c, struct load_lane *lane)
+static void put_request(struct load_conn *c, struct load_client *client)
 {
-    const struct load_plan *plan = lane->thread->run->plan;
+    const struct load_plan *plan = client->thread->run->plan;
     char digits[DIGITS_MAX];
     struct buf *out = &c->out;
     buf_add_str(out, STR("POST "));
-    buf_add_str(out, str_from_z(lane->path));
+    buf_add_str(out, str_from_z(client->path));
     buf_add_str(out, STR(" HTTP/1.1\r\nhost: "));
     buf_add_str(out, str_from_z(plan->authority));
     for (size_t i = 0; i < plan->header_count; i++) {
@@ -35,9 +35,9 @@ static void put_request(struct load_conn *c, struct load_lane *lane)
         buf_add_str(out, str_from_z(plan->headers[i].value));
     }
     buf_add_str(out, STR("\r\ncontent-length: "));
-    buf_add(out, digits, (size_t)(digits_put(digits, lane->body.len) - digits));
+    buf_add(out, digits, (size_t)(digits_put(digits, client->body.len) - digits));
     buf_add_str(out, STR("\r\n\r\n"));
-    buf_add_str(out, buf_str(&lane->body));
+    buf_add_str(out, buf_str(&client->body));
     CHECK(!out->overflow);
 }
 
@@ -92,8 +92,8 @@ static int status_of(struct str head)
     return (int)status;
 }
 
-/* Is there a whole answer? Then it is the lane's. False: this is no HTTP. */
-static bool take_answer(struct load_conn *c, struct load_lane *lane)
+/* Is there a whole answer? Then it is the client's. False: this is no HTTP. */
+static bool take_answer(struct load_conn *c, struct load_client *client)
 {
     struct str in = buf_str(&c->in);
     const char *end = in.ptr == NULL ? NULL : memmem(in.ptr, in.len, "\r\n\r\n", 4);
@@ -111,20 +111,20 @@ static bool take_answer(struct load_conn *c, struct load_lane *lane)
     if (in.len - head.len < (size_t)length) {
         return true;
     }
-    lane->status = status;
-    lane->server_ns = load_http1_timing(field(head, STR("server-timing")));
-    buf_add(&lane->answer, in.ptr + head.len, (size_t)length);
+    client->status = status;
+    client->server_ns = load_http1_timing(field(head, STR("server-timing")));
+    buf_add(&client->answer, in.ptr + head.len, (size_t)length);
     buf_clear(&c->in);
-    lane->next_answered = c->answered;
-    c->answered = lane;
+    client->next_answered = c->answered;
+    c->answered = client;
     return true;
 }
 
 static bool take_input(struct load_conn *c, struct str bytes)
 {
-    struct load_lane *lane = c->lanes[0];
+    struct load_client *client = c->clients[0];
     buf_add_str(&c->in, bytes);
-    return !c->in.overflow && lane->state == LANE_SENT && take_answer(c, lane);
+    return !c->in.overflow && client->state == CLIENT_SENT && take_answer(c, client);
 }
 
 const struct load_wire load_http1_wire = {

@@ -1,7 +1,8 @@
 /*
- * HTTP/2 without TLS, by prior knowledge: many lanes on one connection, a stream for each request.
+ * HTTP/2 without TLS, by prior knowledge: many clients on one connection, a stream for each
+ * request.
  *
- * nghttp2 calls back while it reads; nothing here answers from inside such a call. A lane whose
+ * nghttp2 calls back while it reads; nothing here answers from inside such a call. A client whose
  * stream has ended is put on the list of the connection, and the loop goes on from there.
  */
 #include <string.h>
@@ -18,16 +19,16 @@ static int on_header_cb(nghttp2_session *session, const nghttp2_frame *frame, co
                         size_t name_len, const uint8_t *value, size_t value_len, uint8_t flags,
                         void *data)
 {
-    struct load_lane *lane = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+    struct load_client *client = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     struct str key = str_from(name, name_len);
     struct str text = str_from(value, value_len);
     int64_t status = 0;
     (void)flags;
     (void)data;
-    if (lane != NULL && str_eq(key, STR(":status")) && str_to_i64(text, &status)) {
-        lane->status = (int)status;
-    } else if (lane != NULL && str_eq(key, STR("server-timing"))) {
-        lane->server_ns = load_http1_timing(text);
+    if (client != NULL && str_eq(key, STR(":status")) && str_to_i64(text, &status)) {
+        client->status = (int)status;
+    } else if (client != NULL && str_eq(key, STR("server-timing"))) {
+        client->server_ns = load_http1_timing(text);
     }
     return 0;
 }
@@ -35,11 +36,11 @@ static int on_header_cb(nghttp2_session *session, const nghttp2_frame *frame, co
 static int on_data_cb(nghttp2_session *session, uint8_t flags, int32_t stream_id,
                       const uint8_t *bytes, size_t len, void *data)
 {
-    struct load_lane *lane = nghttp2_session_get_stream_user_data(session, stream_id);
+    struct load_client *client = nghttp2_session_get_stream_user_data(session, stream_id);
     (void)flags;
     (void)data;
-    if (lane != NULL) {
-        buf_add(&lane->answer, bytes, len);
+    if (client != NULL) {
+        buf_add(&client->answer, bytes, len);
     }
     return 0;
 }
@@ -47,11 +48,11 @@ static int on_data_cb(nghttp2_session *session, uint8_t flags, int32_t stream_id
 static int on_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t error, void *data)
 {
     struct load_conn *c = data;
-    struct load_lane *lane = nghttp2_session_get_stream_user_data(session, stream_id);
-    if (lane != NULL) {
-        lane->status = error == NGHTTP2_NO_ERROR ? lane->status : 0;
-        lane->next_answered = c->answered;
-        c->answered = lane;
+    struct load_client *client = nghttp2_session_get_stream_user_data(session, stream_id);
+    if (client != NULL) {
+        client->status = error == NGHTTP2_NO_ERROR ? client->status : 0;
+        client->next_answered = c->answered;
+        c->answered = client;
     }
     return 0;
 }
@@ -60,15 +61,15 @@ static int on_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t err
 static ssize_t read_body_cb(nghttp2_session *session, int32_t stream_id, uint8_t *out, size_t len,
                             uint32_t *flags, nghttp2_data_source *source, void *data)
 {
-    struct load_lane *lane = source->ptr;
-    size_t left = lane->body.len - lane->body_sent;
+    struct load_client *client = source->ptr;
+    size_t left = client->body.len - client->body_sent;
     size_t n = left < len ? left : len;
     (void)session;
     (void)stream_id;
     (void)data;
-    memcpy(out, lane->body.ptr + lane->body_sent, n);
-    lane->body_sent += n;
-    if (lane->body_sent == lane->body.len) {
+    memcpy(out, client->body.ptr + client->body_sent, n);
+    client->body_sent += n;
+    if (client->body_sent == client->body.len) {
         *flags |= NGHTTP2_DATA_FLAG_EOF;
     }
     return (ssize_t)n;
@@ -120,20 +121,20 @@ static nghttp2_nv pair(const char *name, const char *value)
                         .valuelen = strlen(value)};
 }
 
-static void put_request(struct load_conn *c, struct load_lane *lane)
+static void put_request(struct load_conn *c, struct load_client *client)
 {
-    const struct load_plan *plan = lane->thread->run->plan;
+    const struct load_plan *plan = client->thread->run->plan;
     nghttp2_nv fields[4 + LOAD_HEADERS_MAX];
     size_t count = 0;
-    nghttp2_data_provider body = {.source.ptr = lane, .read_callback = read_body_cb};
+    nghttp2_data_provider body = {.source.ptr = client, .read_callback = read_body_cb};
     fields[count++] = pair(":method", "POST");
     fields[count++] = pair(":scheme", "http");
     fields[count++] = pair(":authority", plan->authority);
-    fields[count++] = pair(":path", lane->path);
+    fields[count++] = pair(":path", client->path);
     for (size_t i = 0; i < plan->header_count; i++) {
         fields[count++] = pair(plan->headers[i].name, plan->headers[i].value);
     }
-    CHECK(nghttp2_submit_request(c->session, NULL, fields, count, &body, lane) > 0);
+    CHECK(nghttp2_submit_request(c->session, NULL, fields, count, &body, client) > 0);
     pump(c);
 }
 

@@ -1,10 +1,10 @@
 /*
  * What the files of load/ share.
  *
- * A lane (load_lane.c) decides what to ask and what to make of the answer. A wire (load_http1.c,
- * load_http2.c) makes bytes of requests and answers of bytes; it knows no socket. The loop
- * (load_loop.c) moves bytes between wires and sockets, and wakes lanes. A lane belongs to one
- * thread for ever, as does its connection.
+ * A client (load_client.c) decides what to ask and what to make of the answer. A wire
+ * (load_http1.c, load_http2.c) makes bytes of requests and answers of bytes; it knows no socket.
+ * The loop (load_loop.c) moves bytes between wires and sockets, and wakes clients. A client belongs
+ * to one thread for ever, as does its connection.
  */
 #pragma once
 
@@ -21,7 +21,7 @@
 enum {
     LOAD_ID_BYTES = 64,           /* longest id of a job */
     LOAD_ANSWER_BYTES = 64 << 20, /* 512 jobs of the largest size are more; then the run fails */
-    LOAD_CONN_LANES = 64,         /* on one HTTP/2 connection */
+    LOAD_CONN_CLIENTS = 64,       /* on one HTTP/2 connection */
     LOAD_MISSES_MAX = 3,
 };
 
@@ -54,11 +54,11 @@ struct load_run {
     struct load_thread *threads;
 };
 
-enum load_lane_state {
-    LANE_READY,   /* load_lane__step decides */
-    LANE_SENT,    /* waits for its answer */
-    LANE_WAITING, /* until wake_ns, then ready */
-    LANE_DONE,
+enum load_client_state {
+    CLIENT_READY,   /* load_client__step decides */
+    CLIENT_SENT,    /* waits for its answer */
+    CLIENT_WAITING, /* until wake_ns, then ready */
+    CLIENT_DONE,
 };
 
 struct load_job {
@@ -67,12 +67,12 @@ struct load_job {
     int64_t enqueued_ns;
 };
 
-struct load_lane {
+struct load_client {
     struct load_thread *thread;
     struct load_conn *conn;
-    unsigned worker; /* its number; of producers, the number of the lane */
+    unsigned worker; /* its number; of producers, the number of the client */
     bool is_producer;
-    enum load_lane_state state;
+    enum load_client_state state;
     int64_t wake_ns;
     int64_t began_ns;  /* of a producer's request, of a worker's fetch: its first try */
     unsigned pause_ms; /* of the last refusal */
@@ -92,31 +92,31 @@ struct load_lane {
     int status;        /* 0: the connection broke */
     int64_t server_ns; /* -1: not said */
     struct buf answer;
-    struct load_lane *next_answered;
+    struct load_client *next_answered;
 };
 
-/* One connection: one lane of HTTP/1.1, many of HTTP/2. */
+/* One connection: one client of HTTP/1.1, many of HTTP/2. */
 struct load_conn {
     int fd; /* -1: none */
     bool connected, wants_out;
     struct load_thread *thread;
-    struct load_lane **lanes;
-    size_t lane_count;
+    struct load_client **clients;
+    size_t client_count;
     struct buf in;  /* HTTP/1.1: the answer so far */
     struct buf out; /* bytes for the socket */
     size_t out_sent;
-    void *session;              /* HTTP/2 */
-    struct load_lane *answered; /* lanes whose answer is whole */
+    void *session;                /* HTTP/2 */
+    struct load_client *answered; /* clients whose answer is whole */
 };
 
 struct load_wire {
     void (*open)(struct load_conn *c);
     void (*close)(struct load_conn *c);
 
-    /* Put the lane's request into c->out. */
-    void (*request)(struct load_conn *c, struct load_lane *lane);
+    /* Put the client's request into c->out. */
+    void (*request)(struct load_conn *c, struct load_client *client);
 
-    /* Bytes came. Lanes whose answer is whole go to c->answered. False: this is no HTTP. */
+    /* Bytes came. Clients whose answer is whole go to c->answered. False: this is no HTTP. */
     bool (*input)(struct load_conn *c, struct str bytes);
 };
 
@@ -131,9 +131,9 @@ struct load_thread {
     pthread_t id;
     const struct load_wire *wire;
     int poll_fd;
-    struct load_lane *lanes;
-    size_t lane_count;
-    size_t lanes_left; /* not done */
+    struct load_client *clients;
+    size_t client_count;
+    size_t clients_left; /* not done */
     size_t waiting;
     struct load_conn *conns;
     size_t conn_count;
@@ -145,24 +145,24 @@ struct load_thread {
     struct load_windows windows;
 };
 
-/* load_lane.c */
-void load_lane__texts_init(struct load_run *run);
-void load_lane__texts_deinit(struct load_run *run);
-void load_lane__init(struct load_lane *lane, struct load_thread *t, bool is_producer,
-                     unsigned worker);
-void load_lane__deinit(struct load_lane *lane);
+/* load_client.c */
+void load_client__texts_init(struct load_run *run);
+void load_client__texts_deinit(struct load_run *run);
+void load_client__init(struct load_client *client, struct load_thread *t, bool is_producer,
+                       unsigned worker);
+void load_client__deinit(struct load_client *client);
 
-/* A lane that is ready: sends, waits or is done. */
-void load_lane__step(struct load_lane *lane, int64_t now_ns);
+/* A client that is ready: sends, waits or is done. */
+void load_client__step(struct load_client *client, int64_t now_ns);
 
 /* Its answer is there, or its connection broke; it is ready or waits afterwards. */
-void load_lane__answered(struct load_lane *lane, int64_t now_ns);
+void load_client__answered(struct load_client *client, int64_t now_ns);
 
-/* A lane that is ready has no connection and gets none now: it waits. */
-void load_lane__unreachable(struct load_lane *lane, int64_t now_ns, const char *reason);
+/* A client that is ready has no connection and gets none now: it waits. */
+void load_client__unreachable(struct load_client *client, int64_t now_ns, const char *reason);
 
 /* load_loop.c */
-void load_loop__thread(struct load_thread *t); /* until all its lanes are done, or stop */
+void load_loop__thread(struct load_thread *t); /* until all its clients are done, or stop */
 
 /* load.c */
 void load__refuse(struct load_thread *t, struct str reason);  /* ends the run */

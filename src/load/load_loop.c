@@ -1,5 +1,5 @@
 /*
- * A thread of a run: moves bytes between its sockets and the wires, and wakes its lanes.
+ * A thread of a run: moves bytes between its sockets and the wires, and wakes its clients.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -61,12 +61,12 @@ static void lose_conn(struct load_conn *c)
 {
     int64_t now_ns = os_clock_mono().ns;
     close_conn(c);
-    for (size_t i = 0; i < c->lane_count; i++) {
-        struct load_lane *lane = c->lanes[i];
-        if (lane->state == LANE_SENT) {
-            lane->status = 0;
-            buf_clear(&lane->answer);
-            load_lane__answered(lane, now_ns);
+    for (size_t i = 0; i < c->client_count; i++) {
+        struct load_client *client = c->clients[i];
+        if (client->state == CLIENT_SENT) {
+            client->status = 0;
+            buf_clear(&client->answer);
+            load_client__answered(client, now_ns);
         }
     }
 }
@@ -96,29 +96,29 @@ static bool flush(struct load_conn *c)
     return true;
 }
 
-static void step(struct load_lane *lane, int64_t now_ns)
+static void step(struct load_client *client, int64_t now_ns)
 {
     struct err err;
-    if (lane->conn->fd < 0 && open_conn(lane->conn, &err) != ERR_OK) {
-        load_lane__unreachable(lane, now_ns, err.msg);
+    if (client->conn->fd < 0 && open_conn(client->conn, &err) != ERR_OK) {
+        load_client__unreachable(client, now_ns, err.msg);
     } else {
-        load_lane__step(lane, now_ns);
+        load_client__step(client, now_ns);
     }
 }
 
-/* Lanes whose answer is there go on. */
+/* Clients whose answer is there go on. */
 static void go_on(struct load_conn *c)
 {
     int64_t now_ns = os_clock_mono().ns;
-    struct load_lane *lane = c->answered;
+    struct load_client *client = c->answered;
     c->answered = NULL;
-    while (lane != NULL) {
-        struct load_lane *next = lane->next_answered;
-        load_lane__answered(lane, now_ns);
-        if (lane->state == LANE_READY && !atomic_load(&c->thread->run->stop)) {
-            step(lane, now_ns);
+    while (client != NULL) {
+        struct load_client *next = client->next_answered;
+        load_client__answered(client, now_ns);
+        if (client->state == CLIENT_READY && !atomic_load(&c->thread->run->stop)) {
+            step(client, now_ns);
         }
-        lane = next;
+        client = next;
     }
 }
 
@@ -141,23 +141,23 @@ static void handle(struct load_conn *c, char *room)
     }
 }
 
-/* Wake the lanes whose time has come; how many milliseconds until the next one, -1 for none. */
+/* Wake the clients whose time has come; how many milliseconds until the next one, -1 for none. */
 static int wake(struct load_thread *t)
 {
     int64_t now_ns = os_clock_mono().ns;
     int64_t next_ns = INT64_MAX;
-    for (size_t i = 0; i < t->lane_count && t->waiting > 0; i++) {
-        struct load_lane *lane = &t->lanes[i];
-        if (lane->state == LANE_WAITING && lane->wake_ns <= now_ns) {
+    for (size_t i = 0; i < t->client_count && t->waiting > 0; i++) {
+        struct load_client *client = &t->clients[i];
+        if (client->state == CLIENT_WAITING && client->wake_ns <= now_ns) {
             t->waiting--;
-            lane->state = LANE_READY;
-            step(lane, now_ns);
-            if (lane->conn->fd >= 0 && !flush(lane->conn)) {
-                lose_conn(lane->conn);
+            client->state = CLIENT_READY;
+            step(client, now_ns);
+            if (client->conn->fd >= 0 && !flush(client->conn)) {
+                lose_conn(client->conn);
             }
         }
-        if (lane->state == LANE_WAITING && lane->wake_ns < next_ns) {
-            next_ns = lane->wake_ns;
+        if (client->state == CLIENT_WAITING && client->wake_ns < next_ns) {
+            next_ns = client->wake_ns;
         }
     }
     if (next_ns == INT64_MAX) {
@@ -171,8 +171,8 @@ static int wake(struct load_thread *t)
 static void begin(struct load_thread *t)
 {
     int64_t now_ns = os_clock_mono().ns;
-    for (size_t i = 0; i < t->lane_count; i++) {
-        step(&t->lanes[i], now_ns);
+    for (size_t i = 0; i < t->client_count; i++) {
+        step(&t->clients[i], now_ns);
     }
 }
 
@@ -185,9 +185,9 @@ void load_loop__thread(struct load_thread *t)
     CHECK(t->poll_fd >= 0);
     CHECK(epoll_ctl(t->poll_fd, EPOLL_CTL_ADD, t->run->stop_fd, &stop) == 0);
     begin(t);
-    while (t->lanes_left > 0 && !atomic_load(&t->run->stop)) {
+    while (t->clients_left > 0 && !atomic_load(&t->run->stop)) {
         int timeout_ms = t->waiting > 0 ? wake(t) : -1;
-        if (t->lanes_left == 0) {
+        if (t->clients_left == 0) {
             break;
         }
         int n = epoll_wait(t->poll_fd, events, EVENTS_MAX, timeout_ms);

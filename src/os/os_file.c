@@ -119,6 +119,27 @@ enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count, ui
     return ERR_OK;
 }
 
+enum err_code os_file_read_at(int fd, void *bytes, size_t size, uint64_t offset, size_t *out_n,
+                              struct err *err)
+{
+    *out_n = 0;
+    while (*out_n < size) {
+        ssize_t n =
+            pread(fd, (char *)bytes + *out_n, size - *out_n, (off_t)(offset + (uint64_t)*out_n));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return err_from_errno(err, "read");
+        }
+        if (n == 0) {
+            break;
+        }
+        *out_n += (size_t)n;
+    }
+    return ERR_OK;
+}
+
 enum err_code os_file_zero(int fd, uint64_t from, uint64_t to, struct err *err)
 {
     CHECK(from <= to);
@@ -451,7 +472,20 @@ enum err_code os_file_free_bytes(const char *path, uint64_t *out_bytes, struct e
     if (statvfs(path, &st) != 0) {
         return fail(err, "free space", path);
     }
-    *out_bytes = FAULT(DISK_SPACE_LOW) ? 0 : (uint64_t)st.f_bavail * (uint64_t)st.f_frsize;
+    *out_bytes = FAULT(DISK_SPACE_LOW) ? fault_value(FAULT_DISK_SPACE_LOW)
+                                       : (uint64_t)st.f_bavail * (uint64_t)st.f_frsize;
+    return ERR_OK;
+}
+
+enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err)
+{
+    ATTR_CLEANUP(os_file_closep) int fd = -1;
+    if (os_file_open(path, O_RDWR | O_CREAT, &fd, err) != ERR_OK) {
+        return err->code;
+    }
+    if (ftruncate(fd, (off_t)bytes) != 0 || fallocate(fd, 0, 0, (off_t)bytes) != 0) {
+        return fail(err, "reserve space in", path);
+    }
     return ERR_OK;
 }
 

@@ -44,6 +44,10 @@ void os_file_closep(int *fd);
 ATTR_NODISCARD enum err_code os_file_write_at(int fd, const struct iovec *iov, size_t count,
                                               uint64_t offset, struct err *err);
 
+/* Read up to size bytes from the offset; *out_n is less than size at the end of the file only. */
+ATTR_NODISCARD enum err_code os_file_read_at(int fd, void *bytes, size_t size, uint64_t offset,
+                                             size_t *out_n, struct err *err);
+
 /* Write zeros from one offset to another, and flush them: piece by piece, because a disk that has
  * much to flush keeps those waiting who flush a little. */
 ATTR_NODISCARD enum err_code os_file_zero(int fd, uint64_t from, uint64_t to, struct err *err);
@@ -103,6 +107,10 @@ void os_file_discard(const char *path);
 /* What an ordinary user could still write on the disk that holds path. */
 ATTR_NODISCARD enum err_code os_file_free_bytes(const char *path, uint64_t *out_bytes,
                                                 struct err *err);
+
+/* Create a file that occupies so many bytes of the disk, or change it to that size; the names and
+ * blocks need not survive a power cut. ERR_IO with sys EOPNOTSUPP where the file system cannot. */
+ATTR_NODISCARD enum err_code os_file_reserve(const char *path, uint64_t bytes, struct err *err);
 
 /* Keep other processes out until the file is closed; ERR_CONFLICT when one is there already. */
 ATTR_NODISCARD enum err_code os_file_lock(const char *path, int *out_fd, struct err *err);

@@ -54,7 +54,8 @@ static void say_why(struct outgoing_request *r, CURLcode code)
 {
     const char *text = r->error_text[0] != '\0' ? r->error_text : curl_easy_strerror(code);
     if (r->refused) {
-        (void)err_set(&r->err, ERR_FORBIDDEN, "address %s is not allowed", r->refused_address);
+        (void)err_set(&r->err, ERR_FORBIDDEN, "address %s is not allowed%s", r->refused_address,
+                      r->own ? ": it is this server itself" : "");
     } else if (r->answer.overflow) {
         (void)err_set(&r->err, ERR_TOO_LARGE, "the answer is larger than %zu bytes",
                       r->answer_limit);
@@ -181,6 +182,7 @@ static curl_socket_t open_socket_cb(void *data, curlsocktype purpose, struct cur
     (void)purpose;
     if (guard != NULL && !outgoing_guard_allows(guard, &address->addr)) {
         r->refused = true;
+        r->own = outgoing_guard_is_own(guard, &address->addr);
         if (getnameinfo(&address->addr, address->addrlen, r->refused_address,
                         sizeof r->refused_address, NULL, 0, NI_NUMERICHOST) != 0) {
             (void)snprintf(r->refused_address, sizeof r->refused_address, "of an unknown kind");
@@ -288,7 +290,7 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->client = o;
     r->err = (struct err){0};
     r->status = 0;
-    r->refused = false;
+    r->refused = r->own = false;
     r->error_text[0] = '\0';
     buf_init(&r->answer, r->answer_limit);
     o->active++;

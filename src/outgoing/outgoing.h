@@ -64,7 +64,8 @@ struct outgoing_request {
     void *easy;
     void *header_list;
     struct outgoing_request *next_broken;
-    bool refused; /* the guard has */
+    bool refused; /* the guard has… */
+    bool own;     /* …because it is the server itself */
     char refused_address[64];
     char error_text[256];
 };

@@ -1,7 +1,9 @@
 #include "outgoing/outgoing_guard.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,20 +26,48 @@ struct networks {
     size_t count;
 };
 
-struct outgoing_guard {
-    struct networks deny, allow;
+enum { OWN_MAX = 8 };
+
+/* An address that this server listens on. */
+struct own {
+    struct address address;
+    bool any; /* all addresses of the machine */
+    in_port_t port;
 };
 
-static const char refused_by_itself[] = "0.0.0.0/8, " /* "this" network: connects to this machine */
-                                        "169.254.0.0/16, " /* link-local: metadata of most clouds */
-                                        "100.100.100.200, " /* metadata of Alibaba Cloud */
-                                        "192.0.0.192, "     /* metadata of Oracle Cloud */
-                                        "224.0.0.0/4, "     /* multicast */
-                                        "240.0.0.0/4, "     /* reserved, and broadcast */
-                                        "::/128, "       /* unspecified: connects to this machine */
-                                        "fe80::/10, "    /* link-local */
-                                        "ff00::/8, "     /* multicast */
-                                        "fd00:ec2::254"; /* metadata of AWS */
+struct outgoing_guard {
+    struct networks deny, allow;
+    struct own own[OWN_MAX];
+    atomic_size_t own_count; /* those before it do not change */
+};
+
+/* What the registries of special-purpose addresses (IANA, RFC 6890 and its updates) say is not
+ * reachable from elsewhere or is no machine, without loopback and private networks; and what clouds
+ * have put their metadata on. */
+static const char *const refused_by_itself[] = {
+    "0.0.0.0/8",       /* "this" network: connects to this machine */
+    "169.254.0.0/16",  /* link-local: metadata of most clouds */
+    "100.100.100.200", /* metadata of Alibaba Cloud */
+    "168.63.129.16",   /* metadata and host agent of Azure */
+    "192.0.0.0/24",    /* protocol assignments; 192.0.0.192: metadata of Oracle Cloud */
+    "192.0.2.0/24",    /* documentation… */
+    "198.51.100.0/24", "203.0.113.0/24", "192.88.99.0/24", /* relays of 6to4, given up */
+    "198.18.0.0/15",                                       /* benchmarks */
+    "224.0.0.0/4",                                         /* multicast */
+    "240.0.0.0/4",                                         /* reserved, and broadcast */
+    "::/128",         /* unspecified: connects to this machine */
+    "64:ff9b:1::/48", /* NAT64 of this site: where the IPv4 address stands is not known */
+    "100::/64",       /* discarded */
+    "100:0:0:1::/64", /* dummy */
+    "2001::/23",      /* protocol assignments: Teredo, benchmarks, ORCHID */
+    "2001:db8::/32",  /* documentation… */
+    "3fff::/20",      /* …and more of it */
+    "5f00::/16",      /* segment routing */
+    "fe80::/10",      /* link-local */
+    "ff00::/8",       /* multicast */
+    "fd00:ec2::254",  /* metadata of AWS */
+    "fd20:ce::254",   /* metadata of Google Cloud */
+};
 
 static struct address from_v4(const uint8_t v4[4])
 {
@@ -70,6 +100,7 @@ static bool carried_v4(const struct address *a, struct address *out)
 {
     static const uint8_t prefixes[][12] = {
         {[10] = 0xff, [11] = 0xff}, /* mapped */
+        {[8] = 0xff, [9] = 0xff},   /* translated */
         {0x00, 0x64, 0xff, 0x9b},   /* NAT64 */
         {0},                        /* compatible */
     };
@@ -109,11 +140,94 @@ static bool read_address(const struct sockaddr *address, struct address *out)
     return false;
 }
 
-bool outgoing_guard_allows(const struct outgoing_guard *g, const struct sockaddr *address)
+/* Its own addresses */
+
+static in_port_t port_of(const struct sockaddr *address)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    if (address->sa_family == AF_INET) {
+        memcpy(&v4, address, sizeof v4);
+        return v4.sin_port;
+    }
+    memcpy(&v6, address, sizeof v6);
+    return v6.sin6_port;
+}
+
+static bool is_any(const struct address *a)
+{
+    static const uint8_t zeros[V6_BYTES] = {0};
+    return memcmp(a->b, zeros, a->v4 ? 4 : V6_BYTES) == 0;
+}
+
+static bool is_same(const struct address *a, const struct address *b)
+{
+    return a->v4 == b->v4 && memcmp(a->b, b->b, a->v4 ? 4 : V6_BYTES) == 0;
+}
+
+/* Does the machine have this address? When that cannot be found out, it does not. */
+static bool is_of_machine(const struct address *a)
+{
+    struct ifaddrs *list = NULL;
+    struct address mine;
+    bool found = is_any(a) || (a->v4 && a->b[0] == IN_LOOPBACKNET);
+    if (found || getifaddrs(&list) != 0) {
+        return found;
+    }
+    for (const struct ifaddrs *i = list; i != NULL && !found; i = i->ifa_next) {
+        found = i->ifa_addr != NULL && read_address(i->ifa_addr, &mine) && is_same(&mine, a);
+    }
+    freeifaddrs(list);
+    return found;
+}
+
+static bool is_listener(const struct own *own, const struct address *a)
+{
+    return own->any ? is_of_machine(a) : is_same(&own->address, a) || is_any(a);
+}
+
+void outgoing_guard_add_own(struct outgoing_guard *g, const struct sockaddr *listener)
+{
+    size_t count = atomic_load(&g->own_count);
+    struct own own = {.port = 0};
+    struct address inner;
+    CHECK(count < OWN_MAX);
+    if (!read_address(listener, &own.address)) {
+        return;
+    }
+    if (carried_v4(&own.address, &inner)) {
+        own.address = inner; /* ::ffff:127.0.0.1 */
+    }
+    own.any = is_any(&own.address);
+    own.port = port_of(listener);
+    g->own[count] = own;
+    atomic_store(&g->own_count, count + 1);
+}
+
+bool outgoing_guard_is_own(const struct outgoing_guard *g, const struct sockaddr *address)
 {
     struct address a;
     struct address inner;
     if (!read_address(address, &a)) {
+        return false;
+    }
+    bool carries = carried_v4(&a, &inner);
+    size_t count = atomic_load(&g->own_count);
+    for (size_t i = 0; i < count; i++) {
+        const struct own *own = &g->own[i];
+        if (own->port == port_of(address) &&
+            (is_listener(own, &a) || (carries && is_listener(own, &inner)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool outgoing_guard_allows(const struct outgoing_guard *g, const struct sockaddr *address)
+{
+    struct address a;
+    struct address inner;
+    if (!read_address(address, &a) || outgoing_guard_is_own(g, address)) {
         return false;
     }
     bool carries = carried_v4(&a, &inner);
@@ -185,8 +299,12 @@ enum err_code outgoing_guard_new(struct str deny, struct str allow,
 {
     struct outgoing_guard *g = calloc(1, sizeof *g);
     CHECK(g != NULL);
-    if (parse_list(str_from_z(refused_by_itself), &g->deny, err) != ERR_OK ||
-        parse_list(deny, &g->deny, err) != ERR_OK || parse_list(allow, &g->allow, err) != ERR_OK) {
+    enum err_code code = ERR_OK;
+    for (size_t i = 0; i < COUNT_OF(refused_by_itself) && code == ERR_OK; i++) {
+        code = parse_list(str_from_z(refused_by_itself[i]), &g->deny, err);
+    }
+    if (code != ERR_OK || parse_list(deny, &g->deny, err) != ERR_OK ||
+        parse_list(allow, &g->allow, err) != ERR_OK) {
         free(g);
         return err->code;
     }

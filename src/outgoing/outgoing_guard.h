@@ -8,8 +8,11 @@
  * metadata services, multicast, reserved ones. Loopback and private networks are let through,
  * because that is where a job server's own services are; a list may refuse them.
  *
- * An IPv6 address that carries an IPv4 one (mapped, compatible, 6to4, NAT64) is judged as that one
- * too.
+ * What the server itself listens on is refused whatever the lists say: a call to itself makes jobs,
+ * whose events make calls.
+ *
+ * An IPv6 address that carries an IPv4 one (mapped, translated, compatible, 6to4, NAT64) is judged
+ * as that one too.
  */
 #pragma once
 
@@ -29,5 +32,12 @@ ATTR_NODISCARD enum err_code outgoing_guard_new(struct str deny, struct str allo
                                                 struct outgoing_guard **out_guard, struct err *err);
 void outgoing_guard_free(struct outgoing_guard *g); /* NULL is fine */
 
-/* Any thread: a guard does not change. What is neither IPv4 nor IPv6 does not pass. */
+/* The server listens on this address and port; 0.0.0.0 and :: mean all that the machine has. From
+ * one thread, also while others ask. */
+void outgoing_guard_add_own(struct outgoing_guard *g, const struct sockaddr *listener);
+
+/* Any thread. Is it one of the server's own, with its port? */
+bool outgoing_guard_is_own(const struct outgoing_guard *g, const struct sockaddr *address);
+
+/* Any thread. What is neither IPv4 nor IPv6 does not pass. */
 bool outgoing_guard_allows(const struct outgoing_guard *g, const struct sockaddr *address);

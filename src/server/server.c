@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "base/arena.h"
+#include "base/build.h"
 #include "base/check.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
@@ -20,11 +21,10 @@
 #include "view/view.h"
 #include "webhook/webhook.h"
 
-#define CORVO_VERSION "0.3.0"
-
 enum {
     SETTINGS_BYTES_MAX = 4 << 20,
-    HELP_BYTES_MAX = 64 << 10,
+    TEXT_BYTES_MAX = 64 << 10,
+    USER_AGENT_BYTES = 64,
     FILES_MIN = 1024,
     FILES_OWN = 640, /* not for clients: the store's tables, the log, the view, webhooks */
 };
@@ -38,6 +38,7 @@ struct server {
     struct view *view;
     struct outgoing_guard *webhook_guard;
     struct webhook_sender *webhooks;
+    char user_agent[USER_AGENT_BYTES];
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -100,7 +101,7 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.node.durable = set->durable;
     config.node.segment_bytes = (uint64_t)set->segment_bytes;
     config.node.snapshot_log_bytes = (uint64_t)set->snapshot_log_bytes;
-    config.node.free_bytes_min = (uint64_t)set->free_space_min;
+    config.free_bytes_min = (uint64_t)set->free_space_min;
     config.limits.payload_bytes = (size_t)set->max_payload_size;
     config.pending_ops_max = (uint32_t)set->raft_max_pending;
     config.lifecycle_events = set->lifecycle_events;
@@ -138,8 +139,9 @@ static enum err_code open_webhooks(struct server *s, struct err *err)
         ERR_OK) {
         return err_wrap(err, "webhook-deny or webhook-allow");
     }
+    (void)snprintf(s->user_agent, sizeof s->user_agent, "corvo/%s", build_release);
     struct webhook_config config = {
-        .engine = s->engine, .guard = s->webhook_guard, .user_agent = "corvo/" CORVO_VERSION};
+        .engine = s->engine, .guard = s->webhook_guard, .user_agent = s->user_agent};
     s->webhooks = webhook_open(&config);
     return ERR_OK;
 }
@@ -155,7 +157,8 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.bulk = s->bulk;
     api.view = s->view;
     api.webhooks = s->webhooks;
-    api.version = CORVO_VERSION;
+    api.webhook_guard = s->webhook_guard;
+    api.version = build_release;
     api.node_id = zero_terminated(s, set->node_id);
     api.raft_store = zero_terminated(s, set->raft_store);
     api.mirror_async = set->sqlite_mirror_async;
@@ -180,6 +183,8 @@ static enum err_code open_http(struct server *s, struct err *err)
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
+    outgoing_guard_add_own(s->webhook_guard,
+                           (const struct sockaddr *)&http_server_addr(s->http, 0)->sockaddr);
     api_set_server(s->api, s->http, http_url(s));
     return ERR_OK;
 }
@@ -264,7 +269,7 @@ static void stop(struct server *s)
 static int run(struct server *s)
 {
     struct err err;
-    settings_log(&s->settings, CORVO_VERSION);
+    settings_log(&s->settings);
     if (check_files(s, &err) != ERR_OK || open_engine(s, &err) != ERR_OK ||
         open_view(s, &err) != ERR_OK || open_webhooks(s, &err) != ERR_OK ||
         open_http(s, &err) != ERR_OK) {
@@ -281,11 +286,20 @@ static int run(struct server *s)
     return 0;
 }
 
+static int print(void (*write)(struct buf *out))
+{
+    struct buf text;
+    buf_init(&text, TEXT_BYTES_MAX);
+    write(&text);
+    bool ok = fwrite(text.ptr, 1, text.len, stdout) == text.len && fflush(stdout) == 0;
+    buf_deinit(&text);
+    return ok ? 0 : 1;
+}
+
 int server_main(int argc, char **argv, char **environment)
 {
     struct server s = {.arena = arena_new(SETTINGS_BYTES_MAX)};
     struct err err;
-    struct buf help;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size fails instead */
     s.files = os_process_raise_files();
@@ -297,13 +311,10 @@ int server_main(int argc, char **argv, char **environment)
         arena_free(s.arena);
         return 1;
     }
-    if (s.settings.help) {
-        buf_init(&help, HELP_BYTES_MAX);
-        settings_help(&help);
-        (void)fwrite(help.ptr, 1, help.len, stdout);
-        buf_deinit(&help);
+    if (s.settings.help || s.settings.sample) {
+        int code = print(s.settings.help ? settings_help : settings_sample);
         arena_free(s.arena);
-        return 0;
+        return code;
     }
     log_configure(log_level_of(s.settings.log_level), format_of(s.settings.log_format));
     return run(&s);

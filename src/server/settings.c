@@ -39,7 +39,7 @@ static const struct settings defaults = {
     .raft_shards = 1,
     .bootstrap = true,
     .sqlite_mirror_async = true,
-    .view_readers = 2,
+    .view_readers = 4,
     .view_wait_ms = 2000,
     .view_timeout_ms = 5000,
     .log_level = {"info", 4},
@@ -66,7 +66,7 @@ static const struct setting {
     {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       -1e9, 1e9,  NULL, "16384",          "writes under way before further ones are refused with 429; 0 or less: the default"},
     {"snapshot-log-bytes",     KIND_NUMBER,   AT(snapshot_log_bytes),     1 << 16, 1e15, NULL, "268435456",   "growth of the log that makes a snapshot"},
     {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1e12, NULL, "67108864",    "size of a log segment"},
-    {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "free bytes on the disk below which writes are refused"},
+    {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "free bytes on the disk below which new jobs are refused; a quarter of it (at most 128 MiB) is kept as a reserve"},
     {"shutdown-timeout",       KIND_DURATION, AT(shutdown_timeout_ms),    0, 1e9,     NULL, "500ms",          "how long requests under way may take when the server stops"},
     {"retention",              KIND_DURATION, AT(retention_ms),           0, 1e15,    NULL, "168h",           "how long finished jobs are kept; 0: for ever"},
     {"retention-interval",     KIND_DURATION, AT(retention_interval_ms),  1000, 1e12, NULL, "1h",             "how often old jobs are removed"},
@@ -83,7 +83,7 @@ static const struct setting {
     {"webhook-deny",           KIND_TEXT,     AT(webhook_deny),           0, 0,       NULL, "",               "networks that webhooks may not call, besides link-local, multicast and reserved ones"},
     {"webhook-allow",          KIND_TEXT,     AT(webhook_allow),          0, 0,       NULL, "",               "networks that webhooks may call although they are refused otherwise"},
     {"sqlite-mirror-async",    KIND_BOOL,     AT(sqlite_mirror_async),    0, 0,       NULL, "true",           "let changes wait a tenth of a second for others before the view is written"},
-    {"view-readers",           KIND_NUMBER,   AT(view_readers),           1, 64,      NULL, "2",              "threads that answer searches"},
+    {"view-readers",           KIND_NUMBER,   AT(view_readers),           1, 64,      NULL, "4",              "threads that answer searches; half of them at most look into texts, a quarter runs jq programs"},
     {"view-wait",              KIND_DURATION, AT(view_wait_ms),           0, 1e9,     NULL, "2s",             "how long a search waits for the view to be up to date, before it is answered late"},
     {"view-timeout",           KIND_DURATION, AT(view_timeout_ms),        1, 1e9,     NULL, "5s",             "how long a search may take"},
     {"tls-cert",               KIND_TEXT,     AT(tls_cert),               0, 0,       NULL, "",               "PEM file with the certificate chain; serves HTTPS"},
@@ -332,6 +332,10 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
             out->help = true;
             continue;
         }
+        if (str_eq(arg, STR("--sample-config"))) {
+            out->sample = true;
+            continue;
+        }
         if (!str_starts_with(arg, STR("--"))) {
             return err_set(err, ERR_VALIDATION, "unexpected argument '%s'", argv[i]);
         }
@@ -489,8 +493,8 @@ bool settings_row(size_t index, const char **out_name, const char **out_shown,
     return true;
 }
 
-/* Those without effect say nothing. */
-static bool is_logged(const struct setting *s)
+/* Some are accepted for compatibility alone. */
+static bool has_effect(const struct setting *s)
 {
     return s->offset != offsetof(struct settings, ignored) &&
            s->offset != offsetof(struct settings, ignored_choice) &&
@@ -521,14 +525,14 @@ static struct log_value value_of(const struct setting *s, const struct settings 
     }
 }
 
-void settings_log(const struct settings *s, const char *version)
+void settings_log(const struct settings *s)
 {
     struct log_value values[3 + COUNT_OF(settings)] = {
-        LOG_Z("version", version), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
+        LOG_Z("version", build_release), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
     char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
     size_t count = 3;
     for (size_t i = 0; i < COUNT_OF(settings); i++) {
-        if (is_logged(&settings[i])) {
+        if (has_effect(&settings[i])) {
             values[count] = value_of(&settings[i], s, rooms[i]);
             count++;
         }
@@ -550,5 +554,21 @@ void settings_help(struct buf *out)
             buf_printf(out, " (%s)", s->shown);
         }
         buf_add_char(out, '\n');
+    }
+    buf_printf(out, "\n  --%-24s %s\n", "sample-config",
+               "print a configuration file with every setting and its default, and exit");
+}
+
+void settings_sample(struct buf *out)
+{
+    buf_printf(out, "# Settings of corvo server. A line that begins with \"# name =\" shows the\n"
+                    "# default; remove the \"# \" to change it. CORVO_NAME in the environment and\n"
+                    "# --name on the command line win over this file.\n");
+    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+        const struct setting *s = &settings[i];
+        if (has_effect(s) && s->offset != offsetof(struct settings, config)) {
+            buf_printf(out, "\n# %s\n# %s =%s%s\n", s->help, s->name,
+                       s->shown[0] != '\0' ? " " : "", s->shown);
+        }
     }
 }

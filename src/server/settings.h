@@ -56,6 +56,7 @@ struct settings {
     struct str log_format;
     struct str config; /* the file */
     bool help;
+    bool sample; /* print a sample configuration instead of running */
     int64_t raft_shards;
     bool bootstrap;
     bool bootstrap_given; /* by any source, whatever its value */
@@ -83,7 +84,10 @@ ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char
 
 /* Log that this version starts and what is in force, one value each; of a secret only whether there
  * is one. */
-void settings_log(const struct settings *s, const char *version);
+void settings_log(const struct settings *s);
 
 /* The text of --help. */
 void settings_help(struct buf *out);
+
+/* A configuration file that changes nothing: every setting that has an effect, as a comment. */
+void settings_sample(struct buf *out);

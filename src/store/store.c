@@ -10,10 +10,6 @@
 
 enum { STORE_META_VERSION = 1 };
 
-/* The largest value is a block with the events of one command: more than the command's bytes,
- * because every event names its queue. */
-enum { STORE_VALUE_BYTES = LIMIT_OP_BYTES * 5 };
-
 static const char *const family_names[STORE_FAMILY_COUNT] = {
     [STORE_LIVE] = "live",     [STORE_DONE] = "done", [STORE_ROWS] = "rows",
     [STORE_EVENTS] = "events", [STORE_META] = "meta",
@@ -90,7 +86,8 @@ enum err_code store_open(struct store *s, const char *path, struct err *err)
                                      .family_count = STORE_FAMILY_COUNT,
                                      .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
     *s = (struct store){0};
-    buf_init(&s->scratch, STORE_VALUE_BYTES);
+    /* What is in the log has to be stored, whatever its size: see LIMIT_STEP_BYTES. */
+    buf_init(&s->scratch, SIZE_MAX);
     buf_init(&s->scratch_key, 4096);
     if (kv_open(path, &config, &s->kv, err) != ERR_OK) {
         return err->code;

@@ -66,6 +66,7 @@ void store_delete(struct store *s, char kind, struct str rest);
 enum {
     STORE_KIND_MACHINE = 'A',
     STORE_KIND_BATCH = 'b',
+    STORE_KIND_RELEASE = 'd', /* a job that has completed, and owes it to dependents */
     STORE_KIND_WEBHOOK = 'h',
     STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',

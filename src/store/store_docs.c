@@ -31,6 +31,7 @@ struct store_docs {
     size_t used_bytes;
     size_t limit_bytes;
     struct doc *newest, *oldest;
+    uint64_t read_bytes;
     struct doc *touched; /* read or changed in this entry and to be looked at when it ends */
     struct arena *brief; /* documents that leave with the entry */
     struct buf scratch;
@@ -46,7 +47,7 @@ struct store_docs *store_docs_new(struct store *s, size_t limit_bytes)
     d->slots = calloc(d->slot_count, sizeof(struct doc *));
     CHECK(d->slots != NULL);
     d->brief = arena_new(SIZE_MAX);
-    buf_init(&d->scratch, LIMIT_OP_BYTES);
+    buf_init(&d->scratch, SIZE_MAX);
     return d;
 }
 
@@ -192,17 +193,36 @@ static void decode_or_stop(struct id id, struct str bytes, struct job *out)
     }
 }
 
+/* Into the scratch; false when there is none. */
+static bool read_stored(struct store_docs *d, enum store_family family, struct id id)
+{
+    struct err err;
+    bool found = false;
+    buf_clear(&d->scratch);
+    if (kv_get(d->store->kv, NULL, family, key_of(&id), &d->scratch, &found, &err) != ERR_OK) {
+        check_fatal("the store cannot be read: %s", err.msg);
+    }
+    return found;
+}
+
+bool store_docs_glance(struct store_docs *d, enum store_family family, struct id id,
+                       struct job *out)
+{
+    const struct doc *doc = find(d, id);
+    if (doc == NULL ? !read_stored(d, family, id) : doc->removed) {
+        return false;
+    }
+    struct str bytes = doc == NULL ? buf_str(&d->scratch) : str_from(doc->bytes, doc->len);
+    d->read_bytes += bytes.len;
+    decode_or_stop(id, bytes, out);
+    return true;
+}
+
 bool store_docs_get(struct store_docs *d, enum store_family family, struct id id, struct job *out)
 {
     struct doc *doc = find(d, id);
     if (doc == NULL) {
-        struct err err;
-        bool found = false;
-        buf_clear(&d->scratch);
-        if (kv_get(d->store->kv, NULL, family, key_of(&id), &d->scratch, &found, &err) != ERR_OK) {
-            check_fatal("the store cannot be read: %s", err.msg);
-        }
-        if (!found) {
+        if (!read_stored(d, family, id)) {
             return false;
         }
         doc = put_in(d, id, buf_str(&d->scratch), family == STORE_LIVE);
@@ -214,6 +234,7 @@ bool store_docs_get(struct store_docs *d, enum store_family family, struct id id
         return false;
     }
     doc->used = true;
+    d->read_bytes += doc->len;
     decode_or_stop(id, str_from(doc->bytes, doc->len), out);
     return true;
 }
@@ -287,6 +308,11 @@ struct str store_docs_bytes(struct store_docs *d, struct id id)
     return doc == NULL || doc->removed ? STR_EMPTY : str_from(doc->bytes, doc->len);
 }
 
+uint64_t store_docs_read_bytes(const struct store_docs *d)
+{
+    return d->read_bytes;
+}
+
 static void doc_free(struct doc *doc)
 {
     if (doc->kept) {
@@ -313,6 +339,7 @@ void store_docs_committed(struct store_docs *d)
         }
     }
     arena_reset(d->brief);
+    d->read_bytes = 0;
     while (d->used_bytes > d->limit_bytes && d->oldest != NULL) {
         struct doc *doc = d->oldest;
         if (doc->used) {

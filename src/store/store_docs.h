@@ -30,6 +30,11 @@ void store_docs_free(struct store_docs *d); /* NULL is fine */
 ATTR_NODISCARD bool store_docs_get(struct store_docs *d, enum store_family family, struct id id,
                                    struct job *out);
 
+/* The same without taking the document into memory, for who wants a few numbers of many: what out
+ * has in text is not to be used. */
+ATTR_NODISCARD bool store_docs_glance(struct store_docs *d, enum store_family family, struct id id,
+                                      struct job *out);
+
 enum { STORE_DOCS_FETCH_MAX = KV_NEAR_MAX };
 
 /* Bring those of these live documents into memory that are not there, for whoever is about to ask
@@ -45,6 +50,10 @@ void store_docs_remove(struct store_docs *d, enum store_family family, struct id
 
 /* The bytes of a document put in this entry or cached; empty when it is neither. */
 struct str store_docs_bytes(struct store_docs *d, struct id id);
+
+/* Bytes of the documents that store_docs_get has handed out in this entry, from wherever they came:
+ * the same on every node. */
+uint64_t store_docs_read_bytes(const struct store_docs *d);
 
 /* The entry is on its way to disk: forget what was kept for it and shrink to the limit. */
 void store_docs_committed(struct store_docs *d);

@@ -24,7 +24,7 @@ const char *store_event_word(enum store_event_type type)
 
 void store_event_block_init(struct store_event_block *b)
 {
-    buf_init(&b->bytes, (size_t)LIMIT_OP_BYTES * 4);
+    buf_init(&b->bytes, SIZE_MAX);
     b->count = 0;
 }
 

@@ -8,7 +8,10 @@
 enum { DOC_VERSION = 1 };
 
 /* Bits of the flags byte. */
-enum { FLAG_AGENT = 1, FLAG_BATCH_COUNTED = 2, FLAG_CHAIN_STEP = 4, FLAG_KNOWN = 7 };
+enum { FLAG_AGENT = 1, FLAG_BATCH_COUNTED = 2, FLAG_CHAIN_STEP = 4, FLAG_KNOWN = 31 };
+
+/* How the last claim was ended: two bits of that byte. */
+enum { ENDED_SHIFT = 3, ENDED_MASK = 3 };
 
 enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32, MEMBER_ID };
 
@@ -43,7 +46,8 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
     X(I64,  agent.total_cost_nusd)  \
     X(U32,  error_count)            \
     X(U32,  iteration_count)        \
-    X(U32,  usage_count)
+    X(U32,  usage_count)            \
+    X(TIME, fail_ended_at)
 /* clang-format on */
 
 static const struct member {
@@ -173,7 +177,8 @@ static void encode_head(const struct job *j, uint32_t mask, struct buf *out)
         .backoff = (uint8_t)j->backoff,
         .flags =
             (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
-                      (j->has_chain_step ? FLAG_CHAIN_STEP : 0)),
+                      (j->has_chain_step ? FLAG_CHAIN_STEP : 0) |
+                      (unsigned)j->ended << ENDED_SHIFT),
         .mask = mask,
         .attempt = j->attempt,
         .max_retries = j->max_retries,
@@ -219,6 +224,7 @@ static enum err_code decode_head(struct unpack *u, struct job *j, uint32_t *out_
     j->is_agent = (head.flags & FLAG_AGENT) != 0;
     j->batch_counted = (head.flags & FLAG_BATCH_COUNTED) != 0;
     j->has_chain_step = (head.flags & FLAG_CHAIN_STEP) != 0;
+    j->ended = (enum job_ended)(head.flags >> ENDED_SHIFT & ENDED_MASK);
     j->attempt = head.attempt;
     j->max_retries = head.max_retries;
     j->retry_base_ms = head.retry_base_ms;

@@ -3,8 +3,12 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* Every record begins with its version; all of them are at their first. */
+/* Every record begins with its version; all but policies are at their first. */
 enum { RECORD_VERSION = 1 };
+
+/* A policy of the default namespace meant the jobs of all in the first version, and means its own
+ * in the second. The layout is the same; those of other namespaces stay at the first. */
+enum { POLICY_OWN_VERSION = 2 };
 
 static struct unpack begin(struct str value)
 {
@@ -196,7 +200,7 @@ bool store_record_decode_webhook(struct str value, struct store_webhook *out)
 
 void store_record_encode_policy(const struct store_policy *p, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, p->ns.len == 0 && !p->all_namespaces ? POLICY_OWN_VERSION : RECORD_VERSION);
     pack_u8(out, p->enabled ? 1 : 0);
     pack_u8(out, p->all ? 1 : 0);
     pack_i64(out, p->created_at.ns);
@@ -209,7 +213,8 @@ void store_record_encode_policy(const struct store_policy *p, struct buf *out)
 
 bool store_record_decode_policy(struct str value, struct store_policy *out)
 {
-    struct unpack u = begin(value);
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
     out->enabled = unpack_bool(&u);
     out->all = unpack_bool(&u);
     out->created_at.ns = unpack_i64(&u);
@@ -218,12 +223,17 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
     out->queue = unpack_text(&u);
     out->tag_key = unpack_text(&u);
     out->tag_value = unpack_text(&u);
-    return unpack_done(&u);
+    out->all_namespaces = version == RECORD_VERSION && out->ns.len == 0;
+    return unpack_done(&u) &&
+           (version == RECORD_VERSION || (version == POLICY_OWN_VERSION && out->ns.len == 0));
 }
+
+/* Operations of which a step did not take its whole list say so. */
+enum { BULK_PARTS_VERSION = 2 };
 
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
     pack_u8(out, (uint8_t)b->status);
     pack_u8(out, b->action);
     pack_u8(out, b->reset_attempts ? 1 : 0);
@@ -243,11 +253,15 @@ void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
     pack_text(out, b->reason);
     pack_text(out, b->filter);
     pack_text(out, b->error);
+    if (b->parts > 0) {
+        pack_u32(out, b->parts);
+    }
 }
 
 bool store_record_decode_bulk(struct str value, struct store_bulk *out)
 {
-    struct unpack u = begin(value);
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
     uint8_t status = unpack_u8(&u);
     out->status = (enum store_bulk_status)status;
     out->action = unpack_u8(&u);
@@ -268,7 +282,10 @@ bool store_record_decode_bulk(struct str value, struct store_bulk *out)
     out->reason = unpack_text(&u);
     out->filter = unpack_text(&u);
     out->error = unpack_text(&u);
-    if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED) {
+    out->parts = version == BULK_PARTS_VERSION ? unpack_u32(&u) : 0;
+    if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED ||
+        (version == BULK_PARTS_VERSION ? out->parts == 0 || out->parts > out->steps
+                                       : version != RECORD_VERSION)) {
         return false;
     }
     memcpy(out->cursor.b, cursor.ptr, ID_BYTES);

@@ -75,7 +75,8 @@ struct store_webhook {
 
 /* Whether an agent's job waits for a person. A member that is empty asks nothing. */
 struct store_policy {
-    struct str ns; /* whose jobs it means; empty: the default one, which sees all */
+    struct str ns;       /* whose jobs it means; empty: those of the default one */
+    bool all_namespaces; /* jobs of every namespace; only for a policy of the default one */
     struct str name;
     struct str queue; /* internal name */
     struct str tag_key;
@@ -102,7 +103,8 @@ struct store_bulk {
     bool reset_attempts;
     uint8_t priority;
     uint32_t lists; /* of ids; 0: by filter */
-    uint32_t steps; /* done so far; with lists, each step was one of them */
+    uint32_t steps; /* done so far */
+    uint32_t parts; /* of them, those that left the rest of their list to the next */
     uint64_t total; /* jobs; of a filter an estimate until the end */
     uint64_t processed;
     uint64_t affected;
@@ -121,6 +123,12 @@ struct store_bulk {
 static inline bool store_bulk_is_over(const struct store_bulk *b)
 {
     return b->status > STORE_BULK_RUNNING;
+}
+
+/* The list of the next step; each but the parts was one of them. */
+static inline uint32_t store_bulk_next_list(const struct store_bulk *b)
+{
+    return b->steps - b->parts + 1;
 }
 
 void store_record_encode_queue(const struct store_queue *q, struct buf *out);

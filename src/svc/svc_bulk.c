@@ -285,7 +285,7 @@ static void take_list(struct svc_bulk *b)
 {
     char key[STORE_BULK_KEY_BYTES];
     struct buf list;
-    store_record_bulk_key(b->task.id, b->task.rec.steps + 1, key);
+    store_record_bulk_key(b->task.id, store_bulk_next_list(&b->task.rec), key);
     buf_init(&list, sizeof b->page.ids);
     if (!store_get(engine_store(b->config.engine), STORE_KIND_BULK, str_from(key, sizeof key),
                    &list)) {

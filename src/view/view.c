@@ -17,13 +17,56 @@
 struct view_config view_config_default(void)
 {
     return (struct view_config){.dir = "data",
-                                .readers = 2,
+                                .readers = 4,
                                 .asks_max = 256,
                                 .wait_ms = 2000,
                                 .ask_ms = 5000,
                                 .log_bytes = 256 << 20,
                                 .linger_ms = 100,
                                 .scan_max = 120000};
+}
+
+/* Kinds of questions */
+
+const char *view_kind_name(enum view_kind kind)
+{
+    static const char *const names[] = {
+        [VIEW_KIND_ROWS] = "rows", [VIEW_KIND_TEXTS] = "texts", [VIEW_KIND_PROGRAM] = "program"};
+    return names[kind];
+}
+
+/* The part of n that questions of this kind and those behind it may have together. */
+static uint32_t share_of(enum view_kind kind, uint32_t n)
+{
+    static const uint32_t parts[] = {
+        [VIEW_KIND_ROWS] = 1, [VIEW_KIND_TEXTS] = 2, [VIEW_KIND_PROGRAM] = 4};
+    return n / parts[kind] > 0 ? n / parts[kind] : 1;
+}
+
+/* With the lock held: is there a reader for one more of this kind? */
+static bool may_run(const struct view *v, enum view_kind kind)
+{
+    uint32_t running = 0;
+    for (unsigned k = VIEW_KIND_COUNT; k-- > 0;) {
+        running += v->asks[k].running;
+        if (k <= kind && running >= share_of((enum view_kind)k, v->config.readers)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* With the lock held: is there a place in the line? */
+static bool may_wait(const struct view *v, enum view_kind kind)
+{
+    uint32_t waiting = 0;
+    for (unsigned k = VIEW_KIND_COUNT; k-- > 0;) {
+        waiting += v->asks[k].waiting;
+        if (k <= kind && waiting >= share_of((enum view_kind)k, v->config.asks_max)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Readers */
@@ -127,17 +170,20 @@ static void leave_line(struct view *v, struct view_ask **at)
     if (ask->next == NULL) {
         v->last = at;
     }
-    v->ask_count--;
+    v->asks[ask->kind].waiting--;
 }
 
-/* The first question that is due, out of the line; NULL when there is none, and *out_wait_ns says
- * how long it is until time makes one due. */
+/* The first question that is due and that a reader may answer now, out of the line; NULL when there
+ * is none, and *out_wait_ns says how long it is until time makes one due. */
 static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
 {
     int64_t now = os_clock_mono().ns;
     int64_t first = INT64_MAX;
     for (struct view_ask **at = &v->first; *at != NULL; at = &(*at)->next) {
         struct view_ask *ask = *at;
+        if (!v->stopping && !may_run(v, ask->kind)) {
+            continue; /* the end of one that runs is told */
+        }
         if (is_due(v, ask, now)) {
             leave_line(v, at);
             return ask;
@@ -148,11 +194,16 @@ static struct view_ask *next_due(struct view *v, int64_t *out_wait_ns)
     return NULL;
 }
 
+static uint64_t lag_of(const struct view *v)
+{
+    return engine_feed_waiting(v->feed) + atomic_load(&v->unread);
+}
+
 static void note_lag(struct view *v, struct view_ask *ask)
 {
     ask->lag = 0;
     if (ask->index < ask->wait_index) {
-        uint64_t lag = engine_feed_waiting(v->feed);
+        uint64_t lag = lag_of(v);
         ask->lag = lag == 0 ? 1 : lag; /* something was missing in any case */
     }
 }
@@ -173,7 +224,9 @@ static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
         uv_mutex_lock(&v->lock);
         return;
     }
+    enum view_kind kind = ask->kind;
     v->running++;
+    v->asks[kind].running++;
     uv_mutex_unlock(&v->lock);
     ask->err = err;
     if (view__asked(r, run_ask(r, ask, &err), &err) != ERR_OK) {
@@ -181,6 +234,7 @@ static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
     }
     uv_mutex_lock(&v->lock);
     v->running--;
+    v->asks[kind].running--;
     note_lag(v, ask);
     uv_cond_broadcast(&v->moved);
     uv_mutex_unlock(&v->lock);
@@ -237,14 +291,15 @@ void view_ask(struct view *v, struct view_ask *ask)
     uv_mutex_lock(&v->lock);
     if (v->stopping) {
         (void)err_set_default(&err, ERR_STOPPING);
-    } else if (v->ask_count >= v->config.asks_max) {
+    } else if (!may_wait(v, ask->kind)) {
+        v->asks[ask->kind].refused++;
         (void)err_set(&err, ERR_OVERLOADED, "too many searches are waiting");
     } else {
         ask->wait_index = engine_feed_newest(v->feed);
         hurry = v->complete < ask->wait_index || (ask->text && v->words_complete < ask->wait_index);
         *v->last = ask;
         v->last = &ask->next;
-        v->ask_count++;
+        v->asks[ask->kind].waiting++;
         uv_cond_signal(&v->moved);
     }
     if (hurry) {
@@ -378,7 +433,12 @@ void view_status(struct view *v, struct view_status *out)
     uv_mutex_lock(&v->lock);
     *out = v->status;
     out->index = v->complete;
-    out->lag = engine_feed_waiting(v->feed);
+    out->lag = lag_of(v);
+    for (unsigned k = 0; k < VIEW_KIND_COUNT; k++) {
+        out->asks[k].running = v->asks[k].running;
+        out->asks[k].waiting = v->asks[k].waiting;
+        out->asks[k].refused = v->asks[k].refused;
+    }
     uv_mutex_unlock(&v->lock);
 }
 

@@ -30,7 +30,7 @@ struct view_reader; /* a connection for reading, inside view_ask.run */
 struct view_config {
     struct engine *engine;
     const char *dir;    /* where view.db lives; made when missing */
-    unsigned readers;   /* threads that answer questions */
+    unsigned readers;   /* threads that answer questions; see view_kind */
     uint32_t asks_max;  /* waiting questions; more are refused with ERR_OVERLOADED */
     int64_t wait_ms;    /* how long a question waits for the watermark, at most */
     int64_t ask_ms;     /* how long one may run */
@@ -48,6 +48,13 @@ ATTR_NODISCARD enum err_code view_open(const struct view_config *config, struct 
  * fine. */
 void view_close(struct view *v);
 
+/* What a question costs. Those that look at the text of every job may take all the time they get,
+ * and those with a program always can; so that they hold up none that are quick, they have a share:
+ * at most half of the readers and of the places in the line answer questions of the last two kinds,
+ * and at most a quarter those of the last, but at least one of each. */
+enum view_kind { VIEW_KIND_ROWS, VIEW_KIND_TEXTS, VIEW_KIND_PROGRAM, VIEW_KIND_COUNT };
+const char *view_kind_name(enum view_kind kind);
+
 /* A question: run is called on a reader thread as soon as the view shows everything that the engine
  * had answered when it was asked, or wait_ms have passed. Then done, on the loop of reply_to. The
  * caller keeps it alive until done, which comes exactly once. */
@@ -58,12 +65,13 @@ struct view_ask {
     struct mailbox *reply_to;
     void *data;
     bool text; /* wait for the full text too, which is filled behind the rows */
+    enum view_kind kind;
     /* result */
     struct err err; /* ERR_OK; ERR_OVERLOADED, ERR_STOPPING, ERR_UNHEALTHY (there is no file yet):
                        run was not called. What goes wrong inside run is run's to tell: its
                        functions say ERR_SEARCH when ask_ms were over or it was cut short */
     uint64_t index; /* the watermark that run saw */
-    uint64_t lag;   /* changed jobs that it did not see */
+    uint64_t lag;   /* changed jobs that it may not have seen; see view_status */
     /* private */
     struct msg msg;
     struct view *view;
@@ -84,9 +92,15 @@ void view_shorten(struct view_ask *ask, int64_t ms);
 
 struct view_status {
     uint64_t index;    /* watermark of the rows */
-    uint64_t lag;      /* changed jobs not yet written */
+    uint64_t lag;      /* changed jobs not yet written. While the copy is made or compared as a
+                          whole, which of them have changed is not known: those not yet looked at
+                          count, so that the number is never too small */
     uint64_t text_lag; /* written jobs that the full text does not know yet */
     uint64_t written;  /* rows since start */
+    struct {
+        uint32_t running, waiting;
+        uint64_t refused; /* since start, because too many were waiting */
+    } asks[VIEW_KIND_COUNT];
     bool rebuilding;
     bool rebuilt; /* at least once since start: the rest says how it went */
     int64_t rebuild_started_ms, rebuild_took_ms;

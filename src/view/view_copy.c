@@ -58,16 +58,16 @@ static enum err_code unload(struct load *l, struct err *err)
 
 static enum err_code load(struct load *l, struct id id, struct str doc, struct err *err)
 {
-    enum err_code code = ERR_OK;
-    if (l->count == LOAD_JOBS || (l->count > 0 && l->docs.len + doc.len > LOAD_BYTES)) {
-        code = unload(l, err);
+    bool full = l->count == LOAD_JOBS || (l->count > 0 && l->docs.len + doc.len > LOAD_BYTES);
+    if (full && unload(l, err) != ERR_OK) {
+        return err->code;
     }
     l->place[l->count].id = id;
     l->place[l->count].at = l->docs.len;
     l->place[l->count].len = doc.len;
     l->count++;
     buf_add_str(&l->docs, doc);
-    return code;
+    return ERR_OK;
 }
 
 static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct err *err)
@@ -160,6 +160,8 @@ struct comparison {
     int64_t row_version;
     uint64_t in_transaction;
     uint64_t changed;
+    uint64_t looked_at; /* documents, and rows without one, since unread was told of them */
+    atomic_uint_fast64_t *unread;
 };
 
 enum { TRANSACTION_ROWS = 1024 };
@@ -176,6 +178,16 @@ static enum err_code next_row(struct comparison *c, struct err *err)
     return ERR_OK;
 }
 
+/* What was looked at is in the file. */
+static void tell_progress(struct comparison *c)
+{
+    uint64_t left = atomic_load(c->unread);
+    if (left > 1) {
+        atomic_store(c->unread, left - 1 > c->looked_at ? left - c->looked_at : 1);
+    }
+    c->looked_at = 0;
+}
+
 /* Before a change: a transaction, of not too many. */
 static enum err_code prepare_change(struct comparison *c, struct err *err)
 {
@@ -185,6 +197,7 @@ static enum err_code prepare_change(struct comparison *c, struct err *err)
         if (view_rows__commit(c->r, &c->r->mark, err) != ERR_OK) {
             return err->code;
         }
+        tell_progress(c);
     }
     return c->in_transaction++ == 0 ? view_rows__begin(c->r, err) : ERR_OK;
 }
@@ -197,6 +210,7 @@ static enum err_code remove_below(struct comparison *c, const struct id *id, str
         code = prepare_change(c, err);
         if (code == ERR_OK) {
             code = view_rows__remove(c->r, c->row_id, err);
+            c->looked_at++;
         }
         if (code == ERR_OK) {
             code = next_row(c, err);
@@ -221,6 +235,10 @@ static enum err_code compare_one(struct comparison *c, struct id id, struct str 
             code = view_rows__put(c->r, &j, err);
         }
     }
+    c->looked_at++;
+    if (c->in_transaction == 0 && c->looked_at >= LOOK_EVERY) {
+        tell_progress(c);
+    }
     return code == ERR_OK && there ? next_row(c, err) : code;
 }
 
@@ -241,9 +259,10 @@ static enum err_code compare_all(struct comparison *c, const atomic_bool *stop, 
 
 enum err_code view_copy__compare(struct view_rows *r, const char *path,
                                  const struct view_mark *mark, const atomic_bool *stop,
-                                 uint64_t *out_changed, struct err *err)
+                                 atomic_uint_fast64_t *unread, uint64_t *out_changed,
+                                 struct err *err)
 {
-    struct comparison c = {.r = r};
+    struct comparison c = {.r = r, .unread = unread};
     struct view_mark reached = *mark;
     enum err_code code = view_db__open(path, VIEW_DB_READ, &c.db, err);
     if (code == ERR_OK) {

@@ -200,8 +200,7 @@ struct id view_db__id(sqlite3_stmt *st, int column)
 
 static struct str name_bound(struct arena *a, struct str ns, char last)
 {
-    char *p = arena_alloc(a, ns.len + 2, 1);
-    CHECK(p != NULL);
+    char *p = arena_need(a, ns.len + 2, 1);
     memcpy(p, ns.ptr, ns.len);
     p[ns.len] = ':';
     p[ns.len + 1] = last;

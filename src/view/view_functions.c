@@ -20,8 +20,7 @@ static unsigned char lower(unsigned char c)
 
 struct str view_functions__lower(struct arena *a, struct str s)
 {
-    unsigned char *p = arena_alloc(a, s.len + 1, 1);
-    CHECK(p != NULL); /* what is searched for is small beside the arena of a question */
+    unsigned char *p = arena_need(a, s.len + 1, 1);
     for (size_t i = 0; i < s.len; i++) {
         p[i] = lower((unsigned char)s.ptr[i]);
     }

@@ -183,10 +183,12 @@ ATTR_NODISCARD enum err_code view_words__advance(struct view_rows *r, struct err
 ATTR_NODISCARD enum err_code view_copy__build(const char *path, struct store *store,
                                               const struct view_mark *mark, const atomic_bool *stop,
                                               struct err *err);
-/* Make the rows equal to the documents; path is the file that r writes. *out_changed: rows. */
+/* Make the rows equal to the documents; path is the file that r writes. *out_changed: rows. unread
+ * goes down by what is known to be right in the file, to 1 at least while it goes on. */
 ATTR_NODISCARD enum err_code view_copy__compare(struct view_rows *r, const char *path,
                                                 const struct view_mark *mark,
-                                                const atomic_bool *stop, uint64_t *out_changed,
+                                                const atomic_bool *stop,
+                                                atomic_uint_fast64_t *unread, uint64_t *out_changed,
                                                 struct err *err);
 
 /* A connection for reading; see view_ask. */
@@ -210,11 +212,16 @@ struct view {
     struct engine_feed *feed; /* of the writer's thread, but for its counters */
     struct view_reader *readers;
     atomic_bool stop;
+    atomic_uint_fast64_t unread; /* jobs that are in no feed and of which the copy may know nothing:
+                                    while it is made or compared as a whole */
 
     uv_mutex_t lock; /* guards what follows */
     uv_cond_t moved; /* something in it changed */
     struct view_ask *first, **last;
-    uint32_t ask_count;
+    struct {
+        uint32_t waiting, running;
+        uint64_t refused;
+    } asks[VIEW_KIND_COUNT];
     uint32_t running; /* questions that use the file */
     bool swapping;    /* none may begin */
     bool stopping;

@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "os/os_clock.h"
 #include "view/view_program_int.h"
 
@@ -53,21 +54,32 @@ static enum err_code judge(struct walk *w, struct err *err)
     return ERR_OK;
 }
 
-/* Put the payload of the row into the block, which is asked about before when it is full. */
+/* Put the payload of the row into the block, which is asked about before when it is full. When that
+ * fails the block stays full, and the row must not be counted into it. */
+static enum err_code add_payload(struct walk *w, struct str text, struct err *err)
+{
+    if (text.len > LIMIT_OP_BYTES) {
+        return err_set(err, ERR_CORRUPT, "view: a payload has %zu bytes", text.len);
+    }
+    if (!jqbox_add(w->r->box, text)) {
+        if (judge(w, err) != ERR_OK) {
+            return err->code;
+        }
+        bool added = jqbox_add(w->r->box, text);
+        CHECK(added); /* a text always fits into an empty block */
+    }
+    CHECK(w->asked_count < JQBOX_TEXTS_MAX);
+    w->asked[w->asked_count++] = view_db__id(w->rows, 0);
+    return ERR_OK;
+}
+
 static enum err_code put_row(struct walk *w, struct err *err)
 {
-    sqlite3 *db = w->r->db;
     bool there = false;
     (void)sqlite3_bind_int64(w->payload, 1, sqlite3_column_int64(w->rows, w->num));
-    enum err_code code = view_db__step(db, w->payload, &there, err);
+    enum err_code code = view_db__step(w->r->db, w->payload, &there, err);
     if (code == ERR_OK && there) {
-        struct str text = view_db__text(w->payload, 0);
-        if (!jqbox_add(w->r->box, text)) {
-            code = judge(w, err);
-            bool added = code != ERR_OK || jqbox_add(w->r->box, text);
-            CHECK(added);
-        }
-        w->asked[w->asked_count++] = view_db__id(w->rows, 0);
+        code = add_payload(w, view_db__text(w->payload, 0), err);
     }
     (void)sqlite3_reset(w->payload);
     return code;

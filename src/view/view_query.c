@@ -253,8 +253,7 @@ static enum err_code where_payload(struct view_query *q, struct err *err)
         q->texts = q->rest = true;
     }
     if (f->payload_jq.len > 0) {
-        struct view_jq *jq = ARENA_NEW(q->arena, struct view_jq);
-        CHECK(jq != NULL);
+        struct view_jq *jq = arena_need(q->arena, sizeof *jq, _Alignof(struct view_jq));
         if (view_jq_parse(f->payload_jq, q->arena, jq, err) != ERR_OK) {
             return err->code;
         }

@@ -82,6 +82,21 @@ enum err_code view_search_check(const struct view_filter *f, struct err *err)
     return code;
 }
 
+enum view_kind view_search_kind(const struct view_filter *f)
+{
+    struct view_jq jq = {.kind = VIEW_JQ_NULL};
+    struct err err;
+    if (f->payload_jq.len > 0) {
+        struct arena *a = arena_new((size_t)VIEW_JQ_BYTES_MAX * 2);
+        bool program =
+            view_jq_parse(f->payload_jq, a, &jq, &err) == ERR_OK && jq.kind == VIEW_JQ_PROGRAM;
+        arena_free(a);
+        return program ? VIEW_KIND_PROGRAM : VIEW_KIND_TEXTS;
+    }
+    bool texts = f->payload_contains.len > 0 || f->error_contains.len > 0 || f->tag_count > 0;
+    return texts ? VIEW_KIND_TEXTS : VIEW_KIND_ROWS;
+}
+
 enum {
     TRY_SHARE = 32,  /* of what may be scanned: when there is more, the walk is tried before */
     TRY_LOOK = 4000, /* entries of the scan per look at the clock of the try: a tenth of its time */

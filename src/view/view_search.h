@@ -73,6 +73,9 @@ struct view_search {
 /* Whether the filter can be asked; the error is the caller's. Any thread. */
 ATTR_NODISCARD enum err_code view_search_check(const struct view_filter *f, struct err *err);
 
+/* What a search with a filter that can be asked costs: for view_ask.kind. Any thread. */
+enum view_kind view_search_kind(const struct view_filter *f);
+
 /* Inside view_ask.run. */
 ATTR_NODISCARD enum err_code view_search_run(struct view_reader *r, struct view_search *s,
                                              struct arena *a, struct err *err);

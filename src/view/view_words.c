@@ -185,9 +185,8 @@ static bool split_state(struct str query, struct arena *a, enum job_state *out_s
                         struct str *out_rest)
 {
     bool found = false;
-    char *rest = arena_alloc(a, query.len + 1, 1);
+    char *rest = arena_need(a, query.len + 1, 1);
     size_t len = 0;
-    CHECK(rest != NULL);
     for (size_t at = 0; at < query.len;) {
         size_t end = at;
         while (end < query.len && !is_blank(query.ptr[end])) {
@@ -238,7 +237,9 @@ enum err_code view_words_find(struct view_reader *r, struct view_words *w, struc
     struct str rest;
     w->count = 0;
     w->ids = ARENA_ARRAY(a, struct id, w->limit == 0 ? 1 : w->limit);
-    CHECK(w->ids != NULL);
+    if (w->ids == NULL) {
+        return err_set(err, ERR_TOO_LARGE, "there is no room for %u ids", (unsigned)w->limit);
+    }
     enum err_code code = collect(&f, by_words, query, 0, err);
     if (code == ERR_OK && split_state(query, a, &state, &rest)) {
         code = rest.len > 0 ? collect(&f, by_words_and_state, rest, (int)state, err)

@@ -181,6 +181,9 @@ static enum err_code build(struct view_writer *w, struct err *err)
         return code;
     }
     code = swap(w, err);
+    if (code == ERR_OK) {
+        atomic_store(&v->unread, 0);
+    }
     if (code == ERR_OK && w->holding) {
         /* The documents that were walked are at least as new as what was taken. */
         let_go(w);
@@ -242,8 +245,10 @@ static enum err_code compare(struct view_writer *w, uint64_t index, struct err *
     struct view *v = w->view;
     struct view_mark mark = {.complete = index};
     uint64_t changed = 0;
-    enum err_code code = view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &changed, err);
+    enum err_code code =
+        view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &v->unread, &changed, err);
     if (code == ERR_OK) {
+        atomic_store(&v->unread, 0);
         log_info("view compared", LOG_U64("changed", changed));
         w->status.written += changed;
     }
@@ -253,7 +258,18 @@ static enum err_code compare(struct view_writer *w, uint64_t index, struct err *
 /* The file is behind: it can be asked meanwhile, and says that it is late. */
 static enum err_code catch_up(struct view_writer *w, uint64_t index, struct err *err)
 {
+    uint64_t unread = atomic_load(&w->view->unread);
+    int64_t rows = 0;
+    if (view_db__number(w->db, "SELECT sum(n) FROM counts WHERE queue = 0", &rows, err) != ERR_OK) {
+        return err->code;
+    }
     w->complete = w->rows.mark.complete;
+    if (w->complete == index) {
+        unread = 0; /* it may show more than it should, but lacks nothing */
+    } else if (rows > 0 && (uint64_t)rows > unread) {
+        unread = (uint64_t)rows; /* jobs that have gone since */
+    }
+    atomic_store(&w->view->unread, unread);
     view__reopen(w->view, true);
     publish(w);
     return compare(w, index, err);
@@ -268,6 +284,7 @@ static enum err_code use_file(struct view_writer *w, uint64_t index, uint64_t ha
     }
     const struct view_mark *mark = &w->rows.mark;
     if (mark->complete == index && mark->hash == hash) {
+        atomic_store(&w->view->unread, 0);
         return ERR_OK;
     }
     if (mark->complete > index || (mark->complete == index && mark->hash != 0)) {
@@ -281,7 +298,8 @@ static void look_at_file(struct view_writer *w)
     struct err err;
     uint64_t index;
     uint64_t hash;
-    engine_feed_begin(w->view->feed, &index, &hash);
+    uint64_t jobs;
+    engine_feed_begin(w->view->feed, &index, &hash, &jobs);
     enum err_code code = use_file(w, index, hash, &err);
     w->complete = index;
     if (code == ERR_OK) {
@@ -438,6 +456,7 @@ static void taken(struct engine_take *t)
         /* Another state as a whole, and another store: nothing of the old one may be used. */
         close_file(w);
         w->build_next = true;
+        atomic_store(&w->view->unread, t->jobs);
         let_go(w);
     }
     go_on(w);
@@ -653,6 +672,18 @@ static void deliver_stop(struct msg *m)
 
 /* The thread */
 
+/* Until the file has been looked at, nothing is known to be in it. */
+static void open_feed(struct view_writer *w)
+{
+    struct view *v = w->view;
+    uint64_t index;
+    uint64_t hash;
+    uint64_t jobs;
+    v->feed = engine_feed_open(v->config.engine, &w->box, woken, w);
+    engine_feed_begin(v->feed, &index, &hash, &jobs);
+    atomic_store(&v->unread, jobs);
+}
+
 static void writer_main(void *data)
 {
     struct view_writer *w = data;
@@ -663,7 +694,7 @@ static void writer_main(void *data)
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
     CHECK(uv_timer_init(&w->loop, &w->words_timer) == 0);
     w->timer.data = w->words_timer.data = w;
-    w->view->feed = engine_feed_open(w->view->config.engine, &w->box, woken, w);
+    open_feed(w);
     uv_sem_post(&w->started);
     look_at_file(w);
     w->look = true;

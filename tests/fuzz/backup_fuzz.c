@@ -11,6 +11,28 @@
 
 enum { BYTES_MAX = 1 << 20 };
 
+/* What is reported does not depend on how the bytes were cut. */
+static enum err_code verify_in_pieces(struct str text, size_t piece, struct backup_verify *out)
+{
+    struct backup_reader r;
+    struct err err = {0};
+    enum err_code code = ERR_OK;
+    backup_reader_init(&r, BACKUP_VERIFY_TEXT_BYTES);
+    backup_verify_begin(out);
+    while (text.len > 0 && code == ERR_OK) {
+        struct str in = str_from(text.ptr, text.len < piece ? text.len : piece);
+        text = str_from_offset(text, in.len);
+        enum backup_reader_event event = BACKUP_READER_LIST;
+        while (event != BACKUP_READER_MORE && code == ERR_OK) {
+            event = backup_reader_next(&r, &in, &err);
+            code = backup_verify_event(out, &r, event, &err);
+        }
+    }
+    code = code == ERR_OK ? backup_verify_end(out, &r, &err) : code;
+    backup_reader_deinit(&r);
+    return code;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -23,6 +45,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *text = malloc(size);
     CHECK(text != NULL);
     memcpy(text, data, size);
+    struct backup_verify cut;
+    enum err_code code = verify_in_pieces(str_from(text, size), 1 + data[0] % 7, &cut);
+    CHECK(code == backup_verify_text(str_from(text, size), &v, &err));
+    CHECK(code != ERR_OK || (v.jobs == cut.jobs && v.checksum_fits == cut.checksum_fits));
     if (backup_verify_text(str_from(text, size), &v, &err) != ERR_OK) {
         CHECK(err.code == ERR_PARSE || err.code == ERR_VALIDATION);
         CHECK(err.msg[0] != '\0');

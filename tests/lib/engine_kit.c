@@ -139,7 +139,7 @@ struct engine_kit *engine_kit_open(void (*configure)(struct engine_config *confi
     k->config.data_dir = k->dir.path;
     k->config.node.durable = false;
     k->config.node.segment_bytes = 1 << 20;
-    k->config.node.free_bytes_min = 0;
+    k->config.free_bytes_min = 0;
     if (configure != NULL) {
         configure(&k->config);
     }

@@ -42,6 +42,7 @@ int kit_setup(void **state)
     k->dir = tmpdir_new_in_memory();
     k->arena = arena_new(KIT_ARENA_BYTES);
     k->now.ns = 1700000000 * NS_PER_S;
+    k->entry_version = COMMAND_ENTRY_VERSION;
     buf_init(&k->ready, 1 << 20);
     open_machine(k);
     *state = k;
@@ -163,6 +164,7 @@ const struct result *kit_apply_all(struct kit *k, const struct command *commands
         command_entry_add(&entry, buf_str(&bytes));
     }
     command_entry_end(&entry, count);
+    entry.ptr[0] = (char)k->entry_version;
     buf_deinit(&bytes);
     buf_clear(&k->ready);
     k->changed_count = 0;

@@ -35,6 +35,7 @@ struct kit {
     uint64_t index;
     struct wall now;
     bool events_off;
+    uint8_t entry_version; /* of the entries that are made */
     unsigned names;
     struct kit_entry *log;
     size_t log_count, log_cap;

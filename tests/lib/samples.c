@@ -282,6 +282,7 @@ static struct command claim(void)
                                       .queue_count = COUNT_OF(queues),
                                       .worker_id = STR("worker-1"),
                                       .hostname = STR("host.example"),
+                                      .ns = STR("acme"),
                                       .lease_ms = 45000,
                                       .count = 10}};
 }
@@ -312,7 +313,8 @@ static struct command heartbeat(void)
                                                .checkpoint = STR("{\"page\":6}"),
                                                .usage = tokens()};
     items[1] = (struct command_heartbeat_item){.id = samples_id(9)};
-    return (struct command){.heartbeat = {.items = items, .count = COUNT_OF(items)}};
+    return (struct command){
+        .heartbeat = {.items = items, .count = COUNT_OF(items), .ns = STR("acme")}};
 }
 
 static struct command webhook_mark(void)

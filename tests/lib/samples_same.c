@@ -28,6 +28,8 @@ static void same_numbers(const struct job *got, const struct job *want)
     assert_int_equal(got->retry_max_ms, want->retry_max_ms);
     assert_int_equal(got->order, want->order);
     assert_int_equal(got->lease_token, want->lease_token);
+    assert_int_equal(got->ended, want->ended);
+    assert_int_equal(got->fail_ended_at.ns, want->fail_ended_at.ns);
     assert_int_equal(got->version, want->version);
     assert_int_equal(got->unique_period_s, want->unique_period_s);
     assert_int_equal(got->batch_counted, want->batch_counted);
@@ -139,6 +141,7 @@ void samples_same_policy(const struct store_policy *got, const struct store_poli
     expect_str(got->tag_key, want->tag_key);
     expect_str(got->tag_value, want->tag_value);
     assert_int_equal(got->all, want->all);
+    assert_int_equal(got->all_namespaces, want->all_namespaces);
     assert_int_equal(got->enabled, want->enabled);
     assert_int_equal(got->created_at.ns, want->created_at.ns);
 }
@@ -174,6 +177,7 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->lists, want->lists);
     assert_int_equal(got->steps, want->steps);
+    assert_int_equal(got->parts, want->parts);
     assert_int_equal(got->total, want->total);
     assert_int_equal(got->processed, want->processed);
     assert_int_equal(got->affected, want->affected);
@@ -255,6 +259,7 @@ static void same_claim(const struct command *got, const struct command *want)
 {
     expect_str(got->claim.worker_id, want->claim.worker_id);
     expect_str(got->claim.hostname, want->claim.hostname);
+    expect_str(got->claim.ns, want->claim.ns);
     assert_int_equal(got->claim.lease_ms, want->claim.lease_ms);
     assert_int_equal(got->claim.count, want->claim.count);
     assert_int_equal(got->claim.queue_count, want->claim.queue_count);
@@ -294,6 +299,7 @@ static void same_fail(const struct command *got, const struct command *want)
 static void same_heartbeat(const struct command *got, const struct command *want)
 {
     assert_int_equal(got->heartbeat.count, want->heartbeat.count);
+    expect_str(got->heartbeat.ns, want->heartbeat.ns);
     for (size_t i = 0; i < want->heartbeat.count; i++) {
         const struct command_heartbeat_item *a = &got->heartbeat.items[i];
         const struct command_heartbeat_item *b = &want->heartbeat.items[i];
@@ -464,6 +470,7 @@ static void same_restored(const struct command_restore_item *got,
                           const struct command_restore_item *want)
 {
     assert_int_equal(got->kind, want->kind);
+    assert_int_equal(got->any_id, want->any_id);
     same_id(got->id, want->id);
     expect_str(got->name, want->name);
     assert_int_equal(got->place, want->place);

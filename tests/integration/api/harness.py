@@ -19,12 +19,15 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 import urllib.parse
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from children import environment
 from described import Description
 
 # How long to wait for something that should come at once: long enough for a sanitizer build on a
@@ -34,6 +37,10 @@ PATIENCE_S = 30
 ID = re.compile(r"\A[0-9a-z]{26}\Z")
 TIME = re.compile(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{0,8}[1-9])?Z\Z")
 TIMING = re.compile(r"\Aproc;dur=\d+\.\d{3}\Z")
+
+# The version of this tree, which the program under test must report.
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../VERSION"), encoding="ascii") as _file:
+    VERSION = _file.read().strip()
 
 _numbers = itertools.count(1)
 _descriptions = {}
@@ -49,12 +56,6 @@ def binary():
     if not os.access(path, os.X_OK):
         raise RuntimeError(f"CORVO_BINARY names no program: {path!r}")
     return path
-
-
-def environment(extra=None):
-    """This process's environment without settings of ours, and with those given."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("CORVO_")}
-    return {**kept, **(extra or {})}
 
 
 def allow_files(wanted):
@@ -101,7 +102,11 @@ def metric(api, name):
 
 
 class Server:
-    """One process. Without a data_dir of the caller's it gets a folder, and removes it again."""
+    """One process. Without a data_dir of the caller's it gets a folder, and removes it again.
+
+    A search waits for the view as long as a test would: on a busy machine the view may be late, and
+    a test of what is found must not depend on that. A test of lateness sets --view-wait itself.
+    """
 
     def __init__(self, *args, env=None, data_dir=None, limits=None):
         self.binary = binary()
@@ -116,7 +121,7 @@ class Server:
         self.port, self.ready = None, threading.Event()
         self.process = subprocess.Popen(
             [self.binary, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder,
-             "--free-space-min", "0", *self.args],
+             "--free-space-min", "0", "--view-wait", f"{PATIENCE_S}s", *self.args],
             env=environment(self.env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE, text=True, errors="replace",
             preexec_fn=set_limits(self.limits))

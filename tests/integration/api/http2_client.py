@@ -67,7 +67,7 @@ class Connection:
     def __init__(self, port, timeout, upgrade_path=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.next, self.status, self.body, self.ended = 1, {}, {}, set()
-        self.settings = {}
+        self.settings, self.room = {}, {0: 65535}
         settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, (1 << 31) - 1)
         if upgrade_path is not None:
             self.upgrade(upgrade_path, settings)
@@ -100,6 +100,25 @@ class Connection:
         self.send(data)
         return stream
 
+    def upload(self, path, body):
+        """POST a body of any size, as far as the server's windows allow; returns its stream."""
+        stream, self.next = self.next, self.next + 2
+        block = encode([(":method", "POST"), (":scheme", "http"), (":path", path),
+                        (":authority", "test")])
+        self.send(frame(HEADERS, END_HEADERS, stream, block))
+        self.room[stream] = self.settings.get(INITIAL_WINDOW_SIZE, 65535)
+        at = 0
+        while at < len(body) and stream not in self.ended:
+            count = min(16384, self.room[0], self.room[stream], len(body) - at)
+            if count == 0:
+                self.read()
+                continue
+            last = at + count == len(body)
+            self.send(frame(DATA, END_STREAM if last else 0, stream, body[at:at + count]))
+            self.room[0], self.room[stream], at = (
+                self.room[0] - count, self.room[stream] - count, at + count)
+        return stream
+
     def reset(self, stream):
         self.send(frame(RESET, 0, stream, struct.pack(">I", 8)))
 
@@ -124,6 +143,8 @@ class Connection:
             self.send(frame(SETTINGS, ACK, 0))
         elif kind == PING and not flags & ACK:
             self.send(frame(PING, ACK, 0, payload))
+        elif kind == WINDOW_UPDATE:
+            self.room[stream] = self.room.get(stream, 0) + int.from_bytes(payload, "big")
         elif kind == HEADERS:
             self.status.setdefault(stream, status_of(payload))
         elif kind == DATA:

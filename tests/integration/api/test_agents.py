@@ -121,12 +121,12 @@ class Loop(AgentTest):
         self.assertEqual(self.api.fail(job["job_id"])["status"], "retrying")
 
     def test_retries_count_per_iteration_behind_a_guardrail_too(self):
-        """25: a job held by a guardrail has attempt 0; 6.12: its next iteration has begun."""
+        """26: a job held by a guardrail keeps attempt, until it goes back to pending."""
         job_id = self.api.enqueue(self.queue, agent={"max_iterations": 1}, max_retries=2,
                                   retry_backoff="none")
         held = self.turn()
         self.assertEqual((held["state"], held["agent"]["iteration"], held["attempt"]),
-                         ("held", 2, 0))
+                         ("held", 2, 1))
         self.api.act(job_id, "approve")
         self.assertEqual(self.api.fetch(self.queue)["attempt"], 1)
         self.assertEqual(self.api.fail(job_id)["status"], "retrying")

@@ -1,8 +1,10 @@
 """Backup and restore (contract 20.4): what was backed up comes back as it was."""
+import contextlib
 import http.client
 import json
 import unittest
 
+import http2_client
 from harness import PATIENCE_S, ApiTest, Server, unique, wait_until
 
 PATH = "/api/v1/admin/backup"
@@ -346,13 +348,25 @@ class Hostile(BackupTest):
         self.api.must(self.api.post(RESTORE + "?verify=false", damaged))
         self.assertEqual(self.api.job(job_id)["payload"], {"text": "abcdeg"})
 
-    def test_ids_of_the_future_are_left_out(self):
-        future = "job_" + "7" + "z" * 25
-        answer = self.restore({"jobs": [self.job(id=future, errors=[{"error": "x"}]), self.job()],
-                               "meta": {"format": 2}})
-        self.assertEqual((answer["restored_jobs"], answer["failed_jobs"]), (1, 1))
-        self.assertEqual(self.api.get(f"/api/v1/jobs/{future}").status, 404)
-        self.api.must(self.api.delete("/api/v1/jobs/" + self.job()["id"]))
+    def test_jobs_with_odd_times_are_kept(self):
+        """A clock that was wrong where they were made, or is behind here, loses no job."""
+        future, past = "job_" + "7" + "z" * 25, "job_" + "0" * 25 + "1"
+        odd = [self.job(id=future, state="dead", errors=[{
+                            "error": "x", "created_at": "2200-01-01T00:00:00Z"}],
+                        created_at="2200-01-01T00:00:00Z", failed_at="2201-01-01T00:00:00Z"),
+               self.job(id=past, state="completed", created_at="1970-01-01T00:00:00.001Z",
+                        completed_at="2250-01-01T00:00:00Z", started_at="2100-01-01T00:00:00Z")]
+        answer = self.restore({"jobs": odd, "meta": {"format": 2}})
+        self.assertEqual(answer, {"status": "ok", "restored_jobs": 2, "namespace": "default"})
+        self.assertEqual(self.api.job(future)["errors"][0]["error"], "x")
+        self.assertEqual(self.api.job(future)["created_at"], "2200-01-01T00:00:00Z")
+        self.assertEqual(self.api.job(past)["completed_at"], "2250-01-01T00:00:00Z")
+        again = self.restore({"jobs": odd, "meta": {"format": 2}})
+        self.assertEqual((again["restored_jobs"], again["skipped_jobs"]), (0, 2))
+        backup = self.backup()
+        self.assertLessEqual({future, past}, {j["id"] for j in backup["jobs"]})
+        for job_id in (future, past):
+            self.api.must(self.api.delete("/api/v1/jobs/" + job_id))
 
     def test_members_of_a_batch_that_counts_wrong_end_without_harm(self):
         batch = "batch_" + "0" * 24 + "15"
@@ -384,6 +398,129 @@ class Hostile(BackupTest):
             connection.send(b'{"jobs":[' + b" " * (sent - 9))
             connection.close()
         wait_until(lambda: self.api.get("/healthz").status == 200)
+
+
+class Streamed(BackupTest):
+    """A backup of any size comes back, is checked first, and one restore runs at a time."""
+
+    def begin(self, server, path=RESTORE):
+        """A restore whose body is still to come, in chunks."""
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S)
+        connection.putrequest("POST", path)
+        connection.putheader("Transfer-Encoding", "chunked")
+        connection.endheaders()
+        return connection
+
+    def send(self, connection, data):
+        connection.send(b"%x\r\n%s\r\n" % (len(data), data))
+
+    def finish(self, connection):
+        connection.send(b"0\r\n\r\n")
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        connection.close()
+        return response.status, answer
+
+    def peak_kib(self, server):
+        with open(f"/proc/{server.process.pid}/status", encoding="ascii") as status:
+            return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+    def test_a_large_backup_of_the_server_itself_goes_back_in_both_modes(self):
+        count, payload = 260, "p" * 200_000
+        with Server(*self.settings) as first, Server(*self.settings) as second:
+            api, copy = first.client(), second.client()
+            for _ in range(count // 20):
+                api.enqueue_batch([{"queue": "q", "payload": payload}] * 20)
+            raw = api.get(PATH).body
+            self.assertGreater(len(raw), 50_000_000)
+            for query, there in (("", count), ("?mode=enqueue", 2 * count), ("", 2 * count)):
+                answer = copy.must(copy.post(RESTORE + query, raw))
+                self.assertEqual(answer["restored_jobs"] + answer.get("skipped_jobs", 0), count)
+                self.assertEqual(copy.queue("q")["pending"], there)
+
+    def test_memory_does_not_grow_with_the_backup(self):
+        job = json.dumps(self.job_of("b" * 100_000)).encode()
+        with Server(*self.settings) as server:
+            api = server.client()
+            self.assertEqual(self.restore({"jobs": [self.job_of("b" * 100_000)]}, api)["status"],
+                             "ok")
+            before = self.peak_kib(server)
+            connection = self.begin(server)
+            self.send(connection, b'{"jobs":[' + job)
+            for _ in range(1000):
+                self.send(connection, b"," + job)
+            # The last one cannot be restored: all of it is read and checked, and nothing changes.
+            self.send(connection, b',{"queue":"","payload":1,"priority":1}]}')
+            status, answer = self.finish(connection)
+            self.assertEqual((status, answer["code"]), (400, "VALIDATION_ERROR"))
+            self.assertIn("jobs[1001]", answer["error"])
+            self.assertEqual(api.queue("m")["pending"], 1)
+            self.assertLess(self.peak_kib(server) - before, 60_000)
+
+    def job_of(self, payload):
+        return {"queue": "m", "payload": payload, "priority": 1}
+
+    def test_what_cannot_be_enqueued_anew_changes_nothing(self):
+        jobs = [{"queue": self.queue, "payload": i, "priority": 2} for i in range(1200)]
+        for bad in ({"priority": 3}, {"payload": "x" * 300_000}, {"tags": {"a": "v" * 2000}}):
+            with self.subTest(bad=list(bad)):
+                answer = self.api.post(RESTORE + "?mode=enqueue",
+                                       {"jobs": [*jobs, {**jobs[0], **bad}], "meta": {"format": 2}})
+                self.assertIn(answer.status, (400, 413), answer)
+                self.assertIn("jobs[1200]", answer.json["error"])
+        self.assertEqual(self.api.get(f"/api/v1/queues/{self.queue}").status, 404)
+
+    def test_one_at_a_time(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            body = {"jobs": [{"queue": "q", "payload": 1, "priority": 2}]}
+            connection = self.begin(server)
+            self.send(connection, b'{"jobs":[')
+            wait_until(lambda: api.post(RESTORE, body).status == 409, "the first to begin")
+            self.refused(api.post(RESTORE, body), 409, "CONFLICT", "another restore is running")
+            self.send(connection, json.dumps(body["jobs"][0]).encode() + b"]}")
+            self.assertEqual(self.finish(connection)[0], 200)
+            made = api.queue("q")["pending"]
+            self.assertEqual(self.restore(body, api)["restored_jobs"], 1)
+            # One whose client goes makes room, too.
+            connection = self.begin(server)
+            self.send(connection, b'{"jobs":[')
+            connection.close()
+            wait_until(lambda: api.post(RESTORE, body).status == 200)
+            self.assertGreaterEqual(api.queue("q")["pending"], made + 2)
+
+    def test_it_goes_on_when_its_client_has_gone(self):
+        jobs = b",".join(b'{"queue":"q","payload":%d,"priority":2}' % i for i in range(20_000))
+        with Server(*self.settings) as server:
+            api = server.client()
+            connection = self.begin(server)
+            self.send(connection, b'{"jobs":[' + jobs + b"]}")
+            connection.send(b"0\r\n\r\n")
+            wait_until(lambda: any(q["pending"] for q in api.must(api.get("/api/v1/queues"))))
+            connection.close()
+            wait_until(lambda: server.events("restore finished"), "the end of the restore")
+            self.assertEqual(api.queue("q")["pending"], 20_000)
+
+    def test_the_first_ones_can_be_left_out(self):
+        jobs = [{"queue": self.queue, "payload": i, "priority": 2} for i in range(700)]
+        answer = self.restore({"jobs": jobs}, query="?mode=enqueue&skip=698")
+        self.assertEqual(answer["restored_jobs"], 2)
+        self.assertEqual([self.api.fetch(self.queue)["payload"] for _ in range(2)], [698, 699])
+        self.assertEqual(self.restore({"jobs": jobs}, query="?skip=9999")["restored_jobs"], 0)
+        self.refused(self.api.post(RESTORE + "?skip=-1", {"jobs": jobs}), 400, "VALIDATION_ERROR",
+                     "skip")
+
+    def test_http2_streams_as_well(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            api.enqueue_batch([{"queue": "q", "payload": "z" * 20_000}] * 500)
+            raw = api.get(PATH).body
+            api.must(api.post("/api/v1/queues/q/clear"))
+            with contextlib.closing(http2_client.Connection(server.port, PATIENCE_S)) as h2:
+                status, body = h2.answer(h2.upload(RESTORE, raw))
+            self.assertEqual(status, 200, body)
+            self.assertEqual(json.loads(body)["restored_jobs"], 500)
+            self.assertEqual(api.queue("q")["pending"], 500)
 
 
 if __name__ == "__main__":

@@ -127,11 +127,37 @@ class ByIds(BulkTest):
                         if e["type"] == "rejected" and e["queue"] == self.queue}
         self.assertEqual(moments, ends)
 
-    def test_nothing_is_nothing(self):
-        for fields in ({}, {"job_ids": []}, {"job_ids": [], "filter": {}}, {"job_ids": None}):
+    def test_neither_ids_nor_a_filter_is_refused(self):
+        """26: an empty list counts as absent; neither is 400."""
+        for fields in ({}, {"job_ids": []}, {"job_ids": None}, {"job_ids": [], "filter": None},
+                       {"dry_run": True}, {"async": True, "job_ids": []}):
             with self.subTest(fields=fields):
-                answer = self.bulk("delete", **fields)
-                self.assertEqual((answer["affected"], answer["errors"]), (0, 0))
+                answer = self.api.post("/api/v1/jobs/bulk", {"action": "delete", **fields})
+                self.refused(answer, 400, "VALIDATION_ERROR", "job_ids or filter is required")
+
+    def test_an_empty_list_beside_a_filter_is_absent(self):
+        """26: the filter is used."""
+        mine = self.enqueue_many(3)
+        others = self.enqueue_many(2, unique("other"))
+        answer = self.bulk("cancel", job_ids=[], filter={"queue": self.queue})
+        self.assertEqual((answer["affected"], answer["errors"]), (3, 0))
+        self.assertEqual({self.api.state(i) for i in mine}, {"cancelled"})
+        self.assertEqual({self.api.state(i) for i in others}, {"pending"})
+
+    def test_a_filter_with_an_unknown_member_is_refused_by_name(self):
+        """26: a misspelt condition would mean every job."""
+        ids = self.enqueue_many(3)
+        for extra in ({}, {"dry_run": True}, {"async": True}):
+            for name in ("stat", "queues", "Queue", "tag", ""):
+                with self.subTest(name=name, extra=extra):
+                    answer = self.api.post("/api/v1/jobs/bulk", {
+                        "action": "delete", "filter": {"queue": self.queue, name: ["dead"]},
+                        **extra})
+                    self.refused(answer, 400, "VALIDATION_ERROR",
+                                 f'filter: unknown member "{name}"')
+        self.assertEqual([self.api.state(i) for i in ids], ["pending"] * 3)
+        # Outside of the filter unknown members are passed over.
+        self.bulk("hold", job_ids=ids, no_such_member=1)
 
     def test_a_dry_run_counts_and_changes_nothing(self):
         ids = self.enqueue_many(4)
@@ -141,7 +167,6 @@ class ByIds(BulkTest):
         self.assertEqual((answer["matched"], answer["applicable"], answer["errors"]), (4, 3, 2))
         self.assertIs(answer["dry_run"], True)
         self.assertEqual([self.api.state(i) for i in ids[1:]], ["pending"] * 3)
-        self.assertEqual(self.bulk("retry", dry_run=True)["matched"], 0)
 
     def test_bad_requests_name_the_member(self):
         job_id = self.api.enqueue(self.queue)
@@ -431,16 +456,19 @@ class InTheBackground(BulkTest):
                              "NOT_FOUND", "bulk operation not found")
 
     def test_other_work_goes_on_meanwhile(self):
-        answer = self.bulk("hold", job_ids=self.enqueue_many(20000))
         other = unique("other")
         turns = 0
-        while self.task(answer)["status"] in ("queued", "running"):
-            job_id = self.api.enqueue(other)
-            self.assertEqual(self.api.fetch(other)["job_id"], job_id)
-            self.api.ack(job_id)
-            turns += 1
+        for _ in range(10):  # on a busy machine an operation may be over before the first look
+            answer = self.bulk("hold", job_ids=self.enqueue_many(20000, unique("many")))
+            while self.task(answer)["status"] in ("queued", "running"):
+                job_id = self.api.enqueue(other)
+                self.assertEqual(self.api.fetch(other)["job_id"], job_id)
+                self.api.ack(job_id)
+                turns += 1
+            self.assertEqual(self.task(answer)["affected"], 20000)
+            if turns > 0:
+                break
         self.assertGreater(turns, 0)
-        self.assertEqual(self.task(answer)["affected"], 20000)
 
 
 class Restarts(unittest.TestCase):

@@ -311,6 +311,16 @@ class Followers(NamespaceTest):
         self.assertEqual(rows["acme-worker"], f'["acme::{self.queue}"]')
         self.assertNotIn("acme-worker", [r["id"] for r in self.other.get("/api/v1/workers").json])
 
+    def test_workers_of_the_same_name(self):
+        """26: one row per namespace and worker id; other queues are seen at once."""
+        name = unique("same")
+        for client, queue in ((self.acme, "one"), (self.other, "two"), (self.acme, "three")):
+            client.enqueue(queue)
+            client.fetch(queue, worker_id=name)
+        for client, queues in ((self.acme, '["three"]'), (self.other, '["two"]')):
+            self.assertEqual([r["queues"] for r in client.get("/api/v1/workers").json
+                              if r["id"] == name], [queues])
+
 
 if __name__ == "__main__":
     unittest.main()

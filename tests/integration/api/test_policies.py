@@ -30,7 +30,8 @@ class Records(PolicyTest):
         policy = self.create(name="  look first ")
         self.assert_id(policy.pop("id"), "apol_")
         self.assert_time(policy.pop("created_at"))
-        self.assertEqual(policy, {"name": "look first", "mode": "any", "enabled": True})
+        self.assertEqual(policy, {"name": "look first", "mode": "any", "enabled": True,
+                                  "all_namespaces": False})
 
     def test_every_field_is_kept(self):
         fields = {"name": "n", "mode": "all", "enabled": False, "queue": self.queue,
@@ -56,6 +57,7 @@ class Records(PolicyTest):
                            ({"name": 5}, "PARSE_ERROR"), (b"", "PARSE_ERROR"),
                            ({"name": "n", "enabled": "x"}, "PARSE_ERROR"),
                            ({"name": "n" * 256}, "VALIDATION_ERROR"),
+                           ({"name": "n", "queue": "acme::q"}, "VALIDATION_ERROR"),
                            ({"name": "n", "queue": "a\nb"}, "VALIDATION_ERROR")):
             with self.subTest(body):
                 self.refused(self.api.post(PATH, body), 400, code)
@@ -130,6 +132,22 @@ class Holding(PolicyTest):
         self.assertEqual(self.goes_on()["state"], "pending")
         self.refused(other.delete(f"{PATH}/{policy['id']}"), 404, "NOT_FOUND")
         acme.must(acme.delete(f"{PATH}/{policy['id']}"))
+
+    def test_the_default_namespace_holds_its_own_unless_all_are_meant(self):
+        """26: all_namespaces is for the default namespace."""
+        acme = self.api.with_headers(X_Corvo_Namespace="acme")
+        check = {"tag_key": self.queue, "tag_value": "prod"}
+        tags = {self.queue: "prod"}
+        own = self.create(**check)
+        self.assertEqual(self.goes_on(tags=tags)["state"], "held")
+        self.assertEqual(self.goes_on(acme, tags=tags)["state"], "pending")
+        self.drop(own)
+        every = self.create(all_namespaces=True, **check)
+        self.assertTrue(every["all_namespaces"])
+        self.assertEqual(self.goes_on(acme, tags=tags)["state"], "held")
+        self.drop(every)
+        self.refused(acme.post(PATH, {"name": "n", "all_namespaces": True}), 403, "FORBIDDEN",
+                     "all_namespaces needs an admin of the default namespace")
 
 
 class Kept(unittest.TestCase):

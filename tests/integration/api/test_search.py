@@ -53,6 +53,13 @@ class Answers(SearchTest):
             answer = self.api.must(self.api.post("/api/v1/jobs/search", body))
             self.assertIn(job, [j["id"] for j in answer["jobs"]])
 
+    def test_unknown_members_are_refused_by_name(self):
+        """26: a misspelt condition would find every job."""
+        self.api.enqueue(self.queue)
+        for name in ("stat", "queues", "Limit", "filter", "x" * 100):
+            with self.subTest(name=name):
+                self.bad(f'unknown member "{name[:60]}', queue=self.queue, **{name: "dead"})
+
     def test_nothing_found_is_an_empty_array(self):
         """10.2: jobs is always an array."""
         found = self.search()
@@ -711,7 +718,26 @@ class Patience(unittest.TestCase):
             answer = api.post("/api/v1/jobs/search", {"payload_contains": "nothing of that"})
             self.assertEqual((answer.status, answer.json.get("code"), answer.json.get("error")),
                              (500, "SEARCH_ERROR", "search took too long"))
-            self.assertEqual(api.must(api.post("/api/v1/jobs/search", {"limit": 1}))["total"], 10000)
+            # The next one is answered, as soon as the machine gives it its millisecond.
+            wait_until(lambda: api.post("/api/v1/jobs/search", {"limit": 1}).json.get("total") == 10000,
+                       "an answer")
+
+    def test_endless_programs_leave_other_searches_alone(self):
+        with Server("--rate-limit-enabled=false", "--view-timeout", "1h") as server:
+            api = server.client()
+            api.enqueue("q", {"a": 1})
+            body = json.dumps({"payload_jq": "last(range(1e18)) == 0"}).encode()
+            request = (b"POST /api/v1/jobs/search HTTP/1.1\r\nHost: x\r\n"
+                       b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+            with contextlib.ExitStack() as clients:
+                for _ in range(20):
+                    clients.enter_context(RawConnection(server)).send(request)
+                wait_until(lambda: 'corvo_searches_waiting{kind="program"} 19\n'
+                           in api.get("/metrics").body.decode(), "all of them")
+                self.assertEqual(api.must(api.post("/api/v1/jobs/search", {}))["total"], 1)
+                self.assertEqual(api.must(api.post("/api/v1/jobs/search", {"payload_contains": "a"}))["total"], 1)
+                self.assertIn('\ncorvo_searches_running{kind="program"} 1\n', api.get("/metrics").body.decode())
+            wait_until(lambda: not children_of(server), "the programs' end")
 
     def test_a_search_whose_client_has_gone_ends(self):
         """Without that, the endless ones would keep all threads of the view busy for an hour."""

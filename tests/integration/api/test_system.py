@@ -3,7 +3,7 @@ import re
 import unittest
 from datetime import datetime, timedelta, timezone
 
-from harness import ApiTest, Server, in_threads, unique, wait_until
+from harness import VERSION, ApiTest, Server, in_threads, unique, wait_until
 
 # The routes that this server has (contract 22, and the extensions named there).
 ROUTES = """
@@ -129,7 +129,7 @@ class Health(ApiTest):
     def test_info(self):
         """24.52 /api/v1/info strings equal to the configured version."""
         self.assertEqual(self.api.must(self.api.get("/api/v1/info")),
-                         {"server_version": "0.3.0", "api_version": "0.3.0"})
+                         {"server_version": VERSION, "api_version": VERSION})
 
     def test_runtime(self):
         """20.3: the names that the benchmark tool reads."""

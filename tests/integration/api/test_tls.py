@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import PATIENCE_S, Server, wait_until
+from harness import PATIENCE_S, Server, environment, wait_until
 
 
 class Tls(unittest.TestCase):
@@ -25,7 +25,7 @@ class Tls(unittest.TestCase):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                         "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
                         "/CN=localhost", "-keyout", self.key, "-out", self.cert],
-                       check=True, capture_output=True)
+                       env=environment(), check=True, capture_output=True)
         with open(self.cert, encoding="ascii") as file:
             return file.read()
 

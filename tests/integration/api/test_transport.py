@@ -6,7 +6,8 @@ import tempfile
 import unittest
 
 import http2_client
-from harness import PATIENCE_S, ApiTest, RawConnection, Server, run_command, wait_until
+from harness import (PATIENCE_S, VERSION, ApiTest, RawConnection, Server, environment, run_command,
+                     wait_until)
 
 
 def request(method, path, body=b"", *headers):
@@ -204,13 +205,15 @@ class Http1(ApiTest):
 
 def curl(*args):
     return subprocess.run(["curl", "--silent", "--show-error", "--max-time", "60", *args],
-                          capture_output=True, text=True, timeout=90, check=True).stdout
+                          env=environment(), capture_output=True, text=True, timeout=90,
+                          check=True).stdout
 
 
 def curl_has_http2():
     if shutil.which("curl") is None:
         return False
-    version = subprocess.run(["curl", "--version"], capture_output=True, text=True, check=False)
+    version = subprocess.run(["curl", "--version"], env=environment(), capture_output=True, text=True,
+                             check=False)
     return "HTTP2" in version.stdout
 
 
@@ -280,7 +283,7 @@ class Http2Streams(ApiTest):
         h2 = http2_client.Connection(self.server.port, PATIENCE_S, "/api/v1/info")
         self.addCleanup(h2.close)
         status, body = h2.answer(1)
-        self.assertEqual((status, json.loads(body)["api_version"]), (200, "0.3.0"))
+        self.assertEqual((status, json.loads(body)["api_version"]), (200, VERSION))
         self.assertEqual(h2.answer(h2.request("GET", "/healthz"))[0], 200)
 
     def test_as_many_streams_as_promised(self):
@@ -433,10 +436,10 @@ class Settings(unittest.TestCase):
                        "admin-password =  secret#1 \n")
             file.flush()
             env = {"CORVO_MAX_PAYLOAD_SIZE": "20", "CORVO_CONFIG": file.name}
-            for args, environment, limit in ((["--max-payload-size", "30"], env, 30),
+            for args, given, limit in ((["--max-payload-size", "30"], env, 30),
                                              ([], env, 20),
                                              (["--config=" + file.name], {}, 10)):
-                with self.subTest(limit), Server(*args, env=environment) as server:
+                with self.subTest(limit), Server(*args, env=given) as server:
                     api = server.client(**{"X-API-Key": "secret#1"})
                     answer = api.post("/api/v1/enqueue", {"queue": "q", "payload": "x" * limit})
                     self.assertEqual(answer.status, 413)
@@ -529,7 +532,7 @@ class Settings(unittest.TestCase):
                 {name: said[name] for name in ("admin_password", "retention", "rate_limit_read_rps", "http_threads",
                                                "bind", "durable", "raft_advertise", "version")},
                 {"admin_password": True, "retention": "7200000ms", "rate_limit_read_rps": "0.5", "http_threads": 3,
-                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": "0.3.0"})
+                 "bind": "127.0.0.1:0", "durable": True, "raft_advertise": "127.0.0.1:9000", "version": VERSION})
             self.assertNotIn("s3cret", "".join(server.lines))
 
     def test_a_level_that_is_none_is_info(self):

@@ -75,6 +75,10 @@ class Records(WebhookTest):
                 ({"url": "file:///etc/passwd"}, "WEBHOOK_ERROR", "url"),
                 ({"url": "http://a b/"}, "WEBHOOK_ERROR", "url"),
                 ({"url": "http://a/\r\nX: y"}, "WEBHOOK_ERROR", "url"),
+                ({"url": "http://"}, "WEBHOOK_ERROR", "url must name a host"),
+                ({"url": "http://:80/"}, "WEBHOOK_ERROR", "url must name a host"),
+                ({"url": "http://[::1/"}, "WEBHOOK_ERROR", "url must name a host"),
+                ({"url": "http://a:70000/"}, "WEBHOOK_ERROR", "url must have"),
                 ({"url": "http://a/", "events": [""]}, "WEBHOOK_ERROR", "events"),
                 ({"url": "http://a/", "events": ["a\nb"]}, "WEBHOOK_ERROR", "events"),
                 ({"url": "http://a/", "retry_limit": 26}, "WEBHOOK_ERROR", "retry_limit"),
@@ -84,6 +88,16 @@ class Records(WebhookTest):
                                                      "PARSE_ERROR", "events")):
             with self.subTest(body=str(body)[:60]):
                 self.refused(self.api.post("/api/v1/webhooks", body), 400, code, message)
+
+    def test_the_server_itself_is_refused(self):
+        """Otherwise each event makes a job, and each job an event."""
+        port = self.api.server.port
+        for host in ("127.0.0.1", "localhost", "LOCALHOST.", "2130706433", "0x7f.1", "127.1",
+                     "[::ffff:127.0.0.1]", "user@127.0.0.1", "0.0.0.0"):
+            with self.subTest(host=host):
+                url = f"http://{host}:{port}/api/v1/webhooks/{self.queue}"
+                self.refused(self.api.post("/api/v1/webhooks", {"url": url}), 400, "WEBHOOK_ERROR",
+                             "url must not be an address of this server")
 
     def test_ingestion_is_another_route(self):
         answer = self.api.post(f"/api/v1/webhooks/{self.queue}", {"a": 1})
@@ -231,6 +245,20 @@ class Delivery(WebhookTest):
             with self.subTest(url=url):
                 self.assertEqual(record["last_status_code"], 0)
                 self.assertRegex(record["last_error"], r"address .* is not allowed")
+
+    def test_the_server_itself_is_not_called(self):
+        """A record that came with a restore, and may name whom it likes."""
+        webhook_id = unique("own")
+        url = f"http://127.0.0.1:{self.api.server.port}/api/v1/webhooks/{self.queue}"
+        self.api.must(self.api.post("/api/v1/admin/restore", {"jobs": [], "meta": {"format": 2}, "webhooks": [
+            {"id": webhook_id, "url": url, "events": ["enqueued"], "retry_limit": 1, "enabled": True,
+             "created_at": "2026-01-01T00:00:00Z"}]}))
+        self.addCleanup(self.api.delete, "/api/v1/webhooks/" + webhook_id)
+        self.api.enqueue(self.queue)
+        record = self.results([webhook_id])[0]
+        self.assertEqual(record["last_status_code"], 0)
+        self.assertEqual(record["last_error"],
+                         "address 127.0.0.1 is not allowed: it is this server itself")
 
     def test_order_within_each_job(self):
         """16.2 order preserved per job, with retries in between."""

@@ -552,6 +552,34 @@ class LeaseToken(ApiTest):
         self.api.ack(job_id, lease_token=new)
         self.assertEqual(self.api.state(job_id), "completed")
 
+    def test_a_report_whose_answer_was_lost_gets_it_again(self):
+        """26: ack, fail and heartbeat repeated with the token that ended the job."""
+        acked, failed, batched = (self.active(unique("lost")) for _ in range(3))
+        tokens = {j: self.tokens[j] for j in (acked, failed, batched)}
+        reports = (
+            (f"/api/v1/ack/{acked}", {"lease_token": tokens[acked], "result": 1}),
+            (f"/api/v1/fail/{failed}", {"lease_token": tokens[failed], "error": "no"}),
+            ("/api/v1/ack/batch", {"acks": [{"job_id": batched, "lease_token": tokens[batched]}]}),
+        )
+        for path, body in reports:
+            first = self.api.must(self.api.post(path, body))
+            before = [self.api.job(j) for j in tokens]
+            self.assertEqual(self.api.must(self.api.post(path, body)), first)
+            self.assertEqual([self.api.job(j) for j in tokens], before)
+        beats = self.api.heartbeat({j: {"lease_token": t} for j, t in tokens.items()})
+        self.assertEqual((sorted(beats["acked"]), beats["canceled"]), (sorted(tokens), []))
+        # Another worker's token, or none, is no repeat.
+        self.refused(self.api.post(f"/api/v1/ack/{acked}", {}), 400, "ACK_ERROR")
+        self.refused(self.api.post(f"/api/v1/fail/{failed}", {"lease_token": 1 << 40}), 400,
+                     "FAIL_ERROR")
+
+    tokens = {}
+
+    def active(self, queue):
+        job_id = self.api.enqueue(queue)
+        self.tokens[job_id] = self.api.fetch(queue)["lease_token"]
+        return job_id
+
     def test_a_stale_answer_without_a_name_is_accepted(self):
         """6.3 compat: ack carries no worker identity; a stale ack is accepted while active."""
         job_id = self.api.enqueue(self.queue)

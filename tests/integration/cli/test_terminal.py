@@ -1,8 +1,10 @@
 """What is different on a terminal: tables, colours, relative times, questions, Ctrl-C."""
 import datetime
 import os
+import unittest
+import unittest.mock
 
-from cli_harness import FakeTest, LiveTest, Terminal
+from cli_harness import FakeTest, LiveTest, Terminal, environment
 
 RED, RESET = "\x1b[31m", "\x1b[0m"
 
@@ -109,3 +111,14 @@ class Questions(LiveTest):
             os.killpg(terminal.process.pid, 2)
             self.assertEqual(terminal.finish()[1], 130)
         self.assertEqual(self.api.queue(self.queue)["pending"], 1)
+
+
+class Inherited(unittest.TestCase):
+    def test_a_child_gets_nothing_that_no_test_named(self):
+        hostile = {"LC_ALL": "C", "LC_CTYPE": "C.UTF-8", "NO_COLOR": "1", "TMUX": "x", "CORVO_URL": "x",
+                   "http_proxy": "http://127.0.0.1:1", "COLUMNS": "10"}
+        plain = environment({"TERM": "xterm"})
+        with unittest.mock.patch.dict(os.environ, hostile):
+            self.assertEqual(environment({"TERM": "xterm"}), plain)
+        self.assertEqual(plain["TERM"], "xterm")
+        self.assertFalse(set(hostile) & set(plain))

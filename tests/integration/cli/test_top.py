@@ -22,14 +22,12 @@ class Screen:
     def __init__(self, corvo, *args, size=(80, 24), env=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-top-"))
         (self.folder / "conf").write_text("set -g status off\nset -sg escape-time 0\n")
-        settings = {"LANG": "C.UTF-8", **corvo.env, **(env or {})}
+        settings = {**corvo.env, **(env or {})}
         words = [f"{k}={v}" for k, v in settings.items()]
         run = shlex.join(["env", *words, binary(), "top", "--interval", "200ms", *args])
         inner = shlex.quote(f"echo $$ > {self.folder}/pid; exec {run}")
         script = f"trap : INT TERM; sh -c {inner}; echo ended with $?; stty -a; exec cat"
-        self.env = {**environment(), "LANG": "C.UTF-8"}
-        for name in ("TMUX", "NO_COLOR"):
-            self.env.pop(name, None)
+        self.env = environment()
         self._tmux("-f", str(self.folder / "conf"), "new-session", "-d", "-x", str(size[0]), "-y",
                    str(size[1]), "sh", "-c", script)
 
@@ -422,6 +420,7 @@ class Once(LiveTest):
         self.assertRegex(text, rf"\n {re.escape(self.queue)[:8]}")
         self.assertIn("\n LAST FAILURES\n", text)
         self.assertTrue(text.isascii())
+        self.assertFalse(self.ok(self.corvo.run("top", env={"LANG": "C", "LC_CTYPE": "C.UTF-8"})).isascii())
         self.assertIn("\n LAST FAILURES\n", self.ok(self.corvo.run("top", "--once")))
 
     def test_json_is_the_servers_documents(self):

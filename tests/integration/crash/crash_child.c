@@ -418,7 +418,7 @@ int main(int argc, char **argv)
     config.node.durable = !o.careless;
     config.node.segment_bytes = 64 << 10;
     config.node.snapshot_log_bytes = (uint64_t)o.snapshot_bytes;
-    config.node.free_bytes_min = 0;
+    config.free_bytes_min = 0;
     if (engine_open(&config, &engine, &err) != ERR_OK) {
         (void)fprintf(stderr, "crash_child: %s\n", err.msg);
         return 1;

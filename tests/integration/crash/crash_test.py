@@ -29,6 +29,8 @@ import tempfile
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from children import environment
 from crash_model import Dump, Mismatch, Model
 import lossy_disk
 
@@ -39,7 +41,7 @@ CARELESS_TRIES = 10
 class Child:
     """A running crash_child, and the lines that it has written."""
 
-    def __init__(self, command, env=None):
+    def __init__(self, command, env):
         self.lines, self.found = [], threading.Event()
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=env)
@@ -103,7 +105,7 @@ class Way:
         time.sleep(self.test.random.uniform(0, self.test.work_s))
 
     def cycle(self):
-        env = dict(os.environ)
+        env = environment()
         if self.disk:
             self.disk.prepare(env)
         child = Child(self.command(self.dir), env)
@@ -131,7 +133,7 @@ class Way:
         self.verified += 1
 
     def dump(self, folder):
-        child = Child(self.command(folder, "--dump"))
+        child = Child(self.command(folder, "--dump"), environment())
         if child.end() != 0:
             raise Mismatch(f"the state cannot be opened:\n{child.errors.decode()[-4000:]}")
         return Dump(child.lines[:-1])

@@ -5,14 +5,16 @@ import { execFile } from "node:child_process";
 import { after, before, describe, it } from "node:test";
 import { promisify } from "node:util";
 
-import { closePage, openBrowser, openPage, Server } from "./harness.mjs";
+import { closePage, environment, openBrowser, openPage, Server } from "./harness.mjs";
 
 describe("the contract", () => {
   let server;
   let browser;
   before(async () => {
     server = await Server.start();
-    await promisify(execFile)(process.env.CORVO_BINARY, ["seed", "demo", "--count", "20", "--server", server.url]);
+    await promisify(execFile)(process.env.CORVO_BINARY, ["seed", "demo", "--count", "20", "--server", server.url], {
+      env: environment(),
+    });
     browser = await openBrowser();
   });
   after(async () => {

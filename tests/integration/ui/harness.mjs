@@ -23,6 +23,17 @@ const require = createRequire(join(need("CORVO_UI_MODULES"), "package.json"));
 const { chromium } = require("playwright-core");
 export const AXE_PATH = require.resolve("axe-core/axe.min.js");
 
+/** The whole environment of a child: the same on every machine, whatever this process was given. */
+export function environment() {
+  const kept = Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR"].includes(name));
+  return {
+    PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    LANG: "C.UTF-8",
+    TZ: "UTC",
+    ...Object.fromEntries(kept),
+  };
+}
+
 export class Server {
   static async start(...args) {
     const server = new Server();
@@ -33,9 +44,9 @@ export class Server {
   }
 
   async run(bind) {
-    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0", ...this.args];
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("CORVO_")));
-    this.process = spawn(need("CORVO_BINARY"), command, { env, stdio: ["ignore", "ignore", "pipe"] });
+    const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0",
+      "--view-wait", "30s", ...this.args];
+    this.process = spawn(need("CORVO_BINARY"), command, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
     this.exited = new Promise((done) => this.process.once("exit", done));
     this.port = await new Promise((done, failed) => {
       createInterface(this.process.stderr).on("line", (line) => {
@@ -126,6 +137,7 @@ export const openBrowser = (options = {}) =>
   chromium.launch({
     executablePath: process.env.CORVO_CHROMIUM ?? "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    env: environment(),
     ...options,
   });
 

@@ -284,7 +284,7 @@ static void compare_count(struct compare *c, const char *what, size_t want, size
 
 static void compare_due(struct compare *c)
 {
-    const struct model *m = c->model;
+    struct model *m = c->model;
     int64_t want = model_next_tick(m).ns;
     int64_t got = machine_next_tick(c->machine).ns;
     if (want != got) {
@@ -292,7 +292,11 @@ static void compare_due(struct compare *c)
     }
     for (size_t i = 0; i < m->workers.count; i++) {
         const struct model_worker *w = m->workers.at[i];
-        if (model_worker_is_stale(m, w->id) != machine_worker_is_stale(c->machine, w->id, m->now)) {
+        struct str queues[] = {STR("q0"), STR("nobody")};
+        struct command_claim claim = {
+            .ns = w->ns, .worker_id = w->id, .queues = queues, .queue_count = 1 + i % 2};
+        if (model_worker_is_stale(m, &claim) !=
+            machine_worker_is_stale(c->machine, &claim, m->now)) {
             compare_miss(c, "worker " STR_FMT ": is stale for one only", STR_ARG(w->id));
         }
     }

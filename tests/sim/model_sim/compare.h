@@ -12,7 +12,7 @@
 struct compare {
     uint64_t seed;
     uint64_t entry; /* index of the one that was applied last */
-    const struct model *model;
+    struct model *model;
     struct machine *machine;
     const struct command *commands; /* of the entry */
     size_t command_count;

@@ -17,6 +17,7 @@ static const struct compare_field job_fields[] = {
     FIELD(ID, id), FIELD(STR, queue), FIELD(STR, payload), FIELD(U32, state), FIELD(U8, priority),
     FIELD(U32, backoff), FIELD(U32, attempt), FIELD(U32, max_retries), FIELD(I64, retry_base_ms),
     FIELD(I64, retry_max_ms), FIELD(U64, order), FIELD(U64, lease_token), FIELD(U64, version),
+    FIELD(U32, ended), FIELD(WALL, fail_ended_at),
     FIELD(WALL, created_at), FIELD(WALL, scheduled_at), FIELD(WALL, expire_at),
     FIELD(WALL, started_at), FIELD(WALL, completed_at), FIELD(WALL, failed_at),
     FIELD(WALL, cancelled_at), FIELD(WALL, lease_expires_at), FIELD(I64, unique_period_s),

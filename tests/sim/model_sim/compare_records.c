@@ -211,7 +211,7 @@ static void compare_worker(void *data, struct str rest, struct str value)
     for (size_t i = 0; i < workers->count; i++) {
         const struct model_worker *want = workers->at[i];
         struct store_worker got;
-        if (!str_eq(want->id, rest)) {
+        if (!str_eq(want->name, rest)) {
             continue;
         }
         char name[COMPARE_NAME_MAX];

@@ -36,8 +36,8 @@ void *generate_pick_alloc(struct generate *g, size_t size)
 
 struct str generate_pick_queue(struct generate *g)
 {
-    static const struct str names[] = {STR("q0"), STR("q1"), STR("q2"),
-                                       STR("q3"), STR("q4"), STR("q5")};
+    static const struct str names[] = {STR("q0"), STR("acme::q1"), STR("q2"),
+                                       STR("q3"), STR("q4"),       STR("q5")};
     CHECK(g->profile->queues <= COUNT_OF(names));
     return names[rng_below(&g->rng, g->profile->queues)];
 }

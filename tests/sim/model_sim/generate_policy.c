@@ -31,4 +31,6 @@ void generate_policy_any(struct generate *g, struct command *out)
         .all = generate_pick_chance(g, 50),
         .enabled = generate_pick_chance(g, 80),
     };
+    struct store_policy *p = &out->policy_put.policy;
+    p->all_namespaces = p->ns.len == 0 && generate_pick_chance(g, 50);
 }

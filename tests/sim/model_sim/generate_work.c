@@ -16,7 +16,8 @@ void generate_work_claim(struct generate *g, struct command *out)
     for (size_t i = 0; i < c->queue_count; i++) {
         c->queues[i] = generate_pick_chance(g, 98) ? generate_pick_queue(g) : STR("nobody");
     }
-    c->worker_id = GENERATE_TEXT(g, STR("w0"), STR("w1"), STR("w2"), STR_EMPTY);
+    c->worker_id = GENERATE_TEXT(g, STR("w0"), STR("w1"), STR("acme::w0"), STR_EMPTY);
+    c->ns = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("acme"));
     c->hostname = GENERATE_TEXT(g, STR("here"), STR("there"), STR_EMPTY);
     c->lease_ms = GENERATE_NUMBER(g, 1000, 1000, 5000, 60000, 60000, 86400000);
     c->count = generate_pick_chance(g, 60)
@@ -40,7 +41,11 @@ static void ack_item(struct generate *g, struct command_ack_item *item)
     if ((j != NULL && j->doc.is_agent) || generate_pick_chance(g, 3)) {
         item->agent_status = (enum command_agent_status)GENERATE_NUMBER(
             g, COMMAND_AGENT_NONE, COMMAND_AGENT_DONE, COMMAND_AGENT_CONTINUE,
-            COMMAND_AGENT_CONTINUE, COMMAND_AGENT_CONTINUE, COMMAND_AGENT_HOLD);
+            COMMAND_AGENT_CONTINUE, COMMAND_AGENT_CONTINUE, COMMAND_AGENT_HOLD,
+            COMMAND_AGENT_HOLD_ANY);
+        item->hold_reason = GENERATE_TEXT(g, STR_EMPTY, STR("look at it"));
+    } else if (generate_pick_chance(g, 3)) {
+        item->agent_status = COMMAND_AGENT_HOLD_ANY;
         item->hold_reason = GENERATE_TEXT(g, STR_EMPTY, STR("look at it"));
     }
     if (generate_pick_chance(g, 30)) {
@@ -90,6 +95,7 @@ void generate_work_heartbeat(struct generate *g, struct command *out)
 {
     out->type = COMMAND_HEARTBEAT;
     struct command_heartbeat *c = &out->heartbeat;
+    c->ns = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("acme"));
     c->count = generate_pick_below(g, g->profile->items_max);
     c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
     for (size_t i = 0; i < c->count; i++) {

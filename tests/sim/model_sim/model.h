@@ -99,7 +99,8 @@ struct model_bulk {
 };
 
 struct model_worker {
-    struct str id;
+    struct str name; /* as it is stored */
+    struct str ns, id;
     struct store_worker record;
 };
 
@@ -177,7 +178,7 @@ uint64_t model_count(const struct model *m, struct str queue, enum job_state sta
 /* What the machine must say about itself, by its functions of these names. */
 struct wall model_next_tick(const struct model *m);
 uint32_t model_claimable_count(const struct model *m, struct str queue, struct wall now);
-bool model_worker_is_stale(const struct model *m, struct str id);
+bool model_worker_is_stale(struct model *m, const struct command_claim *claim);
 bool model_claimable(const struct model *m, struct str queue, struct wall now,
                      struct wall *out_until);
 

@@ -6,11 +6,21 @@
 #include "base/check.h"
 #include "sim/model_sim/model_int.h"
 
+/* The answer was lost: the same token again, on the job that it ended. */
+static bool is_repeated(const struct model_job *j, const struct command_ack_item *item)
+{
+    return item->lease_token != 0 && item->lease_token == j->doc.lease_token &&
+           (j->doc.ended == JOB_ENDED_ACK || j->doc.ended == JOB_ENDED_CONTINUE);
+}
+
 static enum err_code check_item(const struct model *m, const struct command_ack_item *item)
 {
     const struct model_job *j = model_find_job(m, item->id);
     if (j == NULL) {
         return ERR_NOT_FOUND;
+    }
+    if (is_repeated(j, item)) {
+        return ERR_OK;
     }
     if (j->doc.state != JOB_ACTIVE) {
         return ERR_ACK;
@@ -18,7 +28,9 @@ static enum err_code check_item(const struct model *m, const struct command_ack_
     if (item->lease_token != 0 && item->lease_token != j->doc.lease_token) {
         return ERR_ACK;
     }
-    return item->agent_status != COMMAND_AGENT_NONE && !j->doc.is_agent ? ERR_ACK : ERR_OK;
+    bool for_agents =
+        item->agent_status != COMMAND_AGENT_NONE && item->agent_status != COMMAND_AGENT_HOLD_ANY;
+    return for_agents && !j->doc.is_agent ? ERR_ACK : ERR_OK;
 }
 
 /* "12.3457": dollars with four decimals, rounded half up. */
@@ -93,19 +105,23 @@ static void iteration_ends(struct model *m, struct model_job *j,
     struct str policy =
         item->agent_status == COMMAND_AGENT_CONTINUE ? model_policy_of(m, &j->doc) : STR_EMPTY;
     j->doc.agent.total_cost_nusd += item->usage.cost_nusd;
-    if (item->agent_status == COMMAND_AGENT_HOLD || policy.len > 0) {
+    if (item->agent_status == COMMAND_AGENT_HOLD || item->agent_status == COMMAND_AGENT_HOLD_ANY ||
+        policy.len > 0) {
         row.hold_reason = item->hold_reason.len > 0 || policy.len == 0 ? item->hold_reason
                                                                        : policy_reason(m, policy);
         row.status = STORE_ITERATION_HOLD;
         hold(m, j, row.hold_reason);
+        j->doc.ended =
+            item->agent_status == COMMAND_AGENT_HOLD ? JOB_ENDED_ACK : JOB_ENDED_CONTINUE;
     } else if (item->agent_status == COMMAND_AGENT_CONTINUE) {
         row.hold_reason = next_iteration(m, &j->doc.agent);
-        j->doc.attempt = 0;
         if (row.hold_reason.len > 0) {
             row.status = STORE_ITERATION_HOLD;
             hold(m, j, row.hold_reason);
+            j->doc.ended = JOB_ENDED_CONTINUE;
         } else {
             row.status = STORE_ITERATION_CONTINUE;
+            j->doc.attempt = 0;
             go_on(m, j);
         }
     } else {
@@ -117,6 +133,10 @@ static void iteration_ends(struct model *m, struct model_job *j,
 static void ack_one(struct model *m, const struct command_ack_item *item)
 {
     struct model_job *j = model_find_job(m, item->id);
+    if (is_repeated(j, item)) {
+        return;
+    }
+    j->doc.ended = JOB_ENDED_ACK;
     model_job_add_usage(m, j, STORE_PHASE_ACK, &item->usage);
     if (item->has_result) {
         j->doc.result = model_keep(m, item->result);
@@ -128,6 +148,8 @@ static void ack_one(struct model *m, const struct command_ack_item *item)
     model_job_clear_worker(j);
     if (j->doc.is_agent) {
         iteration_ends(m, j, item);
+    } else if (item->agent_status == COMMAND_AGENT_HOLD_ANY) {
+        hold(m, j, item->hold_reason);
     } else {
         complete(m, j, item);
     }

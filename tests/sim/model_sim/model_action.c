@@ -52,6 +52,11 @@ static void retry(struct model *m, struct model_job *j, bool keep_attempt)
         j->doc.waits_for = model_enqueue_unmet(m, j->doc.waits_for);
     }
     j->doc.attempt = keep_attempt ? j->doc.attempt : 0;
+    j->doc.ended = JOB_ENDED_NOT;
+    j->doc.fail_ended_at = (struct wall){0};
+    if (model_job_expired(m, j)) {
+        j->doc.expire_at = (struct wall){0};
+    }
     j->doc.failed_at = (struct wall){0};
     j->doc.completed_at = (struct wall){0};
     j->doc.cancelled_at = (struct wall){0};
@@ -88,6 +93,10 @@ static void hold(struct model *m, struct model_job *j, struct str reason)
 
 static void approve(struct model *m, struct model_job *j)
 {
+    if (j->doc.ended == JOB_ENDED_CONTINUE) {
+        j->doc.ended = JOB_ENDED_ACK;
+        j->doc.attempt = 0;
+    }
     j->doc.hold_reason = STR_EMPTY;
     j->doc.scheduled_at = (struct wall){0};
     model_job_clear_worker(j);
@@ -116,6 +125,8 @@ static void move(struct model *m, struct model_job *j, const struct command_jobs
     j->doc.queue = model_keep(m, c->queue);
     if (c->reset_attempts) {
         j->doc.attempt = j->doc.state == JOB_ACTIVE ? 1 : 0; /* free: the one that runs counts */
+        j->doc.ended = JOB_ENDED_NOT; /* free: and what failed before is forgotten */
+        j->doc.fail_ended_at = (struct wall){0};
     }
     model_job_to_state(m, j, j->doc.state);
     struct store_event *e = model_event(m, STORE_EVENT_MOVED, &j->doc);

@@ -56,6 +56,8 @@ static void claim_job(struct model *m, struct model_queue *q, struct model_job *
     j->doc.started_at = m->now;
     j->doc.lease_expires_at = wall_add_ms(m->now, c->lease_ms);
     j->doc.lease_token = ++m->lease_token;
+    j->doc.ended = JOB_ENDED_NOT;
+    j->doc.fail_ended_at = (struct wall){0};
     model_job_to_state(m, j, JOB_ACTIVE);
     if (q->rate > 0) {
         model_queue_remember_claim(m, q);

@@ -10,10 +10,18 @@ void model_fail(struct model *m, const struct command_fail *c, struct result *ou
         model_refuse(out, ERR_NOT_FOUND);
         return;
     }
+    /* The answer was lost: it is the same again, whatever became of the job. */
+    if (c->lease_token != 0 && c->lease_token == j->doc.lease_token &&
+        j->doc.ended == JOB_ENDED_FAIL) {
+        model_job_failure(&j->doc, j->doc.fail_ended_at, out);
+        return;
+    }
     if (j->doc.state != JOB_ACTIVE ||
         (c->lease_token != 0 && c->lease_token != j->doc.lease_token)) {
         model_refuse(out, ERR_FAIL);
         return;
     }
+    j->doc.ended = JOB_ENDED_FAIL;
+    j->doc.fail_ended_at = m->now;
     model_job_fail(m, j, c->error, c->backtrace, out);
 }

@@ -9,6 +9,10 @@ static enum result_status beat(struct model *m, const struct command_heartbeat_i
     if (j == NULL) {
         return RESULT_UNKNOWN;
     }
+    if (item->lease_token != 0 && item->lease_token == j->doc.lease_token &&
+        j->doc.ended != JOB_ENDED_NOT) {
+        return RESULT_OK;
+    }
     if (j->doc.state != JOB_ACTIVE ||
         (item->lease_token != 0 && item->lease_token != j->doc.lease_token)) {
         return RESULT_CANCEL;
@@ -37,9 +41,9 @@ void model_heartbeat(struct model *m, const struct command_heartbeat *c, struct 
     for (size_t i = 0; i < c->count; i++) {
         enum result_status status = beat(m, &c->items[i]);
         out->items[i] = (struct result_item){.id = c->items[i].id, .status = status};
-        if (status == RESULT_OK && worker.len == 0) {
+        if (status == RESULT_OK && worker.len == 0) { /* one that has ended has none */
             worker = model_find_job(m, c->items[i].id)->doc.worker_id;
         }
     }
-    model_worker_beat(m, worker);
+    model_worker_beat(m, c->ns, worker);
 }

@@ -39,6 +39,8 @@ void model_job_die(struct model *m, struct model_job *j, struct str error);
 void model_job_expire(struct model *m, struct model_job *j);
 void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
                     struct result *out);
+/* What a failure at that time comes to. */
+void model_job_failure(const struct job *doc, struct wall at, struct result *out);
 /* Jobs that wait for j, which has completed, wait for one less. */
 void model_job_satisfy(struct model *m, const struct model_job *j);
 
@@ -98,4 +100,4 @@ void model_bulk_end(struct model *m, const struct command_bulk_end *c, struct re
 
 /* model_worker.c */
 void model_worker_seen(struct model *m, const struct command_claim *claim);
-void model_worker_beat(struct model *m, struct str id);
+void model_worker_beat(struct model *m, struct str ns, struct str id);

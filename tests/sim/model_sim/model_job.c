@@ -257,20 +257,24 @@ static struct str shortened(struct str error)
     return left;
 }
 
-void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
-                    struct result *out)
+void model_job_failure(const struct job *doc, struct wall at, struct result *out)
 {
-    struct job *doc = &j->doc;
     out->attempt = doc->attempt;
     out->remaining = doc->max_retries > doc->attempt ? doc->max_retries - doc->attempt : 0;
-    if (model_job_expired(m, j)) {
+    if (doc->expire_at.ns != 0 && doc->expire_at.ns < at.ns) {
         out->remaining = 0;
     }
     out->state = out->remaining > 0 ? JOB_RETRYING : JOB_DEAD;
     if (out->state == JOB_RETRYING) {
-        out->at = wall_add_ms(m->now, backoff_ms(doc));
+        out->at = wall_add_ms(at, backoff_ms(doc));
     }
+}
 
+void model_job_fail(struct model *m, struct model_job *j, struct str error, struct str backtrace,
+                    struct result *out)
+{
+    struct job *doc = &j->doc;
+    model_job_failure(doc, m->now, out);
     model_queue_of(m, doc->queue)->failures++;
     model_job_add_error(m, j, error, backtrace);
     struct store_event *e = model_event(m, STORE_EVENT_FAILED, doc);

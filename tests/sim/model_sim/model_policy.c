@@ -49,11 +49,11 @@ static bool tag_holds(const struct store_policy *p, const struct job *j)
     return str_eq(p->tag_value, has ? STR("v") : STR_EMPTY);
 }
 
-static bool sees(const struct store_policy *p, struct str queue)
+/* The namespaces of generated jobs are acme, and the default one. */
+static bool means(const struct store_policy *p, struct str queue)
 {
-    return p->ns.len == 0 ||
-           (queue.len > p->ns.len + 2 && memcmp(queue.ptr, p->ns.ptr, p->ns.len) == 0 &&
-            memcmp(queue.ptr + p->ns.len, "::", 2) == 0);
+    bool acme = queue.len > 6 && memcmp(queue.ptr, "acme::", 6) == 0;
+    return p->all_namespaces || str_eq(p->ns, acme ? STR("acme") : STR_EMPTY);
 }
 
 struct str model_policy_of(const struct model *m, const struct job *j)
@@ -70,7 +70,7 @@ struct str model_policy_of(const struct model *m, const struct job *j)
             asked++;
             held += tag_holds(&p->record, j) ? 1 : 0;
         }
-        if (p->record.enabled && sees(&p->record, j->queue) && held > 0 &&
+        if (p->record.enabled && means(&p->record, j->queue) && held > 0 &&
             (!p->record.all || held == asked)) {
             return p->record.name;
         }

@@ -393,7 +393,7 @@ static void openapi__tells_what_handlers_insist_on(void **state)
         {"PostSchedulesRequest", NULL, "required", "[\"name\",\"queue\",\"cron\"]"},
         {"PutSchedulesByIdRequest", NULL, "required", NULL},
         {"PutSchedulesByIdRequest", "max_retries", "default", NULL},
-        {"PostWebhooksRequest", "url", "pattern", "\"^https?://[^ ]*$\""},
+        {"PostWebhooksRequest", "url", "pattern", "\"^https?://[^ /?#][^ ]*$\""},
         {"PostWebhooksRequest", "retry_limit", "maximum", "25"},
         {"PostQueuesByNameThrottleRequest", "rate", "minimum", "1"},
         {"PostQueuesByNameThrottleRequest", "rate", "maximum", "1000000"},

@@ -62,7 +62,7 @@ static int setup(void **state)
     config.data_dir = f->dir.path;
     config.node.durable = false;
     config.node.segment_bytes = 1 << 20;
-    config.node.free_bytes_min = 0;
+    config.free_bytes_min = 0;
     CHECK(engine_open(&config, &f->engine, &err) == ERR_OK);
     open_server(f, true);
     *state = f;

@@ -32,7 +32,7 @@ static void whole__backups_fit(void **state)
     assert_int_equal(v.queues, 1);
     assert_int_equal(v.schedules, 0);
     assert_int_equal(v.batches, 3);
-    expect_str(v.ns, STR("acme"));
+    expect_str(backup_verify_namespace(&v), STR("acme"));
     buf_deinit(&text);
 }
 
@@ -97,7 +97,7 @@ static void hand_written__has_no_checksum(void **state)
     assert_int_equal(backup_verify_text(STR("{\"jobs\":[]}"), &v, &err), ERR_OK);
     assert_int_equal(v.format, 1);
     assert_false(v.has_checksum);
-    assert_int_equal(v.ns.len, 0);
+    assert_int_equal(v.ns_len, 0);
     assert_int_equal(
         backup_verify_text(STR(" {\"jobs\":[],\"meta\":{\"format\":2,\"checksum\":\"md5:1\"}}\n"),
                            &v, &err),

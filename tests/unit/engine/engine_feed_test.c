@@ -214,8 +214,11 @@ static void engine_feed__says_up_to_where_a_copy_is_complete(void **state)
     uint64_t made_at[3];
     uint64_t begin;
     uint64_t hash;
+    uint64_t jobs;
+    (void)engine_kit_enqueue(k, "other");
     subscribe(&s, k);
-    engine_feed_begin(s.feed, &begin, &hash);
+    engine_feed_begin(s.feed, &begin, &hash, &jobs);
+    assert_int_equal(jobs, 1);
     assert_int_equal(engine_feed_newest(s.feed), begin);
     assert_int_equal(engine_feed_waiting(s.feed), 0);
     for (size_t i = 0; i < COUNT_OF(ids); i++) {

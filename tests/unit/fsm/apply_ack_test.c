@@ -103,6 +103,78 @@ static void lease_token__of_an_earlier_claim_is_refused(void **state)
     kit_expect_state(k, other, JOB_COMPLETED);
 }
 
+/* The answer to an ack was lost: the worker sends it again. */
+static void ack__repeated_with_its_lease_token_succeeds_and_changes_nothing(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    struct command_ack_item item = {.id = id,
+                                    .lease_token = kit_job(k, id).lease_token,
+                                    .has_result = true,
+                                    .result = STR("1"),
+                                    .usage = {.input = 5}};
+    assert_int_equal(kit_ack_item(k, item)->code, ERR_OK);
+    uint64_t digest = kit_digest(k);
+    for (unsigned i = 0; i < 2; i++) {
+        struct command c = ack_command(&item);
+        c.ack.lenient = i == 1;
+        const struct result *r = kit_apply(k, &c);
+        assert_int_equal(r->code, ERR_OK);
+        assert_int_equal(r->affected, 1);
+        assert_int_equal(kit_digest(k), digest);
+        kit_reopen(k);
+    }
+    kit_expect_events(k, id, "enqueued started completed");
+    assert_int_equal(kit_usages(k, id).count, 1);
+    /* Without a token nobody knows whose it is, and with another it is somebody else's. */
+    item.lease_token = 0;
+    struct command c = ack_command(&item);
+    kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);
+    item.lease_token = kit_job(k, id).lease_token + 1;
+    kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);
+    /* A fail of the same claim is no repeat. */
+    struct command fail = {.type = COMMAND_FAIL,
+                           .fail = {.id = id, .lease_token = kit_job(k, id).lease_token}};
+    kit_refuses(k, &fail, ERR_FAIL, "job {id} is not active (state=completed)", id);
+}
+
+/* A claim that was taken away was not ended by its worker. */
+static void ack__after_the_lease_ended_or_an_operator_came_is_refused(void **state)
+{
+    struct kit *k = *state;
+    static const enum command_job_action actions[] = {COMMAND_JOB_HOLD, COMMAND_JOB_CANCEL};
+    struct id id = kit_active(k, kit_name(k));
+    struct command_ack_item item = {.id = id, .lease_token = kit_job(k, id).lease_token};
+    struct command c = ack_command(&item);
+    kit_tick(k, JOB_LEASE_MS + 1);
+    kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);
+    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+        item.id = kit_active(k, kit_name(k));
+        item.lease_token = kit_job(k, item.id).lease_token;
+        (void)kit_do(k, actions[i], item.id);
+        kit_refuses(k, &c, ERR_ACK, "job {id} is not active", item.id);
+    }
+    /* Whoever retries a job wants it done again: it will be. */
+    item.id = kit_active(k, kit_name(k));
+    item.lease_token = kit_job(k, item.id).lease_token;
+    (void)kit_ack_item(k, item);
+    (void)kit_do(k, COMMAND_JOB_RETRY, item.id);
+    kit_refuses(k, &c, ERR_ACK, "job {id} is not active", item.id);
+}
+
+/* What is in the log of an earlier version does what it did then. */
+static void ack__of_the_first_version_is_not_remembered(void **state)
+{
+    struct kit *k = *state;
+    struct id id = kit_active(k, kit_name(k));
+    struct command_ack_item item = {.id = id, .lease_token = kit_job(k, id).lease_token};
+    struct command c = ack_command(&item);
+    c.version = 1;
+    assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+    assert_int_equal(kit_job(k, id).ended, JOB_ENDED_NOT);
+}
+
 static void agent_status__on_a_plain_job_is_refused(void **state)
 {
     struct kit *k = *state;
@@ -113,6 +185,37 @@ static void agent_status__on_a_plain_job_is_refused(void **state)
         kit_refuses(k, &c, ERR_ACK, "agent_status: job {id} is not an agent job", id);
     }
     kit_expect_state(k, id, JOB_ACTIVE);
+}
+
+/* http-api.md 26.1: any job may be held by its worker. */
+static void hold__of_a_plain_job_waits_for_a_person(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = kit_active(k, queue);
+    const struct result *r =
+        kit_ack_item(k, (struct command_ack_item){.id = id,
+                                                  .agent_status = COMMAND_AGENT_HOLD_ANY,
+                                                  .hold_reason = STR("look"),
+                                                  .checkpoint = STR("[2]"),
+                                                  .has_result = true,
+                                                  .result = STR("1")});
+    assert_int_equal(r->affected, 1);
+    struct job j = kit_job(k, id);
+    assert_int_equal(j.state, JOB_HELD);
+    expect_str(j.hold_reason, STR("look"));
+    expect_str(j.checkpoint, STR("[2]"));
+    expect_str(j.result, STR("1"));
+    expect_str(j.worker_id, STR_EMPTY);
+    assert_int_equal(j.attempt, 1);
+    assert_int_equal(j.completed_at.ns, 0);
+    assert_int_equal(j.lease_expires_at.ns, 0);
+    kit_expect_events(k, id, "enqueued started held");
+    (void)kit_do(k, COMMAND_JOB_APPROVE, id);
+    assert_true(id_eq(kit_claim(k, queue), id));
+    (void)kit_ack(k, id);
+    kit_expect_state(k, id, JOB_COMPLETED);
+    expect_str(kit_job(k, id).hold_reason, STR_EMPTY);
 }
 
 static void step_status__on_a_plain_job_is_ignored(void **state)
@@ -189,13 +292,18 @@ static void batch__of_nothing_that_can_be_acked_is_no_error(void **state)
     assert_int_equal(kit_digest(k), digest);
 }
 
-TEST_GROUP_FIXTURE(apply_ack, kit_setup, kit_teardown, cmocka_unit_test(ack__completes_the_job),
-                   cmocka_unit_test(result__is_kept_replaced_or_null),
-                   cmocka_unit_test(ack__is_refused_in_every_other_state),
-                   cmocka_unit_test(ack__of_a_missing_job_is_not_found),
-                   cmocka_unit_test(lease_token__of_an_earlier_claim_is_refused),
-                   cmocka_unit_test(agent_status__on_a_plain_job_is_refused),
-                   cmocka_unit_test(step_status__on_a_plain_job_is_ignored),
-                   cmocka_unit_test(usage__is_one_row_with_its_phase),
-                   cmocka_unit_test(batch__completes_what_is_active_and_skips_the_rest),
-                   cmocka_unit_test(batch__of_nothing_that_can_be_acked_is_no_error));
+TEST_GROUP_FIXTURE(
+    apply_ack, kit_setup, kit_teardown, cmocka_unit_test(ack__completes_the_job),
+    cmocka_unit_test(result__is_kept_replaced_or_null),
+    cmocka_unit_test(ack__is_refused_in_every_other_state),
+    cmocka_unit_test(ack__of_a_missing_job_is_not_found),
+    cmocka_unit_test(lease_token__of_an_earlier_claim_is_refused),
+    cmocka_unit_test(ack__repeated_with_its_lease_token_succeeds_and_changes_nothing),
+    cmocka_unit_test(ack__after_the_lease_ended_or_an_operator_came_is_refused),
+    cmocka_unit_test(ack__of_the_first_version_is_not_remembered),
+    cmocka_unit_test(agent_status__on_a_plain_job_is_refused),
+    cmocka_unit_test(hold__of_a_plain_job_waits_for_a_person),
+    cmocka_unit_test(step_status__on_a_plain_job_is_ignored),
+    cmocka_unit_test(usage__is_one_row_with_its_phase),
+    cmocka_unit_test(batch__completes_what_is_active_and_skips_the_rest),
+    cmocka_unit_test(batch__of_nothing_that_can_be_acked_is_no_error));

@@ -146,9 +146,10 @@ static void guardrail__of_iterations_holds_again_and_again(void **state)
         struct job j = kit_job(k, id);
         assert_int_equal(j.state, JOB_HELD);
         assert_int_equal(j.agent.iteration, iteration);
-        assert_int_equal(j.attempt, 0);
+        assert_int_equal(j.attempt, 1); /* as it was, until its next iteration begins */
         expect_str(j.hold_reason, STR("max_iterations exceeded (2)"));
         (void)kit_do(k, COMMAND_JOB_APPROVE, id);
+        assert_int_equal(kit_job(k, id).attempt, 0);
     }
     struct rows r = rows_of(k, id);
     assert_string_equal(r.statuses, "chhh");
@@ -202,7 +203,7 @@ static void ack__in_another_state_is_refused_for_agents_too(void **state)
     struct kit *k = *state;
     const char *queue = kit_name(k);
     struct id id = agent_job(k, queue, 0, 0);
-    for (unsigned s = COMMAND_AGENT_NONE; s <= COMMAND_AGENT_HOLD; s++) {
+    for (unsigned s = COMMAND_AGENT_NONE; s <= COMMAND_AGENT_HOLD_ANY; s++) {
         struct command_ack_item item = {.id = id, .agent_status = (enum command_agent_status)s};
         struct command c = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
         kit_refuses(k, &c, ERR_ACK, "job {id} is not active", id);

@@ -1,6 +1,7 @@
 /*
  * Claims: their order, the limits of queues, what changes (http-api.md 5.3, 6.3 to 6.5, 8.1, 14).
  */
+#include "base/limits.h"
 #include "lib/machine_kit.h"
 #include "store/store_job.h"
 #include "store/store_record.h"
@@ -325,15 +326,28 @@ static bool worker_row(struct kit *k, const char *id, struct store_worker *out)
     return found;
 }
 
+static struct str worker_queues[] = {{"a", 1}, {"b\"c", 3}};
+
+static struct command_claim claim_of(const char *worker, const char *hostname)
+{
+    return (struct command_claim){.queues = worker_queues,
+                                  .queue_count = COUNT_OF(worker_queues),
+                                  .worker_id = str_from_z(worker),
+                                  .hostname = str_from_z(hostname),
+                                  .lease_ms = 1000,
+                                  .count = 1};
+}
+
 static void claim_as(struct kit *k, const char *worker, const char *hostname)
 {
-    struct str queues[] = {STR("a"), STR("b\"c")};
-    (void)kit_claim_with(k, &(struct command_claim){.queues = queues,
-                                                    .queue_count = 2,
-                                                    .worker_id = str_from_z(worker),
-                                                    .hostname = str_from_z(hostname),
-                                                    .lease_ms = 1000,
-                                                    .count = 1});
+    struct command_claim c = claim_of(worker, hostname);
+    (void)kit_claim_with(k, &c);
+}
+
+static bool is_stale(struct kit *k, const char *worker)
+{
+    struct command_claim c = claim_of(worker, "");
+    return machine_worker_is_stale(k->machine, &c, k->now);
 }
 
 static void worker__is_registered_by_every_claim(void **state)
@@ -341,7 +355,7 @@ static void worker__is_registered_by_every_claim(void **state)
     struct kit *k = *state;
     struct store_worker w;
     struct wall first = k->now;
-    assert_true(machine_worker_is_stale(k->machine, STR("worker.1"), k->now));
+    assert_true(is_stale(k, "worker.1"));
     claim_as(k, "worker.1", "one"); /* nothing to be had, and yet */
     assert_true(worker_row(k, "worker.1", &w));
     expect_str(w.hostname, STR("one"));
@@ -350,12 +364,12 @@ static void worker__is_registered_by_every_claim(void **state)
     assert_int_equal(w.last_heartbeat.ns, first.ns);
     /* At most one write in five seconds. */
     kit_pass_ms(k, 4999);
-    assert_false(machine_worker_is_stale(k->machine, STR("worker.1"), k->now));
+    assert_false(is_stale(k, "worker.1"));
     claim_as(k, "worker.1", "two");
     assert_true(worker_row(k, "worker.1", &w));
     assert_int_equal(w.last_heartbeat.ns, first.ns);
     kit_pass_ms(k, 1);
-    assert_true(machine_worker_is_stale(k->machine, STR("worker.1"), k->now));
+    assert_true(is_stale(k, "worker.1"));
     claim_as(k, "worker.1", "two");
     assert_true(worker_row(k, "worker.1", &w));
     assert_int_equal(w.last_heartbeat.ns, k->now.ns);
@@ -363,7 +377,7 @@ static void worker__is_registered_by_every_claim(void **state)
     expect_str(w.hostname, STR("two"));
     /* A worker without a name is none. */
     claim_as(k, "", "three");
-    assert_false(machine_worker_is_stale(k->machine, STR(""), k->now));
+    assert_false(is_stale(k, ""));
 }
 
 static void note_worker(void *data, const struct machine_worker *w)
@@ -403,7 +417,141 @@ static void worker__goes_after_a_day_without_a_sign(void **state)
     assert_false(worker_row(k, "worker.2", &w));
 }
 
+/* One row per namespace and id, whatever ids look like. */
+static void worker__of_each_namespace_has_a_row_of_its_own(void **state)
+{
+    struct kit *k = *state;
+    static const struct {
+        const char *ns, *id, *stored;
+    } rows[] = {
+        {"", "nsw", "nsw"},
+        {"acme", "nsw", "acme::nsw"},
+        {"", "acme::nsw", "::acme::nsw"},
+        {"", "::nsw", "::::nsw"},
+        {"acme", "::nsw", "acme::::nsw"},
+        {"", "A b::c", "A b::c"}, /* no namespace is called so */
+    };
+    struct store_worker w;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct command_claim c = claim_of(rows[i].id, rows[i].stored);
+        ROW(rows[i].stored);
+        c.ns = str_from_z(rows[i].ns);
+        assert_true(machine_worker_is_stale(k->machine, &c, k->now));
+        (void)kit_claim_with(k, &c);
+        assert_false(machine_worker_is_stale(k->machine, &c, k->now));
+        assert_true(worker_row(k, rows[i].stored, &w));
+        expect_str(w.hostname, str_from_z(rows[i].stored));
+    }
+}
+
+struct told {
+    unsigned plain, acme;
+};
+
+static void note_told(void *data, const struct machine_worker *w)
+{
+    struct told *told = data;
+    if (str_eq(w->id, STR("told"))) {
+        told->plain += w->ns.len == 0;
+        told->acme += str_eq(w->ns, STR("acme"));
+    }
+}
+
+static void each_worker__tells_namespace_and_id(void **state)
+{
+    struct kit *k = *state;
+    struct command_claim c = claim_of("told", "");
+    struct told told = {0};
+    (void)kit_claim_with(k, &c);
+    c.ns = STR("acme");
+    (void)kit_claim_with(k, &c);
+    machine_each_worker(k->machine, note_told, &told);
+    assert_int_equal(told.plain, 1);
+    assert_int_equal(told.acme, 1);
+}
+
+static void worker__that_looks_into_other_queues_is_written_at_once(void **state)
+{
+    struct kit *k = *state;
+    struct store_worker w;
+    struct command_claim c = claim_of("changing", "h");
+    (void)kit_claim_with(k, &c);
+    uint64_t digest = kit_digest(k);
+    for (unsigned i = 0; i < 50; i++) { /* a steady loop writes nothing */
+        kit_pass_ms(k, 99);
+        assert_false(machine_worker_is_stale(k->machine, &c, k->now));
+        (void)kit_claim_with(k, &c);
+        assert_int_equal(kit_digest(k), digest);
+    }
+    c.queue_count = 1;
+    assert_true(machine_worker_is_stale(k->machine, &c, k->now));
+    (void)kit_claim_with(k, &c);
+    assert_true(worker_row(k, "changing", &w));
+    expect_str(w.queues, STR("[\"a\"]"));
+    assert_int_equal(w.last_heartbeat.ns, k->now.ns);
+    assert_false(machine_worker_is_stale(k->machine, &c, k->now));
+}
+
+static void worker__with_long_lists_keeps_the_names_that_fit(void **state)
+{
+    struct kit *k = *state;
+    struct store_worker w;
+    struct str names[LIMIT_CLAIM_QUEUES];
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        names[i] = kit_text(k, "%0255zu", i);
+    }
+    struct command_claim c = claim_of("wide", "h");
+    c.queues = names;
+    c.queue_count = COUNT_OF(names);
+    (void)kit_claim_with(k, &c);
+    assert_true(worker_row(k, "wide", &w));
+    assert_int_equal(w.queues.len, 1 + 15 * 258); /* one more would be 4,129 bytes */
+    assert_true(w.queues.len <= LIMIT_WORKER_QUEUES_BYTES);
+    assert_false(machine_worker_is_stale(k->machine, &c, k->now));
+    kit_reopen(k);
+    assert_false(machine_worker_is_stale(k->machine, &c, k->now));
+}
+
+static void count_one(void *data, const struct machine_worker *w)
+{
+    (void)w;
+    (*(unsigned *)data)++;
+}
+
+/* Ids are the clients' to choose: new ones take the places of those that were silent longest. */
+static void workers__are_bounded(void **state)
+{
+    struct kit *k = *state;
+    struct store_worker w;
+    enum { PER_ENTRY = 500 };
+    static struct command commands[PER_ENTRY];
+    unsigned count = 0;
+    claim_as(k, "crowd.old", "h");
+    kit_pass_ms(k, 1);
+    claim_as(k, "crowd.kept", "h");
+    for (unsigned i = 0; i < LIMIT_WORKERS - 1; i += PER_ENTRY) {
+        for (unsigned n = 0; n < PER_ENTRY; n++) {
+            commands[n] = (struct command){
+                .type = COMMAND_CLAIM, .claim = claim_of(kit_text(k, "crowd.%u", i + n).ptr, "h")};
+        }
+        kit_pass_ms(k, 4000);
+        (void)kit_apply_all(k, commands, PER_ENTRY);
+        kit_pass_ms(k, 4000);
+        claim_as(k, "crowd.kept", "h");
+    }
+    machine_each_worker(k->machine, count_one, &count);
+    assert_int_equal(count, LIMIT_WORKERS);
+    assert_false(worker_row(k, "crowd.old", &w));
+    assert_true(worker_row(k, "crowd.kept", &w));
+    assert_true(worker_row(k, "crowd.9999", &w));
+}
+
 TEST_GROUP_FIXTURE(apply_claim, kit_setup, kit_teardown,
+                   cmocka_unit_test(worker__of_each_namespace_has_a_row_of_its_own),
+                   cmocka_unit_test(each_worker__tells_namespace_and_id),
+                   cmocka_unit_test(worker__that_looks_into_other_queues_is_written_at_once),
+                   cmocka_unit_test(worker__with_long_lists_keeps_the_names_that_fit),
+                   cmocka_unit_test(workers__are_bounded),
                    cmocka_unit_test(claim__takes_the_job_and_says_who_has_it),
                    cmocka_unit_test(claim__counts_attempts_and_never_repeats_a_token),
                    cmocka_unit_test(order__is_by_priority_then_by_arrival),

@@ -210,7 +210,65 @@ static void fail__clears_the_reason_of_an_earlier_hold(void **state)
     expect_str(kit_job(k, id).hold_reason, STR_EMPTY);
 }
 
+/* The answer was lost, and is given again, whatever became of the job by itself. */
+static void fail__repeated_with_its_lease_token_gets_the_first_answer(void **state)
+{
+    struct kit *k = *state;
+    static const uint32_t max_retries[] = {3, 1};
+    for (unsigned i = 0; i < COUNT_OF(max_retries); i++) {
+        const char *queue = kit_name(k);
+        struct job t = kit_template(queue, "{}");
+        t.max_retries = max_retries[i];
+        struct id id = active_job(k, &t);
+        struct command c = {.type = COMMAND_FAIL,
+                            .fail = {.id = id,
+                                     .lease_token = kit_job(k, id).lease_token,
+                                     .error = STR("it broke")}};
+        struct result first = *kit_apply(k, &c);
+        assert_int_equal(first.state, max_retries[i] == 3 ? JOB_RETRYING : JOB_DEAD);
+        for (unsigned later = 0; later < 2; later++) {
+            uint64_t digest = kit_digest(k);
+            const struct result *r = kit_apply(k, &c);
+            assert_int_equal(r->code, ERR_OK);
+            assert_int_equal(r->state, first.state);
+            assert_int_equal(r->attempt, first.attempt);
+            assert_int_equal(r->remaining, first.remaining);
+            assert_int_equal(r->at.ns, first.at.ns);
+            assert_int_equal(kit_digest(k), digest);
+            kit_tick(k, 10000); /* pending by now, if it has attempts left */
+            kit_reopen(k);
+        }
+        kit_expect_errors(k, id, "it broke");
+        assert_int_equal(kit_queue_info(k, queue).failures, 1);
+        /* An ack of the same claim is no repeat. */
+        struct command_ack_item item = {.id = id, .lease_token = c.fail.lease_token};
+        struct command ack = {.type = COMMAND_ACK, .ack = {.items = &item, .count = 1}};
+        kit_refuses(k, &ack, ERR_ACK, "job {id} is not active", id);
+        if (max_retries[i] == 3) {
+            assert_true(id_eq(kit_claim(k, queue), id));
+            kit_refuses(k, &c, ERR_FAIL, "lease lost: job {id} was handed on", id);
+        }
+    }
+}
+
+static void fail__after_attempts_were_reset_is_no_repeat(void **state)
+{
+    struct kit *k = *state;
+    struct job t = kit_template(kit_name(k), "{}");
+    struct id id = active_job(k, &t);
+    struct command c = {.type = COMMAND_FAIL,
+                        .fail = {.id = id, .lease_token = kit_job(k, id).lease_token}};
+    (void)kit_apply(k, &c);
+    struct command move = kit_action(COMMAND_JOB_MOVE, &id);
+    move.jobs.queue = str_from_z(kit_name(k));
+    move.jobs.reset_attempts = true;
+    assert_int_equal(kit_apply(k, &move)->code, ERR_OK);
+    kit_refuses(k, &c, ERR_FAIL, "job {id} is not active (state=retrying)", id);
+}
+
 TEST_GROUP_FIXTURE(apply_fail, kit_setup, kit_teardown,
+                   cmocka_unit_test(fail__repeated_with_its_lease_token_gets_the_first_answer),
+                   cmocka_unit_test(fail__after_attempts_were_reset_is_no_repeat),
                    cmocka_unit_test(fail__with_attempts_left_waits_for_the_backoff),
                    cmocka_unit_test(fail__without_attempts_left_is_the_end),
                    cmocka_unit_test(attempts__go_down_to_zero_with_the_backoff_going_up),

@@ -156,7 +156,24 @@ static void worker__of_the_first_active_job_is_seen(void **state)
     buf_deinit(&value);
 }
 
+/* It was overtaken by the ack or fail of its own claim: no reason to stop, nothing to renew. */
+static void beat__of_a_claim_that_its_worker_ended_is_ok(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct id id = kit_active(k, kit_name(k));
+        struct command_heartbeat_item item = {
+            .id = id, .lease_token = kit_job(k, id).lease_token, .progress = STR("9")};
+        (void)(i == 0 ? kit_ack(k, id) : kit_fail(k, id, "no"));
+        uint64_t digest = kit_digest(k);
+        assert_int_equal(kit_beat_item(k, item)->items[0].status, RESULT_OK);
+        assert_int_equal(kit_digest(k), digest);
+        assert_int_equal(kit_beat(k, id), RESULT_CANCEL); /* without a token */
+    }
+}
+
 TEST_GROUP_FIXTURE(apply_heartbeat, kit_setup, kit_teardown,
+                   cmocka_unit_test(beat__of_a_claim_that_its_worker_ended_is_ok),
                    cmocka_unit_test(beat__renews_the_lease_by_a_minute),
                    cmocka_unit_test(beat__replaces_progress_and_checkpoint_when_given),
                    cmocka_unit_test(checkpoint__survives_failure_and_the_next_claim),

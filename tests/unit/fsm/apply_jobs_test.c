@@ -387,7 +387,27 @@ static void delete__leaves_nothing_behind(void **state)
     assert_int_equal(machine_live_count(k->machine), clean);
 }
 
+/* It would expire again at once. */
+static void retry__of_an_expired_job_clears_when_it_expires(void **state)
+{
+    struct kit *k = *state;
+    static const enum command_job_action actions[] = {COMMAND_JOB_RETRY, COMMAND_JOB_REQUEUE};
+    for (size_t i = 0; i < COUNT_OF(actions); i++) {
+        const char *queue = kit_name(k);
+        struct command_new new = {.job = kit_template(queue, "{}"), .expire_after_ms = 1000};
+        struct command c = kit_enqueue_command(&new, 1);
+        struct id id = kit_apply(k, &c)->items[0].id;
+        kit_tick(k, 1001);
+        kit_expect_state(k, id, JOB_DEAD);
+        (void)kit_do(k, actions[i], id);
+        assert_int_equal(kit_job(k, id).expire_at.ns, 0);
+        kit_tick(k, 1001);
+        assert_true(id_eq(kit_claim(k, queue), id));
+    }
+}
+
 TEST_GROUP_FIXTURE(apply_jobs, kit_setup, kit_teardown,
+                   cmocka_unit_test(retry__of_an_expired_job_clears_when_it_expires),
                    cmocka_unit_test(grid__meets_every_state_with_every_action),
                    cmocka_unit_test(missing__jobs_are_not_found),
                    cmocka_unit_test(bulk__does_what_it_can),

@@ -87,6 +87,7 @@ static void checks__hold_as_the_mode_says(void **state)
         if (rows[i].held) {
             expect_str(j.hold_reason, STR("approval policy matched: look"));
             assert_int_equal(j.agent.iteration, 1); /* as with a hold of the worker's */
+            assert_int_equal(j.attempt, 1);
         }
         drop(k, id);
     }
@@ -122,6 +123,25 @@ static void newest__decides_and_others_are_passed_over(void **state)
     expect_str(j.hold_reason, STR("approval policy matched: of others"));
     drop(k, ids[2]);
     drop(k, ids[3]);
+}
+
+static void default_namespace__holds_its_own_unless_all_are_meant(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    const char *other = kit_text(k, "acme::%s", queue).ptr;
+    struct store_policy policy = {.name = STR("look"), .tag_key = STR("none"), .enabled = true};
+    struct job j;
+    struct id id = put(k, policy);
+    assert_true(is_held(k, queue, "", &j));
+    assert_false(is_held(k, other, "", &j));
+    drop(k, id);
+    policy.all_namespaces = true;
+    id = put(k, policy);
+    kit_reopen(k);
+    assert_true(is_held(k, queue, "", &j));
+    assert_true(is_held(k, other, "", &j));
+    drop(k, id);
 }
 
 static void worker__may_give_the_reason_and_other_words_are_left_alone(void **state)
@@ -174,5 +194,6 @@ static void put__has_a_limit(void **state)
 TEST_GROUP_FIXTURE(apply_policy, kit_setup, kit_teardown,
                    cmocka_unit_test(checks__hold_as_the_mode_says),
                    cmocka_unit_test(newest__decides_and_others_are_passed_over),
+                   cmocka_unit_test(default_namespace__holds_its_own_unless_all_are_meant),
                    cmocka_unit_test(worker__may_give_the_reason_and_other_words_are_left_alone),
                    cmocka_unit_test(delete__removes_it_once), cmocka_unit_test(put__has_a_limit));

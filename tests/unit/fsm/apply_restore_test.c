@@ -82,6 +82,39 @@ static void future__ids_are_passed_over(void **state)
     assert_false(kit_has(k, it.id));
 }
 
+static void future__ids_are_kept_when_the_item_says_so(void **state)
+{
+    struct kit *k = *state;
+    struct id id = id_make(wall_add_ms(k->now, 1000 * 86400 * 365LL), 1, 0);
+    struct command_restore_item it = job_item(k, id, JOB_DEAD);
+    it.any_id = true;
+    assert_int_equal(restore(k, &it, 1)->affected, 1);
+    assert_int_equal(restore(k, &it, 1)->missing, 1);
+    kit_reopen(k);
+    kit_expect_state(k, id, JOB_DEAD);
+}
+
+static void new__ids_pass_over_those_that_were_restored(void **state)
+{
+    struct kit *k = *state;
+    for (unsigned reopened = 0; reopened < 2; reopened++) {
+        /* The very id that the enqueue behind the restore would make. */
+        uint64_t next = machine_applied_index(k->machine) + 2;
+        struct id id = id_make(k->now, next, 0);
+        struct command_restore_item it = job_item(k, id, JOB_COMPLETED);
+        it.any_id = true;
+        assert_int_equal(restore(k, &it, 1)->affected, 1);
+        if (reopened != 0) {
+            kit_reopen(k);
+        }
+        struct id made = kit_enqueue(k, kit_name(k), "{}");
+        assert_int_equal(machine_applied_index(k->machine), next);
+        assert_true(id_eq(made, id_make(k->now, next, 1)));
+        kit_expect_state(k, id, JOB_COMPLETED);
+        kit_expect_state(k, made, JOB_PENDING);
+    }
+}
+
 static void line__is_the_order_of_the_pieces(void **state)
 {
     struct kit *k = *state;
@@ -267,6 +300,8 @@ TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(states__come_back_and_count_in_their_queue),
                    cmocka_unit_test(existing__jobs_are_left_as_they_are),
                    cmocka_unit_test(future__ids_are_passed_over),
+                   cmocka_unit_test(future__ids_are_kept_when_the_item_says_so),
+                   cmocka_unit_test(new__ids_pass_over_those_that_were_restored),
                    cmocka_unit_test(line__is_the_order_of_the_pieces),
                    cmocka_unit_test(tokens__go_on_above_those_that_came),
                    cmocka_unit_test(unique_key__is_held_as_long_as_before),

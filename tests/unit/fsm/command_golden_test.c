@@ -8,36 +8,55 @@
 #include "lib/samples.h"
 #include "lib/test.h"
 
+/* The sample as that version can say it. */
+static struct command sample_of(enum command_type type, uint8_t version)
+{
+    struct command c = samples_command(type);
+    c.version = version;
+    if (version == 1 && type == COMMAND_CLAIM) {
+        c.claim.ns = STR_EMPTY;
+    } else if (version == 1 && type == COMMAND_HEARTBEAT) {
+        c.heartbeat.ns = STR_EMPTY;
+    }
+    return c;
+}
+
+static void expect_decodes(enum command_type type, uint8_t version)
+{
+    struct command want = sample_of(type, version);
+    struct arena *a = arena_new(1 << 20);
+    struct command got;
+    struct err err;
+    struct buf present;
+    struct buf file;
+    char name[64];
+    buf_init(&present, 1 << 20);
+    command_encode(&want, &present);
+    (void)snprintf(name, sizeof name, "command-%s-%u.bin", command_word(type), version);
+    golden_read_present(name, &present, &file);
+    assert_int_equal(command_decode(buf_str(&file), a, &got, &err), ERR_OK);
+    samples_same_command(&got, &want);
+    assert_int_equal(got.version, version);
+    buf_deinit(&present);
+    buf_deinit(&file);
+    arena_free(a);
+}
+
 static void commands__decode(void **state)
 {
     (void)state;
     for (unsigned type = COMMAND_ENQUEUE; type <= COMMAND_TYPE_LAST; type++) {
-        if (!command_exists(type)) {
-            continue;
+        unsigned newest = command_exists(type) ? command_newest((enum command_type)type) : 0;
+        for (unsigned version = 1; version <= newest; version++) {
+            expect_decodes((enum command_type)type, (uint8_t)version);
         }
-        struct command want = samples_command((enum command_type)type);
-        struct arena *a = arena_new(1 << 20);
-        struct command got;
-        struct err err;
-        struct buf present;
-        struct buf file;
-        char name[64];
-        buf_init(&present, 1 << 20);
-        command_encode(&want, &present);
-        (void)snprintf(name, sizeof name, "command-%s-1.bin", command_word(want.type));
-        golden_read_present(name, &present, &file);
-        assert_int_equal(command_decode(buf_str(&file), a, &got, &err), ERR_OK);
-        samples_same_command(&got, &want);
-        buf_deinit(&present);
-        buf_deinit(&file);
-        arena_free(a);
     }
 }
 
-static void entry__decodes(void **state)
+/* Build the entry of these commands, and compare the file with it. */
+static void expect_entry(const char *name, uint8_t version, const enum command_type *types,
+                         uint32_t count)
 {
-    (void)state;
-    static const enum command_type types[] = {COMMAND_CLAIM, COMMAND_TICK, COMMAND_REPLAY};
     struct arena *a = arena_new(1 << 20);
     struct command_entry e;
     struct err err;
@@ -45,23 +64,28 @@ static void entry__decodes(void **state)
     struct buf file;
     buf_init(&present, 1 << 20);
     command_entry_begin(&present, (struct wall){.ns = 1700000002 * NS_PER_S + 3}, true);
-    for (size_t i = 0; i < COUNT_OF(types); i++) {
-        struct command c = samples_command(types[i]);
+    for (size_t i = 0; i < count; i++) {
+        struct command c = sample_of(types[i], 1);
         struct buf bytes;
         buf_init(&bytes, 1 << 16);
         command_encode(&c, &bytes);
         command_entry_add(&present, buf_str(&bytes));
         buf_deinit(&bytes);
     }
-    command_entry_end(&present, COUNT_OF(types));
-    golden_read_present("entry-1.bin", &present, &file);
+    command_entry_end(&present, count);
+    if (version == COMMAND_ENTRY_VERSION) {
+        golden_read_present(name, &present, &file);
+    } else {
+        golden_read(name, buf_str(&present), &file);
+    }
 
     assert_int_equal(command_entry_decode(buf_str(&file), &e, &err), ERR_OK);
+    assert_int_equal(e.version, version);
     assert_int_equal(e.now.ns, 1700000002 * NS_PER_S + 3);
     assert_true(e.events);
-    assert_int_equal(e.count, COUNT_OF(types));
-    for (size_t i = 0; i < COUNT_OF(types); i++) {
-        struct command want = samples_command(types[i]);
+    assert_int_equal(e.count, count);
+    for (size_t i = 0; i < count; i++) {
+        struct command want = sample_of(types[i], 1);
         struct command got;
         struct str bytes;
         assert_true(command_entry_next(&e, &bytes));
@@ -73,4 +97,13 @@ static void entry__decodes(void **state)
     arena_free(a);
 }
 
-TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entry__decodes));
+static void entries__decode(void **state)
+{
+    static const enum command_type first[] = {COMMAND_CLAIM, COMMAND_TICK, COMMAND_REPLAY};
+    static const enum command_type second[] = {COMMAND_TICK, COMMAND_REPLAY, COMMAND_PURGE};
+    (void)state;
+    expect_entry("entry-1.bin", 1, first, COUNT_OF(first));
+    expect_entry("entry-2.bin", 2, second, COUNT_OF(second));
+}
+
+TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode));

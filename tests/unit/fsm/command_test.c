@@ -140,7 +140,7 @@ static void command__keeps_every_action_and_status(void **state)
         c.queue.action = (enum command_queue_action)i;
         expect_round_trip(&c);
     }
-    for (unsigned agent = 0; agent <= COMMAND_AGENT_HOLD; agent++) {
+    for (unsigned agent = 0; agent <= COMMAND_AGENT_HOLD_ANY; agent++) {
         for (unsigned step = 0; step <= COMMAND_STEP_EXIT; step++) {
             struct command_ack_item item = {.id = samples_id(1),
                                             .has_result = true,
@@ -326,7 +326,8 @@ static void entry__that_is_not_whole_is_refused(void **state)
         size_t at;
         uint8_t value;
     } rows[] = {
-        {"a later version", AT_VERSION, 2},
+        {"a later version", AT_VERSION, COMMAND_ENTRY_VERSION + 1},
+        {"no version", AT_VERSION, 0},
         {"an unknown flag", AT_FLAGS, 2},
         {"not zero", AT_ZERO, 1},
         {"one command too many", AT_COUNT, 4},

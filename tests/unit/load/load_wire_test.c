@@ -13,8 +13,8 @@ struct kit {
     struct load_plan plan;
     struct load_run run;
     struct load_thread thread;
-    struct load_lane lane;
-    struct load_lane *lanes[1];
+    struct load_client client;
+    struct load_client *clients[1];
     struct load_conn conn;
 };
 
@@ -27,12 +27,12 @@ static struct kit *kit_new(const struct load_wire *wire)
     k->run.plan = &k->plan;
     k->thread.run = &k->run;
     k->thread.wire = wire;
-    load_lane__init(&k->lane, &k->thread, true, 0);
-    k->lanes[0] = &k->lane;
-    k->lane.conn = &k->conn;
+    load_client__init(&k->client, &k->thread, true, 0);
+    k->clients[0] = &k->client;
+    k->client.conn = &k->conn;
     k->conn.thread = &k->thread;
-    k->conn.lanes = k->lanes;
-    k->conn.lane_count = 1;
+    k->conn.clients = k->clients;
+    k->conn.client_count = 1;
     buf_init(&k->conn.in, 1 << 20);
     buf_init(&k->conn.out, 1 << 20);
     wire->open(&k->conn);
@@ -42,7 +42,7 @@ static struct kit *kit_new(const struct load_wire *wire)
 static void kit_free(struct kit *k)
 {
     k->thread.wire->close(&k->conn);
-    load_lane__deinit(&k->lane);
+    load_client__deinit(&k->client);
     buf_deinit(&k->conn.in);
     buf_deinit(&k->conn.out);
     free(k);
@@ -50,16 +50,16 @@ static void kit_free(struct kit *k)
 
 static void kit_ask(struct kit *k, const char *path, const char *body)
 {
-    (void)snprintf(k->lane.path, sizeof k->lane.path, "%s", path);
-    buf_clear(&k->lane.body);
-    buf_add_str(&k->lane.body, str_from_z(body));
-    buf_clear(&k->lane.answer);
-    k->lane.body_sent = 0;
-    k->lane.status = 0;
-    k->lane.server_ns = -1;
-    k->lane.state = LANE_SENT;
+    (void)snprintf(k->client.path, sizeof k->client.path, "%s", path);
+    buf_clear(&k->client.body);
+    buf_add_str(&k->client.body, str_from_z(body));
+    buf_clear(&k->client.answer);
+    k->client.body_sent = 0;
+    k->client.status = 0;
+    k->client.server_ns = -1;
+    k->client.state = CLIENT_SENT;
     k->conn.answered = NULL;
-    k->thread.wire->request(&k->conn, &k->lane);
+    k->thread.wire->request(&k->conn, &k->client);
 }
 
 static void http1__a_request_is_one_post(void **state)
@@ -84,10 +84,10 @@ static void http1__an_answer_may_come_in_any_pieces(void **state)
         assert_true(load_http1_wire.input(&k->conn, str_from(text, cut)));
         assert_null(k->conn.answered);
         assert_true(load_http1_wire.input(&k->conn, str_from(text + cut, sizeof text - 1 - cut)));
-        assert_ptr_equal(k->conn.answered, &k->lane);
-        assert_int_equal(k->lane.status, 201);
-        assert_int_equal(k->lane.server_ns, 1250000);
-        expect_str(buf_str(&k->lane.answer), STR("hello"));
+        assert_ptr_equal(k->conn.answered, &k->client);
+        assert_int_equal(k->client.status, 201);
+        assert_int_equal(k->client.server_ns, 1250000);
+        expect_str(buf_str(&k->client.answer), STR("hello"));
         kit_free(k);
     }
 }
@@ -210,10 +210,10 @@ static void http2__requests_follow_one_another_on_a_connection(void **state)
         buf_clear(&p.body);
         kit_ask(k, "/api/v1/enqueue", body);
         peer_exchange(&p, k);
-        assert_ptr_equal(k->conn.answered, &k->lane);
-        assert_int_equal(k->lane.status, 200);
-        assert_int_equal(k->lane.server_ns, 3000);
-        expect_str(buf_str(&k->lane.answer), str_from_z(body));
+        assert_ptr_equal(k->conn.answered, &k->client);
+        assert_int_equal(k->client.status, 200);
+        assert_int_equal(k->client.server_ns, 3000);
+        expect_str(buf_str(&k->client.answer), str_from_z(body));
     }
     nghttp2_session_del(p.session);
     buf_deinit(&p.body);

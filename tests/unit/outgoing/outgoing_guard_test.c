@@ -57,6 +57,19 @@ static void guard__refuses_what_is_no_receiver(void **state)
         {"100.100.100.200", false},
         {"100.100.100.201", true},
         {"192.0.0.192", false},
+        {"192.0.0.1", false},
+        {"192.0.1.1", true},
+        {"168.63.129.15", true},
+        {"168.63.129.16", false},
+        {"192.0.2.7", false},
+        {"198.51.100.7", false},
+        {"203.0.113.7", false},
+        {"192.88.99.1", false},
+        {"198.17.255.255", true},
+        {"198.18.0.1", false},
+        {"198.19.255.255", false},
+        {"198.20.0.0", true},
+        {"100.64.0.1", true}, /* shared by providers, and by overlay networks */
         {"223.255.255.255", true},
         {"224.0.0.1", false},
         {"239.255.255.255", false},
@@ -69,6 +82,24 @@ static void guard__refuses_what_is_no_receiver(void **state)
         {"ff02::1", false},
         {"fd00:ec2::254", false},
         {"fd00:ec2::255", true},
+        {"fd20:ce::254", false},
+        {"64:ff9b:1::1", false},
+        {"64:ff9b:1:ffff::a9fe:a9fe", false},
+        {"64:ff9b:2::1", true},
+        {"100::1", false},
+        {"100:0:0:1::1", false},
+        {"100:0:0:2::1", true},
+        {"2001::1", false}, /* Teredo */
+        {"2001:0:a9fe:a9fe::1", false},
+        {"2001:2::1", false},
+        {"2001:20::1", false},
+        {"2001:1ff:ffff::1", false},
+        {"2001:200::1", true},
+        {"2001:4860::8888", true},
+        {"2001:db8::1", false},
+        {"3fff::1", false},
+        {"3fff:1000::1", true},
+        {"5f00::1", false},
         /* the same by other ways */
         {"::ffff:169.254.169.254", false},
         {"::ffff:127.0.0.1", true},
@@ -78,6 +109,10 @@ static void guard__refuses_what_is_no_receiver(void **state)
         {"2002:a9fe:a9fe::1", false},
         {"2002:0808:0808::1", true},
         {"::ffff:0.0.0.0", false},
+        {"::ffff:168.63.129.16", false},
+        {"64:ff9b::a83f:8110", false},
+        {"::ffff:0:169.254.169.254", false},
+        {"::ffff:0:8.8.8.8", true},
     };
     struct outgoing_guard *g = guard("", "");
     (void)state;
@@ -121,6 +156,65 @@ static void guard__obeys_its_lists(void **state)
     }
 }
 
+struct socket_address {
+    struct sockaddr_storage at;
+};
+
+static struct socket_address with_port(const char *text, unsigned port)
+{
+    struct socket_address a = {0};
+    struct sockaddr_in *v4 = (struct sockaddr_in *)&a.at;
+    struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&a.at;
+    if (inet_pton(AF_INET, text, &v4->sin_addr) == 1) {
+        v4->sin_family = AF_INET;
+        v4->sin_port = htons((uint16_t)port);
+    } else {
+        assert_int_equal(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
+        v6->sin6_family = AF_INET6;
+        v6->sin6_port = htons((uint16_t)port);
+    }
+    return a;
+}
+
+static void guard__refuses_the_server_itself(void **state)
+{
+    static const struct {
+        const char *listener, *address;
+        unsigned port;
+        bool allowed;
+    } rows[] = {
+        {"127.0.0.1", "127.0.0.1", 8080, false},
+        {"127.0.0.1", "127.0.0.1", 8081, true},
+        {"127.0.0.1", "127.0.0.2", 8080, true},
+        {"127.0.0.1", "::1", 8080, true},
+        {"::1", "::1", 8080, false},
+        {"127.0.0.1", "::ffff:127.0.0.1", 8080, false},
+        {"127.0.0.1", "0.0.0.0", 8080, false},
+        {"0.0.0.0", "127.0.0.1", 8080, false},
+        {"0.0.0.0", "127.9.9.9", 8080, false},
+        {"0.0.0.0", "127.0.0.1", 80, true},
+        {"::", "127.0.0.1", 8080, false},
+        {"::", "64:ff9b::7f00:1", 8080, false},
+        {"::", "93.184.216.34", 8080, true},
+        {"::ffff:127.0.0.1", "127.0.0.1", 8080, false},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        /* What the lists allow makes no difference. */
+        struct outgoing_guard *g = guard("", "0.0.0.0/0 ::/0");
+        struct socket_address listener = with_port(rows[i].listener, 8080);
+        struct socket_address address = with_port(rows[i].address, rows[i].port);
+        ROW(rows[i].address);
+        assert_true(outgoing_guard_allows(g, (const struct sockaddr *)&address.at));
+        outgoing_guard_add_own(g, (const struct sockaddr *)&listener.at);
+        assert_int_equal(outgoing_guard_allows(g, (const struct sockaddr *)&address.at),
+                         rows[i].allowed);
+        assert_int_equal(outgoing_guard_is_own(g, (const struct sockaddr *)&address.at),
+                         !rows[i].allowed);
+        outgoing_guard_free(g);
+    }
+}
+
 static void guard__knows_internet_addresses_only(void **state)
 {
     struct outgoing_guard *g = guard("", "");
@@ -150,5 +244,6 @@ static void guard__names_what_is_no_network(void **state)
 
 TEST_GROUP(outgoing_guard, cmocka_unit_test(guard__refuses_what_is_no_receiver),
            cmocka_unit_test(guard__obeys_its_lists),
+           cmocka_unit_test(guard__refuses_the_server_itself),
            cmocka_unit_test(guard__knows_internet_addresses_only),
            cmocka_unit_test(guard__names_what_is_no_network));

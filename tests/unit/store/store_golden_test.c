@@ -32,6 +32,10 @@ static void documents__decode(void **state)
     struct job minimal = samples_job_minimal();
     expect_document("document-full-1.bin", &full);
     expect_document("document-minimal-1.bin", &minimal);
+    /* Since a worker's end of a claim is remembered. */
+    full.ended = JOB_ENDED_FAIL;
+    full.fail_ended_at.ns = 1700000000123456789;
+    expect_document("document-ended-1.bin", &full);
 }
 
 /* One test for each small thing: a file, how it is written and read, and its sample. */
@@ -63,6 +67,47 @@ GOLDEN(error, store_rows, "row-error-1.bin")
 GOLDEN(usage, store_rows, "row-usage-1.bin")
 GOLDEN(iteration, store_rows, "row-iteration-1.bin")
 #undef GOLDEN
+
+/* What a policy of the default namespace means depends on the version of its record. */
+static void policy__of_the_default_namespace_decodes(void **state)
+{
+    (void)state;
+    for (unsigned version = 1; version <= 2; version++) {
+        struct store_policy want = samples_policy();
+        struct store_policy got;
+        struct buf present;
+        struct buf file;
+        want.ns = STR_EMPTY;
+        want.all_namespaces = version == 1;
+        buf_init(&present, 1 << 16);
+        store_record_encode_policy(&want, &present);
+        golden_read_present(version == 1 ? "record-policy-all-1.bin" : "record-policy-2.bin",
+                            &present, &file);
+        assert_int_equal(file.ptr[0], version);
+        assert_true(store_record_decode_policy(buf_str(&file), &got));
+        samples_same_policy(&got, &want);
+        buf_deinit(&present);
+        buf_deinit(&file);
+    }
+}
+
+static void bulk_with_parts__decodes(void **state)
+{
+    (void)state;
+    struct store_bulk want = samples_bulk();
+    struct store_bulk got;
+    struct buf present;
+    struct buf file;
+    want.parts = 60;
+    buf_init(&present, 1 << 16);
+    store_record_encode_bulk(&want, &present);
+    golden_read_present("record-bulk-2.bin", &present, &file);
+    assert_true(store_record_decode_bulk(buf_str(&file), &got));
+    samples_same_bulk(&got, &want);
+    assert_int_equal(store_bulk_next_list(&got), 3);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
 
 struct walk {
     unsigned next;
@@ -142,7 +187,9 @@ static void machine_record__decodes(void **state)
 TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(queue__decodes),
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
-           cmocka_unit_test(bulk__decodes), cmocka_unit_test(webhook__decodes),
-           cmocka_unit_test(policy__decodes), cmocka_unit_test(error__decodes),
-           cmocka_unit_test(usage__decodes), cmocka_unit_test(iteration__decodes),
-           cmocka_unit_test(events__decode), STORE_TEST(machine_record__decodes));
+           cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
+           cmocka_unit_test(webhook__decodes), cmocka_unit_test(policy__decodes),
+           cmocka_unit_test(policy__of_the_default_namespace_decodes),
+           cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
+           cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),
+           STORE_TEST(machine_record__decodes));

@@ -182,8 +182,8 @@ static void damage__of_the_head_is_found(void **state)
         {"a later version", AT_VERSION, 2},
         {"a state that is none", AT_STATE, JOB_STATE_COUNT},
         {"a back-off that is none", AT_BACKOFF, JOB_BACKOFF_EXPONENTIAL + 1},
-        {"a flag that is none", AT_FLAGS, 8},
-        {"a member that is none", AT_MASK + 3, 0x20},
+        {"a flag that is none", AT_FLAGS, 32},
+        {"a member that is none", AT_MASK + 3, 0x40},
     };
     const struct job j = samples_job_minimal();
     for (size_t i = 0; i < COUNT_OF(rows); i++) {

@@ -194,6 +194,48 @@ static void catches_up_from_what_a_crash_left(void **state)
     view_kit_check(k);
 }
 
+static void run_count_all(struct view_kit *k, struct view_reader *r, void *data)
+{
+    struct view_filter all = {0};
+    (void)(view_search_count(r, &all, k->arena, data, &k->err) == ERR_OK);
+}
+
+/* The file has 500 of 1,200 jobs, and another connection keeps the writer from adding to it. */
+static void says_how_late_it_is_while_it_catches_up(void **state)
+{
+    struct view_kit *k = *state;
+    int64_t patience_ms = k->config.wait_ms;
+    sqlite3 *other = NULL;
+    struct err err;
+    uint64_t found = 0;
+    put_many(k, 500);
+    view_kit_check(k);
+    view_kit_keep_image(k);
+    put_many(k, 700);
+    view_kit_stop_view(k);
+    view_kit_use_image(k);
+    struct os_file_path path = view_kit_path(k);
+    assert_int_equal(view_db__open(path.z, VIEW_DB_WRITE, &other, &err), ERR_OK);
+    assert_int_equal(view_db__exec(other, "BEGIN IMMEDIATE", &err), ERR_OK);
+    k->config.wait_ms = 1;
+    view_kit_start_view(k);
+    assert_true(view_kit_status(k).lag >= 700);
+    do {
+        view_kit_ask(k, false, run_count_all, &found);
+    } while (k->err.code == ERR_UNHEALTHY); /* the file has not been looked at yet */
+    assert_int_equal(k->err.code, ERR_OK);
+    assert_int_equal(found, 500);
+    assert_true(k->lag >= 700);
+    assert_true(view_kit_status(k).lag >= 700);
+    assert_int_equal(view_db__exec(other, "ROLLBACK", &err), ERR_OK);
+    view_db__close(other);
+    view_kit_stop_view(k);
+    k->config.wait_ms = patience_ms;
+    view_kit_start_view(k);
+    view_kit_check(k);
+    assert_int_equal(view_kit_status(k).lag, 0);
+}
+
 static void is_made_anew_when_it_is_of_another_history(void **state)
 {
     struct view_kit *k = *state;
@@ -683,6 +725,7 @@ TEST_GROUP(view,
            WITH_KIT(continues_after_a_clean_stop), WITH_KIT(continues_with_the_engine_started_anew),
            WITH_KIT(finds_what_changed_while_it_was_closed),
            WITH_KIT(catches_up_from_what_a_crash_left),
+           WITH_KIT(says_how_late_it_is_while_it_catches_up),
            WITH_KIT(is_made_anew_when_it_is_of_another_history),
            WITH_KIT(is_made_anew_when_the_state_was_exchanged),
            WITH_KIT(a_file_of_no_use_is_made_anew_at_start),

@@ -3520,6 +3520,8 @@ export interface components {
             running: boolean;
         };
         Policy: {
+            /** @description Whether it holds jobs of every namespace. */
+            all_namespaces: boolean;
             /**
              * Format: date-time
              * @description When it was made.
@@ -3647,6 +3649,8 @@ export interface components {
             }[];
         };
         PostApprovalPoliciesRequest: {
+            /** @description Hold jobs of every namespace, not only of this one; for admins of the default one. */
+            all_namespaces?: boolean;
             /**
              * @description Whether it holds jobs.
              * @default true

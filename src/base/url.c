@@ -1,0 +1,112 @@
+#include "base/url.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+enum { V6_TEXT_MAX = 64, PORT_HTTP = 80, PORT_HTTPS = 443 };
+
+static bool read_scheme(struct str *rest, struct url *out)
+{
+    static const struct {
+        struct str prefix;
+        bool tls;
+    } schemes[] = {{{.ptr = "http://", .len = 7}, false}, {{.ptr = "https://", .len = 8}, true}};
+    for (size_t i = 0; i < COUNT_OF(schemes); i++) {
+        if (str_starts_with(*rest, schemes[i].prefix)) {
+            *rest = str_from_offset(*rest, schemes[i].prefix.len);
+            out->tls = schemes[i].tls;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Up to where the path, the query or the fragment begins. */
+static struct str authority_of(struct str rest)
+{
+    size_t len = 0;
+    while (len < rest.len && memchr("/?#", rest.ptr[len], 3) == NULL) {
+        len++;
+    }
+    return str_from(rest.ptr, len);
+}
+
+static bool read_v6(struct str *rest, struct url *out)
+{
+    char z[V6_TEXT_MAX];
+    struct in6_addr address;
+    const char *end = memchr(rest->ptr, ']', rest->len);
+    size_t len = end == NULL ? 0 : (size_t)(end - rest->ptr) - 1;
+    if (len == 0 || len >= sizeof z) {
+        return false;
+    }
+    memcpy(z, rest->ptr + 1, len);
+    z[len] = '\0';
+    if (inet_pton(AF_INET6, z, &address) != 1) {
+        return false;
+    }
+    out->v6 = true;
+    out->host = str_from(rest->ptr + 1, len);
+    *rest = str_from_offset(*rest, len + 2);
+    return true;
+}
+
+static bool is_in_name(char c)
+{
+    return c > ' ' && c != 127 && memchr("\"<>[]\\^`{|}@:", c, 13) == NULL;
+}
+
+static bool read_name(struct str *rest, struct url *out)
+{
+    size_t len = 0;
+    while (len < rest->len && (is_in_name(rest->ptr[len]) || (unsigned char)rest->ptr[len] > 127)) {
+        len++;
+    }
+    out->host = str_from(rest->ptr, len);
+    *rest = str_from_offset(*rest, len);
+    return len > 0 && out->host.ptr[0] != '.';
+}
+
+/* ":8080", or ":" alone, which is as good as nothing. */
+static bool read_port(struct str rest, struct url *out)
+{
+    int64_t port = out->tls ? PORT_HTTPS : PORT_HTTP;
+    if (rest.len > 0 && rest.ptr[0] != ':') {
+        return false;
+    }
+    if (rest.len > 1 &&
+        (rest.ptr[1] < '0' || rest.ptr[1] > '9' || !str_to_i64(str_from_offset(rest, 1), &port))) {
+        return false;
+    }
+    out->port = (uint16_t)port;
+    return port > 0 && port <= UINT16_MAX;
+}
+
+bool url_parse(struct str text, struct url *out, const char **out_why)
+{
+    struct str rest = text;
+    *out = (struct url){.tls = false};
+    if (!read_scheme(&rest, out)) {
+        *out_why = "must start with http:// or https://";
+        return false;
+    }
+    if (str_has_control(text) || memchr(text.ptr, ' ', text.len) != NULL) {
+        *out_why = "must not have blanks or control characters";
+        return false;
+    }
+    rest = authority_of(rest);
+    const char *at = rest.len == 0 ? NULL : memrchr(rest.ptr, '@', rest.len);
+    if (at != NULL) {
+        rest = str_from_offset(rest, (size_t)(at - rest.ptr) + 1);
+    }
+    bool named = rest.len > 0 && (rest.ptr[0] == '[' ? read_v6(&rest, out) : read_name(&rest, out));
+    if (!named) {
+        *out_why = "must name a host";
+        return false;
+    }
+    if (!read_port(rest, out)) {
+        *out_why = "must have nothing but a port from 1 to 65535 behind its host";
+        return false;
+    }
+    return true;
+}

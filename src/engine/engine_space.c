@@ -1,0 +1,382 @@
+/*
+ * Space: looks at the disk and at the log in memory, on a timer of the core's loop, and acts.
+ *
+ * A look is one system call and a few numbers of RocksDB's. What takes time, bringing deletions and
+ * what they delete together so that the disk has its space back, runs on the pool.
+ */
+#include "engine/engine_space.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "engine/engine_int.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+
+enum {
+    LOOK_MS = 1000,
+    LOOK_LOW_MS = 250,
+    TIDY_MS = 60 * 1000,
+    TIDY_LOW_MS = 5 * 1000,
+    SNAPSHOT_RETRY_MS = 10 * 1000,
+    PINNED_PART = 2,             /* a snapshot that is larger than the state by this factor… */
+    PINNED_BYTES_MIN = 64 << 20, /* …and so many bytes is taken anew */
+    LOG_SEGMENTS_LOW = 2, /* while space is low, a log longer than this is worth a snapshot */
+};
+
+/* --- the rules --- */
+
+static enum engine_space_use use_of_action(enum command_job_action action)
+{
+    return action == COMMAND_JOB_DELETE ? ENGINE_SPACE_FREES : ENGINE_SPACE_GOES_ON;
+}
+
+enum engine_space_use engine_space_use(const struct command *c)
+{
+    switch (c->type) {
+    case COMMAND_ENQUEUE:
+    case COMMAND_REPLAY:
+    case COMMAND_BATCH_OPEN:
+    case COMMAND_SCHEDULE_PUT:
+    case COMMAND_SCHEDULE_FIRE:
+    case COMMAND_WEBHOOK_PUT:
+    case COMMAND_RESTORE:
+    case COMMAND_POLICY_PUT:
+        return ENGINE_SPACE_ADDS;
+    case COMMAND_CLAIM:
+    case COMMAND_ACK:
+    case COMMAND_FAIL:
+    case COMMAND_HEARTBEAT:
+    case COMMAND_TICK:
+    case COMMAND_BATCH_SEAL:
+    case COMMAND_WEBHOOK_MARK:
+        return ENGINE_SPACE_GOES_ON;
+    case COMMAND_JOBS:
+        return use_of_action(c->jobs.action);
+    case COMMAND_BULK_PUT:
+        return use_of_action(c->bulk_put.action);
+    case COMMAND_QUEUE:
+        return c->queue.action == COMMAND_QUEUE_CLEAR || c->queue.action == COMMAND_QUEUE_DELETE
+                   ? ENGINE_SPACE_FREES
+                   : ENGINE_SPACE_GOES_ON;
+    case COMMAND_BULK_STEP: /* those that began while there was room are few */
+    case COMMAND_BULK_END:
+    case COMMAND_PURGE:
+    case COMMAND_SCHEDULE_DELETE:
+    case COMMAND_WEBHOOK_DELETE:
+    case COMMAND_POLICY_DELETE:
+        return ENGINE_SPACE_FREES;
+    default:
+        return ENGINE_SPACE_ADDS; /* one that is new here: the careful answer */
+    }
+}
+
+bool engine_space_allows(enum engine_space_level level, enum engine_space_use use)
+{
+    return (unsigned)level + (unsigned)use <= ENGINE_SPACE_ADDS;
+}
+
+uint64_t engine_space_low_mark(const struct engine_space_seen *s)
+{
+    return s->min_bytes + s->unwritten_bytes;
+}
+
+uint64_t engine_space_spend_mark(const struct engine_space_seen *s)
+{
+    return s->min_bytes / 2 + s->unwritten_bytes;
+}
+
+uint64_t engine_space_full_mark(const struct engine_space_seen *s)
+{
+    return s->min_bytes / 4 + s->unwritten_bytes;
+}
+
+uint64_t engine_space_reserve_bytes(uint64_t min_bytes)
+{
+    uint64_t bytes = min_bytes / 4;
+    return bytes < LIMIT_RESERVE_BYTES ? bytes : LIMIT_RESERVE_BYTES;
+}
+
+enum engine_space_level engine_space_judge(const struct engine_space_seen *s,
+                                           enum engine_space_level before)
+{
+    uint64_t low = engine_space_low_mark(s);
+    uint64_t full = engine_space_full_mark(s);
+    low += before >= ENGINE_SPACE_LOW ? s->min_bytes / 16 : 0;
+    full += before >= ENGINE_SPACE_FULL ? s->min_bytes / 16 : 0;
+    if (s->refused || s->free_bytes < full || s->log_bytes > s->log_bytes_max / 4 * 3) {
+        return ENGINE_SPACE_FULL;
+    }
+    if (s->free_bytes < low || s->log_bytes > s->log_bytes_max / 2) {
+        return ENGINE_SPACE_LOW;
+    }
+    return ENGINE_SPACE_FINE;
+}
+
+enum err_code engine_space_reason(const struct engine_space_status *s, struct err *err)
+{
+    const struct engine_space_seen *seen = &s->seen;
+    static const char *const refused[] = {
+        [ENGINE_SPACE_LOW] = "new jobs are refused",
+        [ENGINE_SPACE_FULL] = "only deletions are accepted",
+    };
+    if (s->level == ENGINE_SPACE_FINE) {
+        return ERR_OK;
+    }
+    if (seen->free_bytes < engine_space_low_mark(seen) + seen->min_bytes / 16 || seen->refused) {
+        return err_set(
+            err, ERR_NO_SPACE,
+            "the disk is nearly full, %s: %" PRIu64 " MiB are free, %" PRIu64 " MiB are needed",
+            refused[s->level], seen->free_bytes >> 20, (engine_space_low_mark(seen) >> 20) + 1);
+    }
+    return err_set(err, ERR_NO_SPACE,
+                   "the log cannot be shortened because snapshots fail, %s: it takes %" PRIu64
+                   " MiB of memory",
+                   refused[s->level], seen->log_bytes >> 20);
+}
+
+/* --- the reserve --- */
+
+static void give_up_reserve(struct engine *e)
+{
+    os_file_discard(e->space.reserve_path.z);
+    log_warn("disk reserve given up", LOG_U64("bytes", e->space.status.reserve_bytes));
+    e->space.status.reserve_bytes = 0;
+}
+
+static void make_reserve(struct engine *e)
+{
+    struct engine_space *s = &e->space;
+    struct err err;
+    uint64_t bytes = engine_space_reserve_bytes(s->status.seen.min_bytes);
+    if (bytes == 0 || s->no_reserve) {
+        return;
+    }
+    if (os_file_reserve(s->reserve_path.z, bytes, &err) != ERR_OK) {
+        log_warn("disk reserve not made", LOG_Z("error", err.msg));
+        os_file_discard(s->reserve_path.z);
+        s->no_reserve = err.code != ERR_NO_SPACE; /* the file system cannot */
+        return;
+    }
+    s->status.reserve_bytes = bytes;
+}
+
+static void keep_reserve(struct engine *e)
+{
+    const struct engine_space_seen *seen = &e->space.status.seen;
+    uint64_t wanted = engine_space_reserve_bytes(seen->min_bytes);
+    if (e->space.status.reserve_bytes > 0) {
+        if (seen->free_bytes < engine_space_spend_mark(seen)) {
+            give_up_reserve(e);
+        }
+    } else if (e->space.status.level == ENGINE_SPACE_FINE &&
+               seen->free_bytes >= engine_space_low_mark(seen) + seen->min_bytes / 8 + wanted) {
+        make_reserve(e);
+    }
+}
+
+/* --- giving space back --- */
+
+static void tidy_work_cb(uv_work_t *work)
+{
+    struct engine *e = work->data;
+    struct engine_space *s = &e->space;
+    struct err err;
+    (void)pthread_mutex_lock(&s->state_lock);
+    if (kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent, &s->tidied, &err) != ERR_OK) {
+        log_warn("space not given back", LOG_Z("error", err.msg));
+    }
+    (void)pthread_mutex_unlock(&s->state_lock);
+}
+
+static void want_snapshot(struct engine *e, int64_t now_ms)
+{
+    if (now_ms >= e->space.snapshot_after_ms) {
+        e->space.snapshot_after_ms = now_ms + SNAPSHOT_RETRY_MS;
+        node_snapshot_now(e->node);
+    }
+}
+
+/* Snapshots keep files that the state has given up, and the log goes with the next one. */
+static void consider_snapshot(struct engine *e, int64_t now_ms)
+{
+    struct node_status node;
+    struct kv_stats kv;
+    node_status(e->node, &node);
+    kv_stats(machine_store(e->machine)->kv, &kv);
+    bool low = e->space.status.level != ENGINE_SPACE_FINE;
+    bool pins = node.snapshot_bytes > PINNED_PART * kv.sst_bytes + PINNED_BYTES_MIN ||
+                (low && node.snapshot_bytes > kv.sst_bytes + e->config.node.segment_bytes);
+    bool long_log = low && node.log_bytes > LOG_SEGMENTS_LOW * e->config.node.segment_bytes;
+    if (pins || long_log || node.log_bytes_memory > node.log_memory_max / 2) {
+        want_snapshot(e, now_ms);
+    }
+}
+
+static void tidy_after_cb(uv_work_t *work, int status)
+{
+    struct engine *e = work->data;
+    CHECK(status == 0);
+    e->space.tidying = false;
+    if (e->node != NULL && !e->stopping) {
+        consider_snapshot(e, os_clock_mono().ns / NS_PER_MS);
+    }
+}
+
+static void tidy(struct engine *e)
+{
+    struct engine_space *s = &e->space;
+    int64_t now_ms = os_clock_mono().ns / NS_PER_MS;
+    bool low = s->status.level != ENGINE_SPACE_FINE;
+    if (s->tidying || now_ms < s->tidied_ms + (low ? TIDY_LOW_MS : TIDY_MS)) {
+        return;
+    }
+    s->tidied_ms = now_ms;
+    s->tidying = true;
+    s->tidy_urgent = low;
+    s->work.data = e;
+    CHECK(uv_queue_work(&e->loop, &s->work, tidy_work_cb, tidy_after_cb) == 0);
+}
+
+/* --- looking --- */
+
+static void say(const struct engine *e, enum engine_space_level level)
+{
+    static const char *const events[] = {
+        [ENGINE_SPACE_FINE] = "disk_space_back",
+        [ENGINE_SPACE_LOW] = "disk_space_low",
+        [ENGINE_SPACE_FULL] = "disk_full",
+    };
+    const struct engine_space_seen *seen = &e->space.status.seen;
+    struct err err = {.msg = "everything is accepted again"};
+    (void)engine_space_reason(&e->space.status, &err);
+    log_warn(events[level], LOG_Z("meaning", err.msg), LOG_U64("free_bytes", seen->free_bytes),
+             LOG_U64("needed_bytes", engine_space_low_mark(seen)),
+             LOG_U64("log_memory_bytes", seen->log_bytes));
+}
+
+static void tell(const struct engine *e)
+{
+    if (e->space.told != NULL) {
+        e->space.told(e->space.told_data, e->space.status.level != ENGINE_SPACE_FINE);
+    }
+}
+
+static void see(struct engine *e, struct engine_space_seen *out)
+{
+    struct node_status node;
+    struct kv_stats kv;
+    struct err err;
+    out->min_bytes = e->config.free_bytes_min;
+    kv_stats(machine_store(e->machine)->kv, &kv);
+    out->unwritten_bytes = kv.memtable_bytes;
+    if (os_file_free_bytes(e->config.data_dir, &out->free_bytes, &err) != ERR_OK) {
+        out->free_bytes = UINT64_MAX / 2; /* no reason to refuse anything */
+    }
+    node_need_space(e->node, engine_space_full_mark(out));
+    node_status(e->node, &node);
+    out->refused = node.full;
+    out->log_bytes = node.log_bytes_memory;
+    out->log_bytes_max = node.log_memory_max;
+}
+
+void engine_space__look(struct engine *e)
+{
+    struct engine_space *s = &e->space;
+    if (e->node == NULL || e->node_closing) {
+        return;
+    }
+    enum engine_space_level before = s->status.level;
+    see(e, &s->status.seen);
+    s->status.level = engine_space_judge(&s->status.seen, before);
+    keep_reserve(e);
+    if (s->status.level != before) {
+        say(e, s->status.level);
+        tell(e);
+        s->tidied_ms = 0; /* at once */
+        engine_pipe__refuse_unfit(e);
+        engine_clockwork__look(e); /* what was held up */
+        engine_pipe__pump(e);
+    }
+    tidy(e);
+    if (s->status.seen.log_bytes > s->status.seen.log_bytes_max / 2) {
+        want_snapshot(e, os_clock_mono().ns / NS_PER_MS);
+    }
+}
+
+static void timer_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    engine_space__look(e);
+    bool fine = e->space.status.level == ENGINE_SPACE_FINE;
+    CHECK(uv_timer_start(timer, timer_cb, fine ? LOOK_MS : LOOK_LOW_MS, 0) == 0);
+}
+
+bool engine_space__allows(const struct engine *e, enum engine_space_use use)
+{
+    return engine_space_allows(e->space.status.level, use);
+}
+
+/* --- life --- */
+
+void engine_space__before_open(struct engine *e)
+{
+    struct engine_space *s = &e->space;
+    struct os_file_info info;
+    struct err err;
+    s->reserve_path = os_file_join(e->config.data_dir, "reserve");
+    if (os_file_stat(s->reserve_path.z, &info, &err) != ERR_OK) {
+        return;
+    }
+    struct engine_space_seen seen = {.min_bytes = e->config.free_bytes_min};
+    s->status.reserve_bytes = info.size;
+    bool known = os_file_free_bytes(e->config.data_dir, &seen.free_bytes, &err) == ERR_OK;
+    if (info.size != engine_space_reserve_bytes(seen.min_bytes) ||
+        (known && seen.free_bytes < engine_space_spend_mark(&seen))) {
+        give_up_reserve(e);
+    }
+}
+
+void engine_space__open(struct engine *e)
+{
+    CHECK(pthread_mutex_init(&e->space.state_lock, NULL) == 0);
+    CHECK(uv_timer_init(&e->loop, &e->space.timer) == 0);
+    e->space.timer.data = e;
+}
+
+void engine_space__start(struct engine *e)
+{
+    e->space.tidied_ms = os_clock_mono().ns / NS_PER_MS; /* a start has other things to do */
+    timer_cb(&e->space.timer);
+}
+
+void engine_space__close(struct engine *e)
+{
+    uv_close((uv_handle_t *)&e->space.timer, NULL);
+}
+
+void engine_space__free(struct engine *e)
+{
+    (void)pthread_mutex_destroy(&e->space.state_lock);
+}
+
+struct tell_visit {
+    struct engine *engine;
+    void (*told)(void *data, bool low);
+    void *data;
+};
+
+static void run_tell(void *data)
+{
+    const struct tell_visit *v = data;
+    v->engine->space.told = v->told;
+    v->engine->space.told_data = v->data;
+    tell(v->engine);
+}
+
+void engine_on_space(struct engine *e, void (*told)(void *data, bool low), void *data)
+{
+    engine__visit(e, run_tell, &(struct tell_visit){.engine = e, .told = told, .data = data});
+}

@@ -1,0 +1,73 @@
+/*
+ * Engine_space: what is accepted while the disk, or the memory for the log, runs out.
+ *
+ * Three levels. While there is room, everything. When it is low, nothing that adds jobs or records;
+ * what goes on with existing jobs (claims, acks, heartbeats) and what removes them is accepted.
+ * When the disk is full, only what removes. Below half of the minimum a reserve file is given up,
+ * which makes room for the latter two; it is made again when there is room.
+ *
+ * What is in RocksDB's memory has to be written to the disk yet, so it counts as taken.
+ *
+ * This header is the pure part: numbers in, a level out. engine_space.c looks and acts, on the core
+ * thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "fsm/command.h"
+
+enum engine_space_level {
+    ENGINE_SPACE_FINE,
+    ENGINE_SPACE_LOW,  /* no new jobs */
+    ENGINE_SPACE_FULL, /* only what removes */
+};
+
+/* What an operation does to the space, in the order in which they are refused last. */
+enum engine_space_use {
+    ENGINE_SPACE_FREES,   /* deletes, clears, purges */
+    ENGINE_SPACE_GOES_ON, /* with what there is */
+    ENGINE_SPACE_ADDS,
+};
+
+enum engine_space_use engine_space_use(const struct command *c);
+
+/* Is it accepted at this level? */
+bool engine_space_allows(enum engine_space_level level, enum engine_space_use use);
+
+/* What was seen. */
+struct engine_space_seen {
+    uint64_t free_bytes;      /* on the disk */
+    uint64_t min_bytes;       /* the setting */
+    uint64_t unwritten_bytes; /* in RocksDB's memory */
+    bool refused;             /* the disk has refused a write of the log */
+    uint64_t log_bytes;       /* of the log in memory */
+    uint64_t log_bytes_max;   /* at which everything is refused */
+};
+
+/* Bytes that must be free: to accept everything, to accept what goes on, and to keep the reserve.
+ */
+uint64_t engine_space_low_mark(const struct engine_space_seen *s);
+uint64_t engine_space_full_mark(const struct engine_space_seen *s);
+uint64_t engine_space_spend_mark(const struct engine_space_seen *s);
+
+/* How large the reserve is. */
+uint64_t engine_space_reserve_bytes(uint64_t min_bytes);
+
+/* The level now. A better one than before needs a little more, so that it does not go to and fro.
+ */
+enum engine_space_level engine_space_judge(const struct engine_space_seen *s,
+                                           enum engine_space_level before);
+
+/* For status: the level, and what it follows from. */
+struct engine_space_status {
+    enum engine_space_level level;
+    struct engine_space_seen seen;
+    uint64_t reserve_bytes; /* of the reserve file; 0 while there is none */
+};
+
+/* Why operations are refused; ERR_OK when none are. */
+enum err_code engine_space_reason(const struct engine_space_status *s, struct err *err);

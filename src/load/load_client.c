@@ -1,0 +1,466 @@
+/*
+ * What a producer and a stream of a worker do, whatever the protocol.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/digits.h"
+#include "load/load_int.h"
+
+enum {
+    TIME_DIGITS = 16, /* nanoseconds in hexadecimal, in the payload */
+    PAUSE_MS_MAX = 64,
+    ERROR_PAUSE_MS = 2,
+    POLL_MS = 1,      /* of a client that may not begin yet */
+    START_SHARE = 10, /* workers begin when one in so many jobs is there */
+    LEASE_S_MIN = 10,
+    FETCH_WAIT_S = 1, /* how long the server may hold a fetch when there is nothing */
+};
+
+static const char zeros[] = "0000000000000000";
+_Static_assert(sizeof zeros - 1 == TIME_DIGITS, "as many zeros as digits");
+
+/* Texts */
+
+void load_queue_name(const struct load_plan *plan, unsigned worker, char out[LOAD_TEXT_BYTES])
+{
+    if (plan->worker_queues && plan->workers > 1) {
+        (void)snprintf(out, LOAD_TEXT_BYTES, "%s.w%u", plan->queue, worker);
+    } else {
+        (void)snprintf(out, LOAD_TEXT_BYTES, "%s", plan->queue);
+    }
+}
+
+static void make_job(const struct load_plan *plan, const char *queue, struct load_text *text)
+{
+    static const char tail[] = "\"}";
+    struct buf b;
+    buf_init(&b, SIZE_MAX / 2);
+    buf_printf(&b, "{\"queue\":\"%s\",\"payload\":", queue);
+    size_t payload_at = b.len;
+    buf_printf(&b, "{\"t\":\"");
+    text->time_at = b.len;
+    buf_printf(&b, "%s\",\"fill\":\"", zeros);
+    while (b.len - payload_at + sizeof tail - 1 < plan->payload_bytes) {
+        buf_add_char(&b, 'x');
+    }
+    buf_printf(&b, "%s}", tail);
+    CHECK(!b.overflow);
+    text->job_len = b.len;
+    text->job = buf_take(&b);
+}
+
+/* Jobs whose fetch was answered to nobody, because a connection broke, come back soon: before the
+ * run would count as stalled. Long enough for the work on all the jobs of a fetch. */
+static int64_t lease_s(const struct load_plan *plan)
+{
+    int64_t s = LEASE_S_MIN + 2 * plan->work_ns * plan->fetch_batch / NS_PER_S;
+    return s > LIMIT_LEASE_S_MAX ? LIMIT_LEASE_S_MAX : s;
+}
+
+static void make_fetch(const struct load_plan *plan, const char *queue, unsigned worker,
+                       struct load_text *text)
+{
+    struct buf b;
+    buf_init(&b, SIZE_MAX / 2);
+    buf_printf(&b,
+               "{\"queues\":[\"%s\"],\"worker_id\":\"bench-w%u\",\"hostname\":\"bench\","
+               "\"timeout\":%d,\"lease_duration\":%lld",
+               queue, worker, FETCH_WAIT_S, (long long)lease_s(plan));
+    if (plan->fetch_batch > 1) {
+        buf_printf(&b, ",\"count\":%u", plan->fetch_batch);
+    }
+    buf_add_char(&b, '}');
+    CHECK(!b.overflow);
+    text->fetch_len = b.len;
+    text->fetch = buf_take(&b);
+}
+
+void load_client__texts_init(struct load_run *run)
+{
+    const struct load_plan *plan = run->plan;
+    run->texts = calloc(plan->workers, sizeof *run->texts);
+    CHECK(run->texts != NULL);
+    for (unsigned i = 0; i < plan->workers; i++) {
+        char queue[LOAD_TEXT_BYTES];
+        load_queue_name(plan, i, queue);
+        make_job(plan, queue, &run->texts[i]);
+        make_fetch(plan, queue, i, &run->texts[i]);
+    }
+}
+
+void load_client__texts_deinit(struct load_run *run)
+{
+    for (unsigned i = 0; i < run->plan->workers; i++) {
+        free(run->texts[i].job);
+        free(run->texts[i].fetch);
+    }
+    free(run->texts);
+}
+
+void load_client__init(struct load_client *client, struct load_thread *t, bool is_producer,
+                       unsigned worker)
+{
+    *client = (struct load_client){.thread = t, .is_producer = is_producer, .worker = worker};
+    buf_init(&client->body, SIZE_MAX / 2);
+    buf_init(&client->answer, LOAD_ANSWER_BYTES);
+    if (!is_producer) {
+        client->held = calloc(t->run->plan->fetch_batch, sizeof *client->held);
+        CHECK(client->held != NULL);
+    }
+}
+
+void load_client__deinit(struct load_client *client)
+{
+    buf_deinit(&client->body);
+    buf_deinit(&client->answer);
+    free(client->held);
+}
+
+/* What a client does next */
+
+static void wait_until(struct load_client *client, int64_t wake_ns)
+{
+    client->state = CLIENT_WAITING;
+    client->wake_ns = wake_ns;
+    client->thread->waiting++;
+}
+
+static void send_request(struct load_client *client)
+{
+    client->state = CLIENT_SENT;
+    client->status = 0;
+    client->server_ns = -1;
+    client->body_sent = 0;
+    buf_clear(&client->answer);
+    client->thread->wire->request(client->conn, client);
+}
+
+static void set_path(struct load_client *client, const char *path)
+{
+    (void)snprintf(client->path, sizeof client->path, "/api/v1%s", path);
+}
+
+/* How many jobs the producer puts in now; 0: there are no more. */
+static uint64_t take_jobs(struct load_run *run, int64_t now_ns)
+{
+    const struct load_plan *plan = run->plan;
+    if (plan->duration_ns > 0) {
+        return now_ns - run->start_ns < plan->duration_ns ? plan->enqueue_batch : 0;
+    }
+    uint64_t from = atomic_fetch_add(&run->taken, plan->enqueue_batch);
+    uint64_t left = from < plan->jobs ? plan->jobs - from : 0;
+    return left < plan->enqueue_batch ? left : plan->enqueue_batch;
+}
+
+static void add_job(struct buf *b, const struct load_text *text, const char *time)
+{
+    char *room = buf_reserve(b, text->job_len);
+    CHECK(room != NULL);
+    memcpy(room, text->job, text->job_len);
+    memcpy(room + text->time_at, time, TIME_DIGITS);
+    b->len += text->job_len;
+}
+
+static void make_enqueue(struct load_client *client, int64_t now_ns)
+{
+    const struct load_run *run = client->thread->run;
+    const struct load_text *text = &run->texts[client->worker % run->plan->workers];
+    char hex[DIGITS_MAX];
+    char time[TIME_DIGITS];
+    size_t len = (size_t)(digits_put_hex(hex, (uint64_t)now_ns) - hex);
+    CHECK(len <= TIME_DIGITS);
+    memcpy(time, zeros, TIME_DIGITS);
+    memcpy(time + TIME_DIGITS - len, hex, len);
+    buf_clear(&client->body);
+    if (run->plan->enqueue_batch == 1) {
+        set_path(client, "/enqueue");
+        add_job(&client->body, text, time);
+        return;
+    }
+    set_path(client, "/enqueue/batch");
+    buf_add_str(&client->body, STR("{\"jobs\":["));
+    for (uint64_t i = 0; i < client->jobs; i++) {
+        buf_add_str(&client->body, i == 0 ? STR_EMPTY : STR(","));
+        add_job(&client->body, text, time);
+    }
+    buf_add_str(&client->body, STR("]}"));
+}
+
+static void step_producer(struct load_client *client, int64_t now_ns)
+{
+    struct load_run *run = client->thread->run;
+    const struct load_plan *plan = run->plan;
+    /* In this order: what is settled was enqueued before. */
+    uint64_t settled = atomic_load(&run->acked) + atomic_load(&run->dropped);
+    if (plan->duration_ns > 0 && now_ns - run->start_ns < plan->duration_ns &&
+        atomic_load(&run->enqueued) - settled >= plan->jobs) {
+        wait_until(client, now_ns + POLL_MS * NS_PER_MS);
+        return;
+    }
+    client->jobs = take_jobs(run, now_ns);
+    if (client->jobs == 0) {
+        client->state = CLIENT_DONE;
+        client->thread->clients_left--;
+        (void)atomic_fetch_sub(&run->producers_left, 1);
+        load__check_over(run);
+        return;
+    }
+    client->began_ns = now_ns;
+    make_enqueue(client, now_ns);
+    /* The next one is for the next worker's queue. */
+    client->worker++;
+    send_request(client);
+}
+
+static void make_ack(struct load_client *client)
+{
+    unsigned batch = client->thread->run->plan->ack_batch;
+    size_t left = client->held_count - client->next;
+    const struct load_job *jobs = &client->held[client->next];
+    client->in_ack = left < batch ? left : batch;
+    client->confirmed = 0;
+    client->misses = 0;
+    buf_clear(&client->body);
+    if (batch == 1) {
+        (void)snprintf(client->path, sizeof client->path, "/api/v1/ack/%.*s", (int)jobs->id_len,
+                       jobs->id);
+        buf_add_str(&client->body, STR("{}"));
+        return;
+    }
+    set_path(client, "/ack/batch");
+    buf_add_str(&client->body, STR("{\"acks\":["));
+    for (size_t i = 0; i < client->in_ack; i++) {
+        buf_add_str(&client->body, i == 0 ? STR("{\"job_id\":\"") : STR(",{\"job_id\":\""));
+        buf_add(&client->body, jobs[i].id, jobs[i].id_len);
+        buf_add_str(&client->body, STR("\"}"));
+    }
+    buf_add_str(&client->body, STR("]}"));
+}
+
+static void step_worker(struct load_client *client, int64_t now_ns)
+{
+    struct load_run *run = client->thread->run;
+    if (client->next < client->held_count) {
+        make_ack(client);
+        send_request(client);
+        return;
+    }
+    if (run->phase == LOAD_COMBINED && run->plan->duration_ns == 0 &&
+        atomic_load(&run->enqueued) * START_SHARE < run->plan->jobs) {
+        wait_until(client, now_ns + POLL_MS * NS_PER_MS);
+        return;
+    }
+    const struct load_text *text = &run->texts[client->worker];
+    set_path(client, run->plan->fetch_batch > 1 ? "/fetch/batch" : "/fetch");
+    buf_clear(&client->body);
+    buf_add(&client->body, text->fetch, text->fetch_len);
+    client->held_count = 0;
+    client->next = 0;
+    client->began_ns = now_ns;
+    send_request(client);
+}
+
+void load_client__step(struct load_client *client, int64_t now_ns)
+{
+    CHECK(client->state == CLIENT_READY);
+    if (client->again) {
+        client->again = false;
+        send_request(client);
+    } else if (client->is_producer) {
+        step_producer(client, now_ns);
+    } else {
+        step_worker(client, now_ns);
+    }
+}
+
+/* What an answer means */
+
+/* Behind the next `"key":` of the text, blanks left out; NULL when there is none. */
+static const char *behind_key(const char *at, const char *end, struct str key)
+{
+    at = at == end ? NULL : memmem(at, (size_t)(end - at), key.ptr, key.len);
+    if (at == NULL) {
+        return NULL;
+    }
+    for (at += key.len; at < end && (*at == ':' || *at == ' '); at++) {
+    }
+    return at;
+}
+
+/* The time in a payload that is ours; otherwise as given. */
+static int64_t enqueued_at(const char *at, const char *end, int64_t otherwise)
+{
+    uint64_t v = 0;
+    at = behind_key(at, end, STR("\"t\""));
+    if (at == NULL || end - at < TIME_DIGITS + 1) {
+        return otherwise;
+    }
+    for (int i = 1; i <= TIME_DIGITS; i++) {
+        char c = at[i];
+        v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+    }
+    return (int64_t)v;
+}
+
+/* What may stand in a path as it is. */
+static bool is_id(struct str s)
+{
+    for (size_t i = 0; i < s.len; i++) {
+        char c = s.ptr[i];
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              c == '_' || c == '-')) {
+            return false;
+        }
+    }
+    return s.len > 0 && s.len <= LOAD_ID_BYTES;
+}
+
+/* The jobs of an answer: their ids and times, found by their names and nothing else. False when an
+ * id is none. */
+static bool take_held(struct load_client *client)
+{
+    unsigned most = client->thread->run->plan->fetch_batch;
+    const char *at = client->answer.ptr;
+    const char *end = at + client->answer.len;
+    while (client->held_count < most && (at = behind_key(at, end, STR("\"job_id\""))) != NULL) {
+        const char *quote = end - at < 2 ? NULL : memchr(at + 1, '"', (size_t)(end - at) - 1);
+        if (quote == NULL || *at != '"' || !is_id(str_from(at + 1, (size_t)(quote - at) - 1))) {
+            return false;
+        }
+        struct load_job *job = &client->held[client->held_count++];
+        job->id_len = (size_t)(quote - at) - 1;
+        memcpy(job->id, at + 1, job->id_len);
+        job->enqueued_ns = enqueued_at(quote, end, client->began_ns);
+        at = quote;
+    }
+    return true;
+}
+
+static void fetched(struct load_client *client, int64_t now_ns)
+{
+    struct load_run *run = client->thread->run;
+    if (client->answer.len > 0 && !take_held(client)) {
+        load__refuse(client->thread, STR("an answer to a fetch has no ids that bench understands"));
+        return;
+    }
+    if (run->plan->work_ns > 0 && client->held_count > 0) {
+        wait_until(client, now_ns + run->plan->work_ns * (int64_t)client->held_count);
+    }
+}
+
+/* The ack is settled: some are done, the others are no longer counted on. */
+static void settle(struct load_client *client, int64_t now_ns)
+{
+    struct load_thread *t = client->thread;
+    struct load_run *run = t->run;
+    for (size_t i = 0; i < client->confirmed; i++) {
+        const struct load_job *job = &client->held[client->next + i];
+        int64_t from = run->phase == LOAD_COMBINED ? job->enqueued_ns : client->began_ns;
+        load_histogram_add(&t->latency, now_ns - from, 1);
+    }
+    load_windows_add(&t->windows, now_ns - run->start_ns, client->confirmed);
+    (void)atomic_fetch_add(&run->dropped, client->in_ack - client->confirmed);
+    (void)atomic_fetch_add(&run->acked, client->confirmed);
+    client->next += client->in_ack;
+    load__check_over(run);
+}
+
+static void acked(struct load_client *client, int64_t now_ns)
+{
+    size_t count = 0;
+    if (client->thread->run->plan->ack_batch == 1) {
+        count = client->status == 200 ? 1 : 0;
+    } else if (client->answer.len > 0) {
+        const char *end = client->answer.ptr + client->answer.len;
+        const char *at = behind_key(client->answer.ptr, end, STR("\"acked\""));
+        while (at != NULL && at < end && *at >= '0' && *at <= '9' && count <= LOAD_BATCH_MAX) {
+            count = count * 10 + (size_t)(*at++ - '0');
+        }
+    }
+    client->confirmed += count;
+    client->confirmed = client->confirmed > client->in_ack ? client->in_ack : client->confirmed;
+    if (client->confirmed < client->in_ack && ++client->misses < LOAD_MISSES_MAX) {
+        client->again = true;
+        return;
+    }
+    settle(client, now_ns);
+}
+
+static void enqueued(struct load_client *client, int64_t now_ns)
+{
+    struct load_thread *t = client->thread;
+    if (t->run->phase == LOAD_ENQUEUE) {
+        load_histogram_add(&t->latency, now_ns - client->began_ns, client->jobs);
+        load_windows_add(&t->windows, now_ns - t->run->start_ns, client->jobs);
+    }
+    if (client->server_ns >= 0) {
+        load_histogram_add(&t->server, client->server_ns, client->jobs);
+    }
+    (void)atomic_fetch_add(&t->run->enqueued, client->jobs);
+}
+
+static void pause_client(struct load_client *client, int64_t now_ns)
+{
+    client->pause_ms = client->pause_ms == 0 ? 1 : client->pause_ms * 2;
+    client->pause_ms = client->pause_ms > PAUSE_MS_MAX ? PAUSE_MS_MAX : client->pause_ms;
+    client->again = true;
+    wait_until(client, now_ns + client->pause_ms * NS_PER_MS);
+}
+
+/* True when the answer was no success, and what follows is arranged. */
+static bool refused(struct load_client *client, int64_t now_ns)
+{
+    struct load_thread *t = client->thread;
+    bool is_ack = !client->is_producer && client->next < client->held_count;
+    if (client->status == 429 || client->status == 503) {
+        t->overloaded++;
+        t->rate_limited +=
+            memmem(client->answer.ptr, client->answer.len, "RATE_LIMITED", 12) != NULL ? 1 : 0;
+        pause_client(client, now_ns);
+        return true;
+    }
+    if (client->status == 0 || client->status >= 500) {
+        char text[64];
+        (void)snprintf(text, sizeof text, "the server answered with status %d", client->status);
+        load__remark(t, client->status == 0 ? "a connection was lost" : text);
+        client->again = true;
+        wait_until(client, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
+        return true;
+    }
+    /* A single ack of a job that is not active is a miss, not a mistake of the run. */
+    if (client->status >= 300 && !(is_ack && (client->status == 400 || client->status == 404))) {
+        load__refuse(t, buf_str(&client->answer));
+        return true;
+    }
+    return false;
+}
+
+void load_client__unreachable(struct load_client *client, int64_t now_ns, const char *reason)
+{
+    load__remark(client->thread, reason);
+    wait_until(client, now_ns + ERROR_PAUSE_MS * NS_PER_MS);
+}
+
+void load_client__answered(struct load_client *client, int64_t now_ns)
+{
+    client->state = CLIENT_READY;
+    if (client->answer.overflow) {
+        load__refuse(client->thread, STR("an answer is too long"));
+        return;
+    }
+    if (refused(client, now_ns)) {
+        return;
+    }
+    client->pause_ms = 0;
+    if (client->is_producer) {
+        enqueued(client, now_ns);
+    } else if (client->next < client->held_count) {
+        acked(client, now_ns);
+    } else {
+        fetched(client, now_ns);
+    }
+}

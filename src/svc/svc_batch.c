@@ -1,0 +1,46 @@
+#include "svc/svc_batch.h"
+
+#include "base/limits.h"
+#include "svc/svc_names.h"
+
+enum err_code svc_batch_open(const struct svc_caller *who, const struct svc_batch *batch,
+                             struct command *out, struct err *err)
+{
+    *out = (struct command){.type = COMMAND_BATCH_OPEN};
+    out->batch_open.callback_payload = batch->callback_payload;
+    return svc_names_internal(who, "callback_queue", batch->callback_queue,
+                              &out->batch_open.callback_queue, err);
+}
+
+/* The queue that a batch calls tells whose it is. */
+enum err_code svc_batch_read(const struct svc_caller *who, struct str text, struct buf *bytes,
+                             struct id *out_id, struct store_batch *out, struct err *err)
+{
+    if (!id_parse(text, ID_BATCH, out_id) ||
+        !store_get(engine_store(who->engine), STORE_KIND_BATCH, str_from(out_id->b, ID_BYTES),
+                   bytes) ||
+        !store_record_decode_batch(buf_str(bytes), out) ||
+        (out->callback_queue.len > 0 && !svc_names_is_visible(who, out->callback_queue))) {
+        return err_set(err, ERR_NOT_FOUND, "batch \"" STR_FMT "\" not found", STR_ARG(text));
+    }
+    out->callback_queue = svc_names_visible(who, out->callback_queue);
+    return ERR_OK;
+}
+
+enum err_code svc_batch_find(const struct svc_caller *who, struct str text, struct id *out,
+                             struct err *err)
+{
+    struct store_batch batch;
+    struct buf bytes;
+    buf_init(&bytes, LIMIT_OP_BYTES);
+    enum err_code code = svc_batch_read(who, text, &bytes, out, &batch, err);
+    buf_deinit(&bytes);
+    return code;
+}
+
+enum err_code svc_batch_seal(const struct svc_caller *who, struct str text, struct command *out,
+                             struct err *err)
+{
+    *out = (struct command){.type = COMMAND_BATCH_SEAL};
+    return svc_batch_find(who, text, &out->batch_seal.id, err);
+}

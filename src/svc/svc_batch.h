@@ -1,0 +1,30 @@
+/*
+ * Svc_batch: groups of jobs whose end is told once (http-api.md 6.9, 7.5).
+ */
+#pragma once
+
+#include "fsm/command.h"
+#include "fsm/result.h"
+#include "store/store_record.h"
+#include "svc/svc_caller.h"
+
+/* A batch as it is asked for. */
+struct svc_batch {
+    struct str callback_queue; /* as the caller names it; empty: nobody is told */
+    struct str callback_payload;
+};
+
+ATTR_NODISCARD enum err_code svc_batch_open(const struct svc_caller *who,
+                                            const struct svc_batch *batch, struct command *out,
+                                            struct err *err);
+ATTR_NODISCARD enum err_code svc_batch_seal(const struct svc_caller *who, struct str text,
+                                            struct command *out, struct err *err);
+
+/* The record of a batch that the caller may see, put into bytes, which *out points into; the queue
+ * in it is as the caller names it. ERR_NOT_FOUND when there is none. */
+ATTR_NODISCARD enum err_code svc_batch_read(const struct svc_caller *who, struct str text,
+                                            struct buf *bytes, struct id *out_id,
+                                            struct store_batch *out, struct err *err);
+/* Only its id. */
+ATTR_NODISCARD enum err_code svc_batch_find(const struct svc_caller *who, struct str text,
+                                            struct id *out, struct err *err);

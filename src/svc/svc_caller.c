@@ -1,0 +1,37 @@
+#include "svc/svc_caller.h"
+
+#include <string.h>
+
+/* The arena knows whether its own limit was reached or the memory of all requests is in use. */
+static enum err_code refuse_full(const struct svc_caller *who, struct err *err)
+{
+    return arena_error(who->arena) == ERR_OVERLOADED
+               ? err_set(err, ERR_OVERLOADED, "the memory for requests is in use; try again later")
+               : err_set(err, ERR_TOO_LARGE, "the request needs more memory than it may use");
+}
+
+void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size, struct err *err)
+{
+    size_t bytes;
+    void *p = NULL;
+    if (!__builtin_mul_overflow(count == 0 ? 1 : count, size, &bytes)) {
+        p = arena_alloc(who->arena, bytes, _Alignof(max_align_t));
+    }
+    if (p == NULL) {
+        (void)refuse_full(who, err);
+        return NULL;
+    }
+    memset(p, 0, bytes);
+    return p;
+}
+
+enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b, struct str *out,
+                              struct err *err)
+{
+    bool whole = !b->overflow;
+    struct str kept = whole ? arena_str(who->arena, buf_str(b)) : STR_EMPTY;
+    whole = whole && (kept.ptr != NULL || b->len == 0);
+    buf_deinit(b);
+    *out = kept;
+    return whole ? ERR_OK : refuse_full(who, err);
+}

@@ -1,0 +1,38 @@
+/*
+ * Svc_caller: for whom something is done, and out of which memory.
+ *
+ * The files of svc are what the server can do, whatever language it is asked in. A dialect decodes
+ * its bytes into the plain structs of these headers; svc applies defaults, checks, namespaces and
+ * limits and makes a command; the dialect submits it and has its result turned into an answer
+ * struct, which it writes. Texts are views of what the dialect holds until its answer is given, raw
+ * JSON included: nothing is copied that need not be.
+ *
+ *     bytes --dialect--> struct svc_… --svc_…--> struct command --engine--> struct result
+ *     bytes <--dialect-- answer struct <--svc_…_answer--------------------------'
+ *
+ * Whatever can be refused returns its code and fills a struct err, whose text begins with the field
+ * that is meant. Running out of the caller's memory is such a refusal.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "engine/engine.h"
+
+struct svc_caller {
+    struct engine *engine; /* where jobs and batches are looked up */
+    struct str ns;         /* namespace; empty for the default one */
+    struct arena *arena;   /* lives until the answer is given */
+};
+
+/* Zeroed memory; NULL, with err, when there is no more. */
+ATTR_NODISCARD void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size,
+                                      struct err *err);
+#define SVC_CALLER_ARRAY(who, type, count, err)                                                    \
+    ((type *)svc_caller_alloc((who), (count), sizeof(type), (err)))
+
+/* What is in the buffer, kept as long as the arena. The buffer is given back either way. */
+ATTR_NODISCARD enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b,
+                                             struct str *out, struct err *err);

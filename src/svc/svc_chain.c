@@ -1,0 +1,276 @@
+#include "svc/svc_chain.h"
+
+#include "base/limits.h"
+#include "json/json_object.h"
+#include "json/json_scan.h"
+#include "svc/svc_names.h"
+
+static const struct json_field step_rows[] = {
+    JSON_STR(struct svc_chain_step, queue, 0, LIMIT_QUEUE_NAME_BYTES,
+             JSON_NO_CONTROL | JSON_INSISTED, "Where its job goes."),
+    JSON_RAW(struct svc_chain_step, payload, LIMIT_RESULT_BYTES, 0,
+             "Object whose members the job's payload has, too."),
+};
+static const struct json_schema step_schema = JSON_SCHEMA(struct svc_chain_step, step_rows);
+
+static const struct json_field chain_rows[] = {
+    JSON_OBJECTS(struct svc_chain, steps, steps_count, struct svc_chain_step, &step_schema, 0,
+                 LIMIT_CHAIN_STEPS, JSON_INSISTED, "The first is this job.", .told_min = 2),
+    JSON_RAW(struct svc_chain, on_failure, LIMIT_RESULT_BYTES, 0,
+             "Handler, queue of a handler, \"stop\" or \"continue\".",
+             .told_type = "string | {any}"),
+    JSON_OBJECT(struct svc_chain, on_exit, struct svc_chain_step, &step_schema, 0,
+                "Handler for the end."),
+};
+const struct json_schema svc_chain_schema = JSON_SCHEMA(struct svc_chain, chain_rows);
+
+/* From the client to the store */
+
+static enum err_code write_step(const struct svc_caller *who, struct json_write *w,
+                                const struct svc_chain_step *step, struct err *err)
+{
+    struct str queue;
+    if (svc_names_internal(who, "queue", step->queue, &queue, err) != ERR_OK) {
+        return err->code;
+    }
+    json_write_object(w);
+    json_write_key(w, STR("queue"));
+    json_write_str(w, queue);
+    if (step->payload.len > 0) {
+        json_write_key(w, STR("payload"));
+        json_write_raw(w, step->payload);
+    }
+    json_write_end(w);
+    return ERR_OK;
+}
+
+static enum err_code write_steps(const struct svc_caller *who, struct json_write *w,
+                                 const struct svc_chain *chain, struct err *err)
+{
+    if (chain->steps_count == 0) {
+        return ERR_OK; /* one that begins a chain is refused later, with the right words */
+    }
+    json_write_key(w, STR("steps"));
+    json_write_array(w);
+    for (size_t i = 0; i < chain->steps_count; i++) {
+        if (write_step(who, w, &chain->steps[i], err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    json_write_end(w);
+    return ERR_OK;
+}
+
+/* What on_failure means: a step, the word "continue" or, for "" and "stop", neither. */
+static enum err_code read_on_failure(const struct svc_caller *who, struct str raw,
+                                     struct svc_chain_step *out_step, bool *out_continue,
+                                     struct err *err)
+{
+    struct json_value v;
+    struct str word;
+    *out_step = (struct svc_chain_step){0};
+    *out_continue = false;
+    if (json_scan_first(raw, &v, err) != ERR_OK) {
+        return err->code;
+    }
+    if (v.type == JSON_TYPE_OBJECT) {
+        if (json_schema_decode(&step_schema, raw, who->arena, out_step, err) != ERR_OK) {
+            return err_wrap(err, "chain.on_failure");
+        }
+        return out_step->queue.len == 0
+                   ? err_set(err, ERR_VALIDATION, "chain.on_failure has empty queue")
+                   : ERR_OK;
+    }
+    if (v.type != JSON_TYPE_STRING) {
+        return err_set(err, ERR_PARSE, "chain.on_failure: expected an object or a string, got %s",
+                       json_value_type_name(v.type));
+    }
+    if (json_value_text(v, who->arena, &word, err) != ERR_OK) {
+        return err->code;
+    }
+    *out_continue = str_eq(word, STR("continue"));
+    if (!*out_continue && !str_eq(word, STR("stop"))) {
+        out_step->queue = word;
+    }
+    return ERR_OK;
+}
+
+static enum err_code write_on_failure(const struct svc_caller *who, struct json_write *w,
+                                      struct str raw, struct err *err)
+{
+    struct svc_chain_step step;
+    bool goes_on;
+    if (raw.len == 0) {
+        return ERR_OK;
+    }
+    if (read_on_failure(who, raw, &step, &goes_on, err) != ERR_OK) {
+        return err->code;
+    }
+    if (goes_on) {
+        json_write_key(w, STR("on_failure"));
+        json_write_str(w, STR("continue"));
+    } else if (step.queue.len > 0) {
+        json_write_key(w, STR("on_failure"));
+        return write_step(who, w, &step, err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code write_on_exit(const struct svc_caller *who, struct json_write *w,
+                                   const struct svc_chain_step *step, struct err *err)
+{
+    if (step == NULL) {
+        return ERR_OK;
+    }
+    json_write_key(w, STR("on_exit"));
+    return write_step(who, w, step, err);
+}
+
+/* The members of chain_config into an object that is open. */
+static enum err_code write_chain(const struct svc_caller *who, struct json_write *w,
+                                 const struct svc_chain *chain, struct err *err)
+{
+    if (write_steps(who, w, chain, err) != ERR_OK ||
+        write_on_failure(who, w, chain->on_failure, err) != ERR_OK) {
+        return err->code;
+    }
+    return write_on_exit(who, w, chain->on_exit, err);
+}
+
+enum err_code svc_chain_define(const struct svc_caller *who, const struct svc_chain *chain,
+                               struct str *out, struct err *err)
+{
+    struct buf b;
+    buf_init(&b, LIMIT_OP_BYTES);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    if (write_chain(who, &w, chain, err) != ERR_OK) {
+        buf_deinit(&b);
+        return err->code;
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    return svc_caller_keep(who, &b, out, err);
+}
+
+/* The config with one member more, unless it has it already. */
+static enum err_code complete(const struct svc_caller *who, struct str config, struct str key,
+                              struct str value, struct str *out, struct err *err)
+{
+    struct json_object_pair pair = {.key = key, .value = value};
+    struct buf b;
+    buf_init(&b, LIMIT_OP_BYTES);
+    json_object_complete(&b, config, &pair, 1);
+    return svc_caller_keep(who, &b, out, err);
+}
+
+enum err_code svc_chain_adopt(const struct svc_caller *who, struct str raw, struct str *out,
+                              struct err *err)
+{
+    struct svc_chain chain;
+    struct json_value ids;
+    if (raw.len == 0 || who->ns.len == 0) {
+        *out = raw;
+        return ERR_OK;
+    }
+    if (json_schema_decode(&svc_chain_schema, raw, who->arena, &chain, err) != ERR_OK) {
+        return err_wrap(err, "chain_config");
+    }
+    if (svc_chain_define(who, &chain, out, err) != ERR_OK) {
+        return err->code;
+    }
+    return json_scan_member(raw, STR("depends_on"), &ids)
+               ? complete(who, *out, STR("depends_on"), ids.text, out, err)
+               : ERR_OK;
+}
+
+enum err_code svc_chain_add_dependencies(const struct svc_caller *who, struct str config,
+                                         struct str waits_for, struct str *out, struct err *err)
+{
+    struct buf ids;
+    buf_init(&ids, LIMIT_OP_BYTES);
+    struct json_write w = json_write_to(&ids);
+    json_write_array(&w);
+    for (size_t at = 0; at < waits_for.len; at += ID_BYTES) {
+        char text[ID_TEXT_MAX];
+        size_t len = id_format(id_from_bytes(waits_for.ptr + at), ID_JOB, text);
+        json_write_str(&w, str_from(text, len));
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    enum err_code code = complete(who, config, STR("depends_on"), buf_str(&ids), out, err);
+    buf_deinit(&ids);
+    return code;
+}
+
+/* From the store to the client */
+
+/* A step with the name of its queue as the caller sees it. */
+static void show_step(const struct svc_caller *who, struct json_value step, struct json_write *w)
+{
+    struct json_scan s = json_scan_from(step.text);
+    struct json_value key;
+    struct json_value value;
+    struct str name;
+    struct str queue;
+    struct err err;
+    if (step.type != JSON_TYPE_OBJECT || !json_scan_enter_object(&s)) {
+        json_write_raw(w, step.text);
+        return;
+    }
+    json_write_object(w);
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        if (json_value_text(key, who->arena, &name, &err) != ERR_OK) {
+            continue; /* half a character: nothing of ours has such a name */
+        }
+        json_write_key(w, name);
+        if (str_eq(name, STR("queue")) && value.type == JSON_TYPE_STRING &&
+            json_value_text(value, who->arena, &queue, &err) == ERR_OK) {
+            json_write_str(w, svc_names_visible(who, queue));
+        } else {
+            json_write_raw(w, value.text);
+        }
+    }
+    json_write_end(w);
+}
+
+static void show_steps(const struct svc_caller *who, struct json_value steps, struct json_write *w)
+{
+    struct json_scan s = json_scan_from(steps.text);
+    struct json_value v;
+    if (steps.type != JSON_TYPE_ARRAY || !json_scan_enter_array(&s)) {
+        json_write_raw(w, steps.text);
+        return;
+    }
+    json_write_array(w);
+    while (json_scan_next_element(&s) && json_scan_value(&s, &v)) {
+        show_step(who, v, w);
+    }
+    json_write_end(w);
+}
+
+void svc_chain_show(const struct svc_caller *who, struct str config, struct json_write *w)
+{
+    struct json_scan s = json_scan_from(config);
+    struct json_value key;
+    struct json_value value;
+    struct str name;
+    struct err err;
+    if (who->ns.len == 0 || !json_scan_enter_object(&s)) {
+        json_write_raw(w, config);
+        return;
+    }
+    json_write_object(w);
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        if (json_value_text(key, who->arena, &name, &err) != ERR_OK) {
+            continue;
+        }
+        json_write_key(w, name);
+        if (str_eq(name, STR("steps"))) {
+            show_steps(who, value, w);
+        } else {
+            show_step(who, value, w);
+        }
+    }
+    json_write_end(w);
+}

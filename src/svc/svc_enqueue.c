@@ -1,0 +1,246 @@
+#include "svc/svc_enqueue.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/duration.h"
+#include "svc/svc_names.h"
+#include "svc/svc_usage.h"
+
+/* What does not fit the members of a job would become another number there. */
+static enum err_code check_ranges(const struct svc_enqueue_job *in, struct err *err)
+{
+    const struct {
+        const char *field;
+        int64_t min, max, value;
+    } rows[] = {
+        {"priority", JOB_PRIORITY_CRITICAL, JOB_PRIORITY_NORMAL, in->priority},
+        {"retry_backoff", JOB_BACKOFF_NONE, JOB_BACKOFF_EXPONENTIAL, in->retry_backoff},
+        {"max_retries", 0, INT32_MAX, in->max_retries},
+        {"unique_period", INT64_MIN, INT32_MAX, in->unique_period},
+        {"chain_step", JOB_STEP_ON_FAILURE, LIMIT_CHAIN_STEPS, in->chain_step},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].value < rows[i].min || rows[i].value > rows[i].max) {
+            return err_set(err, ERR_VALIDATION,
+                           "%s: expected %" PRId64 " to %" PRId64 ", got %" PRId64, rows[i].field,
+                           rows[i].min, rows[i].max, rows[i].value);
+        }
+    }
+    return ERR_OK;
+}
+
+static enum err_code set_agent(const struct svc_enqueue_agent *in, struct job *j, struct err *err)
+{
+    struct err ignored;
+    double cost = in->max_cost_usd > 0 ? in->max_cost_usd : 0;
+    if (cost > SVC_USAGE_USD_MAX) {
+        return err_set(err, ERR_VALIDATION, "agent.max_cost_usd: expected at most %d, got %g",
+                       SVC_USAGE_USD_MAX, cost);
+    }
+    j->is_agent = true;
+    j->agent.max_iterations = in->max_iterations > 0 ? in->max_iterations : 0;
+    j->agent.max_cost_nusd = (int64_t)(cost * (double)JOB_NUSD_PER_USD + 0.5);
+    j->agent.timeout = in->iteration_timeout;
+    /* One that is no duration is kept and shown, and not enforced. */
+    if (duration_parse(in->iteration_timeout, &j->agent.timeout_ms, &ignored) != ERR_OK) {
+        j->agent.timeout_ms = 0;
+    }
+    return ERR_OK;
+}
+
+static bool is_listed(const char *ids, size_t len, const struct id *id)
+{
+    for (size_t at = 0; at < len; at += ID_BYTES) {
+        if (memcmp(ids + at, id->b, ID_BYTES) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The ids to wait for, each once, without blanks. */
+static enum err_code set_dependencies(const struct svc_caller *who,
+                                      const struct svc_enqueue_job *in, struct job *j,
+                                      struct err *err)
+{
+    size_t len = 0;
+    if (in->depends_on_count == 0) {
+        return ERR_OK;
+    }
+    char *ids = svc_caller_alloc(who, in->depends_on_count, ID_BYTES, err);
+    if (ids == NULL) {
+        return err->code;
+    }
+    for (size_t i = 0; i < in->depends_on_count; i++) {
+        struct str text = str_trim(in->depends_on[i]);
+        struct id id;
+        if (text.len == 0) {
+            continue;
+        }
+        if (!svc_names_may_name(who, text, &id)) {
+            return err_set(err, ERR_VALIDATION, "depends_on: job \"" STR_FMT "\" not found",
+                           STR_ARG(text));
+        }
+        if (!is_listed(ids, len, &id)) {
+            memcpy(ids + len, id.b, ID_BYTES);
+            len += ID_BYTES;
+        }
+    }
+    j->waits_for = str_from(ids, len);
+    return ERR_OK;
+}
+
+static enum err_code set_chain(const struct svc_caller *who, const struct svc_enqueue_job *in,
+                               struct command_new *out, struct err *err)
+{
+    struct job *j = &out->job;
+    enum err_code code;
+    out->starts_chain = in->chain != NULL;
+    if (in->chain != NULL) {
+        code = svc_chain_define(who, in->chain, &j->chain_config, err);
+    } else {
+        j->chain_id = in->chain_id;
+        j->chain_step = (int32_t)in->chain_step;
+        j->has_chain_step = in->has_chain_step;
+        code = svc_chain_adopt(who, in->chain_config, &j->chain_config, err);
+    }
+    if (code == ERR_OK && j->waits_for.len > 0) {
+        code =
+            svc_chain_add_dependencies(who, j->chain_config, j->waits_for, &j->chain_config, err);
+    }
+    return code;
+}
+
+/* A chain without a payload of its own takes that of its first step. */
+static struct str payload_of(const struct svc_enqueue_job *in)
+{
+    if (in->payload.len > 0) {
+        return in->payload;
+    }
+    if (in->chain != NULL && in->chain->steps_count > 0 && in->chain->steps[0].payload.len > 0) {
+        return in->chain->steps[0].payload;
+    }
+    return STR("{}");
+}
+
+static enum err_code set_batch(const struct svc_caller *who, struct str text, struct job *j,
+                               struct err *err)
+{
+    if (text.len == 0 || svc_batch_find(who, text, &j->batch_id, err) == ERR_OK) {
+        return ERR_OK;
+    }
+    return err_set(err, ERR_VALIDATION, "batch_id: batch \"" STR_FMT "\" is not open",
+                   STR_ARG(text));
+}
+
+/* Into *out, which is zero. */
+static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue_job *in,
+                          struct command_new *out, struct err *err)
+{
+    struct job *j = &out->job;
+    if (check_ranges(in, err) != ERR_OK) {
+        return err->code;
+    }
+    out->expire_after_ms = in->expire_after_ms;
+    j->payload = payload_of(in);
+    /* A chain's step was read by a schema, and {} is ours. */
+    out->payload_is_json = in->payload_checked || in->payload.len == 0;
+    j->priority = (uint8_t)in->priority;
+    j->backoff = (enum job_backoff)in->retry_backoff;
+    j->max_retries = (uint32_t)in->max_retries;
+    j->retry_base_ms = in->retry_base_ms;
+    j->retry_max_ms = in->retry_max_ms;
+    j->unique_key = in->unique_key;
+    j->unique_period_s = in->unique_key.len > 0 && in->unique_period > 0 ? in->unique_period : 0;
+    j->scheduled_at = in->scheduled_at;
+    j->tags = in->tags;
+    j->checkpoint = in->checkpoint;
+    j->parent_id = in->parent_id;
+    if (in->agent != NULL && set_agent(in->agent, j, err) != ERR_OK) {
+        return err->code;
+    }
+    if (set_batch(who, in->batch_id, j, err) != ERR_OK ||
+        svc_names_internal(who, "queue", in->queue, &j->queue, err) != ERR_OK ||
+        set_dependencies(who, in, j, err) != ERR_OK) {
+        return err->code;
+    }
+    return set_chain(who, in, out, err);
+}
+
+enum err_code svc_enqueue_one(const struct svc_caller *who, const struct svc_enqueue_job *job,
+                              struct command_new *room, struct command *out, struct err *err)
+{
+    memset(room, 0, sizeof *room);
+    command_init(out, COMMAND_ENQUEUE);
+    out->enqueue = (struct command_enqueue){.jobs = room, .count = 1};
+    return fill(who, job, room, err);
+}
+
+enum err_code svc_enqueue_list(const struct svc_caller *who, size_t count, struct command *out,
+                               struct err *err)
+{
+    command_init(out, COMMAND_ENQUEUE);
+    out->enqueue = (struct command_enqueue){.count = count, .is_list = true};
+    if (count == 0) {
+        return err_set(err, ERR_VALIDATION, "jobs array is required");
+    }
+    if (count > LIMIT_ENQUEUE_BATCH) {
+        return err_set(err, ERR_VALIDATION, "jobs has more than %d items", LIMIT_ENQUEUE_BATCH);
+    }
+    out->enqueue.jobs = SVC_CALLER_ARRAY(who, struct command_new, count, err);
+    return out->enqueue.jobs == NULL ? err->code : ERR_OK;
+}
+
+enum err_code svc_enqueue_put(const struct svc_caller *who, struct command *command, size_t at,
+                              const struct svc_enqueue_job *job, struct err *err)
+{
+    CHECK(at < command->enqueue.count);
+    if (job->queue.len == 0) {
+        return err_set(err, ERR_VALIDATION, "queue is required for each job");
+    }
+    return fill(who, job, &command->enqueue.jobs[at], err) == ERR_OK
+               ? ERR_OK
+               : err_wrap(err, "jobs[%zu]", at);
+}
+
+enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command *command,
+                                   const struct svc_batch *batch, struct err *err)
+{
+    struct command_enqueue *e = &command->enqueue;
+    e->has_batch = true;
+    e->callback_payload = batch->callback_payload;
+    return svc_names_internal(who, "callback_queue", batch->callback_queue, &e->callback_queue,
+                              err);
+}
+
+enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
+                               struct str key, struct err *err)
+{
+    struct buf b;
+    if (key.len == 0) {
+        return ERR_OK;
+    }
+    if (key.len > LIMIT_IDEMPOTENCY_KEY_BYTES) {
+        return err_set(err, ERR_VALIDATION, "Idempotency-Key too large: %zu bytes (max %d)",
+                       key.len, LIMIT_IDEMPOTENCY_KEY_BYTES);
+    }
+    buf_init(&b, LIMIT_OP_BYTES);
+    buf_printf(&b, "%s " STR_FMT " ", command->enqueue.is_list ? "many" : "one", STR_ARG(who->ns));
+    buf_add_str(&b, key);
+    return svc_caller_keep(who, &b, &command->enqueue.idempotency_key, err);
+}
+
+struct svc_enqueued svc_enqueue_answer(const struct result_item *item)
+{
+    static const char *const words[RESULT_STATUS_COUNT] = {
+        [RESULT_PENDING] = "pending",
+        [RESULT_SCHEDULED] = "scheduled",
+        [RESULT_DUPLICATE] = "duplicate",
+    };
+    return (struct svc_enqueued){.job = item->id,
+                                 .status = words[item->status],
+                                 .is_duplicate = item->status == RESULT_DUPLICATE};
+}

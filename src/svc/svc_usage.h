@@ -1,0 +1,22 @@
+/*
+ * Svc_usage: what a worker says that a job has used (http-api.md 6.11).
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "store/store_rows.h"
+
+enum { SVC_USAGE_USD_MAX = 1000000 };
+
+struct svc_usage {
+    int64_t input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens;
+    double cost_usd;
+    struct str model, provider;
+};
+
+/* What is negative counts as 0, blanks around names as nothing; NULL is no report. */
+ATTR_NODISCARD enum err_code svc_usage_tokens(const struct svc_usage *in, struct store_tokens *out,
+                                              struct err *err);

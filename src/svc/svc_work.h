@@ -1,0 +1,108 @@
+/*
+ * Svc_work: what workers do: fetch, ack and fail jobs (http-api.md 8). Heartbeats are svc_beat.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fsm/command.h"
+#include "fsm/result.h"
+#include "json/json_schema.h"
+#include "svc/svc_caller.h"
+#include "svc/svc_usage.h"
+
+/* Fetch */
+
+struct svc_work_fetch {
+    struct str *queues; /* as the caller names them; in this order */
+    size_t queues_count;
+    struct str worker_id;
+    struct str hostname;
+    int64_t timeout;        /* seconds to wait for a job; 0 or less: the default */
+    int64_t lease_duration; /* seconds; 0: the longer of the default and the wait */
+    int64_t count;          /* jobs at most; less than 1 counts as 1 */
+};
+
+/* How many jobs it may get. */
+uint32_t svc_work_fetch_count(const struct svc_work_fetch *in);
+
+/* The command, and how long it may wait for a job: for those who do not wait that is 0 ms. */
+ATTR_NODISCARD enum err_code svc_work_claim(const struct svc_caller *who,
+                                            const struct svc_work_fetch *in, struct command *out,
+                                            int64_t *out_wait_ms, struct err *err);
+
+/* A job as a worker gets it; texts are views of the result. */
+struct svc_work_fetched {
+    struct id id;
+    struct str queue; /* as the caller names it */
+    struct str payload;
+    uint32_t attempt;
+    uint32_t max_retries;
+    int64_t lease_s;
+    uint64_t lease_token;
+    struct str checkpoint; /* JSON or empty */
+    struct str tags;       /* the same */
+    bool is_agent;
+    struct job_agent agent;
+};
+
+/* ERR_INTERNAL when the document cannot be read. */
+ATTR_NODISCARD enum err_code svc_work_fetched(const struct svc_caller *who,
+                                              const struct result_item *item,
+                                              struct svc_work_fetched *out, struct err *err);
+
+/* Ack */
+
+struct svc_work_ack {
+    struct str job_id;
+    int64_t lease_token; /* 0: none */
+    struct str result;   /* JSON; empty: none */
+    struct str checkpoint;
+    struct svc_usage *usage;
+    struct str agent_status; /* one of the words below, without case, or empty */
+    struct str ack_status;
+    struct str hold_reason;
+    struct str step_status;
+    struct str exit_reason;
+};
+
+extern const struct json_word svc_work_agent_words[]; /* how an agent's iteration ended */
+extern const struct json_word svc_work_ack_words[];   /* how any job's run ended */
+extern const struct json_word svc_work_step_words[];  /* whether a chain goes on */
+
+/* One job, which must be there and active. *room lives until the command is submitted. */
+ATTR_NODISCARD enum err_code svc_work_ack_one(const struct svc_caller *who,
+                                              const struct svc_work_ack *ack,
+                                              struct command_ack_item *room, struct command *out,
+                                              struct err *err);
+
+/* Many, of which those that cannot be acknowledged are passed over. Of ids that are none, or not
+ * the caller's, nothing is left in the command: it may be empty, then nothing is to be submitted.
+ */
+ATTR_NODISCARD enum err_code svc_work_ack_many(const struct svc_caller *who,
+                                               const struct svc_work_ack *acks, size_t count,
+                                               struct command *out, struct err *err);
+
+/* Fail */
+
+struct svc_work_fail {
+    struct str job_id;
+    struct str error; /* what is too long is cut */
+    struct str backtrace;
+    int64_t lease_token;
+};
+
+ATTR_NODISCARD enum err_code svc_work_fail(const struct svc_caller *who,
+                                           const struct svc_work_fail *in, struct command *out,
+                                           struct err *err);
+
+struct svc_work_failed {
+    const char *status; /* "retrying" or "dead" */
+    struct wall next_attempt_at;
+    uint32_t attempts_remaining;
+    uint32_t attempt;
+};
+
+struct svc_work_failed svc_work_fail_answer(const struct result *r);

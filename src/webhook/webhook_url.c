@@ -1,0 +1,57 @@
+#include "webhook/webhook_url.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "base/url.h"
+
+enum { LITERAL_MAX = 64 };
+
+static bool is_own_v4(const struct outgoing_guard *g, const char *text, uint16_t port)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    /* In all its forms, as libcurl takes them: 127.1, 0x7f.1, 2130706433. */
+    return inet_aton(text, &v4.sin_addr) != 0 &&
+           outgoing_guard_is_own(g, (const struct sockaddr *)&v4);
+}
+
+static bool is_own_v6(const struct outgoing_guard *g, const char *text, uint16_t port)
+{
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons(port)};
+    return inet_pton(AF_INET6, text, &v6.sin6_addr) == 1 &&
+           outgoing_guard_is_own(g, (const struct sockaddr *)&v6);
+}
+
+/* An address, or the one name that everybody knows. Others are looked at when they are called. */
+static bool is_own(const struct outgoing_guard *g, const struct url *url)
+{
+    char z[LITERAL_MAX];
+    struct str host = url->host;
+    if (host.len > 1 && host.ptr[host.len - 1] == '.') {
+        host.len--;
+    }
+    if (str_eq_nocase(host, STR("localhost"))) {
+        return is_own_v4(g, "127.0.0.1", url->port) || is_own_v6(g, "::1", url->port);
+    }
+    if (host.len >= sizeof z) {
+        return false;
+    }
+    memcpy(z, host.ptr, host.len);
+    z[host.len] = '\0';
+    return url->v6 ? is_own_v6(g, z, url->port) : is_own_v4(g, z, url->port);
+}
+
+enum err_code webhook_url_check(const struct outgoing_guard *guard, struct str text,
+                                struct err *err)
+{
+    struct url url;
+    const char *why = NULL;
+    if (!url_parse(text, &url, &why)) {
+        return err_set(err, ERR_WEBHOOK, "url %s", why);
+    }
+    if (guard != NULL && is_own(guard, &url)) {
+        return err_set(err, ERR_WEBHOOK, "url must not be an address of this server");
+    }
+    return ERR_OK;
+}

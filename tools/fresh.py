@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Run the two commands of the README in a fresh Debian root, with an empty environment.
+
+    fresh.py [--keep] [--skip-run] [--test [STEP …]]
+
+Makes a root with debootstrap, make and git from the mirror that this machine's apt is set up for,
+clones the commit that is checked out into it, and runs `make run` there until /healthz answers and
+every curl line of the README has worked, then stops it as Ctrl-C does. With --test it runs
+`make test` there as well, or only the named steps of the gate. Needs root and a free port 8080.
+The root is removed in the end, unless it is to be kept; its processes and mounts end with it.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PORT = 8080
+START_PATIENCE_S = 3600  # packages and two builds
+SUITE = "bookworm"
+INSIDE = "/root/corvo"
+
+
+def say(text):
+    print(f"== {text}", flush=True)
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def mirror():
+    """Where this machine's apt takes the suite from."""
+    rows = output("apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages")
+    for uri, release in (line.split() for line in rows.splitlines()):
+        if release == SUITE:
+            return uri
+    sys.exit(f"apt is not set up for {SUITE}")
+
+
+def apt_network():
+    """This machine's way to its mirror: proxies, and whether old lists are good enough."""
+    wanted = re.compile(r"^Acquire::(.*Proxy.*|Check-Valid-Until) ", re.M | re.I)
+    return "".join(line + "\n" for line in output("apt-config", "dump").splitlines() if wanted.match(line))
+
+
+def make_root(root):
+    say(f"a fresh Debian {SUITE} with make and git")
+    subprocess.run(["debootstrap", "--variant=minbase", "--include=make,git", SUITE, root, mirror()],
+                   check=True, stdout=subprocess.DEVNULL)
+    (root / "etc/apt/apt.conf.d/99network").write_text(apt_network())
+    for name in ("etc/resolv.conf", "etc/hosts"):
+        shutil.copy(f"/{name}", root / name)
+    say("a clean clone of " + output("git", "-C", ROOT, "log", "-1", "--format=%h %s").strip())
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, f"{root}{INSIDE}"], check=True)
+
+
+class Inside:
+    """A command in the root, with an empty environment, in process and mount namespaces of its own."""
+
+    def __init__(self, root, *command):
+        script = ('set -e; mount --rbind /dev "$0/dev"; mount --rbind /sys "$0/sys"; '
+                  'mount -t proc proc "$0/proc"; root=$0; exec /usr/bin/env -i /usr/sbin/chroot "$root" '
+                  f'/usr/bin/env -i -C {INSIDE} "$@"')
+        self.process = subprocess.Popen(
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, root, *command],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace", start_new_session=True)
+        self.lines = []
+        self.reader = threading.Thread(target=self._read)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
+            print(f"   {line}", end="", flush=True)
+
+    def wait(self, patience_s=None):
+        code = self.process.wait(patience_s)
+        self.reader.join()
+        return code
+
+    def interrupt(self):
+        """What Ctrl-C does: everything in the foreground gets the signal."""
+        os.killpg(self.process.pid, signal.SIGINT)
+
+    def discard(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)  # and with the namespace, whatever is in it
+        self.wait()
+
+
+def is_healthy():
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{PORT}/healthz", timeout=5) as answer:
+            return answer.status == 200
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def run_readme_lines():
+    """Every curl line of the README, in order; JOB_ID is that of the last answer that had one."""
+    lines = re.findall(r"^curl .*$", (ROOT / "README.md").read_text(), re.M)
+    if not lines:
+        sys.exit("the README has no curl line")
+    job_id = ""
+    for line in lines:
+        command = line.replace("JOB_ID", job_id).replace("curl -s", "curl -sS --fail-with-body --max-time 60")
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        print(f"   $ {line}\n   {done.stdout.strip()[:200]}{done.stderr.strip()}", flush=True)
+        if done.returncode != 0:
+            sys.exit(f"a line of the README failed: {line}")
+        answer = json.loads(done.stdout)
+        job_id = answer.get("job_id", job_id) if isinstance(answer, dict) else job_id
+
+
+def check_run(root):
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
+            sys.exit(f"something listens on port {PORT} already")
+    say("make run")
+    began = time.monotonic()
+    inside = Inside(root, "make", "run")
+    try:
+        while not is_healthy():
+            if inside.process.poll() is not None or time.monotonic() - began > START_PATIENCE_S:
+                sys.exit("make run did not come to a server that answers /healthz")
+            time.sleep(0.5)
+        say(f"the server answers after {time.monotonic() - began:.0f} s; the lines of the README")
+        run_readme_lines()
+        inside.interrupt()
+        inside.wait(60)
+        if not any('"msg":"stopped"' in line for line in inside.lines):
+            sys.exit("the server did not stop well")
+    finally:
+        inside.discard()
+
+
+def check_test(root, steps):
+    say("make test" + (f", steps {', '.join(steps)}" if steps else ""))
+    commands = [["make", "deps-test"], ["python3", "tools/gate.py", *steps]] if steps else [["make", "test"]]
+    for command in commands:
+        inside = Inside(root, *command)
+        try:
+            if inside.wait() != 0:
+                sys.exit(f"{' '.join(command)} failed")
+        finally:
+            inside.discard()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--keep", action="store_true", help="keep the root and print where it is")
+    parser.add_argument("--skip-run", action="store_true", help="leave make run out")
+    parser.add_argument("--test", nargs="*", metavar="STEP", help="make test too, or these steps of it")
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("fresh.py needs root, for debootstrap and chroot")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    root = pathlib.Path(tempfile.mkdtemp(prefix="corvo-fresh-", dir="/var/tmp"))
+    try:
+        make_root(root)
+        if not options.skip_run:
+            check_run(root)
+        if options.test is not None:
+            check_test(root, options.test)
+    finally:
+        if options.keep:
+            say(f"kept: {root}")
+        else:
+            shutil.rmtree(root, ignore_errors=True)
+    say("passed")
+
+
+main()
