@@ -24,10 +24,10 @@ struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
-    struct budget *budget;                      /* of all memory that requests can claim; NULL: none */
-    struct svc_bulk *bulk;                      /* what goes on in the background */
-    struct view *view;                          /* NULL: searches are refused */
-    const struct webhook_sender *webhooks;      /* for its numbers; NULL: none */
+    struct budget *budget;                 /* of all memory that requests can claim; NULL: none */
+    struct svc_bulk *bulk;                 /* what goes on in the background */
+    struct view *view;                     /* NULL: searches are refused */
+    const struct webhook_sender *webhooks; /* for its numbers; NULL: none */
     const struct outgoing_guard *webhook_guard; /* who webhooks may not be aimed at; NULL: nobody */
     const char *version;                        /* what /api/v1/info says */
     const char *node_id;                        /* what cluster status says */
