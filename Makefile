@@ -54,8 +54,8 @@ uninstall: ## Remove what make install installed; a changed configuration and al
 man: build ## Write the manual pages: build/release/man
 	@cmake --build --preset release --target man
 
-test: deps-test ## Run everything that gates a landing (.ci/run calls this)
-	@python3 tools/gate.py
+test: deps-test ## Run everything that gates a landing (.ci/run calls this), or only STEPS='"dev build" …'
+	@python3 tools/gate.py $(STEPS)
 
 fresh: ## Run make run and make test in a fresh Debian root with an empty environment (needs root)
 	@tools/install_deps.sh fresh

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Fail when a file in src/ includes what src/LAYERS does not allow it to."""
+"""Fail when a file in src/ includes what src/LAYERS does not allow it to.
+
+A module is a folder of src/. It may have drawers: folders inside it, one deep, which share its line of
+LAYERS and the prefix of its names.
+"""
 import fnmatch
 import pathlib
 import re
@@ -30,8 +34,10 @@ for path in sorted(root.rglob("*.[ch]")):
     if module not in modules:
         problems.append(f"src/{module} is not in LAYERS")
         continue
+    if len(path.relative_to(root).parts) > 3:
+        problems.append(f"{path.relative_to(root.parent)}: a drawer has no drawers")
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        ours = re.match(r'#include "(\w+)/(\w+)', line)
+        ours = re.match(r'#include "(\w+)/(?:\w+/)?(\w+)\.h"', line)
         theirs = re.match(r"#include <([^>]+)>", line)
         where = f"{path.relative_to(root.parent)}:{number}"
         if ours and ours[1] not in modules[module]:

@@ -28,11 +28,7 @@ struct api_config api_config_default(void)
         .mirror_async = true,
         .max_body_bytes = 16 << 20,
         .docs_enabled = true,
-        .rate_limit_enabled = true,
-        .read_rps = 2000,
-        .read_burst = 4000,
-        .write_rps = 1000,
-        .write_burst = 2000,
+        .limiter = api_limiter_config_default(),
     };
 }
 
@@ -42,7 +38,7 @@ struct api *api_new(const struct api_config *config)
     CHECK(a != NULL);
     a->config = *config;
     a->router = api_router__new();
-    a->limiter = api_limiter__new(config);
+    a->limiter = api_limiter__new(&config->limiter);
     a->metrics = api_metrics__new();
     a->hub_counts = calloc(1, sizeof *a->hub_counts);
     CHECK(a->hub_counts != NULL);
@@ -123,22 +119,46 @@ static bool equal_secret(struct str a, struct str b)
     return differ == 0;
 }
 
-/* Who is calling, and for which namespace. False when the call has ended. */
-static bool authenticate(struct api_call *c)
+/* Who calls, as far as that is known before it is decided what they may. False when so many guessed
+ * from there that this credential is not even looked at: the call has ended. */
+static bool identify(struct api_call *c)
 {
     struct str password = c->api->config.admin_password;
+    struct str given = api_credential__of(c->req);
+    struct str forwarded;
+    c->credential = given;
+    c->who.address = c->req->peer;
+    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody; but who
+     * sends one is not on this machine. */
+    c->who.shows_nothing = given.len == 0 &&
+                           !http_request_header(c->req, STR("authorization"), &forwarded) &&
+                           !http_request_header(c->req, STR("x-forwarded-for"), &forwarded);
+    if (password.len == 0 || given.len == 0) {
+        return true;
+    }
+    if (!api_limiter__may_try(c->api->limiter, c->who.address, given)) {
+        api_metrics__throttled(c->api->metrics, c->route, c->req->method);
+        api_call__fail(c, ERR_RATE_LIMITED, "too many wrong credentials; try again later");
+        return false;
+    }
+    if (equal_secret(given, password)) {
+        c->who.known = given;
+    }
+    return true;
+}
+
+/* May they, and for which namespace? False when the call has ended. */
+static bool authenticate(struct api_call *c)
+{
     struct str ns;
     c->role = ROLE_ADMIN;
-    if (password.len > 0) {
-        struct str given = api_credential__of(c->req);
-        if (given.len == 0) {
-            api_call__fail(c, ERR_UNAUTHORIZED, "missing API key");
-            return false;
+    if (c->api->config.admin_password.len > 0 && c->who.known.len == 0) {
+        if (c->credential.len > 0) {
+            api_limiter__was_wrong(c->api->limiter, c->who.address);
         }
-        if (!equal_secret(given, password)) {
-            api_call__fail(c, ERR_UNAUTHORIZED, "invalid API key");
-            return false;
-        }
+        api_call__fail(c, ERR_UNAUTHORIZED,
+                       c->credential.len > 0 ? "invalid API key" : "missing API key");
+        return false;
     }
     if (http_request_header(c->req, STR("x-corvo-namespace"), &ns) && ns.len > 0 &&
         !str_eq(ns, STR("default"))) {
@@ -159,7 +179,7 @@ static bool is_read(const struct api_call *c)
 
 static bool within_rate(struct api_call *c, uint64_t paid, uint64_t cost)
 {
-    if (api_limiter__take(c->api->limiter, c->req, is_read(c), paid, cost)) {
+    if (api_limiter__take(c->api->limiter, &c->who, is_read(c), paid, cost)) {
         return true;
     }
     api_metrics__throttled(c->api->metrics, c->route, c->req->method);
@@ -248,7 +268,7 @@ static bool may_go_on(struct api_call *c, const struct api_match *match)
     if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
         return true;
     }
-    return within_rate(c, 0, 1) && (open || authenticate(c));
+    return identify(c) && within_rate(c, 0, 1) && (open || authenticate(c));
 }
 
 static void go_on(struct api_call *c, const struct api_match *match)

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/api_limiter.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "http/http_server.h"
@@ -36,9 +37,7 @@ struct api_config {
     struct str admin_password;                  /* empty: none */
     uint64_t max_body_bytes;
     bool docs_enabled;
-    bool rate_limit_enabled;
-    double read_rps, read_burst; /* per client */
-    double write_rps, write_burst;
+    struct api_limiter_config limiter;
 };
 
 struct api_config api_config_default(void);

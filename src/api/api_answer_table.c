@@ -214,7 +214,7 @@ static const struct api_answer_member bulk_started[] = {
 static const struct api_answer_member bulk[] = {
     {"id",           "string",     "The operation."},
     {"status",       "BulkStatus", "Where it is."},
-    {"action",       "BulkAction", "What it does."},
+    {"action",       "BulkTask",   "What it does."},
     {"total",        "integer",    "Jobs that are meant."},
     {"processed",    "integer",    "Jobs that were looked at."},
     {"affected",     "integer",    "Jobs that were changed."},
@@ -526,6 +526,16 @@ static const struct api_answer_member snapshot[] = {
     {"latest_term?",  "integer", "The term of that entry."},
 };
 
+static const struct api_answer_member space[] = {
+    {"level",                "string",  "ok, low (new jobs are refused) or full (only deletions are accepted)."},
+    {"reason",               "string",  "Why requests are refused; empty when none are."},
+    {"free_bytes",           "integer", "Free bytes on the disk of the data directory."},
+    {"needed_bytes",         "integer", "Free bytes below which new jobs are refused."},
+    {"reserve_bytes",        "integer", "Size of the reserve file; 0 after it was given up."},
+    {"log_memory_bytes",     "integer", "Bytes of log entries in memory."},
+    {"log_memory_max_bytes", "integer", "Bytes of log entries in memory at which all writes are refused."},
+};
+
 static const struct api_answer_member mirror[] = {
     {"async",          "boolean", "It follows behind the state."},
     {"queued",         "integer", "Changes given to it."},
@@ -534,6 +544,7 @@ static const struct api_answer_member mirror[] = {
     {"lag",            "integer", "Changes it has not made."},
     {"queue_depth",    "integer", "The same."},
     {"queue_capacity", "integer", "0: there is no limit."},
+    {"low_space",      "boolean", "It is not written because the disk is nearly full."},
 };
 
 static const struct api_answer_member mirror_rebuild[] = {
@@ -578,6 +589,7 @@ static const struct api_answer_member cluster_status[] = {
     {"queue_time_hist",                "Histogram",     "How long operations wait."},
     {"apply_time_hist",                "Histogram",     "How long entries take."},
     {"snapshot",                       "SnapshotInfo",  "Snapshots of the state."},
+    {"space",                          "Space",         "Disk space and memory for the log."},
     {"sqlite_mirror",                  "Mirror",        "The view that searches read."},
     {"sqlite_rebuild",                 "MirrorRebuild", "Its being made anew."},
     {"nodes",                          "[ClusterNode]", "The nodes of the cluster."},
@@ -669,6 +681,7 @@ const struct api_answer api_answer_table__rows[] = {
     {NULL,                                                 "Histogram",          MEMBERS(histogram)},
     {NULL,                                                 "ClusterNode",        MEMBERS(cluster_node)},
     {NULL,                                                 "SnapshotInfo",       MEMBERS(snapshot)},
+    {NULL,                                                 "Space",              MEMBERS(space)},
     {NULL,                                                 "Mirror",             MEMBERS(mirror)},
     {NULL,                                                 "MirrorRebuild",      MEMBERS(mirror_rebuild)},
     {"cluster status",                                     "ClusterStatus",      MEMBERS(cluster_status)},
@@ -681,6 +694,7 @@ const struct api_answer api_answer_table__rows[] = {
     {NULL, "BeatStatus",      .words = "ok, cancel"},
     {NULL, "BulkStatus",      .words = "queued, running, completed, failed, cancelled"},
     {NULL, "BulkAction",      .words = "retry, cancel, move, delete, change_priority, requeue, hold, approve, reject"},
+    {NULL, "BulkTask",        .words = "retry, cancel, move, delete, change_priority, requeue, hold, approve, reject, clear_queue, delete_queue"},
     {NULL, "EventType",       .words = "enqueued, started, completed, continued, held, approved, rejected, failed, progress, retrying, dead, cancelled,"
                                         " retried, moved, deleted, priority_changed, promoted, reclaimed, expired, queue.paused, queue.resumed, queue.cleared, queue.deleted"},
 };

@@ -292,19 +292,15 @@ void api_bulk__run(struct api_call *c)
 
 /* In the background */
 
-static void was_put(struct api_call *c, const struct result *r)
+void api_bulk__reply_put(struct api_call *c, struct id task, uint64_t total)
 {
-    const uint64_t *total = c->data;
     char id[ID_TEXT_MAX];
-    if (api_call__refused(c, r)) {
-        return;
-    }
-    size_t len = id_format(r->id, ID_BULK, id);
+    size_t len = id_format(task, ID_BULK, id);
     struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "bulk_operation_id", str_from(id, len));
     api_document__text(&w, "status", STR("queued"));
-    api_document__i64(&w, "estimated_total", (int64_t)*total);
+    api_document__i64(&w, "estimated_total", (int64_t)total);
     struct buf url;
     buf_init(&url, 128);
     buf_printf(&url, "/api/v1/bulk/%.*s/progress", (int)len, id);
@@ -312,6 +308,14 @@ static void was_put(struct api_call *c, const struct result *r)
     buf_deinit(&url);
     json_write_end(&w);
     api_call__reply(c, 202, &w);
+}
+
+static void was_put(struct api_call *c, const struct result *r)
+{
+    const uint64_t *total = c->data;
+    if (!api_call__refused(c, r)) {
+        api_bulk__reply_put(c, r->id, *total);
+    }
 }
 
 void api_bulk__put(struct api_call *c, uint64_t total)
@@ -419,12 +423,20 @@ bool api_bulk__record(struct api_call *c, struct id *out_id, struct buf *value,
     return false;
 }
 
+static const char *action_word(const struct store_bulk *rec)
+{
+    if (store_bulk_is_queue(rec)) {
+        return rec->action == STORE_BULK_CLEAR_QUEUE ? "clear_queue" : "delete_queue";
+    }
+    return action_words[rec->action].word;
+}
+
 static void write_record(struct json_write *w, struct id id, const struct store_bulk *rec)
 {
     json_write_object(w);
     api_document__id(w, "id", id, ID_BULK);
     api_document__text(w, "status", str_from_z(api_bulk__status_word(rec->status)));
-    api_document__text(w, "action", str_from_z(action_words[rec->action].word));
+    api_document__text(w, "action", str_from_z(action_word(rec)));
     api_document__i64(w, "total", (int64_t)rec->total);
     api_document__i64(w, "processed", (int64_t)rec->processed);
     api_document__i64(w, "affected", (int64_t)rec->affected);

@@ -42,6 +42,8 @@ struct api_bulk {
 void api_bulk__run(struct api_call *c);
 /* Let it go on in the background, with so many jobs in all, and answer 202. */
 void api_bulk__put(struct api_call *c, uint64_t total);
+/* Answer 202: the operation goes on in the background, with about so many jobs. */
+void api_bulk__reply_put(struct api_call *c, struct id task, uint64_t total);
 /* Answer what would be done. */
 void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable);
 /* States, as bits, in which a job is changed by the action. */

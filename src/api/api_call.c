@@ -11,9 +11,11 @@
 #include "log/log.h"
 #include "os/os_clock.h"
 
-/* An answer: a thousand documents of the largest kind, and never so much of the budget that a few
- * of them leave nothing for the others. */
-#define ANSWER_BYTES_MAX ((size_t)1 << 30)
+/* An answer: a thousand documents of the largest kind. An id may be named again and again, and
+ * what was done must be told whatever its size, so there are two limits; and one answer never has
+ * so much of the budget that a few of them leave nothing for the others. */
+#define ANSWER_BYTES_MAX ((size_t)256 << 20)
+#define OWED_BYTES_MAX   ((size_t)1 << 30)
 enum { ANSWER_BUDGET_SHARE = 4 };
 enum { MEMORY_RETRY_MS = 1000 }; /* when it is worth to ask again for memory */
 
@@ -46,7 +48,10 @@ void *api_call__grow(struct api_call *c, void *list, size_t count, size_t *cap, 
 
 static size_t answer_bytes_max(const struct api_call *c)
 {
-    const struct budget *budget = c->arena->owed ? NULL : c->api->config.budget;
+    const struct budget *budget = c->api->config.budget;
+    if (c->arena->owed) {
+        return OWED_BYTES_MAX;
+    }
     size_t share = budget == NULL ? SIZE_MAX : budget->limit_bytes / ANSWER_BUDGET_SHARE;
     return share < ANSWER_BYTES_MAX ? share : ANSWER_BYTES_MAX;
 }

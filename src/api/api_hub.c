@@ -8,6 +8,7 @@
 enum {
     PAGES_BYTES = 16 << 20,
     SLICE = 8 * EVENT_PAGES_EVENTS, /* events that a reader is given, or passes over, per turn */
+    TURN = 8 * SLICE,               /* and all of them together: some milliseconds */
     KEEPALIVE_MS = 15000,           /* contract */
 };
 
@@ -19,6 +20,7 @@ struct api_hub {
     struct api_hub_reader *readers; /* the newest first */
     unsigned reader_count;
     struct api_hub_reader *walk; /* the next one of a walk over them, which may leave */
+    struct api_hub_reader *rest; /* where the last turn stopped; NULL: it came to the end */
     struct buf scratch;          /* a frame for one reader */
     uv_timer_t keepalive;
     uv_idle_t more; /* active while somebody has not got all there is */
@@ -41,6 +43,9 @@ void api_hub__leave(struct api_hub *h, struct api_hub_reader *r)
 {
     if (h->walk == r) {
         h->walk = r->older;
+    }
+    if (h->rest == r) {
+        h->rest = r->older;
     }
     if (r->newer != NULL) {
         r->newer->older = r->older;
@@ -120,11 +125,11 @@ static uint32_t give_page(struct api_hub *h, struct api_hub_reader *r, struct ev
     return i - from;
 }
 
-/* A slice for r. True when there is more for it. May cut it. */
-static bool pump(struct api_hub *h, struct api_hub_reader *r)
+/* A slice for r, of what is left of the turn. True when there is more for it. May cut it. */
+static bool pump(struct api_hub *h, struct api_hub_reader *r, uint32_t *left)
 {
     uint64_t end = api_hub__end(h);
-    uint32_t budget = SLICE;
+    uint32_t budget = *left < SLICE ? *left : SLICE;
     while (!r->blocked && r->next < end && budget > 0) {
         struct event_page *page = event_pages_get(h->pages, engine_store(h->engine), r->next, end);
         if (page == NULL) {
@@ -133,6 +138,7 @@ static bool pump(struct api_hub *h, struct api_hub_reader *r)
         }
         uint32_t passed = give_page(h, r, page);
         budget -= passed < budget ? passed : budget;
+        *left -= passed < *left ? passed : *left;
     }
     return !r->blocked && r->next < end;
 }
@@ -142,16 +148,21 @@ static void more_cb(uv_idle_t *idle);
 static void pump_all(struct api_hub *h)
 {
     uint64_t end = api_hub__end(h);
-    bool more = false;
-    for (struct api_hub_reader *r = h->readers; r != NULL; r = h->walk) {
+    uint32_t left = TURN;
+    bool more = h->rest != NULL; /* those before it have not had a turn */
+    h->walk = h->rest != NULL ? h->rest : h->readers;
+    while (h->walk != NULL && left > 0) {
+        struct api_hub_reader *r = h->walk;
         h->walk = r->older;
         if (r->blocked && end - r->blocked_next > LIMIT_STREAM_BEHIND) {
             cut(h, r);
-        } else if (!r->blocked && pump(h, r)) {
+        } else if (!r->blocked && pump(h, r, &left)) {
             more = true;
         }
     }
+    h->rest = h->walk;
     h->walk = NULL;
+    more = more || h->rest != NULL;
     CHECK((more ? uv_idle_start(&h->more, more_cb) : uv_idle_stop(&h->more)) == 0);
 }
 
@@ -188,8 +199,9 @@ void api_hub__join(struct api_hub *h, struct api_hub_reader *r)
 
 void api_hub__writable(struct api_hub *h, struct api_hub_reader *r)
 {
+    uint32_t left = SLICE;
     r->blocked = false;
-    if (pump(h, r)) {
+    if (pump(h, r, &left)) {
         CHECK(uv_idle_start(&h->more, more_cb) == 0);
     }
 }

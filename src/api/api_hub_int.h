@@ -8,7 +8,8 @@
  * nothing while the log grows by LIMIT_STREAM_BEHIND, or whose next event is no longer kept, is cut
  * off: it comes back with its position, and nobody else waits for it.
  *
- * A reader that is far behind gets a slice per turn, so that it does not hold up the others.
+ * A reader that is far behind gets a slice per turn, and all readers together a bounded number of
+ * events, so that neither one nor many hold up the requests of the thread.
  */
 #pragma once
 

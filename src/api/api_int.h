@@ -30,11 +30,13 @@ struct api_call {
     const struct api_route *route; /* NULL until matched */
     struct str param[API_PARAMS_MAX];
     struct arena *arena;
-    void *in;      /* the decoded body */
-    void *query;   /* the decoded query, when the route has a table for it */
-    void *data;    /* the handler's own */
-    struct str ns; /* namespace; empty for the default one */
-    unsigned role; /* one bit */
+    void *in;    /* the decoded body */
+    void *query; /* the decoded query, when the route has a table for it */
+    void *data;  /* the handler's own */
+    struct api_limiter_caller who;
+    struct str credential; /* what it shows, right or wrong */
+    struct str ns;         /* namespace; empty for the default one */
+    unsigned role;         /* one bit */
     struct mono started;
     struct buf answer; /* as far as it is written, here or by the view's thread */
 
@@ -128,10 +130,11 @@ void api_call__stream_events(struct api_call *c, const struct http_watch *watch)
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
 
-/* For whom svc works. */
+/* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
 static inline struct svc_caller api_call__caller(const struct api_call *c)
 {
-    return (struct svc_caller){.engine = c->api->config.engine, .ns = c->ns, .arena = c->arena};
+    return (struct svc_caller){
+        .engine = c->api != NULL ? c->api->config.engine : NULL, .ns = c->ns, .arena = c->arena};
 }
 
 /* api_call.c: ways to the engine */

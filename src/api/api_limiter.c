@@ -4,6 +4,11 @@
  * A bucket begins full and is refilled continuously: nothing runs while nobody asks, the tokens are
  * computed from the time that has passed. Of a secret only a few bytes of its hash are kept.
  *
+ * Guessing a password is slowed down by a third bucket, of the address: when it is empty, no
+ * further credential from there is even looked at, so that a right guess cannot be told from a
+ * wrong one. Credentials that were right from that address before are; whoever shares an address
+ * with one who guesses goes on working.
+ *
  * One client may be on all network threads at once, and its buckets are one, so this is one of the
  * few places with a lock: one mutex around a look-up and a subtraction, about a tenth of a
  * microsecond, never held while anything is called that could wait. Buckets per thread would give a
@@ -17,16 +22,20 @@
 
 #include <openssl/evp.h>
 
-#include "api/api_int.h"
+#include "api/api_limiter_int.h"
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/map.h"
+#include "log/log.h"
 #include "os/os_clock.h"
 
 enum {
     IDLE_DROP_MS = 10 * 60 * 1000, /* contract */
     SWEEP_MAX = 4,                 /* idle clients dropped per request */
     HASH_BYTES = 8,                /* contract: of a secret */
+    ADDRESSES_MAX = 8,             /* remembered of those that a credential was right from */
+    WRONG_LOG_MS = 60 * 1000,      /* one line about wrong credentials per */
 };
 
 struct bucket {
@@ -39,6 +48,9 @@ struct client {
     struct client *newer, *older;
     struct mono used;
     struct bucket read, write;
+    struct bucket guess;               /* of an address */
+    uint64_t addresses[ADDRESSES_MAX]; /* of a credential: hashes of those it was right from */
+    unsigned address_next;
     char key[];
 };
 
@@ -47,14 +59,30 @@ struct rate {
     double burst;
 };
 
+/* Wrong credentials from one address: people mistype, workers have old keys. */
+static const struct rate guess_rate = {.per_s = 1, .burst = 20};
+
 struct api_limiter {
     bool enabled;
+    bool loopback;
     struct rate read, write;
     EVP_MD *sha256;
-    pthread_mutex_t lock; /* guards what follows */
+    _Atomic int64_t wrong_ns; /* when one was wrong last; 0: never */
+    pthread_mutex_t lock;     /* guards what follows */
     struct map clients;
     struct client *newest, *oldest;
+    int64_t log_ns; /* when wrong ones were logged last; 0: never */
+    uint64_t wrong_count;
 };
+
+struct api_limiter_config api_limiter_config_default(void)
+{
+    return (struct api_limiter_config){.enabled = true,
+                                       .read_rps = 2000,
+                                       .read_burst = 4000,
+                                       .write_rps = 1000,
+                                       .write_burst = 2000};
+}
 
 static struct rate rate_or(double per_s, double burst, double per_s_default, double burst_default)
 {
@@ -62,12 +90,13 @@ static struct rate rate_or(double per_s, double burst, double per_s_default, dou
                          .burst = burst > 0 ? burst : burst_default};
 }
 
-struct api_limiter *api_limiter__new(const struct api_config *config)
+struct api_limiter *api_limiter__new(const struct api_limiter_config *config)
 {
-    struct api_config defaults = api_config_default();
+    struct api_limiter_config defaults = api_limiter_config_default();
     struct api_limiter *l = calloc(1, sizeof *l);
     CHECK(l != NULL);
-    l->enabled = config->rate_limit_enabled;
+    l->enabled = config->enabled;
+    l->loopback = config->loopback;
     l->read = rate_or(config->read_rps, config->read_burst, defaults.read_rps, defaults.read_burst);
     l->write =
         rate_or(config->write_rps, config->write_burst, defaults.write_rps, defaults.write_burst);
@@ -136,20 +165,28 @@ static struct client *add_client(struct api_limiter *l, struct str key, struct m
     c->node.key = str_from(c->key, key.len);
     c->read = (struct bucket){.tokens = l->read.burst, .at = now};
     c->write = (struct bucket){.tokens = l->write.burst, .at = now};
+    c->guess = (struct bucket){.tokens = guess_rate.burst, .at = now};
     map_add(&l->clients, &c->node);
     link_newest(l, c);
     return c;
 }
 
-static struct client *need_client(struct api_limiter *l, struct str key, struct mono now)
+static struct client *find_client(struct api_limiter *l, struct str key)
 {
     struct map_node *n = map_find(&l->clients, key);
-    if (n == NULL) {
-        return add_client(l, key, now);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct client, node);
+}
+
+static struct client *need_client(struct api_limiter *l, struct str key, struct mono now)
+{
+    struct client *c = find_client(l, key);
+    if (c == NULL) {
+        c = add_client(l, key, now);
+    } else {
+        unlink_client(l, c);
+        link_newest(l, c);
     }
-    struct client *c = CONTAINER_OF(n, struct client, node);
-    unlink_client(l, c);
-    link_newest(l, c);
+    c->used = now;
     return c;
 }
 
@@ -174,19 +211,59 @@ static bool take(struct bucket *b, const struct rate *rate, double cost, struct 
     return true;
 }
 
-bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read, uint64_t paid,
-                          uint64_t cost, struct mono now)
+/* A credential is remembered to be right from an address; hashes of addresses will do for that. */
+
+static uint64_t address_hash(struct str address)
+{
+    uint64_t hash = hash_bytes(0, address.ptr, address.len);
+    return hash == 0 ? 1 : hash; /* 0 is an empty place */
+}
+
+static bool was_right_from(const struct client *c, struct str address)
+{
+    uint64_t hash = address_hash(address);
+    for (unsigned i = 0; i < ADDRESSES_MAX; i++) {
+        if (c->addresses[i] == hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remember_right(struct client *c, struct str address)
+{
+    if (address.len > 0 && !was_right_from(c, address)) {
+        c->addresses[c->address_next++ % ADDRESSES_MAX] = address_hash(address);
+    }
+}
+
+/* What a request takes of the client's bucket; right_from is the address of one whose key is that
+ * of a credential, or empty. */
+struct price {
+    bool read;
+    uint64_t paid, cost;
+    struct str right_from;
+};
+
+static bool take_price(struct api_limiter *l, struct str key, const struct price *p,
+                       struct mono now)
 {
     CHECK(key.len > 0);
     (void)pthread_mutex_lock(&l->lock);
     sweep(l, now);
     struct client *c = need_client(l, key, now);
-    c->used = now;
-    struct bucket *b = read ? &c->read : &c->write;
-    b->tokens += (double)paid;
-    bool taken = take(b, read ? &l->read : &l->write, (double)cost, now);
+    remember_right(c, p->right_from);
+    struct bucket *b = p->read ? &c->read : &c->write;
+    b->tokens += (double)p->paid;
+    bool taken = take(b, p->read ? &l->read : &l->write, (double)p->cost, now);
     (void)pthread_mutex_unlock(&l->lock);
     return taken;
+}
+
+bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read, uint64_t paid,
+                          uint64_t cost, struct mono now)
+{
+    return take_price(l, key, &(struct price){.read = read, .paid = paid, .cost = cost}, now);
 }
 
 size_t api_limiter__clients(struct api_limiter *l)
@@ -199,21 +276,18 @@ size_t api_limiter__clients(struct api_limiter *l)
 
 /* Who is it? */
 
-static struct str join(struct arena *arena, struct str kind, struct str rest)
+static struct str join(struct str kind, struct str rest, char room[API_LIMITER_KEY_MAX])
 {
-    char *key = arena_alloc(arena, kind.len + rest.len, 1);
-    if (key == NULL) {
-        return kind;
-    }
-    memcpy(key, kind.ptr, kind.len);
+    rest = str_at_most(rest, API_LIMITER_KEY_MAX - kind.len);
+    memcpy(room, kind.ptr, kind.len);
     if (rest.len > 0) {
-        memcpy(key + kind.len, rest.ptr, rest.len);
+        memcpy(room + kind.len, rest.ptr, rest.len);
     }
-    return str_from(key, kind.len + rest.len);
+    return str_from(room, kind.len + rest.len);
 }
 
-static struct str hashed(struct api_limiter *l, struct arena *arena, struct str kind,
-                         struct str secret)
+static struct str credential_key(struct api_limiter *l, struct str secret,
+                                 char room[API_LIMITER_KEY_MAX])
 {
     static const char digits[] = "0123456789abcdef";
     unsigned char hash[EVP_MAX_MD_SIZE];
@@ -223,31 +297,109 @@ static struct str hashed(struct api_limiter *l, struct arena *arena, struct str 
         text[2 * i] = digits[hash[i] >> 4];
         text[2 * i + 1] = digits[hash[i] & 15];
     }
-    return join(arena, kind, str_from(text, sizeof text));
+    return join(STR("api:"), str_from(text, sizeof text), room);
 }
 
-/* Headers such as X-Forwarded-For say whatever their sender likes. They would count here, and only
- * here, if the peer were one of the proxies that the configuration names; it names none. */
-static struct str client_address(const struct http_request *req)
+static struct str address_key(struct str address, char room[API_LIMITER_KEY_MAX])
 {
-    return req->peer;
+    return join(STR("ip:"), address, room);
 }
 
-struct str api_limiter__key(struct api_limiter *l, const struct http_request *req)
+static bool is_loopback(struct str address)
 {
-    struct str v = api_credential__of(req);
-    if (v.len > 0) {
-        return hashed(l, req->arena, STR("api:"), v);
-    }
-    if (http_request_header(req, STR("authorization"), &v) && str_trim(v).len > 0) {
-        return hashed(l, req->arena, STR("auth:"), str_trim(v));
-    }
-    return join(req->arena, STR("ip:"), client_address(req));
+    return str_starts_with(address, STR("127.")) || str_eq(address, STR("::1")) ||
+           str_starts_with(address, STR("::ffff:127."));
 }
 
-bool api_limiter__take(struct api_limiter *l, const struct http_request *req, bool read,
+struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_caller *who,
+                            char room[API_LIMITER_KEY_MAX])
+{
+    if (who->known.len > 0) {
+        return credential_key(l, who->known, room);
+    }
+    if (who->shows_nothing && !l->loopback && is_loopback(who->address)) {
+        return STR_EMPTY;
+    }
+    return address_key(who->address, room);
+}
+
+/* That a credential was right is remembered even when nothing is limited: guesses always are. */
+bool api_limiter__take(struct api_limiter *l, const struct api_limiter_caller *who, bool read,
                        uint64_t paid, uint64_t cost)
 {
-    return !l->enabled ||
-           api_limiter__take_at(l, api_limiter__key(l, req), read, paid, cost, os_clock_mono());
+    char room[API_LIMITER_KEY_MAX];
+    struct price price = {.read = read, .paid = paid, .cost = cost};
+    if (!l->enabled && who->known.len == 0) {
+        return true;
+    }
+    struct str key = api_limiter__key(l, who, room);
+    if (key.len == 0) {
+        return true;
+    }
+    price.right_from = who->known.len > 0 ? who->address : STR_EMPTY;
+    return take_price(l, key, &price, os_clock_mono()) || !l->enabled;
+}
+
+/* Guesses */
+
+/* While nobody guesses, nobody is asked. */
+static bool is_quiet(struct api_limiter *l, struct mono now)
+{
+    int64_t wrong_ns = atomic_load_explicit(&l->wrong_ns, memory_order_relaxed);
+    return wrong_ns == 0 || now.ns - wrong_ns >= IDLE_DROP_MS * NS_PER_MS;
+}
+
+bool api_limiter__may_try_at(struct api_limiter *l, struct str address, struct str credential,
+                             struct mono now)
+{
+    char room[API_LIMITER_KEY_MAX];
+    if (is_quiet(l, now)) {
+        return true;
+    }
+    (void)pthread_mutex_lock(&l->lock);
+    struct client *shown = find_client(l, credential_key(l, credential, room));
+    bool may = shown != NULL && was_right_from(shown, address);
+    if (!may) {
+        struct client *from = find_client(l, address_key(address, room));
+        may = from == NULL || (take(&from->guess, &guess_rate, 0, now) && from->guess.tokens >= 1);
+    }
+    (void)pthread_mutex_unlock(&l->lock);
+    return may;
+}
+
+/* Under the lock: how many there were since the last line, when it is time for one. */
+static uint64_t count_wrong(struct api_limiter *l, struct mono now)
+{
+    l->wrong_count++;
+    if (l->log_ns != 0 && now.ns - l->log_ns < WRONG_LOG_MS * NS_PER_MS) {
+        return 0;
+    }
+    uint64_t count = l->wrong_count;
+    l->wrong_count = 0;
+    l->log_ns = now.ns;
+    return count;
+}
+
+void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct mono now)
+{
+    char room[API_LIMITER_KEY_MAX];
+    atomic_store_explicit(&l->wrong_ns, now.ns, memory_order_relaxed);
+    (void)pthread_mutex_lock(&l->lock);
+    struct client *c = need_client(l, address_key(address, room), now);
+    (void)take(&c->guess, &guess_rate, 1, now);
+    uint64_t count = count_wrong(l, now);
+    (void)pthread_mutex_unlock(&l->lock);
+    if (count > 0) {
+        log_warn("wrong credentials", LOG_U64("requests", count), LOG_STR("last_address", address));
+    }
+}
+
+bool api_limiter__may_try(struct api_limiter *l, struct str address, struct str credential)
+{
+    return api_limiter__may_try_at(l, address, credential, os_clock_mono());
+}
+
+void api_limiter__was_wrong(struct api_limiter *l, struct str address)
+{
+    api_limiter__was_wrong_at(l, address, os_clock_mono());
 }

@@ -1,10 +1,10 @@
 /*
- * The rate limiter: a bucket of tokens per client and kind of request (http-api.md 1.7). Any
- * thread.
+ * The rate limiter: a bucket of tokens per client and kind of request (http-api.md 1.7), and one
+ * per address for credentials that are wrong. Any thread.
  */
 #pragma once
 
-#include "api/api.h"
+#include "api/api_limiter.h"
 #include "base/clock.h"
 #include "http/http_request.h"
 
@@ -16,14 +16,38 @@ struct str api_credential__of(const struct http_request *req);
 /* The token of an Authorization header; empty when its scheme is not Bearer. */
 struct str api_credential__bearer(struct str authorization);
 
-struct api_limiter *api_limiter__new(const struct api_config *config);
+struct api_limiter *api_limiter__new(const struct api_limiter_config *config);
 void api_limiter__free(struct api_limiter *l);
+
+/* Who calls. Whatever is shown and not known to be right counts for the address: else everybody
+ * could invent a new client for each request. */
+struct api_limiter_caller {
+    struct str address;
+    struct str known;   /* the credential, when it is right; else empty */
+    bool shows_nothing; /* neither a credential nor that it comes through a proxy */
+};
+
 /* Take cost tokens from the client's bucket, after giving back those that the request has paid so
  * far; false, and nothing taken, when there are too few. */
-ATTR_NODISCARD bool api_limiter__take(struct api_limiter *l, const struct http_request *req,
+ATTR_NODISCARD bool api_limiter__take(struct api_limiter *l, const struct api_limiter_caller *who,
                                       bool read, uint64_t paid, uint64_t cost);
-/* The same in pieces: who the client is, and its bucket at a moment. */
-struct str api_limiter__key(struct api_limiter *l, const struct http_request *req);
+
+/* May a credential be looked at, for this address? Not while too many wrong ones came from there,
+ * unless this one was right there before: a worker with an old key must not lock out its
+ * neighbours. */
+ATTR_NODISCARD bool api_limiter__may_try(struct api_limiter *l, struct str address,
+                                         struct str credential);
+/* One was wrong. Logged once a minute. */
+void api_limiter__was_wrong(struct api_limiter *l, struct str address);
+
+/* The same in pieces: the name of a client's bucket, of at most API_LIMITER_KEY_MAX bytes in room,
+ * empty for one that is not counted; and what happens at a moment. */
+enum { API_LIMITER_KEY_MAX = 64 };
+struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_caller *who,
+                            char room[API_LIMITER_KEY_MAX]);
 ATTR_NODISCARD bool api_limiter__take_at(struct api_limiter *l, struct str key, bool read,
                                          uint64_t paid, uint64_t cost, struct mono now);
+ATTR_NODISCARD bool api_limiter__may_try_at(struct api_limiter *l, struct str address,
+                                            struct str credential, struct mono now);
+void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct mono now);
 size_t api_limiter__clients(struct api_limiter *l);

@@ -183,7 +183,7 @@ static uint64_t state_number(const char *role)
     X("corvo_disk_full",                  "gauge",   v->engine.space.level == ENGINE_SPACE_FULL, "1 while only deletions are accepted.") \
     X("corvo_disk_free_bytes",            "gauge",   v->engine.space.seen.free_bytes,  "Free bytes on the disk of the data directory.") \
     X("corvo_disk_needed_bytes",          "gauge",   engine_space_low_mark(&v->engine.space.seen), "Free bytes below which new jobs are refused.") \
-    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes,    "Size of the reserve file; 0 after it was given up.") \
+    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes[ENGINE_SPACE_TO_RUN], "Size of the reserve file; 0 after it was given up.") \
     X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
     X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
     X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
@@ -216,6 +216,7 @@ static uint64_t state_number(const char *role)
     X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
     X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
     X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
+    X("corvo_sqlite_mirror_low_space",        "gauge",   v->mirror.low_space,     "1 while the view is not written because the disk is nearly full.") \
     X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
     \
     X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
@@ -258,6 +259,13 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_skipped_total",           "counter", v->webhooks.skipped,         "Events that were gone from the log before a webhook came to them.") \
     X("corvo_webhook_in_flight",               "gauge",   v->webhooks.in_flight,       "Requests to webhooks under way.") \
     X("corvo_webhook_waiting",                 "gauge",   v->webhooks.waiting,         "Events that were read for webhooks and are not done with.") \
+    X("corvo_webhook_slow_in_flight",          "gauge",   v->webhooks.slow,            "Requests to webhooks in the slow lane: to hosts not known to answer, or lasting for more than a second.") \
+    X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
+    X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
+    \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Bytes that all requests and answers together may hold.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Bytes that they hold.") \
+    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Times that memory was refused because the limit was reached.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \

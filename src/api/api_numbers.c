@@ -148,6 +148,15 @@ static void looked(struct api_call *c)
     v->then(c, v);
 }
 
+static void look_at_memory(struct budget *b, struct api_numbers *v)
+{
+    if (b != NULL) {
+        v->memory_limit = b->limit_bytes;
+        v->memory_used = atomic_load(&b->used_bytes);
+        v->memory_refused = atomic_load(&b->refused);
+    }
+}
+
 void api_numbers__take(struct api_call *c, unsigned parts,
                        void (*then)(struct api_call *c, const struct api_numbers *v))
 {
@@ -160,6 +169,7 @@ void api_numbers__take(struct api_call *c, unsigned parts,
     v->http_url = c->api->server != NULL ? c->api->url : "";
     v->mirror_async = c->api->config.mirror_async;
     v->settings = engine_settings(c->api->config.engine);
+    look_at_memory(c->api->config.budget, v);
     v->has_mirror = c->api->config.view != NULL;
     if (v->has_mirror) {
         view_status(c->api->config.view, &v->mirror);

@@ -31,6 +31,8 @@ struct api_numbers {
     struct view_status mirror; /* of the SQLite view; zeros without one */
     struct wall done_until;    /* everything that was due before this moment has been done */
 
+    uint64_t memory_limit, memory_used, memory_refused; /* bytes of requests, and how often not */
+
     /* API_NUMBERS_COUNTS */
     uint64_t worker_count;
     uint64_t worker_active_count;

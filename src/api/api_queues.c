@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 
-#include "api/api_int.h"
+#include "api/api_queues_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
@@ -211,26 +211,6 @@ static void handle_drain(struct api_call *c)
     act(c, &(struct command_queue){.action = COMMAND_QUEUE_PAUSE}, "draining");
 }
 
-static void handle_clear(struct api_call *c)
-{
-    act(c, &(struct command_queue){.action = COMMAND_QUEUE_CLEAR}, "cleared");
-}
-
-/* Clients may be careful; nothing here depends on it. */
-struct delete_in {
-    bool confirm;
-};
-
-static const struct json_field delete_rows[] = {
-    JSON_BOOL(struct delete_in, confirm, 0, "Taken, and not needed."),
-};
-static const struct json_schema delete_schema = JSON_SCHEMA(struct delete_in, delete_rows);
-
-static void handle_delete(struct api_call *c)
-{
-    act(c, &(struct command_queue){.action = COMMAND_QUEUE_DELETE}, "deleted");
-}
-
 static void handle_concurrency(struct api_call *c)
 {
     const struct limits_in *in = c->in;
@@ -268,16 +248,17 @@ static const struct api_route rows[] = {
     {HTTP_POST,   "/api/v1/queues/{name}/pause",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_pause,       NULL, "200 {status}", "Hand out no more jobs."},
     {HTTP_POST,   "/api/v1/queues/{name}/resume",       ROLES_AO,  ROUTE_LEADER,              NULL,                handle_resume,      NULL, "200 {status}", "Hand out jobs again."},
     {HTTP_POST,   "/api/v1/queues/{name}/drain",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_drain,       NULL, "200 {status}", "Pause; what is active goes on."},
-    {HTTP_POST,   "/api/v1/queues/{name}/clear",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_clear,       NULL, "200 {status}", "Remove pending and scheduled jobs."},
+    {HTTP_POST,   "/api/v1/queues/{name}/clear",        ROLES_AO,  ROUTE_LEADER,              NULL,                api_queue_removal__clear, NULL, "200 {status}, 202 {bulk_operation_id, progress_url}", "Remove pending and scheduled jobs."},
     {HTTP_POST,   "/api/v1/queues/{name}/concurrency",  ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &concurrency_schema, handle_concurrency, NULL, "200 {status}", "Limit how many jobs are active at once."},
     {HTTP_POST,   "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &throttle_schema,    handle_throttle,    NULL, "200 {status}", "Limit how many jobs are begun in a window of time."},
     {HTTP_DELETE, "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER,              NULL,                handle_unthrottle,  NULL, "200 {status}", "Remove that limit."},
-    {HTTP_DELETE, "/api/v1/queues/{name}",              ROLES_AO,  ROUTE_LEADER,              NULL,                handle_delete,      NULL, "200 {status}", "Remove the queue with all its jobs."},
+    {HTTP_DELETE, "/api/v1/queues/{name}",              ROLES_AO,  ROUTE_LEADER,              NULL,                api_queue_removal__delete, NULL, "200 {status}, 202 {bulk_operation_id, progress_url}", "Remove the queue with all its jobs."},
 };
 /* clang-format on */
 
 static const struct api_query queries[] = {
-    {HTTP_DELETE, "/api/v1/queues/{name}", &delete_schema},
+    {HTTP_POST, "/api/v1/queues/{name}/clear", &api_queue_removal__clear_schema},
+    {HTTP_DELETE, "/api/v1/queues/{name}", &api_queue_removal__delete_schema},
 };
 
 const struct api_routes api_queues_routes = {

@@ -19,7 +19,6 @@ enum {
     WORDS_MAX = 500,
     CURSOR_MAX = 128, /* bytes of one that we could have made, and more */
     SHOWN_MAX = 64,   /* of an unknown member's name */
-    ANSWER_BYTES_MAX = 256 << 20,
 };
 
 /* An empty text is as good as none. */
@@ -349,7 +348,6 @@ static void run_search(struct api_call *c, struct view_reader *r)
     }
     uint64_t seen = search->offset + search->count;
     bool more = search->count > 0 && seen < search->total;
-    c->answer.limit_bytes = ANSWER_BYTES_MAX;
     struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);
@@ -510,7 +508,6 @@ static void run_words(struct api_call *c, struct view_reader *r)
     if (view_words_find(r, words, c->arena, &c->ask_err) != ERR_OK) {
         return;
     }
-    c->answer.limit_bytes = ANSWER_BYTES_MAX;
     struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);

@@ -137,7 +137,7 @@ static void write_space(struct json_write *w, const struct engine_space_status *
     text(w, "reason", err.msg);
     number(w, "free_bytes", s->seen.free_bytes);
     number(w, "needed_bytes", engine_space_low_mark(&s->seen));
-    number(w, "reserve_bytes", s->reserve_bytes);
+    number(w, "reserve_bytes", s->reserve_bytes[ENGINE_SPACE_TO_RUN]);
     number(w, "log_memory_bytes", s->seen.log_bytes);
     number(w, "log_memory_max_bytes", s->seen.log_bytes_max);
     json_write_end(w);
@@ -156,6 +156,7 @@ static void write_mirror(struct json_write *w, const struct api_numbers *v)
     number(w, "lag", m->lag);
     number(w, "queue_depth", m->lag);
     number(w, "queue_capacity", 0);
+    api_document__bool(w, "low_space", m->low_space);
     json_write_end(w);
     api_document__object(w, "sqlite_rebuild");
     api_document__bool(w, "ran", m->rebuilt);
@@ -203,6 +204,9 @@ static void write_groups(struct json_write *w, const struct api_numbers *v)
     number(w, "fetches_waiting", e->parked_ops);
     number(w, "overload_total", e->overload_total);
     number(w, "fetch_overload_total", 0);
+    number(w, "request_memory_limit_bytes", v->memory_limit);
+    number(w, "request_memory_bytes", v->memory_used);
+    number(w, "request_memory_refused_total", v->memory_refused);
     json_write_end(w);
 }
 

@@ -9,13 +9,13 @@
 
 /* Health */
 
-static void say_healthy(struct api_call *c, const struct api_numbers *v)
+static void say_healthy(struct api_call *c, const char *role, bool leads)
 {
     struct json_write w = api_call__json(c);
     json_write_object(&w);
     api_document__text(&w, "status", STR("ok"));
-    api_document__text(&w, "raft_state", str_from_z(v->engine.node.role));
-    api_document__bool(&w, "leader", v->engine.node.leads);
+    api_document__text(&w, "raft_state", str_from_z(role));
+    api_document__bool(&w, "leader", leads);
     json_write_end(&w);
     api_call__reply(c, 200, &w);
 }
@@ -29,7 +29,7 @@ static void say_ready(struct api_call *c, const struct api_numbers *v)
     } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
         api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
     } else {
-        say_healthy(c, v);
+        say_healthy(c, v->engine.node.role, v->engine.node.leads);
     }
 }
 
@@ -42,11 +42,17 @@ static const struct json_field healthz_rows[] = {
 };
 static const struct json_schema healthz_schema = JSON_SCHEMA(struct healthz_in, healthz_rows);
 
-/* That the core thread answers is what is asked for: storage that fails stops the process. */
+/* At once, from what is known: a core thread that waits for a slow disk is no reason to restart the
+ * process, and storage that fails stops it anyway. */
 static void handle_healthz(struct api_call *c)
 {
     const struct healthz_in *in = c->query;
-    api_numbers__take(c, 0, in->ready ? say_ready : say_healthy);
+    if (in->ready) {
+        api_numbers__take(c, 0, say_ready);
+    } else {
+        bool leads = engine_leads(c->api->config.engine);
+        say_healthy(c, leads ? "Leader" : "Follower", leads);
+    }
 }
 
 static void handle_readyz(struct api_call *c)

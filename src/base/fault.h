@@ -18,6 +18,7 @@
     X(DISK_FLUSH_DIR)   /* a flush of a folder gives EIO */                                        \
     X(DISK_SPACE_LOW)   /* the free-space check finds the armed value */                           \
     X(DISK_META_WRITE)  /* writing the term and vote file fails */                                 \
+    X(BULK_STEP)        /* a step of a bulk operation is refused before it is proposed */          \
     X(KV_COMMIT)        /* a write batch is refused by the store */                                \
     X(KV_READ)          /* reading a value or walking the store gives EIO */                       \
     X(KV_CHECKPOINT)    /* a checkpoint cannot be made */                                          \

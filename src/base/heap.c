@@ -109,3 +109,21 @@ void heap_remove(struct heap *h, struct heap_node *n)
     }
     n->pos = HEAP_OUT;
 }
+
+/* Nobody is before its parent: what was found is the list of those whose children are looked at. */
+uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, uint32_t max)
+{
+    uint32_t count = 0;
+    if (max > 0 && h->count > 0 && h->items[0].key <= key) {
+        out[count++] = h->items[0].node;
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t child = out[at]->pos * HEAP_WIDTH + 1;
+        for (uint32_t i = 0; i < HEAP_WIDTH && child + i < h->count && count < max; i++) {
+            if (h->items[child + i].key <= key) {
+                out[count++] = h->items[child + i].node;
+            }
+        }
+    }
+    return count;
+}

@@ -65,3 +65,7 @@ static inline struct heap_node *heap_first(const struct heap *h)
 {
     return h->count == 0 ? NULL : h->items[0].node;
 }
+
+/* Those with keys up to this one, at most max of them and the first always among them, in no order;
+ * how many. */
+uint32_t heap_until(const struct heap *h, int64_t key, struct heap_node **out, uint32_t max);

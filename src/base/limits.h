@@ -44,6 +44,8 @@ enum {
     LIMIT_BULK_OPEN          = 100,          /* operations in the background that are not over */
     LIMIT_BULK_KEPT          = 1000,         /* and all that are remembered */
     LIMIT_BULK_KEPT_MS       = 3600 * 1000,  /* contract: at least this long after their end */
+    LIMIT_BULK_QUEUE_JOBS    = 100,          /* jobs that one background step of a clear or delete removes: others wait no longer than that */
+    LIMIT_BULK_QUEUE_DOCS    = 1000,         /* and documents that it looks at */
     LIMIT_RESTORE_ROWS       = 100000,       /* iterations or usage reports of one restored job */
     LIMIT_RESTORE_CHUNK_BYTES = 4 << 20,     /* of a backup in one command */
     LIMIT_RESTORE_CHUNK_ITEMS = 500,
@@ -79,12 +81,13 @@ enum {
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
     LIMIT_EVENTS_KEPT_MS     = 24 * 3600 * 1000,
     LIMIT_STREAM_BEHIND      = 50000,        /* events that pass a reader which takes nothing: half of the log */
-    LIMIT_STREAMS            = 1024,         /* readers per network thread; a slow one may hold 1 MiB */
+    LIMIT_STREAMS            = 1024,         /* readers per network thread; a slow one may hold 128 KiB */
     LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */
     LIMIT_FEED_IDS           = 4 << 20,      /* changed jobs that wait to be copied: 160 MB; beyond, compare */
     LIMIT_JQ_BYTES           = 256 << 20,    /* memory of a payload_jq program, beside libjq itself */
     LIMIT_DOC_CACHE_BYTES    = 64 << 20,     /* documents kept in memory beside the store */
     LIMIT_RESERVE_BYTES      = 128 << 20,    /* of the disk, for when it is nearly full: acks and deletions for a while */
+    LIMIT_RESERVE_START_BYTES = 8 << 20,     /* and for a start, which writes less than a megabyte */
 
     /* What one entry can come to, in bytes that it reads and writes. Nothing begins once
      * LIMIT_STEP_BYTES are reached, and whatever goes on looks after each job; so it is that, and

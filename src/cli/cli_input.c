@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -108,6 +109,38 @@ int cli_read_stdin(struct cli *cli, struct str *out)
         return cli_interrupted(cli);
     }
     return n == 0 ? CLI_OK : CLI_FAILED;
+}
+
+int cli_spool_stdin(struct cli *cli, int *out_fd)
+{
+    char *bytes = malloc(CHUNK_BYTES);
+    struct iovec piece = {.iov_base = bytes};
+    FILE *file = tmpfile();
+    uint64_t size = 0;
+    ssize_t n = 1;
+    struct err err = {0};
+    CHECK(bytes != NULL);
+    if (file == NULL) {
+        free(bytes);
+        return cli_fail(cli, "no temporary file can be made for standard input");
+    }
+    while (n > 0 && err.code == ERR_OK) {
+        n = read_some(cli, bytes, CHUNK_BYTES);
+        piece.iov_len = n > 0 ? (size_t)n : 0;
+        if (os_file_write_at(fileno(file), &piece, 1, size, &err) == ERR_OK) {
+            size += piece.iov_len;
+        }
+    }
+    *out_fd = n == 0 && err.code == ERR_OK ? dup(fileno(file)) : -1;
+    (void)fclose(file);
+    free(bytes);
+    if (n == -2) {
+        return cli_interrupted(cli);
+    }
+    if (err.code != ERR_OK) {
+        return cli_fail(cli, "%s", err.msg);
+    }
+    return *out_fd >= 0 ? CLI_OK : CLI_FAILED;
 }
 
 bool cli_confirmed(struct cli *cli, bool if_silent, const char *question, int *out_code)

@@ -187,6 +187,8 @@ struct str cli_json_compact(struct cli *cli, struct str json);
 /* cli_input.c: files, standard input and the user */
 ATTR_NODISCARD int cli_read_file(struct cli *cli, struct str path, struct str *out);
 ATTR_NODISCARD int cli_read_stdin(struct cli *cli, struct str *out);
+/* All of it, however much, into a file that has no name; the caller closes it. */
+ATTR_NODISCARD int cli_spool_stdin(struct cli *cli, int *out_fd);
 
 /* The path of a file that a command may make or replace, in *out_path. Nothing is replaced that is
  * no file: then *out_special is set for a device or a pipe, and a folder is refused. */

@@ -109,10 +109,12 @@ struct engine_op {
     enum engine_space_use use;
     /* of the core thread */
     bool parked;
-    bool arrived;       /* counts as pending */
-    bool found_nothing; /* a claim: by the entry that carried it */
-    bool goes_on;       /* in steps, and there is a next one */
-    bool begun;         /* a step of it was applied */
+    bool arrived;        /* counts as pending */
+    bool found_nothing;  /* a claim: by the entry that carried it */
+    bool goes_on;        /* in steps, and there is a next one */
+    bool begun;          /* a step of it was applied */
+    bool postponed;      /* by the entry that carried it */
+    uint32_t steps_left; /* 0: as many as there are */
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;

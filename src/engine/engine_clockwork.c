@@ -2,8 +2,9 @@
  * The clockwork: what happens because time passes. Only the leader's runs.
  *
  * The machine says when the next job, lock or worker is due, and when the next schedule is; one
- * timer is set for the earliest. When it rings, the clockwork submits a tick, or fires the schedule
- * with the run after that, which it computes here, because time zones are data of the node.
+ * timer is set for the earliest. When it rings, the clockwork submits a tick, or fires the
+ * schedules that are due, each with the run after that, which it computes here, because time zones
+ * are data of the node.
  */
 #include <stdlib.h>
 
@@ -85,9 +86,12 @@ static void tick_done(struct engine_op *op)
 
 static void fire_done(struct engine_op *op)
 {
-    op->engine->clockwork.fire_busy = false;
-    op->engine->clockwork.tick_errors += op->err.code != ERR_OK;
-    engine_clockwork__look(op->engine);
+    struct engine_clockwork *w = &op->engine->clockwork;
+    w->tick_errors += op->err.code != ERR_OK;
+    w->fires_busy--;
+    if (w->fires_busy == 0) {
+        engine_clockwork__look(op->engine);
+    }
 }
 
 /* A purge goes in steps until the machine says that it is done. */
@@ -107,14 +111,50 @@ static void purge_done(struct engine_op *op)
     engine_clockwork__look(e);
 }
 
-static void fire(struct engine *e, const struct machine_due_schedule *s, struct wall now)
+static void fire(struct engine *e, struct engine_op *op, const struct machine_due_schedule *s,
+                 struct wall now)
 {
     struct command c = {.type = COMMAND_SCHEDULE_FIRE};
     c.schedule_fire.id = s->id;
     c.schedule_fire.expected_next = s->next_run;
     c.schedule_fire.next = next_run(e, s, now);
-    e->clockwork.fire_busy = true;
-    engine_pipe__submit_own(e, &e->clockwork.fire, &c);
+    engine_pipe__submit_own(e, op, &c);
+}
+
+/* Room for firing, which a server without schedules does not need. */
+static void need_fires(struct engine_clockwork *w)
+{
+    if (w->fires != NULL) {
+        return;
+    }
+    w->fires = calloc(ENGINE_FIRES, sizeof *w->fires);
+    w->due = calloc(ENGINE_FIRES, sizeof *w->due);
+    CHECK(w->fires != NULL && w->due != NULL);
+    for (unsigned i = 0; i < ENGINE_FIRES; i++) {
+        engine_op_init(&w->fires[i]);
+        w->fires[i].done = fire_done;
+    }
+}
+
+/* Fire the schedules that are due, so many together that they share entries. When none is: the
+ * moment at which one will be. */
+static int64_t fire_due(struct engine *e, struct wall now)
+{
+    struct engine_clockwork *w = &e->clockwork;
+    struct machine_due_schedule next;
+    if (!machine_next_schedule(e->machine, &next)) {
+        return INT64_MAX;
+    }
+    if (next.next_run.ns > now.ns) {
+        return next.next_run.ns;
+    }
+    need_fires(w);
+    uint32_t count = machine_due_schedules(e->machine, now, w->due, ENGINE_FIRES);
+    w->fires_busy = count; /* before one of them is refused at once */
+    for (uint32_t i = 0; i < count; i++) {
+        fire(e, &w->fires[i], &w->due[i], now);
+    }
+    return INT64_MAX; /* it looks again when all are done */
 }
 
 /* Submit what is due; return when the next thing is. */
@@ -122,7 +162,6 @@ static int64_t run_due(struct engine *e, struct wall now)
 {
     struct engine_clockwork *w = &e->clockwork;
     int64_t next = machine_next_tick(e->machine).ns;
-    struct machine_due_schedule schedule;
     if (w->tick_busy || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
         next = INT64_MAX; /* it looks again when it is done, and when there is space */
     } else if (next <= now.ns) {
@@ -130,13 +169,9 @@ static int64_t run_due(struct engine *e, struct wall now)
         engine_pipe__submit_own(e, &w->tick, &(struct command){.type = COMMAND_TICK});
         next = INT64_MAX;
     }
-    if (!w->fire_busy && engine_space__allows(e, ENGINE_SPACE_ADDS) &&
-        machine_next_schedule(e->machine, &schedule)) {
-        if (schedule.next_run.ns <= now.ns) {
-            fire(e, &schedule, now);
-        } else if (schedule.next_run.ns < next) {
-            next = schedule.next_run.ns;
-        }
+    if (w->fires_busy == 0 && engine_space__allows(e, ENGINE_SPACE_ADDS)) {
+        int64_t at = fire_due(e, now);
+        next = at < next ? at : next;
     }
     if (e->config.retention_ms > 0 && !w->purge_busy) {
         if (w->purge_at_ns <= now.ns) {
@@ -197,10 +232,8 @@ void engine_clockwork__open(struct engine *e)
     w->armed_ns = INT64_MAX;
     map_init(&w->zones);
     engine_op_init(&w->tick);
-    engine_op_init(&w->fire);
     engine_op_init(&w->purge);
     w->tick.done = tick_done;
-    w->fire.done = fire_done;
     w->purge.done = purge_done;
     /* Soon after a start, so that a node that is restarted often purges too. */
     int64_t first_ms = e->config.retention_interval_ms < FIRST_PURGE_MS
@@ -222,7 +255,11 @@ void engine_clockwork__close(struct engine *e)
 {
     struct engine_clockwork *w = &e->clockwork;
     engine_op_deinit(&w->tick);
-    engine_op_deinit(&w->fire);
+    for (unsigned i = 0; w->fires != NULL && i < ENGINE_FIRES; i++) {
+        engine_op_deinit(&w->fires[i]);
+    }
+    free(w->fires);
+    free(w->due);
     engine_op_deinit(&w->purge);
     map_each(&w->zones, free_zone, e);
     map_deinit(&w->zones);

@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "base/limits.h"
 #include "base/map.h"
 #include "core/cron.h"
 #include "engine/engine.h"
@@ -54,13 +55,18 @@ struct engine_park {
     uint64_t count;
 };
 
+/* Schedules that are fired together: many are due at full minutes. */
+enum { ENGINE_FIRES = LIMIT_ENTRY_OPS };
+
 /* The engine's own commands: due times. */
 struct engine_clockwork {
     uv_timer_t timer;
     struct engine_op tick;
-    struct engine_op fire;
+    struct engine_op *fires;          /* ENGINE_FIRES of them; NULL until a schedule is due */
+    struct machine_due_schedule *due; /* as many */
     struct engine_op purge;
-    bool tick_busy, fire_busy, purge_busy;
+    bool tick_busy, purge_busy;
+    uint32_t fires_busy; /* of the fires, how many are not done */
     uint64_t tick_errors, purge_errors;
     int64_t purge_at_ns; /* the next purge, by engine__now */
     int64_t armed_ns;    /* what the timer is set for */
@@ -71,13 +77,11 @@ struct engine_clockwork {
 struct engine_space {
     uv_timer_t timer;
     struct engine_space_status status;
-    struct os_file_path reserve_path;
     bool no_reserve; /* the file system cannot have one */
     void (*told)(void *data, bool low);
     void *told_data;
     uv_work_t work;
     bool tidying, tidy_urgent;
-    bool tidied;                /* of the pool, while it runs */
     pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
     int64_t tidied_ms;          /* on the monotonic clock: when that last began */
     int64_t snapshot_after_ms;  /* and when a snapshot may be asked for again */
@@ -112,6 +116,8 @@ struct engine {
     struct engine_watch *watches;
     struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
+    uint64_t
+        costs[COMMAND_TYPE_LAST + 1]; /* bytes that a command of a type reads and writes, lately */
     struct engine_times queue_times, apply_times;
     bool leads;
     bool stopping; /* nothing new is let in */

@@ -61,9 +61,11 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     }
     op->type = c->type;
     op->use = engine_space_use(c);
+    op->steps_left = c->type == COMMAND_QUEUE ? c->queue.steps_max : 0;
     err_clear(&op->err);
     op->retry_after_ms = 0;
-    op->begun = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back = false;
+    op->begun = op->postponed = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back =
+        false;
     op->ticket = 0;
     return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }
@@ -362,26 +364,29 @@ void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struc
 
 static void entry_done(struct node_propose *p);
 
-/* Put as many pending ops into an entry as fit; at least one. */
+/* Put as many pending ops into an entry as fit; at least one. What an op will cost is only guessed:
+ * the machine postpones those for which there was no room after all. */
 static struct engine_entry *take_entry(struct engine *e)
 {
     struct engine_entry *entry = calloc(1, sizeof *entry);
     struct engine_op **last = &entry->ops;
     struct buf bytes;
     uint32_t count = 0;
+    uint64_t cost = 0;
 
     CHECK(entry != NULL);
     entry->engine = e;
     entry->proposed_ns = os_clock_mono().ns;
     buf_init(&bytes, LIMIT_OP_BYTES + LIMIT_ENTRY_BYTES);
     command_entry_begin(&bytes, engine__now(e), e->config.lifecycle_events);
-    while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS &&
+    while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS && cost < LIMIT_STEP_BYTES &&
            (count == 0 || bytes.len + e->pending_first->command.len <= LIMIT_ENTRY_BYTES)) {
         struct engine_op *op = e->pending_first;
         e->pending_first = op->next;
         op->next = NULL;
         engine_times_add(&e->queue_times, entry->proposed_ns - op->waiting_since_ns);
         command_entry_add(&bytes, buf_str(&op->command));
+        cost += e->costs[op->type];
         *last = op;
         last = &op->next;
         count++;
@@ -478,15 +483,22 @@ static void add_result(struct engine_op *op, const struct result *step)
     arena_free(a);
 }
 
+/* What commands of a type came to lately, for the next ones. */
+static void learn_cost(struct engine *e, enum command_type type, uint64_t cost)
+{
+    e->costs[type] = (7 * e->costs[type] + cost) / 8;
+}
+
 /* Whether the command has to be proposed again: none of it happened, or the rest is to come. */
 static bool goes_on(struct engine *e, struct engine_op *op, const struct result *r)
 {
     if (r->postponed) {
         return true;
     }
-    if (!r->more) {
+    if (!r->more || op->steps_left == 1) {
         return false;
     }
+    op->steps_left -= op->steps_left > 0 ? 1 : 0;
     switch ((int)op->type) {
     case COMMAND_QUEUE:
     case COMMAND_ACK:
@@ -525,6 +537,8 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
         CHECK(op != NULL);
         op->index = index;
         op->goes_on = goes_on(e, op, &results[i]);
+        op->postponed = results[i].postponed;
+        learn_cost(e, op->type, results[i].cost);
         op->found_nothing = op->park_ms > 0 && results[i].code == ERR_OK && results[i].count == 0;
         if (!op->goes_on) {
             add_result(op, &results[i]);
@@ -534,42 +548,49 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
 }
 
 /* It was let in once, so that it is only refused where every command is. */
-static void go_on(struct engine *e, struct engine_op *op)
+static bool may_go_on(struct engine *e, struct engine_op *op)
 {
     if (e->stopping || e->given_up) {
         refuse(e, op, ERR_STOPPING);
     } else if (!e->leads) {
         refuse(e, op, ERR_LEADER_UNAVAILABLE);
-    } else {
-        engine_pipe__add(e, op);
     }
+    return e->leads && !e->stopping && !e->given_up;
 }
 
 static void finish_ops(struct engine *e, struct engine_entry *entry)
 {
     struct engine_op *next;
-    struct engine_op *waiting = TAKE(e->pending_first);
-    struct engine_op **waiting_last = e->pending_last;
-    e->pending_last = &e->pending_first;
+    struct engine_op *postponed = NULL;
+    struct engine_op **postponed_last = &postponed;
     for (struct engine_op *op = entry->ops; op != NULL; op = next) {
+        bool goes_on = op->goes_on;
         next = op->next;
         op->next = NULL;
+        op->goes_on = false;
         if (op->park_ms > 0) {
             engine_park__returned(e, op);
         }
         if (!entry->applied) {
             fail(e, op, &entry->propose.err);
-        } else if (op->goes_on) {
-            op->goes_on = false;
-            go_on(e, op);
-        } else if (!op->found_nothing || !engine_park__again(e, op)) {
+        } else if (goes_on && may_go_on(e, op)) {
+            if (op->postponed) {
+                *postponed_last = op;
+                postponed_last = &op->next;
+            } else {
+                engine_pipe__add(e, op); /* others pass between two steps */
+            }
+        } else if (!goes_on && (!op->found_nothing || !engine_park__again(e, op))) {
             finish_together(e, op);
         }
     }
-    /* What goes on came before those that wait. */
-    if (waiting != NULL) {
-        *e->pending_last = waiting;
-        e->pending_last = waiting_last;
+    if (postponed != NULL) {
+        /* They were before those that wait. */
+        *postponed_last = e->pending_first;
+        if (e->pending_first == NULL) {
+            e->pending_last = postponed_last;
+        }
+        e->pending_first = postponed;
     }
 }
 

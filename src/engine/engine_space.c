@@ -19,8 +19,8 @@ enum {
     LOOK_MS = 1000,
     LOOK_LOW_MS = 250,
     TIDY_MS = 60 * 1000,
-    TIDY_LOW_MS = 5 * 1000,
-    SNAPSHOT_RETRY_MS = 10 * 1000,
+    TIDY_LOW_MS = 2 * 1000,
+    SNAPSHOT_RETRY_MS = 5 * 1000,
     PINNED_PART = 2,             /* a snapshot that is larger than the state by this factor… */
     PINNED_BYTES_MIN = 64 << 20, /* …and so many bytes is taken anew */
     LOG_SEGMENTS_LOW = 2, /* while space is low, a log longer than this is worth a snapshot */
@@ -61,6 +61,7 @@ enum engine_space_use engine_space_use(const struct command *c)
         return c->queue.action == COMMAND_QUEUE_CLEAR || c->queue.action == COMMAND_QUEUE_DELETE
                    ? ENGINE_SPACE_FREES
                    : ENGINE_SPACE_GOES_ON;
+    case COMMAND_BULK_QUEUE:
     case COMMAND_BULK_STEP: /* those that began while there was room are few */
     case COMMAND_BULK_END:
     case COMMAND_PURGE:
@@ -91,12 +92,6 @@ uint64_t engine_space_spend_mark(const struct engine_space_seen *s)
 uint64_t engine_space_full_mark(const struct engine_space_seen *s)
 {
     return s->min_bytes / 4 + s->unwritten_bytes;
-}
-
-uint64_t engine_space_reserve_bytes(uint64_t min_bytes)
-{
-    uint64_t bytes = min_bytes / 4;
-    return bytes < LIMIT_RESERVE_BYTES ? bytes : LIMIT_RESERVE_BYTES;
 }
 
 enum engine_space_level engine_space_judge(const struct engine_space_seen *s,
@@ -139,41 +134,69 @@ enum err_code engine_space_reason(const struct engine_space_status *s, struct er
 
 /* --- the reserve --- */
 
-static void give_up_reserve(struct engine *e)
+/* Two files: one for acks and deletions, one for nothing but a start on a full disk. */
+static const char *const reserve_names[ENGINE_SPACE_RESERVES] = {"reserve", "reserve.start"};
+
+uint64_t engine_space_reserve_bytes(uint64_t min_bytes, enum engine_space_reserve which)
 {
-    os_file_discard(e->space.reserve_path.z);
-    log_warn("disk reserve given up", LOG_U64("bytes", e->space.status.reserve_bytes));
-    e->space.status.reserve_bytes = 0;
+    uint64_t bytes = min_bytes / (which == ENGINE_SPACE_TO_START ? 32 : 4);
+    uint64_t most =
+        which == ENGINE_SPACE_TO_START ? LIMIT_RESERVE_START_BYTES : LIMIT_RESERVE_BYTES;
+    return bytes < most ? bytes : most;
 }
 
-static void make_reserve(struct engine *e)
+static struct os_file_path reserve_path(const struct engine *e, enum engine_space_reserve which)
+{
+    return os_file_join(e->config.data_dir, reserve_names[which]);
+}
+
+static void give_up_reserve(struct engine *e, enum engine_space_reserve which)
+{
+    struct os_file_path path = reserve_path(e, which);
+    os_file_discard(path.z);
+    log_warn("disk reserve given up", LOG_Z("file", path.z),
+             LOG_U64("bytes", e->space.status.reserve_bytes[which]));
+    e->space.status.reserve_bytes[which] = 0;
+}
+
+static void make_reserve(struct engine *e, enum engine_space_reserve which)
 {
     struct engine_space *s = &e->space;
+    struct os_file_path path = reserve_path(e, which);
     struct err err;
-    uint64_t bytes = engine_space_reserve_bytes(s->status.seen.min_bytes);
+    uint64_t bytes = engine_space_reserve_bytes(s->status.seen.min_bytes, which);
     if (bytes == 0 || s->no_reserve) {
         return;
     }
-    if (os_file_reserve(s->reserve_path.z, bytes, &err) != ERR_OK) {
+    if (os_file_reserve(path.z, bytes, &err) != ERR_OK) {
         log_warn("disk reserve not made", LOG_Z("error", err.msg));
-        os_file_discard(s->reserve_path.z);
+        os_file_discard(path.z);
         s->no_reserve = err.code != ERR_NO_SPACE; /* the file system cannot */
         return;
     }
-    s->status.reserve_bytes = bytes;
+    s->status.reserve_bytes[which] = bytes;
 }
 
 static void keep_reserve(struct engine *e)
 {
     const struct engine_space_seen *seen = &e->space.status.seen;
-    uint64_t wanted = engine_space_reserve_bytes(seen->min_bytes);
-    if (e->space.status.reserve_bytes > 0) {
-        if (seen->free_bytes < engine_space_spend_mark(seen)) {
-            give_up_reserve(e);
+    uint64_t *has = e->space.status.reserve_bytes;
+    uint64_t missing = 0;
+    if (has[ENGINE_SPACE_TO_RUN] > 0 && seen->free_bytes < engine_space_spend_mark(seen)) {
+        give_up_reserve(e, ENGINE_SPACE_TO_RUN);
+        return;
+    }
+    for (unsigned i = 0; i < ENGINE_SPACE_RESERVES; i++) {
+        missing += has[i] > 0 ? 0 : engine_space_reserve_bytes(seen->min_bytes, i);
+    }
+    if (missing == 0 || e->space.status.level != ENGINE_SPACE_FINE ||
+        seen->free_bytes < engine_space_low_mark(seen) + seen->min_bytes / 8 + missing) {
+        return; /* it would make space low */
+    }
+    for (unsigned i = 0; i < ENGINE_SPACE_RESERVES; i++) {
+        if (has[i] == 0) {
+            make_reserve(e, i);
         }
-    } else if (e->space.status.level == ENGINE_SPACE_FINE &&
-               seen->free_bytes >= engine_space_low_mark(seen) + seen->min_bytes / 8 + wanted) {
-        make_reserve(e);
     }
 }
 
@@ -183,11 +206,8 @@ static void tidy_work_cb(uv_work_t *work)
 {
     struct engine *e = work->data;
     struct engine_space *s = &e->space;
-    struct err err;
     (void)pthread_mutex_lock(&s->state_lock);
-    if (kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent, &s->tidied, &err) != ERR_OK) {
-        log_warn("space not given back", LOG_Z("error", err.msg));
-    }
+    (void)kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent);
     (void)pthread_mutex_unlock(&s->state_lock);
 }
 
@@ -323,19 +343,24 @@ bool engine_space__allows(const struct engine *e, enum engine_space_use use)
 
 void engine_space__before_open(struct engine *e)
 {
-    struct engine_space *s = &e->space;
-    struct os_file_info info;
-    struct err err;
-    s->reserve_path = os_file_join(e->config.data_dir, "reserve");
-    if (os_file_stat(s->reserve_path.z, &info, &err) != ERR_OK) {
-        return;
-    }
     struct engine_space_seen seen = {.min_bytes = e->config.free_bytes_min};
-    s->status.reserve_bytes = info.size;
-    bool known = os_file_free_bytes(e->config.data_dir, &seen.free_bytes, &err) == ERR_OK;
-    if (info.size != engine_space_reserve_bytes(seen.min_bytes) ||
-        (known && seen.free_bytes < engine_space_spend_mark(&seen))) {
-        give_up_reserve(e);
+    const uint64_t marks[ENGINE_SPACE_RESERVES] = {
+        [ENGINE_SPACE_TO_RUN] = engine_space_spend_mark(&seen),
+        [ENGINE_SPACE_TO_START] = engine_space_reserve_bytes(seen.min_bytes, ENGINE_SPACE_TO_START),
+    };
+    for (unsigned i = 0; i < ENGINE_SPACE_RESERVES; i++) {
+        struct os_file_path path = reserve_path(e, i);
+        struct os_file_info info;
+        struct err err;
+        if (os_file_stat(path.z, &info, &err) != ERR_OK) {
+            continue;
+        }
+        e->space.status.reserve_bytes[i] = info.size;
+        bool known = os_file_free_bytes(e->config.data_dir, &seen.free_bytes, &err) == ERR_OK;
+        if (info.size != engine_space_reserve_bytes(seen.min_bytes, i) ||
+            (known && seen.free_bytes < marks[i])) {
+            give_up_reserve(e, i);
+        }
     }
 }
 

@@ -54,8 +54,15 @@ uint64_t engine_space_low_mark(const struct engine_space_seen *s);
 uint64_t engine_space_full_mark(const struct engine_space_seen *s);
 uint64_t engine_space_spend_mark(const struct engine_space_seen *s);
 
-/* How large the reserve is. */
-uint64_t engine_space_reserve_bytes(uint64_t min_bytes);
+/* What a part of the reserve is for. */
+enum engine_space_reserve {
+    ENGINE_SPACE_TO_RUN,   /* acks and deletions */
+    ENGINE_SPACE_TO_START, /* a start on a disk that is full to the last byte */
+    ENGINE_SPACE_RESERVES
+};
+
+/* How large it is. */
+uint64_t engine_space_reserve_bytes(uint64_t min_bytes, enum engine_space_reserve which);
 
 /* The level now. A better one than before needs a little more, so that it does not go to and fro.
  */
@@ -66,7 +73,7 @@ enum engine_space_level engine_space_judge(const struct engine_space_seen *s,
 struct engine_space_status {
     enum engine_space_level level;
     struct engine_space_seen seen;
-    uint64_t reserve_bytes; /* of the reserve file; 0 while there is none */
+    uint64_t reserve_bytes[ENGINE_SPACE_RESERVES]; /* of the reserve files; 0: there is none */
 };
 
 /* Why operations are refused; ERR_OK when none are. */

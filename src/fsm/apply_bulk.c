@@ -190,6 +190,92 @@ static struct bulk *need(struct machine *m, struct id id, struct result *r)
     return b;
 }
 
+/* A queue that is cleared or deleted. Which jobs that means is found step by step, by a walk. */
+
+static uint64_t jobs_meant(const struct queue *q, enum command_queue_action action)
+{
+    uint64_t count = q->live_count[JOB_PENDING] + q->live_count[JOB_SCHEDULED];
+    if (action == COMMAND_QUEUE_CLEAR) {
+        return count;
+    }
+    count = q->rec.completed + q->rec.dead + q->rec.cancelled;
+    for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
+        count += q->live_count[s];
+    }
+    return count;
+}
+
+void apply_bulk_queue(struct machine *m, const struct command *command, struct result *r)
+{
+    const struct command_bulk_queue *c = &command->bulk_queue;
+    bool deleting = c->action == COMMAND_QUEUE_DELETE;
+    if (!has_room(m)) {
+        machine__refuse(m, r, ERR_BULK, "too many bulk operations are under way or remembered");
+        return;
+    }
+    forget_old(m);
+    struct queue *q = deleting ? queues__find(m, c->name) : queues__need(m, c->name);
+    bool known = q != NULL && !q->gone;
+    struct store_bulk rec = {
+        .status = STORE_BULK_QUEUED,
+        .action = deleting ? STORE_BULK_DELETE_QUEUE : STORE_BULK_CLEAR_QUEUE,
+        .total = known ? jobs_meant(q, c->action) : 0,
+        .cursor = c->cursor,
+        .until = c->until,
+        .in_done = c->in_done,
+        .created_at = m->now,
+        .updated_at = m->now,
+        .ns = c->ns,
+        .queue = c->name,
+    };
+    struct id id = machine__new_id(m);
+    if (id_is_none(rec.until)) {
+        rec.until = id;
+        if (known && deleting) {
+            apply_queue__begin_delete(m, q);
+        }
+    }
+    struct bulk *b = bulk_new(m, id, &rec);
+    m->bulk_puts++;
+    if (!known) {
+        finish(m, b, STORE_BULK_COMPLETED);
+    }
+    write_record(m, b);
+    r->id = b->id;
+    r->affected = (uint32_t)(rec.total < UINT32_MAX ? rec.total : UINT32_MAX);
+}
+
+static void step_queue(struct machine *m, struct bulk *b, struct result *r)
+{
+    struct result step = {0};
+    struct command_queue c = {.action = b->rec.action == STORE_BULK_DELETE_QUEUE
+                                            ? COMMAND_QUEUE_DELETE
+                                            : COMMAND_QUEUE_CLEAR,
+                              .name = b->rec.queue,
+                              .cursor = b->rec.cursor,
+                              .until = b->rec.until,
+                              .in_done = b->rec.in_done,
+                              .small_step = true};
+    apply_queue__remove(m, &c, &step);
+    b->rec.status = STORE_BULK_RUNNING;
+    b->rec.steps++;
+    b->rec.processed += step.affected;
+    b->rec.affected += step.affected;
+    b->rec.updated_at = m->now;
+    if (b->rec.total < b->rec.processed) {
+        b->rec.total = b->rec.processed;
+    }
+    b->rec.cursor = step.cursor;
+    b->rec.in_done = step.in_done;
+    if (!step.more) {
+        finish(m, b, STORE_BULK_COMPLETED);
+    }
+    write_record(m, b);
+    r->id = b->id;
+    r->affected = step.affected;
+    r->more = step.more;
+}
+
 void apply_bulk_step(struct machine *m, const struct command *command, struct result *r)
 {
     const struct command_bulk_step *c = &command->bulk_step;
@@ -200,6 +286,10 @@ void apply_bulk_step(struct machine *m, const struct command *command, struct re
     if (c->step != b->rec.steps) {
         machine__refuse(m, r, ERR_CONFLICT, "bulk operation " STR_FMT " is at step %u, not %u",
                         STR_ARG(machine__id_text(m, c->id, ID_BULK)), b->rec.steps, c->step);
+        return;
+    }
+    if (store_bulk_is_queue(&b->rec)) {
+        step_queue(m, b, r);
         return;
     }
     struct command_jobs jobs = {.action = (enum command_job_action)b->rec.action,

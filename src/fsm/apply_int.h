@@ -34,6 +34,7 @@ void apply_policy_delete(struct machine *m, const struct command *c, struct resu
 void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
+void apply_bulk_queue(struct machine *m, const struct command *c, struct result *r);
 void apply_restore(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
@@ -231,11 +232,19 @@ void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct s
                       struct result *r);
 
 /* apply_bulk.c */
+/* One step of clearing or deleting a queue; r says whether there is more, and where. A queue that
+ * is not there is done. */
+void apply_queue__remove(struct machine *m, const struct command_queue *c, struct result *r);
+/* What a delete does before its first step: nothing holds back what is in the queue. */
+void apply_queue__begin_delete(struct machine *m, struct queue *q);
 void apply_bulk__load(struct machine *m);
 void apply_bulk__close(struct machine *m);
 
 /* apply_schedule.c */
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out);
+/* As machine_due_schedules. */
+uint32_t apply_schedule__due(const struct machine *m, struct wall now,
+                             struct machine_due_schedule *out, uint32_t max);
 /* From a backup, unless there is one of this id or name. */
 void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec);
 void apply_schedule__load(struct machine *m);

@@ -2,7 +2,8 @@
  * Queue: pause and resume, limits, clear and delete.
  *
  * Clearing and deleting may meet millions of jobs, so they go in steps, in the order of ids, over
- * the jobs that existed when the first step was applied. Other traffic runs in between.
+ * the jobs that existed when the first step was applied. Other traffic runs in between. Whatever is
+ * enqueued meanwhile stays, and with it the queue.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -48,21 +49,35 @@ static bool is_meant(const struct machine *m, const struct command_queue *c, con
             l->state == JOB_SCHEDULED);
 }
 
+/* To the next job that existed when the first step was applied, from where the walk is. Younger
+ * ones are passed over in one go. Ids behind the present were restored with a wrong clock in them:
+ * such a job is in nobody's way to be removed. False at the end. */
+static bool pass_younger(const struct machine *m, struct kv_iter *it, struct id until)
+{
+    struct id present = id_make(m->now, m->index, UINT32_MAX);
+    if (kv_iter_valid(it)) {
+        struct str key = kv_iter_key(it);
+        CHECK(key.len == ID_BYTES);
+        struct id id = id_from_bytes(key.ptr);
+        if (id_cmp(id, until) >= 0 && id_cmp(id, present) <= 0) {
+            kv_iter_seek(it, str_from(present.b, ID_BYTES));
+        }
+    }
+    return kv_iter_valid(it);
+}
+
 /* One step over one family. True when its end, or the bound, was reached. */
 static bool remove_some(struct machine *m, const struct command_queue *c, const struct queue *q,
                         struct id until, struct result *r)
 {
     enum store_family family = c->in_done ? STORE_DONE : STORE_LIVE;
     struct kv_iter *it = kv_iter_new(m->store.kv, NULL, family, str_from(c->cursor.b, ID_BYTES));
+    unsigned docs_max = c->small_step ? LIMIT_BULK_QUEUE_DOCS : LIMIT_STEP_DOCS;
+    unsigned jobs_max = c->small_step ? LIMIT_BULK_QUEUE_JOBS : LIMIT_TICK_JOBS;
     bool end = true;
-    for (unsigned seen = 0; kv_iter_valid(it); kv_iter_next(it), seen++) {
-        struct str key = kv_iter_key(it);
-        CHECK(key.len == ID_BYTES);
-        struct id id = id_from_bytes(key.ptr);
-        if (id_cmp(id, until) >= 0) {
-            break;
-        }
-        if (seen == LIMIT_STEP_DOCS || r->affected == LIMIT_TICK_JOBS || machine__is_full(m)) {
+    for (unsigned seen = 0; pass_younger(m, it, until); kv_iter_next(it), seen++) {
+        struct id id = id_from_bytes(kv_iter_key(it).ptr);
+        if (seen == docs_max || r->affected == jobs_max || machine__is_full(m)) {
             r->cursor = id;
             end = false;
             break;
@@ -93,6 +108,15 @@ static bool is_empty(const struct queue *q)
     return q->rec.completed == 0 && q->rec.dead == 0 && q->rec.cancelled == 0;
 }
 
+void apply_queue__begin_delete(struct machine *m, struct queue *q)
+{
+    queues__drop_throttle(m, q);
+    q->rec.paused = false;
+    q->rec.max_concurrency = 0;
+    queues__touch(m, q);
+    queues__ready(m, q); /* what this step leaves may be claimed */
+}
+
 static void remove_jobs(struct machine *m, const struct command_queue *c, struct queue *q,
                         struct result *r)
 {
@@ -100,11 +124,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
     bool first_step = id_is_none(c->until);
     struct id until = first_step ? id_make(m->now, m->index, 0) : c->until;
     if (deleting && first_step) {
-        queues__drop_throttle(m, q);
-        q->rec.paused = false;
-        q->rec.max_concurrency = 0;
-        queues__touch(m, q);
-        queues__ready(m, q); /* what this step leaves may be claimed */
+        apply_queue__begin_delete(m, q);
     }
     bool end = remove_some(m, c, q, until, r);
     r->until = until;
@@ -122,6 +142,14 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
             q->gone = true;
         }
         queues__touch(m, q);
+    }
+}
+
+void apply_queue__remove(struct machine *m, const struct command_queue *c, struct result *r)
+{
+    struct queue *q = queues__find(m, c->name);
+    if (q != NULL && !q->gone) {
+        remove_jobs(m, c, q, r);
     }
 }
 

@@ -199,16 +199,45 @@ void apply_schedule_fire(struct machine *m, const struct command *command, struc
     write_record(m, s);
 }
 
+static struct machine_due_schedule describe(const struct heap_node *n)
+{
+    const struct schedule *s = CONTAINER_OF(n, const struct schedule, due);
+    return (struct machine_due_schedule){
+        .id = s->id, .next_run = s->rec.next_run, .cron = s->rec.cron, .timezone = s->rec.timezone};
+}
+
 bool apply_schedule__first(const struct machine *m, struct machine_due_schedule *out)
 {
     const struct heap_node *first = heap_first(&m->schedule_due);
     if (first == NULL) {
         return false;
     }
-    const struct schedule *s = CONTAINER_OF(first, const struct schedule, due);
-    *out = (struct machine_due_schedule){
-        .id = s->id, .next_run = s->rec.next_run, .cron = s->rec.cron, .timezone = s->rec.timezone};
+    *out = describe(first);
     return true;
+}
+
+static int compare_due(const void *a, const void *b)
+{
+    const struct machine_due_schedule *x = a;
+    const struct machine_due_schedule *y = b;
+    int by_time = (x->next_run.ns > y->next_run.ns) - (x->next_run.ns < y->next_run.ns);
+    return by_time != 0 ? by_time : id_cmp(x->id, y->id);
+}
+
+uint32_t apply_schedule__due(const struct machine *m, struct wall now,
+                             struct machine_due_schedule *out, uint32_t max)
+{
+    struct heap_node **nodes = malloc(max * sizeof(struct heap_node *));
+    CHECK(nodes != NULL);
+    uint32_t count = heap_until(&m->schedule_due, now.ns, nodes, max);
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = describe(nodes[i]);
+    }
+    free(nodes);
+    if (count > 1) {
+        qsort(out, count, sizeof *out, compare_due);
+    }
+    return count;
 }
 
 void apply_schedule__restore(struct machine *m, struct id id, const struct store_schedule *rec)

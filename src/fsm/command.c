@@ -47,6 +47,7 @@ static const char *const words[] = {
     [COMMAND_BULK_PUT] = "bulk_put",
     [COMMAND_BULK_STEP] = "bulk_step",
     [COMMAND_BULK_END] = "bulk_end",
+    [COMMAND_BULK_QUEUE] = "bulk_queue",
     [COMMAND_RESTORE] = "restore",
     [COMMAND_POLICY_PUT] = "policy_put",
     [COMMAND_POLICY_DELETE] = "policy_delete",
@@ -624,6 +625,33 @@ static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c
     c->bulk_end.error = unpack_text(u);
 }
 
+static void encode_bulk_queue(const struct command *c, struct buf *out)
+{
+    const struct command_bulk_queue *b = &c->bulk_queue;
+    pack_u8(out, (uint8_t)b->action);
+    pack_text(out, b->name);
+    pack_text(out, b->ns);
+    pack_id(out, b->cursor);
+    pack_id(out, b->until);
+    pack_bool(out, b->in_done);
+}
+
+static void decode_bulk_queue(struct unpack *u, struct arena *a, struct command *c)
+{
+    struct command_bulk_queue *b = &c->bulk_queue;
+    (void)a;
+    b->action = (enum command_queue_action)unpack_u8(u);
+    b->name = unpack_text(u);
+    b->ns = unpack_text(u);
+    b->cursor = id_unpack(u);
+    b->until = id_unpack(u);
+    b->in_done = unpack_bool(u);
+    if ((b->action != COMMAND_QUEUE_CLEAR && b->action != COMMAND_QUEUE_DELETE) ||
+        b->name.len == 0) {
+        u->bad = true;
+    }
+}
+
 static void encode_restore(const struct command *c, struct buf *out)
 {
     command_restore__encode(&c->restore, out);
@@ -659,6 +687,7 @@ static const struct {
     [COMMAND_BULK_PUT] = {encode_bulk_put, decode_bulk_put},
     [COMMAND_BULK_STEP] = {encode_bulk_step, decode_bulk_step},
     [COMMAND_BULK_END] = {encode_bulk_end, decode_bulk_end},
+    [COMMAND_BULK_QUEUE] = {encode_bulk_queue, decode_bulk_queue},
     [COMMAND_RESTORE] = {encode_restore, decode_restore},
     [COMMAND_POLICY_PUT] = {command_policy__encode_put, command_policy__decode_put},
     [COMMAND_POLICY_DELETE] = {command_policy__encode_delete, command_policy__decode_delete},

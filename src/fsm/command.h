@@ -50,7 +50,8 @@ enum command_type {
     COMMAND_RESTORE = 24,      /* a piece of a backup */
     COMMAND_POLICY_PUT = 25,
     COMMAND_POLICY_DELETE = 26,
-    COMMAND_TYPE_LAST = COMMAND_POLICY_DELETE
+    COMMAND_BULK_QUEUE = 27, /* a queue is cleared or deleted in the background */
+    COMMAND_TYPE_LAST = COMMAND_BULK_QUEUE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -160,6 +161,20 @@ struct command_queue {
     struct id cursor;
     struct id until; /* only jobs with ids below; none: those that exist now */
     bool in_done;    /* the cursor is among the jobs that are over */
+    /* not part of the bytes */
+    bool small_step;    /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
+    uint32_t steps_max; /* then the answer says where to go on; 0: to the end */
+};
+
+/* Clear or delete a queue as a bulk operation. What a COMMAND_QUEUE has begun goes on where that
+ * stopped. */
+struct command_bulk_queue {
+    enum command_queue_action action; /* COMMAND_QUEUE_CLEAR or COMMAND_QUEUE_DELETE */
+    struct str name;
+    struct str ns; /* of the caller, who may ask how far it is */
+    struct id cursor;
+    struct id until; /* none: nothing has begun */
+    bool in_done;
 };
 
 struct command_purge {
@@ -199,6 +214,7 @@ struct command {
         struct command_bulk_put bulk_put;
         struct command_bulk_step bulk_step;
         struct command_bulk_end bulk_end;
+        struct command_bulk_queue bulk_queue;
         struct command_restore restore;
         struct command_policy_put policy_put;
         struct command_policy_delete policy_delete;

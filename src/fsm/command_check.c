@@ -612,6 +612,15 @@ static enum err_code check_bulk_end(const struct command *c, const struct comman
     return check_text(&top, "error", c->bulk_end.error, LIMIT_REASON_BYTES, err);
 }
 
+static enum err_code check_bulk_queue(const struct command *c, const struct command_limits *limits,
+                                      struct err *err)
+{
+    (void)limits;
+    return check_queue_name(&top, "queue", c->bulk_queue.name, err) != ERR_OK
+               ? err->code
+               : check_text(&top, "namespace", c->bulk_queue.ns, LIMIT_NAME_BYTES, err);
+}
+
 /* What makes a job of some state one that the machine can go on with. */
 static enum err_code check_restored_state(const struct place *at, const struct job *j,
                                           struct err *err)
@@ -753,6 +762,7 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_BULK_PUT] = check_bulk_put,
     [COMMAND_BULK_STEP] = check_bulk_step,
     [COMMAND_BULK_END] = check_bulk_end,
+    [COMMAND_BULK_QUEUE] = check_bulk_queue,
     [COMMAND_RESTORE] = check_restore,
     [COMMAND_POLICY_PUT] = check_policy_put,
     [COMMAND_POLICY_DELETE] = check_nothing,

@@ -31,6 +31,7 @@ static const apply_fn appliers[] = {
     [COMMAND_BULK_PUT] = apply_bulk_put,
     [COMMAND_BULK_STEP] = apply_bulk_step,
     [COMMAND_BULK_END] = apply_bulk_end,
+    [COMMAND_BULK_QUEUE] = apply_bulk_queue,
     [COMMAND_RESTORE] = apply_restore,
     [COMMAND_POLICY_PUT] = apply_policy_put,
     [COMMAND_POLICY_DELETE] = apply_policy_delete,
@@ -93,15 +94,20 @@ struct str machine__id_text(struct machine *m, struct id id, struct str prefix)
     return str_from(text, id_format(id, prefix, text));
 }
 
+/* What the entry has read and written so far: the same on every node. */
+static uint64_t cost_of(const struct machine *m)
+{
+    return kv_batch_bytes(m->store.batch).len + m->events.bytes.len +
+           store_docs_read_bytes(m->store.docs) + m->extra_bytes;
+}
+
 bool machine__is_full(const struct machine *m)
 {
-    uint64_t written = kv_batch_bytes(m->store.batch).len;
     if (m->entry_version < 2) {
         /* Whoever made it would have stopped here for ever, so that nobody can have gone on. */
-        return written > LIMIT_OLD_STEP_BYTES;
+        return kv_batch_bytes(m->store.batch).len > LIMIT_OLD_STEP_BYTES;
     }
-    return written + m->events.bytes.len + store_docs_read_bytes(m->store.docs) + m->extra_bytes >=
-           LIMIT_STEP_BYTES;
+    return cost_of(m) >= LIMIT_STEP_BYTES;
 }
 
 char *machine__own_texts(struct str *texts[], size_t count)
@@ -363,7 +369,9 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
         if (machine__is_full(m)) {
             m->results[i].postponed = true;
         } else {
+            uint64_t before = cost_of(m);
             appliers[c.type](m, &c, &m->results[i]);
+            m->results[i].cost = cost_of(m) - before;
         }
     }
     end_entry(m);
@@ -420,6 +428,12 @@ struct wall machine_next_tick(const struct machine *m)
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
 {
     return apply_schedule__first(m, out);
+}
+
+uint32_t machine_due_schedules(const struct machine *m, struct wall now,
+                               struct machine_due_schedule *out, uint32_t max)
+{
+    return apply_schedule__due(m, now, out, max);
 }
 
 bool machine_next_bulk(const struct machine *m, struct id after, struct machine_bulk *out)

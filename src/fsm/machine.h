@@ -69,6 +69,11 @@ struct machine_due_schedule {
 };
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out);
 
+/* Schedules that are due, up to max of them, the earliest among them, in the order of their times
+ * and ids. */
+uint32_t machine_due_schedules(const struct machine *m, struct wall now,
+                               struct machine_due_schedule *out, uint32_t max);
+
 /* The bulk operation that is not over and comes after this one, in turn: behind the last the first
  * is next. False when there is none. The texts live until the next apply. */
 struct machine_bulk {

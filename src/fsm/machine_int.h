@@ -167,7 +167,7 @@ struct machine {
     uint32_t next_number; /* for ids */
     uint8_t entry_version;
     uint8_t version;      /* of the command that is being applied */
-    uint64_t extra_bytes; /* of its cost: see machine__is_full */
+    uint64_t extra_bytes; /* of its cost, beside documents and writes */
     bool events_on;
     struct store_event_block events;
     struct queue *dirty_queues;

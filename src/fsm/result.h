@@ -46,6 +46,7 @@ struct result {
     uint32_t attempt;     /* fail */
     uint32_t remaining;   /* fail */
     struct wall at;       /* fail: when the next attempt is due */
+    uint64_t cost;        /* bytes that it read and wrote. Not encoded */
     bool postponed;       /* the entry had no room: nothing has happened, ask again. Not encoded */
     uint32_t done; /* with more, of ack, heartbeat, jobs: so many of its items. Not encoded */
     bool more;     /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */

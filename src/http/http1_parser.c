@@ -6,7 +6,10 @@
 #include "http/http1_head.h"
 #include "http/http_field.h"
 
-enum { CHUNK_DIGITS_MAX = 15 }; /* 2^60 bytes: no sum of sizes can overflow */
+enum {
+    CHUNK_DIGITS_MAX = 15, /* 2^60 bytes: no sum of sizes can overflow */
+    EMPTY_LINES_MAX = 4,
+};
 
 void http1_parser_init(struct http1_parser *p, const struct http_limits *limits)
 {
@@ -22,14 +25,17 @@ static enum http1_event fail(struct http1_parser *p, int status, const char *tex
     return HTTP1_ERROR;
 }
 
-/* One empty line before a request is skipped (RFC 9112, 2.2). Returns how many bytes that is. */
-static size_t skip_empty_line(struct http1_parser *p, struct str in)
+/* Empty lines before a request are skipped (RFC 9112, 2.2), a few: some clients end a body with
+ * one, nobody needs thousands. Returns how many bytes that is. */
+static size_t skip_empty_lines(struct http1_parser *p, struct str in)
 {
-    if (p->scanned > 0 || p->skipped || in.len < 2 || memcmp(in.ptr, "\r\n", 2) != 0) {
-        return 0;
+    size_t used = 0;
+    while (p->scanned == 0 && p->skipped < EMPTY_LINES_MAX && in.len - used >= 2 &&
+           memcmp(in.ptr + used, "\r\n", 2) == 0) {
+        p->skipped++;
+        used += 2;
     }
-    p->skipped = true;
-    return 2;
+    return used;
 }
 
 /* The lines of a head up to the empty one, from where the last call stopped. */
@@ -73,9 +79,9 @@ static enum http1_event pass_lines(struct http1_parser *p, struct str in, size_t
 
 static enum http1_event next_head(struct http1_parser *p, struct str in, size_t *used)
 {
-    *used = skip_empty_line(p, in);
+    *used = skip_empty_lines(p, in);
     in = str_from_offset(in, *used);
-    bool maybe_empty_line = !p->skipped && in.len == 1 && in.ptr[0] == '\r';
+    bool maybe_empty_line = p->skipped < EMPTY_LINES_MAX && in.len == 1 && in.ptr[0] == '\r';
     if (in.len == 0 || maybe_empty_line) {
         return HTTP1_MORE;
     }
@@ -90,7 +96,7 @@ void http1_parser_body(struct http1_parser *p, int64_t content_length)
 {
     CHECK(p->state == HTTP1_AT_FRAMING);
     p->scanned = p->line = p->lines = 0;
-    p->skipped = false;
+    p->skipped = 0;
     p->extension_bytes = p->trailer_bytes = 0;
     if (content_length < 0) {
         p->state = HTTP1_AT_CHUNK_SIZE;

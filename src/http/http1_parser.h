@@ -50,7 +50,7 @@ struct http1_parser {
     size_t scanned;         /* bytes of the head that hold no further line end */
     size_t line;            /* where the line being scanned begins */
     size_t lines;           /* whole lines of the head or trailer */
-    bool skipped;           /* an empty line before the head was skipped */
+    unsigned skipped;       /* empty lines before the head */
     uint64_t left;          /* of the body or chunk */
     size_t extension_bytes; /* of this request's chunks */
     size_t trailer_bytes;

@@ -122,10 +122,10 @@ ATTR_NODISCARD enum err_code kv_iter_error(const struct kv_iter *it, struct err 
 ATTR_NODISCARD enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err);
 
 /* Where much was deleted, write the files anew without it, so that the disk has its space back; a
- * look when nothing was. urgent: little is worth it, too. *out_shrunk says whether something was
- * written. Any thread that may wait, one at a time, while reading and writing go on. */
-ATTR_NODISCARD enum err_code kv_shrink(struct kv *kv, bool urgent, bool *out_shrunk,
-                                       struct err *err);
+ * look when nothing was. urgent: little is worth it, too. Says whether something was written. What
+ * fails is RocksDB's to try again. Any thread that may wait, one at a time, while reading and
+ * writing go on. */
+bool kv_shrink(struct kv *kv, bool urgent);
 
 /* Bytes in memory and on disk, for status. */
 struct kv_stats {

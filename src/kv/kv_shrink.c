@@ -10,18 +10,16 @@
 #include "kv/kv_int.h"
 
 enum {
-    SHRINK_PART = 4,             /* at least this part of a family must be deletions */
-    SHRINK_BYTES_MIN = 64 << 20, /* and this much is worth a compaction */
-    SHRINK_MEMORY_MIN = 10000,   /* deletions in memory that are worth a flush */
-    /* the same when every megabyte counts */
-    SHRINK_URGENT_BYTES_MIN = 1 << 20,
-    SHRINK_URGENT_MEMORY_MIN = 100,
+    SHRINK_PART = 4,                   /* at least this part of a family must be deletions */
+    SHRINK_BYTES_MIN = 64 << 20,       /* and this much is worth a compaction… */
+    SHRINK_URGENT_BYTES_MIN = 1 << 20, /* …or this, when space is low */
 };
 
 /* What a family has on disk, and between which keys its deletions are. */
 struct usage {
     uint64_t bytes, entries, deletions;
     struct buf first, last;
+    bool everywhere; /* or anywhere */
 };
 
 static void widen(struct usage *u, struct str first, struct str last)
@@ -63,13 +61,6 @@ static void count_family(const struct kv *kv, unsigned family, struct usage *out
     rocksdb_livefiles_destroy(files);
 }
 
-/* Each deletion hides about one entry, and both go together. */
-static bool is_worth_it(const struct usage *u, bool urgent)
-{
-    return u->deletions > 0 && u->deletions >= u->entries / SHRINK_PART &&
-           u->bytes >= (urgent ? SHRINK_URGENT_BYTES_MIN : SHRINK_BYTES_MIN);
-}
-
 static uint64_t property(const struct kv *kv, unsigned family, const char *name)
 {
     uint64_t value = 0;
@@ -77,67 +68,55 @@ static uint64_t property(const struct kv *kv, unsigned family, const char *name)
     return value;
 }
 
-/* Deletions that are only in memory delete nothing on disk. */
-static bool wants_flush(const struct kv *kv, bool urgent)
+/* What is only in memory deletes nothing on disk yet. Where it is, nobody says. */
+static void count_memory(const struct kv *kv, unsigned family, struct usage *u)
 {
-    for (unsigned family = 0; family < kv->family_count; family++) {
-        uint64_t deletions = property(kv, family, "rocksdb.num-deletes-active-mem-table") +
-                             property(kv, family, "rocksdb.num-deletes-imm-mem-tables");
-        struct usage u = {0};
-        buf_init(&u.first, SIZE_MAX);
-        buf_init(&u.last, SIZE_MAX);
-        if (deletions >= (urgent ? SHRINK_URGENT_MEMORY_MIN : SHRINK_MEMORY_MIN)) {
-            count_family(kv, family, &u);
-        }
-        bool wants = u.entries > 0 && deletions >= u.entries / SHRINK_PART;
-        buf_deinit(&u.first);
-        buf_deinit(&u.last);
-        if (wants) {
-            return true;
-        }
-    }
-    return false;
+    uint64_t deletions = property(kv, family, "rocksdb.num-deletes-active-mem-table") +
+                         property(kv, family, "rocksdb.num-deletes-imm-mem-tables");
+    u->deletions += deletions;
+    u->entries += deletions;
+    u->everywhere = deletions > 0;
 }
 
-static enum err_code flush(struct kv *kv, struct err *err)
+/* Each deletion hides about one entry, and both go together. */
+static bool is_worth_it(const struct usage *u, bool urgent)
 {
-    char *msg = NULL;
-    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
-    kv__settle(kv);
-    rocksdb_flushoptions_set_wait(options, 1);
-    /* Of one family is of all: see atomic_flush. */
-    rocksdb_flush_cf(kv->db, options, kv__family(kv, 0), &msg);
-    rocksdb_flushoptions_destroy(options);
-    return msg == NULL ? ERR_OK : kv__err(err, msg, "flush the store");
+    return u->deletions > 0 && u->deletions >= u->entries / SHRINK_PART &&
+           u->bytes >= (urgent ? SHRINK_URGENT_BYTES_MIN : SHRINK_BYTES_MIN);
 }
 
+/* Before it begins, RocksDB flushes what is in memory: all families together, as always here. There
+ * is no call of its interface for C that would do just that; its flush is of one family alone. */
 static void compact(const struct kv *kv, unsigned family, const struct usage *u)
 {
+    const char *first = u->everywhere ? NULL : u->first.ptr;
+    const char *last = u->everywhere ? NULL : u->last.ptr;
     rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
     /* Flushes of others must not wait for it. */
     rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
-    rocksdb_compact_range_cf_opt(kv->db, kv__family(kv, family), options, u->first.ptr,
-                                 u->first.len, u->last.ptr, u->last.len);
+    rocksdb_compact_range_cf_opt(kv->db, kv__family(kv, family), options, first, u->first.len, last,
+                                 u->last.len);
     rocksdb_compactoptions_destroy(options);
 }
 
-enum err_code kv_shrink(struct kv *kv, bool urgent, bool *out_shrunk, struct err *err)
+bool kv_shrink(struct kv *kv, bool urgent)
 {
-    *out_shrunk = false;
-    if (wants_flush(kv, urgent) && flush(kv, err) != ERR_OK) {
-        return err->code;
+    bool shrunk = false;
+    if (urgent) {
+        kv__settle(kv); /* the window's deletions count, too */
     }
     for (unsigned family = 0; family < kv->family_count; family++) {
         struct usage u = {0};
         buf_init(&u.first, SIZE_MAX);
         buf_init(&u.last, SIZE_MAX);
         count_family(kv, family, &u);
+        count_memory(kv, family, &u);
         if (is_worth_it(&u, urgent)) {
             compact(kv, family, &u);
-            *out_shrunk = true;
+            shrunk = true;
         }
         buf_deinit(&u.first);
         buf_deinit(&u.last);
     }
-    return ERR_OK;
+    return shrunk;
 }

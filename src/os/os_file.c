@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -247,6 +248,35 @@ enum err_code os_file_read(const char *path, struct buf *out, struct err *err)
             return ERR_OK;
         }
         out->len += (size_t)got;
+    }
+}
+
+enum err_code os_file_map(int fd, struct str *out, struct err *err)
+{
+    struct stat st;
+    *out = STR_EMPTY;
+    if (fstat(fd, &st) != 0) {
+        return err_from_errno(err, "stat");
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return err_set(err, ERR_IO, "not a regular file");
+    }
+    if (st.st_size == 0) {
+        return ERR_OK;
+    }
+    void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (at == MAP_FAILED) {
+        return err_from_errno(err, "map");
+    }
+    *out = str_from(at, (size_t)st.st_size);
+    return ERR_OK;
+}
+
+void os_file_unmap(struct str mapped)
+{
+    if (mapped.len > 0) {
+        int code = munmap((void *)(uintptr_t)mapped.ptr, mapped.len);
+        CHECK(code == 0); /* what was mapped above */
     }
 }
 

@@ -63,6 +63,11 @@ ATTR_NODISCARD enum err_code os_file_replace(const char *path, struct str bytes,
 /* Add the whole file to out; ERR_TOO_LARGE past its limit. ERR_NOT_FOUND when there is none. */
 ATTR_NODISCARD enum err_code os_file_read(const char *path, struct buf *out, struct err *err);
 
+/* The whole file as memory that is read from the disk where it is looked at: for files of any size
+ * that nobody makes shorter meanwhile. The descriptor may be closed. */
+ATTR_NODISCARD enum err_code os_file_map(int fd, struct str *out, struct err *err);
+void os_file_unmap(struct str mapped); /* an empty one is fine */
+
 struct os_file_info {
     uint64_t size;
     uint64_t device, inode; /* together the identity of the bytes: hard links share it */

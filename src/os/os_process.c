@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -13,7 +14,11 @@
 #include "base/clock.h"
 #include "os/os_file.h"
 
-enum { STATUS_BYTES_MAX = 16 * 1024 };
+enum {
+    STATUS_BYTES_MAX = 16 * 1024,
+    HEAP_MAPPED_BYTES = 4 << 20, /* pieces from this on are mapped, and unmapped */
+    HEAP_SPARE_BYTES = 8 << 20,  /* kept free at the end of the heap */
+};
 
 /* The number behind "Name:" at the beginning of a line; 0 when there is none. */
 static uint64_t field(struct str text, struct str name)
@@ -98,6 +103,85 @@ uint64_t os_process_cpus(void)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     return cpus > 0 ? (uint64_t)cpus : 0;
+}
+
+/* The number that a file holds; UINT64_MAX when there is no such file or it says "max". */
+static uint64_t number_in(const char *path)
+{
+    struct buf text;
+    struct err err;
+    int64_t number = 0;
+    buf_init(&text, STATUS_BYTES_MAX);
+    bool found = os_file_read(path, &text, &err) == ERR_OK &&
+                 str_to_i64(str_trim(buf_str(&text)), &number) && number > 0;
+    buf_deinit(&text);
+    return found ? (uint64_t)number : UINT64_MAX;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The limit of the group and of all above it: folders from the root down to the path. */
+static uint64_t group_memory(struct str path)
+{
+    uint64_t bytes = UINT64_MAX;
+    char file[OS_FILE_PATH_MAX];
+    for (;;) {
+        int n = snprintf(file, sizeof file, "/sys/fs/cgroup" STR_FMT "/memory.max", STR_ARG(path));
+        bytes = n > 0 && (size_t)n < sizeof file ? least(bytes, number_in(file)) : bytes;
+        if (path.len == 0) {
+            return bytes;
+        }
+        do {
+            path.len--;
+        } while (path.len > 0 && path.ptr[path.len] != '/');
+    }
+}
+
+/* "0::/user.slice/…" names the group; the files of version 1 are where they are in a container. */
+static uint64_t any_group_memory(void)
+{
+    struct buf text;
+    struct err err;
+    uint64_t bytes = least(number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+                           number_in("/sys/fs/cgroup/memory.max"));
+    buf_init(&text, STATUS_BYTES_MAX);
+    if (os_file_read("/proc/self/cgroup", &text, &err) == ERR_OK) {
+        struct str rest = buf_str(&text);
+        while (rest.len > 0) {
+            struct str line = str_trim(str_cut(&rest, '\n'));
+            if (str_starts_with(line, STR("0::/"))) {
+                bytes = least(bytes, group_memory(str_from_offset(line, 3)));
+            }
+        }
+    }
+    buf_deinit(&text);
+    return bytes;
+}
+
+uint64_t os_process_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    long page_bytes = sysconf(_SC_PAGESIZE);
+    uint64_t machine =
+        pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : UINT64_MAX;
+    uint64_t bytes = least(machine, any_group_memory());
+    return bytes == UINT64_MAX ? 0 : bytes;
+}
+
+void os_process_tune_heap(void)
+{
+    /* By itself the allocator raises this with every large piece that is freed, up to 32 MiB, and
+     * then keeps such pieces. */
+    (void)mallopt(M_MMAP_THRESHOLD, HEAP_MAPPED_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, HEAP_SPARE_BYTES);
+}
+
+void os_process_trim_heap(void)
+{
+    (void)malloc_trim(HEAP_SPARE_BYTES);
 }
 
 uint64_t os_process_raise_files(void)

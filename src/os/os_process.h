@@ -28,6 +28,15 @@ uint64_t os_process_running(void);
 /* Processors that are online. */
 uint64_t os_process_cpus(void);
 
+/* Bytes of memory that the process may have: those of its control group, else of the machine; 0
+ * where the system does not say. */
+uint64_t os_process_memory(void);
+
+/* Large pieces of the heap go back to the system when they are freed. Before there are threads. */
+void os_process_tune_heap(void);
+/* Give what is free in the heap back to the system; some milliseconds. */
+void os_process_trim_heap(void);
+
 /* Allow the process as many open files as the system lets it have; returns how many that are. A
  * login shell's limit of 1024 is one connection each short of a busy server. */
 uint64_t os_process_raise_files(void);

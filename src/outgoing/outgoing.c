@@ -62,6 +62,7 @@ static void say_why(struct outgoing_request *r, CURLcode code)
     } else {
         (void)err_set(&r->err, ERR_IO, "%s", text);
         r->err.sys = (int)code;
+        r->timed_out = code == CURLE_OPERATION_TIMEDOUT;
     }
 }
 
@@ -290,7 +291,7 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->client = o;
     r->err = (struct err){0};
     r->status = 0;
-    r->refused = r->own = false;
+    r->refused = r->own = r->timed_out = false;
     r->error_text[0] = '\0';
     buf_init(&r->answer, r->answer_limit);
     o->active++;

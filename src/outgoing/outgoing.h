@@ -58,6 +58,7 @@ struct outgoing_request {
                        refused the address. ERR_TOO_LARGE: status and the bytes so far are there.
                        ERR_IO: everything else, time included */
     int status;     /* 0 when none came */
+    bool timed_out; /* with ERR_IO: its time was over */
     struct buf answer;
     /* private */
     struct outgoing *client;

@@ -26,13 +26,22 @@ enum {
     TEXT_BYTES_MAX = 64 << 10,
     USER_AGENT_BYTES = 64,
     FILES_MIN = 1024,
-    FILES_OWN = 640, /* not for clients: the store's tables, the log, the view, webhooks */
+    FILES_OWN = 640,  /* not for clients: the store's tables, the log, the view, webhooks */
+    MEMORY_SHARE = 4, /* requests may have a quarter of it; the store, the view and jobs that wait
+                       * need the rest */
+    TRIM_EVERY_MS = 5000,
+    TRIM_BYTES = 32 << 20, /* freed by requests: worth to give back */
 };
+
+/* Where the system does not say how much there is. */
+#define MEMORY_LIMIT_DEFAULT ((uint64_t)512 << 20)
+#define MEMORY_LIMIT_LEAST   ((uint64_t)64 << 20)
 
 struct server {
     struct settings settings;
     struct arena *arena;
-    uint64_t files; /* how many may be open */
+    uint64_t files;       /* how many may be open */
+    struct budget budget; /* of all memory that requests can claim */
     struct engine *engine;
     struct svc_bulk *bulk;
     struct view *view;
@@ -43,6 +52,7 @@ struct server {
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
     uv_signal_t signals[3];
+    uv_timer_t trim;
 };
 
 static enum log_format format_of(struct str word)
@@ -65,6 +75,26 @@ static enum err_code check_files(const struct server *s, struct err *err)
                          "the process may have %" PRIu64 " open files and needs %d: raise the hard "
                          "limit (ulimit -Hn, LimitNOFILE)",
                          s->files, FILES_MIN);
+}
+
+static size_t memory_limit(const struct settings *set)
+{
+    if (set->memory_limit > 0) {
+        return (size_t)set->memory_limit;
+    }
+    uint64_t share = os_process_memory() / MEMORY_SHARE;
+    uint64_t limit = share == 0 ? MEMORY_LIMIT_DEFAULT : share;
+    return (size_t)(limit < MEMORY_LIMIT_LEAST ? MEMORY_LIMIT_LEAST : limit);
+}
+
+/* What large requests have freed would stay with the allocator for ever. */
+static void trim_cb(uv_timer_t *timer)
+{
+    struct server *s = timer->data;
+    size_t peak = budget_take_peak(&s->budget);
+    if (peak > atomic_load(&s->budget.used_bytes) + TRIM_BYTES) {
+        os_process_trim_heap();
+    }
 }
 
 /* Clients that come in any number must not take the files that jobs are stored with. */
@@ -128,6 +158,8 @@ static enum err_code open_view(struct server *s, struct err *err)
     config.readers = (unsigned)set->view_readers;
     config.wait_ms = set->view_wait_ms;
     config.ask_ms = set->view_timeout_ms;
+    /* The copy stops growing before new jobs are refused. */
+    config.free_bytes_min = (uint64_t)set->free_space_min + (uint64_t)set->free_space_min / 2;
     config.linger_ms = set->sqlite_mirror_async ? config.linger_ms : 0;
     return view_open(&config, &s->view, err);
 }
@@ -154,6 +186,7 @@ static enum err_code open_http(struct server *s, struct err *err)
     struct http_listen listen = {.address = zero_terminated(s, set->bind), .tls = tls};
     open_services(s);
     api.engine = s->engine;
+    api.budget = &s->budget;
     api.bulk = s->bulk;
     api.view = s->view;
     api.webhooks = s->webhooks;
@@ -165,11 +198,12 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.admin_password = set->admin_password;
     api.max_body_bytes = (uint64_t)set->max_body_size;
     api.docs_enabled = set->docs_enabled;
-    api.rate_limit_enabled = set->rate_limit_enabled;
-    api.read_rps = set->rate_limit_read_rps;
-    api.read_burst = set->rate_limit_read_burst;
-    api.write_rps = set->rate_limit_write_rps;
-    api.write_burst = set->rate_limit_write_burst;
+    api.limiter = (struct api_limiter_config){.enabled = set->rate_limit_enabled,
+                                              .loopback = set->rate_limit_loopback,
+                                              .read_rps = set->rate_limit_read_rps,
+                                              .read_burst = set->rate_limit_read_burst,
+                                              .write_rps = set->rate_limit_write_rps,
+                                              .write_burst = set->rate_limit_write_burst};
     s->api = api_new(&api);
     struct http_server_config http = {
         .listen = &listen,
@@ -214,6 +248,9 @@ static void watch_signals(struct server *s)
         s->signals[i].data = s;
         CHECK(uv_signal_start(&s->signals[i], on_signal, numbers[i]) == 0);
     }
+    CHECK(uv_timer_init(&s->loop, &s->trim) == 0);
+    s->trim.data = s;
+    CHECK(uv_timer_start(&s->trim, trim_cb, TRIM_EVERY_MS, TRIM_EVERY_MS) == 0);
 }
 
 /* From here on a signal does what it does to any process: it ends it. */
@@ -222,6 +259,7 @@ static void unwatch_signals(struct server *s)
     for (size_t i = 0; i < COUNT_OF(s->signals); i++) {
         uv_close((uv_handle_t *)&s->signals[i], NULL);
     }
+    uv_close((uv_handle_t *)&s->trim, NULL);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT);
     CHECK(uv_loop_close(&s->loop) == 0);
 }
@@ -304,6 +342,7 @@ int server_main(int argc, char **argv, char **environment)
     (void)signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit of a file's size fails instead */
     s.files = os_process_raise_files();
     os_process_keep_private();
+    os_process_tune_heap();
     if (settings_read(argc, argv, environment, s.arena, &s.settings, &err) != ERR_OK) {
         (void)fprintf(stderr,
                       "Error: %s\nusage: corvo server [--name value]...; see corvo server --help\n",
@@ -316,6 +355,8 @@ int server_main(int argc, char **argv, char **environment)
         arena_free(s.arena);
         return code;
     }
+    s.settings.memory_limit = (int64_t)memory_limit(&s.settings);
+    budget_init(&s.budget, (size_t)s.settings.memory_limit);
     log_configure(log_level_of(s.settings.log_level), format_of(s.settings.log_format));
     return run(&s);
 }

@@ -11,6 +11,7 @@
 
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
 
+enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
 
 static const struct settings defaults = {
@@ -72,7 +73,9 @@ static const struct setting {
     {"retention-interval",     KIND_DURATION, AT(retention_interval_ms),  1000, 1e12, NULL, "1h",             "how often old jobs are removed"},
     {"max-payload-size",       KIND_NUMBER,   AT(max_payload_size),       0, 16 << 20, NULL, "262144",        "bytes of a job's payload; 0: no limit of its own"},
     {"max-body-size",          KIND_NUMBER,   AT(max_body_size),          1024, 16 << 20, NULL, "16777216",   "bytes of a request's body"},
+    {"memory-limit",           KIND_NUMBER,   AT(memory_limit),           0, 1e15,    NULL, "0",              "bytes that all requests and answers together may hold; 0: a quarter of the memory of the control group or the machine"},
     {"rate-limit-enabled",     KIND_BOOL,     AT(rate_limit_enabled),     0, 0,       NULL, "true",           "limit requests per client"},
+    {"rate-limit-loopback",    KIND_BOOL,     AT(rate_limit_loopback),    0, 0,       NULL, "false",          "limit callers on this machine too that show no credential and come through no proxy"},
     {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    -1e9, 1e9,  NULL, "2000",           "reads per second and client; 0 or less: the default"},
     {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  -1e9, 1e9,  NULL, "4000",           "reads at once; 0 or less: the default"},
     {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   -1e9, 1e9,  NULL, "1000",           "writes per second and client; 0 or less: the default"},
@@ -446,6 +449,9 @@ static enum err_code check_absent(const struct settings *s, struct err *err)
         {s->otel_enabled, "otel-enabled", "traces are not supported yet"},
         {s->saml_header_auth, "saml-header-auth", "signing in by a proxy is not supported yet"},
         {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
+        {s->data_dir.len == 0, "data-dir", "expected the name of a folder"},
+        {s->memory_limit > 0 && s->memory_limit < MEMORY_LIMIT_MIN, "memory-limit",
+         "expected 0, or at least 33554432"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         if (rows[i].asked) {

@@ -37,7 +37,9 @@ struct settings {
     int64_t retention_interval_ms;
     int64_t max_payload_size;
     int64_t max_body_size;
+    int64_t memory_limit; /* 0: a share of what there is */
     bool rate_limit_enabled;
+    bool rate_limit_loopback;
     double rate_limit_read_rps, rate_limit_read_burst;
     double rate_limit_write_rps, rate_limit_write_burst;
     struct str admin_password;

@@ -229,11 +229,12 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
 }
 
 /* Operations of which a step did not take its whole list say so. */
-enum { BULK_PARTS_VERSION = 2 };
+enum { BULK_PARTS_VERSION = 2, BULK_QUEUE_VERSION = 3 };
 
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
 {
-    pack_u8(out, b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
+    bool queue = store_bulk_is_queue(b);
+    pack_u8(out, queue ? BULK_QUEUE_VERSION : b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
     pack_u8(out, (uint8_t)b->status);
     pack_u8(out, b->action);
     pack_u8(out, b->reset_attempts ? 1 : 0);
@@ -253,7 +254,10 @@ void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
     pack_text(out, b->reason);
     pack_text(out, b->filter);
     pack_text(out, b->error);
-    if (b->parts > 0) {
+    if (queue) {
+        buf_add(out, b->until.b, ID_BYTES);
+        pack_u8(out, b->in_done ? 1 : 0);
+    } else if (b->parts > 0) {
         pack_u32(out, b->parts);
     }
 }
@@ -282,10 +286,14 @@ bool store_record_decode_bulk(struct str value, struct store_bulk *out)
     out->reason = unpack_text(&u);
     out->filter = unpack_text(&u);
     out->error = unpack_text(&u);
+    bool queue = version == BULK_QUEUE_VERSION;
     out->parts = version == BULK_PARTS_VERSION ? unpack_u32(&u) : 0;
+    out->until = queue ? id_unpack(&u) : ID_NONE;
+    out->in_done = queue && unpack_bool(&u);
     if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED ||
-        (version == BULK_PARTS_VERSION ? out->parts == 0 || out->parts > out->steps
-                                       : version != RECORD_VERSION)) {
+        queue != store_bulk_is_queue(out) || version < RECORD_VERSION ||
+        version > BULK_QUEUE_VERSION ||
+        (version == BULK_PARTS_VERSION && (out->parts == 0 || out->parts > out->steps))) {
         return false;
     }
     memcpy(out->cursor.b, cursor.ptr, ID_BYTES);

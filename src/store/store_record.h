@@ -99,7 +99,7 @@ enum store_bulk_status {
  * which stand behind the record (docs/formats/documents.md). */
 struct store_bulk {
     enum store_bulk_status status;
-    uint8_t action; /* enum command_job_action */
+    uint8_t action; /* enum command_job_action, or what is done to a queue */
     bool reset_attempts;
     uint8_t priority;
     uint32_t lists; /* of ids; 0: by filter */
@@ -109,16 +109,26 @@ struct store_bulk {
     uint64_t processed;
     uint64_t affected;
     uint64_t errors;  /* ids that are no job's, or not one that the caller may touch */
-    struct id cursor; /* by filter: jobs up to this one are done */
+    struct id cursor; /* by filter: jobs up to this one are done; a queue: those before it */
+    struct id until;  /* a queue: jobs with smaller ids are meant */
+    bool in_done;     /* a queue: the cursor is among the jobs that are over */
     struct wall created_at;
     struct wall updated_at;
     struct wall finished_at;
     struct str ns;
-    struct str queue; /* to move to */
+    struct str queue; /* to move to, to clear or to delete */
     struct str reason;
     struct str filter; /* a JSON object, as the caller wrote it */
     struct str error;
 };
+
+/* Actions beside those on jobs. The numbers are on disk. */
+enum { STORE_BULK_CLEAR_QUEUE = 64, STORE_BULK_DELETE_QUEUE = 65 };
+
+static inline bool store_bulk_is_queue(const struct store_bulk *b)
+{
+    return b->action == STORE_BULK_CLEAR_QUEUE || b->action == STORE_BULK_DELETE_QUEUE;
+}
 
 static inline bool store_bulk_is_over(const struct store_bulk *b)
 {

@@ -1,5 +1,5 @@
 /*
- * Svc_batch: groups of jobs whose end is told once (http-api.md 6.9, 7.5).
+ * Svc_batch: groups of jobs whose end is told once (http-api.md 6.7, 7.4).
  */
 #pragma once
 

@@ -1,22 +1,34 @@
 #include "svc/svc_bulk.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include <uv.h>
 
 #include "base/check.h"
+#include "base/fault.h"
 #include "fsm/result.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 
 enum {
-    RETRY_MS = 50,        /* after a failure that may pass */
-    FAILURES_MAX = 200,   /* one behind the other, of the finder */
-    STATUS_PASSES = 429,  /* an HTTP status from which on a failure is not the caller's fault */
+    RETRY_MS = 50,       /* after the first failure of an operation; then twice as long each time */
+    RETRY_MS_MAX = 5000, /* but no longer */
+    FAILURES_MAX = 100,  /* one behind the other, of what may pass: eight minutes */
+    REFUSALS_MAX = 4,    /* the same, of a command that is not fit to be proposed */
+    PAUSE_MS_MAX = 200,  /* between two steps */
+    STATUS_PASSES = 429, /* an HTTP status from which on a failure is not the caller's fault */
     NEWS_UNDER_WAY = 256, /* for one who watches: past it, some are left out */
     ARENA_BYTES = 1 << 20,
     RECORD_BYTES_MAX = 1 << 20,
+};
+
+/* An operation that could not go on, and when it is tried again. */
+struct slow {
+    struct id id;
+    unsigned failures; /* one behind the other */
+    int64_t at_ms;
 };
 
 struct svc_bulk {
@@ -33,7 +45,8 @@ struct svc_bulk {
 
     /* what is under way, one thing at a time */
     bool busy;
-    bool again; /* there may be more to do than was seen when it began */
+    bool ending; /* the command says that the operation has failed */
+    bool again;  /* there may be more to do than was seen when it began */
     bool closing;
     struct engine_call call;
     struct engine_op op;
@@ -43,7 +56,10 @@ struct svc_bulk {
     bool found;
     struct id last;    /* the operation that had its turn */
     struct id started; /* the last one that was said to begin */
-    unsigned failures;
+    int64_t submitted_ms;
+    int64_t look_ms; /* when the look began */
+    struct slow slow[LIMIT_BULK_OPEN];
+    size_t slow_count;
 };
 
 struct svc_bulk_config svc_bulk_config_default(void)
@@ -222,46 +238,155 @@ static void go_on(struct svc_bulk *b)
     rest(b);
 }
 
-static void try_later(struct svc_bulk *b)
+static int64_t now_ms(void)
 {
-    rest(b);
+    return os_clock_mono().ns / NS_PER_MS;
+}
+
+static void wake_after(struct svc_bulk *b, int64_t ms)
+{
     if (!b->closing) {
-        CHECK(uv_timer_start(&b->retry_timer, on_retry, RETRY_MS, 0) == 0);
+        int code = uv_timer_start(&b->retry_timer, on_retry, (uint64_t)(ms > 0 ? ms : 0), 0);
+        CHECK(code == 0); /* it is not closing */
+    }
+}
+
+/* Operations that fail */
+
+static struct slow *find_slow(struct svc_bulk *b, struct id id)
+{
+    for (size_t i = 0; i < b->slow_count; i++) {
+        if (id_eq(b->slow[i].id, id)) {
+            return &b->slow[i];
+        }
+    }
+    return NULL;
+}
+
+static void forget_slow(struct svc_bulk *b, struct slow *s)
+{
+    if (s != NULL) {
+        *s = b->slow[--b->slow_count];
+    }
+}
+
+/* Those that ended while they waited: their time came, and nobody has found them. */
+static void forget_ended(struct svc_bulk *b)
+{
+    for (size_t i = b->slow_count; i > 0; i--) {
+        if (b->slow[i - 1].at_ms <= b->look_ms) {
+            forget_slow(b, &b->slow[i - 1]);
+        }
+    }
+}
+
+/* When the first of them is tried again; INT64_MAX when there is none. */
+static int64_t next_slow_ms(const struct svc_bulk *b)
+{
+    int64_t at = INT64_MAX;
+    for (size_t i = 0; i < b->slow_count; i++) {
+        at = b->slow[i].at_ms < at ? b->slow[i].at_ms : at;
+    }
+    return at;
+}
+
+/* The operation at hand could not go on; how often is that, one behind the other? */
+static unsigned note_failure(struct svc_bulk *b)
+{
+    struct slow *s = find_slow(b, b->task.id);
+    if (s == NULL) {
+        if (b->slow_count == LIMIT_BULK_OPEN) {
+            forget_slow(b, &b->slow[0]);
+        }
+        s = &b->slow[b->slow_count++];
+        *s = (struct slow){.id = b->task.id};
+    }
+    s->failures++;
+    int64_t delay = RETRY_MS;
+    for (unsigned i = 1; i < s->failures && delay < RETRY_MS_MAX; i++) {
+        delay *= 2;
+    }
+    s->at_ms = now_ms() + (delay < RETRY_MS_MAX ? delay : RETRY_MS_MAX);
+    return s->failures;
+}
+
+static void give_up(struct svc_bulk *b, const char *error);
+
+/* Try again later, up to max times; then the operation fails. */
+static void failed(struct svc_bulk *b, const char *error, unsigned max)
+{
+    unsigned failures = note_failure(b);
+    if (failures == 1) {
+        log_warn("bulk operation held up", LOG_Z("error", error));
+    }
+    if (failures > max) {
+        give_up(b, error);
+    } else {
+        go_on(b); /* with the others */
     }
 }
 
 static void step_done(struct engine_op *op)
 {
     struct svc_bulk *b = op->data;
+    bool ending = b->ending;
     struct result r;
+    b->ending = false;
+    if (op->err.code != ERR_OK && ending) {
+        (void)note_failure(b);
+        go_on(b);
+        return;
+    }
     if (op->err.code != ERR_OK) {
-        /* Too busy, not the leader, stopping, or nobody knows what became of it: the state does. */
-        try_later(b);
+        /* Too busy, no room, stopping, or nobody knows what became of it: the state does. */
+        failed(b, op->err.msg, FAILURES_MAX);
         return;
     }
     if (!result_decode(buf_str(&op->result), b->arena, &r)) {
         UNREACHABLE("a step answers in a few bytes");
     }
-    /* A refusal says that the operation is elsewhere than we thought: cancelled, or done. */
     publish(b, b->task.id, SVC_BULK_PROGRESS);
-    go_on(b);
+    if (r.code != ERR_OK) {
+        /* The operation is elsewhere than we thought, cancelled or done; or it cannot go on. */
+        struct err err;
+        (void)err_set(&err, r.code, STR_FMT, STR_ARG(r.message));
+        failed(b, err.msg, FAILURES_MAX);
+        return;
+    }
+    forget_slow(b, find_slow(b, b->task.id));
+    int64_t took = now_ms() - b->submitted_ms;
+    if (took == 0 || b->closing) {
+        go_on(b);
+    } else {
+        rest(b);
+        wake_after(b, took < PAUSE_MS_MAX ? took : PAUSE_MS_MAX);
+    }
 }
 
 static void submit(struct svc_bulk *b, const struct command *c)
 {
     struct err err;
-    if (engine_op_prepare(b->config.engine, &b->op, c, &err) != ERR_OK) {
-        log_error("bulk step refused", LOG_Z("error", err.msg));
-        try_later(b);
-        return;
+    bool step = c->type == COMMAND_BULK_STEP;
+    b->ending = !step;
+    b->submitted_ms = now_ms();
+    if (step && FAULT(BULK_STEP)) {
+        failed(b, "made to fail", REFUSALS_MAX);
+    } else if (engine_op_prepare(b->config.engine, &b->op, c, &err) == ERR_OK) {
+        engine_submit(b->config.engine, &b->op);
+    } else if (step) {
+        failed(b, err.msg, REFUSALS_MAX);
+    } else {
+        log_error("bulk operation cannot be ended", LOG_Z("error", err.msg));
+        (void)note_failure(b);
+        go_on(b);
     }
-    engine_submit(b->config.engine, &b->op);
 }
 
 static void give_up(struct svc_bulk *b, const char *error)
 {
     struct str text = str_from_z(error);
     struct command c = {.type = COMMAND_BULK_END, .bulk_end = {.id = b->task.id}};
+    log_warn("bulk operation given up", LOG_Z("error", error));
     /* A message may have been cut inside a character. */
     c.bulk_end.error = str_is_utf8(text) ? text : STR("the jobs cannot be found");
     submit(b, &c);
@@ -291,7 +416,7 @@ static void take_list(struct svc_bulk *b)
                    &list)) {
         /* A step of this very list went by between the look and now. */
         buf_deinit(&list);
-        try_later(b);
+        failed(b, "a list of job ids is missing", FAILURES_MAX);
         return;
     }
     b->page.count = list.len / ID_BYTES;
@@ -305,16 +430,13 @@ static void deliver_found(struct msg *m)
     struct svc_bulk_page *p = CONTAINER_OF(m, struct svc_bulk_page, msg);
     struct svc_bulk *b = p->bulk;
     if (p->err.code == ERR_OK) {
-        b->failures = 0;
         submit_step(b, p->ids, p->count);
-        return;
-    }
-    /* One that is only late is waited for as long as it takes. */
-    bool late = p->err.code == ERR_OVERLOADED;
-    if (err_http_status(p->err.code) < STATUS_PASSES || (!late && ++b->failures > FAILURES_MAX)) {
+    } else if (p->err.code == ERR_OVERLOADED) {
+        failed(b, p->err.msg, UINT_MAX); /* only late: waited for as long as it takes */
+    } else if (err_http_status(p->err.code) < STATUS_PASSES) {
         give_up(b, p->err.msg);
     } else {
-        try_later(b);
+        failed(b, p->err.msg, FAILURES_MAX);
     }
 }
 
@@ -343,11 +465,25 @@ static void find_page(struct svc_bulk *b)
     b->config.find(b->config.find_data, p);
 }
 
-/* On the core thread: whose turn is it? */
+static bool is_slow(struct svc_bulk *b, struct id id)
+{
+    const struct slow *s = find_slow(b, id);
+    return s != NULL && s->at_ms > b->look_ms;
+}
+
+/* On the core thread: whose turn is it? Those that wait to be tried again are passed over. */
 static void core_look(struct engine_call *call, struct machine *m)
 {
     struct svc_bulk *b = call->data;
-    b->found = machine_next_bulk(m, b->last, &b->task);
+    struct id after = b->last;
+    b->found = false;
+    for (unsigned i = 0; i <= LIMIT_BULK_OPEN && !b->found; i++) {
+        if (!machine_next_bulk(m, after, &b->task)) {
+            return;
+        }
+        after = b->task.id;
+        b->found = !is_slow(b, after);
+    }
     if (b->found) {
         struct store_bulk *rec = &b->task.rec;
         arena_reset(b->arena);
@@ -361,7 +497,11 @@ static void looked(struct engine_call *call)
 {
     struct svc_bulk *b = call->data;
     if (!b->found || b->closing) {
+        forget_ended(b);
         rest(b);
+        if (!b->busy && b->slow_count > 0) {
+            wake_after(b, next_slow_ms(b) - now_ms());
+        }
         return;
     }
     b->last = b->task.id;
@@ -369,7 +509,9 @@ static void looked(struct engine_call *call)
         b->started = b->task.id; /* said once, however often its first step is tried */
         publish(b, b->task.id, SVC_BULK_STARTED);
     }
-    if (b->task.rec.lists > 0) {
+    if (store_bulk_is_queue(&b->task.rec)) {
+        submit_step(b, NULL, 0); /* which jobs, the machine finds */
+    } else if (b->task.rec.lists > 0) {
         take_list(b);
     } else {
         find_page(b);
@@ -383,6 +525,7 @@ static void look(struct svc_bulk *b)
     }
     b->busy = true;
     b->again = false;
+    b->look_ms = now_ms();
     b->call =
         (struct engine_call){.run = core_look, .done = looked, .reply_to = &b->box, .data = b};
     if (!engine_run(b->config.engine, &b->call)) {

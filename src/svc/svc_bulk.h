@@ -4,11 +4,14 @@
  * What is to be done and how far it is stands in the replicated state (fsm/apply_bulk.c). Here is
  * the thread that moves it on while this node leads: it takes the operations in turn, finds the
  * next chunk of ids, submits it as one command and waits for the answer before it goes on. One
- * chunk is under way at a time, so that other traffic is held up by no more than that; after a
- * crash or a change of leader it goes on where the state says. The engine tells it when there is a
- * new operation, and when this node has begun to lead.
+ * chunk is under way at a time, and behind it a pause as long as it took, so that other traffic has
+ * at least half of the time; after a crash or a change of leader it goes on where the state says.
+ * The engine tells it when there is a new operation, and when this node has begun to lead.
  *
- *   state --look--> next operation --(list | find)--> ids --step--> state; news to who watches
+ *   state --look--> next operation --(list | find | queue)--> step --> state; news to who watches
+ *
+ * An operation that cannot go on is tried again later and later, while the others have their turns.
+ * When that has not helped, it fails, and its record says why.
  *
  * Which jobs a filter means is not known here: the finder is given from outside.
  */

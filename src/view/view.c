@@ -23,6 +23,7 @@ struct view_config view_config_default(void)
                                 .ask_ms = 5000,
                                 .log_bytes = 256 << 20,
                                 .linger_ms = 100,
+                                .shrink_ms = 10000,
                                 .scan_max = 120000};
 }
 
@@ -157,6 +158,9 @@ static bool is_due(const struct view *v, const struct view_ask *ask, int64_t now
     }
     if (v->swapping) {
         return false;
+    }
+    if (v->status.low_space) {
+        return true; /* it will not get better soon */
     }
     bool fresh = v->usable && v->complete >= ask->wait_index &&
                  (!ask->text || v->words_complete >= ask->wait_index);
@@ -383,6 +387,18 @@ static void view_free(struct view *v)
     free(v);
 }
 
+void view_set_space(struct view *v, bool low)
+{
+    if (atomic_exchange(&v->space.told_low, low) != low) {
+        view_writer__space(v);
+    }
+}
+
+static void told_of_space(void *data, bool low)
+{
+    view_set_space(data, low);
+}
+
 enum err_code view_open(const struct view_config *config, struct view **out_view, struct err *err)
 {
     CHECK(config->readers > 0);
@@ -407,6 +423,7 @@ enum err_code view_open(const struct view_config *config, struct view **out_view
         v->readers[i].view = v;
         CHECK(uv_thread_create(&v->readers[i].thread, reader_main, &v->readers[i]) == 0);
     }
+    engine_on_space(config->engine, told_of_space, v);
     *out_view = v;
     return ERR_OK;
 }
@@ -416,6 +433,7 @@ void view_close(struct view *v)
     if (v == NULL) {
         return;
     }
+    engine_on_space(v->config.engine, NULL, NULL);
     atomic_store(&v->stop, true);
     uv_mutex_lock(&v->lock);
     v->stopping = true;

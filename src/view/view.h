@@ -36,8 +36,10 @@ struct view_config {
     int64_t ask_ms;     /* how long one may run */
     uint64_t log_bytes; /* size of SQLite's log above which questions make room for its end */
     int64_t linger_ms;  /* how long a change waits for others, unless a question waits for it */
-    int64_t scan_max;   /* entries that are rather all looked at than walked in order, when the walk
-                           may meet as many that do not match before it has a page */
+    uint64_t free_bytes_min; /* on the disk, for the file to grow; 0: whatever the engine says */
+    int64_t shrink_ms;       /* how long after a change unused pages of the file are looked for */
+    int64_t scan_max; /* entries that are rather all looked at than walked in order, when the walk
+                         may meet as many that do not match before it has a page */
 };
 
 struct view_config view_config_default(void);
@@ -97,6 +99,7 @@ struct view_status {
                           count, so that the number is never too small */
     uint64_t text_lag; /* written jobs that the full text does not know yet */
     uint64_t written;  /* rows since start */
+    bool low_space;    /* nothing is written because the disk is nearly full */
     struct {
         uint32_t running, waiting;
         uint64_t refused; /* since start, because too many were waiting */
@@ -110,6 +113,11 @@ struct view_status {
 
 /* Any thread. */
 void view_status(struct view *v, struct view_status *out);
+
+/* Space on the disk is low: write nothing more, and let questions be answered late at once; or
+ * there is enough again: go on. The view looks itself too (free_bytes_min), and hears from the
+ * engine (engine_on_space). Any thread. */
+void view_set_space(struct view *v, bool low);
 
 /* Make the view anew while it serves; done on the loop of reply_to, with err. */
 struct view_rebuild {

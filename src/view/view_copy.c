@@ -13,12 +13,7 @@
 #include "store/store_walk.h"
 #include "view/view_int.h"
 
-enum { LOOK_EVERY = 1024 }; /* documents between two looks at the stop flag */
-
-static enum err_code stopped(struct err *err)
-{
-    return err_set_default(err, ERR_STOPPING);
-}
+enum { LOOK_EVERY = 1024 }; /* documents between two looks whether to go on */
 
 /* A document that cannot be decoded stops the process, as everywhere. */
 static void decode(struct id id, struct str doc, struct job *out)
@@ -70,7 +65,7 @@ static enum err_code load(struct load *l, struct id id, struct str doc, struct e
     return ERR_OK;
 }
 
-static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct err *err)
+static enum err_code fill(struct view *v, struct view_rows *r, struct err *err)
 {
     struct store_walk *walk = store_walk_new(r->store);
     struct load *l = calloc(1, sizeof *l);
@@ -82,7 +77,10 @@ static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct e
     l->r = r;
     buf_init(&l->docs, SIZE_MAX);
     while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
-        code = ++n % LOOK_EVERY == 0 && atomic_load(stop) ? stopped(err) : load(l, id, doc, err);
+        code = ++n % LOOK_EVERY == 0 ? view_space__go_on(v, err) : ERR_OK;
+        if (code == ERR_OK) {
+            code = load(l, id, doc, err);
+        }
     }
     if (code == ERR_OK) {
         code = unload(l, err);
@@ -93,20 +91,20 @@ static enum err_code fill(struct view_rows *r, const atomic_bool *stop, struct e
     return code;
 }
 
-static enum err_code build(sqlite3 *db, struct store *store, const struct view_mark *mark,
-                           const atomic_bool *stop, struct err *err)
+static enum err_code build(struct view *v, sqlite3 *db, const struct view_mark *mark,
+                           struct err *err)
 {
     struct view_rows r = {0};
     enum err_code code = view_db__create(db, err);
     if (code == ERR_OK) {
-        code = view_rows__open(&r, db, store, err);
+        code = view_rows__open(&r, db, engine_store(v->config.engine), err);
     }
     r.fresh = true;
     if (code == ERR_OK) {
         code = view_rows__begin(&r, err);
     }
     if (code == ERR_OK) {
-        code = fill(&r, stop, err);
+        code = fill(v, &r, err);
     }
     if (code == ERR_OK) {
         code = view_rows__commit(&r, mark, err);
@@ -128,15 +126,15 @@ static enum err_code build(sqlite3 *db, struct store *store, const struct view_m
     return code == ERR_OK ? view_db__set_version(db, err) : code;
 }
 
-enum err_code view_copy__build(const char *path, struct store *store, const struct view_mark *mark,
-                               const atomic_bool *stop, struct err *err)
+enum err_code view_copy__build(struct view *v, const struct view_mark *mark, struct err *err)
 {
+    const char *path = v->new_path.z;
     sqlite3 *db = NULL;
     int fd = -1;
     if (view_db__open(path, VIEW_DB_BUILD, &db, err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = build(db, store, mark, stop, err);
+    enum err_code code = build(v, db, mark, err);
     view_db__close(db);
     /* Nothing was flushed so far. */
     if (code == ERR_OK) {
@@ -161,7 +159,7 @@ struct comparison {
     uint64_t in_transaction;
     uint64_t changed;
     uint64_t looked_at; /* documents, and rows without one, since unread was told of them */
-    atomic_uint_fast64_t *unread;
+    struct view *view;
 };
 
 enum { TRANSACTION_ROWS = 1024 };
@@ -181,9 +179,9 @@ static enum err_code next_row(struct comparison *c, struct err *err)
 /* What was looked at is in the file. */
 static void tell_progress(struct comparison *c)
 {
-    uint64_t left = atomic_load(c->unread);
+    uint64_t left = atomic_load(&c->view->unread);
     if (left > 1) {
-        atomic_store(c->unread, left - 1 > c->looked_at ? left - c->looked_at : 1);
+        atomic_store(&c->view->unread, left - 1 > c->looked_at ? left - c->looked_at : 1);
     }
     c->looked_at = 0;
 }
@@ -242,7 +240,7 @@ static enum err_code compare_one(struct comparison *c, struct id id, struct str 
     return code == ERR_OK && there ? next_row(c, err) : code;
 }
 
-static enum err_code compare_all(struct comparison *c, const atomic_bool *stop, struct err *err)
+static enum err_code compare_all(struct comparison *c, struct err *err)
 {
     struct store_walk *walk = store_walk_new(c->r->store);
     struct id id;
@@ -250,26 +248,26 @@ static enum err_code compare_all(struct comparison *c, const atomic_bool *stop, 
     uint64_t n = 0;
     enum err_code code = next_row(c, err);
     while (code == ERR_OK && store_walk_next(walk, &id, &doc)) {
-        code = ++n % LOOK_EVERY == 0 && atomic_load(stop) ? stopped(err)
-                                                          : compare_one(c, id, doc, err);
+        code = ++n % LOOK_EVERY == 0 ? view_space__go_on(c->view, err) : ERR_OK;
+        if (code == ERR_OK) {
+            code = compare_one(c, id, doc, err);
+        }
     }
     store_walk_free(walk);
     return code == ERR_OK ? remove_below(c, NULL, err) : code;
 }
 
-enum err_code view_copy__compare(struct view_rows *r, const char *path,
-                                 const struct view_mark *mark, const atomic_bool *stop,
-                                 atomic_uint_fast64_t *unread, uint64_t *out_changed,
-                                 struct err *err)
+enum err_code view_copy__compare(struct view *v, struct view_rows *r, const struct view_mark *mark,
+                                 uint64_t *out_changed, struct err *err)
 {
-    struct comparison c = {.r = r, .unread = unread};
+    struct comparison c = {.r = r, .view = v};
     struct view_mark reached = *mark;
-    enum err_code code = view_db__open(path, VIEW_DB_READ, &c.db, err);
+    enum err_code code = view_db__open(v->path.z, VIEW_DB_READ, &c.db, err);
     if (code == ERR_OK) {
         code = view_db__prepare(c.db, "SELECT id, version FROM jobs ORDER BY id", &c.st, err);
     }
     if (code == ERR_OK) {
-        code = compare_all(&c, stop, err);
+        code = compare_all(&c, err);
     }
     (void)sqlite3_finalize(c.st);
     view_db__close(c.db);

@@ -268,7 +268,10 @@ enum err_code view_db__open(const char *path, enum view_db_use use, sqlite3 **ou
                            "PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY"),
         /* A sort that is larger than the cache goes to a temporary file. */
         [VIEW_DB_READ] = "PRAGMA query_only = ON; PRAGMA cache_size = -32768",
-        [VIEW_DB_BUILD] = ("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
+        /* Pages that are free can be given back in steps; that must be said before the first table.
+         */
+        [VIEW_DB_BUILD] = ("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = OFF; PRAGMA "
+                           "synchronous = OFF;"
                            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -131072"),
     };
     enum { BUSY_MS = 5000 };

@@ -84,7 +84,7 @@ struct str view_functions__lower(struct arena *a, struct str s);
 /* The columns of jobs besides its id: how each is made from a job `j` and from `r`, what the view
  * adds. A new column is a row here and a new VIEW_DB_VERSION. Times are nanoseconds and 0 when not
  * set; optional texts are NULL. num must stay first. */
-enum { VIEW_DB_VERSION = 3 };
+enum { VIEW_DB_VERSION = 4 };
 /* clang-format off */
 #define VIEW_COLUMNS(X) \
     /* name          kind  value */ \
@@ -179,16 +179,16 @@ ATTR_NODISCARD enum err_code view_words__advance(struct view_rows *r, struct err
 
 /* view_copy.c: the whole copy */
 
-/* Make a new file at path from all documents. mark: a watermark that the store has passed. */
-ATTR_NODISCARD enum err_code view_copy__build(const char *path, struct store *store,
-                                              const struct view_mark *mark, const atomic_bool *stop,
+/* Both end early when the view stops or space is low. */
+
+/* Make a new file at v->new_path from all documents. mark: a watermark that the store has passed.
+ */
+ATTR_NODISCARD enum err_code view_copy__build(struct view *v, const struct view_mark *mark,
                                               struct err *err);
-/* Make the rows equal to the documents; path is the file that r writes. *out_changed: rows. unread
- * goes down by what is known to be right in the file, to 1 at least while it goes on. */
-ATTR_NODISCARD enum err_code view_copy__compare(struct view_rows *r, const char *path,
-                                                const struct view_mark *mark,
-                                                const atomic_bool *stop,
-                                                atomic_uint_fast64_t *unread, uint64_t *out_changed,
+/* Make the rows, which are of v's file, equal to the documents. *out_changed: rows. v->unread goes
+ * down by what is known to be right in the file, to 1 at least while it goes on. */
+ATTR_NODISCARD enum err_code view_copy__compare(struct view *v, struct view_rows *r,
+                                                const struct view_mark *mark, uint64_t *out_changed,
                                                 struct err *err);
 
 /* A connection for reading; see view_ask. */
@@ -205,6 +205,13 @@ struct view_reader {
 
 struct view_writer;
 
+/* view_space.c: space on the disk. Of the writer's thread, but for told_low. */
+struct view_space {
+    atomic_bool told_low;
+    bool is_short, was_low;
+    int64_t next_look_ns;
+};
+
 struct view {
     struct view_config config;
     struct os_file_path path, new_path;
@@ -214,6 +221,8 @@ struct view {
     atomic_bool stop;
     atomic_uint_fast64_t unread; /* jobs that are in no feed and of which the copy may know nothing:
                                     while it is made or compared as a whole */
+
+    struct view_space space;
 
     uv_mutex_t lock; /* guards what follows */
     uv_cond_t moved; /* something in it changed */
@@ -248,3 +257,14 @@ void view_writer__stop(struct view *v);
 void view_writer__rebuild(struct view *v, struct view_rebuild *r);
 void view_writer__hurry(struct view *v, bool words); /* somebody waits for a watermark */
 void view_writer__damaged(struct view *v);           /* a reader found the file broken */
+void view_writer__space(struct view *v);             /* space->told_low has changed */
+
+/* view_space.c: from the writer's thread */
+
+/* May nothing grow? Looks at the disk now and then; a change is said in the log. */
+bool view_space__is_low(struct view *v);
+/* May something long go on? ERR_STOPPING, ERR_NO_SPACE. */
+ATTR_NODISCARD enum err_code view_space__go_on(struct view *v, struct err *err);
+/* One step of giving unused pages back, if there are many. *shrinking: from the last step, false at
+ * first; when it is true, there is another one to take. */
+ATTR_NODISCARD enum err_code view_space__shrink(sqlite3 *db, bool *shrinking, struct err *err);

@@ -13,7 +13,8 @@
  * After a turn it rests for a while if others need the processors more: view_pace.c.
  *
  * What was taken from the feed is kept until it is written: on a full disk the same transaction is
- * tried again and again, and nothing is lost.
+ * tried again and again, and nothing is lost. Before the disk is full nothing more is written:
+ * view_space.c.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,59 +23,37 @@
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "store/store_job.h"
-#include "view/view_int.h"
-#include "view/view_pace_int.h"
+#include "view/view_writer_int.h"
 
 enum {
     TAKE_MAX = 1024,
     RETRY_MS = 1000,
     REBUILD_RETRY_MS = 10000, /* each try writes the whole file */
+    SPACE_RETRY_MS = 1000,
+    TURNS_PER_SHRINK = 64, /* while the feed does not get empty */
     TURNS_PER_LOG_LOOK = 32,
     DRAIN_MS = 2000,      /* so long it is written on before stopping, and a turn */
     TURNS_PER_WORDS = 64, /* while the feed does not get empty, the words get a turn now and then */
     WORDS_LINGER_MS = 500,
 };
 
-struct view_writer {
-    struct view *view;
-    uv_thread_t thread;
-    uv_loop_t loop;
-    struct mailbox box;
-    uv_timer_t timer;       /* linger, give way, or try again */
-    uv_timer_t words_timer; /* the same for the words */
-    uv_sem_t started;
-    struct msg stop_msg;
-    struct msg hurry_msg;
-    atomic_bool hurry_out; /* the message is on its way */
-    atomic_bool hurry_words;
-    struct msg damage_msg;
-    atomic_bool damage_out;
-    struct msg step_msg; /* to itself: go on after other messages had their turn */
-    bool step_out;
-
-    sqlite3 *db;
-    struct view_rows rows;
-    bool ready;      /* db and rows can be used */
-    bool build_next; /* the file is of no use */
-
-    struct engine_take take;
-    struct buf doc;       /* of one job, while its row is written */
-    bool taking, holding; /* a take is under way; its jobs are not written yet */
-    bool look;            /* the feed has something */
-    bool lingering, yielding, resting;
-    struct view_pace pace;
-    bool stopping;
-    bool words_behind, words_due;
-    unsigned turns;
-    uint64_t turns_total;
-    struct mono drain_end; /* then it stops, written or not */
-    bool ended;
-    uint64_t complete, words_complete;
-    struct view_rebuild *rebuilds;
-    struct view_status status;
-};
-
 static void go_on(struct view_writer *w);
+
+static void on_shrink_timer(uv_timer_t *timer)
+{
+    struct view_writer *w = timer->data;
+    w->shrink_due = true;
+    go_on(w);
+}
+
+/* Something was written: some time later there may be unused pages. */
+static void shrink_later(struct view_writer *w)
+{
+    if (uv_is_active((uv_handle_t *)&w->shrink_timer) == 0) {
+        CHECK(uv_timer_start(&w->shrink_timer, on_shrink_timer, (uint64_t)w->view->config.shrink_ms,
+                             0) == 0);
+    }
+}
 
 static void on_words_timer(uv_timer_t *timer)
 {
@@ -98,10 +77,15 @@ static void publish(struct view_writer *w)
 
 static void set_timer(struct view_writer *w, uint64_t ms);
 
-/* Something failed: what may go away is tried again, a damaged file is made anew. */
+/* Something failed: what may go away is tried again, a damaged file is made anew. A disk that is
+ * full is said once, until something was written again. */
 static void trouble(struct view_writer *w, const struct err *err, const char *doing, uint64_t ms)
 {
-    log_error("view failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
+    bool full = err->code == ERR_NO_SPACE;
+    if (!full || !w->status.low_space) {
+        log_error("view failed", LOG_Z("doing", doing), LOG_Z("error", err->msg));
+    }
+    w->status.low_space = full;
     if (err->code == ERR_CORRUPT) {
         w->build_next = true;
     }
@@ -111,55 +95,6 @@ static void trouble(struct view_writer *w, const struct err *err, const char *do
 }
 
 /* The file */
-
-static void close_file(struct view_writer *w)
-{
-    view_rows__close(&w->rows);
-    view_db__close(w->db);
-    w->db = NULL;
-    w->ready = false;
-}
-
-static enum err_code open_file(struct view_writer *w, struct err *err)
-{
-    struct view *v = w->view;
-    struct store *store = engine_store(v->config.engine);
-    struct os_file_info info;
-    if (os_file_stat(v->path.z, &info, err) == ERR_OK &&
-        view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
-        view_db__check_version(w->db, err) == ERR_OK &&
-        view_rows__open(&w->rows, w->db, store, err) == ERR_OK) {
-        w->ready = true;
-        return ERR_OK;
-    }
-    close_file(w);
-    return err->code;
-}
-
-static void remove_file(const struct os_file_path *path)
-{
-    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
-    char z[OS_FILE_PATH_MAX + 16];
-    for (size_t i = 0; i < COUNT_OF(tails); i++) {
-        (void)snprintf(z, sizeof z, "%s%s", path->z, tails[i]);
-        os_file_discard(z);
-    }
-}
-
-/* Put the new file where the old one was, with nobody looking. */
-static enum err_code swap(struct view_writer *w, struct err *err)
-{
-    struct view *v = w->view;
-    view__shut(v);
-    close_file(w);
-    remove_file(&v->path);
-    enum err_code code = os_file_rename(v->new_path.z, v->path.z, err);
-    if (code == ERR_OK) {
-        code = open_file(w, err);
-    }
-    view__reopen(v, code == ERR_OK);
-    return code;
-}
 
 /* What was taken is in the file. */
 static void let_go(struct view_writer *w)
@@ -173,16 +108,16 @@ static enum err_code build(struct view_writer *w, struct err *err)
 {
     struct view *v = w->view;
     struct view_mark mark = {.complete = w->complete};
-    remove_file(&v->new_path);
-    enum err_code code =
-        view_copy__build(v->new_path.z, engine_store(v->config.engine), &mark, &v->stop, err);
+    view_file__remove(&v->new_path);
+    enum err_code code = view_copy__build(v, &mark, err);
     if (code != ERR_OK) {
-        remove_file(&v->new_path);
+        view_file__remove(&v->new_path);
         return code;
     }
-    code = swap(w, err);
+    code = view_file__swap(w, err);
     if (code == ERR_OK) {
         atomic_store(&v->unread, 0);
+        w->compare_next = false;
     }
     if (code == ERR_OK && w->holding) {
         /* The documents that were walked are at least as new as what was taken. */
@@ -245,52 +180,13 @@ static enum err_code compare(struct view_writer *w, uint64_t index, struct err *
     struct view *v = w->view;
     struct view_mark mark = {.complete = index};
     uint64_t changed = 0;
-    enum err_code code =
-        view_copy__compare(&w->rows, v->path.z, &mark, &v->stop, &v->unread, &changed, err);
+    enum err_code code = view_copy__compare(v, &w->rows, &mark, &changed, err);
     if (code == ERR_OK) {
         atomic_store(&v->unread, 0);
         log_info("view compared", LOG_U64("changed", changed));
         w->status.written += changed;
     }
     return code;
-}
-
-/* The file is behind: it can be asked meanwhile, and says that it is late. */
-static enum err_code catch_up(struct view_writer *w, uint64_t index, struct err *err)
-{
-    uint64_t unread = atomic_load(&w->view->unread);
-    int64_t rows = 0;
-    if (view_db__number(w->db, "SELECT sum(n) FROM counts WHERE queue = 0", &rows, err) != ERR_OK) {
-        return err->code;
-    }
-    w->complete = w->rows.mark.complete;
-    if (w->complete == index) {
-        unread = 0; /* it may show more than it should, but lacks nothing */
-    } else if (rows > 0 && (uint64_t)rows > unread) {
-        unread = (uint64_t)rows; /* jobs that have gone since */
-    }
-    atomic_store(&w->view->unread, unread);
-    view__reopen(w->view, true);
-    publish(w);
-    return compare(w, index, err);
-}
-
-/* Is the file what it should be where the feed began? The same index and the same state: go on.
- * Behind: catch up. Ahead, or at the same place with another state: of another history. */
-static enum err_code use_file(struct view_writer *w, uint64_t index, uint64_t hash, struct err *err)
-{
-    if (open_file(w, err) != ERR_OK) {
-        return err->code;
-    }
-    const struct view_mark *mark = &w->rows.mark;
-    if (mark->complete == index && mark->hash == hash) {
-        atomic_store(&w->view->unread, 0);
-        return ERR_OK;
-    }
-    if (mark->complete > index || (mark->complete == index && mark->hash != 0)) {
-        return err_set(err, ERR_CORRUPT, "view: the file is of another history");
-    }
-    return catch_up(w, index, err);
 }
 
 static void look_at_file(struct view_writer *w)
@@ -300,14 +196,14 @@ static void look_at_file(struct view_writer *w)
     uint64_t hash;
     uint64_t jobs;
     engine_feed_begin(w->view->feed, &index, &hash, &jobs);
-    enum err_code code = use_file(w, index, hash, &err);
-    w->complete = index;
+    enum err_code code = view_file__use(w, index, hash, &err);
     if (code == ERR_OK) {
         view__reopen(w->view, true);
         publish(w);
         return;
     }
-    close_file(w);
+    view_file__close(w);
+    w->complete = index;
     w->build_next = true;
     if (code != ERR_STOPPING && code != ERR_NOT_FOUND) { /* the first start finds none */
         log_info("view not usable", LOG_Z("reason", err.msg));
@@ -360,27 +256,9 @@ static void start_over(struct view_writer *w, const struct err *err, const char 
         view_rows__open(&w->rows, w->db, engine_store(w->view->config.engine), &again) == ERR_OK;
     trouble(w, err, doing, RETRY_MS);
     if (!w->ready) {
-        close_file(w);
+        view_file__close(w);
         w->build_next = true;
     }
-}
-
-/* SQLite can only begin its log anew at a moment when nobody reads. Where there is no such moment
- * for long, one is made. */
-static void trim_log(struct view_writer *w)
-{
-    struct view *v = w->view;
-    struct os_file_path log = os_file_join(v->config.dir, "view.db-wal");
-    struct os_file_info info;
-    struct err err;
-    if (os_file_stat(log.z, &info, &err) != ERR_OK || info.size <= v->config.log_bytes) {
-        return;
-    }
-    view__shut(v);
-    if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
-        log_warn("view log not trimmed", LOG_Z("error", err.msg));
-    }
-    view__reopen(v, true);
 }
 
 static void write_turn(struct view_writer *w)
@@ -393,21 +271,23 @@ static void write_turn(struct view_writer *w)
         return;
     }
     w->status.written += w->rows.written - before;
+    w->status.low_space = false;
     w->complete = w->take.complete;
     w->look = w->take.behind > 0;
     w->turns++;
     let_go(w);
     publish(w);
     if (++w->turns_total % TURNS_PER_LOG_LOOK == 0) {
-        trim_log(w);
+        view_file__trim_log(w, w->view->config.log_bytes);
     }
 }
 
-/* More had changed than the feed keeps. */
+/* More had changed than the feed keeps, or before it began. */
 static void compare_turn(struct view_writer *w)
 {
     struct err err;
-    enum err_code code = compare(w, w->take.index, &err);
+    uint64_t index = w->compare_next ? w->compare_index : w->take.index;
+    enum err_code code = compare(w, index, &err);
     if (code == ERR_STOPPING) {
         w->resting = true; /* for good */
         return;
@@ -417,11 +297,15 @@ static void compare_turn(struct view_writer *w)
         publish(w);
         return;
     }
-    w->complete = w->take.index;
+    w->complete = index;
+    w->status.low_space = false;
     w->look = true; /* it has gone on meanwhile */
-    let_go(w);
+    if (!w->compare_next) {
+        let_go(w);
+    }
+    w->compare_next = false;
     publish(w);
-    trim_log(w);
+    view_file__trim_log(w, w->view->config.log_bytes);
 }
 
 static void words_turn(struct view_writer *w)
@@ -445,6 +329,44 @@ static bool words_are_due(const struct view_writer *w)
            (!w->look || w->turns >= TURNS_PER_WORDS);
 }
 
+/* Space */
+
+/* Unused pages go back to the disk when there is nothing else to do, or now and then. */
+static bool shrinking_is_due(const struct view_writer *w)
+{
+    bool idle = !w->look && !w->lingering;
+    return !w->stopping && (w->shrinking || w->shrink_due) &&
+           (idle || w->shrink_turns >= TURNS_PER_SHRINK);
+}
+
+static void shrink_turn(struct view_writer *w)
+{
+    struct err err;
+    w->shrink_turns = 0;
+    w->shrink_due = false;
+    if (view_space__shrink(w->db, &w->shrinking, &err) != ERR_OK) {
+        w->shrinking = false;
+        trouble(w, &err, "shrink", RETRY_MS);
+    }
+}
+
+/* Nothing may grow: rest, and look again. */
+static void wait_for_space(struct view_writer *w)
+{
+    struct err err;
+    bool news = !w->status.low_space;
+    w->status.low_space = true;
+    w->resting = true;
+    w->lingering = w->yielding = false;
+    set_timer(w, SPACE_RETRY_MS);
+    if (news) {
+        publish(w);
+        view_file__trim_log(w, 0); /* what can be given back at once */
+    }
+    (void)err_set(&err, ERR_NO_SPACE, "there is too little space on the disk");
+    tell_rebuilt(w, &err);
+}
+
 /* What happens next */
 
 static void taken(struct engine_take *t)
@@ -454,7 +376,7 @@ static void taken(struct engine_take *t)
     w->holding = true;
     if (t->replaced) {
         /* Another state as a whole, and another store: nothing of the old one may be used. */
-        close_file(w);
+        view_file__close(w);
         w->build_next = true;
         atomic_store(&w->view->unread, t->jobs);
         let_go(w);
@@ -516,9 +438,10 @@ static void end(struct view_writer *w)
     }
     engine_feed_close(w->view->feed);
     view__shut(w->view); /* its own connection is the last to go, and takes the log along */
-    close_file(w);
+    view_file__close(w);
     uv_close((uv_handle_t *)&w->timer, NULL);
     uv_close((uv_handle_t *)&w->words_timer, NULL);
+    uv_close((uv_handle_t *)&w->shrink_timer, NULL);
     mailbox_close(&w->box);
 }
 
@@ -526,7 +449,7 @@ static void end(struct view_writer *w)
 static bool may_end(struct view_writer *w)
 {
     bool in_time = os_clock_mono().ns < w->drain_end.ns;
-    bool can_write = w->ready && !w->build_next && !w->resting && in_time;
+    bool can_write = w->ready && !w->build_next && !w->compare_next && !w->resting && in_time;
     return !can_write || (!w->look && !w->holding);
 }
 
@@ -543,17 +466,31 @@ static void give_way(struct view_writer *w)
 /* One thing at a time; true when there may be another. */
 static bool take_turn(struct view_writer *w)
 {
+    bool grows = w->rebuilds != NULL || w->build_next || w->compare_next || w->holding || w->look ||
+                 words_are_due(w);
+    if (!w->stopping && grows && view_space__is_low(w->view)) {
+        wait_for_space(w);
+        return false;
+    }
     if (!w->stopping && (w->rebuilds != NULL || w->build_next)) {
         rebuild(w);
         return true;
     }
-    if (w->ready && w->holding && w->take.too_many) {
+    if (w->ready && (w->compare_next || (w->holding && w->take.too_many))) {
         compare_turn(w);
         return true;
     }
     if (w->ready && (w->holding || words_are_due(w))) {
         view_pace__begin(&w->pace, w->view->feed);
         (w->holding ? write_turn : words_turn)(w);
+        w->shrink_turns++;
+        shrink_later(w);
+        give_way(w);
+        return true;
+    }
+    if (w->ready && shrinking_is_due(w)) {
+        view_pace__begin(&w->pace, w->view->feed);
+        shrink_turn(w);
         give_way(w);
         return true;
     }
@@ -635,6 +572,27 @@ void view_writer__damaged(struct view *v)
     }
 }
 
+static void deliver_space(struct msg *m)
+{
+    struct view_writer *w = CONTAINER_OF(m, struct view_writer, space_msg);
+    atomic_store(&w->space_out, false);
+    w->look = true; /* something to do, so that the space is looked at */
+    if (w->status.low_space && w->resting) {
+        w->resting = false;
+        CHECK(uv_timer_stop(&w->timer) == 0);
+    }
+    go_on(w);
+}
+
+void view_writer__space(struct view *v)
+{
+    struct view_writer *w = v->writer;
+    if (!atomic_exchange(&w->space_out, true)) {
+        w->space_msg.deliver = deliver_space;
+        (void)mailbox_post(&w->box, &w->space_msg); /* it may have ended */
+    }
+}
+
 static void deliver_rebuild(struct msg *m)
 {
     struct view_rebuild *r = CONTAINER_OF(m, struct view_rebuild, msg);
@@ -693,10 +651,12 @@ static void writer_main(void *data)
     mailbox_open(&w->box, &w->loop);
     CHECK(uv_timer_init(&w->loop, &w->timer) == 0);
     CHECK(uv_timer_init(&w->loop, &w->words_timer) == 0);
-    w->timer.data = w->words_timer.data = w;
+    CHECK(uv_timer_init(&w->loop, &w->shrink_timer) == 0);
+    w->timer.data = w->words_timer.data = w->shrink_timer.data = w;
     open_feed(w);
     uv_sem_post(&w->started);
     look_at_file(w);
+    shrink_later(w);
     w->look = true;
     go_on(w);
     CHECK(uv_run(&w->loop, UV_RUN_DEFAULT) == 0);

@@ -10,7 +10,6 @@
 
 enum {
     PAGES_BYTES = 8 << 20,
-    CONNECTIONS_MAX = 256,
     MARK_MS = 1000, /* between two reports: one small log entry a second while events flow */
 };
 
@@ -143,10 +142,11 @@ static void follow(struct webhook_sender *s)
 {
     bool leads = engine_leads(s->config.engine);
     bool changed = leads && (!s->leads || s->changes != engine_watch_webhook_changes(s->watch));
-    if (s->leads && !leads) {
+    bool led = s->leads;
+    s->leads = leads;
+    if (led && !leads) {
         drop_lines(s, true);
     }
-    s->leads = leads;
     if (changed) {
         read_list(s);
     }
@@ -154,22 +154,31 @@ static void follow(struct webhook_sender *s)
 
 /* ---- time ---- */
 
+static void show_courier(struct webhook_sender *s)
+{
+    struct courier_numbers n = courier_numbers(s->courier);
+    atomic_store(&s->counters.slow, n.slow);
+    atomic_store(&s->counters.hosts_hung, n.hosts_hung);
+    atomic_store(&s->counters.held_back, n.lines_waiting);
+}
+
 static void timer_cb(uv_timer_t *timer)
 {
     look(timer->data);
 }
 
-/* For the first pause that ends, or the next report. */
+/* For the first pause that ends, the first request that becomes slow, or the next report. */
 static void arm(struct webhook_sender *s)
 {
     uint64_t now_ms = uv_now(&s->loop);
-    uint64_t due_ms = UINT64_MAX;
+    uint64_t due_ms = courier_due_ms(s->courier);
     for (struct webhook_line *l = s->lines; l != NULL; l = l->next) {
         due_ms = l->due_ms < due_ms ? l->due_ms : due_ms;
         if (!s->mark_busy && webhook_line__is_dirty(l) && s->mark_due_ms < due_ms) {
             due_ms = s->mark_due_ms;
         }
     }
+    show_courier(s);
     if (due_ms == UINT64_MAX) {
         (void)uv_timer_stop(&s->timer);
     } else {
@@ -226,6 +235,7 @@ static void look(struct webhook_sender *s)
         return;
     }
     follow(s);
+    courier_turn(s->courier, uv_now(&s->loop));
     engine_watch_listen(s->watch, s->lines != NULL);
     for (struct webhook_line *l = s->lines; l != NULL; l = l->next) {
         more |= webhook_line__step(l);
@@ -245,6 +255,16 @@ void webhook__moved(struct webhook_line *l)
     arm(s);
 }
 
+/* Told from inside another line's end. Its caller arms the timer. */
+void webhook__has_place(struct courier_line *place)
+{
+    struct webhook_line *l = CONTAINER_OF(place, struct webhook_line, place);
+    struct webhook_sender *s = l->sender;
+    if (!s->stopping && s->leads && !l->dropped && webhook_line__step(l)) {
+        CHECK(uv_idle_start(&s->more, more_cb) == 0);
+    }
+}
+
 static void told(void *data)
 {
     look(data);
@@ -253,8 +273,9 @@ static void told(void *data)
 static void sender_main(void *data)
 {
     struct webhook_sender *s = data;
+    struct courier_config courier = courier_config_default();
     struct outgoing_config outgoing = {.guard = s->config.guard,
-                                       .connections_max = CONNECTIONS_MAX,
+                                       .connections_max = courier.calls_max,
                                        .user_agent = s->config.user_agent};
     (void)pthread_setname_np(pthread_self(), "webhooks");
     CHECK(uv_loop_init(&s->loop) == 0);
@@ -264,6 +285,7 @@ static void sender_main(void *data)
     s->timer.data = s->more.data = s;
     s->pages = event_pages_new(PAGES_BYTES);
     s->outgoing = outgoing_open(&s->loop, &outgoing);
+    s->courier = courier_new(&courier);
     engine_op_init(&s->mark_op);
     s->mark_op.done = mark_done;
     s->mark_op.reply_to = &s->box;
@@ -273,6 +295,7 @@ static void sender_main(void *data)
     look(s);
     CHECK(uv_run(&s->loop, UV_RUN_DEFAULT) == 0);
     engine_op_deinit(&s->mark_op);
+    courier_free(s->courier);
     event_pages_free(s->pages);
     mailbox_deinit(&s->box);
     CHECK(uv_loop_close(&s->loop) == 0);

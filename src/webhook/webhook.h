@@ -12,8 +12,9 @@
  *                        +------ pause k² ------+
  *
  * Promises: a receiver that is slow or gone costs its own webhook time and a bounded amount of
- * memory, and nobody else anything. One that falls behind what the log keeps skips to the oldest
- * event; that is counted and logged.
+ * memory, and nobody else anything: a host that hangs gets few of the requests that may be under
+ * way (courier.h). One that falls behind what the log keeps skips to the oldest event; that is
+ * counted and logged.
  */
 #pragma once
 
@@ -36,7 +37,7 @@ struct webhook_sender *webhook_open(const struct webhook_config *config);
  * engine is closed. NULL is fine. */
 void webhook_close(struct webhook_sender *s);
 
-/* Since the start, on this node; the last two are of now. */
+/* Since the start, on this node; those from in_flight on are of now. */
 /* clang-format off */
 #define WEBHOOK_STATS_LIST(X) \
     X(attempts)   /* requests made */ \
@@ -44,7 +45,10 @@ void webhook_close(struct webhook_sender *s);
     X(failed)     /* events given up after the last attempt */ \
     X(skipped)    /* events that were gone from the log before their turn came */ \
     X(in_flight)  /* requests under way */ \
-    X(waiting)    /* events in the lines, those under way included */
+    X(waiting)    /* events in the lines, those under way included */ \
+    X(slow)       /* requests under way in the slow lane: see courier.h */ \
+    X(hosts_hung) /* hosts that let a request's time pass and have not answered since */ \
+    X(held_back)  /* webhooks that wait for a place */
 /* clang-format on */
 
 struct webhook_stats {

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/limits.h"
+#include "courier/courier.h"
 #include "event/event_match.h"
 #include "event/event_pages.h"
 #include "outgoing/outgoing.h"
@@ -41,6 +42,7 @@ struct webhook_delivery {
     uint32_t attempt; /* made so far */
     uint64_t due_ms;
     struct outgoing_request request;
+    struct courier_call call;
     struct buf body;
     char signature[WEBHOOK_BODY_SIGNATURE_MAX];
 };
@@ -49,7 +51,8 @@ struct webhook_delivery {
 struct webhook_line {
     struct webhook_line *next;
     struct webhook_sender *sender;
-    bool listed; /* while the list is read again: it is still there */
+    bool listed;  /* while the list is read again: it is still there */
+    bool dropped; /* it ends, and sends nothing more */
 
     /* its record; the texts are in arena */
     struct arena *arena;
@@ -65,6 +68,7 @@ struct webhook_line {
     struct webhook_delivery *first, **last;
     size_t count;
     size_t bytes;
+    struct courier_line place;
     unsigned sent;   /* deliveries in that state */
     uint64_t due_ms; /* of the first pause to end; UINT64_MAX: none */
     bool failing;    /* the last event was given up: said once in the log */
@@ -87,6 +91,7 @@ struct webhook_sender {
     struct mailbox box;
     struct engine_watch *watch;
     struct outgoing *outgoing;
+    struct courier *courier;
     struct event_pages *pages;
     uv_timer_t timer; /* pauses and reports */
     uv_idle_t more;   /* active while a line has events to look at */
@@ -103,6 +108,8 @@ struct webhook_sender {
 
 /* webhook.c: an attempt of the line has ended */
 void webhook__moved(struct webhook_line *l);
+/* webhook.c: there may be a place for a request of the line */
+void webhook__has_place(struct courier_line *place);
 
 /* webhook_line.c */
 

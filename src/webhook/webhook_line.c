@@ -166,6 +166,7 @@ static void request_done(struct outgoing_request *r)
         memcpy(error, r->err.msg, sizeof error);
     }
     int status = r->status;
+    bool hung = r->timed_out;
     outgoing_request_deinit(r);
     l->sent--;
     COUNT(s, in_flight, -1);
@@ -176,6 +177,7 @@ static void request_done(struct outgoing_request *r)
         d->state = WEBHOOK_PAUSED;
         d->due_ms = uv_now(&s->loop) + (uint64_t)d->attempt * d->attempt * PAUSE_MS;
     }
+    courier_end(&d->call, hung ? COURIER_HUNG : COURIER_ANSWERED);
     webhook__moved(l);
 }
 
@@ -226,12 +228,16 @@ static bool has_to_wait(const struct webhook_line *l, const struct webhook_deliv
 static void send_all(struct webhook_line *l)
 {
     uint64_t now_ms = uv_now(&l->sender->loop);
+    bool place = true;
     l->due_ms = UINT64_MAX;
     for (struct webhook_delivery *d = l->first; d != NULL; d = d->next) {
         bool ready =
             d->state == WEBHOOK_WAITING || (d->state == WEBHOOK_PAUSED && d->due_ms <= now_ms);
-        if (ready && l->sent < SENT_MAX && !has_to_wait(l, d)) {
-            send_one(d);
+        if (ready && place && l->sent < SENT_MAX && !has_to_wait(l, d)) {
+            place = courier_begin(&l->place, &d->call, now_ms);
+            if (place) {
+                send_one(d);
+            }
         } else if (d->state == WEBHOOK_PAUSED && d->due_ms > now_ms && d->due_ms < l->due_ms) {
             l->due_ms = d->due_ms;
         }
@@ -269,6 +275,11 @@ void webhook_line__update(struct webhook_line *l, struct str id, const struct st
         (struct event_match){.ns = arena_str(l->arena, rec->ns), .types = types_of(rec->events)};
     l->shown = queue_name_visible(l->match.ns, l->id);
     l->retry_limit = rec->retry_limit;
+    if (old == NULL) {
+        courier_line_init(&l->place, l->sender->courier, rec->url, webhook__has_place);
+    } else {
+        courier_line_move(&l->place, rec->url);
+    }
     arena_free(old);
 }
 
@@ -294,15 +305,18 @@ void webhook_line__break_off(struct webhook_line *l)
             outgoing_cancel(&d->request);
             outgoing_request_deinit(&d->request);
             d->state = WEBHOOK_WAITING;
+            l->sent--;
             COUNT(l->sender, in_flight, -1);
+            courier_end(&d->call, COURIER_BROKEN);
         }
     }
-    l->sent = 0;
 }
 
 void webhook_line__free(struct webhook_line *l)
 {
+    l->dropped = true;
     webhook_line__break_off(l);
+    courier_line_deinit(&l->place);
     while (l->first != NULL) {
         struct webhook_delivery *d = l->first;
         l->first = d->next;

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "base/check.h"
-#include "cli/cli_ids.h"
 #include "cli/cli_int.h"
 #include "cli/cli_sse.h"
+#include "cli/commands/cli_ids.h"
 #include "json/json_scan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

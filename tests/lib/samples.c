@@ -480,6 +480,13 @@ static struct command content_of(enum command_type type)
         return (struct command){.policy_put = {.policy = samples_policy()}};
     case COMMAND_POLICY_DELETE:
         return (struct command){.policy_delete = {.id = samples_id(31)}};
+    case COMMAND_BULK_QUEUE:
+        return (struct command){.bulk_queue = {.action = COMMAND_QUEUE_DELETE,
+                                               .name = STR("acme::mail.out"),
+                                               .ns = STR("acme"),
+                                               .cursor = samples_id(32),
+                                               .until = samples_id(33),
+                                               .in_done = true}};
     default:
         UNREACHABLE("every command has a sample");
     }

@@ -183,6 +183,8 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     assert_int_equal(got->affected, want->affected);
     assert_int_equal(got->errors, want->errors);
     same_id(got->cursor, want->cursor);
+    same_id(got->until, want->until);
+    assert_int_equal(got->in_done, want->in_done);
     assert_int_equal(got->created_at.ns, want->created_at.ns);
     assert_int_equal(got->updated_at.ns, want->updated_at.ns);
     assert_int_equal(got->finished_at.ns, want->finished_at.ns);
@@ -456,6 +458,18 @@ static void same_bulk_end(const struct command *got, const struct command *want)
     expect_str(got->bulk_end.error, want->bulk_end.error);
 }
 
+static void same_bulk_queue(const struct command *got, const struct command *want)
+{
+    const struct command_bulk_queue *g = &got->bulk_queue;
+    const struct command_bulk_queue *w = &want->bulk_queue;
+    assert_int_equal(g->action, w->action);
+    expect_str(g->name, w->name);
+    expect_str(g->ns, w->ns);
+    same_id(g->cursor, w->cursor);
+    same_id(g->until, w->until);
+    assert_int_equal(g->in_done, w->in_done);
+}
+
 static void same_policy_put(const struct command *got, const struct command *want)
 {
     samples_same_policy(&got->policy_put.policy, &want->policy_put.policy);
@@ -540,6 +554,7 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_RESTORE] = same_restore,
         [COMMAND_POLICY_PUT] = same_policy_put,
         [COMMAND_POLICY_DELETE] = same_policy_delete,
+        [COMMAND_BULK_QUEUE] = same_bulk_queue,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

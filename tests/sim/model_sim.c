@@ -71,7 +71,8 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    (void)printf("model: seeds %" PRIu64 ", operations %" PRIu64 ", restarts %" PRIu64 "\n",
-                 totals.seeds, totals.operations, totals.restarts);
+    (void)printf("model: seeds %" PRIu64 ", operations %" PRIu64 ", restarts %" PRIu64
+                 ", cut commands %" PRIu64 "\n",
+                 totals.seeds, totals.operations, totals.restarts, totals.cuts);
     return 0;
 }

@@ -398,7 +398,8 @@ def check_common(method, answer):
     wanted = {
         "access-control-allow-origin": "*",
         "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
-        "access-control-expose-headers": "Server-Timing, Retry-After, X-Request-Id",
+        "access-control-expose-headers": "Server-Timing, Retry-After, X-Request-Id, "
+                                         "X-Corvo-View-Lag, X-Corvo-Next-Cursor",
     }
     for name, value in wanted.items():
         if headers.get(name) != value:

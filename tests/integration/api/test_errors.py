@@ -2,10 +2,11 @@
 
 Codes of job operations in the wrong state are in test_state_table.py.
 """
+import http.client
 import json
 import unittest
 
-from harness import ApiTest, Server, unique
+from harness import ApiTest, PATIENCE_S, Server, unique
 
 MISSING = "job_00000000000000000000000000"
 
@@ -251,7 +252,8 @@ class AdminPasswordForms(ApiTest):
 class RateLimit(unittest.TestCase):
     def test_a_burst_of_one(self):
         """24.53 limiter burst 1 → second GET 429 RATE_LIMITED with Retry-After."""
-        with Server("--rate-limit-read-burst", "1", "--rate-limit-read-rps", "0.0001",
+        with Server("--rate-limit-loopback", "--rate-limit-read-burst", "1",
+                    "--rate-limit-read-rps", "0.0001",
                     "--rate-limit-write-burst", "3", "--rate-limit-write-rps", "0.0001") as server:
             api = server.client()
             self.assertEqual(api.get("/api/v1/queues").status, 200)
@@ -272,39 +274,73 @@ class RateLimit(unittest.TestCase):
             # Everything below the base path is limited.
             for path in ("/api/v1/info", "/api/v1/nothing"):
                 self.assertEqual(api.get(path).status, 429)
-            # Others have buckets of their own; open routes and OPTIONS are not limited.
-            other = api.with_headers(X_API_Key="another")
-            self.assertEqual(other.get("/api/v1/queues").status, 200)
-            same = api.with_headers(Authorization="Bearer another")
-            self.assertEqual(same.get("/api/v1/queues").status, 429)
+            # Nobody becomes another client by inventing a credential.
+            for headers in ({"X_API_Key": "another"}, {"Authorization": "Bearer another"},
+                            {"Authorization": "Basic Zm9v"}, {"Cookie": "corvo_api_key=x"}):
+                self.assertEqual(api.with_headers(**headers).get("/api/v1/queues").status, 429)
+            # Open routes and OPTIONS are not limited.
             for _ in range(3):
                 self.assertEqual(api.get("/healthz").status, 200)
                 self.assertEqual(api.get("/docs").status, 200)
                 self.assertEqual(api.request("OPTIONS", "/api/v1/queues").status, 200)
-            text = server.client(**{"X-API-Key": "scraper"}).get("/api/v1/metrics").body.decode()
-            for route, count in (("/api/v1/queues", 3), ("/api/v1/info", 1), ("/unknown", 1)):
+            # Another address has buckets of its own.
+            other = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S,
+                                               source_address=("127.0.0.2", 0))
+            other.request("GET", "/metrics")
+            text = other.getresponse().read().decode()
+            other.close()
+            for route, count in (("/api/v1/queues", 6), ("/api/v1/info", 1), ("/unknown", 1)):
                 self.assertIn("corvo_rate_limit_throttled_total"
                               f'{{method="GET",route="{route}"}} {count}', text)
 
     def test_costs_are_capped_at_the_bucket(self):
         """1.5: limiter cost is capped at the bucket size."""
-        with Server("--rate-limit-write-burst", "5", "--rate-limit-write-rps", "0.0001") as server:
+        with Server("--rate-limit-loopback", "--rate-limit-write-burst", "5",
+                    "--rate-limit-write-rps", "0.0001") as server:
             api = server.client()
             self.assertEqual(len(api.enqueue_batch([{"queue": "q"}] * 50)["job_ids"]), 50)
             self.assertEqual(api.post("/api/v1/enqueue", {"queue": "q"}).status, 429)
 
     def test_batches_are_limited_whatever_becomes_of_them(self):
         """1.2: the limiter comes before the credential and the body, on every route."""
-        with Server("--admin-password", "s3cret", "--rate-limit-write-burst", "3",
-                    "--rate-limit-write-rps", "0.0001") as server:
+        with Server("--rate-limit-loopback", "--admin-password", "s3cret",
+                    "--rate-limit-write-burst", "3", "--rate-limit-write-rps", "0.0001") as server:
             good = server.client(**{"X-API-Key": "s3cret"})
-            rows = (("/api/v1/enqueue/batch", server.client(), {"jobs": []}, 401),
-                    ("/api/v1/fetch/batch", server.client(**{"X-API-Key": "guess"}), {}, 401),
-                    ("/api/v1/ack/batch", good, b'{"acks":', 400))
-            for path, api, body, status in rows:
+            rows = (("/api/v1/enqueue/batch", server.client(), {"jobs": []}, [401] * 3 + [429]),
+                    # the same address, so the same bucket
+                    ("/api/v1/fetch/batch", server.client(**{"X-API-Key": "guess"}), {},
+                     [429] * 4),
+                    ("/api/v1/ack/batch", good, b'{"acks":', [400] * 3 + [429]))
+            for path, api, body, statuses in rows:
                 with self.subTest(path):
                     answers = [api.post(path, body).status for _ in range(4)]
-                    self.assertEqual(answers, [status] * 3 + [429])
+                    self.assertEqual(answers, statuses)
+
+    def test_callers_on_this_machine(self):
+        """26: a loopback caller that shows nothing is not counted."""
+        with Server("--rate-limit-read-burst", "1", "--rate-limit-read-rps", "0.0001") as server:
+            api = server.client()
+            for _ in range(3):
+                self.assertEqual(api.get("/api/v1/queues").status, 200)
+            proxied = api.with_headers(X_Forwarded_For="203.0.113.9")
+            self.assertEqual([proxied.get("/api/v1/queues").status for _ in range(2)], [200, 429])
+            self.assertEqual(api.with_headers(X_API_Key="x").get("/api/v1/queues").status, 429)
+            self.assertEqual(api.get("/api/v1/queues").status, 200)
+
+    def test_guesses_slow_down(self):
+        """A password cannot be tried out, whoever was right before goes on, and the log is short."""
+        with Server("--admin-password", "s3cret") as server:
+            right = server.client(**{"X-API-Key": "s3cret"})
+            self.assertEqual(right.get("/api/v1/queues").status, 200)
+            answers = [server.client(**{"X-API-Key": f"guess {n}"}).get("/api/v1/queues").status
+                       for n in range(60)]
+            self.assertEqual(answers[:20], [401] * 20)
+            self.assertIn(429, answers)
+            self.assertEqual(set(answers), {401, 429})
+            self.assertEqual(right.get("/api/v1/queues").status, 200)
+            self.assertEqual(server.client().get("/api/v1/queues").status, 401)
+            told = [line for line in server.lines if "wrong credentials" in line]
+            self.assertEqual(len(told), 1, told)
 
 
 if __name__ == "__main__":

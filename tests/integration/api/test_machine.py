@@ -1,12 +1,14 @@
 """A machine that denies something: the server says what, and loses nothing."""
 import http.client
+import os
 import resource
 import signal
 import socket
+import subprocess
 import tempfile
 import unittest
 
-from harness import PATIENCE_S, Server, allow_files, run_command, unique
+from harness import PATIENCE_S, Server, allow_files, run_command, unique, wait_until
 
 NO_LIMIT = "--rate-limit-enabled=false"
 
@@ -57,6 +59,100 @@ class SizeOfFiles(unittest.TestCase):
             with Server(NO_LIMIT, data_dir=folder) as again:
                 for job in made:
                     again.client().must(again.client().get(f"/api/v1/jobs/{job}"))
+
+
+class SmallDisk:
+    """A file system of its own in memory, which can really be full."""
+
+    def __init__(self, mib):
+        self.folder = tempfile.mkdtemp(prefix="corvo-api-")
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mib}m", "tmpfs", self.folder],
+                              stderr=subprocess.DEVNULL, check=False)
+        self.mounted = done.returncode == 0
+        if not self.mounted:
+            os.rmdir(self.folder)
+            raise unittest.SkipTest("this user cannot mount a file system")
+        self.data = os.path.join(self.folder, "data")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", self.folder], check=True)
+        os.rmdir(self.folder)
+
+    def free_mib(self):
+        st = os.statvfs(self.folder)
+        return st.f_bavail * st.f_frsize >> 20
+
+    def fill(self):
+        """Somebody else takes all that is left."""
+        with open(os.path.join(self.folder, "other"), "wb", buffering=0) as f:
+            try:
+                while True:
+                    f.write(b"x" * 65536)
+            except OSError:
+                pass
+
+    def unfill(self):
+        os.unlink(os.path.join(self.folder, "other"))
+
+
+class FullDisk(unittest.TestCase):
+    SETTINGS = (NO_LIMIT, "--free-space-min", str(64 << 20), "--segment-bytes", str(1 << 20),
+                "--snapshot-log-bytes", str(8 << 20))
+
+    def fill_with_jobs(self, api, queue):
+        """Until new jobs are refused; returns how many were made, and the refusal."""
+        made = 0
+        jobs = [{"queue": queue, "payload": os.urandom(48000).hex()} for _ in range(40)]
+        while True:
+            answer = api.post("/api/v1/enqueue/batch", {"jobs": jobs})
+            if answer.status != 201:
+                return made, answer
+            made += len(jobs)
+
+    def wait_ready(self, api, status):
+        return wait_until(lambda: api.get("/readyz").status == status, f"readyz answering {status}")
+
+    def test_new_jobs_are_refused_and_deleting_makes_room(self):
+        with SmallDisk(320) as disk, Server(*self.SETTINGS, data_dir=disk.data) as server:
+            api, queue = server.client(), unique("q")
+            made, refused = self.fill_with_jobs(api, queue)
+            self.assertEqual((refused.status, refused.json["code"]), (503, "UNHEALTHY"))
+            self.assertIn("the disk is nearly full, new jobs are refused", refused.json["error"])
+            self.assertGreater(disk.free_mib(), 0)
+            self.assertIn("nearly full", api.get("/readyz").json["error"])
+            status = api.must(api.get("/api/v1/cluster/status"))
+            self.assertEqual(status["space"]["level"], "low")
+            self.assertIn("corvo_disk_low 1", api.get("/metrics").body.decode())
+            for _ in range(20):  # work goes on
+                job = api.must(api.post("/api/v1/fetch", {"queues": [queue], "worker_id": "w"}))
+                api.must(api.post(f"/api/v1/ack/{job['job_id']}", {}))
+            api.must(api.post(f"/api/v1/queues/{queue}/clear", {}))
+            self.wait_ready(api, 200)  # the space comes back without a restart
+            again, _ = self.fill_with_jobs(api, queue)
+            self.assertGreater(again, made // 4)  # the rest is the view's
+            self.assertEqual(len(server.events("disk_space_low")), 2)
+
+    def test_a_disk_that_others_have_filled(self):
+        with SmallDisk(256) as disk, Server(*self.SETTINGS, data_dir=disk.data) as server:
+            api, queue = server.client(), unique("q")
+            for _ in range(4):
+                job = api.enqueue(queue)
+            disk.fill()
+            self.wait_ready(api, 503)
+            api.must(api.delete(f"/api/v1/jobs/{job}"))  # from the reserve
+            server.kill()
+            disk.fill()
+            server.start()
+            api = server.client()
+            self.assertEqual(api.get("/readyz").status, 503)
+            self.assertEqual(api.get(f"/api/v1/jobs/{job}").status, 404)
+            api.must(api.post(f"/api/v1/queues/{queue}/clear", {}))
+            disk.unfill()
+            self.wait_ready(api, 200)
+            api.must(api.get(f"/api/v1/jobs/{api.enqueue(queue)}"))
 
 
 if __name__ == "__main__":

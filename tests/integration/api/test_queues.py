@@ -3,7 +3,7 @@ import time
 import unittest
 import urllib.parse
 
-from harness import ApiTest, unique, wait_until
+from harness import ApiTest, Server, unique, wait_until
 
 FAR_AHEAD = "2099-01-01T00:00:00Z"
 
@@ -353,6 +353,84 @@ class ClearAndDelete(QueueTest):
         self.active()
         self.active()
         wait_until(lambda: self.api.queue(self.queue)["active"] == 2)
+
+
+class InTheBackground(ApiTest):
+    """Clearing and deleting may meet millions of jobs: a task, small steps, nothing new is lost."""
+
+    def fill(self, api, queue, count):
+        ids = []
+        while len(ids) < count:
+            ids += api.enqueue_batch([{"queue": queue, "payload": 1}] * min(5000, count - len(ids)))[
+                "job_ids"]
+        return ids
+
+    def over(self, api, task):
+        path = "/api/v1/bulk/" + task
+        return wait_until(lambda: (lambda b: b if b["status"] not in ("queued", "running") else None)(
+            api.must(api.get(path))), "the end of the operation")
+
+    def test_the_answer_comes_at_once_when_the_caller_allows_it(self):
+        rows = [("delete", "?async=true", {}, "delete_queue"),
+                ("delete", "", {"Prefer": "wait=5, respond-async"}, "delete_queue"),
+                ("post", "?async=1", {}, "clear_queue"),
+                ("post", "", {"Prefer": "Respond-Async"}, "clear_queue")]
+        for method, query, headers, action in rows:
+            with self.subTest(method=method, query=query):
+                queue = unique("background")
+                self.fill(self.api, queue, 1300)
+                done = self.api.fetch(queue)["job_id"]
+                self.api.ack(done)
+                client = self.api.with_headers(**headers)
+                path = f"/api/v1/queues/{queue}" + ("/clear" if method == "post" else "")
+                answer = client.must(getattr(client, method)(path + query), 202)
+                total = 1300 if method == "delete" else 1299
+                self.assertEqual((answer["status"], answer["estimated_total"]), ("queued", total))
+                later = self.api.enqueue(queue)
+                end = self.over(self.api, answer["bulk_operation_id"])
+                self.assertEqual((end["status"], end["action"], end["affected"], end["total"]),
+                                 ("completed", action, total, total))
+                left = self.api.queue(queue)
+                self.assertEqual((left["pending"], left["completed"]),
+                                 (1, 0 if method == "delete" else 1))
+                self.assertEqual(self.api.state(later), "pending")
+
+    def test_the_answer_of_a_large_one_waits_for_the_end(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            self.fill(api, "large", 7000)
+            keep = self.fill(api, "other", 10)
+            self.assertEqual(api.must(api.delete("/api/v1/queues/large")), {"status": "deleted"})
+            self.assertEqual(api.get("/api/v1/queues/large").status, 404)
+            self.assertEqual(api.queue("other")["pending"], len(keep))
+            self.fill(api, "large", 7000)
+            self.assertEqual(api.must(api.post("/api/v1/queues/large/clear")), {"status": "cleared"})
+            self.assertEqual(api.queue("large")["enqueued"], 0)
+
+    def test_it_goes_on_after_a_crash(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            self.fill(api, "large", 5000)
+            task = api.must(api.delete("/api/v1/queues/large?async=true"), 202)["bulk_operation_id"]
+            server.kill()
+            server.start()
+            api = server.client()
+            self.assertEqual(self.over(api, task)["status"], "completed")
+            self.assertEqual(api.get("/api/v1/queues/large").status, 404)
+
+    def test_it_can_be_cancelled(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            self.fill(api, "large", 20000)
+            task = api.must(api.delete("/api/v1/queues/large?async=true"), 202)["bulk_operation_id"]
+            api.must(api.delete("/api/v1/bulk/" + task))
+            end = self.over(api, task)
+            self.assertEqual(end["status"], "cancelled")
+            self.assertEqual(api.queue("large")["pending"], 20000 - end["affected"])
+
+    def test_a_queue_that_is_not_there(self):
+        answer = self.api.must(self.api.delete("/api/v1/queues/nowhere?async=true"), 202)
+        self.assertEqual(self.over(self.api, answer["bulk_operation_id"])["affected"], 0)
 
 
 if __name__ == "__main__":

@@ -139,8 +139,6 @@ class Http1(ApiTest):
         """Each gets the JSON error body with a fitting status, and the connection ends."""
         for data in (b"nonsense\r\n\r\n", b"GET / HTTP/9.9\r\nHost: x\r\n\r\n",
                      b"GET /healthz HTTP/1.1\r\n\r\n",
-                     b"GET /api/v1/jobs/a%00b HTTP/1.1\r\nHost: x\r\n\r\n",
-                     b"GET /api/v1/jobs/% HTTP/1.1\r\nHost: x\r\n\r\n",
                      b"GET /healthz HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n",
                      b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
                      b"POST /api/v1/enqueue HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
@@ -158,6 +156,35 @@ class Http1(ApiTest):
                 self.assertEqual(set(answer.json), {"error", "code"})
                 self.assertTrue(raw.at_end())
         self.assertEqual(self.api.get("/healthz").status, 200)
+
+    def test_paths_that_cannot_be_decoded(self):
+        """They are answered like every other error, and the connection goes on."""
+        raw = self.raw()
+        for path in (b"/api/v1/jobs/a%00b", b"/api/v1/jobs/%", b"/%zz", b"/api/v1/queues/%2"):
+            with self.subTest(path):
+                raw.send(b"GET %s HTTP/1.1\r\nHost: x\r\nX-Request-Id: bad\r\n\r\n" % path)
+                answer = raw.read_answer()
+                self.assertEqual((answer.status, answer.json["code"]), (400, "VALIDATION_ERROR"))
+                self.assertEqual(answer.headers["x-request-id"], "bad")
+                self.assertIn("server-timing", answer.headers)
+
+    def test_empty_lines_before_a_request(self):
+        """RFC 9112 2.2: some clients end a body with one."""
+        for lines in (1, 2, 3):
+            with self.subTest(lines):
+                raw = self.raw()
+                for _ in range(2):
+                    raw.send(b"\r\n" * lines + b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n")
+                    self.assertEqual(raw.read_answer().status, 200)
+
+    def test_browsers_may_send_and_read_our_headers(self):
+        answer = self.api.request("OPTIONS", "/api/v1/enqueue", None, {
+            "Origin": "https://ui.example", "Access-Control-Request-Method": "POST"})
+        allowed = answer.headers["access-control-allow-headers"].split(", ")
+        exposed = answer.headers["access-control-expose-headers"].split(", ")
+        self.assertLessEqual({"Idempotency-Key", "X-Corvo-Api", "X-Corvo-Namespace"}, set(allowed))
+        self.assertLessEqual({"X-Corvo-View-Lag", "X-Corvo-Next-Cursor", "X-Request-Id",
+                              "Retry-After"}, set(exposed))
 
     def test_head(self):
         """1.1: HEAD as GET without body."""
@@ -397,6 +424,9 @@ class Settings(unittest.TestCase):
                 (["--shutdown-timeout", "soon"], {}, ["shutdown-timeout", "soon"]),
                 (["--durable=perhaps"], {}, ["durable", "perhaps"]),
                 (["--bind"], {}, ["bind"]),
+                (["--data-dir", ""], {}, ["data-dir", "folder"]),
+                ([], {"CORVO_DATA_DIR": ""}, ["data-dir", "folder"]),
+                (["--memory-limit", "1000"], {}, ["memory-limit", "33554432"]),
                 (["--tls-cert", "x.pem"], {}, ["tls-key"]),
                 (["--raft-shards", "0"], {}, ["raft-shards must be >= 1"]),
                 (["--raft-shards", "2"], {}, ["raft-shards"]),

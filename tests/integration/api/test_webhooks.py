@@ -1,5 +1,7 @@
 """Outgoing webhooks (contract 16): their records, and deliveries that neither get lost nor swap."""
 import collections
+import contextlib
+import socket
 import tempfile
 import threading
 import unittest
@@ -310,6 +312,22 @@ class Delivery(WebhookTest):
         go_on.set()
         receiver.wait_for(200, "/slow")
         self.assertLessEqual(most[0], 8)
+
+    def test_hosts_that_hang_starve_no_other(self):
+        """Forty of them could keep all connections busy for as long as an attempt may take."""
+        with contextlib.ExitStack() as open_ones:
+            hosts = [open_ones.enter_context(socket.create_server(("127.0.0.1", 0), backlog=64))
+                     for _ in range(40)]  # the system connects, and nobody reads
+            for host in hosts:
+                self.put(f"http://127.0.0.1:{host.getsockname()[1]}/", events=["enqueued"])
+            self.api.enqueue_batch([{"queue": self.queue}] * 50)
+            wait_until(lambda: metric(self.api, "corvo_webhook_slow_in_flight") >= 80, "the first tries")
+            receiver = self.receiver()
+            self.put(receiver.url(), events=["enqueued"], retry_limit=1)
+            first = self.last()
+            self.api.enqueue_batch([{"queue": self.queue}] * 300)
+            receiver.wait_for_events(range(first + 1, first + 301))
+            self.assertLessEqual(metric(self.api, "corvo_webhook_slow_in_flight"), 128)
 
     def test_delete_while_delivering(self):
         go_on = threading.Event()

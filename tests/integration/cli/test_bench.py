@@ -323,7 +323,8 @@ class BenchRestart(InFolder):
 
 class BenchLimited(InFolder):
     def test_overload_is_counted_and_gone_through(self):
-        server = Server("--rate-limit-write-rps", "2000", "--rate-limit-write-burst", "64")
+        server = Server("--rate-limit-loopback", "--rate-limit-write-rps", "2000",
+                        "--rate-limit-write-burst", "64")
         try:
             done = Corvo(f"http://127.0.0.1:{server.port}").run(
                 "bench", "--jobs", "600", "--save", str(self.report()), "--enqueue-batch-size", "16",

@@ -9,7 +9,7 @@
 /* clang-format off */
 static const struct compare_field fields[] = {
 #define FIELD(kind, member) {#member, COMPARE_##kind, offsetof(struct store_bulk, member)}
-    FIELD(U32, lists), FIELD(U32, steps), FIELD(U64, total), FIELD(U64, processed),
+    FIELD(U32, lists), FIELD(U32, steps), FIELD(U32, parts), FIELD(U64, total), FIELD(U64, processed),
     FIELD(U64, affected), FIELD(U64, errors), FIELD(STR, queue), FIELD(STR, filter),
     FIELD(STR, error), FIELD(ID, cursor), FIELD(WALL, created_at), FIELD(WALL, updated_at),
     FIELD(WALL, finished_at),
@@ -57,7 +57,7 @@ void compare_bulk_records(struct compare *c)
     size_t lists = 0;
     for (size_t i = 0; i < c->model->bulks.count; i++) {
         const struct store_bulk *r = &((const struct model_bulk *)c->model->bulks.at[i])->record;
-        lists += r->finished_at.ns == 0 && r->lists > 0 ? r->lists - r->steps : 0;
+        lists += r->finished_at.ns == 0 && r->lists > 0 ? r->lists - (r->steps - r->parts) : 0;
     }
     store_each(machine_store(c->machine), STORE_KIND_BULK, compare_part, &walk);
     if (walk.records != c->model->bulks.count || walk.lists != lists) {

@@ -6,25 +6,37 @@
 /* clang-format off */
 static const struct generate_profile profiles[] = {
     /*                                                                      enq cla ack fai hea act rep que emp tic pur bat sch web pol */
-    {.name = "mixed, small entries",  .queues = 4, .jobs_max = 120,  .entry_max = 4,  .members_max = 6,   .items_max = 8, .share = 60,
+    {.name = "mixed, small entries",  .queues = 4, .jobs_max = 120,  .entry_max = 4,  .members_max = 6,   .items_max = 8, .share = 600,
      .weights =                                                           {  20, 20, 16,  6,  5, 14,  1,  4,  1,  8,  1,  2,  3,  2,  2}},
-    {.name = "mixed, large entries",  .queues = 4, .jobs_max = 150,  .entry_max = 64, .members_max = 6,   .items_max = 8, .share = 170,
+    {.name = "mixed, large entries",  .queues = 4, .jobs_max = 150,  .entry_max = 64, .members_max = 6,   .items_max = 8, .share = 1700,
      .weights =                                                           {  20, 20, 16,  6,  5, 14,  1,  4,  1,  8,  1,  2,  3,  2,  2}},
-    {.name = "workers",               .queues = 2, .jobs_max = 60,   .entry_max = 64, .members_max = 4,   .items_max = 8, .share = 170,
+    {.name = "workers",               .queues = 2, .jobs_max = 60,   .entry_max = 64, .members_max = 4,   .items_max = 8, .share = 1700,
      .weights =                                                           {  18, 26, 22,  9,  9,  3,  2,  1,  0,  8,  1,  1,  0,  0,  3}},
-    {.name = "batches and chains",    .queues = 3, .jobs_max = 120,  .entry_max = 32, .members_max = 8,   .items_max = 8, .share = 120,
+    {.name = "batches and chains",    .queues = 3, .jobs_max = 120,  .entry_max = 32, .members_max = 8,   .items_max = 8, .share = 1200,
      .weights =                                                           {  18, 22, 20,  9,  2, 10,  0,  1,  1,  9,  1,  8,  0,  0,  0}},
-    {.name = "queue limits",          .queues = 2, .jobs_max = 80,   .entry_max = 32, .members_max = 8,   .items_max = 8, .share = 120,
+    {.name = "queue limits",          .queues = 2, .jobs_max = 80,   .entry_max = 32, .members_max = 8,   .items_max = 8, .share = 1200,
      .weights =                                                           {  20, 26, 14,  3,  3,  6,  0, 18,  2,  6,  1,  1,  1,  0,  0}},
-    {.name = "few jobs, many ends",   .queues = 1, .jobs_max = 8,    .entry_max = 16, .members_max = 2,   .items_max = 8, .share = 100,
+    {.name = "few jobs, many ends",   .queues = 1, .jobs_max = 8,    .entry_max = 16, .members_max = 2,   .items_max = 8, .share = 1000,
      .weights =                                                           {   4, 26, 10, 28,  4, 12,  1,  2,  0, 20,  0,  1,  0,  0,  0}},
-    {.name = "crowd",                 .queues = 2, .jobs_max = 2500, .entry_max = 16, .members_max = 500, .items_max = 300, .share = 3,
+    {.name = "crowd",                 .queues = 2, .jobs_max = 2500, .entry_max = 16, .members_max = 500, .items_max = 300, .share = 30,
      .weights =                                                           {  30, 14, 14,  3,  2,  8,  0,  2,  2,  8,  2,  2,  1,  1,  1}},
-    {.name = "deadlines",             .queues = 3, .jobs_max = 100,  .entry_max = 8,  .members_max = 4,   .items_max = 8, .share = 50,
+    {.name = "deadlines",             .queues = 3, .jobs_max = 100,  .entry_max = 8,  .members_max = 4,   .items_max = 8, .share = 500,
      .weights =                                                           {  22, 18, 12,  5,  5,  8,  0,  3,  1, 20,  1,  2,  6,  1,  1}},
+    /* These take turns less often, and one command at a time, because an entry can be full. */
+    {.name = "large documents",       .queues = 2, .jobs_max = 150,  .entry_max = 1,  .members_max = 60,  .items_max = 100, .payload_max = 255 * 1024, .fan_out = 40, .share = 18,
+     .weights =                                                           {  40, 14, 10,  3,  4,  9,  1,  1,  1, 12,  1,  2,  2,  0,  0}},
+    {.name = "thousands that wait",   .queues = 2, .jobs_max = 4000, .entry_max = 1,  .members_max = 60,  .items_max = 20, .fan_out = 2500, .share = 18,
+     .weights =                                                           {  20, 30, 25,  3,  2,  6,  0,  0,  0, 20,  1,  1,  0,  0,  0}},
 };
 /* clang-format on */
+enum { OFTEN = GENERATE_PROFILES - 2, SELDOM_EVERY = 16 };
 _Static_assert(COUNT_OF(profiles) == GENERATE_PROFILES, "each profile has its seeds");
+
+static const struct generate_profile *profile_of(uint64_t seed)
+{
+    return seed % SELDOM_EVERY == 0 ? &profiles[OFTEN + seed / SELDOM_EVERY % 2]
+                                    : &profiles[seed % OFTEN];
+}
 
 static void (*const makers[])(struct generate *g, struct command *out) = {
     [GENERATE_ENQUEUE] = generate_jobs_enqueue,
@@ -49,7 +61,7 @@ struct generate generate_new(uint64_t seed, const struct model *model, struct ar
 {
     return (struct generate){
         .rng = rng_from(seed),
-        .profile = &profiles[seed % GENERATE_PROFILES],
+        .profile = profile_of(seed),
         .model = model,
         .arena = arena,
         .clock = {.ns = 1700000000 * NS_PER_S},
@@ -58,7 +70,12 @@ struct generate generate_new(uint64_t seed, const struct model *model, struct ar
 
 uint64_t generate_operations(uint64_t seed, uint64_t average)
 {
-    return 1 + average * profiles[seed % GENERATE_PROFILES].share / 100;
+    return 1 + average * profile_of(seed)->share / 1000;
+}
+
+bool generate_is_large(const struct generate *g)
+{
+    return g->profile->payload_max > 0 || g->profile->fan_out > 0;
 }
 
 size_t generate_count(struct generate *g)

@@ -15,7 +15,7 @@
 #include "sim/model_sim/model.h"
 
 /* How many different characters there are; consecutive seeds take turns. */
-enum { GENERATE_PROFILES = 8 };
+enum { GENERATE_PROFILES = 10 };
 
 struct generate_profile;
 
@@ -37,6 +37,9 @@ struct generate generate_new(uint64_t seed, const struct model *model, struct ar
 struct wall generate_time(struct generate *g);
 size_t generate_count(struct generate *g);
 bool generate_events(struct generate *g);
+
+/* Whether commands can be too much for an entry. There is one in each then. */
+bool generate_is_large(const struct generate *g);
 
 /* The next command. */
 void generate_command(struct generate *g, struct command *out);

@@ -32,7 +32,9 @@ struct generate_profile {
     size_t entry_max;   /* commands per entry */
     size_t members_max; /* jobs that one command enqueues or claims */
     size_t items_max;   /* jobs that one command names */
-    unsigned share;     /* of the average number of operations, in percent */
+    size_t payload_max; /* bytes; 0: a few */
+    size_t fan_out;     /* jobs that one command makes dependent on the same one; 0: few are */
+    unsigned share;     /* of the average number of operations, in tenths of a percent */
     unsigned weights[GENERATE_KIND_COUNT];
 };
 

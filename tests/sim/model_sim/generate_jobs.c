@@ -133,11 +133,27 @@ static void options(struct generate *g, struct command_new *n, bool in_batch)
     }
 }
 
+/* From two bytes to the most, each order of magnitude as likely as the others. */
+static struct str large_payload(struct generate *g)
+{
+    size_t len = 2;
+    while (len < g->profile->payload_max && generate_pick_chance(g, 93)) {
+        len = 2 * len + generate_pick_below(g, 2);
+    }
+    len = len < g->profile->payload_max ? len : g->profile->payload_max;
+    char *text = generate_pick_alloc(g, len);
+    memset(text, 'x', len);
+    text[0] = text[len - 1] = '"';
+    return str_from(text, len);
+}
+
 static void member(struct generate *g, struct command_new *n)
 {
     n->job = (struct job){
         .queue = generate_pick_queue(g),
-        .payload = GENERATE_TEXT(g, STR("{}"), STR("{\"n\":1}"), STR("null"), STR("[1, 2]")),
+        .payload = g->profile->payload_max > 0
+                       ? large_payload(g)
+                       : GENERATE_TEXT(g, STR("{}"), STR("{\"n\":1}"), STR("null"), STR("[1, 2]")),
         .priority = (uint8_t)GENERATE_NUMBER(g, 0, 1, 2, 2, 2),
         .backoff = (enum job_backoff)GENERATE_NUMBER(g, JOB_BACKOFF_NONE, JOB_BACKOFF_FIXED,
                                                      JOB_BACKOFF_LINEAR, JOB_BACKOFF_EXPONENTIAL),
@@ -145,6 +161,21 @@ static void member(struct generate *g, struct command_new *n)
         .retry_base_ms = GENERATE_NUMBER(g, 0, 1, 7, 1000, 5000, INT64_MAX / 3),
         .retry_max_ms = GENERATE_NUMBER(g, 0, 10, 3000, 600000),
     };
+}
+
+/* All of them wait for one job, which will soon end. */
+static void fan_out(struct generate *g, struct command_enqueue *c)
+{
+    const struct model_job *on = generate_pick_job(g, 1U << JOB_ACTIVE);
+    if (on == NULL) {
+        return;
+    }
+    c->count = g->profile->fan_out / 2 + generate_pick_below(g, g->profile->fan_out / 2);
+    c->jobs = generate_pick_alloc(g, c->count * sizeof *c->jobs);
+    for (size_t i = 0; i < c->count; i++) {
+        member(g, &c->jobs[i]);
+        c->jobs[i].job.waits_for = str_from(on->doc.id.b, ID_BYTES);
+    }
 }
 
 void generate_jobs_enqueue(struct generate *g, struct command *out)
@@ -170,5 +201,8 @@ void generate_jobs_enqueue(struct generate *g, struct command *out)
         if (c->count <= PLAIN_FROM || generate_pick_chance(g, 3)) {
             options(g, &c->jobs[i], c->has_batch);
         }
+    }
+    if (g->profile->fan_out > 0 && generate_pick_chance(g, 20)) {
+        fan_out(g, c);
     }
 }

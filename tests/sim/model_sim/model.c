@@ -56,9 +56,9 @@ void model_free(struct model *m)
         free(q->claims);
     }
     struct model_list *lists[] = {
-        &m->jobs,     &m->queues,          &m->locks,          &m->batches, &m->schedules,
-        &m->workers,  &m->replies,         &m->bulks,          &m->events,  &m->webhooks,
-        &m->policies, &m->touched_batches, &m->purged_batches, &m->removed};
+        &m->jobs,     &m->queues,  &m->locks,           &m->batches,        &m->schedules,
+        &m->workers,  &m->replies, &m->bulks,           &m->events,         &m->webhooks,
+        &m->policies, &m->owed,    &m->touched_batches, &m->purged_batches, &m->removed};
     for (size_t i = 0; i < COUNT_OF(lists); i++) {
         model_list_deinit(lists[i]);
     }
@@ -288,6 +288,34 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
         model_policy_delete(m, &c->policy_delete, out);
         break;
     case COMMAND_RESTORE:
-        UNREACHABLE("pieces of backups are not generated");
+    case COMMAND_BULK_QUEUE:
+        UNREACHABLE("pieces of backups, and of queues in the background, are not generated");
     }
+}
+
+bool model_reaches(const struct model *m, struct id id)
+{
+    bool found = m->reach == NULL;
+    for (size_t i = 0; !found && i < m->reach->changed_count; i++) {
+        found = id_eq(m->reach->changed[i], id);
+    }
+    return found;
+}
+
+void model_apply_some(struct model *m, const struct command *c, const struct model_reach *reach,
+                      struct result *out)
+{
+    struct command part = *c;
+    size_t *counts[COMMAND_TYPE_LAST + 1] = {[COMMAND_ACK] = &part.ack.count,
+                                             [COMMAND_HEARTBEAT] = &part.heartbeat.count,
+                                             [COMMAND_JOBS] = &part.jobs.count};
+    m->reach = reach;
+    if (counts[c->type] != NULL && reach->got->more) {
+        *counts[c->type] = reach->got->done;
+    }
+    model_apply(m, &part, out);
+    if (counts[c->type] != NULL) {
+        out->more = reach->got->more;
+    }
+    m->reach = NULL;
 }

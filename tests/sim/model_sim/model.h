@@ -111,6 +111,16 @@ struct model_reply {
     struct wall expires_at;
 };
 
+/* How far the machine went with a command that is the only one of its entry. The rules do not say
+ * how much fits into an entry, only in which order things are done and that all of them are in the
+ * end; so the model goes as far as the machine did. */
+struct model_reach {
+    const struct result *got;
+    const struct id *changed; /* jobs that it wrote or removed */
+    size_t changed_count;
+    struct id purge_cursor; /* where it would go on */
+};
+
 /* A list of pointers, in the order in which things came to be. */
 struct model_list {
     void **at;
@@ -129,6 +139,8 @@ struct model {
     struct model_list policies;  /* struct model_policy */
     struct model_list replies;   /* struct model_reply */
     struct model_list bulks;     /* struct model_bulk */
+    struct model_list owed; /* struct id: jobs whose end not all who waited have heard of, by id */
+    const struct model_reach *reach; /* NULL: all that is asked for fits */
 
     struct wall now; /* of the entry; never runs backwards */
     uint64_t index;
@@ -155,6 +167,10 @@ void model_begin(struct model *m, uint64_t index, struct wall stamp, bool events
 /* Apply the entry's next command. What it must answer is put into out, in memory of the model; the
  * message is left empty. */
 void model_apply(struct model *m, const struct command *c, struct result *out);
+
+/* The same, as far as the machine went. */
+void model_apply_some(struct model *m, const struct command *c, const struct model_reach *reach,
+                      struct result *out);
 
 /* The entry is over. */
 void model_end(struct model *m);

@@ -49,6 +49,7 @@ static enum err_code refusal(enum command_job_action action)
 static void retry(struct model *m, struct model_job *j, bool keep_attempt)
 {
     if (job_state_is_terminal(j->doc.state)) {
+        model_job_owes_nothing(m, j->doc.id);
         j->doc.waits_for = model_enqueue_unmet(m, j->doc.waits_for);
     }
     j->doc.attempt = keep_attempt ? j->doc.attempt : 0;

@@ -91,6 +91,8 @@ void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct 
         model_refuse(out, ERR_CONFLICT);
         return;
     }
+    bool part = m->reach != NULL && m->reach->got->done > 0;
+    size_t count = part ? m->reach->got->done : c->count;
     model_action(m,
                  &(struct command_jobs){.action = (enum command_job_action)r->action,
                                         .lenient = true,
@@ -98,17 +100,18 @@ void model_bulk_step(struct model *m, const struct command_bulk_step *c, struct 
                                         .priority = r->priority,
                                         .queue = r->queue,
                                         .ids = c->ids,
-                                        .count = c->count},
+                                        .count = count},
                  out);
     r->status = STORE_BULK_RUNNING;
     r->steps++;
-    r->processed += c->count;
+    r->parts += r->lists > 0 && part ? 1 : 0;
+    r->processed += count;
     r->affected += out->affected;
     r->errors += out->missing;
     r->updated_at = m->now;
     r->total = r->total < r->processed ? r->processed : r->total;
-    r->cursor = r->lists > 0 ? r->cursor : c->cursor;
-    if (r->lists > 0 ? r->steps == r->lists : c->last) {
+    r->cursor = r->lists > 0 ? r->cursor : part ? c->ids[count - 1] : c->cursor;
+    if (!part && (r->lists > 0 ? r->steps - r->parts == r->lists : c->last)) {
         finish(m, b, STORE_BULK_COMPLETED);
         r->total = r->processed;
     }

@@ -81,12 +81,13 @@ static struct str document(struct model *m, const struct model_job *j)
 
 /* The next job of the queue, claimed. A job that is met in line after its time dies. */
 static struct model_job *claim_from(struct model *m, struct str queue,
-                                    const struct command_claim *c)
+                                    const struct command_claim *c, uint32_t count)
 {
     struct model_queue *q = model_find_queue(m, queue);
     while (q != NULL && !q->paused && has_place(m, q) && !throttled(q, m->now)) {
         struct model_job *j = first_in_line(m, queue);
-        if (j == NULL) {
+        if (j == NULL || !model_reaches(m, j->doc.id) ||
+            (m->reach != NULL && count == m->reach->got->count && !model_job_expired(m, j))) {
             return NULL;
         }
         if (!model_job_expired(m, j)) {
@@ -103,13 +104,14 @@ void model_claim(struct model *m, const struct command_claim *c, struct result *
     out->items = model_alloc(m, c->count * sizeof *out->items);
     for (size_t i = 0; i < c->queue_count; i++) {
         while (out->count < c->count) {
-            const struct model_job *j = claim_from(m, c->queues[i], c);
+            const struct model_job *j = claim_from(m, c->queues[i], c, out->count);
             if (j == NULL) {
                 break;
             }
             out->items[out->count++] = (struct result_item){.id = j->doc.id, .doc = document(m, j)};
         }
     }
+    out->more = m->reach != NULL && m->reach->got->more;
     if (c->worker_id.len > 0) {
         model_worker_seen(m, c);
     }

@@ -7,6 +7,8 @@
 #include "sim/model_sim/model_chain.h"
 
 /* model.c */
+/* Did the machine get to this job? */
+bool model_reaches(const struct model *m, struct id id);
 struct str model_keep(struct model *m, struct str s); /* a copy that stays */
 void *model_alloc(struct model *m, size_t size);      /* zeroed */
 struct id model_next_id(struct model *m);
@@ -43,6 +45,10 @@ void model_job_fail(struct model *m, struct model_job *j, struct str error, stru
 void model_job_failure(const struct job *doc, struct wall at, struct result *out);
 /* Jobs that wait for j, which has completed, wait for one less. */
 void model_job_satisfy(struct model *m, const struct model_job *j);
+/* Those that jobs which have completed owe it to; how many. */
+uint32_t model_job_satisfy_owed(struct model *m);
+/* It runs again. */
+void model_job_owes_nothing(struct model *m, struct id id);
 
 /* model_lock.c: unique keys */
 struct model_lock *model_lock_find(struct model *m, struct str queue, struct str key);

@@ -310,18 +310,60 @@ static struct str without(struct model *m, struct str ids, struct id gone)
     return str_from(kept, len);
 }
 
-/* Free: one that is over looks for itself when it comes back. */
-void model_job_satisfy(struct model *m, const struct model_job *j)
+/* Those that wait for the job go on, by id. False when not all did.
+ *
+ * Free: one that is over looks for itself when it comes back; so many hear of it at once. */
+static bool let_go(struct model *m, struct id done, uint32_t *count)
 {
     for (size_t i = 0; i < m->jobs.count; i++) {
         struct model_job *other = model_job_at(m, i);
         if (other->doc.waits_for.len == 0 || job_state_is_terminal(other->doc.state)) {
             continue;
         }
-        struct str left = without(m, other->doc.waits_for, j->doc.id);
-        if (left.len < other->doc.waits_for.len) {
-            other->doc.waits_for = left;
-            model_job_to_state(m, other, other->doc.state);
+        struct str left = without(m, other->doc.waits_for, done);
+        if (left.len == other->doc.waits_for.len) {
+            continue;
+        }
+        if (*count == LIMIT_TICK_JOBS || !model_reaches(m, other->doc.id)) {
+            return false;
+        }
+        other->doc.waits_for = left;
+        model_job_to_state(m, other, other->doc.state);
+        (*count)++;
+    }
+    return true;
+}
+
+void model_job_satisfy(struct model *m, const struct model_job *j)
+{
+    uint32_t count = 0;
+    if (let_go(m, j->doc.id, &count)) {
+        return;
+    }
+    struct id *owes = model_alloc(m, sizeof *owes);
+    *owes = j->doc.id;
+    model_list_add(&m->owed, owes);
+    for (size_t i = m->owed.count - 1; i > 0 && id_cmp(*(struct id *)m->owed.at[i - 1], *owes) > 0;
+         i--) {
+        m->owed.at[i] = m->owed.at[i - 1];
+        m->owed.at[i - 1] = owes;
+    }
+}
+
+uint32_t model_job_satisfy_owed(struct model *m)
+{
+    uint32_t count = 0;
+    while (m->owed.count > 0 && let_go(m, *(struct id *)m->owed.at[0], &count)) {
+        model_list_remove(&m->owed, m->owed.at[0]);
+    }
+    return count;
+}
+
+void model_job_owes_nothing(struct model *m, struct id id)
+{
+    for (size_t i = m->owed.count; i-- > 0;) {
+        if (id_eq(*(struct id *)m->owed.at[i], id)) {
+            model_list_remove(&m->owed, m->owed.at[i]);
         }
     }
 }

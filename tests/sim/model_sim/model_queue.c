@@ -63,7 +63,8 @@ static bool remove_some(struct model *m, const struct command_queue *c, struct r
         if (id_cmp(j->doc.id, c->cursor) < 0 || id_cmp(j->doc.id, out->until) >= 0) {
             continue;
         }
-        if (out->affected == LIMIT_TICK_JOBS) {
+        if (out->affected == LIMIT_TICK_JOBS ||
+            (m->reach != NULL && id_eq(m->reach->got->cursor, j->doc.id))) {
             out->cursor = j->doc.id;
             end = false;
         } else if (is_meant(m, j, c)) {

@@ -105,15 +105,18 @@ static void clean_up(struct model *m)
     }
 }
 
-/* Free: what falls due comes in the order of its time, then what expires; so many in one tick. */
+/* Free: those that are owed it hear of an end, then what falls due comes in the order of its time,
+ * then what expires; so many in one tick. */
 void model_tick(struct model *m, struct result *out)
 {
     struct model_job *j;
-    while (out->affected < LIMIT_TICK_JOBS && (j = next_by(m, due_at)) != NULL) {
+    uint32_t most = m->reach == NULL ? LIMIT_TICK_JOBS : m->reach->got->affected;
+    out->affected = model_job_satisfy_owed(m);
+    while (out->affected < most && (j = next_by(m, due_at)) != NULL) {
         fall_due(m, j);
         out->affected++;
     }
-    while (out->affected < LIMIT_TICK_JOBS && (j = next_by(m, expires_at)) != NULL) {
+    while (out->affected < most && (j = next_by(m, expires_at)) != NULL) {
         model_job_expire(m, j);
         out->affected++;
     }
@@ -123,7 +126,7 @@ void model_tick(struct model *m, struct result *out)
 
 struct wall model_next_tick(const struct model *m)
 {
-    struct wall next = never;
+    struct wall next = m->owed.count > 0 ? (struct wall){0} : never;
     for (size_t i = 0; i < m->jobs.count; i++) {
         const struct job *j = &model_job_at(m, i)->doc;
         next = earlier(next, earlier(due_at(j), expires_at(j)));
@@ -181,7 +184,8 @@ void model_purge(struct model *m, const struct command_purge *c, struct result *
         if (id_cmp(j->doc.id, m->purge_cursor) < 0 || id_cmp(j->doc.id, stop) >= 0) {
             continue;
         }
-        if (out->affected == LIMIT_TICK_JOBS) {
+        if (out->affected == LIMIT_TICK_JOBS ||
+            (m->reach != NULL && id_eq(m->reach->purge_cursor, j->doc.id))) {
             end = j->doc.id;
             out->more = true;
         } else if (model_job_exists(m, j) && job_state_is_terminal(j->doc.state) &&

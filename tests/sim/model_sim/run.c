@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "fsm/machine.h"
 #include "lib/tmpdir.h"
 #include "sim/model_sim/compare.h"
@@ -14,7 +15,7 @@
 
 enum {
     COMMANDS_MAX = 64,
-    COMMAND_BYTES = 4 << 20,
+    COMMAND_BYTES = 24 << 20,
     ENTRY_BYTES = 64 << 20,
     ARENA_BYTES = 64 << 20,
     RESTARTS = 4,          /* per seed, on average */
@@ -51,6 +52,7 @@ struct run {
 
     uint64_t operations, operations_max, whole_after;
     uint64_t restarts;
+    uint64_t cuts;             /* commands that did not fit into their entry */
     uint64_t checkpoint_index; /* 0: none was made */
 };
 
@@ -180,19 +182,50 @@ static void make_entry(struct run *r, uint64_t index)
     CHECK(r->count <= COMMANDS_MAX);
     for (size_t i = 0; i < r->count; i++) {
         generate_command(&r->generate, &r->commands[i]);
-        model_apply(r->model, &r->commands[i], &r->wanted[i]);
-        generate_answered(&r->generate, &r->commands[i], &r->wanted[i]);
+        if (!generate_is_large(&r->generate)) {
+            model_apply(r->model, &r->commands[i], &r->wanted[i]);
+            generate_answered(&r->generate, &r->commands[i], &r->wanted[i]);
+        }
         buf_clear(&r->command);
         command_encode(&r->commands[i], &r->command);
         command_entry_add(&r->entry, buf_str(&r->command));
     }
-    model_end(r->model);
+    if (!generate_is_large(&r->generate)) {
+        model_end(r->model);
+    }
     command_entry_end(&r->entry, (uint32_t)r->count);
 
     struct entry *e = ARENA_NEW(r->kept, struct entry);
     CHECK(e != NULL);
     *e = (struct entry){.index = index, .bytes = arena_str(r->kept, buf_str(&r->entry))};
     model_list_add(&r->entries, e);
+}
+
+/* The entry may have been full: the model follows the machine as far as it went, and the machine
+ * must have had a reason to stop. */
+static void follow_machine(struct run *r)
+{
+    uint32_t count;
+    const struct result *got = machine_results(r->machine, &count);
+    struct model_reach reach = {
+        .got = got,
+        .changed = r->changed,
+        .changed_count = r->changed_count,
+        .purge_cursor = machine_store(r->machine)->meta.purge_cursor,
+    };
+    CHECK(count == 1 && r->count == 1);
+    model_apply_some(r->model, &r->commands[0], &reach, &r->wanted[0]);
+    generate_answered(&r->generate, &r->commands[0], &r->wanted[0]);
+    model_end(r->model);
+    bool cut = got->done > 0 || (got->more && r->commands[0].type == COMMAND_CLAIM);
+    if (got->postponed || (cut && got->cost < LIMIT_STEP_BYTES)) {
+        compare_miss(&r->compare, "a command stopped though its entry was not full");
+    }
+    if (got->cost > LIMIT_ENTRY_COST_BYTES) {
+        compare_miss(&r->compare, "an entry of %" PRIu64 " bytes", got->cost);
+    }
+    bool full = got->more && got->cost >= LIMIT_STEP_BYTES;
+    r->cuts += cut || full || r->model->owed.count > 0 ? 1 : 0;
 }
 
 static void compare_results(struct run *r)
@@ -247,6 +280,9 @@ static void run_entry(struct run *r)
     machine_apply(r->machine, index, buf_str(&r->entry));
     if (r->trace) {
         trace_results(r);
+    }
+    if (generate_is_large(&r->generate)) {
+        follow_machine(r);
     }
     compare_results(r);
     compare_entry(&r->compare, r->changed, r->changed_count);
@@ -333,6 +369,7 @@ bool run_seed(uint64_t seed, const struct run_options *options, struct run_total
     totals->seeds++;
     totals->operations += r->operations;
     totals->restarts += r->restarts;
+    totals->cuts += r->cuts;
     bool equal = *mismatches == 0;
     run_free(r);
     return equal;

@@ -14,6 +14,7 @@
 
 struct run_totals {
     uint64_t seeds, operations, restarts;
+    uint64_t cuts; /* commands that did not fit into their entry */
 };
 
 struct run_options {

@@ -264,6 +264,7 @@ void trace_command(FILE *out, const struct command *c)
         break;
     case COMMAND_TICK:
     case COMMAND_RESTORE:
+    case COMMAND_BULK_QUEUE:
         break;
     }
 }

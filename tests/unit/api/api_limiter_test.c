@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "lib/expect.h"
 #include "lib/test.h"
+#include "log/log.h"
 
 static struct mono at_ms(int64_t ms)
 {
@@ -14,7 +15,7 @@ static struct mono at_ms(int64_t ms)
 
 static struct api_limiter *limiter(double rps, double burst)
 {
-    struct api_config config = api_config_default();
+    struct api_limiter_config config = api_limiter_config_default();
     config.read_rps = config.write_rps = rps;
     config.read_burst = config.write_burst = burst;
     return api_limiter__new(&config);
@@ -161,55 +162,111 @@ static void limiter__remembers_a_bounded_number_of_clients(void **state)
     api_limiter__free(l);
 }
 
-/* With sha256sum's first 16 digits for "secret" and "Basic Zm9v". */
+/* With sha256sum's first 16 digits for "secret". */
 static void limiter__knows_a_client_by_its_credential_or_address(void **state)
 {
-#define SECRET "api:2bb80d537b1da3e3"
     static const struct {
-        const char *name, *header, *value, *key;
+        const char *name, *address, *known;
+        bool shows_nothing;
+        const char *key, *key_loopback; /* and with loopback callers counted */
     } rows[] = {
-        {"nothing but an address", "accept", "x", "ip:10.1.2.3"},
-        {"a key", "X-API-Key", "secret", SECRET},
-        {"a key with blanks around it", "x-api-key", " secret ", SECRET},
-        {"a bearer token shares its bucket", "Authorization", "Bearer secret", SECRET},
-        {"the scheme in any case", "authorization", "bEARER secret", SECRET},
-        {"a cookie shares it too", "Cookie", "a=b; corvo_api_key=secret", SECRET},
-        {"a cookie that is encoded", "cookie", "corvo_api_key=%73ecret;x=y", SECRET},
-        {"another scheme", "Authorization", "Basic Zm9v", "auth:19e87f20128953de"},
-        {"an empty key counts as none", "X-API-Key", " ", "ip:10.1.2.3"},
-        {"nobody is a proxy", "X-Forwarded-For", "1.2.3.4", "ip:10.1.2.3"},
+        {"nothing but an address", "10.1.2.3", "", true, "ip:10.1.2.3", "ip:10.1.2.3"},
+        {"a credential that is right", "10.1.2.3", "secret", false, "api:2bb80d537b1da3e3",
+         "api:2bb80d537b1da3e3"},
+        {"one that is not", "10.1.2.3", "", false, "ip:10.1.2.3", "ip:10.1.2.3"},
+        {"this machine", "127.0.0.1", "", true, "", "ip:127.0.0.1"},
+        {"this machine, otherwise", "127.1.2.3", "", true, "", "ip:127.1.2.3"},
+        {"this machine with IPv6", "::1", "", true, "", "ip:::1"},
+        {"this machine, mapped", "::ffff:127.0.0.1", "", true, "", "ip:::ffff:127.0.0.1"},
+        {"a proxy or a wrong one on this machine", "127.0.0.1", "", false, "ip:127.0.0.1",
+         "ip:127.0.0.1"},
+        {"the right one on this machine", "127.0.0.1", "secret", false, "api:2bb80d537b1da3e3",
+         "api:2bb80d537b1da3e3"},
     };
-#undef SECRET
-    struct api_limiter *l = limiter(1, 1);
+    struct api_limiter_config config = api_limiter_config_default();
+    struct api_limiter *l = api_limiter__new(&config);
+    config.loopback = true;
+    struct api_limiter *all = api_limiter__new(&config);
+    char room[API_LIMITER_KEY_MAX];
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct api_limiter_caller who = {.address = str_from_z(rows[i].address),
+                                         .known = str_from_z(rows[i].known),
+                                         .shows_nothing = rows[i].shows_nothing};
+        ROW(rows[i].name);
+        expect_str(api_limiter__key(l, &who, room), str_from_z(rows[i].key));
+        expect_str(api_limiter__key(all, &who, room), str_from_z(rows[i].key_loopback));
+    }
+    api_limiter__free(l);
+    api_limiter__free(all);
+}
+
+static void credential__is_found_wherever_it_is_shown(void **state)
+{
+    static const struct {
+        const char *name, *header, *value, *credential;
+    } rows[] = {
+        {"none", "accept", "x", ""},
+        {"a key", "X-API-Key", "secret", "secret"},
+        {"a key with blanks around it", "x-api-key", " secret ", "secret"},
+        {"a bearer token", "Authorization", "Bearer secret", "secret"},
+        {"the scheme in any case", "authorization", "bEARER secret", "secret"},
+        {"a cookie", "Cookie", "a=b; corvo_api_key=secret", "secret"},
+        {"a cookie that is encoded", "cookie", "corvo_api_key=%73ecret;x=y", "secret"},
+        {"another scheme", "Authorization", "Basic Zm9v", ""},
+        {"an empty key counts as none", "X-API-Key", " ", ""},
+    };
     struct arena *arena = arena_new(1 << 20);
     (void)state;
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
         struct http_header header = {str_from_z(rows[i].header), str_from_z(rows[i].value)};
-        struct http_request req = {
-            .headers = &header, .header_count = 1, .peer = STR("10.1.2.3"), .arena = arena};
+        struct http_request req = {.headers = &header, .header_count = 1, .arena = arena};
         ROW(rows[i].name);
-        expect_str(api_limiter__key(l, &req), str_from_z(rows[i].key));
+        expect_str(api_credential__of(&req), str_from_z(rows[i].credential));
     }
     arena_free(arena);
+}
+
+/* Until this many wrong ones at once; then one more per second. */
+enum { GUESSES = 20 };
+
+static void limiter__slows_down_guesses_by_address(void **state)
+{
+    struct api_limiter *l = limiter(1000, 1000);
+    const struct str from = STR("10.1.2.3");
+    struct api_limiter_caller right = {.address = from, .known = STR("right")};
+    (void)state;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    assert_true(api_limiter__take(l, &right, true, 0, 1));
+    for (unsigned i = 0; i < GUESSES; i++) {
+        assert_true(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(1000)));
+        api_limiter__was_wrong_at(l, from, at_ms(1000));
+    }
+    assert_false(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(1000)));
+    assert_false(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(1999)));
+    /* Others are not concerned, nor what was right from there before. */
+    assert_true(api_limiter__may_try_at(l, STR("10.1.2.4"), STR("a guess"), at_ms(1000)));
+    assert_true(api_limiter__may_try_at(l, from, STR("right"), at_ms(1000)));
+    assert_true(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(2000)));
+    api_limiter__was_wrong_at(l, from, at_ms(2000));
+    assert_false(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(2000)));
     api_limiter__free(l);
 }
 
 static void limiter__lets_everybody_through_when_it_is_off(void **state)
 {
-    struct api_config config = api_config_default();
-    struct arena *arena = arena_new(1 << 20);
-    struct http_request req = {.peer = STR("10.1.2.3"), .arena = arena};
+    struct api_limiter_config config = api_limiter_config_default();
+    struct api_limiter_caller who = {.address = STR("10.1.2.3")};
     (void)state;
     config.read_burst = 1;
     config.read_rps = 0.0001;
-    config.rate_limit_enabled = false;
+    config.enabled = false;
     struct api_limiter *l = api_limiter__new(&config);
     for (unsigned i = 0; i < 10; i++) {
-        assert_true(api_limiter__take(l, &req, true, 0, 1));
+        assert_true(api_limiter__take(l, &who, true, 0, 1));
     }
     assert_int_equal(api_limiter__clients(l), 0);
     api_limiter__free(l);
-    arena_free(arena);
 }
 
 struct taker {
@@ -255,5 +312,7 @@ TEST_GROUP(api_limiter, cmocka_unit_test(limiter__begins_full_and_refills_contin
            cmocka_unit_test(limiter__forgets_who_is_idle_for_ten_minutes),
            cmocka_unit_test(limiter__remembers_a_bounded_number_of_clients),
            cmocka_unit_test(limiter__knows_a_client_by_its_credential_or_address),
+           cmocka_unit_test(credential__is_found_wherever_it_is_shown),
+           cmocka_unit_test(limiter__slows_down_guesses_by_address),
            cmocka_unit_test(limiter__lets_everybody_through_when_it_is_off),
            cmocka_unit_test(limiter__gives_each_token_to_one_thread));

@@ -39,7 +39,7 @@ static void open_server(struct fixture *f)
     config.view = f->view;
     config.bulk = f->bulk;
     config.budget = &f->budget;
-    config.rate_limit_enabled = false;
+    config.limiter.enabled = false;
     f->api = api_new(&config);
     struct http_server_config http = {
         .listen = &listen, .listen_count = 1, .threads = 1, .limits = HTTP_LIMITS_DEFAULT};

@@ -167,6 +167,38 @@ static void remove__of_what_is_in_no_heap_does_nothing(void **state)
     heap_deinit(&h);
 }
 
+static void until__finds_all_up_to_a_key(void **state)
+{
+    (void)state;
+    enum { COUNT = 300 };
+    static struct thing things[COUNT];
+    struct heap_node *found[COUNT];
+    struct rng rng = rng_from(7);
+    struct heap h;
+    heap_init(&h, name_before);
+    make_things(things, COUNT);
+    for (unsigned i = 0; i < COUNT; i++) {
+        heap_set(&h, &things[i].node, (int64_t)rng_below(&rng, 50));
+    }
+    for (int64_t key = -1; key <= 50; key++) {
+        uint32_t want = 0;
+        for (unsigned i = 0; i < COUNT; i++) {
+            want += things[i].node.key <= key ? 1 : 0;
+        }
+        uint32_t count = heap_until(&h, key, found, COUNT);
+        assert_int_equal(count, want);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(found[i]->key <= key);
+            for (uint32_t k = 0; k < i; k++) {
+                assert_ptr_not_equal(found[i], found[k]);
+            }
+        }
+        assert_int_equal(heap_until(&h, key, found, 10), want < 10 ? want : 10);
+        assert_true(want == 0 || found[0] == heap_first(&h));
+    }
+    heap_deinit(&h);
+}
+
 static void remove_from_another_heap(void)
 {
     struct thing a = {.node = heap_node_out()};
@@ -189,5 +221,6 @@ static void remove__from_another_heap_is_a_bug(void **state)
 TEST_GROUP(heap, cmocka_unit_test(first__agrees_with_a_sorted_array),
            cmocka_unit_test(ties__come_by_name_whatever_the_order_of_putting_in),
            cmocka_unit_test(set__moves_what_is_in_to_another_key),
+           cmocka_unit_test(until__finds_all_up_to_a_key),
            cmocka_unit_test(remove__of_what_is_in_no_heap_does_nothing),
            cmocka_unit_test(remove__from_another_heap_is_a_bug));

@@ -1,4 +1,4 @@
-#include "cli/cli_bench.h"
+#include "cli/bench/cli_bench.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "cli/cli_ids.h"
+#include "cli/commands/cli_ids.h"
 
 #include "cli/cli_sse.h"
 #include "lib/expect.h"

@@ -1,4 +1,4 @@
-#include "cli/cli_top_draw.h"
+#include "cli/top/cli_top_draw.h"
 
 #include <locale.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
-#include "cli/cli_top_model.h"
+#include "cli/top/cli_top_model.h"
 
 #include <stdlib.h>
 
-#include "cli/cli_top_read.h"
+#include "cli/top/cli_top_read.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 #include "unit/cli/cli_kit.h"

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "base/limits.h"
 #include "lib/engine_kit.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -186,6 +187,43 @@ static void engine_clockwork__a_schedule_fires_again(void **state)
     assert_int_equal(engine_kit_status(k).live_jobs, 2);
 }
 
+/* All that are due at one moment, in a few entries and not in one each. */
+static void engine_clockwork__schedules_of_one_moment_share_entries(void **state)
+{
+    struct engine_kit *k = *state;
+    enum { COUNT = 3000 };
+    struct command_restore_item *items = calloc(COUNT, sizeof *items);
+    static char names[COUNT][16];
+    assert_non_null(items);
+    for (unsigned i = 0; i < COUNT; i++) {
+        (void)snprintf(names[i], sizeof names[i], "s%u", i);
+        items[i] = (struct command_restore_item){.kind = COMMAND_RESTORE_SCHEDULE,
+                                                 .id = id_make((struct wall){.ns = NS_PER_S}, 1, i),
+                                                 .schedule = schedule_of(names[i], in_ms(-1))};
+        items[i].schedule.queue = STR("q");
+    }
+    uint64_t before = engine_kit_status(k).entries;
+    for (unsigned from = 0; from < COUNT; from += LIMIT_RESTORE_CHUNK_ITEMS) {
+        struct command c = {.type = COMMAND_RESTORE,
+                            .restore = {.items = items + from, .count = LIMIT_RESTORE_CHUNK_ITEMS}};
+        assert_int_equal(engine_kit_do(k, &c)->code, ERR_OK);
+    }
+    struct str queue = STR("q");
+    struct command claim = engine_kit_claim_command(&queue, LIMIT_CLAIM_COUNT);
+    unsigned claims = 0;
+    for (uint32_t got = 0; got < COUNT; claims++) {
+        struct engine_kit_op o;
+        engine_kit_op_init(&o, k);
+        engine_kit_start(&o, &claim, 60000);
+        engine_kit_wait(&o);
+        assert_int_equal(o.op.err.code, ERR_OK);
+        got += o.result.count;
+        engine_kit_op_deinit(&o);
+    }
+    assert_true(engine_kit_status(k).entries - before < 30 + 3 * claims);
+    free(items);
+}
+
 /* The first run was put before the record was made. Were the next one counted from the record, it
  * would be due a moment after the first. */
 static void engine_clockwork__every_counts_from_the_run_before(void **state)
@@ -264,6 +302,8 @@ TEST_GROUP(
     cmocka_unit_test_setup_teardown(engine_clockwork__a_schedule_fires_once_per_time, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(engine_clockwork__a_schedule_fires_again, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_clockwork__schedules_of_one_moment_share_entries, setup,
+                                    teardown),
     cmocka_unit_test_setup_teardown(engine_clockwork__every_counts_from_the_run_before, setup,
                                     teardown),
     cmocka_unit_test_setup_teardown(

@@ -404,6 +404,120 @@ static void engine_pipe__a_stop_between_steps_says_that_something_happened(void 
     engine_kit_op_deinit(&o);
 }
 
+/* Jobs whose documents are so large that a few fill an entry; some of them depend on the first. */
+enum { LARGE_JOBS = 100 };
+
+static char *large_payload(void)
+{
+    enum { BYTES = 255 * 1024 };
+    char *text = malloc(BYTES + 1);
+    assert_non_null(text);
+    memset(text, '1', BYTES);
+    text[BYTES] = '\0';
+    return text;
+}
+
+static void fill_large(struct engine_kit *k, const char *queue, struct id *parent, struct id *ids)
+{
+    char *payload = large_payload();
+    for (size_t i = 0; i < LARGE_JOBS; i++) {
+        struct command_new job = engine_kit_new_job(queue);
+        job.job.payload = str_from_z(payload);
+        job.payload_is_json = true;
+        if (parent != NULL) {
+            job.job.waits_for = str_from(parent->b, ID_BYTES);
+        }
+        ids[i] = engine_kit_put(k, job);
+    }
+    free(payload);
+}
+
+static void engine_pipe__an_answer_is_that_of_all_steps(void **state)
+{
+    struct engine_kit *k = *state;
+    static struct id ids[LARGE_JOBS + 1];
+    static struct command_heartbeat_item beats[LARGE_JOBS];
+    fill_large(k, "q", NULL, ids);
+    ids[LARGE_JOBS] = id_make((struct wall){.ns = NS_PER_S}, 1, 1);
+    struct engine_kit_op *ops = ops_new(k, 2);
+    struct command move = {.type = COMMAND_JOBS,
+                           .jobs = {.action = COMMAND_JOB_MOVE,
+                                    .lenient = true,
+                                    .queue = STR("r"),
+                                    .ids = ids,
+                                    .count = LARGE_JOBS + 1}};
+    engine_kit_hold(k);
+    engine_kit_start(&ops[0], &move, 0);
+    start_enqueue(&ops[1], "small");
+    engine_kit_release(k);
+    engine_kit_wait(&ops[0]);
+    engine_kit_wait(&ops[1]);
+    assert_int_equal(ops[0].result.affected, LARGE_JOBS);
+    assert_int_equal(ops[0].result.missing, 1);
+    assert_true(ops[0].op.index > ops[1].op.index); /* which need not wait for the last step */
+    ops_free(ops, 2);
+
+    /* Claims that arrive together: each job goes to one of them. */
+    enum { CLAIMS = 12 };
+    struct str queue = STR("r");
+    struct command claim = engine_kit_claim_command(&queue, LIMIT_CLAIM_COUNT);
+    uint32_t claimed = 0;
+    ops = ops_new(k, CLAIMS);
+    engine_kit_hold(k);
+    for (size_t i = 0; i < CLAIMS; i++) {
+        engine_kit_start(&ops[i], &claim, 0);
+    }
+    engine_kit_release(k);
+    for (size_t i = 0; i < CLAIMS; i++) {
+        engine_kit_wait(&ops[i]);
+        assert_int_equal(ops[i].op.err.code, ERR_OK);
+        assert_in_range(ops[i].result.count, 0, LARGE_JOBS / 2);
+        claimed += ops[i].result.count;
+    }
+    assert_int_equal(claimed, LARGE_JOBS);
+    ops_free(ops, CLAIMS);
+
+    for (size_t i = 0; i < LARGE_JOBS; i++) {
+        beats[i] = (struct command_heartbeat_item){.id = ids[i]};
+    }
+    const struct result *r =
+        engine_kit_do(k, &(struct command){.type = COMMAND_HEARTBEAT,
+                                           .heartbeat = {.items = beats, .count = LARGE_JOBS}});
+    assert_int_equal(r->count, LARGE_JOBS);
+    for (size_t i = 0; i < LARGE_JOBS; i++) {
+        assert_true(id_eq(r->items[i].id, ids[i]));
+        assert_int_equal(r->items[i].status, RESULT_OK);
+    }
+}
+
+/* Those for which the entry of the ack has no room follow by themselves, also after a restart. */
+static void engine_pipe__many_dependents_follow_their_job(void **state)
+{
+    struct engine_kit *k = *state;
+    static struct id ids[LARGE_JOBS];
+    struct id parent = engine_kit_enqueue(k, "parents");
+    fill_large(k, "children", &parent, ids);
+    assert_true(id_eq(engine_kit_claim(k, "parents"), parent));
+    engine_kit_ack(k, parent);
+    engine_kit_stop_engine(k);
+    engine_kit_start_engine(k);
+    struct str queue = STR("children");
+    struct command claim = engine_kit_claim_command(&queue, LIMIT_CLAIM_COUNT);
+    uint32_t claimed = 0;
+    while (claimed < LARGE_JOBS) {
+        struct engine_kit_op o;
+        engine_kit_op_init(&o, k);
+        engine_kit_start(&o, &claim, 60000);
+        engine_kit_wait(&o);
+        assert_int_equal(o.op.err.code, ERR_OK);
+        for (uint32_t i = 0; i < o.result.count; i++) {
+            assert_true(id_eq(o.result.items[i].id, ids[claimed + i]));
+        }
+        claimed += o.result.count;
+        engine_kit_op_deinit(&o);
+    }
+}
+
 /* Lanes */
 
 static void engine_pipe__a_lane_goes_over_when_the_turn_ends(void **state)
@@ -497,5 +611,7 @@ TEST_GROUP(
                                     teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__clearing_and_deleting_let_others_pass, setup,
                                     teardown),
+    cmocka_unit_test_setup_teardown(engine_pipe__an_answer_is_that_of_all_steps, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_pipe__many_dependents_follow_their_job, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_pipe__a_stop_between_steps_says_that_something_happened,
                                     setup, teardown));

@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "lib/engine_kit.h"
 #include "lib/expect.h"
+#include "lib/rng.h"
 #include "lib/test.h"
 #include "log/log.h"
 
@@ -109,6 +110,7 @@ static void commands__are_refused_by_what_they_do(void **state)
 static void configure(struct engine_config *config)
 {
     config->free_bytes_min = MIN_BYTES;
+    config->node.snapshot_log_bytes = 8 * MIB;
 }
 
 static int setup(void **state)
@@ -215,13 +217,13 @@ static bool reserve_is_there(struct engine_kit *k)
 static void reserve__is_given_up_and_made_again(void **state)
 {
     struct engine_kit *k = *state;
-    assert_true(space_of(k).reserve_bytes == MIN_BYTES / 4);
+    assert_true(space_of(k).reserve_bytes[ENGINE_SPACE_TO_RUN] == MIN_BYTES / 4);
     assert_true(reserve_is_there(k));
     set_free(k, MIN_BYTES - MIB, ENGINE_SPACE_LOW);
     assert_true(reserve_is_there(k)); /* not yet */
     set_free(k, MIN_BYTES / 2 - MIB, ENGINE_SPACE_LOW);
     assert_false(reserve_is_there(k));
-    assert_true(space_of(k).reserve_bytes == 0);
+    assert_true(space_of(k).reserve_bytes[ENGINE_SPACE_TO_RUN] == 0);
     set_free(k, MIN_BYTES + 8 * MIB, ENGINE_SPACE_FINE);
     assert_false(reserve_is_there(k)); /* it would make space low again */
     set_free(k, 2 * (uint64_t)MIN_BYTES, ENGINE_SPACE_FINE);
@@ -275,6 +277,37 @@ static void subscriber__hears_of_it_now_and_at_each_change(void **state)
     uv_mutex_destroy(&h.lock);
 }
 
+/* Space that deleted jobs had comes back: from the state, and from the snapshots that share its
+ * files. */
+static void deleted_jobs__are_not_kept_by_snapshots(void **state)
+{
+    struct engine_kit *k = *state;
+    enum { MANY = 300, BYTES = 100000 };
+    struct engine_status s;
+    char *text = malloc(BYTES);
+    struct rng rng = rng_from(1);
+    assert_non_null(text);
+    text[0] = text[BYTES - 1] = '"';
+    for (size_t i = 1; i < BYTES - 1; i++) {
+        text[i] = (char)('a' + rng_below(&rng, 26));
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        struct command_new job = engine_kit_new_job("q");
+        job.job.payload = str_from(text, BYTES);
+        (void)engine_kit_put(k, job);
+    }
+    do {
+        engine_status(k->engine, &s);
+    } while (s.node.snapshot_bytes < MANY * (uint64_t)BYTES / 4);
+    assert_int_equal(try_clear(k), ERR_OK);
+    set_free(k, MIN_BYTES - MIB, ENGINE_SPACE_LOW);
+    uint64_t many = s.node.snapshot_bytes;
+    while (s.node.snapshot_bytes > many / 4) {
+        engine_status(k->engine, &s);
+    }
+    free(text);
+}
+
 /* --- the log in memory --- */
 
 static void configure_log(struct engine_config *config)
@@ -316,4 +349,5 @@ TEST_GROUP(engine_space, cmocka_unit_test(level__follows_from_what_was_seen),
            TEST(low_space__refuses_new_jobs_only), TEST(reserve__is_given_up_and_made_again),
            TEST(start__gives_the_reserve_up_when_it_has_no_space),
            TEST(subscriber__hears_of_it_now_and_at_each_change),
+           TEST(deleted_jobs__are_not_kept_by_snapshots),
            cmocka_unit_test(log_in_memory__is_bounded_while_snapshots_fail));

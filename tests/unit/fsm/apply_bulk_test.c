@@ -250,6 +250,109 @@ static void count__is_bounded_and_old_ones_are_forgotten(void **state)
     assert_int_equal(list_len(k, first, 0), -1);
 }
 
+static struct id put_queue(struct kit *k, const struct command_bulk_queue *c)
+{
+    const struct result *r =
+        kit_apply(k, &(struct command){.type = COMMAND_BULK_QUEUE, .bulk_queue = *c});
+    assert_int_equal(r->code, ERR_OK);
+    return r->id;
+}
+
+/* Steps until it is over; how many there were. */
+static unsigned run_queue(struct kit *k, struct id id)
+{
+    unsigned steps = 0;
+    while (!store_bulk_is_over(&(struct store_bulk){.status = bulk(k, id).status})) {
+        struct command c = step(id, steps++, NULL, 0);
+        const struct result *r = kit_apply(k, &c);
+        assert_int_equal(r->code, ERR_OK);
+        assert_true(r->affected <= LIMIT_BULK_QUEUE_JOBS);
+    }
+    return steps;
+}
+
+static void queue__is_deleted_in_small_steps(void **state)
+{
+    struct kit *k = *state;
+    enum { COUNT = 2 * LIMIT_BULK_QUEUE_JOBS + 7 };
+    const char *name = kit_name(k);
+    struct id other = kit_enqueue(k, kit_name(k), "{}");
+    for (unsigned i = 0; i < COUNT; i++) {
+        (void)kit_enqueue(k, name, "{}");
+    }
+    struct id done = kit_claim(k, name);
+    (void)kit_ack_item(k, (struct command_ack_item){.id = done});
+    (void)kit_queue(k, COMMAND_QUEUE_PAUSE, name);
+    struct id id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)});
+    assert_int_equal(bulk(k, id).total, COUNT);
+    assert_false(kit_queue_info(k, name).paused);
+    kit_reopen(k);
+    struct command first = step(id, 0, NULL, 0);
+    assert_int_equal(kit_apply(k, &first)->affected, LIMIT_BULK_QUEUE_JOBS);
+    /* What comes meanwhile stays, and with it the queue. */
+    struct id later = kit_enqueue(k, name, "{}");
+    kit_refuses(k, &first, ERR_CONFLICT,
+                kit_text(k, "bulk operation " STR_FMT " is at step 1, not 0",
+                         STR_ARG(kit_id_text(k, id, ID_BULK)))
+                    .ptr,
+                id);
+    for (unsigned steps = 1; bulk(k, id).status == STORE_BULK_RUNNING; steps++) {
+        struct command c = step(id, steps, NULL, 0);
+        assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
+        kit_reopen(k);
+    }
+    struct store_bulk rec = bulk(k, id);
+    assert_int_equal(rec.status, STORE_BULK_COMPLETED);
+    assert_int_equal(rec.affected, COUNT);
+    assert_int_equal(rec.processed, COUNT);
+    assert_int_equal(rec.total, COUNT);
+    kit_expect_count(k, name, JOB_PENDING, 1);
+    kit_expect_count(k, name, JOB_COMPLETED, 0);
+    assert_false(kit_has(k, done));
+    kit_expect_state(k, later, JOB_PENDING);
+    kit_expect_state(k, other, JOB_PENDING);
+}
+
+static void queue__is_cleared_of_what_waits(void **state)
+{
+    struct kit *k = *state;
+    const char *name = kit_name(k);
+    struct id active = kit_active(k, name);
+    struct id pending = kit_enqueue(k, name, "{}");
+    struct id id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_CLEAR, .name = str_from_z(name)});
+    assert_int_equal(bulk(k, id).total, 1);
+    assert_int_equal(run_queue(k, id), 1);
+    assert_false(kit_has(k, pending));
+    kit_expect_state(k, active, JOB_ACTIVE);
+}
+
+static void queue__that_is_not_there_is_done_at_once(void **state)
+{
+    struct kit *k = *state;
+    struct id id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = STR("nowhere")});
+    assert_int_equal(bulk(k, id).status, STORE_BULK_COMPLETED);
+    /* And one that goes meanwhile, too. */
+    const char *name = kit_name(k);
+    (void)kit_enqueue(k, name, "{}");
+    id = put_queue(
+        k, &(struct command_bulk_queue){.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)});
+    struct command_queue c = {.action = COMMAND_QUEUE_DELETE, .name = str_from_z(name)};
+    while (true) {
+        const struct result *r = kit_queue_with(k, &c);
+        if (!r->more) {
+            break;
+        }
+        c.cursor = r->cursor;
+        c.until = r->until;
+        c.in_done = r->in_done;
+    }
+    assert_int_equal(run_queue(k, id), 1);
+    assert_int_equal(bulk(k, id).affected, 0);
+}
+
 TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(ids__go_in_lists_that_leave_with_their_steps),
                    cmocka_unit_test(step__that_is_not_the_next_changes_nothing),
@@ -257,4 +360,7 @@ TEST_GROUP_FIXTURE(apply_bulk, kit_setup, kit_teardown,
                    cmocka_unit_test(namespace__keeps_others_out),
                    cmocka_unit_test(end__stops_it_and_takes_its_lists),
                    cmocka_unit_test(nothing__is_over_at_once), cmocka_unit_test(turn__goes_round),
+                   cmocka_unit_test(queue__is_deleted_in_small_steps),
+                   cmocka_unit_test(queue__is_cleared_of_what_waits),
+                   cmocka_unit_test(queue__that_is_not_there_is_done_at_once),
                    cmocka_unit_test(count__is_bounded_and_old_ones_are_forgotten));

@@ -78,6 +78,7 @@ static void words__name_every_command(void **state)
         [COMMAND_RESTORE] = "restore",
         [COMMAND_POLICY_PUT] = "policy_put",
         [COMMAND_POLICY_DELETE] = "policy_delete",
+        [COMMAND_BULK_QUEUE] = "bulk_queue",
     };
     assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST + 1);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
@@ -122,6 +123,9 @@ static void command__may_be_empty(void **state)
             c.queue.action = COMMAND_QUEUE_PAUSE;
         } else if (type == COMMAND_BULK_PUT) {
             c.bulk_put.action = COMMAND_JOB_RETRY;
+        } else if (type == COMMAND_BULK_QUEUE) {
+            c.bulk_queue.action = COMMAND_QUEUE_CLEAR;
+            c.bulk_queue.name = STR("q");
         }
         expect_round_trip(&c);
     }

@@ -20,6 +20,8 @@ static const struct parse_row valid_rows[] = {
     {"an unfinished head", "GET / HTTP/1.1\r\nHost", "more 0\n"},
     {"an empty line first", "\r\nGET / HTTP/1.1\r\n" H "\r\n",
      "head GET / HTTP/1.1 length=0 keep-alive\n  Host=a\nbody 0 \nend\nmore 0\n"},
+    {"four empty lines first", "\r\n\r\n\r\n\r\nGET / HTTP/1.1\r\n" H "\r\n",
+     "head GET / HTTP/1.1 length=0 keep-alive\n  Host=a\nbody 0 \nend\nmore 0\n"},
     {"blanks around a value", "GET / HTTP/1.1\r\nHost: \t a \t\r\n\r\n",
      "head GET / HTTP/1.1 length=0 keep-alive\n  Host=a\nbody 0 \nend\nmore 0\n"},
     {"an empty value", "GET / HTTP/1.1\r\nHost:\r\n\r\n",
@@ -66,7 +68,7 @@ static const struct parse_row valid_rows[] = {
 
 static const struct parse_row invalid_rows[] = {
     {"TLS on a plain port", "\x16\x03\x01\x02", BAD_LINE},
-    {"two empty lines first", "\r\n\r\nGET / HTTP/1.1\r\n", BAD_LINE},
+    {"five empty lines first", "\r\n\r\n\r\n\r\n\r\nGET / HTTP/1.1\r\n", BAD_LINE},
     {"a lone carriage return first", "\rGET / HTTP/1.1\r\n", BAD_LINE},
     {"a bare line feed after the request line", "GET / HTTP/1.1\nHost: a\r\n\r\n", BAD_END},
     {"a bare line feed after a header", "GET / HTTP/1.1\r\nHost: a\n\r\n", BAD_END},

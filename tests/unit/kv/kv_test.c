@@ -478,6 +478,106 @@ static void stats__grow_with_what_is_written(void **state)
 
 #define KV_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Giving space back */
+
+static uint64_t stored_bytes(struct fixture *f)
+{
+    struct kv_stats stats;
+    kv_stats(f->kv, &stats);
+    return stats.sst_bytes;
+}
+
+static void put_many(struct fixture *f, unsigned family, unsigned first, unsigned count)
+{
+    char value[4096];
+    struct err err;
+    struct rng rng = rng_from(first + 1);
+    for (unsigned i = first; i < first + count; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%08u", i);
+        for (size_t k = 0; k < sizeof value; k++) {
+            value[k] = (char)rng_next(&rng);
+        }
+        kv_put(f->batch, family, str_from_z(key), str_from(value, sizeof value));
+    }
+    assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
+}
+
+/* What a crash at this moment would leave. */
+static struct kv *open_copy(struct fixture *f)
+{
+    struct os_file_path from = tmpdir_path(&f->dir, "kv");
+    struct os_file_path to = tmpdir_path(&f->dir, "copy");
+    struct os_file_names found = {0};
+    struct kv *kv = NULL;
+    struct err err;
+    assert_int_equal(os_file_make_dirs(to.z, &err), ERR_OK);
+    assert_int_equal(os_file_list(from.z, &found, &err), ERR_OK);
+    for (size_t i = 0; i < found.count; i++) {
+        struct buf bytes;
+        buf_init(&bytes, SIZE_MAX);
+        assert_int_equal(os_file_read(os_file_join(from.z, found.name[i]).z, &bytes, &err), ERR_OK);
+        assert_int_equal(
+            os_file_replace(os_file_join(to.z, found.name[i]).z, buf_str(&bytes), &err), ERR_OK);
+        buf_deinit(&bytes);
+    }
+    os_file_names_clear(&found);
+    assert_int_equal(kv_open(to.z, &config, &kv, &err), ERR_OK);
+    return kv;
+}
+
+static void shrink__flushes_all_families_at_one_commit(void **state)
+{
+    struct fixture *f = *state;
+    struct err err;
+    enum { MANY = 500 };
+    put_many(f, BLUE, 0, MANY);
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "full").z, &err), ERR_OK);
+    for (unsigned i = 0; i < MANY; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%08u", i);
+        kv_delete(f->batch, BLUE, str_from_z(key));
+    }
+    put(f, RED, "index", "2");
+    put(f, GREEN, "index", "2");
+    assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
+    assert_true(kv_shrink(f->kv, true));
+    struct kv *copy = open_copy(f);
+    static const unsigned families[] = {RED, GREEN};
+    for (size_t i = 0; i < COUNT_OF(families); i++) {
+        struct buf value;
+        bool found = false;
+        buf_init(&value, 64);
+        assert_int_equal(kv_get(copy, NULL, families[i], STR("index"), &value, &found, &err),
+                         ERR_OK);
+        assert_true(found);
+        buf_deinit(&value);
+    }
+    kv_close(copy);
+}
+
+static void shrink__gives_the_space_of_what_was_deleted_back(void **state)
+{
+    struct fixture *f = *state;
+    enum { MANY = 2000 };
+    struct err err;
+    put_many(f, BLUE, 0, MANY);
+    put_many(f, RED, 0, MANY / 4);
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "full").z, &err), ERR_OK);
+    uint64_t full = stored_bytes(f);
+    assert_false(kv_shrink(f->kv, true)); /* nothing was deleted */
+    for (unsigned i = 0; i < MANY; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%08u", i);
+        kv_delete(f->batch, BLUE, str_from_z(key));
+    }
+    assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
+    assert_false(kv_shrink(f->kv, false)); /* not worth it, as long as there is space */
+    assert_true(kv_shrink(f->kv, true));
+    assert_true(stored_bytes(f) < full / 3);
+    assert_true(stored_bytes(f) > full / 6); /* the other family is as it was */
+}
+
 TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
            KV_TEST(get__appends_and_says_when_there_is_no_room),
            KV_TEST(batch__applies_writes_in_their_order),
@@ -493,4 +593,6 @@ TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
            KV_TEST(checkpoint__into_a_folder_that_exists_fails),
            KV_TEST(open__refuses_what_is_no_store), KV_TEST(open__says_that_the_store_is_damaged),
            KV_TEST(faults__are_errors_and_change_nothing),
-           KV_TEST(stats__grow_with_what_is_written));
+           KV_TEST(stats__grow_with_what_is_written),
+           KV_TEST(shrink__gives_the_space_of_what_was_deleted_back),
+           KV_TEST(shrink__flushes_all_families_at_one_commit));

@@ -109,6 +109,28 @@ static void bulk_with_parts__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void bulk_of_a_queue__decodes(void **state)
+{
+    (void)state;
+    struct store_bulk want = samples_bulk();
+    struct store_bulk got;
+    struct buf present;
+    struct buf file;
+    want.action = STORE_BULK_DELETE_QUEUE;
+    want.until = samples_id(68);
+    want.in_done = true;
+    buf_init(&present, 1 << 16);
+    store_record_encode_bulk(&want, &present);
+    golden_read_present("record-bulk-3.bin", &present, &file);
+    assert_true(store_record_decode_bulk(buf_str(&file), &got));
+    samples_same_bulk(&got, &want);
+    /* The version and the action go together. */
+    file.ptr[0] = 1;
+    assert_false(store_record_decode_bulk(buf_str(&file), &got));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 struct walk {
     unsigned next;
     struct wall at;
@@ -188,7 +210,8 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(q
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
-           cmocka_unit_test(webhook__decodes), cmocka_unit_test(policy__decodes),
+           cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(webhook__decodes),
+           cmocka_unit_test(policy__decodes),
            cmocka_unit_test(policy__of_the_default_namespace_decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
            cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/fault.h"
 #include "lib/engine_kit.h"
 #include "lib/expect.h"
 #include "lib/test.h"
@@ -279,8 +280,62 @@ static void silence__is_broken_now_and_then(void **state)
     assert_int_equal(f->last.processed, 0);
 }
 
+/* A command that is never fit to be proposed: it is tried a few times, and the record says why. */
+static void refusals__end_it_after_a_few_tries(void **state)
+{
+    struct fixture *f = *state;
+    fault_arm(FAULT_BULK_STEP, 1);
+    struct id id = put_filter(f, COMMAND_JOB_CANCEL);
+    wait_over(f, id);
+    fault_reset();
+    assert_int_equal(f->last.status, STORE_BULK_FAILED);
+    assert_non_null(strstr(f->last.error, "made to fail"));
+    assert_int_equal(f->last.processed, 0);
+    assert_true(atomic_load(&f->asked) <= 6);
+}
+
+/* One that cannot go on for now leaves the others their turns. */
+static void failures__hold_nobody_else_up(void **state)
+{
+    struct fixture *f = *state;
+    f->failures_left = UINT_MAX;
+    f->failure = ERR_OVERLOADED;
+    struct id held = put_filter(f, COMMAND_JOB_CANCEL);
+    struct id id = run(f, &(struct command){.type = COMMAND_BULK_PUT,
+                                            .bulk_put = {.action = COMMAND_JOB_HOLD,
+                                                         .total = JOBS,
+                                                         .ids = f->ids,
+                                                         .count = JOBS}})
+                       ->id;
+    wait_over(f, id);
+    assert_int_equal(f->last.status, STORE_BULK_COMPLETED);
+    assert_int_equal(f->last.affected, JOBS);
+    (void)run(f, &(struct command){.type = COMMAND_BULK_END,
+                                   .bulk_end = {.id = held, .cancelled = true}});
+}
+
+/* A queue is deleted in steps; what comes meanwhile stays. */
+static void queues__are_deleted_in_steps(void **state)
+{
+    struct fixture *f = *state;
+    struct command c = {.type = COMMAND_BULK_QUEUE,
+                        .bulk_queue = {.action = COMMAND_QUEUE_DELETE, .name = STR("q")}};
+    const struct result *r = run(f, &c);
+    struct id id = r->id;
+    assert_int_equal(r->affected, JOBS);
+    struct command_new later = {.job = {.queue = STR("q"), .payload = STR("{}")}};
+    (void)run(f,
+              &(struct command){.type = COMMAND_ENQUEUE, .enqueue = {.jobs = &later, .count = 1}});
+    wait_over(f, id);
+    assert_int_equal(f->last.status, STORE_BULK_COMPLETED);
+    assert_int_equal(f->last.affected, JOBS);
+    assert_int_equal(f->last.total, JOBS);
+}
+
 #define SVC_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 TEST_GROUP(svc_bulk, SVC_TEST(filter__is_followed_page_by_page), SVC_TEST(lists__are_worked_off),
            SVC_TEST(failures__that_pass_are_passed), SVC_TEST(failures__of_the_caller_end_it),
            SVC_TEST(over__is_told_to_the_late_once), SVC_TEST(restart__goes_on_without_a_word),
-           SVC_TEST(cancel__is_told_to_those_who_watch), SVC_TEST(silence__is_broken_now_and_then));
+           SVC_TEST(cancel__is_told_to_those_who_watch), SVC_TEST(silence__is_broken_now_and_then),
+           SVC_TEST(refusals__end_it_after_a_few_tries), SVC_TEST(failures__hold_nobody_else_up),
+           SVC_TEST(queues__are_deleted_in_steps));

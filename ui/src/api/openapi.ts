@@ -3483,6 +3483,8 @@ export interface components {
              * @description Changes it has not made.
              */
             lag: number;
+            /** @description It is not written because the disk is nearly full. */
+            low_space: boolean;
             /**
              * Format: int64
              * @description 0: there is no limit.

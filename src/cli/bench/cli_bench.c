@@ -1,0 +1,424 @@
+/*
+ * bench: a load generator against a running server, phase by phase.
+ *
+ * Requests that are not measured (health, status, clearing, usage) go the way of every command; the
+ * load itself is made by load/. This thread only waits, for the end, for a signal, and for a fault
+ * that is due.
+ */
+#include "cli/bench/cli_bench.h"
+
+#include <poll.h>
+
+#include "base/build.h"
+#include "base/check.h"
+#include "cli/cli_progress.h"
+#include "core/timestamp.h"
+#include "os/os_clock.h"
+#include "os/os_file.h"
+#include "os/os_process.h"
+
+enum { TURN_MS = 100, STALL_MS = 15000, PHASES = 3 };
+
+struct bench {
+    struct cli *cli;
+    struct cli_bench_plan plan;
+    struct str server; /* what the report says about it */
+    struct cli_bench_fault fault;
+    struct cli_bench_phase phases[PHASES]; /* by enum load_phase, of the last repeat */
+    double *ops[PHASES], *p99[PHASES];     /* of every repeat */
+};
+
+static const char *const phase_names[PHASES] = {"enqueue", "lifecycle", "combined"};
+
+static void print_plan(struct bench *b)
+{
+    const struct load_plan *p = &b->plan.load;
+    cli_printf(b->cli,
+               "bench: %llu jobs with payloads of %zu bytes, queue %s%s, %s\n"
+               "  %u producers, %u workers with %u streams each\n"
+               "  batches: enqueue %u, fetch %u, ack %u\n  server: " STR_FMT "\n",
+               (unsigned long long)p->jobs, p->payload_bytes, p->queue,
+               p->worker_queues && p->workers > 1 ? " (one for each worker)" : "",
+               p->http2 ? "HTTP/2 without TLS" : "HTTP/1.1", p->producers, p->workers, p->streams,
+               p->enqueue_batch, p->fetch_batch, p->ack_batch, STR_ARG(b->server));
+    (void)fflush(b->cli->out); /* what follows takes its time */
+}
+
+/* The server, before and after */
+
+static int look_at_server(struct bench *b)
+{
+    struct cli *cli = b->cli;
+    struct cli_answer answer;
+    struct str *nodes = NULL;
+    int code = cli_ask(cli, "GET", CLI_URL(cli, "/healthz", STR_EMPTY), STR_EMPTY, &answer);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (answer.status != 200) {
+        return cli_fail(cli, "server unhealthy: status %d", answer.status);
+    }
+    code = cli_ask(cli, "GET", CLI_URL(cli, "/cluster/status", STR_EMPTY), STR_EMPTY, &answer);
+    if (code != CLI_OK) {
+        return code;
+    }
+    struct str body = answer.status == 200 ? answer.body : STR("{}");
+    size_t count = cli_elements(cli, cli_member(body, "nodes").text, &nodes);
+    b->server = cli_harmless(
+        cli, CLI_OBJECT(cli, CLI_SET_TEXT("mode", cli_member_text(cli, body, "mode")),
+                        CLI_SET_INT("nodes", (int64_t)count),
+                        CLI_SET_RAW("shards", cli_member(body, "shards").text),
+                        CLI_SET_TEXT("raft_store", cli_member_text(cli, body, "raft_store")),
+                        CLI_SET_RAW("durable", cli_member(body, "durable").text)));
+    return CLI_OK;
+}
+
+static int clear_queues(struct bench *b)
+{
+    unsigned count =
+        b->plan.load.worker_queues && b->plan.load.workers > 1 ? b->plan.load.workers : 1;
+    for (unsigned i = 0; i < count; i++) {
+        char name[LOAD_TEXT_BYTES];
+        struct cli_answer answer;
+        load_queue_name(&b->plan.load, i, name);
+        int code = cli_ask(b->cli, "POST", CLI_URL(b->cli, "/queues/{0}/clear", str_from_z(name)),
+                           STR_EMPTY, &answer);
+        if (code != CLI_OK) {
+            return code;
+        }
+        if (answer.status >= 400 && answer.status != 404) { /* there may be no such queue yet */
+            return cli_refused(b->cli, answer.status, answer.body);
+        }
+    }
+    return CLI_OK;
+}
+
+/* A server that does not tell is no failure. */
+static void measure(struct bench *b, struct cli_bench_usage out[2])
+{
+    struct cli *cli = b->cli;
+    struct outgoing_wait_call call =
+        cli_call_to(cli, "GET", CLI_URL(cli, "/debug/runtime", STR_EMPTY), STR_EMPTY);
+    struct os_process_usage own;
+    out[0] = (struct cli_bench_usage){0};
+    if (outgoing_wait_run(cli->http, &call, cli->signal_fd) && call.err.code == ERR_OK &&
+        call.status == 200) {
+        struct str body = buf_str(&call.answer);
+        out[0] = (struct cli_bench_usage){.known = true,
+                                          .cpu_ns = cli_member_int(body, "cpu_user_ns") +
+                                                    cli_member_int(body, "cpu_sys_ns"),
+                                          .heap_bytes = cli_member_int(body, "heap_inuse_bytes")};
+    }
+    outgoing_wait_clear(&call);
+    os_process_usage(&own);
+    out[1] = (struct cli_bench_usage){.known = true, .cpu_ns = own.cpu_user_ns + own.cpu_system_ns};
+}
+
+/* Phases */
+
+/* Wait for the end of the run, a signal or a stall; the exit code. */
+static int watch(struct bench *b, enum load_phase phase, struct load_run *run, bool faulty,
+                 bool *out_stalled)
+{
+    struct cli *cli = b->cli;
+    struct cli_progress bar = cli_progress_begin(cli, "jobs");
+    int64_t began_ns = os_clock_mono().ns;
+    int64_t moved_ns = began_ns;
+    int64_t patience_ns = (STALL_MS + (faulty ? b->fault.duration_ms : 0)) * NS_PER_MS;
+    uint64_t last = UINT64_MAX;
+    struct pollfd fds[] = {{.fd = load_fd(run), .events = POLLIN},
+                           {.fd = cli->signal_fd, .events = POLLIN}};
+    int code = CLI_OK;
+    while (code == CLI_OK && fds[0].revents == 0 && !*out_stalled) {
+        (void)poll(fds, COUNT_OF(fds), TURN_MS);
+        struct load_progress p = load_progress_of(run);
+        uint64_t done = p.enqueued + p.acked + p.dropped;
+        int64_t now_ns = os_clock_mono().ns;
+        moved_ns = done == last ? moved_ns : now_ns;
+        last = done;
+        *out_stalled = now_ns - moved_ns > patience_ns;
+        if (cli->err_is_terminal) {
+            uint64_t shown = phase == LOAD_ENQUEUE ? p.enqueued : p.acked + p.dropped;
+            cli_progress_show(&bar, (int64_t)shown,
+                              b->plan.load.duration_ns > 0 ? 0 : (int64_t)b->plan.load.jobs);
+        }
+        if (fds[1].revents != 0) {
+            code = cli_interrupted(cli);
+        } else if (faulty) {
+            code = cli_bench_fault_turn(cli, &b->fault, now_ns - began_ns, &p);
+        }
+    }
+    cli_progress_end(&bar);
+    load_stop(run);
+    return code;
+}
+
+static int run_phase(struct bench *b, enum load_phase phase, uint64_t expected, size_t repeat)
+{
+    struct cli_bench_usage before[2];
+    struct cli_bench_usage after[2];
+    struct load_result *r = ARENA_NEW(b->cli->arena, struct load_result);
+    struct cli_bench_phase *out = &b->phases[phase];
+    struct load_run *run = NULL;
+    struct err err;
+    bool stalled = false;
+    bool faulty = b->fault.scenario != NULL && phase != LOAD_ENQUEUE && repeat == 0;
+    CHECK(r != NULL);
+    measure(b, before);
+    if (load_start(&b->plan.load, phase, expected, &run, &err) != ERR_OK) {
+        return cli_fail(b->cli, "%s", err.msg);
+    }
+    int code = watch(b, phase, run, faulty, &stalled);
+    load_finish(run, r);
+    if (faulty) {
+        int mended = cli_bench_fault_end(b->cli, &b->fault);
+        code = code == CLI_OK ? mended : code;
+    }
+    if (code == CLI_OK && r->refused) {
+        code = cli_refused(b->cli, 0, str_from_z(r->reason));
+    }
+    if (code == CLI_OK) {
+        measure(b, after);
+        *out = (struct cli_bench_phase){.name = phase_names[phase], .stalled = stalled};
+        cli_bench_fill(out, r, before, after);
+        b->ops[phase][repeat] = out->ops_per_sec;
+        b->p99[phase][repeat] = out->p99_us;
+        if (!cli_is_json(b->cli)) {
+            cli_bench_print(b->cli, out);
+            (void)fflush(b->cli->out);
+        }
+        if (r->rate_limited > 0) {
+            cli_note(b->cli, "The server limits the rate of requests: start it with "
+                             "--rate-limit-enabled=false\n");
+        }
+        if (stalled) {
+            code =
+                cli_fail(b->cli, "no progress for %d seconds: %llu of %llu jobs%s%s",
+                         STALL_MS / 1000, (unsigned long long)r->completed,
+                         (unsigned long long)r->total, r->reason[0] != '\0' ? "; " : "", r->reason);
+        }
+    }
+    load_windows_deinit(&r->windows);
+    return code;
+}
+
+static int run_once(struct bench *b, size_t repeat)
+{
+    int code = clear_queues(b);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (b->plan.combined) {
+        return run_phase(b, LOAD_COMBINED, 0, repeat);
+    }
+    code = run_phase(b, LOAD_ENQUEUE, 0, repeat);
+    if (code != CLI_OK) {
+        return code;
+    }
+    return run_phase(b, LOAD_PROCESS, b->phases[LOAD_ENQUEUE].completed, repeat);
+}
+
+static int run_repeats(struct bench *b)
+{
+    for (size_t phase = 0; phase < PHASES; phase++) {
+        b->ops[phase] = ARENA_ARRAY(b->cli->arena, double, b->plan.repeats);
+        b->p99[phase] = ARENA_ARRAY(b->cli->arena, double, b->plan.repeats);
+        CHECK(b->ops[phase] != NULL && b->p99[phase] != NULL);
+    }
+    for (size_t i = 0; i < b->plan.repeats; i++) {
+        if (i > 0 && !cli_sleep(b->cli, cli_int(b->cli, "repeat-pause"))) {
+            return cli_interrupted(b->cli);
+        }
+        if (b->plan.repeats > 1 && !cli_is_json(b->cli)) {
+            cli_printf(b->cli, "\nrepeat %zu of %zu\n", i + 1, b->plan.repeats);
+        }
+        int code = run_once(b, i);
+        if (code != CLI_OK) {
+            return code;
+        }
+    }
+    return CLI_OK;
+}
+
+static void print_repeats(struct bench *b)
+{
+    for (size_t i = 0; i < PHASES && b->plan.repeats > 1; i++) {
+        if (b->phases[i].name != NULL) {
+            cli_printf(b->cli,
+                       "\n%s, %zu repeats\n  ops/sec: median %.0f, p90 %.0f\n"
+                       "  p99: median %.0f\u00b5s, p90 %.0f\u00b5s\n",
+                       phase_names[i], b->plan.repeats,
+                       cli_bench_quantile(b->ops[i], b->plan.repeats, 0.5),
+                       cli_bench_quantile(b->ops[i], b->plan.repeats, 0.9),
+                       cli_bench_quantile(b->p99[i], b->plan.repeats, 0.5),
+                       cli_bench_quantile(b->p99[i], b->plan.repeats, 0.9));
+        }
+    }
+}
+
+/* The report */
+
+/* The value of a flag that has words, as JSON; an empty string when it was not given. */
+static struct str word_json(struct cli *cli, const char *flag)
+{
+    return cli_format(cli, "\"" STR_FMT "\"", STR_ARG(cli_text(cli, flag)));
+}
+
+static struct str report_json(struct bench *b, struct str comparison)
+{
+    struct cli *cli = b->cli;
+    char time[TIMESTAMP_TEXT_MAX];
+    struct wall now = {.ns = os_clock_wall().ns / NS_PER_S * NS_PER_S};
+    return CLI_OBJECT(cli, CLI_SET_TEXT("timestamp", str_from(time, timestamp_format(now, time))),
+                      CLI_SET_TEXT("commit", str_from_z(build_commit)),
+                      CLI_SET_RAW("machine", cli_bench_machine(cli)),
+                      CLI_SET_RAW("server", b->server),
+                      CLI_SET_RAW("preset", word_json(cli, "preset")),
+                      CLI_SET_RAW("scenario", word_json(cli, "scenario")),
+                      CLI_SET_RAW("config", cli_bench_plan_json(cli, &b->plan)),
+                      CLI_SET_RAW("enqueue", cli_bench_phase_json(cli, &b->phases[LOAD_ENQUEUE])),
+                      CLI_SET_RAW("lifecycle", cli_bench_phase_json(cli, &b->phases[LOAD_PROCESS])),
+                      CLI_SET_RAW("combined", cli_bench_phase_json(cli, &b->phases[LOAD_COMBINED])),
+                      CLI_SET_RAW("fault", cli_bench_fault_json(cli, &b->fault)),
+                      CLI_SET_RAW("comparison", comparison));
+}
+
+/* bench-20260211-100000.json */
+static struct str default_name(struct cli *cli)
+{
+    char time[TIMESTAMP_TEXT_MAX];
+    struct buf b;
+    size_t len = timestamp_format(os_clock_wall(), time);
+    size_t digits = 0;
+    buf_init(&b, CLI_LINE_BYTES);
+    buf_add_str(&b, STR("bench-"));
+    for (size_t i = 0; i < len && digits < 14; i++) {
+        if (time[i] >= '0' && time[i] <= '9') {
+            buf_add_str(&b, digits == 8 ? STR("-") : STR_EMPTY);
+            buf_add_char(&b, time[i]);
+            digits++;
+        }
+    }
+    buf_add_str(&b, STR(".json"));
+    struct str name = arena_str(cli->arena, buf_str(&b));
+    buf_deinit(&b);
+    return name;
+}
+
+static int save(struct bench *b, struct str report)
+{
+    struct cli *cli = b->cli;
+    struct str name = cli_given(cli, "save") ? cli_text(cli, "save") : default_name(cli);
+    struct buf text;
+    buf_init(&text, CLI_INPUT_BYTES);
+    cli_json_indent(&text, report);
+    buf_add_char(&text, '\n');
+    int code = cli_write_file(cli, name, buf_str(&text));
+    buf_deinit(&text);
+    if (code == CLI_OK && !cli_is_json(cli)) {
+        cli_printf(cli, "\nreport: " STR_FMT "\n", STR_ARG(name));
+    }
+    return code;
+}
+
+static int conclude(struct bench *b, struct str baseline)
+{
+    struct cli *cli = b->cli;
+    struct cli_bench_pair pair = {.baseline = baseline, .current = report_json(b, STR_EMPTY)};
+    struct str report = pair.current;
+    if (baseline.len > 0 && cli_is_json(cli)) {
+        report = report_json(b, cli_bench_rows_json(cli, &pair));
+    }
+    if (cli_is_json(cli)) {
+        cli_print_json(cli, report);
+    } else {
+        print_repeats(b);
+        cli_bench_fault_print(cli, &b->fault);
+        if (baseline.len > 0) {
+            cli_bench_compare(cli, &pair);
+        }
+    }
+    return save(b, report);
+}
+
+static int run_bench(struct cli *cli)
+{
+    struct bench *b = ARENA_NEW(cli->arena, struct bench);
+    struct str baseline = STR_EMPTY;
+    CHECK(b != NULL);
+    *b = (struct bench){.cli = cli};
+    int code = cli_bench_plan_read(cli, &b->plan);
+    code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
+    if (code == CLI_OK && cli_given(cli, "compare")) {
+        code = cli_bench_report_read(cli, cli_text(cli, "compare"), &baseline);
+    }
+    if (code == CLI_OK && cli_given(cli, "save")) { /* what cannot be kept is not measured */
+        const char *path = NULL;
+        bool special = false;
+        code = cli_target(cli, cli_text(cli, "save"), &path, &special);
+    }
+    code = code == CLI_OK ? look_at_server(b) : code;
+    if (code == CLI_OK && !cli_is_json(cli)) {
+        print_plan(b);
+    }
+    code = code == CLI_OK ? run_repeats(b) : code;
+    return code == CLI_OK ? conclude(b, baseline) : code;
+}
+
+/* clang-format off */
+static const struct cli_flag bench_flags[] = {
+    CLI_FLAG("protocol", CLI_TEXT, "NAME", "http", "how workers talk; the server has no RPC yet, so only http works", .words = "rpc http matrix"),
+    CLI_FLAG("http2", CLI_BOOL, NULL, "false", "HTTP/2 without TLS instead of HTTP/1.1"),
+    CLI_FLAG("jobs", CLI_INT, "N", "10000", "total jobs; with --duration, how many may wait at most"),
+    CLI_FLAG("concurrency", CLI_INT, "N", "10", "producers, and streams of each worker"),
+    CLI_FLAG("workers", CLI_INT, "N", "1", "logical workers"),
+    CLI_FLAG("worker-queues", CLI_BOOL, NULL, "false", "a queue <queue>.w<i> for each of several workers"),
+    CLI_FLAG("repeats", CLI_INT, "N", "1", "run everything so often"),
+    CLI_FLAG("repeat-pause", CLI_DURATION, "DURATION", "0s", "pause between repeats"),
+    CLI_FLAG("queue", CLI_TEXT, "QUEUE", "bench.q", "queue to use; it is cleared first"),
+    CLI_FLAG("enqueue-batch-size", CLI_INT, "N", "64", "jobs in one enqueue"),
+    CLI_FLAG("fetch-batch-size", CLI_INT, "N", "64", "jobs in one fetch"),
+    CLI_FLAG("ack-batch-size", CLI_INT, "N", "64", "jobs in one ack"),
+    CLI_FLAG("payload-bytes", CLI_INT, "N", "64", "size of a job's payload"),
+    CLI_FLAG("work-duration", CLI_DURATION, "DURATION", "0s", "simulated work per job"),
+    CLI_FLAG("combined", CLI_BOOL, NULL, "false", "producers and workers at the same time"),
+    CLI_FLAG("duration", CLI_DURATION, "DURATION", "0s", "steady state: both at the same time, for so long"),
+    CLI_FLAG("threads", CLI_INT, "N", "0", "threads of the generator; 0: one for 64 requests under way"),
+    CLI_FLAG("preset", CLI_TEXT, "NAME", NULL, "sizes for flags that are not given", .words = "single-node cluster failure"),
+    CLI_FLAG("scenario", CLI_TEXT, "NAME", NULL, "what to break; needs --preset failure", .words = "leader-kill worker-crash partition disk-full slow-node"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json: print the report", .alias = "json"),
+    CLI_FLAG("compare", CLI_BYTES, "FILE", NULL, "report to compare with"),
+    CLI_FLAG("save", CLI_BYTES, "FILE", NULL, "where the report goes; bench-<date>-<time>.json unless given"),
+    CLI_FLAG("docker-container", CLI_LIST, "NAME", NULL, "container to break; the first is used"),
+    CLI_FLAG("docker-network", CLI_TEXT, "NAME", NULL, "network to cut it off from; found out unless given"),
+    CLI_FLAG("fault-duration", CLI_DURATION, "DURATION", "10s", "how long it stays broken"),
+    CLI_FLAG("fault-warmup", CLI_DURATION, "DURATION", "3s", "how long after the beginning it breaks"),
+};
+
+static const struct cli_flag compare_flags[] = {
+    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print the result", .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json", .alias = "json"),
+};
+
+static const struct cli_command commands[] = {
+    {.name = "bench", .args = "", .summary = "Measure a running server under load",
+     .about = "Enqueues jobs and then processes them, or both at once, and says how many per second\n"
+              "and how long each took. A latency is that of a request in which the job was, from the\n"
+              "first try; over the whole life of a job with --combined and --duration. The jobs of\n"
+              "the queue that wait are removed first. The server's limit of requests per client\n"
+              "(--rate-limit-enabled) counts every job, so turn it off to measure.",
+     .examples = "corvo bench --preset single-node\n"
+                 "corvo bench --jobs 100000 --concurrency 50 --http2\n"
+                 "corvo bench --duration 30s --save now.json --compare before.json",
+     CLI_FLAGS(bench_flags), .run = run_bench},
+    {.name = "bench compare", .args = "<baseline> <current>", .summary = "Set two saved reports side by side",
+     .about = "Prints every number that a phase has in both reports, by how much it changed, and how\n"
+              "many times the baseline it is now. No server is needed and nothing is run. A report in\n"
+              "which things got worse is no failure; - reads a report from standard input.",
+     .examples = "corvo bench compare before.json after.json\n"
+                 "corvo bench compare before.json after.json --json | jq '.comparison[] | select(.metric == \"p99_us\")'",
+     CLI_FLAGS(compare_flags), .options = CLI_LOCAL, .run = cli_bench_compare_run},
+};
+/* clang-format on */
+
+const struct cli_family cli_bench_family = {"Benchmark", commands, COUNT_OF(commands)};

@@ -1,0 +1,216 @@
+/*
+ * What a benchmark is to do, from the flags: sizes, queue, address.
+ */
+#include <netdb.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "cli/bench/cli_bench.h"
+#include "os/os_file.h"
+
+enum { REPEATS_MAX = 1000 };
+
+static const struct preset {
+    const char *name;
+    int64_t jobs, concurrency, workers;
+    bool worker_queues;
+    int64_t work_ms;
+} presets[] = {
+    {"single-node", 10000, 10, 1, false, 0},
+    {"cluster", 50000, 50, 5, true, 0},
+    {"failure", 10000, 20, 3, false, 5},
+};
+
+static const struct preset *preset_of(const struct cli *cli)
+{
+    for (size_t i = 0; i < COUNT_OF(presets); i++) {
+        if (str_eq(cli_text(cli, "preset"), str_from_z(presets[i].name))) {
+            return &presets[i];
+        }
+    }
+    return NULL;
+}
+
+/* What was given, else what the preset says, else the default. */
+static int64_t chosen(const struct cli *cli, const char *name, const int64_t *from_preset)
+{
+    return from_preset == NULL || cli_given(cli, name) ? cli_int(cli, name) : *from_preset;
+}
+
+static unsigned batch_size(const struct cli *cli, const char *name, unsigned most)
+{
+    int64_t n = cli_int(cli, name);
+    return n <= 0 ? 1 : n > most ? most : (unsigned)n;
+}
+
+static int check_range(struct cli *cli, const char *name, int64_t value, int64_t from, int64_t to)
+{
+    return value >= from && value <= to ? CLI_OK
+                                        : cli_fail(cli, "--%s must be between %lld and %lld", name,
+                                                   (long long)from, (long long)to);
+}
+
+static int read_sizes(struct cli *cli, struct cli_bench_plan *plan)
+{
+    struct load_plan *load = &plan->load;
+    const struct preset *p = preset_of(cli);
+    int64_t jobs = chosen(cli, "jobs", p == NULL ? NULL : &p->jobs);
+    int64_t concurrency = chosen(cli, "concurrency", p == NULL ? NULL : &p->concurrency);
+    int64_t workers = chosen(cli, "workers", p == NULL ? NULL : &p->workers);
+    int64_t work_ms = chosen(cli, "work-duration", p == NULL ? NULL : &p->work_ms);
+    const struct {
+        const char *name;
+        int64_t value, from, to;
+    } rows[] = {
+        {"jobs", jobs, 1, UINT32_MAX},
+        {"concurrency", concurrency, 1, LOAD_CLIENTS_MAX / 2},
+        {"workers", workers, 1, LOAD_CLIENTS_MAX / 2},
+        {"threads", cli_int(cli, "threads"), 0, 256},
+        {"repeats", cli_int(cli, "repeats"), 1, REPEATS_MAX},
+        {"payload-bytes", cli_int(cli, "payload-bytes"), LOAD_PAYLOAD_MIN, LIMIT_PAYLOAD_BYTES},
+        {"work-duration", work_ms, 0, (int64_t)60 * 1000},
+        {"duration", cli_int(cli, "duration"), 0, (int64_t)LOAD_WINDOWS_MAX * 1000},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        int code = check_range(cli, rows[i].name, rows[i].value, rows[i].from, rows[i].to);
+        if (code != CLI_OK) {
+            return code;
+        }
+    }
+    load->jobs = (uint64_t)jobs;
+    load->producers = load->streams = (unsigned)concurrency;
+    load->workers = (unsigned)workers;
+    load->worker_queues = p != NULL && !cli_given(cli, "worker-queues")
+                              ? p->worker_queues
+                              : cli_bool(cli, "worker-queues");
+    load->work_ns = work_ms * NS_PER_MS;
+    load->threads = (unsigned)cli_int(cli, "threads");
+    load->payload_bytes = (size_t)cli_int(cli, "payload-bytes");
+    load->duration_ns = cli_int(cli, "duration") * NS_PER_MS;
+    load->enqueue_batch = batch_size(cli, "enqueue-batch-size", LOAD_ENQUEUE_MAX);
+    load->fetch_batch = batch_size(cli, "fetch-batch-size", LOAD_BATCH_MAX);
+    load->ack_batch = batch_size(cli, "ack-batch-size", LOAD_BATCH_MAX);
+    if (load->payload_bytes * load->enqueue_batch > LOAD_BODY_BYTES) {
+        return cli_fail(cli, "%u payloads of %zu bytes are too much for one request",
+                        load->enqueue_batch, load->payload_bytes);
+    }
+    plan->combined = cli_bool(cli, "combined") || load->duration_ns > 0;
+    plan->repeats = (size_t)cli_int(cli, "repeats");
+    return CLI_OK;
+}
+
+static int read_queue(struct cli *cli, struct cli_bench_plan *plan)
+{
+    enum { SUFFIX_BYTES = 8 }; /* ".w16384" */
+    struct str queue = cli_text(cli, "queue");
+    if (queue.len == 0 || queue.len + SUFFIX_BYTES > LIMIT_QUEUE_NAME_BYTES) {
+        return cli_fail(cli, "--queue must have 1 to %d bytes",
+                        LIMIT_QUEUE_NAME_BYTES - SUFFIX_BYTES);
+    }
+    /* The name is put into JSON as it is; the server says what else it does not like. */
+    if (str_has_control(queue) || memchr(queue.ptr, '"', queue.len) != NULL ||
+        memchr(queue.ptr, '\\', queue.len) != NULL) {
+        return cli_fail(cli, "--queue is not a name of a queue");
+    }
+    plan->load.queue = arena_strz(cli->arena, queue);
+    CHECK(plan->load.queue != NULL);
+    return CLI_OK;
+}
+
+/* Does somebody listen there? A name may have addresses where nobody does. */
+static bool is_answering(const struct addrinfo *at)
+{
+    int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool good = fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0;
+    os_file_close(fd);
+    return good;
+}
+
+/* The address behind http://host:port/. */
+static int resolve(struct cli *cli, struct cli_bench_plan *plan)
+{
+    struct str url = cli_text(cli, "server");
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *list = NULL;
+    if (str_starts_with(url, STR("https://"))) {
+        return cli_fail(cli, "bench speaks no TLS: measure the server's plain port");
+    }
+    url = str_starts_with(url, STR("http://")) ? str_from_offset(url, 7) : url;
+    const char *slash = url.len == 0 ? NULL : memchr(url.ptr, '/', url.len);
+    url.len = slash == NULL ? url.len : (size_t)(slash - url.ptr);
+    char *host = arena_strz(cli->arena, url);
+    plan->load.authority = arena_strz(cli->arena, url);
+    CHECK(host != NULL && plan->load.authority != NULL);
+    char *colon = strrchr(host, ':');
+    if (colon != NULL && strchr(colon, ']') != NULL) {
+        colon = NULL; /* of an IPv6 address without a port */
+    }
+    const char *port = colon == NULL ? "80" : colon + 1;
+    if (colon != NULL) {
+        *colon = '\0';
+    }
+    if (host[0] == '[' && strchr(host, ']') != NULL) {
+        *strchr(host, ']') = '\0';
+        host++;
+    }
+    int rc = getaddrinfo(host, port, &hints, &list);
+    if (rc != 0) {
+        return cli_fail(cli, "request failed: %s: %s", host, gai_strerror(rc));
+    }
+    const struct addrinfo *at = list;
+    while (at != NULL && !is_answering(at)) {
+        at = at->ai_next;
+    }
+    if (at != NULL) {
+        CHECK(at->ai_addrlen <= sizeof plan->load.address);
+        memcpy(&plan->load.address, at->ai_addr, at->ai_addrlen);
+        plan->load.address_len = at->ai_addrlen;
+    }
+    freeaddrinfo(list);
+    return at != NULL ? CLI_OK
+                      : cli_fail(cli, "request failed: nobody answers at %s", plan->load.authority);
+}
+
+static void add_header(struct cli *cli, struct cli_bench_plan *plan, const char *name,
+                       struct str value)
+{
+    if (value.len > 0) {
+        const char *z = arena_strz(cli->arena, value);
+        CHECK(z != NULL && plan->load.header_count < LOAD_HEADERS_MAX);
+        plan->load.headers[plan->load.header_count++] = (struct load_header){name, z};
+    }
+}
+
+int cli_bench_plan_read(struct cli *cli, struct cli_bench_plan *plan)
+{
+    if (!str_eq(cli_text(cli, "protocol"), STR("http"))) {
+        return cli_fail(cli, "this server has no worker RPC: use --protocol http");
+    }
+    int code = read_sizes(cli, plan);
+    code = code == CLI_OK ? read_queue(cli, plan) : code;
+    code = code == CLI_OK ? resolve(cli, plan) : code;
+    plan->load.http2 = cli_bool(cli, "http2");
+    add_header(cli, plan, "content-type", STR("application/json"));
+    add_header(cli, plan, "x-api-key", cli_text(cli, "api-key"));
+    add_header(cli, plan, "x-corvo-namespace", cli_text(cli, "namespace"));
+    return code;
+}
+
+struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *plan)
+{
+    const struct load_plan *p = &plan->load;
+    return CLI_OBJECT(
+        cli, CLI_SET_INT("jobs", (int64_t)p->jobs), CLI_SET_INT("concurrency", p->producers),
+        CLI_SET_INT("workers", p->workers), CLI_SET_BOOL("worker_queues", p->worker_queues),
+        CLI_SET_TEXT("protocol", STR("http")), CLI_SET_BOOL("http2", p->http2),
+        CLI_SET_INT("enqueue_batch", p->enqueue_batch), CLI_SET_INT("fetch_batch", p->fetch_batch),
+        CLI_SET_INT("ack_batch", p->ack_batch),
+        CLI_SET_TEXT("work_duration",
+                     cli_format(cli, "%lldms", (long long)(p->work_ns / NS_PER_MS))),
+        CLI_SET_BOOL("combined", plan->combined),
+        CLI_SET_TEXT("duration",
+                     p->duration_ns == 0
+                         ? STR_EMPTY
+                         : cli_format(cli, "%lldms", (long long)(p->duration_ns / NS_PER_MS))),
+        CLI_SET_INT("payload_bytes", (int64_t)p->payload_bytes));
+}

@@ -1,0 +1,303 @@
+/*
+ * Backups: fetched to a file, checked, and given back.
+ *
+ * A backup arrives piece by piece and may be large, so it goes to the disk as it comes, under
+ * another name until it is whole and on the disk: a file that is there is a backup. One that is
+ * given back is mapped, not read into memory.
+ */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "backup/backup_verify.h"
+#include "base/check.h"
+#include "cli/cli_int.h"
+#include "json/json_scan.h"
+#include "os/os_file.h"
+#include "os/os_process.h"
+
+/* Create */
+
+struct saving {
+    struct cli *cli;
+    int fd; /* -1: standard output */
+    uint64_t size;
+    char last; /* byte that is not blank: of a whole backup it is a brace */
+    struct err err;
+};
+
+static bool on_piece(struct outgoing_wait_call *call, struct str piece)
+{
+    struct saving *s = call->data;
+    struct iovec bytes = {.iov_base = (void *)(uintptr_t)piece.ptr, .iov_len = piece.len};
+    struct str text = str_trim(piece);
+    if (text.len > 0) {
+        s->last = text.ptr[text.len - 1];
+    }
+    if (s->fd < 0) {
+        bool good = fwrite(piece.ptr, 1, piece.len, s->cli->out) == piece.len;
+        s->size += piece.len;
+        return good;
+    }
+    if (os_file_write_at(s->fd, &bytes, 1, s->size, &s->err) != ERR_OK) {
+        return false;
+    }
+    s->size += piece.len;
+    return true;
+}
+
+/* The backup into s->fd, or to standard output. */
+static int download(struct saving *s)
+{
+    struct cli *cli = s->cli;
+    struct str namespace = cli_text(cli, "namespace");
+    const char *url = cli_url_to(cli, "/admin/backup");
+    if (namespace.len > 0) {
+        url = cli_url_query(cli, url, "namespace", namespace);
+    }
+    struct outgoing_wait_call call = cli_call_to(cli, "GET", url, STR_EMPTY);
+    int code = CLI_OK;
+    call.on_piece = on_piece;
+    call.data = s;
+    if (!outgoing_wait_run(cli->http, &call, cli->signal_fd)) {
+        code = cli_interrupted(cli);
+    } else if (s->err.code != ERR_OK) {
+        code = cli_fail(cli, "%s", s->err.msg);
+    } else if (call.err.code != ERR_OK) {
+        code = cli_unreachable(cli, &call.err);
+    } else if (call.status >= 400) {
+        code = cli_refused(cli, call.status, buf_str(&call.answer));
+    } else if (s->last != '}') {
+        code = cli_fail(cli, "the backup broke off after %llu bytes", (unsigned long long)s->size);
+    }
+    outgoing_wait_clear(&call);
+    return code;
+}
+
+static int save(struct cli *cli, const char *path, uint64_t *out_size)
+{
+    struct saving s = {.cli = cli, .fd = -1};
+    char part[OS_FILE_PATH_MAX];
+    int n = snprintf(part, sizeof part, "%s.part", path);
+    if (n < 0 || (size_t)n >= sizeof part) {
+        return cli_fail(cli, "the file's name is too long");
+    }
+    os_process_keep_private();
+    if (os_file_open(part, O_WRONLY | O_CREAT | O_TRUNC, &s.fd, &s.err) != ERR_OK) {
+        return cli_fail(cli, "%s", s.err.msg);
+    }
+    int code = download(&s);
+    if (code == CLI_OK &&
+        (os_file_flush(s.fd, &s.err) != ERR_OK || os_file_rename(part, path, &s.err) != ERR_OK)) {
+        code = cli_fail(cli, "%s", s.err.msg);
+    }
+    os_file_close(s.fd);
+    if (code != CLI_OK) {
+        os_file_discard(part);
+    }
+    *out_size = s.size;
+    return code;
+}
+
+static int create(struct cli *cli, struct str file)
+{
+    uint64_t size = 0;
+    if (file.len == 0 || str_eq(file, STR("-"))) {
+        struct saving s = {.cli = cli, .fd = -1};
+        return download(&s);
+    }
+    const char *path = NULL;
+    bool special = false;
+    int code = cli_target(cli, file, &path, &special);
+    if (code == CLI_OK && special) {
+        code = cli_fail(cli, "'" STR_FMT "' is no file; - is standard output", STR_ARG(file));
+    }
+    code = code == CLI_OK ? save(cli, path, &size) : code;
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (cli_is_json(cli)) {
+        cli_print_json(cli,
+                       CLI_OBJECT(cli, CLI_SET_TEXT("status", STR("ok")),
+                                  CLI_SET_TEXT("file", file), CLI_SET_INT("bytes", (int64_t)size)));
+    } else {
+        cli_printf(cli, "Backup written to " STR_FMT " (%llu bytes)\n", STR_ARG(file),
+                   (unsigned long long)size);
+    }
+    return CLI_OK;
+}
+
+static int run_create(struct cli *cli)
+{
+    return create(cli, cli->args[0]);
+}
+
+static int run_admin_backup(struct cli *cli)
+{
+    return create(cli, cli_text(cli, "file"));
+}
+
+/* Reading one */
+
+/* The file, or standard input by way of a file that has no name, as one text. */
+static int read_backup(struct cli *cli, struct str *out)
+{
+    const char *path = arena_strz(cli->arena, cli->args[0]);
+    struct err err;
+    int fd = -1;
+    int code = CLI_OK;
+    CHECK(path != NULL);
+    if (str_eq(cli->args[0], STR("-"))) {
+        code = cli_spool_stdin(cli, &fd);
+    } else if (os_file_open(path, O_RDONLY, &fd, &err) != ERR_OK) {
+        code = cli_fail(cli, "%s", err.msg);
+    }
+    if (code == CLI_OK && os_file_map(fd, out, &err) != ERR_OK) {
+        code = cli_fail(cli, "'%s': %s", path, err.msg);
+    }
+    os_file_close(fd);
+    return code;
+}
+
+struct verified {
+    int64_t format;
+    size_t jobs, queues;
+};
+
+static bool has(struct str object, const char *name, enum json_type type)
+{
+    struct json_value value;
+    return json_scan_member(object, str_from_z(name), &value) && value.type == type;
+}
+
+/* Every job has what a restore needs; the first that has not is named. */
+static int verify_jobs(struct cli *cli, struct str jobs, bool full, size_t *out_count)
+{
+    struct json_scan s = json_scan_from(jobs);
+    struct json_value job;
+    struct json_value payload;
+    *out_count = 0;
+    if (json_scan_enter_array(&s)) {
+        while (json_scan_next_element(&s) && json_scan_value(&s, &job)) {
+            bool good = job.type == JSON_TYPE_OBJECT && has(job.text, "queue", JSON_TYPE_STRING) &&
+                        has(job.text, "priority", JSON_TYPE_NUMBER) &&
+                        json_scan_member(job.text, STR("payload"), &payload);
+            bool whole = !full || (has(job.text, "id", JSON_TYPE_STRING) &&
+                                   has(job.text, "state", JSON_TYPE_STRING) &&
+                                   has(job.text, "created_at", JSON_TYPE_STRING));
+            if (!good || !whole) {
+                return cli_fail(cli, "jobs[%zu] is not a whole job", *out_count);
+            }
+            (*out_count)++;
+        }
+    }
+    return CLI_OK;
+}
+
+static int verify(struct cli *cli, struct str text, struct verified *out)
+{
+    struct json_value jobs;
+    struct json_value queues;
+    struct backup_verify whole;
+    struct str *rows = NULL;
+    struct err err;
+    if (json_scan_check(text, &err) != ERR_OK) {
+        return cli_fail(cli, "the backup is damaged: %s", err.msg);
+    }
+    out->format = cli_member_int(text, "meta.format");
+    if (out->format < 1 || out->format > 2) {
+        return cli_fail(cli, "this is no backup of a format that we know");
+    }
+    if (!has(text, "namespace", JSON_TYPE_STRING) || !json_scan_member(text, STR("jobs"), &jobs) ||
+        jobs.type != JSON_TYPE_ARRAY) {
+        return cli_fail(cli, "the backup has no namespace or no jobs");
+    }
+    if (backup_verify_text(text, &whole, &err) != ERR_OK) {
+        return cli_fail(cli, "the backup is damaged: %s", err.msg);
+    }
+    if (whole.has_checksum && !whole.checksum_fits) {
+        return cli_fail(cli, "the backup is damaged or was edited: its checksum does not fit");
+    }
+    out->queues =
+        json_scan_member(text, STR("queues"), &queues) ? cli_elements(cli, queues.text, &rows) : 0;
+    return verify_jobs(cli, jobs.text, out->format >= 2, &out->jobs);
+}
+
+static int run_verify(struct cli *cli)
+{
+    struct str text = STR_EMPTY;
+    struct verified v = {0};
+    int code = read_backup(cli, &text);
+    if (code == CLI_OK) {
+        code = verify(cli, text, &v);
+    }
+    if (code == CLI_OK) {
+        struct str namespace = cli_harmless(cli, cli_member_text(cli, text, "namespace"));
+        struct str created = cli_harmless(cli, cli_member_text(cli, text, "created_at"));
+        cli_printf(cli,
+                   "Backup of namespace " STR_FMT " from " STR_FMT
+                   ", format %lld: %zu jobs, %zu queues\n",
+                   STR_ARG(namespace), STR_ARG(created), (long long)v.format, v.jobs, v.queues);
+    }
+    os_file_unmap(text);
+    return code;
+}
+
+/* Jobs that a restore left alone or could not make; servers name them only when there are some. */
+static void note_others(struct cli *cli, struct str answer)
+{
+    int64_t skipped = cli_member_int(answer, "skipped_jobs");
+    int64_t failed = cli_member_int(answer, "failed_jobs");
+    if (skipped > 0) {
+        cli_note(cli, "%lld jobs were there already\n", (long long)skipped);
+    }
+    if (failed > 0) {
+        cli_note(cli, "%lld jobs could not be restored\n", (long long)failed);
+    }
+}
+
+static int run_restore(struct cli *cli)
+{
+    struct str text = STR_EMPTY;
+    struct verified v = {0};
+    struct cli_answer answer;
+    int code = read_backup(cli, &text);
+    struct err err;
+    /* What another server wrote may say less; only that it is JSON is asked of it. */
+    if (code == CLI_OK && json_scan_check(text, &err) != ERR_OK) {
+        code = cli_fail(cli, "the backup is damaged: %s", err.msg);
+    }
+    if (code == CLI_OK && cli_member(text, "meta.format").type != JSON_TYPE_COUNT) {
+        code = verify(cli, text, &v);
+    }
+    if (code == CLI_OK) {
+        code = cli_request(cli, "POST", cli_url_to(cli, "/admin/restore"), text, &answer);
+    }
+    os_file_unmap(text);
+    if (code != CLI_OK) {
+        return code;
+    }
+    note_others(cli, answer.body);
+    return cli_show(cli, answer.body, "Restored {restored_jobs} jobs into {namespace}");
+}
+
+/* clang-format off */
+static const struct cli_flag admin_backup_flags[] = {
+    CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "where to write it; standard output when not given", .letter = 'o'),
+};
+
+static const struct cli_command commands[] = {
+    {.name = "backup create", .args = "<file>", .summary = "Write a backup of a namespace to a file; - is standard output",
+     .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
+     .options = CLI_FILES, .run = run_create},
+    {.name = "backup restore", .args = "<file>", .summary = "Give a backup back to the server; jobs that exist are left alone",
+     .options = CLI_FILES, .run = run_restore},
+    {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
+     .options = CLI_LOCAL, .run = run_verify},
+    {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
+     CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
+    {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server",
+     .options = CLI_FILES, .run = run_restore},
+};
+/* clang-format on */
+
+const struct cli_family cli_backup_family = {"Backup", commands, COUNT_OF(commands)};

@@ -1,0 +1,33 @@
+/*
+ * Cli_top_draw: one frame of `corvo top`, into a grid of any size.
+ *
+ * A function of what is known, what the user has chosen and what time it is. Narrow screens have
+ * the parts below each other and fewer columns; wide ones have the workers beside the queues.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "cli/top/cli_top_grid.h"
+#include "cli/top/cli_top_input.h"
+#include "cli/top/cli_top_model.h"
+
+struct cli_top_frame {
+    const struct cli_top_model *model;
+    const struct cli_top_ui *ui;
+    const char *server;
+    const char *trouble;   /* why there is nothing new; NULL: there is */
+    bool refused;          /* in trouble: the server answered, but refused */
+    const char *no_events; /* why there are no failures; NULL: they come */
+    struct wall trouble_since;
+    struct wall since; /* the view was opened */
+    struct wall now;
+    bool still; /* printed once: no keys, nothing selected */
+};
+
+/* The grid is blank before. */
+void cli_top_draw(struct cli_top_grid *g, const struct cli_top_frame *f);
+
+/* The height at which nothing has to be left out. */
+int cli_top_draw_height(const struct cli_top_model *m, int width);

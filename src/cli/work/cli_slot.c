@@ -1,0 +1,425 @@
+#include "cli/work/cli_slot.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/limits.h"
+#include "json/json_scan.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "os/os_file.h"
+
+enum {
+    ARENA_BYTES = 256 << 20,
+    REPORT_BYTES = 4 << 20,        /* one line of a report */
+    ERRORS_KEPT = 32 * 1024,       /* of standard error, for the backtrace */
+    TEXT_RESULT_BYTES = 128 << 10, /* of output that is not JSON; escaped it may be six times it */
+    ENV_BYTES_MAX = 96 << 10,      /* of one variable: the system's limit is 128 KiB */
+    ENV_ADDED = 10,
+    CHUNK_BYTES = 8 * 1024,
+    CHUNKS_PER_TURN = 64, /* more than a pipe holds, so that nothing is left when a program ends */
+    TRIES_MAX = 12,
+    RETRY_MS_MIN = 250,
+    RETRY_MS_MAX = 10000,
+};
+
+void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms)
+{
+    *s = (struct cli_slot){.cli = cli,
+                           .arena = arena_new(ARENA_BYTES),
+                           .report_arena = arena_new(ARENA_BYTES),
+                           .kill_after_ms = kill_after_ms};
+    buf_init(&s->output, LIMIT_RESULT_BYTES);
+    buf_init(&s->errors, (size_t)ERRORS_KEPT * 2 + CHUNK_BYTES);
+    buf_init(&s->reports, REPORT_BYTES);
+}
+
+static void free_slot(struct cli_slot *s)
+{
+    outgoing_wait_clear(&s->call);
+    s->call = (struct outgoing_wait_call){0};
+    buf_clear(&s->output);
+    buf_clear(&s->errors);
+    buf_clear(&s->reports);
+    arena_reset(s->arena);
+    arena_reset(s->report_arena);
+    s->progress = s->checkpoint = s->job_id = STR_EMPTY;
+    s->cancelled = false;
+    s->kill_at = s->retry_at = (struct mono){0};
+    s->tries = 0;
+    s->state = CLI_SLOT_FREE;
+}
+
+void cli_slot_deinit(struct cli_slot *s)
+{
+    if (s->state == CLI_SLOT_RUNNING) {
+        os_child_signal(&s->child, SIGKILL);
+        (void)os_child_end(&s->child);
+    }
+    if (s->cli->http != NULL) {
+        outgoing_wait_cancel(s->cli->http, &s->call);
+    }
+    free_slot(s);
+    buf_deinit(&s->output);
+    buf_deinit(&s->errors);
+    buf_deinit(&s->reports);
+    arena_free(s->arena);
+    arena_free(s->report_arena);
+}
+
+/* Reporting the end */
+
+static void send_report(struct cli_slot *s)
+{
+    s->retry_at = (struct mono){0};
+    s->tries++;
+    outgoing_wait_start(s->cli->http, &s->call);
+}
+
+static void report(struct cli_slot *s, const char *path, struct str body)
+{
+    struct cli *cli = s->cli;
+    s->state = CLI_SLOT_REPORTING;
+    s->call = cli_call_to(cli, "POST", CLI_URL(cli, path, s->job_id), body);
+    send_report(s);
+}
+
+static struct cli_pair token(const struct cli_slot *s)
+{
+    /* A server that gave no token gets an empty raw value, which is left out. */
+    struct cli_pair none = CLI_SET_RAW("lease_token", STR_EMPTY);
+    struct cli_pair some = CLI_SET_INT("lease_token", s->lease_token);
+    return s->lease_token == 0 ? none : some;
+}
+
+/* Output that is JSON is the result; any other text is it as a string; none is none. */
+static struct str result_of(struct cli_slot *s)
+{
+    struct str text = str_trim(buf_str(&s->output));
+    struct err err;
+    struct buf b;
+    if (text.len == 0) {
+        return STR_EMPTY;
+    }
+    if (!s->output.overflow && json_scan_check(text, &err) == ERR_OK) {
+        return arena_str(s->arena, text);
+    }
+    text.len = text.len < TEXT_RESULT_BYTES ? text.len : TEXT_RESULT_BYTES;
+    buf_init(&b, LIMIT_RESULT_BYTES);
+    struct json_write w = json_write_to(&b);
+    json_write_str(&w, text);
+    struct str result = arena_str(s->arena, buf_str(&b));
+    buf_deinit(&b);
+    return result;
+}
+
+static struct str last_line(struct str text)
+{
+    text = str_trim(text);
+    size_t from = text.len;
+    while (from > 0 && text.ptr[from - 1] != '\n') {
+        from--;
+    }
+    text = str_from_offset(text, from);
+    text.len = text.len < LIMIT_EVENT_ERROR_BYTES ? text.len : LIMIT_EVENT_ERROR_BYTES;
+    return text;
+}
+
+static void report_failure(struct cli_slot *s, int code)
+{
+    struct cli *cli = s->cli;
+    struct str errors = buf_str(&s->errors);
+    struct str line = last_line(errors);
+    struct str error =
+        cli_format(cli, "%s %d%s" STR_FMT, code < 0 ? "killed by signal" : "exit status",
+                   code < 0 ? -code : code, line.len > 0 ? ": " : "", STR_ARG(line));
+    report(
+        s, "/fail/{0}",
+        CLI_OBJECT(cli, CLI_SET_TEXT("error", error), CLI_SET_TEXT("backtrace", errors), token(s)));
+}
+
+static void report_success(struct cli_slot *s)
+{
+    struct cli *cli = s->cli;
+    struct str checkpoint = s->checkpoint; /* reported after the last heartbeat */
+    report(s, "/ack/{0}",
+           CLI_OBJECT(cli, CLI_SET_RAW("result", result_of(s)),
+                      CLI_SET_RAW("checkpoint", checkpoint), token(s)));
+}
+
+/* The answer to a report. A server that is away or busy is asked again, which does no harm: a
+ * report that has arrived gets the same answer. One that refuses is believed: the job is not ours
+ * any more.
+ */
+static bool take_answer(struct cli_slot *s)
+{
+    struct cli *cli = s->cli;
+    bool again = s->call.err.code != ERR_OK || s->call.status == 429 || s->call.status >= 500;
+    if (again && s->tries < TRIES_MAX) {
+        int64_t ms = (int64_t)RETRY_MS_MIN << (s->tries < 6 ? s->tries : 6);
+        ms = ms > RETRY_MS_MAX ? RETRY_MS_MAX : ms;
+        s->retry_at = (struct mono){os_clock_mono().ns + ms * NS_PER_MS};
+        return false;
+    }
+    if (again || s->call.status >= 400) {
+        struct str why = cli_member_text(cli, buf_str(&s->call.answer), "error");
+        log_warn("report refused", LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
+                 LOG_STR("error", why.len > 0 ? why : str_from_z(s->call.err.msg)),
+                 LOG_Z("meaning", again ? "the job is handed out again when its lease ends"
+                                        : "this worker does not hold the job any more"));
+    }
+    free_slot(s);
+    return true;
+}
+
+/* Starting */
+
+static char *variable(struct cli *cli, const char *name, struct str value)
+{
+    struct buf b;
+    buf_init(&b, ENV_BYTES_MAX + 256);
+    buf_printf(&b, "%s=", name);
+    buf_add_str(&b, value);
+    char *z = arena_strz(cli->arena, buf_str(&b));
+    buf_deinit(&b);
+    CHECK(z != NULL);
+    return z;
+}
+
+/* Our own environment, and what the job adds. */
+static char **environment_of(struct cli *cli, struct str job)
+{
+    static const struct {
+        const char *name;
+        const char *member;
+    } added[] = {
+        {"CORVO_JOB_ID", "job_id"},
+        {"CORVO_QUEUE", "queue"},
+        {"CORVO_ATTEMPT", "attempt"},
+        {"CORVO_MAX_RETRIES", "max_retries"},
+        {"CORVO_LEASE_TOKEN", "lease_token"},
+        {"CORVO_CHECKPOINT", "checkpoint"},
+        {"CORVO_TAGS", "tags"},
+        {"CORVO_AGENT", "agent"},
+    };
+    size_t count = 0;
+    while (cli->environment[count] != NULL) {
+        count++;
+    }
+    char **out = ARENA_ARRAY(cli->arena, char *, count + COUNT_OF(added) + ENV_ADDED);
+    CHECK(out != NULL);
+    memcpy(out, cli->environment, count * sizeof *out);
+    for (size_t i = 0; i < COUNT_OF(added); i++) {
+        struct str value = cli_member_text(cli, job, added[i].member);
+        if (value.len > 0 && value.len < ENV_BYTES_MAX) {
+            out[count++] = variable(cli, added[i].name, value);
+        }
+    }
+    out[count++] = variable(cli, "CORVO_URL", cli_text(cli, "server"));
+    out[count++] = variable(cli, "CORVO_REPORT_FD", STR("3"));
+    out[count] = NULL;
+    return out;
+}
+
+void cli_slot_start(struct cli_slot *s, const char *command, struct str job)
+{
+    struct cli *cli = s->cli;
+    struct arena *outer = cli->arena;
+    struct err err;
+    CHECK(s->state == CLI_SLOT_FREE);
+    cli->arena = s->arena;
+    job = arena_str(s->arena, job);
+    s->job_id = cli_member_text(cli, job, "job_id");
+    s->lease_token = cli_member_int(job, "lease_token");
+    struct str payload = cli_member(job, "payload").text;
+    if (os_child_start(command, payload, environment_of(cli, job), &s->child, &err) == ERR_OK) {
+        s->state = CLI_SLOT_RUNNING;
+        log_debug("job started", LOG_STR("job_id", s->job_id), LOG_I64("pid", s->child.pid));
+    } else {
+        struct str why = cli_format(cli, "the program could not be started: %s", err.msg);
+        report(s, "/fail/{0}", CLI_OBJECT(cli, CLI_SET_TEXT("error", why), token(s)));
+    }
+    cli->arena = outer;
+}
+
+void cli_slot_cancel(struct cli_slot *s)
+{
+    if (s->state != CLI_SLOT_RUNNING || s->cancelled) {
+        return;
+    }
+    log_info("job cancelled", LOG_STR("job_id", s->job_id));
+    s->cancelled = true;
+    s->kill_at = (struct mono){os_clock_mono().ns + s->kill_after_ms * NS_PER_MS};
+    os_child_signal(&s->child, SIGTERM);
+}
+
+/* Listening to the program */
+
+static void keep_output(struct cli_slot *s, struct str piece)
+{
+    buf_add_str(&s->output, piece); /* what is too much is not kept; overflow says so */
+}
+
+static void keep_errors(struct cli_slot *s, struct str piece)
+{
+    (void)fwrite(piece.ptr, 1, piece.len, s->cli->err);
+    (void)fflush(s->cli->err);
+    buf_add_str(&s->errors, piece);
+    if (s->errors.len > (size_t)ERRORS_KEPT * 2) {
+        memmove(s->errors.ptr, s->errors.ptr + s->errors.len - ERRORS_KEPT, ERRORS_KEPT);
+        s->errors.len = ERRORS_KEPT;
+    }
+}
+
+/* {"progress":…,"checkpoint":…}; what is not that is not for us. */
+static void take_report(struct cli_slot *s, struct str line)
+{
+    struct err err;
+    struct json_value value;
+    if (json_scan_check(line, &err) != ERR_OK) {
+        log_warn("report ignored", LOG_STR("job_id", s->job_id), LOG_Z("error", err.msg));
+        return;
+    }
+    struct str progress = json_scan_member(line, STR("progress"), &value) ? value.text : STR_EMPTY;
+    struct str checkpoint =
+        json_scan_member(line, STR("checkpoint"), &value) ? value.text : STR_EMPTY;
+    if (arena_used_bytes(s->report_arena) > ARENA_BYTES / 2) {
+        return; /* nobody could keep up with it; the next heartbeat makes room */
+    }
+    s->progress = progress.len > 0 ? arena_str(s->report_arena, progress) : s->progress;
+    s->checkpoint = checkpoint.len > 0 ? arena_str(s->report_arena, checkpoint) : s->checkpoint;
+}
+
+static void keep_reports(struct cli_slot *s, struct str piece)
+{
+    for (size_t i = 0; i < piece.len; i++) {
+        if (piece.ptr[i] != '\n') {
+            buf_add_char(&s->reports, piece.ptr[i]);
+            continue;
+        }
+        if (s->reports.len > 0 && !s->reports.overflow) {
+            take_report(s, buf_str(&s->reports));
+        }
+        buf_clear(&s->reports);
+    }
+}
+
+/* Read what is there, within bounds: a program that never stops talking must not keep us from the
+ * others. Close the descriptor at its end. */
+static void listen(struct cli_slot *s, int *fd, void (*keep)(struct cli_slot *, struct str))
+{
+    char room[CHUNK_BYTES];
+    for (int i = 0; *fd >= 0 && i < CHUNKS_PER_TURN; i++) {
+        ssize_t n = read(*fd, room, sizeof room);
+        if (n > 0) {
+            keep(s, str_from(room, (size_t)n));
+        } else if (n < 0 && errno == EINTR) {
+            continue;
+        } else if (n < 0 && errno == EAGAIN) {
+            return;
+        } else {
+            os_file_close(*fd);
+            *fd = -1;
+        }
+    }
+}
+
+static bool has_ended(const struct cli_slot *s)
+{
+    struct pollfd exit = {.fd = s->child.exit_fd, .events = POLLIN};
+    return poll(&exit, 1, 0) == 1;
+}
+
+static bool turn_running(struct cli_slot *s)
+{
+    bool ended = has_ended(s); /* before the last reading: then nothing comes after it */
+    listen(s, &s->child.stdout_fd, keep_output);
+    listen(s, &s->child.stderr_fd, keep_errors);
+    listen(s, &s->child.report_fd, keep_reports);
+    if (!ended) {
+        if (s->kill_at.ns != 0 && os_clock_mono().ns >= s->kill_at.ns) {
+            os_child_signal(&s->child, SIGKILL);
+            s->kill_at = (struct mono){0};
+        }
+        return false;
+    }
+    int code = os_child_end(&s->child);
+    log_debug("job ended", LOG_STR("job_id", s->job_id), LOG_I64("code", code));
+    if (s->cancelled) {
+        free_slot(s);
+        return true;
+    }
+    if (code == 0) {
+        report_success(s);
+    } else {
+        report_failure(s, code);
+    }
+    return false;
+}
+
+bool cli_slot_turn(struct cli_slot *s)
+{
+    struct arena *outer = s->cli->arena;
+    bool freed = false;
+    s->cli->arena = s->arena;
+    if (s->state == CLI_SLOT_RUNNING) {
+        freed = turn_running(s);
+    } else if (s->state == CLI_SLOT_REPORTING && s->retry_at.ns != 0) {
+        if (os_clock_mono().ns >= s->retry_at.ns) {
+            send_report(s);
+        }
+    } else if (s->state == CLI_SLOT_REPORTING && s->call.done) {
+        freed = take_answer(s);
+    }
+    s->cli->arena = outer;
+    return freed;
+}
+
+size_t cli_slot_fds(const struct cli_slot *s, struct pollfd *out)
+{
+    size_t count = 0;
+    if (s->state != CLI_SLOT_RUNNING) {
+        return 0;
+    }
+    const int fds[CLI_SLOT_FDS] = {s->child.exit_fd, s->child.stdout_fd, s->child.stderr_fd,
+                                   s->child.report_fd};
+    for (size_t i = 0; i < CLI_SLOT_FDS; i++) {
+        if (fds[i] >= 0) {
+            out[count++] = (struct pollfd){.fd = fds[i], .events = POLLIN};
+        }
+    }
+    return count;
+}
+
+struct mono cli_slot_deadline(const struct cli_slot *s)
+{
+    return s->state == CLI_SLOT_RUNNING ? s->kill_at : s->retry_at;
+}
+
+bool cli_slot_has_report(const struct cli_slot *s)
+{
+    return s->state == CLI_SLOT_RUNNING && (s->progress.len > 0 || s->checkpoint.len > 0);
+}
+
+void cli_slot_write_beat(struct cli_slot *s, struct json_write *w)
+{
+    json_write_key(w, s->job_id);
+    json_write_object(w);
+    if (s->lease_token != 0) {
+        json_write_key(w, STR("lease_token"));
+        json_write_i64(w, s->lease_token);
+    }
+    if (s->progress.len > 0) {
+        json_write_key(w, STR("progress"));
+        json_write_raw(w, s->progress);
+    }
+    if (s->checkpoint.len > 0) {
+        json_write_key(w, STR("checkpoint"));
+        json_write_raw(w, s->checkpoint);
+    }
+    json_write_end(w);
+    s->progress = s->checkpoint = STR_EMPTY;
+    arena_reset(s->report_arena);
+}

@@ -1,0 +1,96 @@
+/*
+ * Courier: whose call may go out now.
+ *
+ * Calls to other machines share a limited number of places. A host that hangs would take them all,
+ * each for as long as a call may last, so there are two lanes:
+ *
+ *   fast   calls to hosts that answer
+ *   slow   calls to hosts of which that is not known, and all that have lasted long
+ *
+ * and a host that is new, or whose last call ended because its time was over, gets few places until
+ * it answers. A line (one customer of a host, with calls of its own to make) that finds no place
+ * waits, first come, first served, and is told when there may be one.
+ *
+ * Nothing here sends, sleeps or looks at a clock: times are given. One thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+
+struct courier;
+struct courier_host;
+struct courier_line;
+
+struct courier_config {
+    uint32_t calls_max; /* under way at once, in both lanes */
+    uint32_t fast_max, slow_max;
+    uint32_t host_max; /* to one host that answers */
+    uint32_t new_max;  /* to one of which nothing is known; half as many younger than slow_ms */
+    uint32_t hung_max; /* to one that let a call's time pass, until it answers */
+    uint64_t slow_ms;  /* a call that lasts longer is in the slow lane */
+};
+
+struct courier_config courier_config_default(void);
+
+struct courier *courier_new(const struct courier_config *config);
+void courier_free(struct courier *c); /* without lines */
+
+struct courier_queue {
+    struct courier_line *first, **last;
+};
+
+/* The caller's memory. */
+struct courier_line {
+    void (*ready)(struct courier_line *l); /* there may be a place. It may begin calls */
+    /* private */
+    struct courier *courier;
+    struct courier_host *host;
+    struct courier_queue *waits_in; /* NULL: it does not wait */
+    struct courier_line *next;
+    const struct courier_queue *turn_in; /* where it comes before others now; NULL: nowhere */
+};
+
+/* The line is of the host that the address names. */
+void courier_line_init(struct courier_line *l, struct courier *c, struct str url,
+                       void (*ready)(struct courier_line *l));
+/* The address has changed, or not. Calls under way stay where they are. */
+void courier_line_move(struct courier_line *l, struct str url);
+void courier_line_deinit(struct courier_line *l); /* without calls; fine on zeros */
+
+/* One call, the caller's memory, between begin and end. */
+struct courier_call {
+    struct courier *courier;
+    struct courier_host *host;
+    uint64_t begun_ms;
+    bool slow, old;
+    struct courier_call *younger, *older;
+};
+
+/* Take a place. False: there is none, and the line waits. */
+ATTR_NODISCARD bool courier_begin(struct courier_line *l, struct courier_call *call,
+                                  uint64_t now_ms);
+
+enum courier_end {
+    COURIER_ANSWERED, /* or refused: it ended by itself */
+    COURIER_HUNG,     /* its time was over */
+    COURIER_BROKEN    /* off by us: says nothing of the host */
+};
+/* Give the place back. Lines that waited for it are told from inside. */
+void courier_end(struct courier_call *call, enum courier_end how);
+
+/* Time has passed: calls that have become old free their places in the fast lane. */
+void courier_turn(struct courier *c, uint64_t now_ms);
+/* When to call that next; UINT64_MAX: no need. */
+uint64_t courier_due_ms(const struct courier *c);
+
+struct courier_numbers {
+    uint32_t calls; /* under way… */
+    uint32_t slow;  /* …of them in the slow lane */
+    uint32_t hosts_hung;
+    uint32_t lines_waiting;
+};
+struct courier_numbers courier_numbers(const struct courier *c);

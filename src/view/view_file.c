@@ -1,0 +1,110 @@
+/*
+ * The writer's file: opened, judged, exchanged.
+ */
+#include "base/check.h"
+#include "log/log.h"
+#include "view/view_writer_int.h"
+
+void view_file__close(struct view_writer *w)
+{
+    view_rows__close(&w->rows);
+    view_db__close(w->db);
+    w->db = NULL;
+    w->ready = false;
+}
+
+enum err_code view_file__open(struct view_writer *w, struct err *err)
+{
+    struct view *v = w->view;
+    struct store *store = engine_store(v->config.engine);
+    struct os_file_info info;
+    if (os_file_stat(v->path.z, &info, err) == ERR_OK &&
+        view_db__open(v->path.z, VIEW_DB_WRITE, &w->db, err) == ERR_OK &&
+        view_db__check_version(w->db, err) == ERR_OK &&
+        view_rows__open(&w->rows, w->db, store, err) == ERR_OK) {
+        w->ready = true;
+        return ERR_OK;
+    }
+    view_file__close(w);
+    return err->code;
+}
+
+void view_file__remove(const struct os_file_path *path)
+{
+    static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+    char z[OS_FILE_PATH_MAX + 16];
+    for (size_t i = 0; i < COUNT_OF(tails); i++) {
+        (void)snprintf(z, sizeof z, "%s%s", path->z, tails[i]);
+        os_file_discard(z);
+    }
+}
+
+enum err_code view_file__swap(struct view_writer *w, struct err *err)
+{
+    struct view *v = w->view;
+    view__shut(v);
+    view_file__close(w);
+    view_file__remove(&v->path);
+    enum err_code code = os_file_rename(v->new_path.z, v->path.z, err);
+    if (code == ERR_OK) {
+        code = view_file__open(w, err);
+    }
+    view__reopen(v, code == ERR_OK);
+    return code;
+}
+
+/* The file is behind: it can be asked meanwhile, and says that it is late. */
+static enum err_code plan_comparison(struct view_writer *w, uint64_t index, struct err *err)
+{
+    uint64_t unread = atomic_load(&w->view->unread);
+    int64_t rows = 0;
+    if (view_db__number(w->db, "SELECT sum(n) FROM counts WHERE queue = 0", &rows, err) != ERR_OK) {
+        return err->code;
+    }
+    w->complete = w->rows.mark.complete;
+    if (w->complete == index) {
+        unread = 0; /* it may show more than it should, but lacks nothing */
+    } else if (rows > 0 && (uint64_t)rows > unread) {
+        unread = (uint64_t)rows; /* jobs that have gone since */
+    }
+    atomic_store(&w->view->unread, unread);
+    w->compare_next = true;
+    w->compare_index = index;
+    return ERR_OK;
+}
+
+enum err_code view_file__use(struct view_writer *w, uint64_t index, uint64_t hash, struct err *err)
+{
+    if (view_file__open(w, err) != ERR_OK) {
+        return err->code;
+    }
+    const struct view_mark *mark = &w->rows.mark;
+    if (mark->complete == index && mark->hash == hash) {
+        atomic_store(&w->view->unread, 0);
+        w->complete = index;
+        return ERR_OK;
+    }
+    if (mark->complete > index || (mark->complete == index && mark->hash != 0)) {
+        return err_set(err, ERR_CORRUPT, "view: the file is of another history");
+    }
+    return plan_comparison(w, index, err);
+}
+
+void view_file__trim_log(struct view_writer *w, uint64_t max)
+{
+    struct view *v = w->view;
+    struct os_file_path log = os_file_join(v->config.dir, "view.db-wal");
+    struct os_file_info info;
+    struct err err;
+    if (os_file_stat(log.z, &info, &err) != ERR_OK || info.size <= max) {
+        return;
+    }
+    if (!w->ready) {
+        return;
+    }
+    view__shut(v);
+    if (view_db__exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", &err) != ERR_OK) {
+        log_warn("view log not trimmed", LOG_Z("error", err.msg));
+    }
+    view__reopen(v, true);
+}

@@ -1,0 +1,90 @@
+/*
+ * Space: when the file may grow, and how it becomes smaller.
+ *
+ * The copy can be made anew and the jobs cannot, so it is the first to stop when the disk fills: a
+ * little before the engine refuses new jobs, and in any case when it does. What has changed waits
+ * in the feed meanwhile.
+ *
+ * Pages of rows that have gone are given back to the disk in steps of a few, each a transaction of
+ * its own, when a good part of the file is free; some are kept for the next rows.
+ */
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "view/view_int.h"
+
+enum {
+    LOOK_MS = 1000,
+    STEP_PAGES = 512,
+    FREE_MIN_PAGES = 1024, /* fewer are not worth it */
+    FREE_MAX_PART = 4,     /* one of so many pages is free: begin… */
+    FREE_KEPT_PART = 16,   /* …and go on until only one of so many is */
+};
+
+/* It needs a little more to be enough again, so that it does not go to and fro. */
+static bool is_short(uint64_t free_bytes, uint64_t min_bytes, bool before)
+{
+    return free_bytes < min_bytes + (before ? min_bytes / 8 : 0);
+}
+
+static void look(struct view *v)
+{
+    struct view_space *s = &v->space;
+    struct err err;
+    uint64_t bytes = 0;
+    int64_t now_ns = os_clock_mono().ns;
+    if (v->config.free_bytes_min == 0 || now_ns < s->next_look_ns) {
+        return;
+    }
+    s->next_look_ns = now_ns + LOOK_MS * NS_PER_MS;
+    if (os_file_free_bytes(v->config.dir, &bytes, &err) == ERR_OK) {
+        s->is_short = is_short(bytes, v->config.free_bytes_min, s->is_short);
+    }
+}
+
+bool view_space__is_low(struct view *v)
+{
+    look(v);
+    bool low = v->space.is_short || atomic_load(&v->space.told_low);
+    if (low != v->space.was_low) {
+        v->space.was_low = low;
+        if (low) {
+            log_warn("view stopped", LOG_Z("reason", "the disk is nearly full"));
+        } else {
+            log_info("view goes on");
+        }
+    }
+    return low;
+}
+
+enum err_code view_space__go_on(struct view *v, struct err *err)
+{
+    if (atomic_load(&v->stop)) {
+        return err_set_default(err, ERR_STOPPING);
+    }
+    return view_space__is_low(v)
+               ? err_set(err, ERR_NO_SPACE, "view: there is too little space on the disk")
+               : ERR_OK;
+}
+
+enum err_code view_space__shrink(sqlite3 *db, bool *shrinking, struct err *err)
+{
+    int64_t pages = 0;
+    int64_t unused = 0;
+    char sql[64];
+    if (view_db__number(db, "PRAGMA page_count", &pages, err) != ERR_OK ||
+        view_db__number(db, "PRAGMA freelist_count", &unused, err) != ERR_OK) {
+        return err->code;
+    }
+    int64_t part = *shrinking ? FREE_KEPT_PART : FREE_MAX_PART;
+    int64_t keep = pages / part > FREE_MIN_PAGES ? pages / part : FREE_MIN_PAGES;
+    if (unused > keep) {
+        *shrinking = true;
+        (void)snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", STEP_PAGES);
+        return view_db__exec(db, sql, err);
+    }
+    if (*shrinking) { /* what was cut off leaves the disk when the log is in the file */
+        *shrinking = false;
+        return view_db__exec(db, "PRAGMA wal_checkpoint(PASSIVE)", err);
+    }
+    return ERR_OK;
+}
