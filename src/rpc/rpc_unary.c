@@ -284,6 +284,6 @@ const struct rpc_method rpc_unary__methods[] = {
     {TEXT("Fail"),            RPC_UNARY, &rpc_message_fail_request,        &rpc_message_fail_response,        handle_fail},
     {TEXT("Heartbeat"),       RPC_UNARY, &rpc_message_heartbeat_request,   &rpc_message_heartbeat_response,   handle_heartbeat},
     {TEXT("GetServerInfo"),   RPC_UNARY, &rpc_message_server_info_request, &rpc_message_server_info_response, handle_server_info},
-    {0},
+    {TEXT(""), RPC_UNARY, NULL, NULL, NULL},
 };
 /* clang-format on */
