@@ -345,11 +345,8 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_peer 
     c->method = m;
     bool streamed = m->kind == RPC_BIDI && !c->format->bare;
     if (streamed && req->protocol != HTTP_2) {
-        struct http_response response = {.status = 505, .close = true};
-        if (peer->ended != NULL) {
-            peer->ended(peer->data, 505);
-        }
-        http_request_answer(req, &response);
+        c->closes = true;
+        rpc_answer__plain(c, 505, STR_EMPTY, STR_EMPTY, STR_EMPTY);
         return;
     }
     if (!read_headers(c)) {

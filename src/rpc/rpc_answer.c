@@ -174,7 +174,8 @@ static void answer(struct rpc_call *c, int status, struct str type, struct str b
                                      .content_type = type,
                                      .body = body,
                                      .headers = h->rows,
-                                     .header_count = h->count};
+                                     .header_count = h->count,
+                                     .close = c->closes};
     struct buf out = c->out; /* the body may be in it */
     close_call(c, status);
     http_request_answer(c->req, &response);

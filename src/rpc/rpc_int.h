@@ -67,8 +67,9 @@ struct rpc_call {
 
     /* a command under way, in op */
     bool op_used, op_busy;
-    bool gone; /* the client is */
-    bool shut; /* it sends no more, so it may be */
+    bool gone;   /* the client is */
+    bool shut;   /* it sends no more, so it may be */
+    bool closes; /* the connection, with the answer */
     void (*on_result)(struct rpc_call *c, const struct result *r);
 
     /* an answer in pieces: what of it has not been taken by the connection */

@@ -97,6 +97,86 @@ static void test_a_keep_alive_is_empty(void **state)
     buf_deinit(&out);
 }
 
-TEST_GROUP(rpc_message, cmocka_unit_test(test_the_tables_are_sound), cmocka_unit_test(test_enqueue),
+/* Every row of every table stands in the schema file, in the message of its name. */
+
+static const char *const words[PROTO_KIND_COUNT] = {
+    [PROTO_STR] = "string",
+    [PROTO_I32] = "int32",
+    [PROTO_I64] = "int64",
+    [PROTO_U64] = "uint64",
+    [PROTO_F64] = "double",
+    [PROTO_BOOL] = "bool",
+    [PROTO_TIME] = "google.protobuf.Timestamp",
+};
+
+static const char *short_name(const struct proto_message *type)
+{
+    return strrchr(type->name, '.') + 1;
+}
+
+static void expect_field(const char *block, const char *end, const struct proto_field *field)
+{
+    char line[256];
+    const char *type =
+        field->kind == PROTO_MESSAGE ? short_name(field->message) : words[field->kind];
+    const char *many = field->label == PROTO_MANY ? "repeated " : "";
+    if (field->label == PROTO_MAP) {
+        (void)snprintf(line, sizeof line, "  map<string, %s> %s = %u;\n",
+                       short_name(field->message->fields[1].message), field->name, field->number);
+    } else {
+        (void)snprintf(line, sizeof line, "  %s%s %s = %u;\n", many, type, field->name,
+                       field->number);
+    }
+    const char *found = strstr(block, line);
+    if (found == NULL || found > end) {
+        fail_msg("the schema lacks: %s", line);
+    }
+}
+
+static void expect_message(const char *schema, const struct proto_message *type)
+{
+    char head[128];
+    (void)snprintf(head, sizeof head, "message %s {", short_name(type));
+    const char *block = strstr(schema, head);
+    assert_non_null(block);
+    const char *end = strchr(block, '}');
+    assert_non_null(end);
+    size_t lines = 0;
+    for (const char *at = block; at < end; at++) {
+        lines += *at == ';' ? 1 : 0;
+    }
+    assert_int_equal(lines, type->count);
+    for (size_t i = 0; i < type->count; i++) {
+        const struct proto_field *field = &type->fields[i];
+        expect_field(block, end, field);
+        if (field->label == PROTO_MAP) {
+            expect_message(schema, field->message->fields[1].message);
+        } else if (field->message != NULL) {
+            expect_message(schema, field->message);
+        }
+    }
+}
+
+static void test_the_schema_file_has_the_same_fields(void **state)
+{
+    (void)state;
+    char path[1024], schema[32768];
+    const char *here = __FILE__;
+    const char *tests = strstr(here, "tests/unit/rpc/");
+    assert_non_null(tests);
+    (void)snprintf(path, sizeof path, "%.*sproto/corvo/v1/worker.proto", (int)(tests - here), here);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t len = fread(schema, 1, sizeof schema - 1, file);
+    (void)fclose(file);
+    schema[len] = '\0';
+    for (size_t i = 0; rpc_message_all[i] != NULL; i++) {
+        ROW(rpc_message_all[i]->name);
+        expect_message(schema, rpc_message_all[i]);
+    }
+}
+
+TEST_GROUP(rpc_message, cmocka_unit_test(test_the_schema_file_has_the_same_fields),
+           cmocka_unit_test(test_the_tables_are_sound), cmocka_unit_test(test_enqueue),
            cmocka_unit_test(test_lifecycle_request), cmocka_unit_test(test_lifecycle_responses),
            cmocka_unit_test(test_a_keep_alive_is_empty));
