@@ -269,10 +269,11 @@ class Lifecycle(ApiTest):
 
     def test_too_many_streams(self):
         with Server("--stream-max-open", "1") as server:
-            first, second = Stream(server), Stream(server)
+            first = Stream(server)
             self.addCleanup(first.close)
-            self.addCleanup(second.close)
             self.assertEqual(first.frame(requestId=1), {"requestId": "1"})
+            second = Stream(server)
+            self.addCleanup(second.close)
             self.assertEqual(second.next()[0]["error"],
                              {"code": "resource_exhausted", "message": "too many open lifecycle streams"})
 

@@ -160,7 +160,8 @@ static void expect_message(const char *schema, const struct proto_message *type)
 static void test_the_schema_file_has_the_same_fields(void **state)
 {
     (void)state;
-    char path[1024], schema[32768];
+    static char schema[32768];
+    char path[1024];
     const char *here = __FILE__;
     const char *tests = strstr(here, "tests/unit/rpc/");
     assert_non_null(tests);
