@@ -297,10 +297,38 @@ void api_call__reply_empty(struct api_call *c, int status)
     }
 }
 
+static void rpc_ended(void *data, int status)
+{
+    struct api_call *c = data;
+    count_end(c, status, took_ns(c));
+}
+
+struct rpc_peer api_call__peer(struct api_call *c)
+{
+    return (struct rpc_peer){.ns = c->ns,
+                             .request_id = str_from(c->request_id, c->request_id_len),
+                             .started = c->started,
+                             .lane = api_call__lane(c),
+                             .ended = rpc_ended,
+                             .data = c};
+}
+
+static void fail_rpc(struct api_call *c, enum err_code code, struct str message, uint32_t retry_ms)
+{
+    struct err err;
+    struct rpc_peer peer = api_call__peer(c);
+    (void)err_set(&err, code, STR_FMT, STR_ARG(message));
+    rpc_refuse(c->api->config.rpc, c->req, &peer, &err, code == ERR_RATE_LIMITED ? 1000 : retry_ms);
+}
+
 /* Errors all end here. */
 void api_call__fail_with(struct api_call *c, enum err_code code, struct str message,
                          uint32_t retry_ms, const char *allow)
 {
+    if (c->is_rpc) {
+        fail_rpc(c, code, message, retry_ms);
+        return;
+    }
     /* What was found out without memory may be wrong, so that is what is said. */
     if (memory_error(c) != ERR_OK && !c->memory_told) {
         api_call__fail_memory(c, memory_error(c));

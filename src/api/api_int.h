@@ -22,6 +22,7 @@
 #include "http/http_request.h"
 #include "json/json_schema.h"
 #include "json/json_write.h"
+#include "rpc/rpc.h"
 #include "svc/svc_caller.h"
 
 struct api_call {
@@ -37,6 +38,7 @@ struct api_call {
     struct str credential; /* what it shows, right or wrong */
     struct str ns;         /* namespace; empty for the default one */
     unsigned role;         /* one bit */
+    bool is_rpc;           /* errors are told in the words of its protocol */
     struct mono started;
     struct buf answer; /* as far as it is written, here or by the view's thread */
 
@@ -131,6 +133,9 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
 void api_call__stream_events(struct api_call *c, const struct http_watch *watch);
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
+
+/* The call as the RPC service sees it: what is known of its request. */
+struct rpc_peer api_call__peer(struct api_call *c);
 
 /* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
 static inline struct svc_caller api_call__caller(const struct api_call *c)

@@ -44,6 +44,8 @@ struct settings {
     double rate_limit_read_rps, rate_limit_read_burst;
     double rate_limit_write_rps, rate_limit_write_burst;
     struct str admin_password;
+    int64_t stream_max_inflight, stream_max_open, stream_max_fps; /* of RPC streams */
+    int64_t idle_fetch_sleep_ms;
     bool docs_enabled;
     bool lifecycle_events;
     struct str webhook_deny;

@@ -110,6 +110,17 @@ class Connection:
                 self.room[0] - count, self.room[stream] - count, at + count)
         return stream
 
+    def open(self, path, headers):
+        """Begin a POST whose body follows by data(); returns its stream."""
+        stream, self.next = self.next, self.next + 2
+        block = encode([(":method", "POST"), (":scheme", "http"), (":path", path),
+                        (":authority", "test"), *headers])
+        self.send(frame(HEADERS, END_HEADERS, stream, block))
+        return stream
+
+    def data(self, stream, body, last=False):
+        self.send(frame(DATA, END_STREAM if last else 0, stream, body))
+
     def reset(self, stream):
         self.send(frame(RESET, 0, stream, struct.pack(">I", 8)))
 
@@ -137,7 +148,8 @@ class Connection:
         elif kind == WINDOW_UPDATE:
             self.room[stream] = self.room.get(stream, 0) + int.from_bytes(payload, "big")
         elif kind == HEADERS:
-            self.status.setdefault(stream, status_of(payload))
+            if stream not in self.status:  # others are trailers
+                self.status[stream] = status_of(payload)
         elif kind == DATA:
             self.body[stream] = self.body.get(stream, b"") + payload
             if length:
