@@ -176,7 +176,7 @@ static void enqueued(struct rpc_frame_work *w, const struct result *r)
     struct err err;
     w->out.enqueued_job_ids = SVC_CALLER_ARRAY(&w->who, struct str, r->count, &err);
     for (uint32_t i = 0; i < r->count && w->out.enqueued_job_ids != NULL; i++) {
-        struct svc_enqueued job = svc_enqueue_answer(&r->items[i]);
+        struct svc_enqueued job = svc_enqueue_answer(&w->who, &r->items[i], STR_EMPTY);
         if (rpc_work__id(&w->who, job.job, &w->out.enqueued_job_ids[i], &err) != ERR_OK) {
             w->out.enqueued_job_ids = NULL;
         }

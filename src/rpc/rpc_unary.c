@@ -19,7 +19,7 @@ static void refuse(struct rpc_call *c, const struct err *err)
 static void enqueued(struct rpc_call *c, const struct result *r)
 {
     struct err err;
-    struct svc_enqueued job = svc_enqueue_answer(&r->items[0]);
+    struct svc_enqueued job = svc_enqueue_answer(&c->who, &r->items[0], STR_EMPTY);
     struct rpc_enqueued out = {.status = str_from_z(job.status),
                                .unique_existing = job.is_duplicate};
     if (rpc_work__id(&c->who, job.job, &out.job_id, &err) != ERR_OK) {
