@@ -40,7 +40,7 @@ enum err_code svc_batch_find(const struct svc_caller *who, struct str text, stru
 enum err_code svc_batch_seal(const struct svc_caller *who, struct str text, struct command *out,
                              struct str *out_queue, struct err *err)
 {
-    struct store_batch batch;
+    struct store_batch batch = {0};
     struct buf bytes;
     buf_init(&bytes, SIZE_MAX);
     *out = (struct command){.type = COMMAND_BATCH_SEAL};

@@ -144,7 +144,7 @@ class Filters(EventTest):
 
     def test_what_is_not_asked_for_is_passed_over(self):
         job_id = self.api.enqueue(self.queue)
-        by_type = self.mine(types="no-such-type,queue.*", tail=0)
+        by_type = self.mine(types="queue.*", tail=0)
         by_job = self.stream(job_ids=f"nonsense,{job_id}", tail=0)
         self.api.enqueue(self.queue)
         self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/pause"))

@@ -210,14 +210,7 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
-                    cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
-                    limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
-                    prefix?: string;
-                };
+                query?: never;
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -322,7 +315,7 @@ export interface paths {
             };
             requestBody?: {
                 content: {
-                    "application/json": components["schemas"]["PostEnqueueBatchRequestBatch"];
+                    "application/json": components["schemas"]["PostEnqueueRequestBatch"];
                 };
             };
             responses: {
@@ -402,13 +395,13 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description OK */
+                /** @description sealed */
                 200: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Status"];
+                        "application/json": components["schemas"]["Sealed"];
                     };
                 };
             };
@@ -793,13 +786,13 @@ export interface paths {
                         "application/json": components["schemas"]["Enqueued"];
                     };
                 };
-                /** @description enqueued */
+                /** @description enqueued | {job_ids, batch_id} */
                 201: {
                     headers: {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Enqueued"];
+                        "application/json": components["schemas"]["Enqueued"] | components["schemas"]["EnqueuedBatch"];
                     };
                 };
             };
@@ -1724,14 +1717,7 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
-                    cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
-                    limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
-                    prefix?: string;
-                };
+                query?: never;
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2148,14 +2134,7 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
-                    cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
-                    limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
-                    prefix?: string;
-                };
+                query?: never;
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2426,14 +2405,7 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
-                    cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
-                    limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
-                    prefix?: string;
-                };
+                query?: never;
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2496,7 +2468,7 @@ export interface paths {
                 query?: {
                     /** @description Attempts in all. */
                     max_retries?: number;
-                    /** @description critical, high or normal. Any other value counts as absent. */
+                    /** @description critical, high or normal. */
                     priority?: "critical" | "high" | "normal";
                     /** @description Not before this moment. */
                     scheduled_at?: string;
@@ -2575,14 +2547,7 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
-                    cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
-                    limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
-                    prefix?: string;
-                };
+                query?: never;
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2706,6 +2671,11 @@ export interface components {
             batch_id: string;
         };
         Beat: {
+            /**
+             * Format: date-time
+             * @description When the lease ends unless another heartbeat comes.
+             */
+            lease_expires_at?: string;
             /** @description Whether to go on. */
             status: components["schemas"]["BeatStatus"];
         };
@@ -2994,6 +2964,8 @@ export interface components {
              * @description 0: bytes count.
              */
             snapshot_threshold: number;
+            /** @description Disk space and memory for the log. */
+            space: components["schemas"]["Space"];
             /** @description The view that searches read. */
             sqlite_mirror: components["schemas"]["Mirror"];
             /** @description Whether searches are answered by a view. */
@@ -3017,12 +2989,16 @@ export interface components {
             state: string;
         };
         Enqueued: {
+            /** @description The same, as later clients read it. */
+            job?: components["schemas"]["JobRef"];
             /** @description The new job, or the one that holds the unique key. */
             job_id: string;
             /** @description Its state, or that it was there already. */
             status: components["schemas"]["EnqueueStatus"];
             /** @description Whether it was there already. */
             unique_existing: boolean;
+            /** @description The one that was there. */
+            unique_job_id?: string;
         };
         EnqueuedBatch: {
             /** @description The batch they are in; empty when there is none. */
@@ -3037,11 +3013,13 @@ export interface components {
              * @description What went wrong, for programs.
              * @enum {string}
              */
-            code: "PARSE_ERROR" | "VALIDATION_ERROR" | "ACK_ERROR" | "FAIL_ERROR" | "RETRY_ERROR" | "CANCEL_ERROR" | "MOVE_ERROR" | "HOLD_ERROR" | "APPROVE_ERROR" | "REJECT_ERROR" | "REPLAY_ERROR" | "QUEUE_ERROR" | "BULK_ERROR" | "BUDGET_ERROR" | "POLICY_ERROR" | "WEBHOOK_ERROR" | "AUTH_ERROR" | "SCHEDULE_ERROR" | "USAGE_SUMMARY_ERROR" | "JOIN_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "LICENSE_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "SHARD_LEADER_CONFLICT" | "SHARD_COUNT_MISMATCH" | "PAYLOAD_TOO_LARGE" | "RATE_LIMITED" | "OVERLOADED" | "BUDGET_EXCEEDED" | "INTERNAL_ERROR" | "STORE_ERROR" | "SEARCH_ERROR" | "BACKUP_ERROR" | "BILLING_ERROR" | "SSE_UNSUPPORTED" | "UNSUPPORTED" | "UNHEALTHY" | "LEADER_UNAVAILABLE" | "FORWARD_LOOP" | "REQUEST_TIMEOUT" | "URI_TOO_LONG" | "HEADERS_TOO_LARGE";
+            code: "PARSE_ERROR" | "VALIDATION_ERROR" | "ACK_ERROR" | "FAIL_ERROR" | "RETRY_ERROR" | "CANCEL_ERROR" | "MOVE_ERROR" | "HOLD_ERROR" | "APPROVE_ERROR" | "REJECT_ERROR" | "REPLAY_ERROR" | "QUEUE_ERROR" | "BULK_ERROR" | "BUDGET_ERROR" | "POLICY_ERROR" | "WEBHOOK_ERROR" | "AUTH_ERROR" | "SCHEDULE_ERROR" | "USAGE_SUMMARY_ERROR" | "JOIN_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "LICENSE_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "SHARD_LEADER_CONFLICT" | "SHARD_COUNT_MISMATCH" | "PAYLOAD_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "OVERLOADED" | "BUDGET_EXCEEDED" | "INTERNAL_ERROR" | "STORE_ERROR" | "SEARCH_ERROR" | "BACKUP_ERROR" | "BILLING_ERROR" | "SSE_UNSUPPORTED" | "UNSUPPORTED" | "UNHEALTHY" | "LEADER_UNAVAILABLE" | "FORWARD_LOOP" | "REQUEST_TIMEOUT" | "URI_TOO_LONG" | "HEADERS_TOO_LARGE";
             /** @description What went wrong, for people. */
             error: string;
             /** @description With OVERLOADED: when to come again. */
             retry_after_ms?: number;
+            /** @description With CONFLICT: the job that holds the unique key. */
+            unique_job_id?: string;
         };
         Event: {
             /**
@@ -3407,6 +3385,14 @@ export interface components {
             /** @description Its state. */
             state: components["schemas"]["JobState"];
         };
+        JobRef: {
+            /** @description The job. */
+            id: string;
+            /** @description The queue it is in. */
+            queue: string;
+            /** @description Its state, or that it was there already. */
+            status: components["schemas"]["EnqueueStatus"];
+        };
         Jobs: {
             /** @description Those that exist, in the order asked for. */
             jobs: components["schemas"]["Job"][];
@@ -3762,19 +3748,15 @@ export interface components {
         };
         PostEnqueueBatchRequest: {
             /** @description Makes them a batch. */
-            batch?: components["schemas"]["PostEnqueueBatchRequestBatch"];
+            batch?: components["schemas"]["PostEnqueueRequestBatch"];
             /** @description The jobs; all of them are made or none. */
-            jobs: components["schemas"]["PostEnqueueRequest"][];
-        };
-        PostEnqueueBatchRequestBatch: {
-            /** @description Its payload. null is a value of its own. */
-            callback_payload?: unknown;
-            /** @description Where the job that tells of the end is put. Without control characters. */
-            callback_queue?: string;
+            jobs: components["schemas"]["PostEnqueueRequestJobs"][];
         };
         PostEnqueueRequest: {
             /** @description Makes it an agent's job, with these limits. */
             agent?: components["schemas"]["PostEnqueueRequestAgent"];
+            /** @description Makes the list a batch. */
+            batch?: components["schemas"]["PostEnqueueRequestBatch"];
             /** @description Open batch to join. */
             batch_id?: string;
             /** @description Steps that follow one another. */
@@ -3804,6 +3786,10 @@ export interface components {
              * @description expire_after in milliseconds; one of the two.
              */
             expire_after_ms?: number;
+            /** @description Reserved: refused unless empty. */
+            group?: string;
+            /** @description Instead of one job: a list, as for enqueue/batch. */
+            jobs?: components["schemas"]["PostEnqueueRequestJobs"][];
             /**
              * Format: int64
              * @description Attempts in all.
@@ -3815,7 +3801,7 @@ export interface components {
             /** @description Any JSON value. null is a value of its own. */
             payload?: unknown;
             /**
-             * @description critical, high or normal. Any other value counts as absent.
+             * @description critical, high or normal.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
@@ -3880,6 +3866,12 @@ export interface components {
              */
             max_iterations?: number;
         };
+        PostEnqueueRequestBatch: {
+            /** @description Its payload. null is a value of its own. */
+            callback_payload?: unknown;
+            /** @description Where the job that tells of the end is put. Without control characters. */
+            callback_queue?: string;
+        };
         PostEnqueueRequestChain: {
             /** @description Handler for the end. */
             on_exit?: components["schemas"]["PostEnqueueRequestChainSteps"];
@@ -3895,6 +3887,102 @@ export interface components {
             payload?: unknown;
             /** @description Where its job goes. Without control characters. */
             queue: string;
+        };
+        PostEnqueueRequestJobs: {
+            /** @description Makes it an agent's job, with these limits. */
+            agent?: components["schemas"]["PostEnqueueRequestAgent"];
+            /** @description Open batch to join. */
+            batch_id?: string;
+            /** @description Steps that follow one another. */
+            chain?: components["schemas"]["PostEnqueueRequestChain"];
+            /** @description Raw chain membership. */
+            chain_config?: {
+                [key: string]: unknown;
+            };
+            /** @description Raw chain membership. */
+            chain_id?: string;
+            /**
+             * Format: int64
+             * @description Raw chain membership.
+             */
+            chain_step?: number;
+            /** @description Handed to the worker with the first fetch. */
+            checkpoint?: unknown;
+            /** @description Ids of jobs that must complete first. */
+            depends_on?: string[];
+            /**
+             * @description The job dies when it was not begun by then.
+             * @example 1m30s
+             */
+            expire_after?: string;
+            /**
+             * Format: int64
+             * @description expire_after in milliseconds; one of the two.
+             */
+            expire_after_ms?: number;
+            /** @description Reserved: refused unless empty. */
+            group?: string;
+            /**
+             * Format: int64
+             * @description Attempts in all.
+             * @default 3
+             */
+            max_retries?: number;
+            /** @description For information. */
+            parent_id?: string;
+            /** @description Any JSON value. null is a value of its own. */
+            payload?: unknown;
+            /**
+             * @description critical, high or normal.
+             * @default normal
+             */
+            priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
+            /** @description Queue to put the job into. Without control characters. */
+            queue: string;
+            /**
+             * @description none, fixed, linear or exponential.
+             * @default exponential
+             * @enum {string}
+             */
+            retry_backoff?: "none" | "fixed" | "linear" | "exponential";
+            /**
+             * @description Delay that the back-off grows from.
+             * @default 5s
+             * @example 1m30s
+             */
+            retry_base_delay?: string;
+            /**
+             * Format: int64
+             * @description retry_base_delay in milliseconds; one of the two.
+             */
+            retry_base_delay_ms?: number;
+            /**
+             * @description Longest delay; 0s: no cap.
+             * @default 10m0s
+             * @example 1m30s
+             */
+            retry_max_delay?: string;
+            /**
+             * Format: int64
+             * @description retry_max_delay in milliseconds; one of the two.
+             */
+            retry_max_delay_ms?: number;
+            /**
+             * Format: date-time
+             * @description Not before this moment.
+             */
+            scheduled_at?: string;
+            /** @description Of strings as a rule. */
+            tags?: {
+                [key: string]: unknown;
+            };
+            /** @description While a job with this key holds it, no other is made. */
+            unique_key?: string;
+            /**
+             * Format: int64
+             * @description Seconds that the key is held.
+             */
+            unique_period?: number;
         };
         PostFailByJobIdRequest: {
             /** @description Where. Longer text is cut. */
@@ -3950,12 +4038,14 @@ export interface components {
             worker_id?: string;
         };
         PostHeartbeatRequest: {
-            /** @description Job id to progress, checkpoint, usage and lease_token. */
+            /** @description Job id to progress, checkpoint, usage and lease_token; or a list, with job_id. */
             jobs?: {
                 [key: string]: {
                     [key: string]: unknown;
                 };
-            };
+            } | {
+                [key: string]: unknown;
+            }[];
         };
         PostJobsBulkGetRequest: {
             /** @description At most 1000 ids. Longer text is cut. */
@@ -3979,7 +4069,7 @@ export interface components {
             job_ids?: string[];
             /** @description For move. Without control characters. */
             move_to_queue?: string;
-            /** @description For change_priority; any other word is normal. */
+            /** @description For change_priority. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description For hold and reject: shown with the job. Longer text is cut. */
             reason?: string;
@@ -4074,7 +4164,7 @@ export interface components {
             payload_contains?: string;
             /** @description A question about the payload, such as .user.id == 7. */
             payload_jq?: string;
-            /** @description Any other value is normal. */
+            /** @description The priority. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description Name of the queue. */
             queue?: string;
@@ -4154,7 +4244,7 @@ export interface components {
             /** @description Of each job. null is a value of its own. */
             payload?: unknown;
             /**
-             * @description Of each job. Any other value counts as absent.
+             * @description Of each job.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
@@ -4212,7 +4302,7 @@ export interface components {
             name?: string;
             /** @description Of each job. null is a value of its own. */
             payload?: unknown;
-            /** @description Of each job. Any other value counts as absent. */
+            /** @description Of each job. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description Where each run's job goes. Without control characters. */
             queue?: string;
@@ -4558,6 +4648,12 @@ export interface components {
              */
             updated_at?: string;
         };
+        Sealed: {
+            /** @description The job that tells of the end, when the batch had ended. */
+            callback_job?: components["schemas"]["JobRef"];
+            /** @description That no more jobs join. */
+            status: string;
+        };
         SearchAnswer: {
             /** @description Asks for the next page. */
             cursor?: string;
@@ -4592,6 +4688,37 @@ export interface components {
              * @description The term of that entry.
              */
             latest_term?: number;
+        };
+        Space: {
+            /**
+             * Format: int64
+             * @description Free bytes on the disk of the data directory.
+             */
+            free_bytes: number;
+            /** @description ok, low (new jobs are refused) or full (only deletions are accepted). */
+            level: string;
+            /**
+             * Format: int64
+             * @description Bytes of log entries in memory.
+             */
+            log_memory_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes of log entries in memory at which all writes are refused.
+             */
+            log_memory_max_bytes: number;
+            /**
+             * Format: int64
+             * @description Free bytes below which new jobs are refused.
+             */
+            needed_bytes: number;
+            /** @description Why requests are refused; empty when none are. */
+            reason: string;
+            /**
+             * Format: int64
+             * @description Size of the reserve file; 0 after it was given up.
+             */
+            reserve_bytes: number;
         };
         Status: {
             /** @description What became of it. */
