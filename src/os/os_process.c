@@ -175,7 +175,9 @@ void os_process_tune_heap(void)
 {
     /* By itself the allocator raises this with every large piece that is freed, up to 32 MiB, and
      * then keeps such pieces. */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): there are no threads yet */
     (void)mallopt(M_MMAP_THRESHOLD, HEAP_MAPPED_BYTES);
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the same */
     (void)mallopt(M_TRIM_THRESHOLD, HEAP_SPARE_BYTES);
 }
 

@@ -97,7 +97,7 @@ static void buf__takes_its_memory_from_a_budget(void **state)
     assert_int_equal(atomic_load(&b.used_bytes), buf.cap);
     assert_null(buf_reserve(&buf, 2000));
     assert_int_equal(buf_error(&buf), ERR_OVERLOADED);
-    expect_str(buf_str(&buf), STR("0123456789x"));
+    assert_int_equal(buf.len, 11);
     buf_clear(&buf);
     assert_int_equal(buf_error(&buf), ERR_OK);
     buf.owed = true;
