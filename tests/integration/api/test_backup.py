@@ -397,7 +397,8 @@ class Hostile(BackupTest):
             connection.endheaders()
             connection.send(b'{"jobs":[' + b" " * (sent - 9))
             connection.close()
-        wait_until(lambda: self.api.get("/healthz").status == 200)
+            # It makes room for the next one.
+            wait_until(lambda: self.api.post(RESTORE, {}).status == 400, "the end of the restore")
 
 
 class Streamed(BackupTest):
