@@ -112,7 +112,7 @@ static void iteration_ends(struct model *m, struct model_job *j,
         row.status = STORE_ITERATION_HOLD;
         hold(m, j, row.hold_reason);
         j->doc.ended =
-            item->agent_status == COMMAND_AGENT_HOLD ? JOB_ENDED_ACK : JOB_ENDED_CONTINUE;
+            item->agent_status == COMMAND_AGENT_CONTINUE ? JOB_ENDED_CONTINUE : JOB_ENDED_ACK;
     } else if (item->agent_status == COMMAND_AGENT_CONTINUE) {
         row.hold_reason = next_iteration(m, &j->doc.agent);
         if (row.hold_reason.len > 0) {
