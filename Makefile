@@ -8,6 +8,8 @@ PEER_ROUNDS ?= 3
 
 UI_SOAK_MINUTES ?= 60
 
+STORM_REQUESTS ?= 2000000
+
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
 DESTDIR ?=
@@ -15,7 +17,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz sim bench bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz storm sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -74,6 +76,11 @@ fuzz: deps-test ## Fuzz every decoder for FUZZ_SECONDS each
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz
 	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+storm: deps-test ## Send STORM_REQUESTS random requests to a server built with AddressSanitizer
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan --target corvo
+	@python3 -B tests/integration/api/storm.py --binary build/asan/corvo --requests $(STORM_REQUESTS)
 
 sim: deps-test ## Simulate clusters and check the machine against its model, SEEDS times
 	$(release)

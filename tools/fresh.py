@@ -196,4 +196,5 @@ def main():
     say("passed")
 
 
-main()
+if __name__ == "__main__":
+    main()

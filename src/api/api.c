@@ -138,7 +138,8 @@ static bool identify(struct api_call *c)
     }
     if (!api_limiter__may_try(c->api->limiter, c->who.address, given)) {
         api_metrics__throttled(c->api->metrics, c->route, c->req->method);
-        api_call__fail(c, ERR_RATE_LIMITED, "too many wrong credentials; try again later");
+        api_call__fail(c, ERR_RATE_LIMITED,
+                       "too many invalid credentials from this address; retry later");
         return false;
     }
     if (equal_secret(given, password)) {
@@ -302,6 +303,18 @@ static void go_on(struct api_call *c, const struct api_match *match)
     }
 }
 
+/* The same way in for RPC clients; everything behind it is the service's own. */
+static void go_on_rpc(struct api_call *c)
+{
+    struct http_request *req = c->req;
+    c->is_rpc = true;
+    if (identify(c) && (!rpc_is_rated(req) || within_rate(c, 0, 1)) &&
+        (rpc_is_open(req->path_raw) || authenticate(c))) {
+        struct rpc_peer peer = api_call__peer(c);
+        rpc_request(c->api->config.rpc, req, &peer);
+    }
+}
+
 static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
@@ -321,9 +334,11 @@ static void on_request(void *data, struct http_request *req)
         return;
     }
     if (req->path_bad) {
-        api_call__fail(c, ERR_VALIDATION,
-                       "the path is not well-formed: a '%%' begins no byte, or "
-                       "stands for NUL");
+        api_call__fail(c, ERR_VALIDATION, "invalid percent-encoding in the path");
+        return;
+    }
+    if (a->config.rpc != NULL && rpc_is_path(req->path_raw)) {
+        go_on_rpc(c);
         return;
     }
     api_router__match(a->router, req->method, req->path_raw, req->arena, &match);
@@ -342,9 +357,11 @@ static const struct http_header every_answer[] = {
     {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
     {LITERAL("Access-Control-Allow-Headers"),
      LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
-             "X-Request-Id, Idempotency-Key, X-Corvo-Api")},
+             "X-Request-Id, Idempotency-Key, X-Corvo-Api, Connect-Protocol-Version, "
+             "Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent")},
     {LITERAL("Access-Control-Expose-Headers"),
-     LITERAL("Server-Timing, Retry-After, X-Request-Id, X-Corvo-View-Lag, X-Corvo-Next-Cursor")},
+     LITERAL("Server-Timing, Retry-After, X-Request-Id, X-Corvo-View-Lag, X-Corvo-Next-Cursor, "
+             "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin")},
 };
 #undef LITERAL
 

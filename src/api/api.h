@@ -21,10 +21,12 @@
 
 struct api;
 struct svc_bulk;
+struct rpc;
 struct svc_bulk_page;
 
 struct api_config {
     struct engine *engine;
+    struct rpc *rpc;                       /* the same port for RPC clients; NULL: none */
     struct budget *budget;                 /* of all memory that requests can claim; NULL: none */
     struct svc_bulk *bulk;                 /* what goes on in the background */
     struct view *view;                     /* NULL: searches are refused */

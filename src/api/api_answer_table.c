@@ -148,6 +148,19 @@ static const struct api_answer_member enqueued[] = {
     {"job_id",          "string",        "The new job, or the one that holds the unique key."},
     {"status",          "EnqueueStatus", "Its state, or that it was there already."},
     {"unique_existing", "boolean",       "Whether it was there already."},
+    {"unique_job_id?",  "string",        "The one that was there."},
+    {"job?",            "JobRef",        "The same, as later clients read it."},
+};
+
+static const struct api_answer_member job_ref[] = {
+    {"id",     "string",        "The job."},
+    {"queue",  "string",        "The queue it is in."},
+    {"status", "EnqueueStatus", "Its state, or that it was there already."},
+};
+
+static const struct api_answer_member sealed[] = {
+    {"status",        "string", "That no more jobs join."},
+    {"callback_job?", "JobRef", "The job that tells of the end, when the batch had ended."},
 };
 
 static const struct api_answer_member enqueued_batch[] = {
@@ -183,7 +196,8 @@ static const struct api_answer_member failed[] = {
 };
 
 static const struct api_answer_member beat[] = {
-    {"status", "BeatStatus", "Whether to go on."},
+    {"status",            "BeatStatus", "Whether to go on."},
+    {"lease_expires_at?", "time",       "When the lease ends unless another heartbeat comes."},
 };
 
 static const struct api_answer_member beats[] = {
@@ -413,6 +427,13 @@ static const struct api_answer_member health[] = {
     {"status",     "string",  "ok"},
     {"raft_state", "string",  "Leader, Follower, Candidate or Shutdown."},
     {"leader",     "boolean", "Whether this node leads."},
+    {"warnings?",  "[string]", "What the node goes on in spite of, for somebody to look at."},
+};
+
+static const struct api_answer_member clock_accepted[] = {
+    {"status",   "string",  "ok"},
+    {"ahead_ms", "integer", "How far the clock was ahead of the server's time."},
+    {"time",     "time",    "The server's time now."},
 };
 
 static const struct api_answer_member info[] = {
@@ -638,6 +659,8 @@ const struct api_answer api_answer_table__rows[] = {
     {"{iterations}",                                       "Iterations",         MEMBERS(iterations)},
     {"{status}",                                           "Status",             MEMBERS(status)},
     {"enqueued",                                           "Enqueued",           MEMBERS(enqueued)},
+    {NULL,                                                 "JobRef",             MEMBERS(job_ref)},
+    {"sealed",                                             "Sealed",             MEMBERS(sealed)},
     {"{job_ids, batch_id}",                                "EnqueuedBatch",      MEMBERS(enqueued_batch)},
     {"{batch_id}",                                         "BatchOpened",        MEMBERS(batch_opened)},
     {"batch",                                              "Batch",              MEMBERS(batch)},
@@ -665,6 +688,7 @@ const struct api_answer api_answer_table__rows[] = {
     {"webhook",                                            "Webhook",            MEMBERS(webhook)},
     {"{status, id}",                                       "WebhookChanged",     MEMBERS(webhook_changed)},
     {"policy",                                             "Policy",             MEMBERS(policy)},
+    {"{status, ahead_ms, time}",                           "ClockAccepted",      MEMBERS(clock_accepted)},
     {"{status, raft_state, leader}",                       "Health",             MEMBERS(health)},
     {"{server_version, api_version}",                      "Info",               MEMBERS(info)},
     {"minute",                                             "Minute",             MEMBERS(minute)},

@@ -15,6 +15,7 @@
 #include "base/crc32c.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
+#include "log/log.h"
 #include "os/os_clock.h"
 #include "store/store_job.h"
 
@@ -49,6 +50,7 @@ struct backup {
     struct msg msg;
     bool posted; /* msg is under way */
     bool gone;
+    bool damaged; /* something stored cannot be read: there is no whole backup */
 };
 
 /* Who may */
@@ -91,14 +93,21 @@ static struct json_write next_element(struct backup *b)
     return json_write_to(&b->out);
 }
 
+static void note_damage(struct backup *b, const char *what)
+{
+    if (!b->damaged) {
+        log_error("backup failed: stored data is damaged", LOG_Z("record", what));
+    }
+    b->damaged = true;
+}
+
 static void write_queue(void *data, struct str name, struct str value)
 {
     struct backup *b = data;
     struct store_queue q;
     if (!store_record_decode_queue(value, &q)) {
-        check_fatal("the record of a queue cannot be read");
-    }
-    if (api_backup__is_own(b->call, name)) {
+        note_damage(b, "queue");
+    } else if (api_backup__is_own(b->call, name)) {
         struct json_write w = next_element(b);
         api_backup_job__write_queue(&w, b->call, name, &q);
     }
@@ -109,9 +118,8 @@ static void write_schedule(void *data, struct str rest, struct str value)
     struct backup *b = data;
     struct store_schedule s;
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &s)) {
-        check_fatal("the record of a schedule cannot be read");
-    }
-    if (api_backup__is_own(b->call, s.queue)) {
+        note_damage(b, "schedule");
+    } else if (api_backup__is_own(b->call, s.queue)) {
         struct json_write w = next_element(b);
         api_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s);
     }
@@ -122,9 +130,8 @@ static void write_webhook(void *data, struct str id, struct str value)
     struct backup *b = data;
     struct store_webhook h;
     if (!store_record_decode_webhook(value, &h)) {
-        check_fatal("the record of a webhook cannot be read");
-    }
-    if (str_eq(h.ns, b->call->ns)) {
+        note_damage(b, "webhook");
+    } else if (str_eq(h.ns, b->call->ns)) {
         struct json_write w = next_element(b);
         api_backup_job__write_webhook(&w, b->call, id, &h);
     }
@@ -135,9 +142,8 @@ static void write_policy(void *data, struct str rest, struct str value)
     struct backup *b = data;
     struct store_policy p;
     if (rest.len != ID_BYTES || !store_record_decode_policy(value, &p)) {
-        check_fatal("the record of an approval policy cannot be read");
-    }
-    if (str_eq(p.ns, b->call->ns)) {
+        note_damage(b, "approval policy");
+    } else if (str_eq(p.ns, b->call->ns)) {
         struct json_write w = next_element(b);
         api_policies__write(&w, b->call, id_from_bytes(rest.ptr), &p);
     }
@@ -189,12 +195,14 @@ static void write_job(struct backup *b, const struct job *j)
     note_batch(b, j->batch_id);
 }
 
-static void decode(struct id id, struct str doc, struct job *out)
+static bool decode(struct backup *b, struct id id, struct str doc, struct job *out)
 {
     struct err err;
     if (store_job_decode(id, doc, out, &err) != ERR_OK) {
-        check_fatal("a stored job cannot be read: %s", err.msg);
+        note_damage(b, "job");
+        return false;
     }
+    return true;
 }
 
 static void note_line(struct backup *b, const struct job *j)
@@ -217,7 +225,9 @@ static bool write_family(struct backup *b, enum store_family family)
         if (!store_snapshot_next(b->snapshot, family, &id, &doc)) {
             return true;
         }
-        decode(id, doc, &j);
+        if (!decode(b, id, doc, &j)) {
+            return true;
+        }
         if (!api_backup__is_own(b->call, j.queue)) {
             continue;
         }
@@ -252,8 +262,9 @@ static bool write_line(struct backup *b)
         char *copy = malloc(doc.len + 1);
         CHECK(copy != NULL);
         memcpy(copy, doc.ptr, doc.len);
-        decode(id, str_from(copy, doc.len), &j);
-        write_job(b, &j);
+        if (decode(b, id, str_from(copy, doc.len), &j)) {
+            write_job(b, &j);
+        }
         free(copy);
     }
     return b->line_at == b->line_count;
@@ -347,6 +358,12 @@ static void turn(struct backup *b)
 {
     if (b->out.len == 0) {
         produce(b);
+    }
+    if (b->damaged) {
+        struct api_call *c = b->call;
+        backup_free(b);
+        api_call__stream_drop(c); /* in the middle, so that nobody takes it for a backup */
+        return;
     }
     if (b->out.len > 0) {
         if (http_request_write(b->call->req, buf_str(&b->out)) == HTTP_WRITE_FULL) {

@@ -11,6 +11,7 @@
 #include "os/os_clock.h"
 #include "store/store_job.h"
 #include "svc/svc_bulk.h"
+#include "svc/svc_names.h"
 
 enum { SET_FILTER = 2 };
 
@@ -36,8 +37,8 @@ static const struct json_field bulk_rows[] = {
                             "All jobs that match this search. Unknown members are refused."),
     JSON_STR(struct api_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
              "For move."),
-    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER,
-             "For change_priority; any other word is normal.", .words = api_names__priorities),
+    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER, "For change_priority.",
+             .words = api_names__priorities),
     JSON_STR(struct api_bulk_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT,
              "For hold and reject: shown with the job."),
     JSON_BOOL(struct api_bulk_in, reset_attempts, 0, "For move: count attempts anew."),
@@ -77,18 +78,18 @@ unsigned api_bulk__states(enum command_job_action action)
 
 /* Reading the request */
 
-static bool find_action(struct str word, enum command_job_action *out)
+static bool find_action(struct str word, enum command_job_action *out, struct err *err)
 {
-    for (unsigned i = COMMAND_JOB_RETRY; i <= COMMAND_JOB_ACTION_LAST; i++) {
-        if (str_eq(word, str_from_z(action_words[i].word))) {
-            *out = (enum command_job_action)i;
-            return true;
-        }
+    int action;
+    if (svc_names_find(&action_words[COMMAND_JOB_RETRY], word, "action", ERR_BULK, &action, err) !=
+        ERR_OK) {
+        return false;
     }
-    return false;
+    *out = (enum command_job_action)action;
+    return true;
 }
 
-/* A word or a number; any other word is normal. */
+/* A word or a number; an empty word is normal. */
 static bool read_priority(struct api_call *c, struct str json, uint8_t *out, struct err *err)
 {
     struct json_scan scan = json_scan_from(json);
@@ -100,7 +101,12 @@ static bool read_priority(struct api_call *c, struct str json, uint8_t *out, str
         return false;
     }
     if (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, &word, err) == ERR_OK) {
-        *out = job_priority_parse(word);
+        int priority;
+        if (svc_names_find(api_names__priorities, word, "priority", ERR_BULK, &priority, err) !=
+            ERR_OK) {
+            return false;
+        }
+        *out = word.len == 0 ? JOB_PRIORITY_NORMAL : (uint8_t)priority;
         return true;
     }
     if (json_value_i64(v, &number) && number >= JOB_PRIORITY_CRITICAL &&
@@ -119,8 +125,7 @@ static bool read_request(struct api_call *c, const struct api_bulk_in *in, struc
         (void)err_set(err, ERR_VALIDATION, "action is required");
         return false;
     }
-    if (!find_action(in->action, &b->action)) {
-        (void)err_set(err, ERR_BULK, "action: '" STR_FMT "' is not known", STR_ARG(in->action));
+    if (!find_action(in->action, &b->action, err)) {
         return false;
     }
     if (b->action == COMMAND_JOB_MOVE && in->move_to_queue.len == 0) {

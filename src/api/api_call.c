@@ -75,12 +75,13 @@ void api_call__fail_memory(struct api_call *c, enum err_code code)
 {
     c->memory_told = true;
     if (code == ERR_OVERLOADED) {
-        api_call__fail_with(c, code, STR("the memory for requests is in use; try again later"),
-                            MEMORY_RETRY_MS, NULL);
+        api_call__fail_with(
+            c, code, STR("the server has reached its memory limit for requests; retry later"),
+            MEMORY_RETRY_MS, NULL);
     } else {
         api_call__fail(
             c, ERR_TOO_LARGE,
-            "the request needs more than the memory of one request; ask for less at once");
+            "the request needs more memory than one request may use; send fewer items at once");
     }
 }
 
@@ -281,7 +282,8 @@ void api_call__reply_status(struct api_call *c, const char *word)
 {
     struct json_write w = api_call__json(c);
     json_write_object(&w);
-    api_document__text(&w, "status", str_from_z(word));
+    json_write_key(&w, STR("status"));
+    json_write_str(&w, str_from_z(word));
     json_write_end(&w);
     api_call__reply(c, 200, &w);
 }
@@ -295,10 +297,38 @@ void api_call__reply_empty(struct api_call *c, int status)
     }
 }
 
+static void rpc_ended(void *data, int status)
+{
+    struct api_call *c = data;
+    count_end(c, status, took_ns(c));
+}
+
+struct rpc_peer api_call__peer(struct api_call *c)
+{
+    return (struct rpc_peer){.ns = c->ns,
+                             .request_id = str_from(c->request_id, c->request_id_len),
+                             .started = c->started,
+                             .lane = api_call__lane(c),
+                             .ended = rpc_ended,
+                             .data = c};
+}
+
+static void fail_rpc(struct api_call *c, enum err_code code, struct str message, uint32_t retry_ms)
+{
+    struct err err;
+    struct rpc_peer peer = api_call__peer(c);
+    (void)err_set(&err, code, STR_FMT, STR_ARG(message));
+    rpc_refuse(c->api->config.rpc, c->req, &peer, &err, code == ERR_RATE_LIMITED ? 1000 : retry_ms);
+}
+
 /* Errors all end here. */
 void api_call__fail_with(struct api_call *c, enum err_code code, struct str message,
                          uint32_t retry_ms, const char *allow)
 {
+    if (c->is_rpc) {
+        fail_rpc(c, code, message, retry_ms);
+        return;
+    }
     /* What was found out without memory may be wrong, so that is what is said. */
     if (memory_error(c) != ERR_OK && !c->memory_told) {
         api_call__fail_memory(c, memory_error(c));
@@ -316,7 +346,8 @@ void api_call__fail_with(struct api_call *c, enum err_code code, struct str mess
     json_write_key(&w, STR("code"));
     json_write_str(&w, str_from_z(err_wire(code)));
     if (code == ERR_OVERLOADED) {
-        api_document__i64(&w, "retry_after_ms", retry_ms);
+        json_write_key(&w, STR("retry_after_ms"));
+        json_write_i64(&w, retry_ms);
     }
     json_write_end(&w);
     json_write_finish(&w);
@@ -472,8 +503,15 @@ static void op_done(struct engine_op *op)
     ATTR_UNINITIALIZED struct result r;
     c->op_busy = false;
     arena_owe(c->arena); /* it has been done: its answer is owed */
+    /* Nobody else would get what was claimed for a client that has gone until its lease ends. One
+     * that sends no more has most likely gone too: it is told that there is no job, and if it is
+     * still there, asks again. Who waited long may have gone without our having read of it. */
+    bool left = c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
+    bool given_back = left && engine_give_back(c->api->config.engine, op);
     if (c->gone) {
         drop(c);
+    } else if (given_back) {
+        c->on_result(c, &(struct result){0});
     } else if (op->err.code != ERR_OK) {
         api_call__fail_with(c, op->err.code, str_from_z(op->err.msg), op->retry_after_ms, NULL);
     } else if (!result_decode(buf_str(&op->result), c->arena, &r)) {
@@ -622,6 +660,17 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
     if (c->shut) {
         view_shorten(&c->ask, SHUT_ASK_MS);
     }
+}
+
+void api_call__reply_next(struct api_call *c, const struct json_write *w, struct str next)
+{
+    ATTR_UNINITIALIZED struct answer_headers h;
+    no_headers(&h);
+    json_write_finish(w);
+    if (next.len > 0) {
+        add_header(&h, STR("X-Corvo-Next-Cursor"), next);
+    }
+    reply_json(c, 200, &h);
 }
 
 void api_call__reply_asked(struct api_call *c)

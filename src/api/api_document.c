@@ -1,10 +1,11 @@
 /*
  * Documents as clients see them (http-api.md 4).
  */
-#include "api/api_int.h"
+#include "api/api_document_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
 #include "svc/svc_chain.h"
+#include "svc/svc_names.h"
 #include "svc/svc_work.h"
 
 void api_document__time(struct json_write *w, const char *key, struct wall at)
@@ -163,7 +164,7 @@ static void write_family(struct json_write *w, const struct job *j)
     }
 }
 
-static void write_origin(struct json_write *w, const struct api_call *c, const struct job *j)
+static void write_origin(struct json_write *w, const struct svc_caller *who, const struct job *j)
 {
     api_document__text(w, "unique_key", j->unique_key);
     if (j->unique_key.len > 0) {
@@ -172,9 +173,8 @@ static void write_origin(struct json_write *w, const struct api_call *c, const s
     api_document__id(w, "batch_id", j->batch_id, ID_BATCH);
     write_family(w, j);
     if (j->chain_config.len > 0) {
-        struct svc_caller who = api_call__caller(c);
         json_write_key(w, STR("chain_config"));
-        svc_chain_show(&who, j->chain_config, w);
+        svc_chain_show(who, j->chain_config, w);
     }
     api_document__id(w, "schedule_id", j->schedule_id, ID_SCHEDULE);
 }
@@ -191,10 +191,11 @@ static void write_times(struct json_write *w, const struct job *j)
     api_document__time(w, "cancelled_at", j->cancelled_at);
 }
 
-void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j)
+void api_document__job_members(struct json_write *w, const struct svc_caller *who,
+                               const struct job *j)
 {
     api_document__id(w, "id", j->id, ID_JOB);
-    api_document__text(w, "queue", api_names__visible(c, j->queue));
+    api_document__text(w, "queue", svc_names_visible(who, j->queue));
     api_document__text(w, "state", str_from_z(job_state_name(j->state)));
     api_document__raw(w, "payload", j->payload);
     api_document__i64(w, "priority", j->priority);
@@ -203,7 +204,7 @@ void api_document__job_members(struct json_write *w, const struct api_call *c, c
     api_document__text(w, "retry_backoff", str_from_z(job_backoff_name(j->backoff)));
     api_document__i64(w, "retry_base_delay_ms", j->retry_base_ms);
     api_document__i64(w, "retry_max_delay_ms", j->retry_max_ms);
-    write_origin(w, c, j);
+    write_origin(w, who, j);
     api_document__text(w, "worker_id", j->worker_id);
     api_document__text(w, "hostname", j->hostname);
     api_document__raw(w, "tags", j->tags);
@@ -217,11 +218,11 @@ void api_document__job_members(struct json_write *w, const struct api_call *c, c
     api_document__text(w, "hold_reason", j->hold_reason);
 }
 
-void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
+void api_document__job(struct json_write *w, const struct svc_caller *who, const struct job *j,
                        struct store *store)
 {
     json_write_object(w);
-    api_document__job_members(w, c, j);
+    api_document__job_members(w, who, j);
     write_errors(w, j, store);
     json_write_end(w);
 }
@@ -249,12 +250,12 @@ static void write_last_error(struct json_write *w, const struct job *j, struct s
     buf_deinit(&newest);
 }
 
-void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
+void api_document__summary(struct json_write *w, const struct svc_caller *who, const struct job *j,
                            struct store *store)
 {
     json_write_object(w);
     api_document__id(w, "id", j->id, ID_JOB);
-    api_document__text(w, "queue", api_names__visible(c, j->queue));
+    api_document__text(w, "queue", svc_names_visible(who, j->queue));
     api_document__text(w, "state", str_from_z(job_state_name(j->state)));
     api_document__raw(w, "payload", j->payload);
     api_document__i64(w, "priority", j->priority);

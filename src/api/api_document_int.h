@@ -9,16 +9,17 @@
 #include "store/store.h"
 #include "store/store_rows.h"
 
-struct api_call;
+struct svc_caller;
 struct svc_work_fetched;
 
 /* A job as GET /jobs/{id} shows it, with its errors. */
-void api_document__job(struct json_write *w, const struct api_call *c, const struct job *j,
+void api_document__job(struct json_write *w, const struct svc_caller *who, const struct job *j,
                        struct store *store);
 /* The members of that but for the errors, inside an object. */
-void api_document__job_members(struct json_write *w, const struct api_call *c, const struct job *j);
+void api_document__job_members(struct json_write *w, const struct svc_caller *who,
+                               const struct job *j);
 /* As searches show it, and as a worker gets it. */
-void api_document__summary(struct json_write *w, const struct api_call *c, const struct job *j,
+void api_document__summary(struct json_write *w, const struct svc_caller *who, const struct job *j,
                            struct store *store);
 void api_document__fetched(struct json_write *w, const struct svc_work_fetched *j);
 

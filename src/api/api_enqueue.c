@@ -31,6 +31,7 @@ struct enqueue_in {
     int64_t retry_base_delay_ms;
     int64_t retry_max_delay_ms;
     int64_t expire_after_ms;
+    struct str group;
     uint64_t set; /* which were present: bits of the rows below */
 };
 static_assert(offsetof(struct enqueue_in, job) == 0, "rows of svc_enqueue_job are rows of ours");
@@ -56,54 +57,61 @@ static const struct json_word backoff_words[] = {
     {NULL, 0},
 };
 
-static const struct json_field enqueue_rows[] = {
-    JSON_STR(struct svc_enqueue_job, queue, 0, LIMIT_QUEUE_NAME_BYTES,
-             JSON_NO_CONTROL | JSON_INSISTED, "Queue to put the job into."),
-    JSON_RAW(struct svc_enqueue_job, payload, 0, JSON_KEEP_NULL, "Any JSON value."),
-    JSON_WORD(struct svc_enqueue_job, priority, api_names__priorities, JSON_LAX | JSON_OR_NUMBER,
-              "critical, high or normal."),
-    JSON_STR(struct svc_enqueue_job, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
-             "While a job with this key holds it, no other is made."),
-    JSON_I64(struct svc_enqueue_job, unique_period, INT64_MIN, INT32_MAX, 0,
-             "Seconds that the key is held."),
-    JSON_I64(struct svc_enqueue_job, max_retries, 0, INT32_MAX, 0, "Attempts in all."),
-    JSON_WORD(struct svc_enqueue_job, retry_backoff, backoff_words, 0,
-              "none, fixed, linear or exponential."),
-    JSON_DURATION(struct svc_enqueue_job, retry_base_ms, "retry_base_delay", duration_parse, 0,
-                  INT64_MAX, 0, "Delay that the back-off grows from."),
-    JSON_DURATION(struct svc_enqueue_job, retry_max_ms, "retry_max_delay", duration_parse, 0,
-                  INT64_MAX, 0, "Longest delay; 0s: no cap."),
-    JSON_TIME(struct svc_enqueue_job, scheduled_at, timestamp_parse, 0, "Not before this moment."),
-    JSON_DURATION(struct svc_enqueue_job, expire_after_ms, "expire_after", duration_parse, 0,
-                  INT64_MAX, 0, "The job dies when it was not begun by then."),
-    JSON_RAW(struct svc_enqueue_job, tags, 0, 0, "Of strings as a rule.", .told_type = "{any}",
-             .told_max = LIMIT_TAGS),
-    JSON_RAW(struct svc_enqueue_job, checkpoint, LIMIT_RESULT_BYTES, 0,
-             "Handed to the worker with the first fetch."),
-    JSON_OBJECT(struct svc_enqueue_job, agent, struct svc_enqueue_agent, &agent_schema, 0,
-                "Makes it an agent's job, with these limits."),
-    JSON_STR(struct svc_enqueue_job, parent_id, 0, LIMIT_NAME_BYTES, 0, "For information."),
-    JSON_STR(struct svc_enqueue_job, chain_id, 0, LIMIT_NAME_BYTES, 0, "Raw chain membership."),
-    JSON_I64(struct svc_enqueue_job, chain_step, -2, LIMIT_CHAIN_STEPS, 0, "Raw chain membership."),
-    JSON_RAW(struct svc_enqueue_job, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT,
-             "Raw chain membership."),
-    JSON_STRS(struct svc_enqueue_job, depends_on, depends_on_count, 0, LIMIT_DEPENDS_ON,
-              LIMIT_NAME_BYTES, 0, "Ids of jobs that must complete first."),
-    JSON_OBJECT(struct svc_enqueue_job, chain, struct svc_chain, &svc_chain_schema, 0,
-                "Steps that follow one another."),
-    JSON_STR(struct svc_enqueue_job, batch_id, 0, LIMIT_NAME_BYTES, 0, "Open batch to join."),
-    JSON_I64(struct enqueue_in, retry_base_delay_ms, 0, DURATION_MS_MAX, 0,
-             "retry_base_delay in milliseconds; one of the two."),
-    JSON_I64(struct enqueue_in, retry_max_delay_ms, 0, DURATION_MS_MAX, 0,
-             "retry_max_delay in milliseconds; one of the two."),
-    JSON_I64(struct enqueue_in, expire_after_ms, 0, DURATION_MS_MAX, 0,
-             "expire_after in milliseconds; one of the two."),
-};
+/* The members of a job. */
+#define JOB_ROWS                                                                                   \
+    JSON_STR(struct svc_enqueue_job, queue, 0, LIMIT_QUEUE_NAME_BYTES,                             \
+             JSON_NO_CONTROL | JSON_INSISTED, "Queue to put the job into."),                       \
+        JSON_RAW(struct svc_enqueue_job, payload, 0, JSON_KEEP_NULL, "Any JSON value."),           \
+        JSON_WORD(struct svc_enqueue_job, priority, api_names__priorities,                         \
+                  JSON_OR_NUMBER | JSON_NUMBER_APART, "critical, high or normal."),                \
+        JSON_STR(struct svc_enqueue_job, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,                 \
+                 "While a job with this key holds it, no other is made."),                         \
+        JSON_I64(struct svc_enqueue_job, unique_period, INT64_MIN, INT32_MAX, 0,                   \
+                 "Seconds that the key is held."),                                                 \
+        JSON_I64(struct svc_enqueue_job, max_retries, 0, INT32_MAX, 0, "Attempts in all."),        \
+        JSON_WORD(struct svc_enqueue_job, retry_backoff, backoff_words, 0,                         \
+                  "none, fixed, linear or exponential."),                                          \
+        JSON_DURATION(struct svc_enqueue_job, retry_base_ms, "retry_base_delay", duration_parse,   \
+                      0, INT64_MAX, 0, "Delay that the back-off grows from."),                     \
+        JSON_DURATION(struct svc_enqueue_job, retry_max_ms, "retry_max_delay", duration_parse, 0,  \
+                      INT64_MAX, 0, "Longest delay; 0s: no cap."),                                 \
+        JSON_TIME(struct svc_enqueue_job, scheduled_at, timestamp_parse_kept, 0,                   \
+                  "Not before this moment."),                                                      \
+        JSON_DURATION(struct svc_enqueue_job, expire_after_ms, "expire_after", duration_parse, 0,  \
+                      INT64_MAX, 0, "The job dies when it was not begun by then."),                \
+        JSON_RAW(struct svc_enqueue_job, tags, 0, 0, "Of strings as a rule.",                      \
+                 .told_type = "{any}", .told_max = LIMIT_TAGS),                                    \
+        JSON_RAW(struct svc_enqueue_job, checkpoint, LIMIT_RESULT_BYTES, 0,                        \
+                 "Handed to the worker with the first fetch."),                                    \
+        JSON_OBJECT(struct svc_enqueue_job, agent, struct svc_enqueue_agent, &agent_schema, 0,     \
+                    "Makes it an agent's job, with these limits."),                                \
+        JSON_STR(struct svc_enqueue_job, parent_id, 0, LIMIT_NAME_BYTES, 0, "For information."),   \
+        JSON_STR(struct svc_enqueue_job, chain_id, 0, LIMIT_NAME_BYTES, 0,                         \
+                 "Raw chain membership."),                                                         \
+        JSON_I64(struct svc_enqueue_job, chain_step, -2, LIMIT_CHAIN_STEPS, 0,                     \
+                 "Raw chain membership."),                                                         \
+        JSON_RAW(struct svc_enqueue_job, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT,       \
+                 "Raw chain membership."),                                                         \
+        JSON_STRS(struct svc_enqueue_job, depends_on, depends_on_count, 0, LIMIT_DEPENDS_ON,       \
+                  LIMIT_NAME_BYTES, 0, "Ids of jobs that must complete first."),                   \
+        JSON_OBJECT(struct svc_enqueue_job, chain, struct svc_chain, &svc_chain_schema, 0,         \
+                    "Steps that follow one another."),                                             \
+        JSON_STR(struct svc_enqueue_job, batch_id, 0, LIMIT_NAME_BYTES, 0, "Open batch to join."), \
+        JSON_I64(struct enqueue_in, retry_base_delay_ms, 0, DURATION_MS_MAX, 0,                    \
+                 "retry_base_delay in milliseconds; one of the two."),                             \
+        JSON_I64(struct enqueue_in, retry_max_delay_ms, 0, DURATION_MS_MAX, 0,                     \
+                 "retry_max_delay in milliseconds; one of the two."),                              \
+        JSON_I64(struct enqueue_in, expire_after_ms, 0, DURATION_MS_MAX, 0,                        \
+                 "expire_after in milliseconds; one of the two."),                                 \
+        JSON_STR(struct enqueue_in, group, 0, LIMIT_NAME_BYTES, 0,                                 \
+                 "Reserved: refused unless empty.")
 
-static const struct enqueue_in enqueue_init = {.job = {SVC_ENQUEUE_DEFAULTS}};
+static const struct json_field job_rows[] = {JOB_ROWS};
 
-static const struct json_schema enqueue_schema = JSON_SCHEMA(
-    struct enqueue_in, enqueue_rows, .init = &enqueue_init, JSON_SET(struct enqueue_in, set));
+static const struct enqueue_in job_init = {.job = {SVC_ENQUEUE_DEFAULTS}};
+
+static const struct json_schema job_schema =
+    JSON_SCHEMA(struct enqueue_in, job_rows, .init = &job_init, JSON_SET(struct enqueue_in, set));
 
 static const struct json_field batch_rows[] = {
     JSON_STR(struct svc_batch, callback_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
@@ -112,28 +120,74 @@ static const struct json_field batch_rows[] = {
 };
 static const struct json_schema batch_schema = JSON_SCHEMA(struct svc_batch, batch_rows);
 
-struct enqueue_batch_in {
+struct list_in {
     struct enqueue_in *jobs;
     size_t jobs_count;
     struct svc_batch *batch;
 };
 
-static const struct json_field enqueue_batch_rows[] = {
-    JSON_OBJECTS(struct enqueue_batch_in, jobs, jobs_count, struct enqueue_in, &enqueue_schema, 0,
+static const struct json_field list_rows[] = {
+    JSON_OBJECTS(struct list_in, jobs, jobs_count, struct enqueue_in, &job_schema, 0,
                  LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "The jobs; all of them are made or none."),
-    JSON_OBJECT(struct enqueue_batch_in, batch, struct svc_batch, &batch_schema, 0,
-                "Makes them a batch."),
+    JSON_OBJECT(struct list_in, batch, struct svc_batch, &batch_schema, 0, "Makes them a batch."),
 };
-static const struct json_schema enqueue_batch_schema =
-    JSON_SCHEMA(struct enqueue_batch_in, enqueue_batch_rows);
+static const struct json_schema list_schema = JSON_SCHEMA(struct list_in, list_rows);
+
+/* One job or, as later clients send it to the same route, a list. */
+struct either_in {
+    struct enqueue_in one;
+    struct enqueue_in *jobs;
+    size_t jobs_count;
+    struct svc_batch *batch;
+};
+static_assert(offsetof(struct either_in, one) == 0, "rows of a job are rows of ours");
+
+static const struct json_field either_rows[] = {
+    JOB_ROWS,
+    JSON_OBJECTS(struct either_in, jobs, jobs_count, struct enqueue_in, &job_schema, 0,
+                 LIMIT_ENQUEUE_BATCH, 0, "Instead of one job: a list, as for enqueue/batch."),
+    JSON_OBJECT(struct either_in, batch, struct svc_batch, &batch_schema, 0,
+                "Makes the list a batch."),
+};
+static const struct either_in either_init = {.one = {.job = {SVC_ENQUEUE_DEFAULTS}}};
+static const struct json_schema either_schema = JSON_SCHEMA(
+    struct either_in, either_rows, .init = &either_init, JSON_SET(struct either_in, one.set));
 
 static bool is_set(const struct enqueue_in *in, unsigned row)
 {
     return (in->set >> row & 1) != 0;
 }
 
+/* Clients of the second generation say so. */
+static bool is_second(const struct api_call *c)
+{
+    struct str version;
+    return http_request_header(c->req, STR("x-corvo-api"), &version) && str_eq(version, STR("2"));
+}
+
+/* Numbers mean what they did in v0.3, 0 to 2 for the words in their order, unless the client is of
+ * the second generation. */
+static bool read_priority(const struct api_call *c, int *priority, struct err *err)
+{
+    int number = *priority - JSON_NUMBER;
+    if (number < 0) {
+        return true;
+    }
+    if (is_second(c)) {
+        return svc_enqueue_urgency(number, priority, err) == ERR_OK;
+    }
+    if (number > JOB_PRIORITY_NORMAL) {
+        (void)err_set(err, ERR_VALIDATION,
+                      "priority: expected critical, high, normal or 0 to %d, got %d",
+                      JOB_PRIORITY_NORMAL, number);
+        return false;
+    }
+    *priority = number;
+    return true;
+}
+
 /* What the rows could not do: members with two names, and what presence means. */
-static bool finish_job(struct enqueue_in *in, struct err *err)
+static bool finish_job(const struct api_call *c, struct enqueue_in *in, struct err *err)
 {
     const struct {
         const char *name;
@@ -161,32 +215,75 @@ static bool finish_job(struct enqueue_in *in, struct err *err)
         }
         *lengths[i].to = lengths[i].number;
     }
-    return true;
+    if (in->group.len > 0) {
+        (void)err_set(err, ERR_VALIDATION, "group: fair shares inside a queue are not supported");
+        return false;
+    }
+    return read_priority(c, &in->job.priority, err);
 }
 
 /* Answers */
 
-static void reply_one(struct api_call *c, const struct result_item *item)
+/* A job that was made: what later clients read of it. */
+static void write_ref(struct json_write *w, const char *key, struct id job, struct str queue,
+                      const char *status)
 {
-    struct svc_enqueued made = svc_enqueue_answer(item);
+    api_document__object(w, key);
+    api_document__id(w, "id", job, ID_JOB);
+    api_document__text(w, "queue", queue);
+    api_document__text(w, "status", str_from_z(status));
+    json_write_end(w);
+}
+
+/* 409, as later clients expect it of a key that is taken. */
+static void reply_conflict(struct api_call *c, const struct svc_enqueued *made)
+{
     struct json_write w = api_call__json(c);
     json_write_object(&w);
-    api_document__id(&w, "job_id", made.job, ID_JOB);
-    api_document__text(&w, "status", str_from_z(made.status));
-    api_document__bool(&w, "unique_existing", made.is_duplicate);
+    api_document__text(&w, "error", STR("a job with this unique_key exists"));
+    api_document__text(&w, "code", str_from_z(err_wire(ERR_CONFLICT)));
+    api_document__id(&w, "unique_job_id", made->job, ID_JOB);
     json_write_end(&w);
-    api_call__reply(c, made.is_duplicate ? 200 : 201, &w);
+    api_call__reply(c, err_http_status(ERR_CONFLICT), &w);
+}
+
+static void reply_one(struct api_call *c, const struct svc_enqueued *made)
+{
+    if (made->is_duplicate && is_second(c)) {
+        reply_conflict(c, made);
+        return;
+    }
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__id(&w, "job_id", made->job, ID_JOB);
+    api_document__text(&w, "status", str_from_z(made->status));
+    api_document__bool(&w, "unique_existing", made->is_duplicate);
+    if (made->queue.len > 0) {
+        write_ref(&w, "job", made->job, made->queue, made->status);
+        if (made->is_duplicate) {
+            api_document__id(&w, "unique_job_id", made->job, ID_JOB);
+        }
+    }
+    json_write_end(&w);
+    api_call__reply(c, made->is_duplicate ? 200 : 201, &w);
 }
 
 void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status)
 {
-    reply_one(c, &(struct result_item){.id = job, .status = status});
+    struct svc_caller who = api_call__caller(c);
+    struct svc_enqueued made =
+        svc_enqueue_answer(&who, &(struct result_item){.id = job, .status = status}, STR_EMPTY);
+    reply_one(c, &made);
 }
 
 static void one_enqueued(struct api_call *c, const struct result *r)
 {
+    struct svc_caller who = api_call__caller(c);
+    const struct enqueue_in *in = c->in; /* what is ingested has none */
     if (!api_call__refused(c, r)) {
-        reply_one(c, &r->items[0]);
+        struct svc_enqueued made =
+            svc_enqueue_answer(&who, &r->items[0], in != NULL ? in->job.queue : c->param[0]);
+        reply_one(c, &made);
     }
 }
 
@@ -224,26 +321,26 @@ static struct str idempotency_key(const struct api_call *c)
     return http_request_header(c->req, STR("idempotency-key"), &key) ? key : STR_EMPTY;
 }
 
-static void handle_enqueue(struct api_call *c)
+static void enqueue_one(struct api_call *c, struct enqueue_in *in)
 {
-    struct enqueue_in *in = c->in;
     struct svc_caller who = api_call__caller(c);
     ATTR_UNINITIALIZED struct command_new room;
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
-    if (!finish_job(in, &err) || svc_enqueue_one(&who, &in->job, &room, &command, &err) != ERR_OK ||
-        svc_enqueue_once(&who, &command, idempotency_key(c), &err) != ERR_OK) {
+    if (!finish_job(c, in, &err) ||
+        svc_enqueue_one(&who, &in->job, &room, &command, &err) != ERR_OK ||
+        svc_enqueue_once(&who, &command, idempotency_key(c), c->req->body, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
     api_call__submit(c, &command, 0, one_enqueued);
 }
 
-static enum err_code put_jobs(const struct svc_caller *who, const struct enqueue_batch_in *in,
-                              struct command *command, struct err *err)
+static enum err_code put_jobs(const struct api_call *c, const struct svc_caller *who,
+                              const struct list_in *in, struct command *command, struct err *err)
 {
     for (size_t i = 0; i < in->jobs_count; i++) {
-        if (!finish_job(&in->jobs[i], err)) {
+        if (!finish_job(c, &in->jobs[i], err)) {
             return err_wrap(err, "jobs[%zu]", i);
         }
         if (svc_enqueue_put(who, command, i, &in->jobs[i].job, err) != ERR_OK) {
@@ -253,15 +350,14 @@ static enum err_code put_jobs(const struct svc_caller *who, const struct enqueue
     return ERR_OK;
 }
 
-static void handle_enqueue_batch(struct api_call *c)
+static void enqueue_list(struct api_call *c, const struct list_in *in)
 {
-    const struct enqueue_batch_in *in = c->in;
     struct svc_caller who = api_call__caller(c);
     struct command command;
     struct err err;
     if (svc_enqueue_list(&who, in->jobs_count, &command, &err) != ERR_OK ||
-        svc_enqueue_once(&who, &command, idempotency_key(c), &err) != ERR_OK ||
-        put_jobs(&who, in, &command, &err) != ERR_OK ||
+        svc_enqueue_once(&who, &command, idempotency_key(c), c->req->body, &err) != ERR_OK ||
+        put_jobs(c, &who, in, &command, &err) != ERR_OK ||
         (in->batch != NULL && svc_enqueue_as_batch(&who, &command, in->batch, &err) != ERR_OK)) {
         api_call__fail_err(c, &err);
         return;
@@ -269,9 +365,33 @@ static void handle_enqueue_batch(struct api_call *c)
     api_call__submit(c, &command, 0, many_enqueued);
 }
 
+static void handle_enqueue(struct api_call *c)
+{
+    struct either_in *in = c->in;
+    struct list_in list = {.jobs = in->jobs, .jobs_count = in->jobs_count, .batch = in->batch};
+    if (in->jobs_count == 0) {
+        enqueue_one(c, &in->one);
+    } else if (in->one.job.queue.len > 0) {
+        api_call__fail(c, ERR_VALIDATION, "queue and jobs cannot both be set");
+    } else {
+        enqueue_list(c, &list);
+    }
+}
+
+static void handle_enqueue_batch(struct api_call *c)
+{
+    enqueue_list(c, c->in);
+}
+
+static uint64_t cost_of_either(const struct api_call *c)
+{
+    const struct either_in *in = c->in;
+    return in->jobs_count > 1 ? in->jobs_count : 1;
+}
+
 static uint64_t cost_of_batch(const struct api_call *c)
 {
-    const struct enqueue_batch_in *in = c->in;
+    const struct list_in *in = c->in;
     return in->jobs_count > 1 ? in->jobs_count : 1;
 }
 
@@ -303,12 +423,11 @@ struct ingest_in {
 };
 
 static const struct json_field ingest_rows[] = {
-    JSON_WORD(struct ingest_in, priority, api_names__priorities, JSON_LAX,
-              "critical, high or normal."),
+    JSON_WORD(struct ingest_in, priority, api_names__priorities, 0, "critical, high or normal."),
     JSON_STR(struct ingest_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
              "While a job with this key holds it, no other is made."),
     JSON_I64(struct ingest_in, max_retries, 0, INT32_MAX, 0, "Attempts in all."),
-    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse, 0, "Not before this moment."),
+    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse_kept, 0, "Not before this moment."),
     JSON_STRS(struct ingest_in, tags, tag_count, 0, LIMIT_TAGS,
               LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, API_QUERY_COMMAS,
               "Tags, as key:value each.", .told_pattern = "^[^:]+:"),
@@ -397,9 +516,18 @@ static void handle_batch_open(struct api_call *c)
 
 static void batch_sealed(struct api_call *c, const struct result *r)
 {
-    if (!api_call__refused(c, r)) {
-        api_call__reply_status(c, "sealed");
+    const struct str *queue = c->data;
+    if (api_call__refused(c, r)) {
+        return;
     }
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__text(&w, "status", STR("sealed"));
+    if (!id_is_none(r->id)) {
+        write_ref(&w, "callback_job", r->id, *queue, job_state_name(JOB_PENDING));
+    }
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
 }
 
 static void handle_batch_seal(struct api_call *c)
@@ -407,10 +535,12 @@ static void handle_batch_seal(struct api_call *c)
     struct svc_caller who = api_call__caller(c);
     struct command command;
     struct err err;
-    if (svc_batch_seal(&who, c->param[0], &command, &err) != ERR_OK) {
+    struct str *queue = SVC_CALLER_ARRAY(&who, struct str, 1, &err);
+    if (queue == NULL || svc_batch_seal(&who, c->param[0], &command, queue, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
+    c->data = queue;
     api_call__submit(c, &command, 0, batch_sealed);
 }
 
@@ -450,11 +580,11 @@ static void handle_batch_get(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                       roles      flags                                      in                     handler               cost           answer                                   doc */
-    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY,     &enqueue_schema,       handle_enqueue,       NULL,          "201 enqueued, 200 enqueued",             "Put a job into a queue."},
-    {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY,     &enqueue_batch_schema, handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Put many jobs in; all of them or none."},
-    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                 NULL,                  handle_ingest,        NULL,          "201 enqueued, 200 enqueued",             "Any body becomes the payload of a job."},
+    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &either_schema,        handle_enqueue,       cost_of_either, "201 enqueued | {job_ids, batch_id}, 200 enqueued, 409", "Put a job into a queue."},
+    {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &list_schema,          handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Put many jobs in; all of them or none."},
+    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, NULL,               handle_ingest,        NULL,          "201 enqueued, 200 enqueued, 409",        "Any body becomes the payload of a job."},
     {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch that jobs join later."},
-    {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 {status}",                          "No more jobs join; the batch ends with its last one."},
+    {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 sealed",                            "No more jobs join; the batch ends with its last one."},
     {HTTP_GET,  "/api/v1/batch/{id}",          ROLES_ALL, 0,                                         NULL,                  handle_batch_get,     NULL,          "200 batch",                             "A batch and its counters."},
 };
 /* clang-format on */

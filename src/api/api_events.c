@@ -64,14 +64,37 @@ static const struct stream_in stream_init = {.last_event_id = NO_NUMBER, .tail =
 static const struct json_schema stream_schema =
     JSON_SCHEMA(struct stream_in, stream_rows, .init = &stream_init);
 
-static void read_types(const struct stream_in *in, struct event_match *m)
+static void refuse_type(struct str type, struct err *err)
+{
+    enum { SHOWN_MAX = 32 };
+    struct buf known;
+    buf_init(&known, sizeof err->msg);
+    for (unsigned t = 1; t <= STORE_EVENT_TYPE_LAST; t++) {
+        buf_printf(&known, "%s%s",
+                   t == 1                       ? ""
+                   : t == STORE_EVENT_TYPE_LAST ? " or "
+                                                : ", ",
+                   store_event_word((enum store_event_type)t));
+    }
+    (void)err_set(err, ERR_VALIDATION, "types: got '" STR_FMT "', expected " STR_FMT,
+                  STR_ARG(str_at_most(type, SHOWN_MAX)), STR_ARG(buf_str(&known)));
+    buf_deinit(&known);
+}
+
+static bool read_types(const struct stream_in *in, struct event_match *m, struct err *err)
 {
     uint32_t types = 0;
     for (size_t i = 0; i < in->type_count; i++) {
         struct str type = in->types[i];
-        types |= str_eq(type, STR("*")) ? EVENT_MATCH_ALL : event_match_types(type);
+        uint32_t some = str_eq(type, STR("*")) ? EVENT_MATCH_ALL : event_match_types(type);
+        if (some == 0) {
+            refuse_type(type, err);
+            return false;
+        }
+        types |= some;
     }
     m->types = in->type_count > 0 ? types : EVENT_MATCH_ALL;
+    return true;
 }
 
 static bool read_queues(struct api_call *c, const struct stream_in *in, struct event_match *m,
@@ -208,7 +231,9 @@ static bool read_query(struct api_call *c, struct stream *s, struct err *err)
     const struct stream_in *in = c->query;
     struct event_match *m = &s->reader.match;
     m->ns = c->ns;
-    read_types(in, m);
+    if (!read_types(in, m, err)) {
+        return false;
+    }
     read_jobs(c, in, m);
     read_format(c, in, &s->reader);
     s->reader.next = read_start(c, in, s->hub);

@@ -14,7 +14,6 @@
 #include "base/check.h"
 #include "core/timestamp.h"
 #include "fsm/explain.h"
-#include "os/os_clock.h"
 
 enum { DEPENDENCIES_MAX = 20, MESSAGE_BYTES_MAX = 8192 };
 
@@ -354,7 +353,7 @@ static void handle_job(struct api_call *c)
 {
     struct explanation *e = API_NEW(c, struct explanation);
     c->data = e;
-    e->now = os_clock_wall();
+    e->now = engine_time(c->api->config.engine);
     if (!id_parse(c->param[0], ID_JOB, &e->id)) {
         api_call__fail(c, ERR_NOT_FOUND, "job \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
         return;
@@ -424,7 +423,7 @@ static void handle_queue(struct api_call *c)
     struct explanation *e = API_NEW(c, struct explanation);
     struct err err;
     c->data = e;
-    e->now = os_clock_wall();
+    e->now = engine_time(c->api->config.engine);
     if (!api_names__internal(c, "queue", c->param[0], &e->queue, &err)) {
         api_call__fail_err(c, &err);
         return;

@@ -22,6 +22,7 @@
 #include "http/http_request.h"
 #include "json/json_schema.h"
 #include "json/json_write.h"
+#include "rpc/rpc.h"
 #include "svc/svc_caller.h"
 
 struct api_call {
@@ -37,6 +38,7 @@ struct api_call {
     struct str credential; /* what it shows, right or wrong */
     struct str ns;         /* namespace; empty for the default one */
     unsigned role;         /* one bit */
+    bool is_rpc;           /* errors are told in the words of its protocol */
     struct mono started;
     struct buf answer; /* as far as it is written, here or by the view's thread */
 
@@ -101,6 +103,8 @@ struct api {
 /* The answer is JSON: where it is written, and its end, with a newline behind it. */
 struct json_write api_call__json(struct api_call *c);
 void api_call__reply(struct api_call *c, int status, const struct json_write *w);
+/* 200, and where the next page of a list begins, in a header; empty: there is none. */
+void api_call__reply_next(struct api_call *c, const struct json_write *w, struct str next);
 void api_call__reply_type(struct api_call *c, int status, struct str type, struct str body);
 /* The same with headers of its own, at most API_HEADERS_MAX. */
 enum { API_HEADERS_MAX = 8 };
@@ -129,6 +133,9 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
 void api_call__stream_events(struct api_call *c, const struct http_watch *watch);
 void api_call__stream_end(struct api_call *c);
 void api_call__stream_drop(struct api_call *c);
+
+/* The call as the RPC service sees it: what is known of its request. */
+struct rpc_peer api_call__peer(struct api_call *c);
 
 /* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
 static inline struct svc_caller api_call__caller(const struct api_call *c)
@@ -204,6 +211,8 @@ ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, s
 /* The name as the caller sees it. */
 struct str api_names__visible(const struct api_call *c, struct str internal);
 bool api_names__is_visible(const struct api_call *c, struct str internal);
+/* What the internal names begin with that the caller sees beginning with this. */
+struct str api_names__prefix(struct api_call *c, struct str visible);
 
 /* The document of a job that exists and that the caller may see, put into doc, which *out points
  * into; false when there is none. Any thread. */

@@ -17,7 +17,7 @@ static void handle_get(struct api_call *c)
     buf_init(&doc, SIZE_MAX);
     if (svc_names_job(&who, c->param[0], &doc, &j, &err) == ERR_OK) {
         struct json_write w = api_call__json(c);
-        api_document__job(&w, c, &j, engine_store(c->api->config.engine));
+        api_document__job(&w, &who, &j, engine_store(c->api->config.engine));
         api_call__reply(c, 200, &w);
     } else {
         api_call__fail_err(c, &err);
@@ -52,7 +52,7 @@ static void handle_bulk_get(struct api_call *c)
     for (size_t i = 0; i < in->job_ids_count && !c->answer.overflow; i++) {
         struct job j;
         if (svc_names_job(&who, in->job_ids[i], &doc, &j, &missing) == ERR_OK) {
-            api_document__job(&w, c, &j, engine_store(c->api->config.engine));
+            api_document__job(&w, &who, &j, engine_store(c->api->config.engine));
         }
     }
     json_write_end(&w);

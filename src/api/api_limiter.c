@@ -390,7 +390,8 @@ void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct
     uint64_t count = count_wrong(l, now);
     (void)pthread_mutex_unlock(&l->lock);
     if (count > 0) {
-        log_warn("wrong credentials", LOG_U64("requests", count), LOG_STR("last_address", address));
+        log_warn("invalid credentials", LOG_U64("requests", count),
+                 LOG_STR("last_address", address));
     }
 }
 

@@ -187,7 +187,10 @@ static uint64_t state_number(const char *role)
     X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
     X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
     X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
+    X("corvo_raft_snapshot_damaged",      "gauge",   v->engine.snapshot_damaged,       "1 when a file of the newest snapshot is damaged.") \
     X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
+    X("corvo_clock_ahead_seconds",        "gauge",   (uint64_t)v->engine.clock_ahead_ms / 1000,  "How far the system's clock is ahead of the server's time because it leapt and is not believed; 0 when it is.") \
+    X("corvo_clock_behind_seconds",       "gauge",   (uint64_t)v->engine.clock_behind_ms / 1000,  "How far the system's clock is behind the server's time.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
     X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \
@@ -263,9 +266,9 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
     X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
     \
-    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Bytes that all requests and answers together may hold.") \
-    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Bytes that they hold.") \
-    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Times that memory was refused because the limit was reached.") \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Memory limit for requests, answers and streams, in bytes.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Memory in use by requests, answers and streams, in bytes.") \
+    X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Allocations refused because the memory limit was reached.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \

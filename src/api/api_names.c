@@ -24,6 +24,20 @@ bool api_names__internal(struct api_call *c, const char *field, struct str visib
     return svc_names_internal(&who, field, visible, out, err) == ERR_OK;
 }
 
+struct str api_names__prefix(struct api_call *c, struct str visible)
+{
+    if (c->ns.len == 0) {
+        return visible;
+    }
+    char *text = API_ARRAY(c, char, c->ns.len + 2 + visible.len);
+    memcpy(text, c->ns.ptr, c->ns.len);
+    memcpy(text + c->ns.len, "::", 2);
+    if (visible.len > 0) {
+        memcpy(text + c->ns.len + 2, visible.ptr, visible.len);
+    }
+    return str_from(text, c->ns.len + 2 + visible.len);
+}
+
 bool api_names__is_visible(const struct api_call *c, struct str internal)
 {
     struct svc_caller who = api_call__caller(c);

@@ -3,7 +3,6 @@
 #include "api/api_hub_int.h"
 #include "api/api_numbers_int.h"
 #include "base/check.h"
-#include "os/os_clock.h"
 
 /* On the core thread: copying */
 
@@ -47,30 +46,10 @@ static void count_worker(void *data, const struct machine_worker *w)
     v->worker_active_count += wall_add_ms(w->last_heartbeat, API_NUMBERS_ACTIVE_MS).ns > v->now.ns;
 }
 
-static void add_worker(void *data, const struct machine_worker *w)
-{
-    struct api_numbers *v = data;
-    if (v->call->ns.len > 0 && !str_eq(v->call->ns, w->ns)) {
-        return;
-    }
-    struct machine_worker *list = grow(v, v->workers, v->worker_row_count, sizeof *list);
-    if (list == NULL) {
-        return;
-    }
-    struct machine_worker *row = &list[v->worker_row_count];
-    *row = *w;
-    row->ns = copy(v, w->ns);
-    row->id = copy(v, w->id);
-    row->hostname = copy(v, w->hostname);
-    row->queues = copy(v, w->queues);
-    v->workers = list;
-    v->worker_row_count++;
-}
-
 static void look(struct api_call *c, struct machine *m)
 {
     struct api_numbers *v = c->data;
-    v->now = os_clock_wall();
+    v->now = engine_time(c->api->config.engine);
     engine_status_here(c->api->config.engine, &v->engine);
     v->throughput = *machine_throughput(m);
     v->done_until = machine_next_tick(m);
@@ -84,10 +63,6 @@ static void look(struct api_call *c, struct machine *m)
         v->cap = 0;
         machine_each_queue(m, add_queue, v);
     }
-    if ((v->parts & API_NUMBERS_WORKERS) != 0) {
-        v->cap = 0;
-        machine_each_worker(m, add_worker, v);
-    }
 }
 
 /* Back on the call's thread: what needs no core thread */
@@ -96,15 +71,6 @@ static int compare_queues(const void *a, const void *b)
 {
     return str_cmp(((const struct api_numbers_queue *)a)->name,
                    ((const struct api_numbers_queue *)b)->name);
-}
-
-static int compare_workers(const void *a, const void *b)
-{
-    const struct machine_worker *x = a;
-    const struct machine_worker *y = b;
-    int later = (x->last_heartbeat.ns < y->last_heartbeat.ns) -
-                (x->last_heartbeat.ns > y->last_heartbeat.ns);
-    return later != 0 ? later : str_cmp(x->id, y->id);
 }
 
 static void sum_http(const struct api *a, struct http_stats *out)
@@ -133,9 +99,6 @@ static void looked(struct api_call *c)
     struct api_numbers *v = c->data;
     if (v->queue_count > 0) {
         qsort(v->queues, v->queue_count, sizeof *v->queues, compare_queues);
-    }
-    if (v->worker_row_count > 0) {
-        qsort(v->workers, v->worker_row_count, sizeof *v->workers, compare_workers);
     }
     if ((v->parts & API_NUMBERS_COUNTS) != 0) {
         os_process_usage(&v->process);

@@ -41,11 +41,9 @@ struct api_numbers {
     struct webhook_stats webhooks;
     struct http_stats http; /* of all network threads together; zeros when there is no server */
 
-    /* API_NUMBERS_QUEUES and API_NUMBERS_WORKERS; queues that the caller's namespace may see */
+    /* API_NUMBERS_QUEUES: those that the caller's namespace may see */
     struct api_numbers_queue *queues; /* by name */
     size_t queue_count;
-    struct machine_worker *workers; /* the one heard of last first */
-    size_t worker_row_count;
     bool cut; /* the call's memory was too small for them */
 
     /* private */
@@ -55,7 +53,7 @@ struct api_numbers {
     void (*then)(struct api_call *c, const struct api_numbers *v);
 };
 
-enum { API_NUMBERS_COUNTS = 1, API_NUMBERS_QUEUES = 2, API_NUMBERS_WORKERS = 4 };
+enum { API_NUMBERS_COUNTS = 1, API_NUMBERS_QUEUES = 2 };
 
 /* Take one, with the parts that are named besides the rest, and go on with it on the call's own
  * thread. */

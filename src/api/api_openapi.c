@@ -227,7 +227,7 @@ static void write_error_content(struct openapi *o)
 }
 
 /* "{job_id, status}", "[queue]" or "job": the row's word on what the answer is. */
-static void write_shape(struct openapi *o, struct str shape)
+static void write_one_shape(struct openapi *o, struct str shape)
 {
     bool list = shape.ptr[0] == '[';
     struct str inner = list ? str_from(shape.ptr + 1, shape.len - 2) : shape;
@@ -245,6 +245,24 @@ static void write_shape(struct openapi *o, struct str shape)
     if (list) {
         end(o);
     }
+}
+
+/* The same, or one of several: "job | {jobs}". */
+static void write_shape(struct openapi *o, struct str shape)
+{
+    struct str rest = shape;
+    struct str first = str_trim(str_cut(&rest, '|'));
+    if (rest.len == 0) {
+        write_one_shape(o, first);
+        return;
+    }
+    open_array(o, "anyOf");
+    while (shape.len > 0) {
+        json_write_object(&o->w);
+        write_one_shape(o, str_trim(str_cut(&shape, '|')));
+        end(o);
+    }
+    end(o);
 }
 
 #define ANY_MEDIA STR("*/*")
@@ -426,8 +444,13 @@ static const struct header_parameter {
      "Namespace to work in; the default one unless said.",
      "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$", LIMIT_NAMESPACE_BYTES},
     {"IdempotencyKey", ROUTE_KEY, "Idempotency-Key",
-     "For a day, the same key is answered as the first time, and nothing is enqueued again.", NULL,
-     LIMIT_IDEMPOTENCY_KEY_BYTES},
+     "For a day, the same key is answered as the first time, and nothing is enqueued again; with "
+     "another body it is refused.",
+     NULL, LIMIT_IDEMPOTENCY_KEY_BYTES},
+    {"ApiGeneration", ROUTE_GENERATION, "X-Corvo-Api",
+     "2: a duplicate is 409 with unique_job_id, and a number as priority is an urgency from 0 to "
+     "100.",
+     "^[12]?$", 1},
 };
 
 static void write_parameters(struct openapi *o, const struct api_route *r,
@@ -603,6 +626,10 @@ static void write_error_schema(struct openapi *o)
     open_object(o, "retry_after_ms");
     text(o, "type", "integer");
     text(o, "description", "With OVERLOADED: when to come again.");
+    end(o);
+    open_object(o, "unique_job_id");
+    text(o, "type", "string");
+    text(o, "description", "With CONFLICT: the job that holds the unique key.");
     end(o);
     end(o);
     end(o);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "store/store_record.h"
@@ -45,12 +46,6 @@ struct row {
     struct store_policy rec;
 };
 
-struct listing {
-    struct api_call *call;
-    struct row rows[LIMIT_POLICIES];
-    size_t count;
-};
-
 /* The default namespace sees all of them. */
 static bool sees(const struct api_call *c, const struct store_policy *rec)
 {
@@ -59,21 +54,23 @@ static bool sees(const struct api_call *c, const struct store_policy *rec)
 
 static void list_one(void *data, struct str rest, struct str value)
 {
-    struct listing *l = data;
-    struct row row;
-    struct str kept = arena_str(l->call->arena, value);
+    struct api_page *p = data;
+    struct api_call *c = p->call;
+    struct row *row = API_NEW(c, struct row);
+    struct str kept = arena_str(c->arena, value);
     if (rest.len != ID_BYTES || kept.len != value.len ||
-        !store_record_decode_policy(kept, &row.rec) || !sees(l->call, &row.rec)) {
+        !store_record_decode_policy(kept, &row->rec) || !sees(c, &row->rec) ||
+        !str_starts_with(row->rec.name, p->prefix)) {
         return;
     }
-    CHECK(l->count < LIMIT_POLICIES); /* the machine takes no more */
-    row.id = id_from_bytes(rest.ptr);
-    l->rows[l->count++] = row;
-}
-
-static int newest_first(const void *a, const void *b)
-{
-    return id_cmp(((const struct row *)b)->id, ((const struct row *)a)->id);
+    row->id = id_from_bytes(rest.ptr);
+    struct id key = row->id; /* the newest first */
+    for (size_t i = 0; i < ID_BYTES; i++) {
+        key.b[i] = (uint8_t)~key.b[i];
+    }
+    if (api_page__wants(p, str_from(key.b, ID_BYTES))) {
+        api_page__add(p, str_from(key.b, ID_BYTES), row);
+    }
 }
 
 void api_policies__write(struct json_write *w, const struct api_call *c, struct id id,
@@ -94,17 +91,20 @@ void api_policies__write(struct json_write *w, const struct api_call *c, struct 
 
 static void handle_list(struct api_call *c)
 {
-    struct listing *l = API_NEW(c, struct listing);
-    l->call = c;
-    store_each(engine_store(c->api->config.engine), STORE_KIND_POLICY, list_one, l);
-    qsort(l->rows, l->count, sizeof *l->rows, newest_first);
+    struct api_page page;
+    if (!api_page__begin(c, &page)) {
+        return;
+    }
+    store_each(engine_store(c->api->config.engine), STORE_KIND_POLICY, list_one, &page);
+    api_page__finish(&page);
     struct json_write w = api_call__json(c);
     json_write_array(&w);
-    for (size_t i = 0; i < l->count; i++) {
-        api_policies__write(&w, c, l->rows[i].id, &l->rows[i].rec);
+    for (size_t i = 0; i < page.count; i++) {
+        const struct row *row = page.rows[i].data;
+        api_policies__write(&w, c, row->id, &row->rec);
     }
     json_write_end(&w);
-    api_call__reply(c, 200, &w);
+    api_page__reply(&page, &w);
 }
 
 /* The stored record, put into bytes, which *out points into; false when the caller sees none. */
@@ -192,10 +192,15 @@ static void handle_delete(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                           roles      flags                      in              handler        cost  answer          doc */
-    {HTTP_GET,    "/api/v1/approval-policies",       ROLES_AOR, 0,                         NULL,           handle_list,   NULL, "200 [policy]", "All approval policies, the newest first."},
+    {HTTP_GET,    "/api/v1/approval-policies",       ROLES_AOR, 0,                         NULL,           handle_list,   NULL, "200 [policy]", "Approval policies, the newest first."},
     {HTTP_POST,   "/api/v1/approval-policies",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &policy_schema, handle_create, NULL, "200 policy",   "Create a policy that holds agents which want to go on."},
     {HTTP_DELETE, "/api/v1/approval-policies/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,           handle_delete, NULL, "200 {status}", "Remove a policy; jobs that it held stay held."},
 };
 /* clang-format on */
 
-const struct api_routes api_policies_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/approval-policies", &api_page__schema},
+};
+
+const struct api_routes api_policies_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -1,51 +1,41 @@
 /*
  * Queue endpoints (http-api.md 12): list, pause, limits, clear, delete.
  */
-#include <stdlib.h>
-
+#include "api/api_page_int.h"
 #include "api/api_queues_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
 
-/* Listing: copied out of the machine on the core thread, written here. */
+/* Listing. Which queues, the store says, in the order of their names; their numbers are copied out
+ * of the machine on the core thread, for one page; all is written here. */
 
 struct queue_list {
     struct api_call *call;
-    struct machine_queue *rows;
+    struct api_page page;
+    struct machine_queue *rows; /* of the page */
     size_t count;
-    size_t cap;
-    bool cut; /* the call's memory was too small for them */
 };
 
-static void add_queue(void *data, const struct machine_queue *q)
+static bool add_name(void *data, struct str name, struct str value)
 {
     struct queue_list *list = data;
-    if (list->cut || !api_names__is_visible(list->call, q->name)) {
-        return;
+    (void)value;
+    if (api_names__is_visible(list->call, name) && api_page__wants(&list->page, name)) {
+        api_page__add(&list->page, name, NULL);
     }
-    struct str name = arena_str(list->call->arena, q->name);
-    struct machine_queue *rows =
-        api_call__grow(list->call, list->rows, list->count, &list->cap, sizeof *rows);
-    if (name.len != q->name.len || rows == NULL) {
-        list->cut = true;
-        return;
-    }
-    list->rows = rows;
-    struct machine_queue *row = &rows[list->count++];
-    *row = *q;
-    row->name = name;
+    return list->page.count <= list->page.limit; /* one more says that there is a next page */
 }
 
-static void look_all(struct api_call *c, struct machine *m)
+static void look_page(struct api_call *c, struct machine *m)
 {
-    machine_each_queue(m, add_queue, c->data);
-}
-
-static int compare_names(const void *a, const void *b)
-{
-    return str_cmp(((const struct machine_queue *)a)->name,
-                   ((const struct machine_queue *)b)->name);
+    struct queue_list *list = c->data;
+    for (size_t i = 0; i < list->page.count; i++) {
+        struct str name = list->page.rows[i].key;
+        if (machine_queue_find(m, name, &list->rows[list->count])) {
+            list->rows[list->count++].name = name;
+        }
+    }
 }
 
 /* When the job was created; none when it went after the look at the machine. */
@@ -87,39 +77,42 @@ static void write_queue(struct json_write *w, const struct api_call *c,
     json_write_end(w);
 }
 
-static void write_all(struct api_call *c)
+static void write_page(struct api_call *c)
 {
     const struct queue_list *list = c->data;
-    if (list->cut) {
-        api_call__fail(c, ERR_INTERNAL, "there are more queues than an answer can hold");
-        return;
-    }
-    if (list->count > 0) {
-        qsort(list->rows, list->count, sizeof(struct machine_queue), compare_names);
-    }
     struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < list->count; i++) {
         write_queue(&w, c, &list->rows[i]);
     }
     json_write_end(&w);
-    api_call__reply(c, 200, &w);
+    api_page__reply(&list->page, &w);
 }
 
 static void handle_list(struct api_call *c)
 {
     struct queue_list *list = API_NEW(c, struct queue_list);
+    struct str prefix;
     list->call = c;
     c->data = list;
-    api_call__look(c, look_all, write_all);
+    if (!api_page__begin(c, &list->page)) {
+        return;
+    }
+    prefix = api_names__prefix(c, list->page.prefix);
+    store_each_from(engine_store(c->api->config.engine), STORE_KIND_QUEUE, prefix, list->page.after,
+                    add_name, list);
+    api_page__finish(&list->page);
+    list->rows = API_ARRAY(c, struct machine_queue, list->page.count);
+    api_call__look(c, look_page, write_page);
 }
 
 static void look_one(struct api_call *c, struct machine *m)
 {
     struct queue_list *list = c->data;
-    struct machine_queue q;
-    if (machine_queue_find(m, c->param[0], &q)) {
-        add_queue(list, &q);
+    if (machine_queue_find(m, c->param[0], &list->rows[0]) &&
+        api_names__is_visible(c, c->param[0])) {
+        list->rows[0].name = c->param[0];
+        list->count = 1;
     }
 }
 
@@ -141,6 +134,7 @@ static void handle_get(struct api_call *c)
     struct queue_list *list = API_NEW(c, struct queue_list);
     struct err err;
     list->call = c;
+    list->rows = API_NEW(c, struct machine_queue);
     c->data = list;
     if (!api_names__internal(c, "queue", c->param[0], &c->param[0], &err)) {
         api_call__fail_err(c, &err);
@@ -243,7 +237,7 @@ static void handle_unthrottle(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                              roles      flags                      in                   handler             cost  answer          doc */
-    {HTTP_GET,    "/api/v1/queues",                     ROLES_AOR, 0,                         NULL,                handle_list,        NULL, "200 [queue]",  "All queues with their settings and counts."},
+    {HTTP_GET,    "/api/v1/queues",                     ROLES_AOR, 0,                         NULL,                handle_list,        NULL, "200 [queue]",  "Queues with their settings and counts, by name."},
     {HTTP_GET,    "/api/v1/queues/{name}",              ROLES_AOR, 0,                         NULL,                handle_get,         NULL, "200 queue",    "One queue."},
     {HTTP_POST,   "/api/v1/queues/{name}/pause",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_pause,       NULL, "200 {status}", "Hand out no more jobs."},
     {HTTP_POST,   "/api/v1/queues/{name}/resume",       ROLES_AO,  ROUTE_LEADER,              NULL,                handle_resume,      NULL, "200 {status}", "Hand out jobs again."},
@@ -257,6 +251,7 @@ static const struct api_route rows[] = {
 /* clang-format on */
 
 static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/queues", &api_page__schema},
     {HTTP_POST, "/api/v1/queues/{name}/clear", &api_queue_removal__clear_schema},
     {HTTP_DELETE, "/api/v1/queues/{name}", &api_queue_removal__delete_schema},
 };

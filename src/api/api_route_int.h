@@ -24,14 +24,15 @@ enum {
 };
 
 enum {
-    ROUTE_OPEN = 1,       /* no authentication; no rate limit outside of /api/v1 */
-    ROUTE_LEADER = 2,     /* only the leader can do it */
-    ROUTE_BODY = 4,       /* takes a body; with a schema it is decoded, else raw in req->body */
-    ROUTE_BODY_EMPTY = 8, /* an empty body, or null, is as good as {} */
-    ROUTE_READ = 16,      /* a POST that changes nothing; the rate limiter counts it as a write */
-    ROUTE_TAIL = 32,      /* the last parameter is the whole rest of the path, or nothing */
-    ROUTE_STREAM = 64,    /* the handler reads the body; its table only describes it */
-    ROUTE_KEY = 128,      /* takes an Idempotency-Key */
+    ROUTE_OPEN = 1,         /* no authentication; no rate limit outside of /api/v1 */
+    ROUTE_LEADER = 2,       /* only the leader can do it */
+    ROUTE_BODY = 4,         /* takes a body; with a schema it is decoded, else raw in req->body */
+    ROUTE_BODY_EMPTY = 8,   /* an empty body, or null, is as good as {} */
+    ROUTE_READ = 16,        /* a POST that changes nothing; the rate limiter counts it as a write */
+    ROUTE_TAIL = 32,        /* the last parameter is the whole rest of the path, or nothing */
+    ROUTE_STREAM = 64,      /* the handler reads the body; its table only describes it */
+    ROUTE_KEY = 128,        /* takes an Idempotency-Key */
+    ROUTE_GENERATION = 256, /* X-Corvo-Api changes what it means */
 };
 
 struct api_call;

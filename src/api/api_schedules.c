@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "api/api_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_schedule.h"
-#include "os/os_clock.h"
 #include "store/store_record.h"
 
 struct schedule_in {
@@ -58,7 +58,7 @@ enum {
         JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),       \
     [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),                \
     [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,                \
-                               JSON_LAX | JSON_OR_NUMBER, "Of each job."),                         \
+                               JSON_OR_NUMBER, "Of each job."),                                    \
     [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job.", .told_type = "{any}",    \
                           .told_max = LIMIT_TAGS)
 
@@ -198,11 +198,11 @@ static void deleted(struct api_call *c, const struct result *r)
 }
 
 /* The run after now. */
-static enum err_code next_run(const struct store_schedule *s, struct wall created_at,
-                              struct wall *out, struct err *err)
+static enum err_code next_run(const struct api_call *c, const struct store_schedule *s,
+                              struct wall created_at, struct wall *out, struct err *err)
 {
     struct zone *zone = NULL;
-    struct wall now = os_clock_wall();
+    struct wall now = engine_time(c->api->config.engine);
     enum err_code code = engine_schedule_zone(s->timezone, &zone, err);
     if (code == ERR_OK) {
         struct wall created = created_at.ns == 0 ? now : created_at;
@@ -216,57 +216,35 @@ static enum err_code next_run(const struct store_schedule *s, struct wall create
 
 /* Names are sorted first; the records are read again when they are written, so that large payloads
  * are never all in memory. */
-struct row {
-    struct id id;
-    struct str name;
-};
-
-struct listing {
-    struct api_call *call;
-    struct row *rows;
-    size_t count;
-    size_t cap;
-    bool cut; /* the call's memory was too small for them */
-};
 
 static void list_one(void *data, struct str rest, struct str value)
 {
-    struct listing *l = data;
+    struct api_page *p = data;
     struct store_schedule rec;
-    if (l->cut || rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec) ||
-        !api_names__is_visible(l->call, rec.name)) {
+    if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec) ||
+        !api_names__is_visible(p->call, rec.name) ||
+        !str_starts_with(api_names__visible(p->call, rec.name), p->prefix) ||
+        !api_page__wants(p, rec.name)) {
         return;
     }
-    struct str name = arena_str(l->call->arena, rec.name);
-    struct row *rows = api_call__grow(l->call, l->rows, l->count, &l->cap, sizeof *rows);
-    if (name.len != rec.name.len || rows == NULL) {
-        l->cut = true;
-        return;
-    }
-    l->rows = rows;
-    struct row *row = &rows[l->count++];
-    row->name = name;
-    row->id = id_from_bytes(rest.ptr);
+    struct id *id = API_NEW(p->call, struct id);
+    *id = id_from_bytes(rest.ptr);
+    api_page__add(p, rec.name, id);
 }
 
-static int compare_names(const void *a, const void *b)
+static void write_rows(struct json_write *w, const struct api_page *p)
 {
-    return str_cmp(((const struct row *)a)->name, ((const struct row *)b)->name);
-}
-
-static void write_rows(struct json_write *w, const struct listing *l)
-{
-    struct store *store = engine_store(l->call->api->config.engine);
+    struct store *store = engine_store(p->call->api->config.engine);
     struct store_schedule rec;
     struct buf bytes;
     buf_init(&bytes, LIMIT_OP_BYTES);
     json_write_array(w);
-    for (size_t i = 0; i < l->count; i++) {
-        const struct row *row = &l->rows[i];
+    for (size_t i = 0; i < p->count; i++) {
+        const struct id *id = p->rows[i].data;
         buf_clear(&bytes);
-        if (store_get(store, STORE_KIND_SCHEDULE, str_from(row->id.b, ID_BYTES), &bytes) &&
+        if (store_get(store, STORE_KIND_SCHEDULE, str_from(id->b, ID_BYTES), &bytes) &&
             store_record_decode_schedule(buf_str(&bytes), &rec)) {
-            write_schedule(w, l->call, row->id, &rec);
+            write_schedule(w, p->call, *id, &rec);
         }
     }
     json_write_end(w);
@@ -275,18 +253,15 @@ static void write_rows(struct json_write *w, const struct listing *l)
 
 static void handle_list(struct api_call *c)
 {
-    struct listing l = {.call = c};
-    store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, list_one, &l);
-    if (l.cut) {
-        api_call__fail(c, ERR_INTERNAL, "there are more schedules than an answer can hold");
+    struct api_page page;
+    if (!api_page__begin(c, &page)) {
         return;
     }
-    if (l.count > 0) {
-        qsort(l.rows, l.count, sizeof *l.rows, compare_names);
-    }
+    store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, list_one, &page);
+    api_page__finish(&page);
     struct json_write w = api_call__json(c);
-    write_rows(&w, &l);
-    api_call__reply(c, 200, &w);
+    write_rows(&w, &page);
+    api_page__reply(&page, &w);
 }
 
 static void handle_get(struct api_call *c)
@@ -352,7 +327,7 @@ static void handle_create(struct api_call *c)
                                             : "cron");
         return;
     }
-    if (!merge(c, in, s, &err) || next_run(s, WALL_NONE, &s->next_run, &err) != ERR_OK) {
+    if (!merge(c, in, s, &err) || next_run(c, s, WALL_NONE, &s->next_run, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -389,7 +364,7 @@ static void submit_update(struct api_call *c, const struct store_schedule *read)
     bool again = is_set(in, SET_CRON) || is_set(in, SET_TIMEZONE) ||
                  (is_set(in, SET_ENABLED) && in->enabled && !read->enabled);
     if (!merge(c, in, s, &err) ||
-        (again && next_run(s, read->created_at, &s->next_run, &err) != ERR_OK)) {
+        (again && next_run(c, s, read->created_at, &s->next_run, &err) != ERR_OK)) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -454,7 +429,7 @@ static void handle_run(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                       roles      flags                      in                handler        cost  answer                  doc */
-    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "All schedules."},
+    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "Schedules, by name."},
     {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, 0,                         NULL,             handle_get,    NULL, "200 schedule",         "One schedule, by id or name."},
     {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is taken", "A new schedule."},
     {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is taken", "Change what is supplied."},
@@ -463,4 +438,9 @@ static const struct api_route rows[] = {
 };
 /* clang-format on */
 
-const struct api_routes api_schedules_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/schedules", &api_page__schema},
+};
+
+const struct api_routes api_schedules_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -4,6 +4,8 @@
  * The view says which jobs, in which order; the documents themselves are read from the engine, so
  * that what is shown is never older than what the view knows. Both happen on a thread of the view.
  */
+#include <assert.h>
+
 #include "api/api_query_int.h"
 #include "api/api_search_int.h"
 #include "base/check.h"
@@ -11,6 +13,7 @@
 #include "core/timestamp.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
+#include "svc/svc_names.h"
 #include "view/view_words.h"
 
 enum {
@@ -48,7 +51,7 @@ static const struct json_field search_rows[] = {
     JSON_BOOL(struct api_search_in, has_errors, 0, "With or without error entries."),
     JSON_STR(struct api_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
     JSON_RAW(struct api_search_in, state, API_SEARCH_TEXT_MAX, 0, "States, any of: an array, or a text with commas.", .told_type = "string | [string]"),
-    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, JSON_OR_NUMBER, "Any other value is normal.", .words = api_names__priorities),
+    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, JSON_OR_NUMBER, "The priority.", .words = api_names__priorities),
     JSON_RAW(struct api_search_in, tags, 0, JSON_ONLY_OBJECT, "Tags that must all be there."),
     TEXT(payload_contains, "A part of the payload's JSON, without case."),
     TEXT(payload_jq, "A question about the payload, such as .user.id == 7."),
@@ -114,20 +117,25 @@ static bool is_present(const struct api_search_in *in, unsigned row)
     return (in->set & 1ULL << row) != 0;
 }
 
-/* A bit that is no state: what is asked for does not exist. */
-#define NO_STATE (1U << JOB_STATE_COUNT)
+static const struct json_word state_words[] = {
+    {"scheduled", JOB_SCHEDULED}, {"pending", JOB_PENDING},     {"active", JOB_ACTIVE},
+    {"retrying", JOB_RETRYING},   {"held", JOB_HELD},           {"completed", JOB_COMPLETED},
+    {"dead", JOB_DEAD},           {"cancelled", JOB_CANCELLED}, {NULL, 0},
+};
 
-static unsigned state_bits(struct str words)
+static bool add_states(struct str words, unsigned *out, struct err *err)
 {
-    unsigned bits = 0;
     while (words.len > 0) {
         struct str word = str_trim(str_cut(&words, ','));
-        enum job_state state;
+        int state;
         if (word.len > 0) {
-            bits |= job_state_parse(word, &state) ? 1U << state : NO_STATE;
+            if (svc_names_find(state_words, word, "state", ERR_VALIDATION, &state, err) != ERR_OK) {
+                return false;
+            }
+            *out |= 1U << state;
         }
     }
-    return bits;
+    return true;
 }
 
 static bool parse_states(struct api_call *c, struct str json, unsigned *out, struct err *err)
@@ -140,11 +148,7 @@ static bool parse_states(struct api_call *c, struct str json, unsigned *out, str
         return true;
     }
     if (json_scan_peek(&scan) == JSON_TYPE_STRING && json_scan_value(&scan, &v)) {
-        if (json_value_text(v, c->arena, &text, err) == ERR_OK) {
-            *out = state_bits(text);
-            return true;
-        }
-        return false;
+        return json_value_text(v, c->arena, &text, err) == ERR_OK && add_states(text, out, err);
     }
     if (json_scan_peek(&scan) == JSON_TYPE_ARRAY && json_scan_enter_array(&scan)) {
         while (json_scan_next_element(&scan) && json_scan_value(&scan, &v)) {
@@ -152,10 +156,9 @@ static bool parse_states(struct api_call *c, struct str json, unsigned *out, str
                 (void)err_set(err, ERR_PARSE, "state: expected strings");
                 return false;
             }
-            if (json_value_text(v, c->arena, &text, err) != ERR_OK) {
+            if (json_value_text(v, c->arena, &text, err) != ERR_OK || !add_states(text, out, err)) {
                 return false;
             }
-            *out |= state_bits(text);
         }
         return true;
     }
@@ -176,17 +179,25 @@ static bool parse_priority(struct api_call *c, struct str json, struct view_filt
         return false;
     }
     if (v.type == JSON_TYPE_STRING) {
-        if (json_value_text(v, c->arena, &word, err) != ERR_OK) {
+        int priority;
+        if (json_value_text(v, c->arena, &word, err) != ERR_OK ||
+            svc_names_find(api_names__priorities, word, "priority", ERR_VALIDATION, &priority,
+                           err) != ERR_OK) {
             return false;
         }
         out->has_priority = word.len > 0;
-        out->priority = job_priority_parse(word);
+        out->priority = (uint8_t)priority;
         return true;
     }
     if (json_value_i64(v, &number)) {
+        if (number < JOB_PRIORITY_CRITICAL || number > JOB_PRIORITY_NORMAL) {
+            (void)err_set(err, ERR_VALIDATION,
+                          "priority: expected critical, high, normal or 0 to %d, got " STR_FMT,
+                          JOB_PRIORITY_NORMAL, STR_ARG(str_at_most(v.text, SHOWN_MAX)));
+            return false;
+        }
         out->has_priority = true;
-        out->priority =
-            number >= 0 && number < JOB_PRIORITY_NORMAL ? (uint8_t)number : JOB_PRIORITY_NORMAL;
+        out->priority = (uint8_t)number;
         return true;
     }
     (void)err_set(err, ERR_PARSE, "priority: expected a string");
@@ -329,7 +340,8 @@ static void write_summary(struct api_call *c, struct json_write *w, struct id id
 {
     struct job j;
     if (api_names__read_job_by_id(c, id, doc, &j)) {
-        api_document__summary(w, c, &j, engine_store(c->api->config.engine));
+        struct svc_caller who = api_call__caller(c);
+        api_document__summary(w, &who, &j, engine_store(c->api->config.engine));
     }
 }
 
@@ -367,33 +379,27 @@ static void run_search(struct api_call *c, struct view_reader *r)
     buf_deinit(&doc);
 }
 
-static enum view_sort sort_of(struct str word)
-{
-    static const char *const words[] = {
-        [VIEW_SORT_CREATED_AT] = "created_at", [VIEW_SORT_PRIORITY] = "priority",
-        [VIEW_SORT_STARTED_AT] = "started_at", [VIEW_SORT_COMPLETED_AT] = "completed_at",
-        [VIEW_SORT_ATTEMPT] = "attempt",       [VIEW_SORT_SCHEDULED_AT] = "scheduled_at",
-        [VIEW_SORT_FAILED_AT] = "failed_at",
-    };
-    for (size_t i = 0; i < COUNT_OF(words); i++) {
-        if (str_eq(word, str_from_z(words[i]))) {
-            return (enum view_sort)i;
-        }
-    }
-    return VIEW_SORT_CREATED_AT;
-}
+static const struct json_word sort_words[] = {
+    {"created_at", VIEW_SORT_CREATED_AT}, {"priority", VIEW_SORT_PRIORITY},
+    {"started_at", VIEW_SORT_STARTED_AT}, {"completed_at", VIEW_SORT_COMPLETED_AT},
+    {"attempt", VIEW_SORT_ATTEMPT},       {"scheduled_at", VIEW_SORT_SCHEDULED_AT},
+    {"failed_at", VIEW_SORT_FAILED_AT},   {NULL, 0},
+};
+static_assert(VIEW_SORT_CREATED_AT == 0, "an empty word is the default");
 
 static void search(struct api_call *c, const struct api_search_in *in)
 {
     struct search_call *s = API_NEW(c, struct search_call);
     struct err err;
-    if (!api_search__filter(c, in, &s->filter, &err)) {
+    int sort;
+    if (svc_names_find(sort_words, in->sort, "sort", ERR_VALIDATION, &sort, &err) != ERR_OK ||
+        !api_search__filter(c, in, &s->filter, &err)) {
         api_call__fail_err(c, &err);
         return;
     }
     s->search = (struct view_search){
         .filter = &s->filter,
-        .sort = sort_of(in->sort),
+        .sort = (enum view_sort)sort,
         .ascending = str_eq(in->order, STR("asc")),
         .offset = read_cursor(in->cursor),
         .limit = in->limit <= 0         ? PAGE_DEFAULT

@@ -4,20 +4,45 @@
  */
 #include "api/api_docs_int.h"
 #include "api/api_numbers_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "json/json_scan.h"
 
 /* Health */
 
+static void begin_healthy(struct json_write *w, const char *role, bool leads)
+{
+    json_write_object(w);
+    api_document__text(w, "status", STR("ok"));
+    api_document__text(w, "raft_state", str_from_z(role));
+    api_document__bool(w, "leader", leads);
+}
+
 static void say_healthy(struct api_call *c, const char *role, bool leads)
 {
     struct json_write w = api_call__json(c);
-    json_write_object(&w);
-    api_document__text(&w, "status", STR("ok"));
-    api_document__text(&w, "raft_state", str_from_z(role));
-    api_document__bool(&w, "leader", leads);
+    begin_healthy(&w, role, leads);
     json_write_end(&w);
     api_call__reply(c, 200, &w);
+}
+
+/* What the server goes on in spite of, and somebody should look at. */
+static void write_warnings(struct json_write *w, const struct api_numbers *v)
+{
+    if (v->engine.clock_ahead_ms == 0) {
+        return;
+    }
+    struct buf text;
+    buf_init(&text, 256);
+    buf_printf(&text,
+               "the system's clock jumped %lld s ahead and is not followed; POST "
+               "/api/v1/admin/accept-clock if it is right",
+               (long long)(v->engine.clock_ahead_ms / 1000));
+    json_write_key(w, STR("warnings"));
+    json_write_array(w);
+    json_write_str(w, buf_str(&text));
+    json_write_end(w);
+    buf_deinit(&text);
 }
 
 /* Ready to take requests: a leader is known, and what is written has somewhere to go. */
@@ -29,7 +54,11 @@ static void say_ready(struct api_call *c, const struct api_numbers *v)
     } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
         api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
     } else {
-        say_healthy(c, v->engine.node.role, v->engine.node.leads);
+        struct json_write w = api_call__json(c);
+        begin_healthy(&w, v->engine.node.role, v->engine.node.leads);
+        write_warnings(&w, v);
+        json_write_end(&w);
+        api_call__reply(c, 200, &w);
     }
 }
 
@@ -198,18 +227,55 @@ static void write_worker(struct json_write *w, const struct machine_worker *work
     json_write_end(w);
 }
 
-static void write_workers(struct api_call *c, const struct api_numbers *v)
+/* The one heard of last first; an id is unique in its namespace. */
+static struct str worker_key(struct api_call *c, const struct machine_worker *w)
 {
-    struct buf queues;
-    if (v->cut) {
-        api_call__fail(c, ERR_INTERNAL, "there are more workers than an answer can hold");
+    char *name = API_ARRAY(c, char, w->id.len + 1 + w->ns.len);
+    memcpy(name, w->id.ptr, w->id.len);
+    name[w->id.len] = '\0';
+    if (w->ns.len > 0) {
+        memcpy(name + w->id.len + 1, w->ns.ptr, w->ns.len);
+    }
+    return api_page__time_key(c, w->last_heartbeat, true,
+                              str_from(name, w->id.len + 1 + w->ns.len));
+}
+
+/* On the core thread: there are at most LIMIT_WORKERS of them. */
+static void add_worker(void *data, const struct machine_worker *w)
+{
+    struct api_page *p = data;
+    struct api_call *c = p->call;
+    if ((c->ns.len > 0 && !str_eq(c->ns, w->ns)) || !str_starts_with(w->id, p->prefix)) {
         return;
     }
+    struct str key = worker_key(c, w);
+    if (!api_page__wants(p, key)) {
+        return;
+    }
+    struct machine_worker *row = API_NEW(c, struct machine_worker);
+    *row = *w;
+    row->ns = STR_EMPTY;
+    row->id = arena_str(c->arena, w->id);
+    row->hostname = arena_str(c->arena, w->hostname);
+    row->queues = arena_str(c->arena, w->queues);
+    api_page__add(p, key, row);
+}
+
+static void look_workers(struct api_call *c, struct machine *m)
+{
+    machine_each_worker(m, add_worker, c->data);
+}
+
+static void write_workers(struct api_call *c)
+{
+    struct api_page *page = c->data;
+    struct buf queues;
+    api_page__finish(page);
     api_call__buf(c, &queues);
     struct json_write w = api_call__json(c);
     json_write_array(&w);
-    for (size_t i = 0; i < v->worker_row_count; i++) {
-        const struct machine_worker *worker = &v->workers[i];
+    for (size_t i = 0; i < page->count; i++) {
+        const struct machine_worker *worker = page->rows[i].data;
         buf_clear(&queues);
         if (c->ns.len == 0) {
             write_worker(&w, worker, worker->queues);
@@ -219,12 +285,43 @@ static void write_workers(struct api_call *c, const struct api_numbers *v)
     }
     json_write_end(&w);
     buf_deinit(&queues);
-    api_call__reply(c, 200, &w);
+    api_page__reply(page, &w);
 }
 
 static void handle_workers(struct api_call *c)
 {
-    api_numbers__take(c, API_NUMBERS_WORKERS, write_workers);
+    struct api_page *page = API_NEW(c, struct api_page);
+    c->data = page;
+    if (api_page__begin(c, page)) {
+        api_call__look(c, look_workers, write_workers);
+    }
+}
+
+/* The clock */
+
+static void accept_clock(struct api_call *c, struct machine *m)
+{
+    int64_t *ahead_ms = c->data;
+    (void)m;
+    *ahead_ms = engine_accept_clock(c->api->config.engine);
+}
+
+static void clock_accepted(struct api_call *c)
+{
+    const int64_t *ahead_ms = c->data;
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__text(&w, "status", STR("ok"));
+    api_document__i64(&w, "ahead_ms", *ahead_ms);
+    api_document__time(&w, "time", engine_time(c->api->config.engine));
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
+}
+
+static void handle_accept_clock(struct api_call *c)
+{
+    c->data = API_NEW(c, int64_t);
+    api_call__look(c, accept_clock, clock_accepted);
 }
 
 /* The API about itself */
@@ -273,6 +370,7 @@ static const struct api_route rows[] = {
     {HTTP_GET, "/api/v1/metrics/throughput",  ROLES_AOR, 0,          NULL, handle_throughput,     NULL, "200 [minute]",                                   "Jobs enqueued, completed and failed in each of the last 60 minutes."},
     {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, 0,          NULL, handle_runtime,        NULL, "200 runtime", "Threads, memory and processor time."},
     {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "Workers that were heard of within a day, the last one first."},
+    {HTTP_POST, "/api/v1/admin/accept-clock", ROLE_ADMIN, ROUTE_LEADER, NULL, handle_accept_clock, NULL, "200 {status, ahead_ms, time}",                    "Follow the system's clock although it jumped ahead (max-clock-jump)."},
     {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "This description."},
     {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "This description as a page for people."},
 };
@@ -280,6 +378,7 @@ static const struct api_route rows[] = {
 
 static const struct api_query queries[] = {
     {HTTP_GET, "/healthz", &healthz_schema},
+    {HTTP_GET, "/api/v1/workers", &api_page__schema},
 };
 
 const struct api_routes api_system_routes = {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
+#include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
@@ -49,34 +50,23 @@ struct row {
     struct store_webhook rec;
 };
 
-struct listing {
-    struct api_call *call;
-    struct row rows[LIMIT_WEBHOOKS];
-    size_t count;
-};
-
 static void list_one(void *data, struct str id, struct str value)
 {
-    struct listing *l = data;
-    if (!api_names__is_visible(l->call, id)) {
+    struct api_page *p = data;
+    struct api_call *c = p->call;
+    if (!api_names__is_visible(c, id) || !str_starts_with(api_names__visible(c, id), p->prefix)) {
         return;
     }
-    CHECK(l->count < LIMIT_WEBHOOKS); /* the machine takes no more */
-    struct row *row = &l->rows[l->count];
-    row->id = arena_str(l->call->arena, id);
-    struct str kept = arena_str(l->call->arena, value);
-    if (kept.len == value.len && store_record_decode_webhook(kept, &row->rec)) {
-        l->count++;
+    struct row *row = API_NEW(c, struct row);
+    row->id = arena_str(c->arena, id);
+    struct str kept = arena_str(c->arena, value);
+    if (kept.len != value.len || !store_record_decode_webhook(kept, &row->rec)) {
+        return;
     }
-}
-
-static int compare_created(const void *a, const void *b)
-{
-    const struct row *x = a;
-    const struct row *y = b;
-    int later = (x->rec.created_at.ns > y->rec.created_at.ns) -
-                (x->rec.created_at.ns < y->rec.created_at.ns);
-    return later != 0 ? later : str_cmp(x->id, y->id);
+    struct str key = api_page__time_key(c, row->rec.created_at, false, id);
+    if (api_page__wants(p, key)) {
+        api_page__add(p, key, row);
+    }
 }
 
 void api_webhooks__write_events(struct json_write *w, struct str patterns)
@@ -112,17 +102,19 @@ static void write_webhook(struct json_write *w, const struct api_call *c, const 
 
 static void handle_list(struct api_call *c)
 {
-    struct listing *l = API_NEW(c, struct listing);
-    l->call = c;
-    store_each(engine_store(c->api->config.engine), STORE_KIND_WEBHOOK, list_one, l);
-    qsort(l->rows, l->count, sizeof *l->rows, compare_created);
+    struct api_page page;
+    if (!api_page__begin(c, &page)) {
+        return;
+    }
+    store_each(engine_store(c->api->config.engine), STORE_KIND_WEBHOOK, list_one, &page);
+    api_page__finish(&page);
     struct json_write w = api_call__json(c);
     json_write_array(&w);
-    for (size_t i = 0; i < l->count; i++) {
-        write_webhook(&w, c, &l->rows[i]);
+    for (size_t i = 0; i < page.count; i++) {
+        write_webhook(&w, c, page.rows[i].data);
     }
     json_write_end(&w);
-    api_call__reply(c, 200, &w);
+    api_page__reply(&page, &w);
 }
 
 /* ---- changes ---- */
@@ -227,10 +219,15 @@ static void handle_delete(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                  roles      flags                      in               handler        cost  answer                doc */
-    {HTTP_GET,    "/api/v1/webhooks",       ROLES_AOR, 0,                         NULL,            handle_list,   NULL, "200 [webhook]",      "All webhooks, the oldest first."},
+    {HTTP_GET,    "/api/v1/webhooks",       ROLES_AOR, 0,                         NULL,            handle_list,   NULL, "200 [webhook]",      "Webhooks, the oldest first."},
     {HTTP_POST,   "/api/v1/webhooks",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &webhook_schema, handle_put,    NULL, "200 {status, id}",   "Create or replace a webhook."},
     {HTTP_DELETE, "/api/v1/webhooks/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,            handle_delete, NULL, "200 {status, id}",   "Remove a webhook; what is under way is broken off."},
 };
 /* clang-format on */
 
-const struct api_routes api_webhooks_routes = {.rows = rows, .count = COUNT_OF(rows)};
+static const struct api_query queries[] = {
+    {HTTP_GET, "/api/v1/webhooks", &api_page__schema},
+};
+
+const struct api_routes api_webhooks_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

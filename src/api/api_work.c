@@ -269,24 +269,32 @@ static void handle_fail(struct api_call *c)
     api_call__submit(c, &command, 0, failed_over);
 }
 
-/* Heartbeat: {"jobs": {"<id>": {…}}}. The keys are ids, so the members are walked by hand. */
+/* Heartbeat: {"jobs": {"<id>": {…}}}. The keys are ids, so the members are walked by hand. Later
+ * clients send {"jobs": [{"job_id": "<id>", …}]}, where JSON may be inside of a string. */
 
-static const struct json_field beat_rows[] = {
-    JSON_RAW(struct svc_beat, progress, LIMIT_PROGRESS_BYTES, 0, "Shown with the job."),
-    JSON_RAW(struct svc_beat, checkpoint, LIMIT_RESULT_BYTES, 0, "Replaces the checkpoint."),
-    JSON_OBJECT(struct svc_beat, usage, struct svc_usage, &usage_schema, 0, "What was used."),
-    JSON_I64(struct svc_beat, lease_token, 0, INT64_MAX, 0, "The claim that is meant."),
-};
+#define BEAT_ROWS                                                                                  \
+    JSON_RAW(struct svc_beat, progress, LIMIT_PROGRESS_BYTES, 0, "Shown with the job."),           \
+        JSON_RAW(struct svc_beat, checkpoint, LIMIT_RESULT_BYTES, 0, "Replaces the checkpoint."),  \
+        JSON_OBJECT(struct svc_beat, usage, struct svc_usage, &usage_schema, 0, "What was used."), \
+        JSON_I64(struct svc_beat, lease_token, 0, INT64_MAX, 0, "The claim that is meant.")
+
+static const struct json_field beat_rows[] = {BEAT_ROWS};
 static const struct json_schema beat_schema = JSON_SCHEMA(struct svc_beat, beat_rows);
+
+static const struct json_field beat_item_rows[] = {
+    JSON_STR(struct svc_beat, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED, "The job."),
+    BEAT_ROWS,
+};
+static const struct json_schema beat_item_schema = JSON_SCHEMA(struct svc_beat, beat_item_rows);
 
 struct heartbeat_in {
     struct str jobs;
 };
 
 static const struct json_field heartbeat_rows[] = {
-    JSON_RAW(struct heartbeat_in, jobs, 0, JSON_ONLY_OBJECT,
-             "Job id to progress, checkpoint, usage and lease_token.", .told_type = "{{any}}",
-             .told_max = LIMIT_HEARTBEAT_JOBS),
+    JSON_RAW(struct heartbeat_in, jobs, 0, 0,
+             "Job id to progress, checkpoint, usage and lease_token; or a list, with job_id.",
+             .told_type = "{{any}} | [{any}]", .told_max = LIMIT_HEARTBEAT_JOBS),
 };
 static const struct json_schema heartbeat_schema = JSON_SCHEMA(struct heartbeat_in, heartbeat_rows);
 
@@ -314,6 +322,7 @@ static void reply_beats(struct api_call *c)
         json_write_object(&w);
         api_document__text(&w, "status",
                            b->list[i].status == SVC_BEAT_OK ? STR("ok") : STR("cancel"));
+        api_document__time(&w, "lease_expires_at", b->list[i].lease_expires_at);
         json_write_end(&w);
     }
     json_write_end(&w);
@@ -337,50 +346,109 @@ static void beaten(struct api_call *c, const struct result *r)
     reply_beats(c);
 }
 
-static size_t count_members(struct str object)
+/* What jobs is: an object, an array, or nothing. */
+static enum err_code shape_of(struct str jobs, enum json_type *out, struct err *err)
 {
-    struct json_scan s = json_scan_from(object);
+    struct json_scan s = json_scan_from(jobs);
+    *out = jobs.len == 0 ? JSON_TYPE_NULL : json_scan_peek(&s);
+    if (*out == JSON_TYPE_NULL || *out == JSON_TYPE_OBJECT || *out == JSON_TYPE_ARRAY) {
+        return ERR_OK;
+    }
+    return err_set(err, ERR_PARSE, "jobs: expected an object or an array, got %s",
+                   json_value_type_name(*out));
+}
+
+static bool enter_jobs(struct json_scan *s, enum json_type shape)
+{
+    return shape == JSON_TYPE_OBJECT  ? json_scan_enter_object(s)
+           : shape == JSON_TYPE_ARRAY ? json_scan_enter_array(s)
+                                      : false;
+}
+
+/* The next job: its key, in an object, and what is said of it. */
+static bool next_job(struct json_scan *s, enum json_type shape, struct json_value *key,
+                     struct json_value *value)
+{
+    return (shape == JSON_TYPE_OBJECT ? json_scan_next_key(s, key) : json_scan_next_element(s)) &&
+           json_scan_value(s, value);
+}
+
+static size_t count_jobs(struct str jobs, enum json_type shape)
+{
+    struct json_scan s = json_scan_from(jobs);
     struct json_value key;
     struct json_value value;
     size_t n = 0;
-    if (object.len == 0 || !json_scan_enter_object(&s)) {
-        return 0;
-    }
-    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+    bool any = enter_jobs(&s, shape);
+    while (any && next_job(&s, shape, &key, &value)) {
         n++;
     }
     return n;
 }
 
-/* One member of jobs. */
-static enum err_code add_beat(struct api_call *c, struct svc_beats *beats, struct json_value key,
-                              struct json_value value, struct err *err)
+/* A member of an object. */
+static enum err_code read_member(struct arena *arena, struct json_value key,
+                                 struct json_value value, struct svc_beat *beat, struct err *err)
 {
     struct str body = value.type == JSON_TYPE_NULL ? STR("{}") : value.text;
-    struct svc_beat *beat = &beats->list[beats->count++];
     struct str id;
-    if (json_value_text(key, c->arena, &id, err) != ERR_OK) {
+    if (json_value_text(key, arena, &id, err) != ERR_OK) {
         return err->code;
     }
-    if (json_schema_decode(&beat_schema, body, c->arena, beat, err) != ERR_OK) {
+    if (json_schema_decode(&beat_schema, body, arena, beat, err) != ERR_OK) {
         return err_wrap(err, "jobs." STR_FMT, STR_ARG(id));
     }
     beat->job_id = id;
     return ERR_OK;
 }
 
-static enum err_code read_beats(struct api_call *c, struct str jobs, struct svc_beats *beats,
-                                struct err *err)
+/* The JSON that is inside of a string, if there is any; otherwise the string is the value. */
+static enum err_code unwrap(struct arena *arena, struct str *json, struct err *err)
+{
+    struct json_value v;
+    struct str inside;
+    struct err ignored;
+    if (json->len == 0 || json_scan_first(*json, &v, &ignored) != ERR_OK ||
+        v.type != JSON_TYPE_STRING) {
+        return ERR_OK;
+    }
+    if (json_value_text(v, arena, &inside, err) != ERR_OK) {
+        return err->code;
+    }
+    if (str_trim(inside).len == 0 || json_scan_check(inside, &ignored) == ERR_OK) {
+        *json = str_trim(inside);
+    }
+    return ERR_OK;
+}
+
+/* An element of an array. */
+static enum err_code read_element(struct arena *arena, size_t at, struct json_value value,
+                                  struct svc_beat *beat, struct err *err)
+{
+    if (json_schema_decode(&beat_item_schema, value.text, arena, beat, err) != ERR_OK ||
+        unwrap(arena, &beat->progress, err) != ERR_OK ||
+        unwrap(arena, &beat->checkpoint, err) != ERR_OK) {
+        return err_wrap(err, "jobs[%zu]", at);
+    }
+    return ERR_OK;
+}
+
+static enum err_code read_beats(struct arena *arena, struct str jobs, enum json_type shape,
+                                struct svc_beats *beats, struct err *err)
 {
     struct json_scan s = json_scan_from(jobs);
     struct json_value key;
     struct json_value value;
-    if (jobs.len > 0 && json_scan_enter_object(&s)) {
-        while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
-            if (add_beat(c, beats, key, value, err) != ERR_OK) {
-                return err->code;
-            }
+    bool any = enter_jobs(&s, shape);
+    while (any && next_job(&s, shape, &key, &value)) {
+        struct svc_beat *beat = &beats->list[beats->count];
+        enum err_code code = shape == JSON_TYPE_OBJECT
+                                 ? read_member(arena, key, value, beat, err)
+                                 : read_element(arena, beats->count, value, beat, err);
+        if (code != ERR_OK) {
+            return code;
         }
+        beats->count++;
     }
     return ERR_OK;
 }
@@ -391,10 +459,12 @@ static void handle_heartbeat(struct api_call *c)
     struct svc_caller who = api_call__caller(c);
     struct command command;
     struct err err;
+    enum json_type shape;
     struct svc_beats *beats = SVC_CALLER_ARRAY(&who, struct svc_beats, 1, &err);
     c->data = beats;
-    if (beats == NULL || svc_beat_room(&who, count_members(in->jobs), beats, &err) != ERR_OK ||
-        read_beats(c, in->jobs, beats, &err) != ERR_OK ||
+    if (beats == NULL || shape_of(in->jobs, &shape, &err) != ERR_OK ||
+        svc_beat_room(&who, count_jobs(in->jobs, shape), beats, &err) != ERR_OK ||
+        read_beats(c->arena, in->jobs, shape, beats, &err) != ERR_OK ||
         svc_beat_command(&who, beats, &command, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
     } else if (command.heartbeat.count == 0) {

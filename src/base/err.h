@@ -46,6 +46,7 @@
     X(SHARD_LEADER,        409, "SHARD_LEADER_CONFLICT",  "the request touches shards of several leaders") \
     X(SHARD_COUNT,         409, "SHARD_COUNT_MISMATCH",   "the shard counts differ") \
     X(TOO_LARGE,           413, "PAYLOAD_TOO_LARGE",      "a size limit is exceeded") \
+    X(KEY_REUSED,          422, "IDEMPOTENCY_KEY_REUSED", "the Idempotency-Key was used with another body") \
     X(RATE_LIMITED,        429, "RATE_LIMITED",           "rate limit exceeded") \
     X(OVERLOADED,          429, "OVERLOADED",             "the write pipeline is full") \
     X(BUDGET_EXCEEDED,     429, "BUDGET_EXCEEDED",        "a budget is exceeded") \

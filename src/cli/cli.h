@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct cli_setting {
     const char *name;
@@ -19,6 +20,9 @@ struct cli_setting {
 /* What main knows and the command line does not. */
 struct cli_host {
     int (*server)(int argc, char **argv, char **environment);
+    /* Examine a data folder, and repair it when apply says so; empty: for a backup. The exit code.
+     */
+    int (*repair)(const char *data_dir, bool empty, bool apply, FILE *out, FILE *err);
     bool (*setting)(size_t index, struct cli_setting *out); /* false past the last */
 };
 

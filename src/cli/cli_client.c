@@ -119,7 +119,8 @@ struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const
         .body = body,
         .ca_file = ca_file.len == 0 ? NULL : arena_strz(cli->arena, ca_file),
         .timeout_ms = cli_int(cli, "timeout"),
-        .limit_bytes = CLI_ANSWER_BYTES};
+        .limit_bytes = CLI_ANSWER_BYTES,
+        .header = "X-Corvo-Next-Cursor"};
 }
 
 int cli_interrupted(struct cli *cli)
@@ -178,7 +179,8 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     log_debug("request", LOG_Z("method", method), LOG_Z("url", url), LOG_I64("status", call.status),
               LOG_I64("took_us", (os_clock_mono().ns - from.ns) / NS_PER_US));
     *out = (struct cli_answer){.status = call.status,
-                               .body = arena_str(cli->arena, buf_str(&call.answer))};
+                               .body = arena_str(cli->arena, buf_str(&call.answer)),
+                               .next = arena_str(cli->arena, str_from_z(call.header_value))};
     if (call.err.code != ERR_OK) {
         code = cli_unreachable(cli, &call.err);
     } else if (out->body.len < call.answer.len) {
@@ -195,8 +197,8 @@ static bool is_document(struct str body)
     return body.len > 0 && (body.ptr[0] == '{' || body.ptr[0] == '[');
 }
 
-int cli_request(struct cli *cli, const char *method, const char *url, struct str body,
-                struct cli_answer *out)
+static int request_page(struct cli *cli, const char *method, const char *url, struct str body,
+                        struct cli_answer *out)
 {
     int code = cli_ask(cli, method, url, body, out);
     if (code == CLI_OK && (out->status < 200 || out->status >= 300)) {
@@ -208,6 +210,48 @@ int cli_request(struct cli *cli, const char *method, const char *url, struct str
                         STR_ARG(server));
     }
     return code;
+}
+
+/* What stands between the brackets of an array. */
+static struct str inside(struct str array)
+{
+    array = str_trim(array);
+    return array.len >= 2 && array.ptr[0] == '[' ? str_trim(str_from(array.ptr + 1, array.len - 2))
+                                                 : STR_EMPTY;
+}
+
+/* The pages behind the first one, put together to one array. */
+static int follow(struct cli *cli, const char *url, struct cli_answer *out)
+{
+    struct buf all;
+    int code = CLI_OK;
+    struct cli_answer page = *out;
+    buf_init(&all, CLI_ANSWER_BYTES);
+    buf_add_char(&all, '[');
+    buf_add_str(&all, inside(page.body));
+    while (code == CLI_OK && page.next.len > 0) {
+        const char *next = cli_url_query(cli, url, "cursor", page.next);
+        code = request_page(cli, "GET", next, STR_EMPTY, &page);
+        if (code == CLI_OK && inside(page.body).len > 0) {
+            buf_add_char(&all, ',');
+            buf_add_str(&all, inside(page.body));
+        }
+    }
+    buf_add_char(&all, ']');
+    out->body = arena_str(cli->arena, buf_str(&all));
+    if (code == CLI_OK && (all.overflow || out->body.len < all.len)) {
+        code = cli_fail(cli, "the server's answers are more than fits into memory");
+    }
+    buf_deinit(&all);
+    return code;
+}
+
+int cli_request(struct cli *cli, const char *method, const char *url, struct str body,
+                struct cli_answer *out)
+{
+    int code = request_page(cli, method, url, body, out);
+    bool more = code == CLI_OK && out->next.len > 0 && strcmp(method, "GET") == 0;
+    return more ? follow(cli, url, out) : code;
 }
 
 bool cli_sleep(struct cli *cli, int64_t ms)

@@ -102,6 +102,7 @@ void cli_print_pattern(struct cli *cli, FILE *to, const char *pattern, struct st
 struct cli_answer {
     int status;
     struct str body; /* in the arena */
+    struct str next; /* of a page of a list: where the next one begins; empty: it is the last */
 };
 
 /* base + "/api/v1" + pattern with {0}, {1} … replaced by the parts, percent-encoded. */
@@ -125,7 +126,7 @@ ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url,
                            struct cli_answer *out);
 
 /* The same, where every status but the two hundreds has failed, and every answer that is no
- * document. */
+ * document. A list that comes in pages is put together. */
 ATTR_NODISCARD int cli_request(struct cli *cli, const char *method, const char *url,
                                struct str body, struct cli_answer *out);
 

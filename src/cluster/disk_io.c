@@ -116,6 +116,35 @@ static enum err_code fit_log(struct disk_io *d, struct err *err)
     return wal_reset_now(d->wal, index + 1, err);
 }
 
+/* The log reaches back to the snapshot before the newest. Of a group of one nobody needs that while
+ * it runs, so it does not go into memory. */
+static enum err_code trim_content(struct disk_io *d, struct err *err)
+{
+    struct wal_content *c = &d->content;
+    struct raft_configuration members;
+    uint64_t index = snapshot_index(d);
+    if (c->first_index >= index) {
+        return ERR_OK;
+    }
+    if (disk_io_members(d, &members, err) != ERR_OK) {
+        return err->code;
+    }
+    bool alone = members.n <= 1;
+    raft_configuration_close(&members);
+    uint64_t surplus = index - c->first_index;
+    size_t count = surplus < c->count ? (size_t)surplus : c->count;
+    if (!alone || count == 0) {
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < count; i++) {
+        raft_free(c->entry[i].buf.base);
+    }
+    c->count -= count;
+    c->first_index += count;
+    memmove(c->entry, c->entry + count, c->count * sizeof *c->entry);
+    return ERR_OK;
+}
+
 /*
  * From the first entry on there is always a segment that has begun, and neither a vote nor a
  * snapshot comes before that entry. Without any segment the entries behind the snapshot are gone,
@@ -184,7 +213,7 @@ static enum err_code open_all(struct disk_io *d, const struct disk_io_config *co
                                    .durable = config->durable};
     if (wal_open(&wal, snapshot_index(d), &d->wal, &d->content, err) != ERR_OK ||
         check_log(d, config->durable, err) != ERR_OK || fit_log(d, err) != ERR_OK ||
-        check_ballot(d, err) != ERR_OK) {
+        check_ballot(d, err) != ERR_OK || trim_content(d, err) != ERR_OK) {
         return err->code;
     }
     return ERR_OK;

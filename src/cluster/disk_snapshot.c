@@ -161,6 +161,10 @@ int disk_snapshot__put(struct raft_io *io, unsigned trailing, struct raft_io_sna
         return 0;
     }
     p->drop_index = snapshot->index > trailing ? snapshot->index - trailing : 0;
+    /* The snapshot that is the newest until now is kept, and the log must go on from it, too: it is
+     * what a repair falls back on. */
+    uint64_t before = d->newest.bytes.len == 0 ? 0 : d->newest.m.index;
+    p->drop_index = p->drop_index < before ? p->drop_index : before;
     CHECK(uv_queue_work(d->host.loop, &p->work, put_work_cb, put_after_cb) == 0);
     return 0;
 }

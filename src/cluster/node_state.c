@@ -114,6 +114,11 @@ static enum err_code make_checkpoint(struct node *n, const struct node_snapshot 
     if (code == ERR_OK) {
         code = snapshots_describe(dir, s->earlier, arena, &m, err);
     }
+    /* It shares files with the state, and so with the snapshot before it. If that is damaged, this
+     * one must not take the place of the one before that, which may be good. */
+    if (code == ERR_OK && s->earlier != NULL && snapshots_is_damaged(dir, s->earlier->checkpoint)) {
+        code = snapshots_verify(dir, &m, err);
+    }
     if (code == ERR_OK) {
         manifest_encode(&m, out);
     } else {

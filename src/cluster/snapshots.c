@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "log/log.h"
 #include "os/os_clock.h"
 
-#define SUFFIX ".manifest"
+#define SUFFIX         ".manifest"
+#define SUFFIX_DAMAGED ".damaged"
 
 struct snapshots_id snapshots_new_id(uint64_t index)
 {
@@ -28,16 +30,21 @@ struct os_file_path snapshots_path(const char *dir, struct str id)
     return os_file_join(dir, name);
 }
 
-/* The id in the name of a manifest's file; empty when it is none. */
-static struct str manifest_id(const char *name)
+/* The id in front of a suffix in the name of a file; empty when it is none. */
+static struct str id_before(const char *name, const char *suffix)
 {
     size_t len = strlen(name);
-    size_t suffix = strlen(SUFFIX);
-    if (len <= suffix || strcmp(name + len - suffix, SUFFIX) != 0) {
+    size_t suffix_len = strlen(suffix);
+    if (len <= suffix_len || strcmp(name + len - suffix_len, suffix) != 0) {
         return STR_EMPTY;
     }
-    struct str id = str_from(name, len - suffix);
+    struct str id = str_from(name, len - suffix_len);
     return manifest_id_is_valid(id) ? id : STR_EMPTY;
+}
+
+static struct str manifest_id(const char *name)
+{
+    return id_before(name, SUFFIX);
 }
 
 /* The ids of the newest manifests, newest first. Views into names. */
@@ -125,7 +132,8 @@ static bool belongs_to(const char *name, const struct newest *newest)
     struct str s = str_from_z(name);
     for (size_t i = 0; i < newest->count; i++) {
         struct str id = newest->id[i];
-        if (str_eq(s, id) || str_eq(manifest_id(name), id)) {
+        if (str_eq(s, id) || str_eq(manifest_id(name), id) ||
+            str_eq(id_before(name, SUFFIX_DAMAGED), id)) {
             return true;
         }
     }
@@ -228,24 +236,110 @@ enum err_code snapshots_describe(const char *dir, const struct manifest *earlier
     return code;
 }
 
+static enum err_code verify_file(const char *dir, const struct manifest *m, size_t i,
+                                 struct err *err)
+{
+    const struct manifest_file *f = &m->file[i];
+    struct os_file_path folder = snapshots_path(dir, m->checkpoint);
+    char name[MANIFEST_NAME_BYTES_MAX + 1];
+    (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(f->name));
+    struct os_file_path path = os_file_join(folder.z, name);
+    uint32_t crc = 0;
+    uint64_t size = 0;
+    enum err_code code = os_file_checksum(path.z, &crc, &size, err);
+    if (code != ERR_OK && code != ERR_NOT_FOUND) {
+        return code;
+    }
+    if (code == ERR_NOT_FOUND || size != f->size || crc != f->crc) {
+        return err_set(err, ERR_CORRUPT, "checkpoint file '%s' is %s", path.z,
+                       code == ERR_NOT_FOUND ? "missing" : "damaged");
+    }
+    return ERR_OK;
+}
+
 enum err_code snapshots_verify(const char *dir, const struct manifest *m, struct err *err)
 {
-    struct os_file_path folder = snapshots_path(dir, m->checkpoint);
     for (size_t i = 0; i < m->file_count; i++) {
-        const struct manifest_file *f = &m->file[i];
-        char name[MANIFEST_NAME_BYTES_MAX + 1];
-        (void)snprintf(name, sizeof name, STR_FMT, STR_ARG(f->name));
-        struct os_file_path path = os_file_join(folder.z, name);
-        uint32_t crc = 0;
-        uint64_t size = 0;
-        enum err_code code = os_file_checksum(path.z, &crc, &size, err);
-        if (code != ERR_OK && code != ERR_NOT_FOUND) {
-            return code;
-        }
-        if (code == ERR_NOT_FOUND || size != f->size || crc != f->crc) {
-            return err_set(err, ERR_CORRUPT, "checkpoint file '%s' is %s", path.z,
-                           code == ERR_NOT_FOUND ? "missing" : "damaged");
+        if (verify_file(dir, m, i, err) != ERR_OK) {
+            return err->code;
         }
     }
     return ERR_OK;
+}
+
+static struct os_file_path mark_path(const char *dir, struct str id)
+{
+    char name[MANIFEST_ID_BYTES_MAX + sizeof SUFFIX_DAMAGED];
+    (void)snprintf(name, sizeof name, STR_FMT SUFFIX_DAMAGED, STR_ARG(id));
+    return os_file_join(dir, name);
+}
+
+bool snapshots_is_damaged(const char *dir, struct str id)
+{
+    struct os_file_path path = mark_path(dir, id);
+    struct os_file_info info;
+    struct err err;
+    return os_file_stat(path.z, &info, &err) == ERR_OK;
+}
+
+/* Is it the newest still? If not, its files may just be on their way out. */
+static bool is_newest(const char *dir, struct str id)
+{
+    struct os_file_names names = {0};
+    struct err err;
+    if (os_file_list(dir, &names, &err) != ERR_OK) {
+        return false;
+    }
+    struct newest newest = find_newest(&names);
+    bool is = newest.count > 0 && str_eq(newest.id[0], id);
+    os_file_names_clear(&names);
+    return is;
+}
+
+static enum err_code check_some(const char *dir, const struct manifest *m,
+                                struct snapshots_cursor *c, uint64_t bytes, struct err *err)
+{
+    uint64_t done = 0;
+    if (!str_eq(str_from_z(c->id.z), m->checkpoint)) {
+        *c = (struct snapshots_cursor){0};
+        (void)snprintf(c->id.z, sizeof c->id.z, STR_FMT, STR_ARG(m->checkpoint));
+    }
+    for (; c->file < m->file_count && done < bytes; c->file++) {
+        if (verify_file(dir, m, c->file, err) != ERR_OK) {
+            return err->code;
+        }
+        done += m->file[c->file].size;
+    }
+    if (c->file >= m->file_count) {
+        c->file = 0;
+        c->rounds++;
+    }
+    return ERR_OK;
+}
+
+enum err_code snapshots_check(const char *dir, struct snapshots_cursor *c, uint64_t bytes,
+                              struct err *err)
+{
+    struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
+    struct buf text;
+    struct manifest m;
+    buf_init(&text, MANIFEST_BYTES_MAX);
+    enum err_code code = snapshots_load(dir, &text, err);
+    if (code == ERR_OK && text.len > 0) {
+        code = manifest_decode(buf_str(&text), arena, &m, err);
+        code = code == ERR_OK ? check_some(dir, &m, c, bytes, err) : code;
+        if (code == ERR_CORRUPT && !is_newest(dir, m.checkpoint)) {
+            code = ERR_OK;
+        }
+        if (code == ERR_CORRUPT && !snapshots_is_damaged(dir, m.checkpoint)) {
+            struct os_file_path mark = mark_path(dir, m.checkpoint);
+            struct err not_marked;
+            if (os_file_replace(mark.z, STR_EMPTY, &not_marked) != ERR_OK) {
+                log_warn("snapshot not marked", LOG_Z("error", not_marked.msg));
+            }
+        }
+    }
+    buf_deinit(&text);
+    arena_free(arena);
+    return code;
 }

@@ -3,6 +3,7 @@
  *
  *   <id>/            a checkpoint: files of the state machine
  *   <id>.manifest    its manifest (manifest.h), written when the checkpoint is complete and on disk
+ *   <id>.damaged     empty: a file of the checkpoint was found to be damaged later
  *
  * An id begins with the index in twenty digits, so that names sort by age; the rest is chance, so
  * that no two nodes ever use the same one. The two newest manifests are kept. A checkpoint without
@@ -62,3 +63,19 @@ ATTR_NODISCARD enum err_code snapshots_describe(const char *dir, const struct ma
 /* ERR_CORRUPT when a file of the checkpoint is missing or is not as it was written. */
 ATTR_NODISCARD enum err_code snapshots_verify(const char *dir, const struct manifest *m,
                                               struct err *err);
+
+/* How far the newest snapshot was looked at; zeros at first. */
+struct snapshots_cursor {
+    struct snapshots_id id;
+    size_t file;     /* the next one */
+    uint64_t rounds; /* how often one was looked at as a whole, and found good */
+};
+
+/* Verify some more files of the newest snapshot, about so many bytes of them; its first again
+ * behind its last. ERR_CORRUPT as snapshots_verify, and the snapshot is marked as damaged. ERR_OK
+ * when a newer one took its place meanwhile. */
+ATTR_NODISCARD enum err_code snapshots_check(const char *dir, struct snapshots_cursor *c,
+                                             uint64_t bytes, struct err *err);
+
+/* Was it marked? */
+bool snapshots_is_damaged(const char *dir, struct str id);

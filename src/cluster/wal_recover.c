@@ -290,7 +290,7 @@ static bool parse_name(const char *name, const char *prefix, uint64_t *out_gener
         value = value << 4 | (uint64_t)(digit ? *p - '0' : *p - 'a' + 10);
     }
     *out_generation = value;
-    return value > 0;
+    return value > 0 && value < UINT64_MAX; /* the next one has a number, too */
 }
 
 static void add_spare(struct recovery *r, uint64_t generation, const char *name)

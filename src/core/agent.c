@@ -2,12 +2,10 @@
 
 #include <inttypes.h>
 
-#include "base/check.h"
-
 void agent_add_cost(struct job_agent *a, int64_t cost_nusd)
 {
-    CHECK(cost_nusd >= 0);
-    if (__builtin_add_overflow(a->total_cost_nusd, cost_nusd, &a->total_cost_nusd)) {
+    if (cost_nusd > 0 &&
+        __builtin_add_overflow(a->total_cost_nusd, cost_nusd, &a->total_cost_nusd)) {
         a->total_cost_nusd = INT64_MAX;
     }
 }
@@ -22,9 +20,9 @@ static void add_dollars(struct buf *out, int64_t nusd)
 
 void agent_next_iteration(struct job_agent *a, struct buf *out_reason)
 {
-    /* A backup may have any number. */
-    int64_t ended = a->iteration > 0 ? a->iteration : 1;
-    a->iteration = ended < INT64_MAX ? ended + 1 : ended;
+    /* A restored job may have any number: none is its first, and behind the last is no other. */
+    a->iteration = a->iteration < 1 ? 1 : a->iteration;
+    a->iteration += a->iteration < INT64_MAX ? 1 : 0;
     if (a->max_iterations > 0 && a->iteration > a->max_iterations) {
         buf_printf(out_reason, "max_iterations exceeded (%" PRId64 ")", a->max_iterations);
     } else if (a->max_cost_nusd > 0 && a->total_cost_nusd > a->max_cost_nusd) {

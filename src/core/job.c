@@ -57,17 +57,6 @@ bool job_backoff_parse(struct str name, enum job_backoff *out)
     return true;
 }
 
-uint8_t job_priority_parse(struct str name)
-{
-#define WORD(id, number, word)                                                                     \
-    if (str_eq(name, STR(word))) {                                                                 \
-        return number;                                                                             \
-    }
-    JOB_PRIORITY_LIST(WORD)
-#undef WORD
-    return JOB_PRIORITY_NORMAL;
-}
-
 /* base << (attempt - 1), held at the top of the range. */
 static int64_t doubled(int64_t base_ms, uint32_t attempt)
 {

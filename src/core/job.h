@@ -152,9 +152,6 @@ const char *job_backoff_name(enum job_backoff b);
 ATTR_NODISCARD bool job_state_parse(struct str name, enum job_state *out);
 ATTR_NODISCARD bool job_backoff_parse(struct str name, enum job_backoff *out);
 
-/* The class of a word: critical, high, and normal for everything else. */
-uint8_t job_priority_parse(struct str name);
-
 /* How long after a failure of the given attempt, counted from 1, the next one is due. */
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt);
 

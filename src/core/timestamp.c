@@ -103,7 +103,8 @@ static bool take_time(struct str *s, struct parts *p)
     return s->len == 0 || take_zone(s, &p->offset_s);
 }
 
-enum err_code timestamp_parse(struct str text, struct wall *out, struct err *err)
+/* Sets *out_late when the moment was moved to the end of the range. */
+static enum err_code parse(struct str text, struct wall *out, bool *out_late, struct err *err)
 {
     struct parts p = {0};
     struct str rest = text;
@@ -122,9 +123,28 @@ enum err_code timestamp_parse(struct str text, struct wall *out, struct err *err
         ns = 1;
     } else if (__builtin_mul_overflow(s, NS_PER_S, &ns) || __builtin_add_overflow(ns, p.ns, &ns)) {
         ns = INT64_MAX;
+        *out_late = true;
     }
     out->ns = ns;
     return ERR_OK;
+}
+
+enum err_code timestamp_parse(struct str text, struct wall *out, struct err *err)
+{
+    bool late = false;
+    return parse(text, out, &late, err);
+}
+
+enum err_code timestamp_parse_kept(struct str text, struct wall *out, struct err *err)
+{
+    bool late = false;
+    if (parse(text, out, &late, err) != ERR_OK) {
+        return err->code;
+    }
+    return late ? err_set(err, ERR_VALIDATION,
+                          "'" STR_FMT "' is too late: times end with 2262-04-11T23:47:16Z",
+                          STR_ARG(text))
+                : ERR_OK;
 }
 
 /* The lowest digits of value into out, and what stands behind them; returns how many bytes. */

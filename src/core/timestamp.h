@@ -20,6 +20,10 @@
  * means "not set", or the last one of 2262. */
 ATTR_NODISCARD enum err_code timestamp_parse(struct str text, struct wall *out, struct err *err);
 
+/* The same for a moment that is to be kept: one after 2262 is refused, not moved. */
+ATTR_NODISCARD enum err_code timestamp_parse_kept(struct str text, struct wall *out,
+                                                  struct err *err);
+
 enum { TIMESTAMP_TEXT_MAX = 32 };
 
 /* Write a moment into out, which has room for TIMESTAMP_TEXT_MAX; returns the length. */

@@ -32,6 +32,7 @@ struct engine_config engine_config_default(void)
         .lifecycle_events = true,
         .retention_ms = 168LL * 3600 * 1000,
         .retention_interval_ms = 3600LL * 1000,
+        .max_clock_jump_ms = 3600LL * 1000,
         .leader_wait_ms = 10000,
         .stop_wait_ms = 5000,
     };
@@ -152,7 +153,16 @@ static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
 
 struct wall engine__now(struct engine *e)
 {
-    return engine_now_next(&e->now, os_clock_wall(), os_clock_mono(), machine_now(e->machine));
+    struct mono boot = os_clock_boot();
+    struct wall now = engine_now_next(&e->now, os_clock_wall(), boot, machine_now(e->machine));
+    atomic_store_explicit(&e->time_off_ns, now.ns - boot.ns, memory_order_relaxed);
+    return now;
+}
+
+struct wall engine_time(const struct engine *e)
+{
+    return (struct wall){.ns = os_clock_boot().ns +
+                               atomic_load_explicit(&e->time_off_ns, memory_order_relaxed)};
 }
 
 static void answer_open(struct engine *e)
@@ -205,8 +215,8 @@ static void say_remedy(const struct engine *e, const struct err *err)
 {
     if (err->code == ERR_CORRUPT) {
         log_error("state damaged", LOG_Z("folder", e->state_dir.z),
-                  LOG_Z("remedy", "move this folder away; the next start makes it again from the "
-                                  "snapshot and the log"));
+                  LOG_Z("remedy", "run corvo repair with this data folder; it says what a repair "
+                                  "would lose before it changes anything"));
     }
 }
 
@@ -310,6 +320,8 @@ enum err_code engine_open(const struct engine_config *config, struct engine **ou
     struct engine *e = calloc(1, sizeof *e);
     CHECK(e != NULL);
     e->config = *config;
+    e->now.max_jump_ns = config->max_clock_jump_ms * NS_PER_MS;
+    e->time_off_ns = os_clock_wall().ns - os_clock_boot().ns;
     e->pending_last = &e->pending_first;
     e->entries_last = &e->entries_first;
     CHECK(uv_sem_init(&e->opened, 0) == 0);
@@ -493,7 +505,10 @@ void engine__visit(struct engine *e, void (*run)(void *data), void *data)
 void engine_status_here(struct engine *e, struct engine_status *out)
 {
     const struct machine *m = e->machine;
+    (void)engine__now(e); /* what is told about the clock is of now */
     *out = (struct engine_status){
+        .clock_ahead_ms = engine_now_ahead_ms(&e->now),
+        .clock_behind_ms = engine_now_behind_ms(&e->now),
         .pending_ops = atomic_load(&e->pending_ops),
         .parked_ops = e->park.count,
         .applied_ops = atomic_load(&e->applied_ops),
@@ -510,6 +525,7 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .state_hash = machine_state_hash(m),
     };
     out->space = e->space.status;
+    out->snapshot_damaged = e->space.snapshot_damaged;
     node_status(e->node, &out->node);
 }
 
@@ -527,6 +543,20 @@ static void run_status(void *data)
 void engine_status(struct engine *e, struct engine_status *out)
 {
     engine__visit(e, run_status, &(struct status_visit){.engine = e, .out = out});
+}
+
+int64_t engine_accept_clock(struct engine *e)
+{
+    (void)engine__now(e);
+    int64_t ahead_ms = engine_now_ahead_ms(&e->now);
+    if (ahead_ms > 0) {
+        engine_now_accept(&e->now);
+        (void)engine__now(e);
+        log_warn("clock accepted by an operator", LOG_I64("ahead_ms", ahead_ms));
+        engine_clockwork__look(e);
+        engine_pipe__pump(e);
+    }
+    return ahead_ms;
 }
 
 const struct engine_config *engine_settings(const struct engine *e)

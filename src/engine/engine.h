@@ -45,6 +45,8 @@ struct engine_config {
     bool lifecycle_events;    /* the event log is on */
     int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
     int64_t retention_interval_ms;
+    int64_t
+        max_clock_jump_ms;  /* a clock that leaps ahead by more is not believed at first; 0: is */
     int64_t leader_wait_ms; /* how long engine_open waits for a leader */
     int64_t stop_wait_ms;   /* how long a stop waits for entries under way, at most */
 };
@@ -100,6 +102,7 @@ struct engine_op {
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
     struct buf result;       /* with ERR_OK: for result_decode */
     uint64_t index;          /* with ERR_OK: the entry that carried it */
+    bool waited;             /* a claim: it was parked for a while */
     /* private */
     struct msg msg;
     struct engine *engine;
@@ -157,6 +160,10 @@ void engine_submit(struct engine *e, struct engine_op *op);
  * there does not park again. done comes in every case. */
 void engine_cancel(struct engine *e, struct engine_op *op);
 
+/* In done of a claim whose worker has gone: the jobs that it got go back to where they stood, or
+ * else their leases end. False when it got none. */
+bool engine_give_back(struct engine *e, const struct engine_op *op);
+
 /* Run something on the core thread, with the machine between two entries. */
 struct engine_call {
     /* set by the caller */
@@ -182,6 +189,7 @@ struct store *engine_store(struct engine *e);
 struct engine_status {
     struct node_status node;
     struct engine_space_status space;
+    bool snapshot_damaged; /* a file of the newest snapshot is not as it was written */
     uint64_t pending_ops;
     uint64_t parked_ops;
     uint64_t applied_ops;            /* by this node since it started */
@@ -189,6 +197,8 @@ struct engine_status {
     uint64_t overload_total;         /* refused because the pipeline was full */
     uint64_t tick_errors;            /* ticks and fired schedules that did not happen */
     uint64_t purge_errors;           /* steps of a purge */
+    int64_t clock_ahead_ms;          /* of a clock that is not believed (engine_now.h) */
+    int64_t clock_behind_ms;         /* of one that the state is ahead of */
     struct engine_times queue_times; /* of an op: from its submission until an entry takes it */
     struct engine_times apply_times; /* of an entry: until it is committed and applied */
     uint64_t next_event;             /* the number that the next event will get */
@@ -208,6 +218,11 @@ void engine_status_here(struct engine *e, struct engine_status *out);
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
+
+/* The time that entries have (engine_now.h). Any thread. */
+struct wall engine_time(const struct engine *e);
+/* An operator believes the clock. Returns how far it was ahead. Inside engine_call.run. */
+int64_t engine_accept_clock(struct engine *e);
 
 /* Have told called on the core thread, now and whenever it changes: is space low, so that nothing
  * should grow that need not? NULL ends it: told does not come after that returned. From any other

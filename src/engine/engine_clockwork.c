@@ -20,6 +20,7 @@ enum {
      * never sleeps longer than this while something is due later. */
     SLEEP_MS_MAX = 30000,
     FIRST_PURGE_MS = 60 * 1000,
+    PURGE_REST_MS_MAX = 100,
 };
 
 struct zone_node {
@@ -94,7 +95,8 @@ static void fire_done(struct engine_op *op)
     }
 }
 
-/* A purge goes in steps until the machine says that it is done. */
+/* A purge goes in steps until the machine says that it is done. Between two of them it rests for as
+ * long as the last one took, so that others have at least half of the core's time. */
 static void purge_done(struct engine_op *op)
 {
     struct engine *e = op->engine;
@@ -105,9 +107,10 @@ static void purge_done(struct engine_op *op)
     arena_free(a);
     e->clockwork.purge_busy = false;
     e->clockwork.purge_errors += op->err.code != ERR_OK;
-    if (!more) {
-        e->clockwork.purge_at_ns = wall_add_ms(engine__now(e), e->config.retention_interval_ms).ns;
-    }
+    int64_t took_ms = (os_clock_mono().ns - e->clockwork.purge_began.ns) / NS_PER_MS + 1;
+    int64_t rest_ms = took_ms < PURGE_REST_MS_MAX ? took_ms : PURGE_REST_MS_MAX;
+    e->clockwork.purge_at_ns =
+        wall_add_ms(engine__now(e), more ? rest_ms : e->config.retention_interval_ms).ns;
     engine_clockwork__look(e);
 }
 
@@ -157,6 +160,13 @@ static int64_t fire_due(struct engine *e, struct wall now)
     return INT64_MAX; /* it looks again when all are done */
 }
 
+/* Soon after a start, so that a node that is restarted often purges too. */
+static int64_t first_purge(const struct engine *e, struct wall now)
+{
+    int64_t ms = e->config.retention_interval_ms;
+    return wall_add_ms(now, ms < FIRST_PURGE_MS ? ms : FIRST_PURGE_MS).ns;
+}
+
 /* Submit what is due; return when the next thing is. */
 static int64_t run_due(struct engine *e, struct wall now)
 {
@@ -174,10 +184,18 @@ static int64_t run_due(struct engine *e, struct wall now)
         next = at < next ? at : next;
     }
     if (e->config.retention_ms > 0 && !w->purge_busy) {
+        if (w->purge_at_ns == 0) {
+            w->purge_at_ns = first_purge(e, now);
+        }
+        /* Not soon after a leap of the clock: what is purged does not come back. */
+        if (w->purge_at_ns <= now.ns && !engine_now_is_settled(&e->now, os_clock_boot())) {
+            w->purge_at_ns = wall_add_ms(now, e->config.max_clock_jump_ms).ns;
+        }
         if (w->purge_at_ns <= now.ns) {
             struct command c = {.type = COMMAND_PURGE};
             c.purge.retention_ms = e->config.retention_ms;
             w->purge_busy = true;
+            w->purge_began = os_clock_mono();
             engine_pipe__submit_own(e, &w->purge, &c);
         } else if (w->purge_at_ns < next) {
             next = w->purge_at_ns;
@@ -235,11 +253,6 @@ void engine_clockwork__open(struct engine *e)
     engine_op_init(&w->purge);
     w->tick.done = tick_done;
     w->purge.done = purge_done;
-    /* Soon after a start, so that a node that is restarted often purges too. */
-    int64_t first_ms = e->config.retention_interval_ms < FIRST_PURGE_MS
-                           ? e->config.retention_interval_ms
-                           : FIRST_PURGE_MS;
-    w->purge_at_ns = wall_add_ms(os_clock_wall(), first_ms).ns;
 }
 
 static void free_zone(struct map_node *n, void *data)

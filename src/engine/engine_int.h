@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/map.h"
+#include "cluster/snapshots.h"
 #include "core/cron.h"
 #include "engine/engine.h"
 #include "engine/engine_now.h"
@@ -68,9 +69,10 @@ struct engine_clockwork {
     bool tick_busy, purge_busy;
     uint32_t fires_busy; /* of the fires, how many are not done */
     uint64_t tick_errors, purge_errors;
-    int64_t purge_at_ns; /* the next purge, by engine__now */
-    int64_t armed_ns;    /* what the timer is set for */
-    struct map zones;    /* by name */
+    int64_t purge_at_ns; /* the next purge, by engine__now; 0: not known yet */
+    struct mono purge_began;
+    int64_t armed_ns; /* what the timer is set for */
+    struct map zones; /* by name */
 };
 
 /* What engine_space.c knows. */
@@ -83,8 +85,11 @@ struct engine_space {
     uv_work_t work;
     bool tidying, tidy_urgent;
     pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
-    int64_t tidied_ms;          /* on the monotonic clock: when that last began */
-    int64_t snapshot_after_ms;  /* and when a snapshot may be asked for again */
+    struct snapshots_cursor checked; /* of the pool, while it runs, with the next one */
+    struct err check_err;            /* what it found; ERR_OK when nothing */
+    bool snapshot_damaged;
+    int64_t tidied_ms;         /* on the monotonic clock: when that last began */
+    int64_t snapshot_after_ms; /* and when a snapshot may be asked for again */
 };
 
 /* Answers on their way to one mailbox. */
@@ -129,6 +134,7 @@ struct engine {
     atomic_uint_fast64_t applied_ops;
     atomic_uint_fast64_t overload_total;
     atomic_bool leads_now;
+    atomic_int_fast64_t time_off_ns; /* engine__now less the clock of this boot */
 
     /* opening and closing */
     uv_sem_t opened; /* the core thread has an answer for engine_open */

@@ -107,6 +107,7 @@ static void park(struct engine *e, struct engine_op *op)
         engine_park__ready(e, l->hall->node.key);
     }
     op->parked = true;
+    op->waited = true;
     e->park.count++;
     heap_set(&e->park.ends, &op->end, op->deadline_ns);
     set_timer(e);

@@ -66,6 +66,7 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     op->retry_after_ms = 0;
     op->begun = op->postponed = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back =
         false;
+    op->waited = false;
     op->ticket = 0;
     return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }
@@ -436,6 +437,9 @@ static void cut_command(struct command *c, const struct result *r)
         c->jobs.ids += r->done;
         c->jobs.count -= r->done;
         break;
+    case COMMAND_RETURN: /* from the last on */
+        c->give_back.count -= r->done;
+        break;
     default:
         UNREACHABLE("no other command goes in steps");
     }
@@ -504,6 +508,7 @@ static bool goes_on(struct engine *e, struct engine_op *op, const struct result 
     case COMMAND_ACK:
     case COMMAND_HEARTBEAT:
     case COMMAND_JOBS:
+    case COMMAND_RETURN:
         add_result(op, r);
         set_next_step(e, op, r);
         return true;

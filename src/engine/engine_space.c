@@ -23,6 +23,7 @@ enum {
     SNAPSHOT_RETRY_MS = 5 * 1000,
     PINNED_PART = 2,             /* a snapshot that is larger than the state by this factor… */
     PINNED_BYTES_MIN = 64 << 20, /* …and so many bytes is taken anew */
+    CHECK_BYTES = 256 << 20,     /* of the newest snapshot that are verified each time */
     LOG_SEGMENTS_LOW = 2, /* while space is low, a log longer than this is worth a snapshot */
 };
 
@@ -52,6 +53,7 @@ enum engine_space_use engine_space_use(const struct command *c)
     case COMMAND_TICK:
     case COMMAND_BATCH_SEAL:
     case COMMAND_WEBHOOK_MARK:
+    case COMMAND_RETURN:
         return ENGINE_SPACE_GOES_ON;
     case COMMAND_JOBS:
         return use_of_action(c->jobs.action);
@@ -209,6 +211,23 @@ static void tidy_work_cb(uv_work_t *work)
     (void)pthread_mutex_lock(&s->state_lock);
     (void)kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent);
     (void)pthread_mutex_unlock(&s->state_lock);
+    struct os_file_path dir = os_file_join(e->raft_dir.z, "snapshots");
+    if (snapshots_check(dir.z, &s->checked, CHECK_BYTES, &s->check_err) == ERR_OK) {
+        err_clear(&s->check_err);
+    }
+}
+
+/* The same file may be part of the state. The older snapshot and the log behind it are kept until
+ * there is a good one again. */
+static void heed_check(struct engine *e)
+{
+    struct engine_space *s = &e->space;
+    bool damaged = s->check_err.code == ERR_CORRUPT;
+    if (damaged && !s->snapshot_damaged) {
+        log_error("snapshot damaged", LOG_Z("error", s->check_err.msg),
+                  LOG_Z("remedy", "make a backup now; then stop the server and run corvo repair"));
+    }
+    s->snapshot_damaged = damaged || (s->snapshot_damaged && s->checked.rounds == 0);
 }
 
 static void want_snapshot(struct engine *e, int64_t now_ms)
@@ -240,6 +259,7 @@ static void tidy_after_cb(uv_work_t *work, int status)
     struct engine *e = work->data;
     CHECK(status == 0);
     e->space.tidying = false;
+    heed_check(e);
     if (e->node != NULL && !e->stopping) {
         consider_snapshot(e, os_clock_mono().ns / NS_PER_MS);
     }

@@ -15,7 +15,7 @@ void apply_batch_seal(struct machine *m, const struct command *c, struct result 
     struct batch *b = batches__find(m, c->batch_seal.id);
     struct buf record;
     if (b != NULL) {
-        batches__seal(m, b);
+        batches__seal(m, b, r);
         return;
     }
     /* Sealing one that is finished changes nothing; one that never was is not found. */

@@ -23,6 +23,7 @@ static struct live *first_in_line(const struct machine *m, const struct queue *q
 static void hand_out(struct machine *m, const struct command_claim *cl, struct queue *q,
                      struct job *j, struct result_item *item)
 {
+    uint64_t order = j->order;
     bool moved = job_move_target(j->state, JOB_MOVE_CLAIM, &j->state);
     CHECK(moved);
     j->attempt++;
@@ -42,7 +43,7 @@ static void hand_out(struct machine *m, const struct command_claim *cl, struct q
     struct str doc = store_docs_bytes(m->store.docs, j->id);
     char *copy = machine__alloc(m, doc.len);
     memcpy(copy, doc.ptr, doc.len);
-    *item = (struct result_item){.id = j->id, .doc = str_from(copy, doc.len)};
+    *item = (struct result_item){.id = j->id, .doc = str_from(copy, doc.len), .order = order};
 }
 
 /* Bring the documents of a line that is too long for the cache into memory, some at a time, in the

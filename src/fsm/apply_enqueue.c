@@ -69,7 +69,7 @@ static void create(struct machine *m, struct command_new *new, struct batch *bat
 void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_enqueue *e = &c->enqueue;
-    if (replies__find(m, e->idempotency_key, r)) {
+    if (replies__find(m, e->idempotency_key, e->body_hash, r)) {
         return;
     }
     for (size_t i = 0; i < e->count; i++) {
@@ -88,5 +88,5 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
         r->items[i] = (struct result_item){0};
         create(m, &e->jobs[i], batch, &r->items[i]);
     }
-    replies__keep(m, e->idempotency_key, r);
+    replies__keep(m, e->idempotency_key, e->body_hash, r);
 }

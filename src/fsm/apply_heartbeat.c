@@ -58,5 +58,6 @@ void apply_heartbeat(struct machine *m, const struct command *c, struct result *
         }
         r->items[r->count++] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
     }
+    r->at = wall_add_ms(m->now, JOB_LEASE_MS);
     workers__heartbeat(m, c->heartbeat.ns, worker);
 }

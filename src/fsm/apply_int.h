@@ -7,7 +7,9 @@
  */
 #pragma once
 
+#include "fsm/batches_int.h" /* IWYU pragma: export */
 #include "fsm/machine_int.h"
+#include "fsm/queues_int.h" /* IWYU pragma: export */
 
 /* One function per command; machine.c has the table. */
 typedef void (*apply_fn)(struct machine *m, const struct command *c, struct result *r);
@@ -36,6 +38,7 @@ void apply_bulk_step(struct machine *m, const struct command *c, struct result *
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_queue(struct machine *m, const struct command *c, struct result *r);
 void apply_restore(struct machine *m, const struct command *c, struct result *r);
+void apply_return(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -81,6 +84,9 @@ void jobs__create(struct machine *m, struct job *j);
 /* Write j as it is now and bring every index in line with it. `was_in` is where jobs__get found it.
  * A pending job goes to the tail of its line, or of none while it has to wait for others. */
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in);
+
+/* Write j, which was claimed and is pending again, at the place that it had before. */
+void jobs__write_back(struct machine *m, struct job *j, uint64_t order);
 
 /* At start: take up a live job from its document. */
 void jobs__load(struct machine *m, const struct job *j);
@@ -139,30 +145,6 @@ void end__failed(struct machine *m, struct job *j, struct str error, struct str 
  * went on by itself. */
 void end__failed_again(const struct job *j, struct result *r);
 
-/* queues.c */
-struct queue *queues__find(const struct machine *m, struct str name);
-struct queue *queues__need(struct machine *m, struct str name); /* made when it is new */
-void queues__touch(struct machine *m, struct queue *q);         /* write its record */
-/* A pending job comes to the end of its line, waits for others in none, or is pending no more. */
-void queues__stand(struct machine *m, struct queue *q, struct live *l);
-void queues__wait(struct queue *q, struct live *l);
-void queues__leave(struct machine *m, struct queue *q, struct live *l);
-struct id queues__oldest_pending(const struct machine *m, const struct queue *q); /* or none */
-/* May something be claimed now? until as in machine_claimable. */
-bool queues__open(const struct queue *q, struct wall now, struct wall *out_until);
-/* When the throttle lets the next claim through; 0 when it does now. */
-struct wall queues__throttled_until(const struct queue *q, struct wall now);
-/* How many claims its limits let through now. */
-uint32_t queues__places(const struct queue *q, struct wall now);
-void queues__count_claim(struct machine *m, struct queue *q);
-/* A throttle begins with no claim counted, or goes. False when it is this one already. */
-bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);
-void queues__drop_throttle(struct machine *m, struct queue *q);
-void queues__ready(struct machine *m, struct queue *q); /* claims may now find something */
-void queues__write_dirty(struct machine *m);
-void queues__load(struct machine *m);
-void queues__close(struct machine *m);
-
 /* locks.c */
 /* The lock on the key that runs at the entry's time; NULL when the key is free. */
 const struct lock *locks__running(const struct machine *m, struct str queue, struct str key);
@@ -177,27 +159,12 @@ void locks__load(struct machine *m);
 void locks__close(struct machine *m);
 
 /* replies.c */
-bool replies__find(struct machine *m, struct str key, struct result *r); /* fills r when there */
-void replies__keep(struct machine *m, struct str key, const struct result *r);
+/* Fills r when there is one; with a refusal when it is the answer to something else. */
+bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct result *r);
+void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r);
 void replies__expire(struct machine *m, unsigned limit);
 void replies__load(struct machine *m);
 void replies__close(struct machine *m);
-
-/* batches.c */
-struct batch *batches__find(const struct machine *m, struct id id);
-struct batch *batches__open(struct machine *m, struct str callback_queue, struct str payload,
-                            bool sealed);
-void batches__join(struct machine *m, struct batch *b);
-void batches__seal(struct machine *m, struct batch *b);
-/* A member ended; counted once per member. Marks j, which the caller writes afterwards. */
-void batches__count(struct machine *m, struct job *j, bool succeeded);
-/* From a backup, unless there is one of this id. */
-/* Is there such a batch, finished or not? */
-bool batches__is_known(struct machine *m, struct id id);
-void batches__restore(struct machine *m, struct id id, const struct store_batch *rec);
-void batches__write_dirty(struct machine *m);
-void batches__load(struct machine *m);
-void batches__close(struct machine *m);
 
 /* chains.c */
 void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack);

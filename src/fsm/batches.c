@@ -70,9 +70,10 @@ void batches__join(struct machine *m, struct batch *b)
     touch(m, b);
 }
 
-void batches__seal(struct machine *m, struct batch *b)
+void batches__seal(struct machine *m, struct batch *b, struct result *r)
 {
     b->rec.sealed = true;
+    b->sealed = r;
     touch(m, b);
 }
 
@@ -135,6 +136,9 @@ static void finish(struct machine *m, struct batch *b)
         struct job callback = {JOB_DEFAULTS, .queue = b->rec.callback_queue,
                                .payload = callback_payload(m, b)};
         jobs__create(m, &callback);
+        if (b->sealed != NULL) {
+            b->sealed->id = callback.id;
+        }
     }
 }
 
@@ -148,6 +152,7 @@ void batches__write_dirty(struct machine *m)
         if (over) {
             finish(m, b);
         }
+        b->sealed = NULL;
         buf_clear(&m->store.scratch);
         store_record_encode_batch(&b->rec, &m->store.scratch);
         store_put(&m->store, STORE_KIND_BATCH, b->node.key, buf_str(&m->store.scratch));

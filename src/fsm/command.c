@@ -3,15 +3,14 @@
 #include <assert.h>
 
 #include "base/check.h"
-#include "base/limits.h"
 #include "base/pack.h"
 #include "store/store_job.h"
 
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 2,  [COMMAND_FAIL] = 2,
-    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2, [COMMAND_BULK_STEP] = 2,
+    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2, [COMMAND_ACK] = 2,       [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2,
 };
 
 static uint8_t version_of(const struct command *c)
@@ -20,10 +19,6 @@ static uint8_t version_of(const struct command *c)
 }
 
 enum { NEW_STARTS_CHAIN = 1 };
-enum { ENTRY_EVENTS = 1 };
-
-/* version, flags, two zeros, count, time, bytes behind the head without the padding */
-enum { ENTRY_COUNT_AT = 4, ENTRY_LEN_AT = 16, ENTRY_HEAD_LEN = 20 };
 
 static const char *const words[] = {
     [COMMAND_ENQUEUE] = "enqueue",
@@ -51,6 +46,7 @@ static const char *const words[] = {
     [COMMAND_RESTORE] = "restore",
     [COMMAND_POLICY_PUT] = "policy_put",
     [COMMAND_POLICY_DELETE] = "policy_delete",
+    [COMMAND_RETURN] = "return",
 };
 
 bool command_exists(unsigned type)
@@ -142,6 +138,9 @@ static void encode_enqueue(const struct command *c, struct buf *out)
 {
     const struct command_enqueue *e = &c->enqueue;
     pack_text(out, e->idempotency_key);
+    if (version_of(c) >= 2 && e->idempotency_key.len > 0) {
+        pack_u64(out, e->body_hash);
+    }
     pack_bool(out, e->has_batch);
     if (e->has_batch) {
         pack_text(out, e->callback_queue);
@@ -166,6 +165,7 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
     struct command_enqueue *e = &c->enqueue;
     struct err ignored;
     e->idempotency_key = unpack_text(u);
+    e->body_hash = c->version >= 2 && e->idempotency_key.len > 0 ? unpack_u64(u) : 0;
     e->has_batch = unpack_bool(u);
     if (e->has_batch) {
         e->callback_queue = unpack_text(u);
@@ -369,32 +369,13 @@ static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
 
 static void encode_queue(const struct command *c, struct buf *out)
 {
-    const struct command_queue *q = &c->queue;
-    pack_u8(out, (uint8_t)q->action);
-    pack_text(out, q->name);
-    pack_u32(out, q->max);
-    pack_u32(out, q->rate);
-    pack_i64(out, q->window_ms);
-    pack_id(out, q->cursor);
-    pack_id(out, q->until);
-    pack_bool(out, q->in_done);
+    command_queue__encode(&c->queue, out);
 }
 
 static void decode_queue(struct unpack *u, struct arena *a, struct command *c)
 {
-    struct command_queue *q = &c->queue;
     (void)a;
-    q->action = (enum command_queue_action)unpack_choice(u, COMMAND_QUEUE_ACTION_LAST);
-    q->name = unpack_text(u);
-    q->max = unpack_u32(u);
-    q->rate = unpack_u32(u);
-    q->window_ms = unpack_i64(u);
-    q->cursor = id_unpack(u);
-    q->until = id_unpack(u);
-    q->in_done = unpack_bool(u);
-    if (q->action < COMMAND_QUEUE_PAUSE) {
-        u->bad = true;
-    }
+    command_queue__decode(u, &c->queue);
 }
 
 static void encode_nothing(const struct command *c, struct buf *out)
@@ -627,29 +608,13 @@ static void decode_bulk_end(struct unpack *u, struct arena *a, struct command *c
 
 static void encode_bulk_queue(const struct command *c, struct buf *out)
 {
-    const struct command_bulk_queue *b = &c->bulk_queue;
-    pack_u8(out, (uint8_t)b->action);
-    pack_text(out, b->name);
-    pack_text(out, b->ns);
-    pack_id(out, b->cursor);
-    pack_id(out, b->until);
-    pack_bool(out, b->in_done);
+    command_queue__encode_bulk(&c->bulk_queue, out);
 }
 
 static void decode_bulk_queue(struct unpack *u, struct arena *a, struct command *c)
 {
-    struct command_bulk_queue *b = &c->bulk_queue;
     (void)a;
-    b->action = (enum command_queue_action)unpack_u8(u);
-    b->name = unpack_text(u);
-    b->ns = unpack_text(u);
-    b->cursor = id_unpack(u);
-    b->until = id_unpack(u);
-    b->in_done = unpack_bool(u);
-    if ((b->action != COMMAND_QUEUE_CLEAR && b->action != COMMAND_QUEUE_DELETE) ||
-        b->name.len == 0) {
-        u->bad = true;
-    }
+    command_queue__decode_bulk(u, &c->bulk_queue);
 }
 
 static void encode_restore(const struct command *c, struct buf *out)
@@ -691,6 +656,7 @@ static const struct {
     [COMMAND_RESTORE] = {encode_restore, decode_restore},
     [COMMAND_POLICY_PUT] = {command_policy__encode_put, command_policy__decode_put},
     [COMMAND_POLICY_DELETE] = {command_policy__encode_delete, command_policy__decode_delete},
+    [COMMAND_RETURN] = {command_return__encode, command_return__decode},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 
@@ -728,95 +694,4 @@ enum err_code command_decode(struct str bytes, struct arena *a, struct command *
                        bytes.len);
     }
     return ERR_OK;
-}
-
-/* Entries */
-
-void command_entry_begin(struct buf *out, struct wall now, bool events)
-{
-    pack_u8(out, COMMAND_ENTRY_VERSION);
-    pack_u8(out, events ? ENTRY_EVENTS : 0);
-    pack_u16(out, 0);
-    pack_u32(out, 0);
-    pack_i64(out, now.ns);
-    pack_u32(out, 0);
-}
-
-void command_entry_add(struct buf *out, struct str command)
-{
-    CHECK(command.len <= LIMIT_OP_BYTES);
-    pack_u32(out, (uint32_t)command.len);
-    buf_add_str(out, command);
-}
-
-static void put_u32_at(struct buf *out, size_t at, uint32_t v)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        out->ptr[at + i] = (char)(uint8_t)(v >> (8 * i));
-    }
-}
-
-void command_entry_end(struct buf *out, uint32_t count)
-{
-    static const char zeros[8];
-    CHECK(!out->overflow);
-    CHECK(out->len >= ENTRY_HEAD_LEN);
-    put_u32_at(out, ENTRY_COUNT_AT, count);
-    put_u32_at(out, ENTRY_LEN_AT, (uint32_t)(out->len - ENTRY_HEAD_LEN));
-    buf_add(out, zeros, (8 - out->len % 8) % 8);
-}
-
-/* The commands are as many as is said, and nothing is left over. */
-static bool commands_fit(struct command_entry e)
-{
-    struct str command;
-    while (command_entry_next(&e, &command)) {
-    }
-    return e.count == 0 && e.commands.len == 0;
-}
-
-/* Zeros up to the next multiple of 8, where the entry ends. */
-static bool is_padding(struct unpack *u, size_t entry_len)
-{
-    uint8_t any = 0;
-    size_t left = unpack_left(u);
-    for (size_t i = 0; i < left; i++) {
-        any |= unpack_u8(u);
-    }
-    return any == 0 && left < 8 && entry_len % 8 == 0;
-}
-
-enum err_code command_entry_decode(struct str bytes, struct command_entry *out, struct err *err)
-{
-    struct unpack u = unpack_from(bytes);
-    out->version = unpack_u8(&u);
-    if (out->version == 0 || out->version > COMMAND_ENTRY_VERSION) {
-        return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", out->version);
-    }
-    uint8_t flags = unpack_u8(&u);
-    uint16_t zero = unpack_u16(&u);
-    out->count = unpack_u32(&u);
-    out->now.ns = unpack_i64(&u);
-    out->commands = unpack_bytes(&u, unpack_u32(&u));
-    out->events = (flags & ENTRY_EVENTS) != 0;
-    if (u.bad || (flags & ~ENTRY_EVENTS) != 0 || zero != 0 || out->now.ns < 0 ||
-        !commands_fit(*out) || !is_padding(&u, bytes.len)) {
-        return err_set(err, ERR_CORRUPT, "a log entry of %zu bytes is damaged", bytes.len);
-    }
-    return ERR_OK;
-}
-
-bool command_entry_next(struct command_entry *e, struct str *out)
-{
-    struct unpack u = unpack_from(e->commands);
-    if (e->count == 0) {
-        return false;
-    }
-    *out = unpack_bytes(&u, unpack_u32(&u));
-    if (u.bad) {
-        return false;
-    }
-    e->commands = str_from(u.at, unpack_left(&u));
-    e->count--;
-    return true;
 }

@@ -19,10 +19,13 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
+#include "fsm/command_entry.h"   /* IWYU pragma: export */
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
 #include "fsm/command_policy.h"  /* IWYU pragma: export */
+#include "fsm/command_queue.h"   /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
+#include "fsm/command_return.h"  /* IWYU pragma: export */
 #include "store/store_rows.h"
 
 enum command_type {
@@ -51,7 +54,8 @@ enum command_type {
     COMMAND_POLICY_PUT = 25,
     COMMAND_POLICY_DELETE = 26,
     COMMAND_BULK_QUEUE = 27, /* a queue is cleared or deleted in the background */
-    COMMAND_TYPE_LAST = COMMAND_BULK_QUEUE
+    COMMAND_RETURN = 28,     /* what was claimed for a worker that had gone */
+    COMMAND_TYPE_LAST = COMMAND_RETURN
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
@@ -72,6 +76,7 @@ struct command_enqueue {
     struct str callback_queue;
     struct str callback_payload;
     struct str idempotency_key; /* a repeat within a day gets the first answer; empty: none */
+    uint64_t body_hash; /* of what was sent with the key: a repeat has the same; 0: not known */
 };
 
 struct command_claim {
@@ -139,44 +144,6 @@ struct command_replay {
     int64_t from; /* iteration */
 };
 
-/* The numbers are on the wire. */
-enum command_queue_action {
-    COMMAND_QUEUE_PAUSE = 1,
-    COMMAND_QUEUE_RESUME,
-    COMMAND_QUEUE_CONCURRENCY,
-    COMMAND_QUEUE_THROTTLE,
-    COMMAND_QUEUE_UNTHROTTLE,
-    COMMAND_QUEUE_CLEAR,
-    COMMAND_QUEUE_DELETE,
-    COMMAND_QUEUE_ACTION_LAST = COMMAND_QUEUE_DELETE
-};
-
-struct command_queue {
-    enum command_queue_action action;
-    struct str name;
-    uint32_t max;  /* concurrency; 0 removes the limit */
-    uint32_t rate; /* throttle */
-    int64_t window_ms;
-    /* Clearing and deleting go in steps: the answer to one says where the next goes on. */
-    struct id cursor;
-    struct id until; /* only jobs with ids below; none: those that exist now */
-    bool in_done;    /* the cursor is among the jobs that are over */
-    /* not part of the bytes */
-    bool small_step;    /* LIMIT_BULK_QUEUE_JOBS instead of LIMIT_TICK_JOBS */
-    uint32_t steps_max; /* then the answer says where to go on; 0: to the end */
-};
-
-/* Clear or delete a queue as a bulk operation. What a COMMAND_QUEUE has begun goes on where that
- * stopped. */
-struct command_bulk_queue {
-    enum command_queue_action action; /* COMMAND_QUEUE_CLEAR or COMMAND_QUEUE_DELETE */
-    struct str name;
-    struct str ns; /* of the caller, who may ask how far it is */
-    struct id cursor;
-    struct id until; /* none: nothing has begun */
-    bool in_done;
-};
-
 struct command_purge {
     int64_t retention_ms;
 };
@@ -218,6 +185,7 @@ struct command {
         struct command_restore restore;
         struct command_policy_put policy_put;
         struct command_policy_delete policy_delete;
+        struct command_return give_back;
     };
 };
 
@@ -244,28 +212,3 @@ const char *command_word(enum command_type type);
 
 /* Whether there is a command of this number: they have gaps. */
 bool command_exists(unsigned type);
-
-/* The version of an entry says by which bounds it is applied: those decide what it does, so they
- * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
- * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
-enum { COMMAND_ENTRY_VERSION = 2 };
-
-/* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
-struct command_entry {
-    uint8_t version;
-    struct wall now;
-    bool events; /* the event log is on */
-    uint32_t count;
-    struct str commands; /* count times: u32 length, bytes */
-};
-
-void command_entry_begin(struct buf *out, struct wall now, bool events);
-void command_entry_add(struct buf *out, struct str command);
-/* Fill in the count and pad. */
-void command_entry_end(struct buf *out, uint32_t count);
-
-/* ERR_CORRUPT when the bytes are no whole entry; what the commands say is not looked at. */
-ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
-                                                  struct err *err);
-/* The next command's bytes; false after the last. */
-ATTR_NODISCARD bool command_entry_next(struct command_entry *e, struct str *out);

@@ -244,6 +244,25 @@ static void note_changed(struct machine *m, const struct job *j)
     m->changed[m->changed_count++] = j->id;
 }
 
+void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
+{
+    struct live *l = live_find(&m->live, j->id);
+    struct queue *q = queues__need(m, j->queue);
+    CHECK(l != NULL);
+    CHECK(j->state == JOB_PENDING);
+    unindex_live(m, l);
+    index_live(m, l, j, q);
+    note_changed(m, j);
+    j->version = m->index;
+    j->order = order;
+    if (order == 0 || order >= m->store.meta.next_order || !queues__stand_back(m, q, l, order)) {
+        j->order = m->store.meta.next_order++;
+        queues__stand(m, q, l);
+    }
+    store_docs_put(m->store.docs, j, STORE_LIVE);
+    queues__ready(m, q);
+}
+
 void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
 {
     struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;

@@ -212,6 +212,20 @@ void live_line_add(const struct live_table *t, struct live_line *line, struct li
     line->count++;
 }
 
+void live_line_insert(const struct live_table *t, struct live_line *line, struct live *l,
+                      struct live *next)
+{
+    uint32_t number = live_number(t, l);
+    CHECK(!l->in_line);
+    CHECK(next->in_line);
+    l->in_line = true;
+    l->next = live_number(t, next);
+    l->prev = next->prev;
+    *(next->prev == LIVE_NONE ? &line->first : &live_at(t, next->prev)->next) = number;
+    next->prev = number;
+    line->count++;
+}
+
 void live_line_remove(const struct live_table *t, struct live_line *line, struct live *l)
 {
     CHECK(l->in_line);

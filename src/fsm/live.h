@@ -84,4 +84,7 @@ static inline struct live_line live_line_empty(void)
 }
 
 void live_line_add(const struct live_table *t, struct live_line *line, struct live *l);
+/* Before `next`, which is in the line. */
+void live_line_insert(const struct live_table *t, struct live_line *line, struct live *l,
+                      struct live *next);
 void live_line_remove(const struct live_table *t, struct live_line *line, struct live *l);

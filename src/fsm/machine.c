@@ -35,6 +35,7 @@ static const apply_fn appliers[] = {
     [COMMAND_RESTORE] = apply_restore,
     [COMMAND_POLICY_PUT] = apply_policy_put,
     [COMMAND_POLICY_DELETE] = apply_policy_delete,
+    [COMMAND_RETURN] = apply_return,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 

@@ -74,6 +74,7 @@ struct batch {
     char *texts;
     bool dirty;
     struct batch *dirty_next;
+    struct result *sealed; /* of the seal in this entry; it is told of the callback's job */
 };
 
 struct worker {

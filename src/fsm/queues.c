@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/limits.h"
 #include "base/pack.h"
 #include "fsm/apply_int.h"
 
@@ -104,6 +105,33 @@ void queues__stand(struct machine *m, struct queue *q, struct live *l)
     } else {
         queues__wait(q, l);
     }
+}
+
+/* Claims take from the front, so that only others that were given back can stand before it. It is
+ * put beside those that came in the order of their ids, whatever its own is. */
+bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint64_t order)
+{
+    struct lane *lane = need_lane(q, l->priority);
+    uint32_t at = lane->line.first;
+    for (unsigned passed = 0; at != LIVE_NONE; passed++) {
+        struct job j;
+        bool found = store_docs_get(m->store.docs, STORE_LIVE, live_at(&m->live, at)->id, &j);
+        CHECK(found);
+        if (j.order > order) {
+            break;
+        }
+        if (passed == LIMIT_CLAIM_COUNT) {
+            return false;
+        }
+        at = live_at(&m->live, at)->next;
+    }
+    if (at == LIVE_NONE) {
+        live_line_add(&m->live, &lane->line, l);
+    } else {
+        live_line_insert(&m->live, &lane->line, l, live_at(&m->live, at));
+    }
+    queues__wait(q, l);
+    return true;
 }
 
 void queues__wait(struct queue *q, struct live *l)

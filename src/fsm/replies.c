@@ -12,7 +12,9 @@
 #include "base/pack.h"
 #include "fsm/apply_int.h"
 
-enum { REPLY_VERSION = 1, REPLY_KEPT_MS = 24 * 3600 * 1000 };
+/* Version 2 has a hash of what was asked; of an answer without one version 1 is written for ever,
+ * because every node must write the same. */
+enum { REPLY_WITHOUT_HASH = 1, REPLY_WITH_HASH = 2, REPLY_KEPT_MS = 24 * 3600 * 1000 };
 
 static struct reply *find(const struct machine *m, struct str key)
 {
@@ -41,11 +43,15 @@ static void reply_free(struct machine *m, struct reply *p)
     free(p);
 }
 
-/* version, when it goes, the batch, the jobs: id and status each */
-static void encode(const struct result *r, struct wall expires_at, struct buf *out)
+/* version, when it goes, the hash, the batch, the jobs: id and status each */
+static void encode(const struct result *r, struct wall expires_at, uint64_t body_hash,
+                   struct buf *out)
 {
-    pack_u8(out, REPLY_VERSION);
+    pack_u8(out, body_hash == 0 ? REPLY_WITHOUT_HASH : REPLY_WITH_HASH);
     pack_i64(out, expires_at.ns);
+    if (body_hash != 0) {
+        pack_u64(out, body_hash);
+    }
     buf_add(out, r->id.b, ID_BYTES);
     pack_varint(out, r->count);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -54,25 +60,31 @@ static void encode(const struct result *r, struct wall expires_at, struct buf *o
     }
 }
 
-/* The moment at which a record goes; the reader is left behind it. */
-static struct wall begin(struct unpack *u)
+/* The moment at which a record goes, and what it is the answer to; the reader is left behind. */
+static struct wall begin(struct unpack *u, uint64_t *out_hash)
 {
     uint8_t version = unpack_u8(u);
     struct wall expires_at = {.ns = unpack_i64(u)};
-    if (version != REPLY_VERSION || u->bad) {
+    *out_hash = version == REPLY_WITH_HASH ? unpack_u64(u) : 0;
+    if (version < REPLY_WITHOUT_HASH || version > REPLY_WITH_HASH || u->bad) {
         check_fatal("the record of a kept reply cannot be read");
     }
     return expires_at;
 }
 
-bool replies__find(struct machine *m, struct str key, struct result *r)
+bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct result *r)
 {
     struct reply *p = key.len == 0 ? NULL : find(m, key);
+    uint64_t kept_hash;
     if (p == NULL || p->expiry.key <= m->now.ns) {
         return false;
     }
     struct unpack u = unpack_from(p->record);
-    (void)begin(&u);
+    (void)begin(&u, &kept_hash);
+    if (kept_hash != 0 && body_hash != 0 && kept_hash != body_hash) {
+        machine__refuse(m, r, ERR_KEY_REUSED, "%s", err_text(ERR_KEY_REUSED));
+        return true;
+    }
     r->id = id_unpack(&u);
     r->count = (uint32_t)unpack_varint(&u);
     r->items = MACHINE_ARRAY(m, struct result_item, r->count);
@@ -84,7 +96,7 @@ bool replies__find(struct machine *m, struct str key, struct result *r)
     return true;
 }
 
-void replies__keep(struct machine *m, struct str key, const struct result *r)
+void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r)
 {
     struct reply *old = key.len == 0 ? NULL : find(m, key);
     struct wall expires_at = wall_add_ms(m->now, REPLY_KEPT_MS);
@@ -96,7 +108,7 @@ void replies__keep(struct machine *m, struct str key, const struct result *r)
         reply_free(m, old);
     }
     buf_init(&record, SIZE_MAX);
-    encode(r, expires_at, &record);
+    encode(r, expires_at, body_hash, &record);
     CHECK(!record.overflow);
     struct reply *p = reply_new(m, key, buf_str(&record));
     heap_set(&m->reply_expiry, &p->expiry, expires_at.ns);
@@ -125,7 +137,8 @@ static void load_reply(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
     struct unpack u = unpack_from(value);
-    struct wall expires_at = begin(&u);
+    uint64_t hash;
+    struct wall expires_at = begin(&u, &hash);
     heap_set(&m->reply_expiry, &reply_new(m, rest, value)->expiry, expires_at.ns);
 }
 

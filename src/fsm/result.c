@@ -28,6 +28,7 @@ void result_encode(const struct result *r, struct buf *out)
         buf_add(out, r->items[i].id.b, ID_BYTES);
         pack_u8(out, (uint8_t)r->items[i].status);
         pack_text(out, r->items[i].doc);
+        pack_varint(out, r->items[i].order);
     }
 }
 
@@ -48,7 +49,7 @@ void result_join(struct result *sum, const struct result *step, struct arena *a)
 static bool take_items(struct unpack *u, struct arena *a, struct result *out)
 {
     uint64_t count = unpack_varint(u);
-    if (count > unpack_left(u) / (ID_BYTES + 2)) {
+    if (count > unpack_left(u) / (ID_BYTES + 3)) {
         return false;
     }
     out->count = (uint32_t)count;
@@ -61,6 +62,7 @@ static bool take_items(struct unpack *u, struct arena *a, struct result *out)
         uint8_t status = unpack_u8(u);
         out->items[i].status = (enum result_status)status;
         out->items[i].doc = unpack_text(u);
+        out->items[i].order = unpack_varint(u);
         if (status >= RESULT_STATUS_COUNT) {
             return false;
         }

@@ -30,6 +30,7 @@ struct result_item {
     struct id id;
     enum result_status status;
     struct str doc; /* claim: the job's document */
+    uint64_t order; /* claim: where it stood before */
 };
 
 struct result {
@@ -39,17 +40,19 @@ struct result {
     struct result_item *items; /* enqueue, claim, heartbeat: in the order of the command */
     uint32_t count;
     struct id id; /* enqueue: the batch; replay: the new job; schedule_fire: the new job, or the
-                     one that holds its key; others: what was made */
+                     one that holds its key; batch_seal: the callback's job, if it was made;
+                     others: what was made */
     uint32_t affected;    /* ack, jobs, queue, tick, purge, schedule_fire: how many jobs changed */
     uint32_t missing;     /* jobs: how many ids did not exist */
     enum job_state state; /* fail: where it went; jobs, with one id: where it came from */
     uint32_t attempt;     /* fail */
     uint32_t remaining;   /* fail */
-    struct wall at;       /* fail: when the next attempt is due */
+    struct wall at;       /* fail: when the next attempt is due; heartbeat: when the leases end */
     uint64_t cost;        /* bytes that it read and wrote. Not encoded */
     bool postponed;       /* the entry had no room: nothing has happened, ask again. Not encoded */
-    uint32_t done; /* with more, of ack, heartbeat, jobs: so many of its items. Not encoded */
-    bool more;     /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
+    uint32_t
+        done;  /* with more, of ack, heartbeat, jobs, return: so many of its items. Not encoded */
+    bool more; /* queue, tick, purge, claim, ack, heartbeat, jobs: not done, ask again with: */
     struct id cursor;
     struct id until;
     bool in_done;

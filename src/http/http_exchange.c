@@ -130,7 +130,8 @@ bool http_exchange__set_target(struct http_exchange *x, struct str method_name, 
 struct http_problem http_exchange__no_memory(const struct http_exchange *x)
 {
     return arena_error(x->req.arena) == ERR_OVERLOADED
-               ? (struct http_problem){503, "the memory for requests is in use; try again later"}
+               ? (struct http_problem){503, "the server has reached its memory limit for requests; "
+                                            "retry later"}
                : (struct http_problem){431, "the request head is too long"};
 }
 

@@ -1,6 +1,10 @@
 #include "http/http_request.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+
 #include "base/check.h"
+#include "http/http_conn_int.h"
 #include "http/http_exchange_int.h"
 #include "http/http_loop_int.h"
 #include "http/http_target.h"
@@ -14,6 +18,18 @@ static struct http_exchange *unfinished(struct http_request *req)
     DCHECK(http_loop__is_mine(x->loop));
     CHECK(!x->finished);
     return x;
+}
+
+bool http_request_has_ended(const struct http_request *req)
+{
+    const struct http_exchange *x = CONTAINER_OF(req, const struct http_exchange, req);
+    uv_os_fd_t fd;
+    char byte;
+    if (x->conn == NULL || uv_fileno((const uv_handle_t *)&x->conn->tcp, &fd) != 0) {
+        return true;
+    }
+    ssize_t n = recv(fd, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 bool http_request_header(const struct http_request *req, struct str name, struct str *out)

@@ -153,6 +153,10 @@ struct http_response {
     bool close;           /* HTTP/1: end the connection after this answer */
 };
 
+/* Asks the system whether the connection is known to have ended, before that was read: an answer
+ * that cannot be taken back is better not given then. */
+bool http_request_has_ended(const struct http_request *req);
+
 /* Answer and finish. */
 void http_request_answer(struct http_request *req, const struct http_response *response);
 

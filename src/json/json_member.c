@@ -119,6 +119,26 @@ static const struct json_word *find_word(const struct json_word *list, struct st
     return NULL;
 }
 
+void json_schema_list_words(const struct json_word *words, struct buf *out)
+{
+    for (const struct json_word *w = words; w->word != NULL; w++) {
+        buf_printf(out, "%s%s", w == words ? "" : w[1].word == NULL ? " or " : ", ", w->word);
+    }
+}
+
+static enum err_code refuse_word(struct json_decode *d, const struct json_word *words,
+                                 struct str got)
+{
+    struct buf known;
+    buf_init(&known, sizeof d->err->msg);
+    json_schema_list_words(words, &known);
+    enum err_code code =
+        json_schema__refuse(d, ERR_VALIDATION, "expected " STR_FMT ", got '" STR_FMT "'",
+                            STR_ARG(buf_str(&known)), STR_ARG(str_at_most(got, JSON_SHOWN_MAX)));
+    buf_deinit(&known);
+    return code;
+}
+
 static enum err_code store_word(struct json_decode *d, const struct json_field *field,
                                 struct json_value value, char *member)
 {
@@ -132,14 +152,19 @@ static enum err_code store_word(struct json_decode *d, const struct json_field *
     if (!numeric && json_member__text(d, value, &name) != ERR_OK) {
         return d->err->code;
     }
+    if (numeric && (field->flags & JSON_NUMBER_APART) != 0 && number >= 0 &&
+        number <= JSON_NUMBER_MAX) {
+        int apart = JSON_NUMBER + (int)number;
+        memcpy(member, &apart, sizeof apart);
+        return ERR_OK;
+    }
     const struct json_word *found = find_word(field->words, name, numeric ? &number : NULL);
     if (found != NULL) {
         memcpy(member, &found->value, sizeof found->value);
         return ERR_OK;
     }
     if (name.len > 0 && (field->flags & JSON_LAX) == 0) {
-        return json_schema__refuse(d, ERR_VALIDATION, "'" STR_FMT "' is not known",
-                                   STR_ARG(str_at_most(name, JSON_SHOWN_MAX)));
+        return refuse_word(d, field->words, name);
     }
     json_schema__absent(d);
     return ERR_OK;

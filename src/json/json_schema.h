@@ -33,6 +33,7 @@
 
 #include "base/arena.h"
 #include "base/attr.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -54,15 +55,17 @@ enum json_kind {
 
 /* Flags of a row. */
 enum {
-    JSON_REQUIRED = 1 << 0,    /* such rows come first */
-    JSON_KEEP_NULL = 1 << 1,   /* raw: null is a value, not an absence */
-    JSON_ONLY_OBJECT = 1 << 2, /* raw: anything but an object is of the wrong type */
-    JSON_CUT = 1 << 3,         /* text that is too long is cut between characters, not refused */
-    JSON_NO_CONTROL = 1 << 4,  /* text with control characters is refused */
-    JSON_CLAMP = 1 << 5,       /* an integer above max counts as max */
-    JSON_LAX = 1 << 6,         /* an unknown word, or an integer out of range, counts as absent */
-    JSON_OR_NUMBER = 1 << 7,   /* a word may also be given as the number it stands for */
-    JSON_INSISTED = 1 << 8,    /* told: the handler refuses what is absent, empty or below 1 */
+    JSON_REQUIRED = 1 << 0,     /* such rows come first */
+    JSON_KEEP_NULL = 1 << 1,    /* raw: null is a value, not an absence */
+    JSON_ONLY_OBJECT = 1 << 2,  /* raw: anything but an object is of the wrong type */
+    JSON_CUT = 1 << 3,          /* text that is too long is cut between characters, not refused */
+    JSON_NO_CONTROL = 1 << 4,   /* text with control characters is refused */
+    JSON_CLAMP = 1 << 5,        /* an integer above max counts as max */
+    JSON_LAX = 1 << 6,          /* an unknown word, or an integer out of range, counts as absent */
+    JSON_OR_NUMBER = 1 << 7,    /* a word may also be given as the number it stands for */
+    JSON_INSISTED = 1 << 8,     /* told: the handler refuses what is absent, empty or below 1 */
+    JSON_NUMBER_APART = 1 << 9, /* a number is kept as JSON_NUMBER + n: what it means, and whether
+                                   it may be, is the handler's to know */
 };
 
 /* Flags of a schema. */
@@ -74,6 +77,12 @@ struct json_word {
     const char *word; /* NULL ends a list of words */
     int value;
 };
+
+/* A number where a word is expected, 0 to JSON_NUMBER_MAX. */
+enum { JSON_NUMBER = 1 << 16, JSON_NUMBER_MAX = JSON_NUMBER - 1 };
+
+/* "critical, high or normal": the words, for messages. */
+void json_schema_list_words(const struct json_word *words, struct buf *out);
 
 /* The grammars of durations and times are core's; a row brings the function. They fail with
  * ERR_VALIDATION. */

@@ -536,6 +536,7 @@ void kv_stats(struct kv *kv, struct kv_stats *out)
     (void)pthread_mutex_lock(&kv->lock);
     size_t recent = kv_window_bytes(&kv->window);
     (void)pthread_mutex_unlock(&kv->lock);
+    out->window_bytes = recent;
     out->memtable_bytes = recent + property_of(kv, "rocksdb.cur-size-all-mem-tables");
     out->sst_bytes = property_of(kv, "rocksdb.live-sst-files-size");
     out->cache_bytes = rocksdb_cache_get_usage(kv->cache);

@@ -8,7 +8,7 @@
  *
  * The newest commits stay together in memory for a moment (kv_window.h), because most of what they
  * write is soon written over, and reach RocksDB as one. Nobody sees a difference: a get looks there
- * first; who walks, takes a view or a checkpoint has them written before.
+ * first, a walk merges a copy of them; who takes a view or a checkpoint has them written before.
  *
  * Writing belongs to one thread. Reading is allowed from any thread, while the store is open; a
  * reader that needs several keys to fit together uses a kv_view. Failures carry ERR_IO,
@@ -127,9 +127,15 @@ ATTR_NODISCARD enum err_code kv_checkpoint(struct kv *kv, const char *dir, struc
  * writing go on. */
 bool kv_shrink(struct kv *kv, bool urgent);
 
+/* Read all of a store that nobody has open, without changing it, and count its keys; damage is
+ * called for each family or table that cannot be read. */
+void kv_check(const char *path, const struct kv_config *config, uint64_t *out_keys,
+              void (*damage)(void *data, const char *what), void *data);
+
 /* Bytes in memory and on disk, for status. */
 struct kv_stats {
-    uint64_t memtable_bytes;
+    uint64_t window_bytes;   /* of the newest commits */
+    uint64_t memtable_bytes; /* with those */
     uint64_t cache_bytes;
     uint64_t sst_bytes;
 };

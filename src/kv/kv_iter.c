@@ -1,12 +1,32 @@
+/*
+ * Walks over what RocksDB has and what the window has, as one.
+ *
+ * A walk takes a copy of the window's keys of its family, sorted, in the moment in which RocksDB's
+ * iterator is made, and merges the two. So a reader costs the thread that commits the time of a
+ * copy, and never the writing of the window. A window that deletes a range of the family is written
+ * first; that is rare.
+ */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fault.h"
 #include "kv/kv_int.h"
 
 enum { ITER_STEPS_MAX = 4 }; /* a seek costs about as much as that many steps */
 
+/* A key that the window had. */
+struct recent {
+    struct str key, value; /* views of kv_iter.bytes */
+    bool gone;
+};
+
 struct kv_iter {
     rocksdb_iterator_t *it;
+    struct buf bytes; /* records of the window */
+    struct recent *recent;
+    size_t count;
+    size_t at;        /* the first of recent that is not behind us */
+    bool from_recent; /* where we are: there, or in RocksDB */
 };
 
 struct kv_iter *kv_iter__new_stored(struct kv *kv, const struct kv_view *view, unsigned family,
@@ -14,68 +34,222 @@ struct kv_iter *kv_iter__new_stored(struct kv *kv, const struct kv_view *view, u
 {
     struct kv_iter *it = calloc(1, sizeof *it);
     CHECK(it != NULL);
+    buf_init(&it->bytes, SIZE_MAX);
     it->it = rocksdb_create_iterator_cf(kv->db, kv__read_options(kv, view), kv__family(kv, family));
     rocksdb_iter_seek(it->it, from.len == 0 ? "" : from.ptr, from.len);
     return it;
 }
 
-struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
-                            struct str from)
+/* --- the copy --- */
+
+static void copy_record(void *data, const struct kv_record *r)
 {
-    if (view == NULL) {
-        kv__settle(kv);
+    struct kv_iter *it = data;
+    kv_record_add(&it->bytes, r);
+    it->count++;
+}
+
+static int compare_recent(const void *a, const void *b)
+{
+    const struct recent *x = a;
+    const struct recent *y = b;
+    return str_cmp(x->key, y->key);
+}
+
+/* Views of the copied records, by key. The bytes do not move any more. */
+static void sort_recent(struct kv_iter *it)
+{
+    if (it->count == 0) {
+        return;
     }
-    return kv_iter__new_stored(kv, view, family, from);
-}
-
-void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct kv_iter **out_its)
-{
-    /* An iterator stays with what there was when it was made, and nobody writes in between. */
-    (void)pthread_mutex_lock(&kv->lock);
-    kv__settle_locked(kv);
-    for (size_t i = 0; i < count; i++) {
-        out_its[i] = kv_iter__new_stored(kv, NULL, families[i], STR_EMPTY);
+    const char *at = it->bytes.ptr;
+    it->recent = calloc(it->count, sizeof *it->recent);
+    CHECK(it->recent != NULL);
+    for (size_t i = 0; i < it->count; i++) {
+        struct kv_record r;
+        at = kv_record_read(at, &r);
+        it->recent[i] =
+            (struct recent){.key = r.key, .value = r.value, .gone = r.kind == KV_RECORD_DELETE};
     }
-    (void)pthread_mutex_unlock(&kv->lock);
+    qsort(it->recent, it->count, sizeof *it->recent, compare_recent);
 }
 
-void kv_iter_free(struct kv_iter *it)
+/* The lock is held. */
+static struct kv_iter *new_locked(struct kv *kv, unsigned family)
 {
-    if (it != NULL) {
-        rocksdb_iter_destroy(it->it);
-        free(it);
+    if (kv_window_has_range(&kv->window, family)) {
+        kv__settle_locked(kv);
     }
+    struct kv_iter *it = kv_iter__new_stored(kv, NULL, family, STR_EMPTY);
+    kv_window_each_of(&kv->window, family, copy_record, it);
+    return it;
 }
 
-bool kv_iter_valid(const struct kv_iter *it)
-{
-    return rocksdb_iter_valid(it->it) != 0;
-}
+/* --- where we are --- */
 
-void kv_iter_next(struct kv_iter *it)
-{
-    rocksdb_iter_next(it->it);
-}
-
-void kv_iter_seek(struct kv_iter *it, struct str key)
-{
-    rocksdb_iter_seek(it->it, key.ptr, key.len);
-}
-
-void kv_iter_seek_back(struct kv_iter *it, struct str key)
-{
-    rocksdb_iter_seek_for_prev(it->it, key.ptr, key.len);
-}
-
-struct str kv_iter_key(const struct kv_iter *it)
+static struct str stored_key(const struct kv_iter *it)
 {
     size_t len = 0;
     const char *key = rocksdb_iter_key(it->it, &len);
     return str_from(key, len);
 }
 
+static bool stored_valid(const struct kv_iter *it)
+{
+    return rocksdb_iter_valid(it->it) != 0;
+}
+
+/* To the lower of the two; what the window has written or deleted hides what RocksDB has. */
+static void settle_down(struct kv_iter *it)
+{
+    while (it->at < it->count) {
+        const struct recent *r = &it->recent[it->at];
+        int order = stored_valid(it) ? str_cmp(r->key, stored_key(it)) : -1;
+        if (order > 0) {
+            break;
+        }
+        if (order == 0) {
+            rocksdb_iter_next(it->it);
+        }
+        if (!r->gone) {
+            it->from_recent = true;
+            return;
+        }
+        it->at++;
+    }
+    it->from_recent = false;
+}
+
+/* The first of recent at or after the key. */
+static size_t find_recent(const struct kv_iter *it, struct str key)
+{
+    size_t low = 0;
+    size_t high = it->count;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (str_cmp(it->recent[mid].key, key) < 0) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return low;
+}
+
+static bool is_hidden(const struct kv_iter *it, struct str key)
+{
+    size_t i = find_recent(it, key);
+    return i < it->count && str_eq(it->recent[i].key, key);
+}
+
+/* --- making and using one --- */
+
+struct kv_iter *kv_iter_new(struct kv *kv, const struct kv_view *view, unsigned family,
+                            struct str from)
+{
+    if (view != NULL) {
+        return kv_iter__new_stored(kv, view, family, from);
+    }
+    (void)pthread_mutex_lock(&kv->lock);
+    struct kv_iter *it = new_locked(kv, family);
+    (void)pthread_mutex_unlock(&kv->lock);
+    sort_recent(it);
+    kv_iter_seek(it, from);
+    return it;
+}
+
+void kv_iters_new(struct kv *kv, const unsigned *families, size_t count, struct kv_iter **out_its)
+{
+    /* An iterator stays with what there was when it was made, and nobody writes in between. */
+    (void)pthread_mutex_lock(&kv->lock);
+    for (size_t i = 0; i < count; i++) {
+        if (kv_window_has_range(&kv->window, families[i])) {
+            kv__settle_locked(kv); /* before the first is made: it would not see it */
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        out_its[i] = new_locked(kv, families[i]);
+    }
+    (void)pthread_mutex_unlock(&kv->lock);
+    for (size_t i = 0; i < count; i++) {
+        sort_recent(out_its[i]);
+        settle_down(out_its[i]);
+    }
+}
+
+void kv_iter_free(struct kv_iter *it)
+{
+    if (it != NULL) {
+        rocksdb_iter_destroy(it->it);
+        buf_deinit(&it->bytes);
+        free(it->recent);
+        free(it);
+    }
+}
+
+bool kv_iter_valid(const struct kv_iter *it)
+{
+    return it->from_recent || stored_valid(it);
+}
+
+void kv_iter_next(struct kv_iter *it)
+{
+    if (it->from_recent) {
+        it->at++;
+    } else {
+        rocksdb_iter_next(it->it);
+    }
+    settle_down(it);
+}
+
+void kv_iter_seek(struct kv_iter *it, struct str key)
+{
+    rocksdb_iter_seek(it->it, key.len == 0 ? "" : key.ptr, key.len);
+    it->at = find_recent(it, key);
+    settle_down(it);
+}
+
+void kv_iter_seek_back(struct kv_iter *it, struct str key)
+{
+    struct buf found;
+    buf_init(&found, SIZE_MAX);
+    rocksdb_iter_seek_for_prev(it->it, key.ptr, key.len);
+    while (stored_valid(it) && is_hidden(it, stored_key(it))) {
+        rocksdb_iter_prev(it->it);
+    }
+    bool any = stored_valid(it);
+    if (any) {
+        buf_add_str(&found, stored_key(it));
+    }
+    size_t i = find_recent(it, key);
+    i += i < it->count && str_eq(it->recent[i].key, key) ? 1 : 0;
+    while (i > 0 && it->recent[i - 1].gone) {
+        i--;
+    }
+    if (i > 0 && (!any || str_cmp(it->recent[i - 1].key, buf_str(&found)) > 0)) {
+        any = true;
+        buf_clear(&found);
+        buf_add_str(&found, it->recent[i - 1].key);
+    }
+    if (any) {
+        kv_iter_seek(it, buf_str(&found));
+    } else { /* RocksDB's is before its first key */
+        it->at = it->count;
+        it->from_recent = false;
+    }
+    buf_deinit(&found);
+}
+
+struct str kv_iter_key(const struct kv_iter *it)
+{
+    return it->from_recent ? it->recent[it->at].key : stored_key(it);
+}
+
 struct str kv_iter_value(const struct kv_iter *it)
 {
+    if (it->from_recent) {
+        return it->recent[it->at].value;
+    }
     size_t len = 0;
     const char *value = rocksdb_iter_value(it->it, &len);
     return str_from(value, len);

@@ -176,8 +176,8 @@ size_t kv_window_bytes(const struct kv_window *w)
     return w->bytes.len;
 }
 
-static void each_of_family(const struct kv_window *w, unsigned family,
-                           void (*fn)(void *data, const struct kv_record *r), void *data)
+void kv_window_each_of(const struct kv_window *w, unsigned family,
+                       void (*fn)(void *data, const struct kv_record *r), void *data)
 {
     for (size_t i = 0; i < w->count; i++) {
         const struct kv_window_key *k = &w->keys[i];
@@ -199,8 +199,18 @@ void kv_window_each(const struct kv_window *w, unsigned family_count,
         fn(data, &range);
     }
     for (unsigned family = 0; family < family_count; family++) {
-        each_of_family(w, family, fn, data);
+        kv_window_each_of(w, family, fn, data);
     }
+}
+
+bool kv_window_has_range(const struct kv_window *w, unsigned family)
+{
+    for (size_t i = 0; i < range_count(w); i++) {
+        if (range_at(w, i).family == family) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void kv_window_clear(struct kv_window *w)

@@ -53,4 +53,12 @@ size_t kv_window_bytes(const struct kv_window *w);
 void kv_window_each(const struct kv_window *w, unsigned family_count,
                     void (*fn)(void *data, const struct kv_record *r), void *data);
 
+/* The last write of each key of a family, a deletion for each that the store may have: what a walk
+ * has to put on top of the store, where no range of the family was deleted. */
+void kv_window_each_of(const struct kv_window *w, unsigned family,
+                       void (*fn)(void *data, const struct kv_record *r), void *data);
+
+/* Was a range of keys of this family deleted? */
+bool kv_window_has_range(const struct kv_window *w, unsigned family);
+
 void kv_window_clear(struct kv_window *w);

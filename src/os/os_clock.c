@@ -22,6 +22,11 @@ struct mono os_clock_mono(void)
     return (struct mono){.ns = read_clock(CLOCK_MONOTONIC)};
 }
 
+struct mono os_clock_boot(void)
+{
+    return (struct mono){.ns = read_clock(CLOCK_BOOTTIME)};
+}
+
 int64_t os_clock_thread_ns(void)
 {
     return read_clock(CLOCK_THREAD_CPUTIME_ID);

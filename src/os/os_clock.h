@@ -12,6 +12,8 @@ struct clock os_clock(void);
 
 struct wall os_clock_wall(void);
 struct mono os_clock_mono(void);
+/* Like os_clock_mono, which stands still while the machine sleeps; this one does not. */
+struct mono os_clock_boot(void);
 
 /* Processor time that the calling thread has used. */
 int64_t os_clock_thread_ns(void);

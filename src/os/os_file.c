@@ -466,7 +466,11 @@ enum err_code os_file_make_dirs(const char *path, struct err *err)
 {
     char part[OS_FILE_PATH_MAX];
     size_t len = strlen(path);
-    CHECK(len > 0 && len < sizeof part);
+    if (len == 0 || len >= sizeof part) {
+        return err_set(err, ERR_VALIDATION,
+                       "the path of a folder has %zu bytes, 1 to %d are allowed", len,
+                       OS_FILE_PATH_MAX - 1);
+    }
     memcpy(part, path, len + 1);
     for (size_t i = 1; i <= len; i++) {
         if (part[i] != '/' && part[i] != '\0') {

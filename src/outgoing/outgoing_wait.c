@@ -55,11 +55,26 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *data)
     return call->answer.overflow ? 0 : piece.len;
 }
 
+/* The value, when the line is the header that is wanted. */
+static void keep_header(struct outgoing_wait_call *call, struct str line)
+{
+    struct str value = line;
+    if (call->header == NULL || !str_eq_nocase(str_cut(&value, ':'), str_from_z(call->header))) {
+        return;
+    }
+    value = str_trim(value);
+    if (value.len < sizeof call->header_value) {
+        memcpy(call->header_value, value.ptr, value.len);
+        call->header_value[value.len] = '\0';
+    }
+}
+
 static size_t on_header(char *bytes, size_t size, size_t count, void *data)
 {
     struct outgoing_wait_call *call = data;
     struct str line = str_from(bytes, size * count);
     long status = 0;
+    keep_header(call, line);
     /* The empty line ends a head; that of an interim answer is not the one we wait for. */
     if (str_trim(line).len == 0) {
         (void)curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
@@ -117,6 +132,7 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     call->easy = easy;
     call->set = w;
     call->status = 0;
+    call->header_value[0] = '\0';
     call->done = false;
     call->enough = false;
     call->err = (struct err){.code = ERR_OK};

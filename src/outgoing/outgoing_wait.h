@@ -40,8 +40,11 @@ struct outgoing_wait_call {
     bool (*on_piece)(struct outgoing_wait_call *call, struct str piece);
     void *data;
 
+    const char *header; /* the name of one header of the answer that is wanted; NULL: none */
+
     /* result */
-    int status; /* 0 until the head of the answer is there */
+    char header_value[1024]; /* of that; empty when there is none, or it is longer */
+    int status;              /* 0 until the head of the answer is there */
     bool done;
     struct err err;    /* when done: ERR_OK, or why there is no whole answer */
     struct buf answer; /* given back by outgoing_wait_clear */

@@ -16,6 +16,7 @@
 #include "log/log.h"
 #include "os/os_process.h"
 #include "outgoing/outgoing_guard.h"
+#include "rpc/rpc.h"
 #include "server/settings.h"
 #include "svc/svc_bulk.h"
 #include "view/view.h"
@@ -48,6 +49,7 @@ struct server {
     struct outgoing_guard *webhook_guard;
     struct webhook_sender *webhooks;
     char user_agent[USER_AGENT_BYTES];
+    struct rpc *rpc;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -137,6 +139,7 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.lifecycle_events = set->lifecycle_events;
     config.retention_ms = set->retention_ms;
     config.retention_interval_ms = set->retention_interval_ms;
+    config.max_clock_jump_ms = set->max_clock_jump_ms;
     return engine_open(&config, &s->engine, err);
 }
 
@@ -178,6 +181,24 @@ static enum err_code open_webhooks(struct server *s, struct err *err)
     return ERR_OK;
 }
 
+static void open_rpc(struct server *s)
+{
+    const struct settings *set = &s->settings;
+    struct rpc_config rpc = rpc_config_default();
+    rpc.engine = s->engine;
+    rpc.budget = &s->budget;
+    rpc.version = build_release;
+    rpc.streams_max = (uint32_t)set->stream_max_open;
+    if (set->stream_max_inflight > 0) {
+        rpc.stream_frames_max = (uint32_t)set->stream_max_inflight;
+    }
+    if (set->stream_max_fps >= 0) {
+        rpc.stream_fps_max = (uint32_t)set->stream_max_fps;
+    }
+    rpc.idle_fetch_ms = set->idle_fetch_sleep_ms;
+    s->rpc = rpc_new(&rpc);
+}
+
 static enum err_code open_http(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
@@ -204,6 +225,8 @@ static enum err_code open_http(struct server *s, struct err *err)
                                               .read_burst = set->rate_limit_read_burst,
                                               .write_rps = set->rate_limit_write_rps,
                                               .write_burst = set->rate_limit_write_burst};
+    open_rpc(s);
+    api.rpc = s->rpc;
     s->api = api_new(&api);
     struct http_server_config http = {
         .listen = &listen,
@@ -298,6 +321,7 @@ static void stop(struct server *s)
     webhook_close(s->webhooks);
     outgoing_guard_free(s->webhook_guard);
     api_free(s->api);
+    rpc_free(s->rpc);
     svc_bulk_close(s->bulk);
     view_close(s->view);
     engine_close(s->engine);

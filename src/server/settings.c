@@ -12,6 +12,7 @@
 enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
 
 enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
+enum { DATA_DIR_BYTES_MAX = 512 };    /* the longest path below it fits OS_FILE_PATH_MAX */
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
 
 static const struct settings defaults = {
@@ -26,8 +27,13 @@ static const struct settings defaults = {
     .segment_bytes = 64LL << 20,
     .free_space_min = 512LL << 20,
     .shutdown_timeout_ms = 500,
+    .stream_max_inflight = 2048,
+    .stream_max_open = 4096,
+    .stream_max_fps = 500,
+    .idle_fetch_sleep_ms = 100,
     .retention_ms = 168LL * 3600 * 1000,
     .retention_interval_ms = 3600LL * 1000,
+    .max_clock_jump_ms = 3600LL * 1000,
     .max_payload_size = 262144,
     .max_body_size = 16LL << 20,
     .rate_limit_enabled = true,
@@ -71,11 +77,12 @@ static const struct setting {
     {"shutdown-timeout",       KIND_DURATION, AT(shutdown_timeout_ms),    0, 1e9,     NULL, "500ms",          "how long requests under way may take when the server stops"},
     {"retention",              KIND_DURATION, AT(retention_ms),           0, 1e15,    NULL, "168h",           "how long finished jobs are kept; 0: for ever"},
     {"retention-interval",     KIND_DURATION, AT(retention_interval_ms),  1000, 1e12, NULL, "1h",             "how often old jobs are removed"},
+    {"max-clock-jump",         KIND_DURATION, AT(max_clock_jump_ms),      0, 1e12,    NULL, "1h",             "a clock that leaps ahead by more is not believed until it has held for as long; 0: every clock is believed"},
     {"max-payload-size",       KIND_NUMBER,   AT(max_payload_size),       0, 16 << 20, NULL, "262144",        "bytes of a job's payload; 0: no limit of its own"},
     {"max-body-size",          KIND_NUMBER,   AT(max_body_size),          1024, 16 << 20, NULL, "16777216",   "bytes of a request's body"},
-    {"memory-limit",           KIND_NUMBER,   AT(memory_limit),           0, 1e15,    NULL, "0",              "bytes that all requests and answers together may hold; 0: a quarter of the memory of the control group or the machine"},
+    {"memory-limit",           KIND_NUMBER,   AT(memory_limit),           0, 1e15,    NULL, "0",              "memory limit in bytes for requests, answers and streams together; 0: a quarter of the memory of the cgroup or the machine"},
     {"rate-limit-enabled",     KIND_BOOL,     AT(rate_limit_enabled),     0, 0,       NULL, "true",           "limit requests per client"},
-    {"rate-limit-loopback",    KIND_BOOL,     AT(rate_limit_loopback),    0, 0,       NULL, "false",          "limit callers on this machine too that show no credential and come through no proxy"},
+    {"rate-limit-loopback",    KIND_BOOL,     AT(rate_limit_loopback),    0, 0,       NULL, "false",          "also limit callers on the loopback address that send no credential and no X-Forwarded-For header"},
     {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    -1e9, 1e9,  NULL, "2000",           "reads per second and client; 0 or less: the default"},
     {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  -1e9, 1e9,  NULL, "4000",           "reads at once; 0 or less: the default"},
     {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   -1e9, 1e9,  NULL, "1000",           "writes per second and client; 0 or less: the default"},
@@ -104,7 +111,7 @@ static const struct setting {
     {"apply-batch-extend-at",   KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "64",             "accepted, without effect"},
     {"apply-sub-batch-max",     KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
     {"fetch-poll-interval",     KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
-    {"idle-fetch-sleep",        KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
+    {"idle-fetch-sleep",        KIND_DURATION, AT(idle_fetch_sleep_ms),    0, 60000,   NULL, "100ms",          "how long the fetch of an RPC stream waits for a job"},
     {"no-compression",          KIND_BOOL,     AT(ignored_choice),         0, 0,       NULL, "true",           "accepted, without effect"},
     {"raft-max-fetch-inflight", KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "64",             "accepted, without effect: waiting fetches are no writes under way"},
     /* Of parts that are not there yet, with what a single node does anyway. */
@@ -114,9 +121,9 @@ static const struct setting {
     {"join",                    KIND_TEXT,     AT(join),                   0, 0,       NULL, "",               "HTTP address of a member to join; not supported yet"},
     {"discover",                KIND_TEXT,     AT(discover),               0, 0,       NULL, "",               "how to find members to join: dns; not supported yet"},
     {"discover-dns-name",       KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "name whose addresses are those of the members"},
-    {"stream-max-inflight",     KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "2048",           "of RPC streams; accepted, without effect"},
-    {"stream-max-open",         KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "4096",           "of RPC streams; accepted, without effect"},
-    {"stream-max-fps",          KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "500",            "of RPC streams; accepted, without effect"},
+    {"stream-max-inflight",     KIND_NUMBER,   AT(stream_max_inflight),    -1e9, 1e9,  NULL, "2048",           "frames of RPC streams worked on at once; 0 or less: 2048"},
+    {"stream-max-open",         KIND_NUMBER,   AT(stream_max_open),        0, 1e9,     NULL, "4096",           "open RPC streams; 0: no limit"},
+    {"stream-max-fps",          KIND_NUMBER,   AT(stream_max_fps),         -1e9, 1e9,  NULL, "500",            "frames per second of one RPC stream; 0: no limit, negative: 500"},
     {"http-advertise",         KIND_TEXT,     AT(http_advertise),         0, 0,       NULL, "",               "URL under which peers and clients reach the API; else that of bind"},
     {"otel-enabled",           KIND_BOOL,     AT(otel_enabled),           0, 0,       NULL, "false",          "send traces; there are none"},
     {"otel-endpoint",          KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "of traces; accepted, without effect"},
@@ -449,7 +456,8 @@ static enum err_code check_absent(const struct settings *s, struct err *err)
         {s->otel_enabled, "otel-enabled", "traces are not supported yet"},
         {s->saml_header_auth, "saml-header-auth", "signing in by a proxy is not supported yet"},
         {s->raft_advertise.len == 0, "raft-bind", "expected host:port"},
-        {s->data_dir.len == 0, "data-dir", "expected the name of a folder"},
+        {s->data_dir.len > DATA_DIR_BYTES_MAX, "data-dir", "expected at most 512 bytes"},
+        {s->data_dir.len == 0, "data-dir", "expected the name of a directory"},
         {s->memory_limit > 0 && s->memory_limit < MEMORY_LIMIT_MIN, "memory-limit",
          "expected 0, or at least 33554432"},
     };

@@ -35,6 +35,7 @@ struct settings {
     int64_t shutdown_timeout_ms;
     int64_t retention_ms;
     int64_t retention_interval_ms;
+    int64_t max_clock_jump_ms;
     int64_t max_payload_size;
     int64_t max_body_size;
     int64_t memory_limit; /* 0: a share of what there is */
@@ -43,6 +44,8 @@ struct settings {
     double rate_limit_read_rps, rate_limit_read_burst;
     double rate_limit_write_rps, rate_limit_write_burst;
     struct str admin_password;
+    int64_t stream_max_inflight, stream_max_open, stream_max_fps; /* of RPC streams */
+    int64_t idle_fetch_sleep_ms;
     bool docs_enabled;
     bool lifecycle_events;
     struct str webhook_deny;

@@ -80,11 +80,18 @@ static enum err_code meta_read(struct store *s, struct err *err)
     return meta_decode(buf_str(&s->scratch), &s->meta, err);
 }
 
+static const struct kv_config config = {.families = family_names,
+                                        .family_count = STORE_FAMILY_COUNT,
+                                        .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
+
+void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
+                 void *data)
+{
+    kv_check(path, &config, out_keys, damage, data);
+}
+
 enum err_code store_open(struct store *s, const char *path, struct err *err)
 {
-    const struct kv_config config = {.families = family_names,
-                                     .family_count = STORE_FAMILY_COUNT,
-                                     .sequential_families = 1U << STORE_LIVE | 1U << STORE_DONE};
     *s = (struct store){0};
     /* What is in the log has to be stored, whatever its size: see LIMIT_STEP_BYTES. */
     buf_init(&s->scratch, SIZE_MAX);
@@ -145,6 +152,28 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out)
     }
     buf_deinit(&key);
     return found;
+}
+
+void store_each_from(struct store *s, char kind, struct str prefix, struct str from,
+                     bool (*fn)(void *data, struct str rest, struct str value), void *data)
+{
+    struct str begin = str_cmp(from, prefix) > 0 ? from : prefix;
+    struct buf key;
+    buf_init(&key, SIZE_MAX);
+    buf_add_char(&key, kind);
+    buf_add_str(&key, begin);
+    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_META, buf_str(&key));
+    bool more = true;
+    for (; more && kv_iter_valid(it); kv_iter_next(it)) {
+        struct str found = kv_iter_key(it);
+        if (found.len == 0 || found.ptr[0] != kind ||
+            !str_starts_with(str_from_offset(found, 1), prefix)) {
+            break;
+        }
+        more = fn(data, str_from_offset(found, 1), kv_iter_value(it));
+    }
+    store_end_walk(it);
+    buf_deinit(&key);
 }
 
 void store_each(struct store *s, char kind,

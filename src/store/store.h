@@ -55,6 +55,10 @@ struct store {
 ATTR_NODISCARD enum err_code store_open(struct store *s, const char *path, struct err *err);
 void store_close(struct store *s); /* fine on one that failed to open */
 
+/* As kv_check, of a store that nobody has open. */
+void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
+                 void *data);
+
 /* Write everything the entry at index did, with the record, in one atomic step. */
 void store_commit(struct store *s);
 
@@ -84,6 +88,11 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out);
 /* Call fn for every committed value of a kind, in key order. */
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data);
+
+/* The same for those whose rest begins with the prefix, from the first at or behind `from` on,
+ * until fn is false. */
+void store_each_from(struct store *s, char kind, struct str prefix, struct str from,
+                     bool (*fn)(void *data, struct str rest, struct str value), void *data);
 
 /* The end of a walk that the caller made over the store: stops the process when it was cut short by
  * an error, because a replica that takes that for the end of the keys diverges. Frees the walk. */

@@ -1,6 +1,5 @@
 #include "svc/svc_batch.h"
 
-#include "base/limits.h"
 #include "svc/svc_names.h"
 
 enum err_code svc_batch_open(const struct svc_caller *who, const struct svc_batch *batch,
@@ -32,15 +31,27 @@ enum err_code svc_batch_find(const struct svc_caller *who, struct str text, stru
 {
     struct store_batch batch;
     struct buf bytes;
-    buf_init(&bytes, LIMIT_OP_BYTES);
+    buf_init(&bytes, SIZE_MAX);
     enum err_code code = svc_batch_read(who, text, &bytes, out, &batch, err);
     buf_deinit(&bytes);
     return code;
 }
 
 enum err_code svc_batch_seal(const struct svc_caller *who, struct str text, struct command *out,
-                             struct err *err)
+                             struct str *out_queue, struct err *err)
 {
+    struct store_batch batch;
+    struct buf bytes;
+    buf_init(&bytes, SIZE_MAX);
     *out = (struct command){.type = COMMAND_BATCH_SEAL};
-    return svc_batch_find(who, text, &out->batch_seal.id, err);
+    enum err_code code = svc_batch_read(who, text, &bytes, &out->batch_seal.id, &batch, err);
+    *out_queue = STR_EMPTY;
+    if (code == ERR_OK && batch.callback_queue.len > 0) {
+        struct buf queue;
+        buf_init(&queue, SIZE_MAX);
+        buf_add_str(&queue, batch.callback_queue);
+        code = svc_caller_keep(who, &queue, out_queue, err);
+    }
+    buf_deinit(&bytes);
+    return code;
 }

@@ -17,8 +17,11 @@ struct svc_batch {
 ATTR_NODISCARD enum err_code svc_batch_open(const struct svc_caller *who,
                                             const struct svc_batch *batch, struct command *out,
                                             struct err *err);
+/* *out_queue is where the job that tells of the end goes, as the caller names it, in the caller's
+ * memory; empty when nobody is told. When the seal was the end, the result has that job's id. */
 ATTR_NODISCARD enum err_code svc_batch_seal(const struct svc_caller *who, struct str text,
-                                            struct command *out, struct err *err);
+                                            struct command *out, struct str *out_queue,
+                                            struct err *err);
 
 /* The record of a batch that the caller may see, put into bytes, which *out points into; the queue
  * in it is as the caller names it. ERR_NOT_FOUND when there is none. */

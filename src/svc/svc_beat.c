@@ -92,6 +92,7 @@ enum err_code svc_beat_answer(struct svc_beats *beats, const struct result *r, s
             return err_set(err, ERR_INTERNAL, "a heartbeat has fewer answers than jobs");
         }
         beat->status = status_of(r->items[at++].status);
+        beat->lease_expires_at = beat->status == SVC_BEAT_OK ? r->at : (struct wall){0};
     }
     return ERR_OK;
 }

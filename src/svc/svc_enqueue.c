@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "core/duration.h"
 #include "svc/svc_names.h"
@@ -216,8 +217,15 @@ enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command 
                               err);
 }
 
+/* Fixed for ever, because it is stored; 0 stands for one that is not known. */
+static uint64_t hash_of(struct str body)
+{
+    uint64_t hash = hash_bytes(0, body.ptr, body.len);
+    return hash == 0 ? 1 : hash;
+}
+
 enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
-                               struct str key, struct err *err)
+                               struct str key, struct str body, struct err *err)
 {
     struct buf b;
     if (key.len == 0) {
@@ -230,10 +238,25 @@ enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *com
     buf_init(&b, LIMIT_OP_BYTES);
     buf_printf(&b, "%s " STR_FMT " ", command->enqueue.is_list ? "many" : "one", STR_ARG(who->ns));
     buf_add_str(&b, key);
+    command->enqueue.body_hash = hash_of(body);
     return svc_caller_keep(who, &b, &command->enqueue.idempotency_key, err);
 }
 
-struct svc_enqueued svc_enqueue_answer(const struct result_item *item)
+enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority, struct err *err)
+{
+    enum { MOST = 100, CRITICAL_FROM = 90, HIGH_FROM = 75 };
+    if (urgency < 0 || urgency > MOST) {
+        return err_set(err, ERR_VALIDATION, "priority: expected 0 to %d, got %" PRId64, MOST,
+                       urgency);
+    }
+    *out_priority = urgency >= CRITICAL_FROM ? JOB_PRIORITY_CRITICAL
+                    : urgency >= HIGH_FROM   ? JOB_PRIORITY_HIGH
+                                             : JOB_PRIORITY_NORMAL;
+    return ERR_OK;
+}
+
+struct svc_enqueued svc_enqueue_answer(const struct svc_caller *who, const struct result_item *item,
+                                       struct str queue)
 {
     static const char *const words[RESULT_STATUS_COUNT] = {
         [RESULT_PENDING] = "pending",
@@ -241,6 +264,7 @@ struct svc_enqueued svc_enqueue_answer(const struct result_item *item)
         [RESULT_DUPLICATE] = "duplicate",
     };
     return (struct svc_enqueued){.job = item->id,
+                                 .queue = svc_names_visible(who, queue),
                                  .status = words[item->status],
                                  .is_duplicate = item->status == RESULT_DUPLICATE};
 }

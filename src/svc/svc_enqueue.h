@@ -79,16 +79,24 @@ ATTR_NODISCARD enum err_code svc_enqueue_as_batch(const struct svc_caller *who,
                                                   const struct svc_batch *batch, struct err *err);
 
 /* A key under which the answer is kept for a day: whoever asks again with it gets the first
- * answer. The same key in another namespace, or of one job instead of a list, is another. Nothing
- * happens when the key is empty. */
+ * answer, and is refused when the body is another. The same key in another namespace, or of one job
+ * instead of a list, is another. Nothing happens when the key is empty. */
 ATTR_NODISCARD enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
-                                              struct str key, struct err *err);
+                                              struct str key, struct str body, struct err *err);
+
+/* What an urgency of 0 to 100 comes to, as clients of later generations give it: 75 and more are
+ * high, 90 and more critical. */
+ATTR_NODISCARD enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority,
+                                                 struct err *err);
 
 /* What became of a job. */
 struct svc_enqueued {
     struct id job;
+    struct str queue;   /* as the caller names it; empty: not known */
     const char *status; /* "pending", "scheduled" or "duplicate" */
     bool is_duplicate;  /* the job is the one that holds the unique key */
 };
 
-struct svc_enqueued svc_enqueue_answer(const struct result_item *item);
+/* `queue` is the one that was asked for. */
+struct svc_enqueued svc_enqueue_answer(const struct svc_caller *who, const struct result_item *item,
+                                       struct str queue);

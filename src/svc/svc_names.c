@@ -6,14 +6,6 @@
 #include "core/queue_name.h"
 #include "store/store_job.h"
 
-/* "done, continue or hold" */
-static void list_words(const struct json_word *words, struct buf *out)
-{
-    for (const struct json_word *w = words; w->word != NULL; w++) {
-        buf_printf(out, "%s%s", w == words ? "" : w[1].word == NULL ? " or " : ", ", w->word);
-    }
-}
-
 enum err_code svc_names_find(const struct json_word *words, struct str word, const char *field,
                              enum err_code code, int *out, struct err *err)
 {
@@ -30,7 +22,7 @@ enum err_code svc_names_find(const struct json_word *words, struct str word, con
         }
     }
     buf_init(&known, sizeof err->msg);
-    list_words(words, &known);
+    json_schema_list_words(words, &known);
     (void)err_set(err, code, "%s: expected " STR_FMT ", got '" STR_FMT "'", field,
                   STR_ARG(buf_str(&known)), STR_ARG(str_at_most(word, SHOWN_MAX)));
     buf_deinit(&known);

@@ -84,7 +84,8 @@ static struct count *count_of(struct view_cell_queue *q, int64_t key)
     return &q->counts[low];
 }
 
-enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, struct err *err)
+enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_max,
+                               struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
@@ -100,7 +101,7 @@ enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, struct err *er
                                  .priority = sqlite3_column_int64(st, 2),
                                  .attempt = sqlite3_column_int64(st, 3),
                                  .failing = sqlite3_column_int64(st, 4)};
-        if (queue < 0 || queue > VIEW_QUEUES_MAX || !is_possible(cell)) {
+        if (queue < 0 || queue > queue_max || !is_possible(cell)) {
             code = err_set(err, ERR_CORRUPT, "view: a count of the queue %lld and the state %lld",
                            (long long)queue, (long long)cell.state);
             break;

@@ -34,7 +34,9 @@ struct view_cells {
     int64_t changed; /* a queue with changed numbers, the first of a list; -1: none */
 };
 
-ATTR_NODISCARD enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, struct err *err);
+/* queue_max: the largest number of a queue. */
+ATTR_NODISCARD enum err_code view_cells__load(struct view_cells *c, sqlite3 *db, int64_t queue_max,
+                                              struct err *err);
 void view_cells__deinit(struct view_cells *c); /* fine on zeros */
 /* A job of the queue (not 0) comes or goes. What no job can be, of a damaged row, is left out. */
 void view_cells__add(struct view_cells *c, int64_t queue, struct view_cell cell, int64_t delta);

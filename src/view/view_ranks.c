@@ -133,14 +133,15 @@ static struct view_rank_line *line_of(struct view_ranks *r, struct view_line wha
     return &(*lines)[what.state];
 }
 
-static bool is_line(struct view_line what)
+static bool is_line(struct view_line what, int64_t queue_max)
 {
     return (unsigned)what.kind < VIEW_RANK_COUNT && what.state >= 0 &&
-           what.state < JOB_STATE_COUNT && what.queue >= 0 && what.queue <= VIEW_QUEUES_MAX &&
+           what.state < JOB_STATE_COUNT && what.queue >= 0 && what.queue <= queue_max &&
            (what.queue == 0 || what.kind == VIEW_RANK_CREATED);
 }
 
-enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *err)
+enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, int64_t queue_max,
+                               struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
@@ -163,7 +164,7 @@ enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *er
         struct view_bucket bucket = {.first = sqlite3_column_int64(st, 3),
                                      .n = sqlite3_column_int64(st, 4),
                                      .cut_at = LARGE};
-        if (!is_line(what)) {
+        if (!is_line(what, queue_max)) {
             code = err_set(err, ERR_CORRUPT, "view: ranks of the kind %d", (int)what.kind);
             break;
         }
@@ -231,7 +232,7 @@ static void begin_bucket(struct view_rank_line *line, int64_t moment)
 
 static void add(struct view_ranks *r, struct view_line what, int64_t moment, int64_t delta)
 {
-    if (moment <= 0 || !is_line(what)) {
+    if (moment <= 0 || !is_line(what, VIEW_QUEUES_MAX)) {
         return; /* it has none, or is of a damaged row */
     }
     struct view_rank_line *line = line_of(r, what);

@@ -52,7 +52,9 @@ struct view_ranks {
     struct view_rank_line *changed;
 };
 
-ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, struct err *err);
+/* queue_max: the largest number of a queue. */
+ATTR_NODISCARD enum err_code view_ranks__load(struct view_ranks *r, sqlite3 *db, int64_t queue_max,
+                                              struct err *err);
 void view_ranks__deinit(struct view_ranks *r); /* fine on zeros */
 
 /* Where a job is counted: moments of 0 are none. */

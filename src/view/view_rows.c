@@ -106,14 +106,19 @@ static enum err_code load_queues(struct view_rows *r, struct err *err)
 {
     sqlite3_stmt *st = NULL;
     bool row = false;
+    int64_t count = 0;
     r->next_queue = 1;
     if (view_db__prepare(r->db, "SELECT num, name FROM queues", &st, err) != ERR_OK) {
         return err->code;
     }
-    enum err_code code = view_db__step(r->db, st, &row, err);
+    enum err_code code = view_db__number(r->db, "SELECT count(*) FROM queues", &count, err);
+    if (code == ERR_OK) {
+        code = view_db__step(r->db, st, &row, err);
+    }
     while (code == ERR_OK && row) {
         int64_t num = sqlite3_column_int64(st, 0);
-        if (num < 1 || num > VIEW_QUEUES_MAX) {
+        /* They are numbered from 1 on and stay for ever; tables are as long as the largest. */
+        if (num < 1 || num > count || num > VIEW_QUEUES_MAX) {
             code = err_set(err, ERR_CORRUPT, "view: a queue has the number %lld", (long long)num);
             break;
         }
@@ -154,8 +159,9 @@ enum err_code view_rows__open(struct view_rows *r, sqlite3 *db, struct store *st
             return err->code;
         }
     }
-    if (load_queues(r, err) != ERR_OK || view_cells__load(&r->cells, db, err) != ERR_OK ||
-        view_ranks__load(&r->ranks, db, err) != ERR_OK) {
+    if (load_queues(r, err) != ERR_OK ||
+        view_cells__load(&r->cells, db, r->next_queue - 1, err) != ERR_OK ||
+        view_ranks__load(&r->ranks, db, r->next_queue - 1, err) != ERR_OK) {
         return err->code;
     }
     return load_mark(r, err);
@@ -220,6 +226,11 @@ static enum err_code find_old(struct view_rows *r, const struct id *id, struct o
         out->moments.queue = out->queue;
         out->moments.state = out->cell.state;
         out->moments.at[VIEW_RANK_CREATED] = id_ms(*id);
+        if (out->queue < 1 || out->queue >= r->next_queue || out->cell.state < 0 ||
+            out->cell.state >= JOB_STATE_COUNT) {
+            code = err_set(err, ERR_CORRUPT, "view: a job of the queue %lld and the state %lld",
+                           (long long)out->queue, (long long)out->cell.state);
+        }
     }
     (void)sqlite3_reset(st);
     return code;

@@ -60,8 +60,12 @@ static void submit_marks(struct webhook_sender *s, size_t count)
         }
     }
     enum err_code code = engine_op_prepare(s->config.engine, &s->mark_op, &c, &err);
-    CHECK(code == ERR_OK);
     free(c.webhook_mark.items);
+    if (code != ERR_OK) { /* tried again with the next report */
+        log_warn("webhooks not marked", LOG_Z("error", err.msg));
+        s->mark_due_ms = uv_now(&s->loop) + MARK_MS;
+        return;
+    }
     s->mark_busy = true;
     engine_submit(s->config.engine, &s->mark_op);
 }

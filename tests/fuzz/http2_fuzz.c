@@ -171,14 +171,12 @@ struct client {
 
 static int connect_client(void)
 {
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(http_listener__port(listener, 0)),
-                             .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const struct http_addr *to = http_listener__addr(listener, 0);
     struct linger hard = {.l_onoff = 1};
     int one = 1;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(fd >= 0);
-    CHECK(connect(fd, (struct sockaddr *)&to, sizeof to) == 0);
+    CHECK(connect(fd, (const struct sockaddr *)&to->sockaddr, to->len) == 0);
     /* No port shall wait for stragglers. */
     CHECK(setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof hard) == 0);
     CHECK(setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0);

@@ -272,7 +272,8 @@ static struct command enqueue(void)
                                         .has_batch = true,
                                         .callback_queue = STR("done"),
                                         .callback_payload = STR("[true]"),
-                                        .idempotency_key = STR("request-1")}};
+                                        .idempotency_key = STR("request-1"),
+                                        .body_hash = 0x0102030405060708}};
 }
 
 static struct command claim(void)
@@ -315,6 +316,15 @@ static struct command heartbeat(void)
     items[1] = (struct command_heartbeat_item){.id = samples_id(9)};
     return (struct command){
         .heartbeat = {.items = items, .count = COUNT_OF(items), .ns = STR("acme")}};
+}
+
+static struct command give_back(void)
+{
+    static struct command_return_item items[2];
+    items[0] =
+        (struct command_return_item){.id = samples_id(32), .lease_token = 70001, .order = 300};
+    items[1] = (struct command_return_item){.id = samples_id(33), .lease_token = 1, .order = 0};
+    return (struct command){.give_back = {.items = items, .count = COUNT_OF(items)}};
 }
 
 static struct command webhook_mark(void)
@@ -487,6 +497,8 @@ static struct command content_of(enum command_type type)
                                                .cursor = samples_id(32),
                                                .until = samples_id(33),
                                                .in_done = true}};
+    case COMMAND_RETURN:
+        return give_back();
     default:
         UNREACHABLE("every command has a sample");
     }

@@ -244,6 +244,7 @@ void samples_same_event(const struct store_event *got, const struct store_event 
 static void same_enqueue(const struct command *got, const struct command *want)
 {
     expect_str(got->enqueue.idempotency_key, want->enqueue.idempotency_key);
+    assert_int_equal(got->enqueue.body_hash, want->enqueue.body_hash);
     assert_int_equal(got->enqueue.has_batch, want->enqueue.has_batch);
     expect_str(got->enqueue.callback_queue, want->enqueue.callback_queue);
     expect_str(got->enqueue.callback_payload, want->enqueue.callback_payload);
@@ -475,6 +476,16 @@ static void same_policy_put(const struct command *got, const struct command *wan
     samples_same_policy(&got->policy_put.policy, &want->policy_put.policy);
 }
 
+static void same_return(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->give_back.count, want->give_back.count);
+    for (size_t i = 0; i < want->give_back.count; i++) {
+        same_id(got->give_back.items[i].id, want->give_back.items[i].id);
+        assert_int_equal(got->give_back.items[i].lease_token, want->give_back.items[i].lease_token);
+        assert_int_equal(got->give_back.items[i].order, want->give_back.items[i].order);
+    }
+}
+
 static void same_policy_delete(const struct command *got, const struct command *want)
 {
     same_id(got->policy_delete.id, want->policy_delete.id);
@@ -555,6 +566,7 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_POLICY_PUT] = same_policy_put,
         [COMMAND_POLICY_DELETE] = same_policy_delete,
         [COMMAND_BULK_QUEUE] = same_bulk_queue,
+        [COMMAND_RETURN] = same_return,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

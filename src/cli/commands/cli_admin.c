@@ -122,6 +122,8 @@ static const struct cli_command commands[] = {
      .call = {"GET", "/audit-logs", .rows = "audit_logs", CLI_COLUMNS(audit_columns), .empty = "No audit log entries"}},
     {.name = "admin rebuild-sqlite", .args = "", .summary = "Build the query view again from the source of truth",
      .call = {"POST", "/admin/rebuild-sqlite", .text = "SQLite rebuilt in {duration_ms}ms"}},
+    {.name = "admin accept-clock", .args = "", .summary = "Follow the server's clock although it jumped ahead",
+     .call = {"POST", "/admin/accept-clock", .text = "The time is {time}; the clock was {ahead_ms}ms ahead"}},
 };
 /* clang-format on */
 

@@ -139,14 +139,14 @@ static int run_admin_backup(struct cli *cli)
 /* Reading one */
 
 /* The file, or standard input by way of a file that has no name, as one text. */
-static int read_backup(struct cli *cli, struct str *out)
+static int read_backup(struct cli *cli, struct str name, struct str *out)
 {
-    const char *path = arena_strz(cli->arena, cli->args[0]);
+    const char *path = arena_strz(cli->arena, name);
     struct err err;
     int fd = -1;
     int code = CLI_OK;
     CHECK(path != NULL);
-    if (str_eq(cli->args[0], STR("-"))) {
+    if (str_eq(name, STR("-"))) {
         code = cli_spool_stdin(cli, &fd);
     } else if (os_file_open(path, O_RDONLY, &fd, &err) != ERR_OK) {
         code = cli_fail(cli, "%s", err.msg);
@@ -226,7 +226,7 @@ static int run_verify(struct cli *cli)
 {
     struct str text = STR_EMPTY;
     struct verified v = {0};
-    int code = read_backup(cli, &text);
+    int code = read_backup(cli, cli->args[0], &text);
     if (code == CLI_OK) {
         code = verify(cli, text, &v);
     }
@@ -260,7 +260,7 @@ static int run_restore(struct cli *cli)
     struct str text = STR_EMPTY;
     struct verified v = {0};
     struct cli_answer answer;
-    int code = read_backup(cli, &text);
+    int code = read_backup(cli, cli->args[0], &text);
     struct err err;
     /* What another server wrote may say less; only that it is JSON is asked of it. */
     if (code == CLI_OK && json_scan_check(text, &err) != ERR_OK) {
@@ -280,7 +280,41 @@ static int run_restore(struct cli *cli)
     return cli_show(cli, answer.body, "Restored {restored_jobs} jobs into {namespace}");
 }
 
+/* A backup that cannot be restored must not be what all data is moved aside for. */
+static int check_backup(struct cli *cli, struct str name)
+{
+    struct str text = STR_EMPTY;
+    struct verified v = {0};
+    int code = read_backup(cli, name, &text);
+    code = code == CLI_OK ? verify(cli, text, &v) : code;
+    os_file_unmap(text);
+    return code;
+}
+
+static int run_repair(struct cli *cli)
+{
+    const char *data_dir = arena_strz(cli->arena, cli_text(cli, "data-dir"));
+    struct str backup = cli_text(cli, "backup");
+    CHECK(data_dir != NULL);
+    if (backup.len > 0 && check_backup(cli, backup) != CLI_OK) {
+        return CLI_FAILED;
+    }
+    int code =
+        cli->host->repair(data_dir, backup.len > 0, cli_bool(cli, "yes"), cli->out, cli->err);
+    if (code == CLI_OK && backup.len > 0) {
+        cli_printf(cli, "Next: start the server, then run: corvo backup restore " STR_FMT "\n",
+                   STR_ARG(backup));
+    }
+    return code;
+}
+
 /* clang-format off */
+static const struct cli_flag repair_flags[] = {
+    CLI_FLAG("data-dir", CLI_BYTES, "DIR", "data", "data directory of the stopped server"),
+    CLI_FLAG("backup", CLI_BYTES, "FILE", NULL, "prepare the directory for restoring this backup: move all data aside"),
+    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "carry out the repair; without it nothing is changed"),
+};
+
 static const struct cli_flag admin_backup_flags[] = {
     CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "where to write it; standard output when not given", .letter = 'o'),
 };
@@ -293,6 +327,13 @@ static const struct cli_command commands[] = {
      .options = CLI_FILES, .run = run_restore},
     {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
      .options = CLI_LOCAL, .run = run_verify},
+    {.name = "repair", .args = "", .summary = "Find damaged files of a stopped server and repair them",
+     .about = "Reads the state, the snapshots and the log, and reports what is damaged, how it can be\n"
+              "repaired and what would be lost. Damaged files are moved into a folder\n"
+              "damaged-TIME, never removed. Exits 0 if nothing is damaged or the repair is done, 1 if\n"
+              "a repair is possible or only a backup helps.",
+     .examples = "corvo repair --data-dir /var/lib/corvo\ncorvo repair --data-dir /var/lib/corvo --yes",
+     CLI_FLAGS(repair_flags), .options = CLI_LOCAL, .run = run_repair},
     {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
      CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
     {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server",

@@ -68,6 +68,9 @@ class Description:
 
     def fits(self, schema, value, where):
         schema = self.follow(schema)
+        if "anyOf" in schema:
+            self.fits_any(schema["anyOf"], value, where)
+            return
         types = schema.get("type", [])
         types = [types] if isinstance(types, str) else types
         if types and not any(TYPES[t](value) for t in types):
@@ -81,6 +84,16 @@ class Description:
         elif isinstance(value, list) and "items" in schema:
             for i, item in enumerate(value):
                 self.fits(schema["items"], item, f"{where}[{i}]")
+
+    def fits_any(self, schemas, value, where):
+        failures = []
+        for schema in schemas:
+            try:
+                self.fits(schema, value, where)
+                return
+            except AssertionError as failure:
+                failures.append(str(failure))
+        raise AssertionError("; or ".join(failures))
 
     def members_fit(self, schema, value, where):
         known, others = schema.get("properties"), schema.get("additionalProperties")

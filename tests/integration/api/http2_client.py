@@ -12,6 +12,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RESET, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
 END_STREAM, END_HEADERS, ACK = 1, 4, 1
 HEADER_TABLE_SIZE, INITIAL_WINDOW_SIZE = 1, 4
+WINDOW_DEFAULT = 65535
+FRAME_BYTES = 16384
 STATIC_STATUS = {8: 200, 9: 204, 10: 206, 11: 304, 12: 400, 13: 404, 14: 500}
 
 
@@ -67,7 +69,7 @@ class Connection:
     def __init__(self, port, timeout, upgrade_path=None):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.next, self.status, self.body, self.ended = 1, {}, {}, set()
-        self.settings, self.room = {}, {0: 65535}
+        self.settings, self.room = {}, {0: WINDOW_DEFAULT}  # what may be sent, in all and by stream
         settings = struct.pack(">HIHI", HEADER_TABLE_SIZE, 0, INITIAL_WINDOW_SIZE, (1 << 31) - 1)
         if upgrade_path is not None:
             self.upgrade(upgrade_path, settings)
@@ -94,23 +96,12 @@ class Connection:
         stream, self.next = self.next, self.next + 2
         block = encode([(":method", method), (":scheme", "http"), (":path", path),
                         (":authority", "test")])
-        data = frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block)
-        if body:
-            data += frame(DATA, END_STREAM, stream, body)
-        self.send(data)
-        return stream
-
-    def upload(self, path, body):
-        """POST a body of any size, as far as the server's windows allow; returns its stream."""
-        stream, self.next = self.next, self.next + 2
-        block = encode([(":method", "POST"), (":scheme", "http"), (":path", path),
-                        (":authority", "test")])
-        self.send(frame(HEADERS, END_HEADERS, stream, block))
-        self.room[stream] = self.settings.get(INITIAL_WINDOW_SIZE, 65535)
+        self.send(frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block))
+        self.room[stream] = self.settings.get(INITIAL_WINDOW_SIZE, WINDOW_DEFAULT)
         at = 0
         while at < len(body) and stream not in self.ended:
-            count = min(16384, self.room[0], self.room[stream], len(body) - at)
-            if count == 0:
+            count = min(FRAME_BYTES, self.room[0], self.room[stream], len(body) - at)
+            if count <= 0:
                 self.read()
                 continue
             last = at + count == len(body)
@@ -118,6 +109,17 @@ class Connection:
             self.room[0], self.room[stream], at = (
                 self.room[0] - count, self.room[stream] - count, at + count)
         return stream
+
+    def open(self, path, headers):
+        """Begin a POST whose body follows by data(); returns its stream."""
+        stream, self.next = self.next, self.next + 2
+        block = encode([(":method", "POST"), (":scheme", "http"), (":path", path),
+                        (":authority", "test"), *headers])
+        self.send(frame(HEADERS, END_HEADERS, stream, block))
+        return stream
+
+    def data(self, stream, body, last=False):
+        self.send(frame(DATA, END_STREAM if last else 0, stream, body))
 
     def reset(self, stream):
         self.send(frame(RESET, 0, stream, struct.pack(">I", 8)))
@@ -146,11 +148,14 @@ class Connection:
         elif kind == WINDOW_UPDATE:
             self.room[stream] = self.room.get(stream, 0) + int.from_bytes(payload, "big")
         elif kind == HEADERS:
-            self.status.setdefault(stream, status_of(payload))
+            if stream not in self.status:  # others are trailers
+                self.status[stream] = status_of(payload)
         elif kind == DATA:
             self.body[stream] = self.body.get(stream, b"") + payload
             if length:
                 self.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", length)))
+        elif kind == RESET and stream in self.ended:
+            pass  # the rest of a body is not wanted after the answer
         elif kind in (RESET, GOAWAY):
             raise AssertionError(f"the server refused: frame {kind} with {payload!r}")
         if kind in (HEADERS, DATA) and flags & END_STREAM:

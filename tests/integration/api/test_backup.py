@@ -517,7 +517,7 @@ class Streamed(BackupTest):
             raw = api.get(PATH).body
             api.must(api.post("/api/v1/queues/q/clear"))
             with contextlib.closing(http2_client.Connection(server.port, PATIENCE_S)) as h2:
-                status, body = h2.answer(h2.upload(RESTORE, raw))
+                status, body = h2.answer(h2.request("POST", RESTORE, raw))
             self.assertEqual(status, 200, body)
             self.assertEqual(json.loads(body)["restored_jobs"], 500)
             self.assertEqual(api.queue("q")["pending"], 500)

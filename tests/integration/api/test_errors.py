@@ -339,7 +339,7 @@ class RateLimit(unittest.TestCase):
             self.assertEqual(set(answers), {401, 429})
             self.assertEqual(right.get("/api/v1/queues").status, 200)
             self.assertEqual(server.client().get("/api/v1/queues").status, 401)
-            told = [line for line in server.lines if "wrong credentials" in line]
+            told = [line for line in server.lines if "invalid credentials" in line]
             self.assertEqual(len(told), 1, told)
 
 

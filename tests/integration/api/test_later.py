@@ -77,3 +77,242 @@ class Milliseconds(ApiTest):
                 with self.subTest(field=field, wrong=wrong):
                     answer = self.api.post("/api/v1/enqueue", {"queue": self.queue, field: wrong})
                     self.refused(answer, 400, code, field)
+
+
+class EnqueueAnswer(ApiTest):
+    def test_has_the_job(self):
+        answer = self.api.post("/api/v1/enqueue", {"queue": self.queue, "unique_key": "k"})
+        job_id = answer.json["job_id"]
+        self.assertEqual(answer.json, {
+            "job_id": job_id, "status": "pending", "unique_existing": False,
+            "job": {"id": job_id, "queue": self.queue, "status": "pending"}})
+        again = self.api.post("/api/v1/enqueue", {"queue": self.queue, "unique_key": "k"})
+        self.assertEqual((again.status, again.json), (200, {
+            "job_id": job_id, "status": "duplicate", "unique_existing": True,
+            "unique_job_id": job_id,
+            "job": {"id": job_id, "queue": self.queue, "status": "duplicate"}}))
+
+    def test_of_an_ingested_body_in_a_namespace(self):
+        api = self.server.client(**{"X-Corvo-Namespace": "later"})
+        for name in (self.queue, "later::" + self.queue):
+            answer = api.post(f"/api/v1/webhooks/{name}", {"a": 1})
+            self.assertEqual(answer.json["job"], {"id": answer.json["job_id"], "queue": self.queue,
+                                                  "status": "pending"})
+
+
+class Jobs(ApiTest):
+    """POST /enqueue with jobs is enqueue/batch."""
+
+    def test_are_made_in_their_order(self):
+        answer = self.api.post("/api/v1/enqueue", {
+            "jobs": [{"queue": self.queue, "payload": n, "max_retries": n} for n in range(3)],
+            "batch": {"callback_queue": self.queue + "-done"}})
+        self.assertEqual(answer.status, 201)
+        self.assertEqual(set(answer.json), {"job_ids", "batch_id"})
+        jobs = [self.api.job(job_id) for job_id in answer.json["job_ids"]]
+        self.assertEqual([job["payload"] for job in jobs], [0, 1, 2])
+        self.assertEqual([job["max_retries"] for job in jobs], [0, 1, 2])
+        self.assertEqual({job["batch_id"] for job in jobs}, {answer.json["batch_id"]})
+
+    def test_all_or_none(self):
+        answer = self.api.post("/api/v1/enqueue", {"jobs": [{"queue": self.queue}, {}]})
+        self.refused(answer, 400, "VALIDATION_ERROR", "queue is required for each job")
+        self.not_claimable()
+
+    def test_beside_a_job_are_refused(self):
+        answer = self.api.post("/api/v1/enqueue", {"queue": self.queue,
+                                                   "jobs": [{"queue": self.queue}]})
+        self.refused(answer, 400, "VALIDATION_ERROR", "queue and jobs cannot both be set")
+
+    def test_none_are_no_list(self):
+        self.refused(self.api.post("/api/v1/enqueue", {"jobs": []}), 400, "VALIDATION_ERROR",
+                     "queue is required")
+        self.assertEqual(self.api.post("/api/v1/enqueue", {"queue": self.queue, "jobs": []}).status,
+                         201)
+
+
+class HeartbeatList(ApiTest):
+    def test_with_json_in_strings(self):
+        first, second = self.active(), self.active()
+        answer = self.api.post("/api/v1/heartbeat", {"jobs": [
+            {"job_id": first, "progress": "{\"done\": 1}", "checkpoint": "[1,2]"},
+            {"job_id": second, "progress": {"done": 2}, "checkpoint": "half way"},
+            {"job_id": "nobody", "progress": ""}]})
+        self.assertEqual(answer.status, 200)
+        self.assertEqual({job_id: beat["status"] for job_id, beat in answer.json["jobs"].items()},
+                         {first: "ok", second: "ok", "nobody": "cancel"})
+        self.assertEqual(answer.json["unknown"], ["nobody"])
+        job = self.api.job(first)
+        self.assertEqual((job["progress"], job["checkpoint"]), ({"done": 1}, [1, 2]))
+        job = self.api.job(second)
+        self.assertEqual((job["progress"], job["checkpoint"]), ({"done": 2}, "half way"))
+
+    def test_strings_of_the_old_shape_are_strings(self):
+        job_id = self.active()
+        self.api.heartbeat({job_id: {"progress": "{\"done\": 1}"}})
+        self.assertEqual(self.api.job(job_id)["progress"], "{\"done\": 1}")
+
+    def test_wrong_elements_are_refused_by_their_place(self):
+        job_id = self.active()
+        for wrong, code, message in (({}, "VALIDATION_ERROR", "jobs[1]: job_id is required"),
+                                     (1, "PARSE_ERROR", "jobs[1]"),
+                                     ({"job_id": job_id, "lease_token": "x"}, "PARSE_ERROR",
+                                      "jobs[1]")):
+            with self.subTest(wrong):
+                answer = self.api.post("/api/v1/heartbeat", {"jobs": [
+                    {"job_id": job_id, "progress": 1}, wrong]})
+                self.refused(answer, 400, code, message)
+        self.assertNotIn("progress", self.api.job(job_id))
+
+    def test_too_many_are_refused(self):
+        answer = self.api.post("/api/v1/heartbeat", {"jobs": [{"job_id": "x"}] * 10001})
+        self.refused(answer, 400, "VALIDATION_ERROR", "jobs has more than 10000 items")
+
+
+class HeartbeatLease(ApiTest):
+    def test_is_told(self):
+        job_id = self.active()
+        beat = self.api.post("/api/v1/heartbeat", {"jobs": {job_id: {}, "nobody": {}}}).json["jobs"]
+        self.assertEqual(set(beat[job_id]), {"status", "lease_expires_at"})
+        self.assertEqual(set(beat["nobody"]), {"status"})
+        self.assertEqual(beat[job_id]["lease_expires_at"],
+                         self.api.job(job_id)["lease_expires_at"])
+
+
+class Seal(ApiTest):
+    def test_tells_of_the_callback_when_it_is_the_end(self):
+        callback = self.queue + "-done"
+        batch_id = self.api.post("/api/v1/batch", {"callback_queue": callback}).json["batch_id"]
+        job_id = self.active(batch_id=batch_id)
+        self.api.ack(job_id)
+        sealed = self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
+        made = self.api.fetch(callback)["job_id"]
+        self.assertEqual(sealed, {"status": "sealed", "callback_job": {
+            "id": made, "queue": callback, "status": "pending"}})
+        again = self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
+        self.assertEqual(again, {"status": "sealed"})
+
+    def test_has_none_before_the_end(self):
+        batch_id = self.api.post("/api/v1/batch", {"callback_queue": "x"}).json["batch_id"]
+        self.active(batch_id=batch_id)
+        sealed = self.api.must(self.api.post(f"/api/v1/batch/{batch_id}/seal"))
+        self.assertEqual(sealed, {"status": "sealed"})
+
+
+class SecondGeneration(ApiTest):
+    """X-Corvo-Api: 2."""
+
+    def setUp(self):
+        super().setUp()
+        self.second = self.server.client(**{"X-Corvo-Api": "2"})
+
+    def test_a_duplicate_is_a_conflict(self):
+        body = {"queue": self.queue, "unique_key": "k"}
+        job_id = self.second.must(self.second.post("/api/v1/enqueue", body), 201)["job_id"]
+        answer = self.second.post("/api/v1/enqueue", body)
+        self.assertEqual((answer.status, answer.json), (409, {
+            "error": "a job with this unique_key exists", "code": "CONFLICT",
+            "unique_job_id": job_id}))
+        ingested = self.second.post(f"/api/v1/webhooks/{self.queue}?unique_key=k", {})
+        self.assertEqual((ingested.status, ingested.json["unique_job_id"]), (409, job_id))
+        self.assertEqual(self.api.post("/api/v1/enqueue", body).status, 200)
+
+    def test_priorities_are_0_to_100(self):
+        for sent, stored in {0: 2, 2: 2, 50: 2, 74: 2, 75: 1, 89: 1, 90: 0, 100: 0,
+                             "high": 1, "critical": 0, "": 2}.items():
+            with self.subTest(sent):
+                job_id = self.second.must(self.second.post("/api/v1/enqueue", {
+                    "queue": self.queue, "priority": sent}), 201)["job_id"]
+                self.assertEqual(self.api.job(job_id)["priority"], stored)
+        [job_id] = self.second.must(self.second.post("/api/v1/enqueue/batch", {
+            "jobs": [{"queue": self.queue, "priority": 75}]}), 201)["job_ids"]
+        self.assertEqual(self.api.job(job_id)["priority"], 1)
+        for wrong in (101, -1, 70000):
+            with self.subTest(wrong):
+                self.refused(self.second.post("/api/v1/enqueue", {
+                    "queue": self.queue, "priority": wrong}), 400, "VALIDATION_ERROR", "priority")
+
+
+class Group(ApiTest):
+    def test_is_refused_by_name(self):
+        self.refused(self.api.post("/api/v1/enqueue", {"queue": self.queue, "group": "g"}), 400,
+                     "VALIDATION_ERROR", "group:")
+        self.refused(self.api.post("/api/v1/enqueue/batch", {
+            "jobs": [{"queue": self.queue, "group": "g"}]}), 400, "VALIDATION_ERROR",
+                     "jobs[0]: group:")
+        self.not_claimable()
+        self.api.enqueue(self.queue, group="")
+
+
+class Words(ApiTest):
+    """26: a word that is not known is refused, with those that are; an empty one is the default."""
+
+    def test_of_a_priority(self):
+        known = "priority: expected critical, high or normal, got "
+        for wrong in ("low", "CRITICAL", "1"):
+            with self.subTest(wrong):
+                answer = self.api.post("/api/v1/enqueue", {"queue": self.queue, "priority": wrong})
+                self.refused(answer, 400, "VALIDATION_ERROR", known + f"'{wrong}'")
+                answer = self.api.post(f"/api/v1/webhooks/{self.queue}?priority={wrong}", {})
+                self.refused(answer, 400, "VALIDATION_ERROR", known + f"'{wrong}'")
+        for wrong in (3, -1):
+            answer = self.api.post("/api/v1/enqueue", {"queue": self.queue, "priority": wrong})
+            self.refused(answer, 400, "VALIDATION_ERROR", "priority: expected critical, high")
+        self.not_claimable()
+        for empty in ("", None):
+            job_id = self.api.enqueue(self.queue, priority=empty)
+            self.assertEqual(self.api.job(job_id)["priority"], 2)
+
+
+    def test_of_a_search(self):
+        states = ("state: expected scheduled, pending, active, retrying, held, completed, dead or "
+                  "cancelled, got 'gone'")
+        for body, message in (
+                ({"state": "gone"}, states), ({"state": ["pending", "gone"]}, states),
+                ({"state": "dead,gone"}, states),
+                ({"priority": "low"}, "priority: expected critical, high or normal, got 'low'"),
+                ({"priority": 3}, "priority: expected critical, high, normal or 0 to 2, got 3"),
+                ({"sort": "colour"}, "sort: expected created_at, priority, started_at, completed_at,"
+                                     " attempt, scheduled_at or failed_at, got 'colour'")):
+            with self.subTest(body):
+                self.refused(self.api.post("/api/v1/jobs/search", body), 400, "VALIDATION_ERROR",
+                             message)
+        self.api.must(self.api.post("/api/v1/jobs/search", {"state": "", "priority": "", "sort": ""}))
+
+    def test_of_a_bulk_operation(self):
+        job_id = self.api.enqueue(self.queue)
+        for body, message in (
+                ({"action": "explode"}, "action: expected retry, requeue, cancel, hold, approve, "
+                                        "reject, move, change_priority or delete, got 'explode'"),
+                ({"action": "change_priority", "priority": "low"},
+                 "priority: expected critical, high or normal, got 'low'")):
+            with self.subTest(body):
+                self.refused(self.api.post("/api/v1/jobs/bulk", {"job_ids": [job_id], **body}), 400,
+                             "BULK_ERROR", message)
+
+    def test_of_a_schedule(self):
+        answer = self.api.post("/api/v1/schedules", {"name": self.queue, "queue": self.queue,
+                                                     "cron": "@hourly", "priority": "low"})
+        self.refused(answer, 400, "VALIDATION_ERROR",
+                     "priority: expected critical, high or normal, got 'low'")
+
+    def test_of_an_event(self):
+        answer = self.api.get("/api/v1/events?types=completed,exploded")
+        self.refused(answer, 400, "VALIDATION_ERROR", "types: got 'exploded', expected enqueued,")
+
+
+class KeyReuse(ApiTest):
+    def test_with_another_body_is_refused(self):
+        headers = {"Idempotency-Key": unique("key")}
+        for path, body, other in (
+                ("/api/v1/enqueue", {"queue": self.queue}, {"queue": self.queue, "payload": 1}),
+                ("/api/v1/enqueue/batch", {"jobs": [{"queue": self.queue}]},
+                 {"jobs": [{"queue": self.queue}] * 2})):
+            with self.subTest(path):
+                first = self.api.post(path, body, headers=headers)
+                self.assertEqual(first.status, 201)
+                self.refused(self.api.post(path, other, headers=headers), 422,
+                             "IDEMPOTENCY_KEY_REUSED", "another body")
+                again = self.api.post(path, body, headers=headers)
+                self.assertEqual((again.status, again.json), (201, first.json))
+        self.assertEqual(self.api.queue(self.queue)["pending"], 2)

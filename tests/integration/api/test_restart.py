@@ -173,11 +173,13 @@ class DamagedFiles(unittest.TestCase):
                         data_dir=str(self.folder))
         api = server.client()
         self.jobs = []
-        for _ in range(6):
-            made = api.enqueue_batch([{"queue": "q", "payload": "x" * 500}] * 100)
-            self.jobs += made["job_ids"]
         first = self.folder / "raft" / "log" / "log-0000000000000001"
-        wait_until(lambda: not first.exists(), "a snapshot, and the log being cut for it")
+
+        def log_is_cut():
+            made = api.enqueue_batch([{"queue": "q", "payload": "x" * 500}] * 100)
+            self.jobs.extend(made["job_ids"])
+            return not first.exists()
+        wait_until(log_is_cut, "two snapshots, and the log being cut for the first of them")
         self.jobs.append(api.enqueue("q"))
         server.kill()  # so that only the log has the last of them
 
@@ -193,9 +195,73 @@ class DamagedFiles(unittest.TestCase):
 
     def test_state(self):
         (self.folder / "state" / "CURRENT").write_bytes(b"")
-        self.assertIn("move this folder away", self.refusal())
+        self.assertIn("run corvo repair", self.refusal())
         (self.folder / "state").rename(self.folder / "state.damaged")
         self.check_all_there()
+
+    def repair(self, *args):
+        return run_command("repair", "--data-dir", str(self.folder), *args)
+
+    @staticmethod
+    def spoil(path):
+        """Change bytes in place: every hard link of the file sees it."""
+        with open(path, "r+b") as f:
+            f.seek(path.stat().st_size // 3)
+            f.write(b"damage")
+
+    def tables(self, folder):
+        return {f.stat().st_ino: f for f in folder.glob("*.sst")}
+
+    def test_repair_finds_nothing_to_do(self):
+        run = self.repair()
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("Nothing is damaged", run.stdout)
+
+    def test_repair_of_the_state(self):
+        (self.folder / "state" / "CURRENT").write_bytes(b"")
+        run = self.repair()
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("Nothing was changed", run.stdout)
+        self.assertTrue((self.folder / "state").exists())
+        run = self.repair("--yes")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.check_all_there()
+        self.assertEqual(len(list(self.folder.glob("damaged-*/state"))), 1)
+
+    def test_repair_of_a_table_that_the_newest_snapshot_shares(self):
+        snapshots = sorted(f for f in (self.folder / "raft" / "snapshots").iterdir() if f.is_dir())
+        self.assertEqual(len(snapshots), 2)
+        older, newest = (self.tables(f) for f in snapshots)
+        shared = (newest.keys() & self.tables(self.folder / "state").keys()) - older.keys()
+        self.assertTrue(shared)
+        for inode in shared:
+            self.spoil(newest[inode])
+        run = self.repair()
+        self.assertIn("move the damaged state and the newest snapshot aside", run.stdout)
+        self.assertIn("Nothing that was acknowledged is lost", run.stdout)
+        self.assertEqual(self.repair("--yes").returncode, 0)
+        self.check_all_there()
+
+    def test_repair_when_only_a_backup_helps(self):
+        for f in (self.folder / "raft" / "snapshots").glob("*/*.sst"):
+            self.spoil(f)
+        run = self.repair("--yes")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("only a backup helps", run.stdout)
+        self.assertIn("damaged: family ", run.stdout)
+        self.assertEqual(list(self.folder.glob("damaged-*")), [])
+
+    def test_repair_of_what_is_no_data_folder(self):
+        for folder, word in (("", "1 to 512"), ("x" * 2000, "1 to 512"), ("/nowhere", "nowhere")):
+            run = run_command("repair", "--data-dir", folder)
+            self.assertEqual(run.returncode, 1, folder)
+            self.assertIn(word, run.stderr)
+
+    def test_repair_beside_a_server(self):
+        with Server(NO_LIMIT, data_dir=str(self.folder)):
+            run = self.repair("--yes")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("stop it first", run.stderr)
 
     def test_log_that_is_gone(self):
         log = self.folder / "raft" / "log"

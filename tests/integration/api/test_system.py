@@ -55,6 +55,7 @@ GET    /api/v1/approval-policies
 POST   /api/v1/approval-policies
 DELETE /api/v1/approval-policies/{}
 POST   /api/v1/admin/rebuild-sqlite
+POST   /api/v1/admin/accept-clock
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
 POST   /api/v1/cluster/join
@@ -92,6 +93,8 @@ corvo_raft_apply_time_seconds histogram
 corvo_queues_total gauge
 corvo_queue_jobs gauge
 corvo_jobs gauge
+corvo_clock_ahead_seconds gauge
+corvo_clock_behind_seconds gauge
 corvo_workers_registered gauge
 corvo_workers_active gauge
 corvo_process_goroutines gauge
@@ -120,6 +123,11 @@ SAMPLE = re.compile(r'^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*\})? (
 
 
 class Health(ApiTest):
+    def test_a_clock_that_is_believed_needs_no_word(self):
+        answer = self.api.must(self.api.post("/api/v1/admin/accept-clock", b""))
+        self.assertEqual((answer["status"], answer["ahead_ms"]), ("ok", 0))
+        self.assert_time(answer["time"])
+
     def test_healthz(self):
         """24.52 /healthz 200; 20.7: status ok, raft_state and leader."""
         answer = self.api.must(self.api.get("/healthz"))
@@ -161,8 +169,8 @@ class ClusterStatus(ApiTest):
                      "apply_pending_now", "overload_total", "fetch_overload_total",
                      "applied_total"):
             self.assertIsInstance(status[name], int, name)
-        self.assertEqual(set(status["sqlite_mirror"]), {"async", "dropped", "queued", "applied",
-                                                        "lag", "queue_depth", "queue_capacity"})
+        self.assertEqual(set(status["sqlite_mirror"]), {"async", "dropped", "queued", "applied", "lag",
+                                                        "queue_depth", "queue_capacity", "low_space"})
         self.assertIsInstance(status["sqlite_rebuild"]["ran"], bool)
         self.assertIsInstance(status["snapshot"]["count"], int)
         node, = status["nodes"]

@@ -17,9 +17,9 @@ class UniqueTest(ApiTest):
 
     def assert_held_by(self, job_id, **fields):
         answer = self.put(**fields)
-        self.assertEqual((answer.status, answer.json),
-                         (200, {"job_id": job_id, "status": "duplicate",
-                                "unique_existing": True}))
+        self.assertEqual((answer.status, answer.json["job_id"], answer.json["status"],
+                          answer.json["unique_existing"], answer.json["unique_job_id"]),
+                         (200, job_id, "duplicate", True, job_id))
 
 
 class Keys(UniqueTest):

@@ -1,4 +1,6 @@
 """Worker endpoints (contract 8, 6.1 to 6.4): fetch, ack, fail, heartbeat."""
+import socket
+import struct
 import time
 import unittest
 from datetime import datetime
@@ -119,6 +121,23 @@ class Fetch(ApiTest):
         job_id = self.api.enqueue(self.queue)
         self.assertEqual(self.api.state(job_id), "pending")
         self.assertEqual(self.api.fetch(self.queue)["job_id"], job_id)
+
+    def test_a_client_that_was_reset_gives_its_job_back(self):
+        """8.1: what a reset connection was given goes to the next, as if nobody had had it."""
+        body = b'{"queues":["%s"],"timeout":60,"lease_duration":86400}' % self.queue.encode()
+        request = (b"POST /api/v1/fetch HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+                   % (len(body), body))
+        for way in ("reset", "closed") * 10:
+            with RawConnection(self.server) as raw:
+                raw.send(request)
+                wait_until(lambda: self.api.fetches_waiting() == 1, "the poll being parked")
+                if way == "reset":
+                    raw.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                          struct.pack("ii", 1, 0))
+            job_id = self.api.enqueue(self.queue)  # at once: the server may not know yet
+            job = self.api.fetch(self.queue)
+            self.assertEqual((job["job_id"], job["attempt"]), (job_id, 1))
+            self.api.ack(job_id)
 
     def test_lease_lengths(self):
         """8.1: lease_duration when given, else max(60, timeout)."""
@@ -424,9 +443,10 @@ class Heartbeat(ApiTest):
         self.api.fetch(self.queue, lease_duration=5)
         before = self.api.job(job_id)
         answer = self.api.heartbeat({job_id: {}})
-        self.assertEqual(answer, {"jobs": {job_id: {"status": "ok"}}, "acked": [job_id],
-                                  "unknown": [], "canceled": []})
         after = self.api.job(job_id)
+        self.assertEqual(answer, {"jobs": {job_id: {"status": "ok", "lease_expires_at":
+                                                    after["lease_expires_at"]}},
+                                  "acked": [job_id], "unknown": [], "canceled": []})
         renewed = parse_time(after["lease_expires_at"]) - parse_time(before["started_at"])
         self.assertTrue(60 <= renewed < 60 + PATIENCE_S, renewed)
         self.assertNotIn("progress", after)
@@ -495,7 +515,7 @@ class Heartbeat(ApiTest):
 
     def test_without_jobs(self):
         """8.6: missing jobs = empty."""
-        for body in ({}, {"jobs": {}}, {"jobs": None}):
+        for body in ({}, {"jobs": {}}, {"jobs": None}, {"jobs": []}):
             self.assertEqual(self.api.must(self.api.post("/api/v1/heartbeat", body)),
                              {"jobs": {}, "acked": [], "unknown": [], "canceled": []})
 
@@ -516,7 +536,7 @@ class Heartbeat(ApiTest):
 
     def test_wrong_shapes(self):
         """1.6: PARSE_ERROR begins with the words "invalid JSON"; the member is named."""
-        for body, named in ((b'{"jobs":[]}', "jobs"), (b'{"jobs":"x"}', "jobs"),
+        for body, named in ((b'{"jobs":5}', "jobs"), (b'{"jobs":"x"}', "jobs"),
                             (b'{"jobs":{"a":[]}}', "jobs.a"), (b"[]", ""), (b"", ""),
                             (b'{"jobs":{"a":{"usage":5}}}', "jobs.a: usage")):
             with self.subTest(body):

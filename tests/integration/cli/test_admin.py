@@ -165,6 +165,8 @@ class Administration(FakeTest):
                                                {"seq": 5, "type": "queue.paused", "queue": "q",
                                                 "created_at": "2026-02-20T10:00:01Z"}]},
             "POST /cluster/join": lambda r: {"status": "ok", "added": r.json["node_id"] == "new"},
+            "POST /admin/accept-clock": {"status": "ok", "ahead_ms": 7200000,
+                                         "time": "2026-11-16T16:00:00Z"},
             "POST /admin/rebuild-sqlite": {"status": "ok", "rebuilt": True, "duration_ms": 12}})
         self.ok(corvo.run("cluster", "events", "--after", "3", "--limit", "7"),
                 "4 2026-02-20T10:00:00Z enqueued job_1 q\n"
@@ -176,6 +178,8 @@ class Administration(FakeTest):
                                                  "shard": 1, "shard_count": 2})
         self.ok(corvo.run("cluster", "join", "old", "10.0.0.3:9000"), "Node old already a member\n")
         self.ok(corvo.run("admin", "rebuild-sqlite"), "SQLite rebuilt in 12ms\n")
+        self.ok(corvo.run("admin", "accept-clock"),
+                "The time is 2026-11-16T16:00:00Z; the clock was 7200000ms ahead\n")
 
     def test_cluster_status_shows_how_far_each_node_is_behind(self):
         nodes = [{"id": "a", "role": "leader", "voter": True, "address": "h:1", "match_index": 90},

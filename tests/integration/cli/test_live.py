@@ -104,6 +104,17 @@ class Following(EndToEnd):
                          [("enqueued", first), ("enqueued", second)])
 
 
+class Lists(EndToEnd):
+    def test_a_list_in_pages_is_printed_whole(self):
+        with Server(*self.settings) as server:
+            api = server.client()
+            names = sorted(f"many.{i}" for i in range(1100))
+            api.enqueue_batch([{"queue": name} for name in names])
+            corvo = Corvo(f"http://127.0.0.1:{server.port}")
+            rows = json.loads(self.ok(corvo.run("queues", "--output", "json")))
+            self.assertEqual([row["name"] for row in rows], names)
+
+
 class Backups(EndToEnd):
     def test_a_backup_is_restored_on_another_server(self):
         self.needs("GET", "/admin/backup")

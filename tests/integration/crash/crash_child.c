@@ -37,6 +37,9 @@ enum {
     BATCH_MAX = 6,  /* jobs of one enqueue */
     FAR_MS = 3600000,
     SOON_MS = 30,
+    THROTTLED = 1, /* the client whose queue has a throttle */
+    THROTTLE_RATE = 5,
+    THROTTLE_MS = 100,
 };
 
 struct held {
@@ -205,13 +208,14 @@ static void do_claim(struct client *c)
 {
     struct str queue = str_from_z(c->queue);
     uint32_t count = (uint32_t)(1 + rng_below(&c->rng, 4));
+    bool leaves = c->soon && rng_below(&c->rng, 4) == 0; /* its leases end by themselves */
     begin(c, "claim");
-    buf_printf(&c->line, " %u", count);
+    buf_printf(&c->line, " %u %s", count, leaves ? "leaves" : "keeps");
     struct command command = {.type = COMMAND_CLAIM,
                               .claim = {.queues = &queue,
                                         .queue_count = 1,
                                         .worker_id = queue,
-                                        .lease_ms = FAR_MS,
+                                        .lease_ms = leaves ? SOON_MS : FAR_MS,
                                         .count = count}};
     struct result r = perform(c, &command, rng_below(&c->rng, 4) == 0 ? 5 : 0);
     for (uint32_t i = 0; i < r.count; i++) {
@@ -220,8 +224,11 @@ static void do_claim(struct client *c)
         enum err_code code = store_job_decode(r.items[i].id, r.items[i].doc, &j, &err);
         CHECK(code == ERR_OK);
         line_id(c, j.id);
-        buf_printf(&c->line, ":%" PRIu64 ":%u", j.lease_token, j.attempt);
-        c->held[c->held_count++] = (struct held){.id = j.id, .token = j.lease_token};
+        buf_printf(&c->line, ":%" PRIu64 ":%u:%" PRId64 ":%" PRId64, j.lease_token, j.attempt,
+                   j.lease_expires_at.ns, j.started_at.ns);
+        if (!leaves) {
+            c->held[c->held_count++] = (struct held){.id = j.id, .token = j.lease_token};
+        }
     }
     line_end(c);
 }
@@ -257,7 +264,7 @@ static void do_fail(struct client *c)
                     .fail = {.id = h.id, .lease_token = h.token, .error = STR("made to fail")}},
                 0);
     if (r.code == ERR_OK) {
-        buf_printf(&c->line, " %s", job_state_name(r.state));
+        buf_printf(&c->line, " %s %" PRId64, job_state_name(r.state), r.at.ns);
     }
     line_end(c);
 }
@@ -312,9 +319,26 @@ static void step(struct client *c)
     }
 }
 
+/* What is set already stays as it is, with the claims that it has counted. */
+static void set_throttle(struct client *c)
+{
+    struct command command = {.type = COMMAND_QUEUE,
+                              .queue = {.action = COMMAND_QUEUE_THROTTLE,
+                                        .name = str_from_z(c->queue),
+                                        .rate = THROTTLE_RATE,
+                                        .window_ms = THROTTLE_MS}};
+    begin(c, "throttle");
+    buf_printf(&c->line, " %d %d", THROTTLE_RATE, THROTTLE_MS);
+    (void)perform(c, &command, 0);
+    line_end(c);
+}
+
 static void client_main(void *data)
 {
     struct client *c = data;
+    if (c->number == THROTTLED) {
+        set_throttle(c);
+    }
     for (;;) {
         step(c);
     }

@@ -47,6 +47,8 @@ static void dump_job(struct buf *out, struct id id, struct str doc)
     crash_dump_id(out, ID_BATCH, j.batch_id);
     buf_printf(out, " %d %u", j.batch_counted ? 1 : 0, j.error_count);
     add_field(out, j.progress);
+    buf_printf(out, " %" PRId64 " %" PRId64 " %" PRId64, j.lease_expires_at.ns, j.scheduled_at.ns,
+               j.started_at.ns);
     add_field(out, j.payload);
     buf_add_char(out, '\n');
 }
@@ -104,8 +106,9 @@ static void dump_queue(void *data, const struct machine_queue *q)
 void crash_dump(struct machine *m, struct buf *out)
 {
     struct store *s = machine_store(m);
-    buf_printf(out, "H %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", machine_applied_index(m),
-               machine_state_hash(m), machine_digest(m));
+    buf_printf(out, "H %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %" PRId64 "\n",
+               machine_applied_index(m), machine_state_hash(m), machine_digest(m),
+               machine_now(m).ns);
     dump_jobs(s, STORE_LIVE, out);
     dump_jobs(s, STORE_DONE, out);
     store_each(s, STORE_KIND_BATCH, dump_batch, out);

@@ -17,6 +17,7 @@ class Job:
         self.attempt = self.token = self.errors = 0
         self.counted = self.beaten = False
         self.progress = "-"
+        self.lease = self.due = None  # when the claim ends, and the next attempt comes, as told
 
 
 class Dump:
@@ -29,13 +30,14 @@ class Dump:
         for line in lines:
             kind, *f = line.split(" ")
             if kind == "H":
-                self.head = tuple(f)
+                self.head, self.now = tuple(f), int(f[3])
             elif kind == "J":
                 if f[0] in self.jobs:
                     raise Mismatch(f"{f[0]} is there twice")
                 self.jobs[f[0]] = dict(queue=f[1], state=f[2], attempt=int(f[3]), token=int(f[4]),
                                        key=f[5], batch=f[6], counted=f[7] == "1", errors=int(f[8]),
-                                       progress=f[9], payload=f[10])
+                                       progress=f[9], lease=int(f[10]), due=int(f[11]),
+                                       started=int(f[12]), payload=f[13])
             elif kind == "B":
                 self.batches[f[0]] = dict(total=int(f[1]), pending=int(f[2]), succeeded=int(f[3]),
                                           failed=int(f[4]), finished=f[5] == "1")
@@ -63,6 +65,7 @@ class Model:
     def __init__(self):
         self.jobs, self.batches, self.locks = {}, {}, {}
         self.deleted, self.tokens = set(), set()
+        self.throttles, self.claims = {}, {}  # by queue: rate and window; when jobs were claimed
         self.open = {}  # client: the operation that was begun and not answered
         self.answered = 0
 
@@ -128,21 +131,29 @@ class Model:
         require(batch not in self.batches, f"{batch} was given twice")
         self.batches[batch] = dict(total=0, pending=0, succeeded=0, failed=0, queue="cb" + client)
 
-    def claim(self, client, job_id, token, attempt):
+    def claim(self, client, job_id, token, attempt, lease, started, leaves):
         job = self.jobs.get(job_id)
         require(job is not None and job.queue == "q" + client, f"{job_id} was claimed from nowhere")
         require("pending" in job.states, f"{job_id} was claimed in {job.states}")
         require(attempt == job.attempt + 1, f"{job_id}: attempt {attempt} after {job.attempt}")
         require(token not in self.tokens, f"{job_id}: token {token} was given before")
+        if "active" in job.states and job.lease is not None:
+            require(started > job.lease, f"{job_id}: claimed at {started}, leased to {job.lease}")
+        if job.due is not None:
+            require(started >= job.due, f"{job_id}: claimed at {started}, due at {job.due}")
         self.tokens.add(token)
+        self.claims.setdefault(job.queue, []).append(started)
         job.states, job.token, job.attempt, job.beaten = {"active"}, token, attempt, False
+        job.lease, job.due = lease, None
+        if leaves:  # nobody will work on it: its lease ends
+            job.states = {"active", "pending"}
 
     def do_claim(self, client, args, code, results, soon):
         require(code == "OK", f"claim: {code}")
         for result in results:
-            job_id, token, attempt = result.split(":")
-            self.claim(client, job_id, int(token), int(attempt))
-        if len(results) < int(args[0]):
+            job_id, *numbers = result.split(":")
+            self.claim(client, job_id, *map(int, numbers), args[1] == "leaves")
+        if len(results) < int(args[0]) and "q" + client not in self.throttles:
             left = [i for i, j in self.jobs.items()
                     if j.queue == "q" + client and j.states == {"pending"}]
             require(not left, f"{len(results)} of {args[0]} claimed, but {left[:3]} wait")
@@ -169,9 +180,10 @@ class Model:
         if self.state_for(args[0], {"active"}, code, "ACK_ERROR"):
             self.end(args[0], "completed", True)
 
-    def failed(self, job_id, soon):
+    def failed(self, job_id, soon, due):
         job = self.jobs[job_id]
         job.errors += 1
+        job.lease, job.due = None, due
         if job.attempt >= job.retries:
             self.end(job_id, "dead", False)
         else:
@@ -179,7 +191,7 @@ class Model:
 
     def do_fail(self, client, args, code, results, soon):
         if self.state_for(args[0], {"active"}, code, "FAIL_ERROR"):
-            self.failed(args[0], soon)
+            self.failed(args[0], soon, int(results[1]) or None)
             require(results[0] in self.jobs[args[0]].states, f"{args[0]} failed to {results[0]}")
 
     def do_heartbeat(self, client, args, code, results, soon):
@@ -188,7 +200,11 @@ class Model:
         require(code == "OK", f"heartbeat: {code}")
         require(results[0] == ("renewed" if active else "stop"), f"{args[0]}: {results[0]}")
         if active:
-            job.progress, job.beaten = args[1], True
+            job.progress, job.beaten, job.lease = args[1], True, None
+
+    def do_throttle(self, client, args, code, results, soon):
+        require(code == "OK", f"throttle: {code}")
+        self.throttles["q" + client] = int(args[0]), int(args[1]) * 1000000
 
     def do_cancel(self, client, args, code, results, soon):
         waits = {"scheduled", "pending", "active", "retrying"}
@@ -238,11 +254,15 @@ class Model:
     def maybe_claim(self, client, args, soon, dump):
         claimed = [(i, dump.jobs[i]) for i, j in self.jobs.items()
                    if j.queue == "q" + client and "pending" in j.states and i in dump.jobs
-                   and dump.jobs[i]["state"] == "active"
+                   and dump.jobs[i]["state"] in ("active", "pending")
                    and dump.jobs[i]["token"] != j.token]
         require(len(claimed) <= int(args[0]), f"{len(claimed)} claimed by a claim of {args[0]}")
         for job_id, job in claimed:
-            self.claim(client, job_id, job["token"], job["attempt"])
+            self.claim(client, job_id, job["token"], job["attempt"], job["lease"] or None,
+                       job["started"], args[1] == "leaves")
+
+    def maybe_throttle(self, client, args, soon, dump):
+        self.do_throttle(client, args, "OK", [], soon)  # where it is not, nothing is claimed yet
 
     def maybe(self, job_id, dump, states, changed):
         job = self.jobs.get(job_id)
@@ -255,11 +275,12 @@ class Model:
 
     def maybe_fail(self, client, args, soon, dump):
         if self.maybe(args[0], dump, {"active"}, lambda j: j["state"] != "active"):
-            self.failed(args[0], soon)
+            self.failed(args[0], soon, dump.jobs[args[0]]["due"] or None)
 
     def maybe_heartbeat(self, client, args, soon, dump):
         if self.maybe(args[0], dump, {"active"}, lambda j: j["progress"] == args[1]):
-            self.jobs[args[0]].progress, self.jobs[args[0]].beaten = args[1], True
+            job = self.jobs[args[0]]
+            job.progress, job.beaten, job.lease = args[1], True, None
 
     def maybe_cancel(self, client, args, soon, dump):
         waits = {"scheduled", "pending", "active", "retrying"}
@@ -281,9 +302,31 @@ class Model:
                          "errors", "progress"):
                 require(got[name] == getattr(job, name),
                         f"{job_id}: {name} is {got[name]}, not {getattr(job, name)}")
+            self.check_times(job_id, job, got, dump.now)
+        self.check_throttles()
         self.check_batches(dump)
         require(dump.locks == self.locks, f"locks: {set(dump.locks.items()) ^ set(self.locks.items())}")
         self.check_queues(dump)
+
+    def check_times(self, job_id, job, got, now):
+        """Leases and delays are as they were told, and nothing came before its time."""
+        if got["state"] == "active" and job.lease is not None:
+            require(got["lease"] == job.lease, f"{job_id}: leased to {got['lease']}, not {job.lease}")
+        if got["state"] == "retrying" and job.due is not None:
+            require(got["due"] == job.due, f"{job_id}: due at {got['due']}, not {job.due}")
+        if got["state"] == "pending" and "active" in job.states and job.lease is not None:
+            require(now > job.lease, f"{job_id}: its lease runs to {job.lease}, and it is {now}")
+        if got["state"] == "pending" and "retrying" in job.states and job.due is not None:
+            require(now >= job.due, f"{job_id}: its retry is due at {job.due}, and it is {now}")
+
+    def check_throttles(self):
+        """No window has more claims than the rate, whatever crashed in it."""
+        for queue, (rate, window) in self.throttles.items():
+            times = sorted(self.claims.get(queue, []))
+            for first, behind in zip(times, times[rate:]):
+                require(behind - first >= window,
+                        f"{queue}: {rate + 1} claims in {(behind - first) / 1e6} ms")
+            self.claims[queue] = times[-rate:]
 
     def check_batches(self, dump):
         callbacks = {}

@@ -166,7 +166,7 @@ void compare_result(struct compare *c, size_t i, const struct result *want,
     for (uint32_t k = 0; k < want->count; k++) {
         const struct result_item *w = &want->items[k];
         const struct result_item *g = &got->items[k];
-        if (!id_eq(w->id, g->id) || w->status != g->status) {
+        if (!id_eq(w->id, g->id) || w->status != g->status || w->order != g->order) {
             miss_result(c, i, "the items differ", want, got);
             return;
         }

@@ -193,6 +193,7 @@ void generate_jobs_enqueue(struct generate *g, struct command *out)
     }
     if (generate_pick_chance(g, 8)) {
         c->idempotency_key = GENERATE_TEXT(g, STR("i0"), STR("i1"), STR("i2"), STR("i3"));
+        c->body_hash = generate_pick_below(g, 3); /* of old logs it is not known */
     }
     c->jobs = generate_pick_alloc(g, c->count * sizeof *c->jobs);
     for (size_t i = 0; i < c->count; i++) {

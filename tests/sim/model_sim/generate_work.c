@@ -91,8 +91,33 @@ void generate_work_fail(struct generate *g, struct command *out)
     c->backtrace = GENERATE_TEXT(g, STR_EMPTY, STR("at line 1"));
 }
 
+/* A worker had gone before it heard of its jobs. */
+static void give_back(struct generate *g, struct command *out)
+{
+    struct command_return *c = &out->give_back;
+    out->type = COMMAND_RETURN;
+    c->count = 1 + generate_pick_below(g, g->profile->items_max);
+    c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct model_job *j = generate_pick_job(g, 1U << JOB_ACTIVE);
+        if (j == NULL) {
+            c->items[i].id = generate_pick_id(g, GENERATE_ANY);
+            continue;
+        }
+        c->items[i] = (struct command_return_item){
+            .id = j->doc.id,
+            .lease_token = generate_pick_chance(g, 90) ? j->doc.lease_token : 1,
+            .order = generate_pick_chance(g, 95) ? j->claimed_from : 0,
+        };
+    }
+}
+
 void generate_work_heartbeat(struct generate *g, struct command *out)
 {
+    if (generate_pick_chance(g, 25)) {
+        give_back(g, out);
+        return;
+    }
     out->type = COMMAND_HEARTBEAT;
     struct command_heartbeat *c = &out->heartbeat;
     c->ns = GENERATE_TEXT(g, STR_EMPTY, STR_EMPTY, STR("acme"));

@@ -211,6 +211,7 @@ void model_end(struct model *m)
         if (b->record.sealed && b->record.pending == 0) {
             model_batch_finish(m, b);
         }
+        b->sealed = NULL;
     }
 }
 
@@ -287,6 +288,9 @@ void model_apply(struct model *m, const struct command *c, struct result *out)
     case COMMAND_POLICY_DELETE:
         model_policy_delete(m, &c->policy_delete, out);
         break;
+    case COMMAND_RETURN:
+        model_claim_return(m, &c->give_back, out);
+        break;
     case COMMAND_RESTORE:
     case COMMAND_BULK_QUEUE:
         UNREACHABLE("pieces of backups, and of queues in the background, are not generated");
@@ -308,8 +312,12 @@ void model_apply_some(struct model *m, const struct command *c, const struct mod
     struct command part = *c;
     size_t *counts[COMMAND_TYPE_LAST + 1] = {[COMMAND_ACK] = &part.ack.count,
                                              [COMMAND_HEARTBEAT] = &part.heartbeat.count,
-                                             [COMMAND_JOBS] = &part.jobs.count};
+                                             [COMMAND_JOBS] = &part.jobs.count,
+                                             [COMMAND_RETURN] = &part.give_back.count};
     m->reach = reach;
+    if (c->type == COMMAND_RETURN && reach->got->more) { /* goes from the last on */
+        part.give_back.items += part.give_back.count - reach->got->done;
+    }
     if (counts[c->type] != NULL && reach->got->more) {
         *counts[c->type] = reach->got->done;
     }

@@ -51,7 +51,8 @@ struct model_job {
     struct model_error *errors;
     struct model_usage *usages;
     struct model_iteration *iterations;
-    bool touched; /* written in this entry */
+    bool touched;          /* written in this entry */
+    uint64_t claimed_from; /* its place before the last claim */
 };
 
 struct model_queue {
@@ -75,7 +76,8 @@ struct model_lock {
 struct model_batch {
     struct id id;
     struct store_batch record;
-    bool touched; /* written in this entry */
+    bool touched;          /* written in this entry */
+    struct result *sealed; /* of the last seal in this entry */
 };
 
 struct model_schedule {
@@ -107,6 +109,7 @@ struct model_worker {
 /* The answer to an enqueue that may be asked again. */
 struct model_reply {
     struct str key;
+    uint64_t body_hash;
     struct result result;
     struct wall expires_at;
 };

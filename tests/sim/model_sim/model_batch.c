@@ -62,15 +62,18 @@ void model_batch_finish(struct model *m, struct model_batch *b)
 {
     b->record.finished_at = m->now;
     if (b->record.callback_queue.len > 0) {
-        (void)model_job_create(m, &(struct job){
-                                      .queue = b->record.callback_queue,
-                                      .payload = callback_payload(m, b),
-                                      .priority = JOB_PRIORITY_NORMAL,
-                                      .backoff = JOB_BACKOFF_EXPONENTIAL,
-                                      .max_retries = 3,
-                                      .retry_base_ms = 5000,
-                                      .retry_max_ms = 600000,
-                                  });
+        struct model_job *j = model_job_create(m, &(struct job){
+                                                      .queue = b->record.callback_queue,
+                                                      .payload = callback_payload(m, b),
+                                                      .priority = JOB_PRIORITY_NORMAL,
+                                                      .backoff = JOB_BACKOFF_EXPONENTIAL,
+                                                      .max_retries = 3,
+                                                      .retry_base_ms = 5000,
+                                                      .retry_max_ms = 600000,
+                                                  });
+        if (b->sealed != NULL) {
+            b->sealed->id = j->doc.id;
+        }
     }
 }
 
@@ -109,6 +112,7 @@ void model_batch_seal(struct model *m, const struct command_batch_seal *c, struc
     struct model_batch *b = model_find_batch(m, c->id);
     if (b != NULL && b->record.finished_at.ns == 0) {
         b->record.sealed = true;
+        b->sealed = out;
         model_batch_touch(m, b);
     }
     if (b == NULL && !purged_now(m, c->id)) {

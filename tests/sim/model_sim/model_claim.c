@@ -4,6 +4,7 @@
  */
 #include "base/buf.h"
 #include "base/check.h"
+#include "base/limits.h"
 #include "sim/model_sim/model_int.h"
 #include "store/store_job.h"
 
@@ -51,6 +52,7 @@ static void claim_job(struct model *m, struct model_queue *q, struct model_job *
                       const struct command_claim *c)
 {
     j->doc.attempt++;
+    j->claimed_from = j->doc.order;
     j->doc.worker_id = model_keep(m, c->worker_id);
     j->doc.hostname = model_keep(m, c->hostname);
     j->doc.started_at = m->now;
@@ -108,12 +110,52 @@ void model_claim(struct model *m, const struct command_claim *c, struct result *
             if (j == NULL) {
                 break;
             }
-            out->items[out->count++] = (struct result_item){.id = j->doc.id, .doc = document(m, j)};
+            out->items[out->count++] = (struct result_item){
+                .id = j->doc.id, .doc = document(m, j), .order = j->claimed_from};
         }
     }
     out->more = m->reach != NULL && m->reach->got->more;
     if (c->worker_id.len > 0) {
         model_worker_seen(m, c);
+    }
+}
+
+/* Jobs in the same line with this place or a lower one. */
+static size_t ahead_of(const struct model *m, const struct model_job *j, uint64_t order)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->jobs.count; i++) {
+        const struct job *o = &model_job_at(m, i)->doc;
+        count += o->state == JOB_PENDING && o->waits_for.len == 0 &&
+                         str_eq(o->queue, j->doc.queue) && o->priority == j->doc.priority &&
+                         o->order <= order
+                     ? 1
+                     : 0;
+    }
+    return count;
+}
+
+/* As if it had not been claimed. Free: at the end of the line when hundreds stand before it. */
+void model_claim_return(struct model *m, const struct command_return *c, struct result *out)
+{
+    for (size_t i = c->count; i > 0; i--) {
+        const struct command_return_item *item = &c->items[i - 1];
+        struct model_job *j = model_find_job(m, item->id);
+        if (j == NULL || j->doc.state != JOB_ACTIVE || j->doc.lease_token != item->lease_token) {
+            continue;
+        }
+        bool has_place = item->order != 0 && item->order < m->next_order &&
+                         ahead_of(m, j, item->order) <= LIMIT_CLAIM_COUNT;
+        uint64_t next = m->next_order;
+        j->doc.attempt--;
+        model_job_clear_worker(j);
+        model_job_to_state(m, j, JOB_PENDING);
+        if (has_place) {
+            j->doc.order = item->order;
+            m->next_order = next;
+        }
+        (void)model_event(m, STORE_EVENT_RECLAIMED, &j->doc);
+        out->affected++;
     }
 }
 

@@ -95,7 +95,8 @@ static struct model_reply *find_reply(const struct model *m, struct str key)
 }
 
 /* For a day. */
-static void keep_reply(struct model *m, struct str key, const struct result *result)
+static void keep_reply(struct model *m, struct str key, uint64_t body_hash,
+                       const struct result *result)
 {
     struct model_reply *r = find_reply(m, key);
     if (r == NULL) {
@@ -104,6 +105,7 @@ static void keep_reply(struct model *m, struct str key, const struct result *res
         model_list_add(&m->replies, r);
     }
     r->result = *result;
+    r->body_hash = body_hash;
     r->expires_at = wall_add_ms(m->now, INT64_C(86400000));
 }
 
@@ -111,7 +113,11 @@ void model_enqueue(struct model *m, const struct command_enqueue *c, struct resu
 {
     const struct model_reply *reply = find_reply(m, c->idempotency_key);
     if (reply != NULL && reply->expires_at.ns > m->now.ns) {
-        *out = reply->result;
+        if (reply->body_hash != 0 && c->body_hash != 0 && reply->body_hash != c->body_hash) {
+            model_refuse(out, ERR_KEY_REUSED);
+        } else {
+            *out = reply->result;
+        }
         return;
     }
     for (size_t i = 0; i < c->count; i++) {
@@ -132,6 +138,6 @@ void model_enqueue(struct model *m, const struct command_enqueue *c, struct resu
         out->items[i] = enqueue_one(m, &c->jobs[i], batch);
     }
     if (c->idempotency_key.len > 0) {
-        keep_reply(m, c->idempotency_key, out);
+        keep_reply(m, c->idempotency_key, c->body_hash, out);
     }
 }

@@ -45,5 +45,6 @@ void model_heartbeat(struct model *m, const struct command_heartbeat *c, struct 
             worker = model_find_job(m, c->items[i].id)->doc.worker_id;
         }
     }
+    out->at = wall_add_ms(m->now, 60000);
     model_worker_beat(m, c->ns, worker);
 }

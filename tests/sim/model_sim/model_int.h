@@ -75,6 +75,7 @@ void model_enqueue(struct model *m, const struct command_enqueue *c, struct resu
 /* Those of the jobs that are waited for that have not completed. */
 struct str model_enqueue_unmet(struct model *m, struct str waits_for);
 void model_claim(struct model *m, const struct command_claim *c, struct result *out);
+void model_claim_return(struct model *m, const struct command_return *c, struct result *out);
 void model_ack(struct model *m, const struct command_ack *c, struct result *out);
 void model_fail(struct model *m, const struct command_fail *c, struct result *out);
 void model_heartbeat(struct model *m, const struct command_heartbeat *c, struct result *out);

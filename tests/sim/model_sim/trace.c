@@ -262,6 +262,13 @@ void trace_command(FILE *out, const struct command *c)
     case COMMAND_POLICY_DELETE:
         trace_id(out, c->policy_delete.id);
         break;
+    case COMMAND_RETURN:
+        for (size_t i = 0; i < c->give_back.count; i++) {
+            trace_id(out, c->give_back.items[i].id);
+            (void)fprintf(out, " token=%" PRIu64 " order=%" PRIu64 " ",
+                          c->give_back.items[i].lease_token, c->give_back.items[i].order);
+        }
+        break;
     case COMMAND_TICK:
     case COMMAND_RESTORE:
     case COMMAND_BULK_QUEUE:

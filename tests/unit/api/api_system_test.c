@@ -16,6 +16,7 @@
 #include "lib/test.h"
 #include "lib/tmpdir.h"
 #include "log/log.h"
+#include "loop/mailbox.h"
 
 struct fixture {
     struct tmpdir dir;
@@ -291,7 +292,52 @@ static void system__bears_clients_that_do_not_wait(void **state)
     assert_int_equal(status_of(state, "/api/v1/metrics"), 200);
 }
 
+/* The core thread waits, as for a disk. */
+struct stall {
+    struct engine_call call;
+    uv_loop_t loop;
+    struct mailbox box;
+    uv_sem_t begun, over;
+};
+
+static void stall_run(struct engine_call *call, struct machine *m)
+{
+    struct stall *s = call->data;
+    (void)m;
+    uv_sem_post(&s->begun);
+    uv_sem_wait(&s->over);
+}
+
+static void stall_done(struct engine_call *call)
+{
+    struct stall *s = call->data;
+    mailbox_close(&s->box);
+}
+
+static void system__is_healthy_while_the_core_thread_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct stall s = {.call = {.run = stall_run, .done = stall_done}};
+    assert_int_equal(uv_sem_init(&s.begun, 0), 0);
+    assert_int_equal(uv_sem_init(&s.over, 0), 0);
+    assert_int_equal(uv_loop_init(&s.loop), 0);
+    mailbox_open(&s.box, &s.loop);
+    s.call.reply_to = &s.box;
+    s.call.data = &s;
+    assert_true(engine_run(f->engine, &s.call));
+    uv_sem_wait(&s.begun);
+    expect_str(get(state, "/healthz"),
+               STR("{\"status\":\"ok\",\"raft_state\":\"Leader\",\"leader\":true}\n"));
+    uv_sem_post(&s.over);
+    (void)uv_run(&s.loop, UV_RUN_DEFAULT);
+    mailbox_deinit(&s.box);
+    assert_int_equal(uv_loop_close(&s.loop), 0);
+    uv_sem_destroy(&s.begun);
+    uv_sem_destroy(&s.over);
+}
+
 TEST_GROUP_FIXTURE(api_system, setup, teardown, cmocka_unit_test(system__is_healthy_and_ready),
+                   cmocka_unit_test(system__is_healthy_while_the_core_thread_waits),
                    cmocka_unit_test(system__answers_json_or_text_on_every_page),
                    cmocka_unit_test(system__lists_workers_by_namespace_the_last_one_first),
                    cmocka_unit_test(system__counts_jobs_whatever_way_they_came),

@@ -614,8 +614,8 @@ static const struct {
     uint64_t index, term;        /* of a manifest that is there when the node starts */
     uint64_t start_index, count; /* of the log then; it had entries 1 to 10 of term 1 */
 } install_rows[] = {
-    {"of an entry in the log", 6, 1, 1, 10},
-    {"of the last entry", 10, 1, 1, 10},
+    {"of an entry in the log", 6, 1, 6, 5}, /* those before it stay on disk only */
+    {"of the last entry", 10, 1, 10, 1},
     {"of another entry in that place", 6, 2, 7, 0},
     {"of an entry behind the log", 11, 1, 12, 0},
     {"of an entry far behind the log", 900, 2, 901, 0},

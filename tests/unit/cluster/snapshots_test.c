@@ -239,6 +239,31 @@ static void verify__finds_files_that_are_not_as_they_were(void **state)
     arena_free(arena);
 }
 
+static void check__looks_at_some_files_each_time_and_marks_the_damaged(void **state)
+{
+    struct tmpdir *t = *state;
+    struct snapshots_cursor c = {0};
+    struct err err;
+    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK); /* there is none */
+    struct snapshots_id first = take(t->path, 1);
+    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK);
+    assert_int_equal(c.file, 1); /* one file was enough */
+    assert_true(c.rounds == 0);
+    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK);
+    assert_true(c.rounds == 1);
+    struct snapshots_id second = take(t->path, 2);
+    struct os_file_path dir = snapshots_path(t->path, str_from_z(second.z));
+    tmpdir_write(os_file_join(dir.z, "sub/b").z, STR("THE SAME"));
+    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_OK);
+    assert_true(c.rounds == 0); /* another one */
+    assert_int_equal(snapshots_check(t->path, &c, 1, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.msg, "sub/b"));
+    assert_true(snapshots_is_damaged(t->path, str_from_z(second.z)));
+    assert_false(snapshots_is_damaged(t->path, str_from_z(first.z)));
+    snapshots_prune(t->path, true);
+    assert_true(snapshots_is_damaged(t->path, str_from_z(second.z))); /* a start remembers it */
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 TEST_GROUP(snapshots, TEST(load__finds_the_newest_manifest),
@@ -247,4 +272,5 @@ TEST_GROUP(snapshots, TEST(load__finds_the_newest_manifest),
            TEST(load__refuses_a_manifest_of_another_checkpoint),
            TEST(prune__keeps_the_newest_two_and_what_may_be_under_way),
            TEST(describe__reads_only_files_that_are_new),
-           TEST(verify__finds_files_that_are_not_as_they_were));
+           TEST(verify__finds_files_that_are_not_as_they_were),
+           TEST(check__looks_at_some_files_each_time_and_marks_the_damaged));

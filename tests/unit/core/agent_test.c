@@ -59,21 +59,24 @@ static void next__goes_on_and_says_which_guardrail_stops_it(void **state)
     }
 }
 
-static void next__takes_any_number_of_a_backup(void **state)
+/* What a backup says is not what the server wrote. */
+static void next__of_any_number_is_one_that_can_follow(void **state)
 {
     (void)state;
-    static const int64_t rows[][2] = {{0, 2}, {INT64_MIN, 2}, {INT64_MAX, INT64_MAX}};
+    static const int64_t rows[][2] = {
+        {0, 2}, {-5, 2}, {1, 2}, {INT64_MAX - 1, INT64_MAX}, {INT64_MAX, INT64_MAX}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct job_agent a = {.iteration = rows[i][0]};
+        struct job_agent a = {.iteration = rows[i][0], .total_cost_nusd = 7};
         struct buf reason;
         buf_init(&reason, 256);
         agent_next_iteration(&a, &reason);
+        agent_add_cost(&a, -3);
         assert_int_equal(a.iteration, rows[i][1]);
-        assert_int_equal(reason.len, 0);
+        assert_int_equal(a.total_cost_nusd, 7);
         buf_deinit(&reason);
     }
 }
 
-TEST_GROUP(agent, cmocka_unit_test(next__takes_any_number_of_a_backup),
+TEST_GROUP(agent, cmocka_unit_test(next__of_any_number_is_one_that_can_follow),
            cmocka_unit_test(cost__adds_up_and_saturates),
            cmocka_unit_test(next__goes_on_and_says_which_guardrail_stops_it));

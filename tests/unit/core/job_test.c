@@ -70,21 +70,6 @@ static void terminal__are_completed_dead_and_cancelled(void **state)
     }
 }
 
-static void priority__is_normal_for_every_other_word(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *word;
-        uint8_t priority;
-    } rows[] = {
-        {"critical", 0}, {"high", 1}, {"normal", 2}, {"low", 2}, {"", 2}, {"HIGH", 2}, {"0", 2},
-    };
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        ROW(rows[i].word);
-        assert_int_equal(job_priority_parse(str_from_z(rows[i].word)), rows[i].priority);
-    }
-}
-
 static void backoff__follows_the_table_and_saturates(void **state)
 {
     (void)state;
@@ -156,6 +141,5 @@ TEST_GROUP(job, cmocka_unit_test(names__are_the_words_of_the_contract),
            cmocka_unit_test(parse__refuses_other_words_and_leaves_the_output),
            cmocka_unit_test(numbers__stay_what_they_are),
            cmocka_unit_test(terminal__are_completed_dead_and_cancelled),
-           cmocka_unit_test(priority__is_normal_for_every_other_word),
            cmocka_unit_test(backoff__follows_the_table_and_saturates),
            cmocka_unit_test(remaining__counts_attempts_down_to_zero));

@@ -44,6 +44,27 @@ static void parse__reads_the_forms_of_the_contract(void **state)
     }
 }
 
+static void parse_kept__refuses_what_it_would_have_to_move_back(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum err_code code;
+    } rows[] = {
+        {"2262-04-11T23:47:16.854775807Z", ERR_OK},
+        {"2262-04-11T23:47:16.854775808Z", ERR_VALIDATION},
+        {"9999-01-01T00:00:00Z", ERR_VALIDATION},
+        {"0001-01-01T00:00:00Z", ERR_OK}, /* how some clients say that there is none */
+        {"tomorrow", ERR_VALIDATION},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].text);
+        struct wall at;
+        struct err err;
+        assert_int_equal(timestamp_parse_kept(str_from_z(rows[i].text), &at, &err), rows[i].code);
+    }
+}
+
 static void parse__refuses_everything_else(void **state)
 {
     (void)state;
@@ -127,6 +148,7 @@ static void format__reads_back(void **state)
 }
 
 TEST_GROUP(timestamp, cmocka_unit_test(parse__reads_the_forms_of_the_contract),
+           cmocka_unit_test(parse_kept__refuses_what_it_would_have_to_move_back),
            cmocka_unit_test(parse__refuses_everything_else),
            cmocka_unit_test(format__is_utc_without_zeros_at_the_end),
            cmocka_unit_test(format__reads_back));

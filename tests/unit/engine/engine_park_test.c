@@ -480,6 +480,35 @@ static void engine_park__a_claim_cancelled_in_the_pipeline_does_not_park(void **
     engine_kit_op_deinit(&o);
 }
 
+/* Its client has gone while the claim was in the pipeline: somebody else gets the job at once. */
+static void engine_park__a_claim_that_is_given_back_lets_the_next_have_the_job(void **state)
+{
+    struct engine_kit *k = *state;
+    struct engine_kit_op gone;
+    struct engine_kit_op next;
+    start_parked(&gone, k, "q");
+    struct id id = engine_kit_enqueue(k, "q");
+    engine_kit_wait(&gone);
+    assert_int_equal(gone.result.count, 1);
+    assert_true(gone.op.waited);
+    start_parked(&next, k, "q");
+    assert_true(engine_give_back(k->engine, &gone.op));
+    expect_claimed(&next, id);
+    engine_kit_op_deinit(&gone);
+    engine_kit_op_deinit(&next);
+}
+
+static void engine_park__a_claim_that_got_nothing_gives_nothing_back(void **state)
+{
+    struct engine_kit *k = *state;
+    struct engine_kit_op o;
+    start_parked(&o, k, "q");
+    engine_kit_cancel(&o);
+    expect_empty(&o);
+    assert_false(engine_give_back(k->engine, &o.op));
+    engine_kit_op_deinit(&o);
+}
+
 /* Cancel against completion: whichever wins, done comes once, and a job is claimed or waits. */
 static void engine_park__cancelling_races_with_waking(void **state)
 {
@@ -536,6 +565,10 @@ TEST_GROUP(
     cmocka_unit_test_setup_teardown(engine_park__ends_empty_at_a_stop, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_park__a_cancelled_claim_ends_empty_and_leaves_the_job,
                                     setup, teardown),
+    cmocka_unit_test_setup_teardown(
+        engine_park__a_claim_that_is_given_back_lets_the_next_have_the_job, setup, teardown),
+    cmocka_unit_test_setup_teardown(engine_park__a_claim_that_got_nothing_gives_nothing_back, setup,
+                                    teardown),
     cmocka_unit_test_setup_teardown(engine_park__a_claim_cancelled_in_the_pipeline_does_not_park,
                                     setup, teardown),
     cmocka_unit_test_setup_teardown(engine_park__cancelling_races_with_waking, setup, teardown));

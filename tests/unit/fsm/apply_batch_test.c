@@ -287,6 +287,26 @@ static void seal__of_an_empty_batch_finishes_it(void **state)
     expect_counts(k, g.batch, 0, 0, 0, 0);
 }
 
+/* Whoever seals last hears of the job that tells of the end. */
+static void seal__says_which_job_tells_of_the_end(void **state)
+{
+    struct kit *k = *state;
+    struct group g = {.queue = kit_name(k), .callback = kit_name(k)};
+    g.batch = open_batch(k, g.callback);
+    struct command c = {.type = COMMAND_BATCH_SEAL, .batch_seal = {.id = g.batch}};
+    struct id made = kit_apply(k, &c)->id;
+    assert_false(id_is_none(made));
+    assert_true(id_eq(kit_claim(k, g.callback), made));
+    assert_true(id_is_none(kit_apply(k, &c)->id)); /* it has been told */
+    g.batch = open_batch(k, g.callback);
+    g.members[0] = join(k, g.queue, g.batch);
+    c.batch_seal.id = g.batch;
+    assert_true(id_is_none(kit_apply(k, &c)->id)); /* it has not ended */
+    g.batch = open_batch(k, "");
+    c.batch_seal.id = g.batch;
+    assert_true(id_is_none(kit_apply(k, &c)->id)); /* nobody is told */
+}
+
 static void seal__of_an_unknown_batch_is_not_found(void **state)
 {
     struct kit *k = *state;
@@ -308,4 +328,5 @@ TEST_GROUP_FIXTURE(apply_batch, kit_setup, kit_teardown,
                    cmocka_unit_test(batch__without_a_callback_only_groups),
                    cmocka_unit_test(open__batch_finishes_when_it_is_sealed_and_empty),
                    cmocka_unit_test(seal__of_an_empty_batch_finishes_it),
+                   cmocka_unit_test(seal__says_which_job_tells_of_the_end),
                    cmocka_unit_test(seal__of_an_unknown_batch_is_not_found));

@@ -17,7 +17,11 @@ static void beat__renews_the_lease_by_a_minute(void **state)
                                                     .count = 1});
     struct job before = kit_job(k, id);
     kit_pass_ms(k, 500);
-    assert_int_equal(kit_beat(k, id), RESULT_OK);
+    struct command_heartbeat_item item = {.id = id};
+    struct command c = {.type = COMMAND_HEARTBEAT, .heartbeat = {.items = &item, .count = 1}};
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->items[0].status, RESULT_OK);
+    assert_int_equal(r->at.ns, wall_add_ms(k->now, 60000).ns);
     struct job j = kit_job(k, id);
     assert_int_equal(j.lease_expires_at.ns, wall_add_ms(k->now, 60000).ns);
     assert_int_equal(j.state, JOB_ACTIVE);

@@ -13,7 +13,9 @@ static struct command sample_of(enum command_type type, uint8_t version)
 {
     struct command c = samples_command(type);
     c.version = version;
-    if (version == 1 && type == COMMAND_CLAIM) {
+    if (version == 1 && type == COMMAND_ENQUEUE) {
+        c.enqueue.body_hash = 0;
+    } else if (version == 1 && type == COMMAND_CLAIM) {
         c.claim.ns = STR_EMPTY;
     } else if (version == 1 && type == COMMAND_HEARTBEAT) {
         c.heartbeat.ns = STR_EMPTY;

@@ -79,6 +79,7 @@ static void words__name_every_command(void **state)
         [COMMAND_POLICY_PUT] = "policy_put",
         [COMMAND_POLICY_DELETE] = "policy_delete",
         [COMMAND_BULK_QUEUE] = "bulk_queue",
+        [COMMAND_RETURN] = "return",
     };
     assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST + 1);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {

@@ -50,6 +50,44 @@ static void repeat__gets_the_first_answer_and_makes_nothing(void **state)
     assert_int_equal(kit_digest(k), digest);
 }
 
+/* http-api.md 26: a key belongs to one body. Of answers from before that the body is not known. */
+static void key__with_another_body_is_refused(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t first, second;
+        enum err_code code;
+    } rows[] = {
+        {"the same", 5, 5, ERR_OK},
+        {"another", 5, 6, ERR_KEY_REUSED},
+        {"the first is not known", 0, 6, ERR_OK},
+        {"the second is not known", 5, 0, ERR_OK},
+    };
+    struct kit *k = *state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *queue = kit_name(k);
+        struct command_new new = {.job = kit_template(queue, "{}")};
+        struct command c = keyed(&new, 1, rows[i].name);
+        ROW(rows[i].name);
+        c.enqueue.body_hash = rows[i].first;
+        struct id id = kit_apply(k, &c)->items[0].id;
+        uint64_t digest = kit_digest(k);
+        c.enqueue.body_hash = rows[i].second;
+        for (unsigned pass = 0; pass < 2; pass++) {
+            const struct result *r = kit_apply(k, &c);
+            assert_int_equal(r->code, rows[i].code);
+            if (r->code == ERR_OK) {
+                assert_true(id_eq(r->items[0].id, id));
+            } else {
+                expect_str(r->message, STR("the Idempotency-Key was used with another body"));
+            }
+            assert_int_equal(kit_digest(k), digest);
+            kit_reopen(k); /* it is on disk */
+        }
+        kit_expect_count(k, queue, JOB_PENDING, 1);
+    }
+}
+
 static void repeat__in_the_same_entry_is_one_too(void **state)
 {
     struct kit *k = *state;
@@ -127,9 +165,8 @@ static void answer__outlives_its_jobs(void **state)
 
 /* A record that an earlier version has written is still an answer. It is put into a fresh machine,
  * whose first entry is always the same. */
-static void golden__record_decodes(void **state)
+static void expect_golden(const char *name, uint64_t body_hash)
 {
-    (void)state;
     struct kit *k = NULL;
     struct buf present;
     struct buf file;
@@ -140,11 +177,12 @@ static void golden__record_decodes(void **state)
     news[1].job.scheduled_at = wall_add_ms(k->now, 1);
     struct command c = keyed(news, 2, "written");
     c.enqueue.has_batch = true;
+    c.enqueue.body_hash = body_hash;
     const struct result *r = kit_apply(k, &c);
     struct id want[] = {r->id, r->items[0].id, r->items[1].id};
     buf_init(&present, 1 << 16);
     assert_true(store_get(machine_store(k->machine), STORE_KIND_REPLY, STR("written"), &present));
-    golden_read_present("record-reply-1.bin", &present, &file);
+    golden_read_present(name, &present, &file);
 
     struct store *s = machine_store(k->machine);
     store_put(s, STORE_KIND_REPLY, STR("read"), buf_str(&file));
@@ -164,11 +202,19 @@ static void golden__record_decodes(void **state)
     assert_int_equal(kit_teardown((void **)&k), 0);
 }
 
+static void golden__records_decode(void **state)
+{
+    (void)state;
+    expect_golden("record-reply-1.bin", 0);
+    expect_golden("record-reply-2.bin", 0x1122334455667788);
+}
+
 TEST_GROUP_FIXTURE(replies, kit_setup, kit_teardown,
                    cmocka_unit_test(repeat__gets_the_first_answer_and_makes_nothing),
+                   cmocka_unit_test(key__with_another_body_is_refused),
                    cmocka_unit_test(repeat__in_the_same_entry_is_one_too),
                    cmocka_unit_test(other_keys__and_none_make_jobs),
                    cmocka_unit_test(refusal__is_not_kept),
                    cmocka_unit_test(answer__is_kept_for_a_day),
                    cmocka_unit_test(answer__outlives_its_jobs),
-                   cmocka_unit_test(golden__record_decodes));
+                   cmocka_unit_test(golden__records_decode));

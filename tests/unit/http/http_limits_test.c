@@ -318,6 +318,48 @@ static void http_limits__hold_only_so_many_bodies(void **state)
     http_world_close(&w);
 }
 
+/* One budget for all of them: heads and bodies that it has no room for are told to come back. */
+static void http_limits__refuse_when_the_budget_is_spent(void **state)
+{
+    (void)state;
+    enum { BUDGET = 1 << 20, BODY = 1000 };
+    struct http_fixture f;
+    struct net_client c;
+    struct net_answer a;
+    struct budget budget;
+    struct buf request;
+    struct http_listen listen = {.address = "127.0.0.1:0"};
+    struct http_server_config config = {.listen = &listen,
+                                        .listen_count = 1,
+                                        .threads = 1,
+                                        .limits = HTTP_LIMITS_DEFAULT,
+                                        .budget = &budget};
+    budget_init(&budget, BUDGET);
+    http_fixture_open_config(&f, &config);
+    buf_init(&request, 1 << 16);
+    buf_printf(&request, "POST /echo HTTP/1.1\r\n" H "Content-Length: %d\r\n\r\n%0*d", BODY, BODY,
+               0);
+    for (unsigned i = 0; i < 3; i++) {
+        bool spent = i == 1;
+        net_client_open(&c, f.port);
+        if (spent) {
+            budget_force(&budget, BUDGET);
+        }
+        net_client_send(&c, buf_str(&request));
+        assert_true(net_client_answer(&c, false, &a));
+        assert_int_equal(a.status, spent ? 503 : 200);
+        assert_int_equal(a.body.len == BODY, !spent);
+        if (spent) {
+            budget_give(&budget, BUDGET);
+        }
+        net_client_close(&c);
+    }
+    assert_true(atomic_load(&budget.refused) > 0);
+    buf_deinit(&request);
+    http_fixture_close(&f, 1000);
+    assert_int_equal(atomic_load(&budget.used_bytes), 0);
+}
+
 TEST_GROUP(http_limits, cmocka_unit_test(http_limits__are_answered_with_their_status),
            cmocka_unit_test(http_limits__refuse_in_the_order_of_the_pipeline),
            cmocka_unit_test(http_limits__give_one_answer_when_the_body_breaks_after_it),
@@ -330,4 +372,5 @@ TEST_GROUP(http_limits, cmocka_unit_test(http_limits__are_answered_with_their_st
            cmocka_unit_test(http_limits__cut_off_a_client_that_takes_nothing),
            cmocka_unit_test(http_limits__turn_connections_away),
            cmocka_unit_test(http_limits__refuse_requests_past_their_number),
-           cmocka_unit_test(http_limits__hold_only_so_many_bodies));
+           cmocka_unit_test(http_limits__hold_only_so_many_bodies),
+           cmocka_unit_test(http_limits__refuse_when_the_budget_is_spent));

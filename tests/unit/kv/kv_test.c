@@ -478,6 +478,23 @@ static void stats__grow_with_what_is_written(void **state)
 
 #define KV_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+static void walk__does_not_write_the_window(void **state)
+{
+    struct fixture *f = *state;
+    struct kv_stats before;
+    struct kv_stats after;
+    struct err err;
+    put(f, RED, "a", "1");
+    assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
+    kv_stats(f->kv, &before);
+    struct kv_iter *it = kv_iter_new(f->kv, NULL, RED, STR_EMPTY);
+    assert_true(kv_iter_valid(it));
+    kv_iter_free(it);
+    kv_stats(f->kv, &after);
+    assert_true(after.window_bytes > 0);
+    assert_true(after.window_bytes == before.window_bytes);
+}
+
 /* Giving space back */
 
 static uint64_t stored_bytes(struct fixture *f)
@@ -593,6 +610,6 @@ TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
            KV_TEST(checkpoint__into_a_folder_that_exists_fails),
            KV_TEST(open__refuses_what_is_no_store), KV_TEST(open__says_that_the_store_is_damaged),
            KV_TEST(faults__are_errors_and_change_nothing),
-           KV_TEST(stats__grow_with_what_is_written),
+           KV_TEST(stats__grow_with_what_is_written), KV_TEST(walk__does_not_write_the_window),
            KV_TEST(shrink__gives_the_space_of_what_was_deleted_back),
            KV_TEST(shrink__flushes_all_families_at_one_commit));

@@ -167,10 +167,10 @@ static void expect_near(struct fixture *f, unsigned family)
     }
 }
 
-static void expect_walk(struct fixture *f, unsigned family)
+/* From the iterator's place on there is what the table has from `at` on. */
+static void expect_rest(struct fixture *f, struct kv_iter *it, unsigned family, unsigned at)
 {
-    struct kv_iter *it = kv_iter_new(f->kv, NULL, family, STR_EMPTY);
-    for (unsigned at = 0; at < KEYS; at++) {
+    for (; at < KEYS; at++) {
         if (f->want[family][at] != 0) {
             assert_true(kv_iter_valid(it));
             assert_int_equal(kv_iter_key(it).ptr[0], 'a' + at);
@@ -179,7 +179,51 @@ static void expect_walk(struct fixture *f, unsigned family)
         }
     }
     assert_false(kv_iter_valid(it));
+}
+
+static void expect_walk(struct fixture *f, unsigned family)
+{
+    struct kv_iter *it = kv_iter_new(f->kv, NULL, family, STR_EMPTY);
+    expect_rest(f, it, family, 0);
     kv_iter_free(it);
+}
+
+/* Seeks of both kinds, and walks from there; commits meanwhile are not seen. */
+static void expect_seeks(struct fixture *f, unsigned family)
+{
+    struct fixture then = *f; /* the table as it is now */
+    struct kv_iter *it = kv_iter_new(f->kv, NULL, family, STR_EMPTY);
+    commit(f);
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned at = below(f, KEYS);
+        char letter = (char)('a' + at);
+        kv_iter_seek(it, key_of(&letter));
+        expect_rest(&then, it, family, at);
+        kv_iter_seek_back(it, key_of(&letter));
+        while (at > 0 && then.want[family][at] == 0) {
+            at--;
+        }
+        if (then.want[family][at] == 0) {
+            assert_false(kv_iter_valid(it));
+        } else {
+            expect_rest(&then, it, family, at);
+        }
+    }
+    kv_iter_free(it);
+}
+
+/* Walks of several families are of one moment. */
+static void expect_together(struct fixture *f)
+{
+    static const unsigned families[FAMILIES] = {0, 1, 2};
+    struct kv_iter *its[FAMILIES];
+    struct fixture then = *f;
+    kv_iters_new(f->kv, families, FAMILIES, its);
+    commit(f);
+    for (unsigned family = 0; family < FAMILIES; family++) {
+        expect_rest(&then, its[family], family, 0);
+        kv_iter_free(its[family]);
+    }
 }
 
 static void any_window__is_not_seen(void **state)
@@ -200,6 +244,8 @@ static void any_window__is_not_seen(void **state)
             expect_near(&f, below(&f, FAMILIES));
             if (below(&f, 64) == 0) {
                 expect_walk(&f, below(&f, FAMILIES));
+                expect_seeks(&f, below(&f, FAMILIES));
+                expect_together(&f);
             }
             if (below(&f, 1000) == 0) {
                 close_store(&f);

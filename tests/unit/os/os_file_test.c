@@ -146,6 +146,7 @@ static void make_dirs__makes_all_of_them_and_is_fine_twice(void **state)
     assert_false(info.is_regular);
     struct os_file_path file = tmpdir_path(t, "file");
     tmpdir_write(file.z, STR("x"));
+    assert_int_equal(os_file_make_dirs("", &err), ERR_VALIDATION);
     assert_int_equal(os_file_make_dirs(file.z, &err), ERR_IO);
 }
 

@@ -196,6 +196,31 @@ static void list__says_which_job_is_meant(void **state)
     arena_free(a.arena);
 }
 
+static void once__is_of_a_namespace_a_kind_and_a_body(void **state)
+{
+    struct svc_enqueue_job job = {SVC_ENQUEUE_DEFAULTS, .queue = STR("q")};
+    struct ask a;
+    static char long_key[LIMIT_IDEMPOTENCY_KEY_BYTES + 1];
+    (void)state;
+    ask_begin(&a, "team");
+    assert_int_equal(ask_one(&a, &job), ERR_OK);
+    assert_int_equal(svc_enqueue_once(&a.who, &a.command, STR_EMPTY, STR("a"), &a.err), ERR_OK);
+    assert_int_equal(a.command.enqueue.idempotency_key.len, 0);
+    assert_int_equal(svc_enqueue_once(&a.who, &a.command, STR("k 1"), STR("a"), &a.err), ERR_OK);
+    expect_str(a.command.enqueue.idempotency_key, STR("one team k 1"));
+    uint64_t first = a.command.enqueue.body_hash;
+    assert_true(first != 0);
+    assert_int_equal(svc_enqueue_list(&a.who, 1, &a.command, &a.err), ERR_OK);
+    assert_int_equal(svc_enqueue_once(&a.who, &a.command, STR("k 1"), STR("b"), &a.err), ERR_OK);
+    expect_str(a.command.enqueue.idempotency_key, STR("many team k 1"));
+    assert_true(a.command.enqueue.body_hash != first);
+    memset(long_key, 'k', sizeof long_key);
+    assert_int_equal(
+        svc_enqueue_once(&a.who, &a.command, str_from(long_key, sizeof long_key), STR("b"), &a.err),
+        ERR_VALIDATION);
+    arena_free(a.arena);
+}
+
 /* Whatever the arena has room for, the answer is the command or that there is not enough. */
 static void memory__that_runs_out_is_an_answer(void **state)
 {
@@ -220,7 +245,7 @@ static void memory__that_runs_out_is_an_answer(void **state)
             code = svc_enqueue_put(&who, &command, i, &job, &err);
         }
         if (code == ERR_OK) {
-            code = svc_enqueue_once(&who, &command, STR("key"), &err);
+            code = svc_enqueue_once(&who, &command, STR("key"), STR("{}"), &err);
         }
         if (code == ERR_OK) {
             done++;
@@ -241,4 +266,5 @@ TEST_GROUP(svc_enqueue, cmocka_unit_test(minimal_job__has_the_defaults),
            cmocka_unit_test(names__are_those_of_the_namespace),
            cmocka_unit_test(dependencies__are_listed_once),
            cmocka_unit_test(list__says_which_job_is_meant),
+           cmocka_unit_test(once__is_of_a_namespace_a_kind_and_a_body),
            cmocka_unit_test(memory__that_runs_out_is_an_answer));

@@ -195,9 +195,11 @@ static void beats__are_one_per_job(void **state)
     expect_str(c.heartbeat.items[0].checkpoint, STR("2"));
 
     struct result_item items[] = {{.status = RESULT_OK}, {.status = RESULT_CANCEL}};
-    struct result r = {.items = items, .count = 2};
+    struct result r = {.items = items, .count = 2, .at = {.ns = 77}};
     assert_int_equal(svc_beat_answer(&beats, &r, &err), ERR_OK);
     assert_int_equal(beats.list[0].status, SVC_BEAT_OK);
+    assert_int_equal(beats.list[0].lease_expires_at.ns, 77);
+    assert_int_equal(beats.list[2].lease_expires_at.ns, 0);
     assert_int_equal(beats.list[1].status, SVC_BEAT_UNKNOWN);
     assert_int_equal(beats.list[2].status, SVC_BEAT_CANCEL);
     r.count = 1;

@@ -63,4 +63,39 @@ static void a_wrong_counter_is_found(void **state)
     view_kit_close(k);
 }
 
-TEST_GROUP(view_check, cmocka_unit_test(a_wrong_counter_is_found));
+/* Numbers by which memory is reached: a file that has wrong ones is made anew. */
+static void numbers_that_cannot_be_are_damage(void **state)
+{
+    static const char *const rows[] = {
+        "UPDATE queues SET num = 1000000000",
+        "UPDATE counts SET queue = 1000000000 WHERE queue = 1",
+        "UPDATE ranks SET queue = 1000000000 WHERE queue = 1",
+        "UPDATE counts SET state = 77 WHERE queue = 1",
+        "UPDATE jobs SET queue = 1000000000",
+        "UPDATE jobs SET queue = -1",
+        "UPDATE jobs SET state = 77",
+        "UPDATE jobs SET state = -1",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct view_kit *k = view_kit_open(NULL);
+        struct err err;
+        sqlite3 *db = NULL;
+        ROW(rows[i]);
+        struct id id = engine_kit_put(k->engine, engine_kit_new_job("q"));
+        view_kit_check(k);
+        view_kit_stop_view(k);
+        assert_int_equal(view_db__open(view_kit_path(k).z, VIEW_DB_WRITE, &db, &err), ERR_OK);
+        assert_int_equal(view_db__exec(db, rows[i], &err), ERR_OK);
+        assert_true(sqlite3_changes(db) > 0);
+        view_db__close(db);
+        view_kit_start_view(k);
+        engine_kit_job(k->engine, COMMAND_JOB_CANCEL, id);
+        view_kit_check(k);
+        assert_true(view_kit_status(k).rebuilt);
+        view_kit_close(k);
+    }
+}
+
+TEST_GROUP(view_check, cmocka_unit_test(a_wrong_counter_is_found),
+           cmocka_unit_test(numbers_that_cannot_be_are_damage));

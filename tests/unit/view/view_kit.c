@@ -24,8 +24,8 @@ struct view_kit *view_kit_open(void (*configure)(struct view_config *config))
     k->engine = engine_kit_open(few_ids);
     k->config = view_config_default();
     k->config.dir = k->engine->dir.path;
-    k->config.wait_ms = 60 * 1000; /* a test waits for what it asked for */
-    k->config.ask_ms = 60 * 1000;
+    k->config.wait_ms = VIEW_KIT_PATIENCE_MS; /* a test waits for what it asked for */
+    k->config.ask_ms = VIEW_KIT_PATIENCE_MS;
     if (configure != NULL) {
         configure(&k->config);
     }

@@ -8,7 +8,10 @@
 #include "view/view_search.h"
 #include "view/view_words.h"
 
-enum { VIEW_KIT_FEED_IDS = 1024 }; /* more changes than this at once are compared */
+enum {
+    VIEW_KIT_FEED_IDS = 1024,         /* more changes than this at once are compared */
+    VIEW_KIT_PATIENCE_MS = 600 * 1000 /* longer than anything takes on a busy machine */
+};
 
 struct view_kit {
     struct engine_kit *engine;

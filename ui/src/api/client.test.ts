@@ -53,6 +53,22 @@ describe("a call", () => {
   });
 });
 
+describe("a list in pages", () => {
+  const page = (rows: unknown, next?: string) =>
+    new Response(JSON.stringify(rows), { status: 200, headers: next === undefined ? {} : { "X-Corvo-Next-Cursor": next } });
+
+  it("is followed to its end", async () => {
+    answers.push(page([1, 2], "ab"), page([3], "cd"), page([]));
+    expect(await get("/queues")).toEqual([1, 2, 3]);
+    expect(asked.map(({ url }) => url)).toEqual(["/api/v1/queues", "/api/v1/queues?cursor=ab", "/api/v1/queues?cursor=cd"]);
+  });
+
+  it("is cut when it has no end", async () => {
+    answers.push(...Array.from({ length: 50 }, () => page([0], "ff")));
+    expect(await get("/queues")).toHaveLength(10);
+  });
+});
+
 describe("a refused key", () => {
   it("is dropped, and the call made once more without it", async () => {
     storeKey("sk_old");

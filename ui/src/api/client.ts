@@ -71,7 +71,30 @@ async function failure(response: Response): Promise<ApiError> {
 
 type Parse = (text: string) => unknown;
 
+/** A list longer than this is cut: a page that shows more rows than anybody reads helps nobody. */
+const PAGES_MAX = 10;
+
+/** Lists come in pages; a caller gets the rows of all of them. */
 export async function call<T>(method: string, path: string, body?: unknown, parse: Parse = JSON.parse): Promise<T> {
+  let response = await answer(method, path, body);
+  const first = parse(await response.text());
+  if (method !== "GET" || !Array.isArray(first)) {
+    return first as T;
+  }
+  const rows: unknown[] = first;
+  for (let page = 1; page < PAGES_MAX; page++) {
+    const cursor = response.headers.get("X-Corvo-Next-Cursor");
+    if (cursor === null) {
+      break;
+    }
+    response = await answer(method, `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ cursor })}`, undefined);
+    rows.push(...(parse(await response.text()) as unknown[]));
+  }
+  return rows as T;
+}
+
+/** The answer to a request that went well. */
+async function answer(method: string, path: string, body: unknown): Promise<Response> {
   const key = storedKey();
   let response = await send(method, path, body, key);
   if (response.status === 401 && key !== null) {
@@ -88,7 +111,7 @@ export async function call<T>(method: string, path: string, body?: unknown, pars
   if (!response.ok) {
     throw await failure(response);
   }
-  return parse(await response.text()) as T;
+  return response;
 }
 
 type Method = "get" | "post" | "put" | "delete";

@@ -169,6 +169,8 @@ export interface paths {
                 query?: {
                     /** @description enqueue makes new pending jobs; keep brings them back as they were, where the backup's format can. Any other value counts as absent. */
                     mode?: "keep" | "enqueue";
+                    /** @description Leave out this many jobs, counted from the first one of the backup: to go on with a restore that was interrupted. */
+                    skip?: number;
                     /** @description false restores a backup whose checksum is wrong. */
                     verify?: boolean;
                 };
@@ -208,7 +210,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -1715,7 +1724,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -1776,7 +1792,9 @@ export interface paths {
         delete: {
             parameters: {
                 query?: {
-                    /** @description Taken, and not needed. */
+                    /** @description Answer 202 at once and go on in the background. The header Prefer: respond-async does the same. */
+                    async?: boolean;
+                    /** @description Accepted for compatibility; has no effect. */
                     confirm?: boolean;
                 };
                 header?: never;
@@ -1797,6 +1815,15 @@ export interface paths {
                         "application/json": components["schemas"]["Status"];
                     };
                 };
+                /** @description Accepted */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BulkStarted"];
+                    };
+                };
             };
         };
         options?: never;
@@ -1815,7 +1842,10 @@ export interface paths {
         put?: never;
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Answer 202 at once and go on in the background. The header Prefer: respond-async does the same. */
+                    async?: boolean;
+                };
                 header?: never;
                 path: {
                     /** @description Name of a queue, percent-encoded where it has a '/'. */
@@ -1832,6 +1862,15 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Status"];
+                    };
+                };
+                /** @description Accepted */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["BulkStarted"];
                     };
                 };
             };
@@ -2109,7 +2148,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2380,7 +2426,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2522,7 +2575,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2742,7 +2802,7 @@ export interface components {
         };
         BulkOperation: {
             /** @description What it does. */
-            action: components["schemas"]["BulkAction"];
+            action: components["schemas"]["BulkTask"];
             /**
              * Format: int64
              * @description Jobs that were changed.
@@ -2800,6 +2860,8 @@ export interface components {
         };
         /** @enum {string} */
         BulkStatus: "queued" | "running" | "completed" | "failed" | "cancelled";
+        /** @enum {string} */
+        BulkTask: "retry" | "cancel" | "move" | "delete" | "change_priority" | "requeue" | "hold" | "approve" | "reject" | "clear_queue" | "delete_queue";
         ChainConfig: {
             /** @description Jobs that must complete first. */
             depends_on?: string[];
@@ -3559,6 +3621,11 @@ export interface components {
         };
         PostAckBatchRequestAcks: {
             /**
+             * @description Any job: done, or hold to have a person look at it first.
+             * @enum {string}
+             */
+            ack_status?: "done" | "hold";
+            /**
              * @description Agents: how the iteration ended.
              * @enum {string}
              */
@@ -3618,6 +3685,11 @@ export interface components {
             provider?: string;
         };
         PostAckByJobIdRequest: {
+            /**
+             * @description Any job: done, or hold to have a person look at it first.
+             * @enum {string}
+             */
+            ack_status?: "done" | "hold";
             /**
              * @description Agents: how the iteration ended.
              * @enum {string}
@@ -3729,6 +3801,11 @@ export interface components {
             expire_after?: string;
             /**
              * Format: int64
+             * @description expire_after in milliseconds; one of the two.
+             */
+            expire_after_ms?: number;
+            /**
+             * Format: int64
              * @description Attempts in all.
              * @default 3
              */
@@ -3757,11 +3834,21 @@ export interface components {
              */
             retry_base_delay?: string;
             /**
+             * Format: int64
+             * @description retry_base_delay in milliseconds; one of the two.
+             */
+            retry_base_delay_ms?: number;
+            /**
              * @description Longest delay; 0s: no cap.
              * @default 10m0s
              * @example 1m30s
              */
             retry_max_delay?: string;
+            /**
+             * Format: int64
+             * @description retry_max_delay in milliseconds; one of the two.
+             */
+            retry_max_delay_ms?: number;
             /**
              * Format: date-time
              * @description Not before this moment.
@@ -3884,11 +3971,11 @@ export interface components {
             async?: boolean;
             /** @description Say how many jobs it would be and do nothing. */
             dry_run?: boolean;
-            /** @description All jobs that a search for this finds. */
+            /** @description All jobs that match this search. Unknown members are refused. */
             filter?: {
                 [key: string]: unknown;
             };
-            /** @description The jobs; wins over filter. */
+            /** @description IDs of the jobs. Takes precedence over filter; an empty array counts as absent. */
             job_ids?: string[];
             /** @description For move. Without control characters. */
             move_to_queue?: string;

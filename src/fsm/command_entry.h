@@ -1,0 +1,38 @@
+/*
+ * Command_entry: many commands as one entry of the log (docs/formats/commands.md). A part of
+ * command.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/str.h"
+
+/* The version of an entry says by which bounds it is applied: those decide what it does, so they
+ * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
+ * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
+enum { COMMAND_ENTRY_VERSION = 2 };
+
+/* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
+struct command_entry {
+    uint8_t version;
+    struct wall now;
+    bool events; /* the event log is on */
+    uint32_t count;
+    struct str commands; /* count times: u32 length, bytes */
+};
+
+void command_entry_begin(struct buf *out, struct wall now, bool events);
+void command_entry_add(struct buf *out, struct str command);
+/* Fill in the count and pad. */
+void command_entry_end(struct buf *out, uint32_t count);
+
+/* ERR_CORRUPT when the bytes are no whole entry; what the commands say is not looked at. */
+ATTR_NODISCARD enum err_code command_entry_decode(struct str bytes, struct command_entry *out,
+                                                  struct err *err);
+/* The next command's bytes; false after the last. */
+ATTR_NODISCARD bool command_entry_next(struct command_entry *e, struct str *out);

@@ -1,0 +1,349 @@
+#include "proto/proto_json_decode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/timestamp.h"
+#include "json/json_scan.h"
+
+enum { LIST_FIRST = 8, NUMBER_BYTES_MAX = 128 };
+
+struct decode {
+    struct json_scan scan;
+    struct arena *arena;
+    struct err *err;
+};
+
+static enum err_code read_object(struct decode *d, const struct proto_message *type, void *out);
+
+static enum err_code refuse(struct decode *d, const struct proto_field *field, const char *expected)
+{
+    return err_set(d->err, ERR_PARSE, "%s: expected %s", field->name, expected);
+}
+
+static enum err_code full(struct decode *d)
+{
+    return err_set_default(d->err, ERR_TOO_LARGE);
+}
+
+/* The digits of a number, with or without quotes; empty when it is anything else, or too long to be
+ * one. */
+static struct str number_text(struct json_value value)
+{
+    struct str text = value.text;
+    if (value.type == JSON_TYPE_STRING && !value.escaped) {
+        text = str_from(text.ptr + 1, text.len - 2);
+    } else if (value.type != JSON_TYPE_NUMBER) {
+        return STR_EMPTY;
+    }
+    return text.len < NUMBER_BYTES_MAX ? text : STR_EMPTY;
+}
+
+/* The characters that JSON numbers are made of, so that "0x10", " 1" and "nan" are none. */
+static bool is_decimal(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (strchr("0123456789+-.eE", text.ptr[i]) == NULL || text.ptr[i] == '\0') {
+            return false;
+        }
+    }
+    return text.len > 0 && text.ptr[0] != '+';
+}
+
+static bool read_f64(struct str text, double *out)
+{
+    char z[NUMBER_BYTES_MAX];
+    if (text.len == 0 || text.ptr == NULL || !is_decimal(text)) {
+        return false;
+    }
+    memcpy(z, text.ptr, text.len);
+    z[text.len] = '\0';
+    char *end;
+    *out = strtod(z, &end);
+    return *end == '\0' && isfinite(*out);
+}
+
+/* An unsigned decimal that fits; nothing but digits. */
+static bool read_digits(struct str text, uint64_t *out)
+{
+    uint64_t v = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9' || __builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(text.ptr[i] - '0'), &v)) {
+            return false;
+        }
+    }
+    *out = v;
+    return text.len > 0;
+}
+
+/* A whole number as its sign and size. Digits are exact; with a fraction or an exponent it must be
+ * whole and small enough for a double to be exact. */
+static bool read_whole(struct str text, bool *out_negative, uint64_t *out)
+{
+    double v;
+    *out_negative = text.len > 0 && text.ptr[0] == '-';
+    if (read_digits(str_from_offset(text, *out_negative ? 1 : 0), out)) {
+        return true;
+    }
+    if (!read_f64(text, &v) || fabs(v - trunc(v)) > 0 || fabs(v) > 0x1p53) {
+        return false;
+    }
+    *out = (uint64_t)fabs(v);
+    return true;
+}
+
+static enum err_code put_whole(struct decode *d, const struct proto_field *field,
+                               struct json_value value, void *member)
+{
+    static const struct {
+        const char *expected;
+        uint64_t max, min; /* min: how far below zero */
+    } ranges[PROTO_KIND_COUNT] = {
+        [PROTO_I32] = {"a 32-bit integer", INT32_MAX, 1ULL << 31},
+        [PROTO_I64] = {"a 64-bit integer", INT64_MAX, 1ULL << 63},
+        [PROTO_U64] = {"an unsigned 64-bit integer", UINT64_MAX, 0},
+    };
+    uint64_t size;
+    bool negative;
+    if (!read_whole(number_text(value), &negative, &size) ||
+        size > (negative ? ranges[field->kind].min : ranges[field->kind].max)) {
+        return refuse(d, field, ranges[field->kind].expected);
+    }
+    uint64_t bits = negative ? 0 - size : size;
+    int32_t small = (int32_t)(int64_t)bits;
+    if (field->kind == PROTO_I32) {
+        memcpy(member, &small, sizeof small);
+    } else {
+        memcpy(member, &bits, sizeof bits);
+    }
+    return ERR_OK;
+}
+
+static enum err_code put_f64(struct decode *d, const struct proto_field *field,
+                             struct json_value value, void *member)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"NaN", (double)NAN}, {"Infinity", HUGE_VAL}, {"-Infinity", -HUGE_VAL}};
+    struct str text = number_text(value);
+    double v;
+    bool found = read_f64(text, &v);
+    for (size_t i = 0; i < COUNT_OF(words) && !found; i++) {
+        found = value.type == JSON_TYPE_STRING && str_eq(text, str_from_z(words[i].word));
+        v = words[i].value;
+    }
+    if (!found) {
+        return refuse(d, field, "a number");
+    }
+    memcpy(member, &v, sizeof v);
+    return ERR_OK;
+}
+
+static enum err_code put_text(struct decode *d, const struct proto_field *field,
+                              struct json_value value, void *member)
+{
+    struct str text;
+    if (value.type != JSON_TYPE_STRING) {
+        return refuse(d, field, "a string");
+    }
+    enum err_code code = json_value_text(value, d->arena, &text, d->err);
+    if (code == ERR_OK) {
+        memcpy(member, &text, sizeof text);
+    }
+    return code;
+}
+
+static enum err_code put_bool(struct decode *d, const struct proto_field *field,
+                              struct json_value value, void *member)
+{
+    bool flag;
+    if (!json_value_bool(value, &flag)) {
+        return refuse(d, field, "true or false");
+    }
+    memcpy(member, &flag, sizeof flag);
+    return ERR_OK;
+}
+
+static enum err_code put_time(struct decode *d, const struct proto_field *field,
+                              struct json_value value, void *member)
+{
+    struct wall at;
+    bool text = value.type == JSON_TYPE_STRING && !value.escaped;
+    if (!text ||
+        timestamp_parse(str_from(value.text.ptr + 1, value.text.len - 2), &at, d->err) != ERR_OK) {
+        return refuse(d, field, "an RFC 3339 time");
+    }
+    memcpy(member, &at, sizeof at);
+    return ERR_OK;
+}
+
+/* clang-format off */
+static enum err_code (*const puts_of[PROTO_KIND_COUNT])(struct decode *d,
+                                                        const struct proto_field *field,
+                                                        struct json_value value, void *member) = {
+    [PROTO_STR]  = put_text,
+    [PROTO_I32]  = put_whole,
+    [PROTO_I64]  = put_whole,
+    [PROTO_U64]  = put_whole,
+    [PROTO_F64]  = put_f64,
+    [PROTO_BOOL] = put_bool,
+    [PROTO_TIME] = put_time,
+};
+/* clang-format on */
+
+/* The next value, into *item: the member of a singular field or the element of a list. */
+static enum err_code read_item(struct decode *d, const struct proto_field *field, void *item)
+{
+    if (field->kind == PROTO_MESSAGE) {
+        if (json_scan_peek(&d->scan) != JSON_TYPE_OBJECT) {
+            return refuse(d, field, "an object");
+        }
+        return read_object(d, field->message, item);
+    }
+    struct json_value value;
+    if (!json_scan_value(&d->scan, &value)) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    return puts_of[field->kind](d, field, value, item);
+}
+
+/* A list that grows: doubled in the arena, where the smaller ones stay. */
+struct list {
+    char *items;
+    size_t count, cap;
+};
+
+static void *list_room(struct decode *d, const struct proto_field *field, struct list *list)
+{
+    size_t size = proto_item_size(field);
+    if (list->count == list->cap) {
+        size_t cap = list->cap == 0 ? LIST_FIRST : list->cap * 2;
+        char *items = arena_alloc(d->arena, cap * size, _Alignof(max_align_t));
+        if (items == NULL) {
+            (void)full(d);
+            return NULL;
+        }
+        if (list->count > 0) {
+            memcpy(items, list->items, list->count * size);
+        }
+        list->items = items;
+        list->cap = cap;
+    }
+    char *item = list->items + list->count++ * size;
+    memset(item, 0, size);
+    return item;
+}
+
+/* The members of a map's entry: its key, and the value that stands behind it. */
+static enum err_code read_entry(struct decode *d, const struct proto_message *entry,
+                                struct json_value key, char *item)
+{
+    const struct proto_field *value = &entry->fields[1];
+    void *member = item + value->offset;
+    enum err_code code = put_text(d, &entry->fields[0], key, item + entry->fields[0].offset);
+    if (code == ERR_OK && value->kind == PROTO_MESSAGE) {
+        void *inner = arena_alloc(d->arena, value->message->size, _Alignof(max_align_t));
+        if (inner == NULL) {
+            return full(d);
+        }
+        memset(inner, 0, value->message->size);
+        memcpy(member, &inner, sizeof inner);
+        member = inner;
+    }
+    return code == ERR_OK ? read_item(d, value, member) : code;
+}
+
+static enum err_code read_list(struct decode *d, const struct proto_field *field, void *out)
+{
+    bool map = field->label == PROTO_MAP;
+    struct list list = {0};
+    struct json_value key;
+    if (json_scan_peek(&d->scan) != (map ? JSON_TYPE_OBJECT : JSON_TYPE_ARRAY)) {
+        return refuse(d, field, map ? "an object" : "an array");
+    }
+    if (!(map ? json_scan_enter_object(&d->scan) : json_scan_enter_array(&d->scan))) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    while (map ? json_scan_next_key(&d->scan, &key) : json_scan_next_element(&d->scan)) {
+        char *item = list_room(d, field, &list);
+        if (item == NULL) {
+            return d->err->code;
+        }
+        enum err_code code =
+            map ? read_entry(d, field->message, key, item) : read_item(d, field, item);
+        if (code != ERR_OK) {
+            return code;
+        }
+    }
+    memcpy((char *)out + field->offset, &list.items, sizeof list.items);
+    memcpy((char *)out + field->count_offset, &list.count, sizeof list.count);
+    return ERR_OK;
+}
+
+/* A singular field: the member itself, or a new struct for an inner message. */
+static enum err_code read_one(struct decode *d, const struct proto_field *field, void *out)
+{
+    void *member = (char *)out + field->offset;
+    if (field->kind == PROTO_MESSAGE) {
+        void *inner = arena_alloc(d->arena, field->message->size, _Alignof(max_align_t));
+        if (inner == NULL) {
+            return full(d);
+        }
+        memcpy(member, &inner, sizeof inner);
+        memset(inner, 0, field->message->size);
+        member = inner;
+    }
+    return read_item(d, field, member);
+}
+
+static const struct proto_field *find(const struct proto_message *type, struct json_value key)
+{
+    for (size_t i = 0; i < type->count; i++) {
+        char name[PROTO_NAME_MAX];
+        const struct proto_field *field = &type->fields[i];
+        if (json_value_text_eq(key, str_from_z(field->name)) ||
+            json_value_text_eq(key, proto_json_name(field, name))) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+/* Recursion ends where the tables do (PROTO_DEPTH_MAX). */
+static enum err_code read_object(struct decode *d, const struct proto_message *type, void *out)
+{
+    struct json_value key, skipped;
+    if (!json_scan_enter_object(&d->scan)) {
+        return json_scan_err(&d->scan, d->err);
+    }
+    while (json_scan_next_key(&d->scan, &key)) {
+        const struct proto_field *field = find(type, key);
+        enum err_code code = ERR_OK;
+        if (field == NULL || json_scan_peek(&d->scan) == JSON_TYPE_NULL) {
+            if (!json_scan_value(&d->scan, &skipped)) {
+                break; /* the scan has the problem */
+            }
+        } else {
+            code = field->label == PROTO_ONE ? read_one(d, field, out) : read_list(d, field, out);
+        }
+        if (code != ERR_OK) {
+            return code;
+        }
+    }
+    return ERR_OK; /* whether the text was well-formed is asked once, at its end */
+}
+
+enum err_code proto_json_decode(const struct proto_message *type, struct str text,
+                                struct arena *arena, void *out, struct err *err)
+{
+    struct decode d = {.scan = json_scan_from(text), .arena = arena, .err = err};
+    memset(out, 0, type->size);
+    enum err_code code = read_object(&d, type, out);
+    if (code == ERR_OK && !json_scan_done(&d.scan)) {
+        code = json_scan_err(&d.scan, err);
+    }
+    return code;
+}

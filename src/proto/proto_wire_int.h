@@ -1,0 +1,46 @@
+/*
+ * What the bytes of a message are made of: tags, and four wire types that are still in use.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/str.h"
+#include "proto/proto.h"
+
+enum proto_wire {
+    PROTO_WIRE_VARINT = 0,
+    PROTO_WIRE_FIXED64 = 1,
+    PROTO_WIRE_BYTES = 2,
+    PROTO_WIRE_GROUP = 3,
+    PROTO_WIRE_GROUP_END = 4,
+    PROTO_WIRE_FIXED32 = 5,
+};
+
+/* Of google.protobuf.Timestamp. */
+enum { PROTO_TIME_SECONDS = 1, PROTO_TIME_NANOS = 2 };
+
+/* The wire type of a kind. */
+extern const enum proto_wire proto_wire__of[PROTO_KIND_COUNT];
+
+/* A walk over the fields of a message. Nothing is read past the end; after something bad there is
+ * nothing more. */
+struct proto_scan {
+    const uint8_t *at;
+    const uint8_t *end;
+    bool bad;
+
+    /* The field at hand. */
+    uint32_t number;
+    enum proto_wire wire;
+    uint64_t value;   /* varint, or the bits of a fixed one */
+    struct str bytes; /* PROTO_WIRE_BYTES */
+};
+
+struct proto_scan proto_wire__scan(struct str bytes);
+
+/* Go to the next field that is no group; groups are skipped whole. False at the end and when the
+ * rest is not well-formed: then s->bad. */
+ATTR_NODISCARD bool proto_wire__next(struct proto_scan *s);

@@ -1,0 +1,291 @@
+#include "repair/repair.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "cluster/disk_io.h"
+#include "cluster/manifest.h"
+#include "cluster/snapshots.h"
+#include "cluster/wal.h"
+#include "os/os_clock.h"
+#include "os/os_file.h"
+#include "store/store.h"
+
+/* One of the snapshots that are kept. */
+struct repair_snapshot {
+    bool exists, sound;
+    uint64_t index; /* 0 when its manifest cannot be read */
+    char id[MANIFEST_ID_BYTES_MAX + 1];
+    struct err err;
+};
+
+struct repair {
+    const struct repair_ask *ask;
+    struct buf *out;
+    struct os_file_path raft, log, snapshots, state, view;
+    struct os_file_path aside; /* where damaged files go */
+    bool aside_made;
+    bool has_state, state_sound;
+    bool log_sound;
+    uint64_t log_first; /* the first entry that it has, or the one after the last */
+    struct repair_snapshot snapshot[SNAPSHOTS_KEPT]; /* newest first */
+};
+
+/* --- examining --- */
+
+static void say_damage(void *data, const char *what)
+{
+    struct repair *r = data;
+    buf_printf(r->out, "  damaged: %s\n", what);
+    r->state_sound = false;
+}
+
+static void examine_state(struct repair *r)
+{
+    struct os_file_info info;
+    struct err err;
+    uint64_t entries = 0;
+    r->has_state = os_file_stat(r->state.z, &info, &err) == ERR_OK;
+    if (!r->has_state) {
+        buf_printf(r->out, "state: missing\n");
+        return;
+    }
+    buf_printf(r->out, "state: %s\n", r->state.z);
+    r->state_sound = true;
+    store_check(r->state.z, &entries, say_damage, r);
+    buf_printf(r->out, "  %" PRIu64 " records can be read\n", entries);
+}
+
+static enum err_code check_snapshot(struct repair *r, size_t nth, struct buf *bytes,
+                                    struct arena *arena, struct err *err)
+{
+    struct repair_snapshot *s = &r->snapshot[nth];
+    struct manifest m;
+    if (snapshots_load_nth(r->snapshots.z, nth, bytes, err) != ERR_OK) {
+        s->exists = true;
+        return err->code;
+    }
+    s->exists = bytes->len > 0;
+    if (!s->exists) {
+        return ERR_OK;
+    }
+    if (manifest_decode(buf_str(bytes), arena, &m, err) != ERR_OK) {
+        return err->code;
+    }
+    s->index = m.index;
+    (void)snprintf(s->id, sizeof s->id, STR_FMT, STR_ARG(m.checkpoint));
+    return snapshots_verify(r->snapshots.z, &m, err);
+}
+
+static void examine_snapshot(struct repair *r, size_t nth)
+{
+    struct repair_snapshot *s = &r->snapshot[nth];
+    struct arena *arena = arena_new(MANIFEST_BYTES_MAX);
+    struct buf bytes;
+    buf_init(&bytes, MANIFEST_BYTES_MAX);
+    s->sound = check_snapshot(r, nth, &bytes, arena, &s->err) == ERR_OK && s->exists;
+    if (s->exists) {
+        buf_printf(r->out, "snapshot %s, up to entry %" PRIu64 ": %s\n", s->id, s->index,
+                   s->sound ? "good" : s->err.msg);
+    }
+    buf_deinit(&bytes);
+    arena_free(arena);
+}
+
+/* As a start does, which also cuts off what a crash left unfinished at the end. */
+static void examine_log(struct repair *r)
+{
+    const struct wal_config config = {.dir = r->log.z, .segment_bytes = 16 << 20, .durable = true};
+    struct wal_content content = {0};
+    struct wal *wal = NULL;
+    struct err err;
+    if (wal_open(&config, r->snapshot[0].index, &wal, &content, &err) != ERR_OK) {
+        buf_printf(r->out, "log: damaged: %s\n", err.msg);
+        return;
+    }
+    r->log_sound = true;
+    r->log_first = content.first_index;
+    buf_printf(r->out, "log: good, %zu entries from %" PRIu64 " on\n", content.count,
+               content.first_index);
+    wal_content_clear(&content);
+    wal_free(wal);
+}
+
+/* --- mending --- */
+
+static enum err_code move_aside(struct repair *r, const char *path, const char *name,
+                                struct err *err)
+{
+    struct os_file_info info;
+    if (os_file_stat(path, &info, err) != ERR_OK) {
+        return err->code == ERR_NOT_FOUND ? ERR_OK : err->code;
+    }
+    if (!r->aside_made && os_file_make_dirs(r->aside.z, err) != ERR_OK) {
+        return err->code;
+    }
+    r->aside_made = true;
+    struct os_file_path to = os_file_join(r->aside.z, name);
+    if (os_file_rename(path, to.z, err) != ERR_OK) {
+        return err->code;
+    }
+    buf_printf(r->out, "  moved %s to %s\n", path, to.z);
+    return ERR_OK;
+}
+
+static enum err_code move_snapshot(struct repair *r, const struct repair_snapshot *s,
+                                   struct err *err)
+{
+    char name[MANIFEST_ID_BYTES_MAX + 16];
+    (void)snprintf(name, sizeof name, "%s.manifest", s->id);
+    struct os_file_path manifest = os_file_join(r->snapshots.z, name);
+    struct os_file_path folder = os_file_join(r->snapshots.z, s->id);
+    /* The manifest first: one must never be without its checkpoint. */
+    if (move_aside(r, manifest.z, name, err) != ERR_OK ||
+        os_file_flush_dir(r->snapshots.z, err) != ERR_OK) {
+        return err->code;
+    }
+    return move_aside(r, folder.z, s->id, err);
+}
+
+static enum err_code move_all(struct repair *r, struct err *err)
+{
+    if (move_aside(r, r->raft.z, "raft", err) != ERR_OK ||
+        move_aside(r, r->state.z, "state", err) != ERR_OK) {
+        return err->code;
+    }
+    return move_aside(r, r->view.z, "view.db", err);
+}
+
+/* Is the snapshot good, and does the log go on from it? */
+static bool can_start_from(const struct repair *r, const struct repair_snapshot *s)
+{
+    return s->sound && r->log_sound && r->log_first <= s->index + 1;
+}
+
+/* What has to go so that a start finds only what is good. Nothing acknowledged is lost by it. */
+struct plan {
+    bool state, newest;
+};
+
+static bool make_plan(const struct repair *r, struct plan *out)
+{
+    const struct repair_snapshot *newest = &r->snapshot[0];
+    const struct repair_snapshot *older = &r->snapshot[1];
+    *out = (struct plan){.state = r->has_state && !r->state_sound};
+    if (!r->log_sound) {
+        return false;
+    }
+    if (!newest->exists) { /* the log has everything */
+        return r->log_first <= 1;
+    }
+    if (can_start_from(r, newest)) {
+        return true;
+    }
+    if (newest->index > 0 && can_start_from(r, older)) {
+        out->newest = true;
+        return true;
+    }
+    return false;
+}
+
+static enum err_code apply_plan(struct repair *r, const struct plan *plan, struct err *err)
+{
+    if ((plan->state && move_aside(r, r->state.z, "state", err) != ERR_OK) ||
+        (plan->newest && move_snapshot(r, &r->snapshot[0], err) != ERR_OK)) {
+        return err->code;
+    }
+    return os_file_flush_dir(r->ask->data_dir, err);
+}
+
+static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, struct err *err)
+{
+    struct plan plan;
+    if (!make_plan(r, &plan)) {
+        bool usable = r->state_sound && r->log_sound;
+        buf_printf(r->out,
+                   usable
+                       ? "No snapshot is good, but the state and the log are: start the server. It "
+                         "takes a new snapshot by itself.\n"
+                       : "Neither snapshot can be used with this log: only a backup helps.\n"
+                         "Everything after that backup would be lost. Copy the folder first, then "
+                         "run: corvo repair --data-dir %s --backup FILE --yes\n",
+                   r->ask->data_dir);
+        *out_outcome = usable ? REPAIR_MENDED : REPAIR_LOST;
+        return ERR_OK;
+    }
+    if (!plan.state && !plan.newest) {
+        buf_printf(r->out, "Nothing is damaged.\n");
+        *out_outcome = REPAIR_SOUND;
+        return ERR_OK;
+    }
+    buf_printf(r->out,
+               "Repair: move the damaged %s%s%s aside; the next start makes the state again from "
+               "the %s snapshot and the log.\nNothing that was acknowledged is lost.\n",
+               plan.state ? "state" : "", plan.state && plan.newest ? " and the " : "",
+               plan.newest ? "newest snapshot" : "", plan.newest ? "older" : "newest");
+    *out_outcome = REPAIR_POSSIBLE;
+    if (r->ask->apply) {
+        *out_outcome = REPAIR_MENDED;
+        return apply_plan(r, &plan, err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code make_empty(struct repair *r, enum repair_outcome *out_outcome, struct err *err)
+{
+    buf_printf(r->out, "Repair: move all data aside, start the server, then restore the backup.\n"
+                       "Everything after that backup is lost to the server; the files are kept.\n");
+    *out_outcome = REPAIR_POSSIBLE;
+    if (r->ask->apply) {
+        *out_outcome = REPAIR_MENDED;
+        return move_all(r, err);
+    }
+    return ERR_OK;
+}
+
+static enum err_code examine_and_mend(struct repair *r, enum repair_outcome *out_outcome,
+                                      struct err *err)
+{
+    examine_state(r);
+    for (size_t i = 0; i < SNAPSHOTS_KEPT; i++) {
+        examine_snapshot(r, i);
+    }
+    examine_log(r);
+    return r->ask->empty ? make_empty(r, out_outcome, err) : mend(r, out_outcome, err);
+}
+
+enum err_code repair_run(const struct repair_ask *ask, struct buf *out,
+                         enum repair_outcome *out_outcome, struct err *err)
+{
+    struct repair r = {.ask = ask, .out = out};
+    struct os_file_info info;
+    char name[64];
+    size_t len = strlen(ask->data_dir);
+    if (len == 0 || len > DISK_IO_DIR_BYTES_MAX) {
+        return err_set(err, ERR_VALIDATION, "data-dir: the path has %zu bytes, 1 to %d are allowed",
+                       len, DISK_IO_DIR_BYTES_MAX);
+    }
+    if (os_file_stat(ask->data_dir, &info, err) != ERR_OK) {
+        return err->code;
+    }
+    (void)snprintf(name, sizeof name, "damaged-%" PRId64, (int64_t)(os_clock_wall().ns / NS_PER_S));
+    r.raft = os_file_join(ask->data_dir, "raft");
+    r.state = os_file_join(ask->data_dir, "state");
+    r.view = os_file_join(ask->data_dir, "view.db");
+    r.aside = os_file_join(ask->data_dir, name);
+    r.log = os_file_join(r.raft.z, "log");
+    r.snapshots = os_file_join(r.raft.z, "snapshots");
+    if (os_file_stat(r.log.z, &info, err) != ERR_OK) {
+        return err_wrap(err, "this is not a data folder");
+    }
+    ATTR_CLEANUP(os_file_closep) int lock = -1;
+    struct os_file_path lock_path = os_file_join(r.raft.z, "lock");
+    if (os_file_lock(lock_path.z, &lock, err) != ERR_OK) {
+        return err->code == ERR_CONFLICT
+                   ? err_set(err, ERR_CONFLICT, "a server uses '%s': stop it first", ask->data_dir)
+                   : err->code;
+    }
+    return examine_and_mend(&r, out_outcome, err);
+}

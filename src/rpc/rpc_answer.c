@@ -1,0 +1,385 @@
+/*
+ * How a call ends, in each of the protocols (rpc.md 3 to 6).
+ *
+ *   Connect, bare       the message, or an error as JSON with a status of its own
+ *   Connect, enveloped  messages in envelopes, then the end of the stream as JSON in one more
+ *   gRPC                messages in envelopes, then trailers of HTTP
+ *   gRPC-Web            the same with the trailers as a last envelope
+ */
+#include <stdio.h>
+
+#include "base/check.h"
+#include "base/digits.h"
+#include "json/json_write.h"
+#include "os/os_clock.h"
+#include "proto/proto_encode.h"
+#include "proto/proto_json_encode.h"
+#include "rpc/rpc_envelope.h"
+#include "rpc/rpc_int.h"
+
+enum {
+    PIECE_BYTES = 256 * 1024,   /* given to the connection at once */
+    WORDS_BYTES = 4096,         /* of an error */
+    ANSWER_BYTES_MAX = 1 << 30, /* a message that is too large for any client */
+    HEADERS_MAX = 8,
+};
+
+/* Headers */
+
+struct headers {
+    struct http_header rows[HEADERS_MAX];
+    size_t count;
+    char timing[48], retry[32], number[DIGITS_MAX];
+};
+
+static void add(struct headers *h, struct str name, struct str value)
+{
+    CHECK(h->count < HEADERS_MAX);
+    h->rows[h->count++] = (struct http_header){.name = name, .value = value};
+}
+
+static void common_headers(const struct rpc_call *c, struct headers *h, uint32_t retry_ms)
+{
+    int64_t took_us = (os_clock_mono().ns - c->peer.started.ns) / NS_PER_US;
+    int n = snprintf(h->timing, sizeof h->timing, "proc;dur=%lld.%03lld",
+                     (long long)(took_us / 1000), (long long)(took_us % 1000));
+    h->count = 0;
+    add(h, STR("Server-Timing"), str_from(h->timing, (size_t)n));
+    add(h, STR("X-Request-Id"), c->peer.request_id);
+    if (retry_ms > 0) {
+        n = snprintf(h->retry, sizeof h->retry, "%u", (retry_ms + 999) / 1000);
+        add(h, STR("Retry-After"), str_from(h->retry, (size_t)n));
+    }
+}
+
+static void protocol_headers(const struct rpc_call *c, struct headers *h)
+{
+    switch (c->format->protocol) {
+    case RPC_CONNECT:
+        add(h, c->format->bare ? STR("Accept-Encoding") : STR("Connect-Accept-Encoding"),
+            STR("identity"));
+        break;
+    case RPC_GRPC:
+    case RPC_GRPC_WEB:
+        add(h, STR("grpc-accept-encoding"), STR("identity"));
+        break;
+    }
+}
+
+/* What is written with a message: grpc-status, and grpc-message, which words hold. */
+static void status_headers(struct headers *h, enum rpc_status status, struct str words)
+{
+    char *end = digits_put(h->number, status);
+    add(h, STR("grpc-status"), str_from(h->number, (size_t)(end - h->number)));
+    if (words.len > 0) {
+        add(h, STR("grpc-message"), words);
+    }
+}
+
+/* Words and errors */
+
+void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out)
+{
+    if (err->code == ERR_OVERLOADED) {
+        buf_printf(out, "overloaded: %s (retry_after_ms=%u)", err->msg, retry_ms);
+    } else {
+        buf_printf(out, "%s", err->msg);
+    }
+}
+
+static void write_error(struct json_write *w, enum rpc_status status, struct str message)
+{
+    json_write_object(w);
+    json_write_key(w, STR("code"));
+    json_write_str(w, str_from_z(rpc_status_word(status)));
+    if (message.len > 0) {
+        json_write_key(w, STR("message"));
+        json_write_str(w, message);
+    }
+    json_write_end(w);
+}
+
+/* The last envelope of a Connect stream. */
+static void put_end_of_stream(struct buf *out, enum rpc_status status, struct str message)
+{
+    size_t begin = rpc_envelope_begin(out, RPC_ENVELOPE_END);
+    struct json_write w = json_write_to(out);
+    json_write_object(&w);
+    if (status != RPC_OK) {
+        json_write_key(&w, STR("error"));
+        write_error(&w, status, message);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    rpc_envelope_finish(out, begin);
+}
+
+/* The last envelope of a gRPC-Web answer: trailers as lines. */
+static void put_trailers(struct buf *out, enum rpc_status status, struct str message)
+{
+    size_t begin = rpc_envelope_begin(out, RPC_ENVELOPE_TRAILER);
+    buf_printf(out, "grpc-status: %d\r\n", (int)status);
+    if (message.len > 0) {
+        buf_add_str(out, STR("grpc-message: "));
+        rpc_protocol_grpc_message(message, out);
+        buf_add_str(out, STR("\r\n"));
+    }
+    rpc_envelope_finish(out, begin);
+}
+
+static void put_message(const struct rpc_call *c, const void *message, struct buf *out)
+{
+    if (c->format->codec == RPC_PROTO) {
+        proto_encode(c->method->response, message, out);
+    } else {
+        struct json_write w = json_write_to(out);
+        proto_json_encode(c->method->response, message, &w);
+        json_write_finish(&w);
+    }
+}
+
+static void put_envelope(const struct rpc_call *c, const void *message, struct buf *out)
+{
+    size_t begin = rpc_envelope_begin(out, 0);
+    put_message(c, message, out);
+    rpc_envelope_finish(out, begin);
+}
+
+/* Whatever was asked for has been done: its answer is owed. */
+static void init_out(struct rpc_call *c)
+{
+    buf_init(&c->out, ANSWER_BYTES_MAX);
+    buf_set_budget(&c->out, c->rpc->config.budget);
+    c->out.owed = true;
+}
+
+/* Whole answers */
+
+static void close_call(struct rpc_call *c, int status)
+{
+    CHECK(!c->op_busy);
+    if (c->peer.ended != NULL) {
+        c->peer.ended(c->peer.data, status);
+    }
+    if (c->op_used) {
+        engine_op_deinit(&c->op);
+    }
+}
+
+/* The call is gone after this. */
+static void answer(struct rpc_call *c, int status, struct str type, struct str body,
+                   const struct headers *h)
+{
+    struct http_response response = {.status = status,
+                                     .content_type = type,
+                                     .body = body,
+                                     .headers = h->rows,
+                                     .header_count = h->count,
+                                     .close = c->closes};
+    struct buf out = c->out; /* the body may be in it */
+    close_call(c, status);
+    http_request_answer(c->req, &response);
+    buf_deinit(&out);
+}
+
+void rpc_answer__plain(struct rpc_call *c, int status, struct str name, struct str value,
+                       struct str body)
+{
+    struct headers h;
+    common_headers(c, &h, 0);
+    if (name.len > 0) {
+        add(&h, name, value);
+    }
+    answer(c, status, body.len > 0 ? STR("text/plain; charset=utf-8") : STR_EMPTY, body, &h);
+}
+
+static void fail_bare(struct rpc_call *c, enum rpc_status status, struct str message,
+                      struct headers *h)
+{
+    struct json_write w = json_write_to(&c->out);
+    write_error(&w, status, message);
+    json_write_finish(&w);
+    answer(c, rpc_status_http(status), STR("application/json"), buf_str(&c->out), h);
+}
+
+/* Before a protocol is chosen errors have the shape of the HTTP API. */
+static void fail_without_protocol(struct rpc_call *c, enum rpc_status status, struct str message,
+                                  struct headers *h)
+{
+    struct json_write w = json_write_to(&c->out);
+    json_write_object(&w);
+    json_write_key(&w, STR("error"));
+    json_write_str(&w, message);
+    json_write_key(&w, STR("code"));
+    json_write_str(&w, str_from_z(rpc_status_word(status)));
+    json_write_end(&w);
+    json_write_finish(&w);
+    answer(c, rpc_status_http(status), STR("application/json"), buf_str(&c->out), h);
+}
+
+void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str message,
+                      uint32_t retry_ms)
+{
+    struct headers h;
+    struct buf words;
+    CHECK(!c->begun);
+    common_headers(c, &h, retry_ms);
+    buf_deinit(&c->out);
+    buf_init(&c->out, 2 * WORDS_BYTES);
+    buf_init(&words, WORDS_BYTES);
+    message = str_at_most(message, WORDS_BYTES / 4);
+    if (c->format == NULL) {
+        fail_without_protocol(c, status, message, &h);
+    } else if (c->format->protocol == RPC_GRPC) {
+        rpc_protocol_grpc_message(message, &words);
+        protocol_headers(c, &h);
+        status_headers(&h, status, buf_str(&words));
+        answer(c, 200, c->format->type, STR_EMPTY, &h);
+    } else if (c->format->protocol == RPC_GRPC_WEB) {
+        protocol_headers(c, &h);
+        put_trailers(&c->out, status, message);
+        answer(c, 200, c->format->type, buf_str(&c->out), &h);
+    } else if (c->format->bare) {
+        fail_bare(c, status, message, &h);
+    } else {
+        protocol_headers(c, &h);
+        put_end_of_stream(&c->out, status, message);
+        answer(c, 200, c->format->type, buf_str(&c->out), &h);
+    }
+    buf_deinit(&words);
+}
+
+void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms)
+{
+    struct buf words;
+    buf_init(&words, WORDS_BYTES);
+    rpc_answer__words(err, retry_ms, &words);
+    rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words), retry_ms);
+    buf_deinit(&words);
+}
+
+static void end_ok(struct rpc_call *c)
+{
+    rpc_answer__end(c, RPC_OK, STR_EMPTY);
+}
+
+void rpc_answer__reply(struct rpc_call *c, const void *message)
+{
+    struct headers h;
+    if (c->format->protocol == RPC_GRPC) { /* which has trailers behind its body */
+        rpc_answer__begin(c);
+        rpc_answer__send(c, message, end_ok);
+        return;
+    }
+    common_headers(c, &h, 0);
+    protocol_headers(c, &h);
+    init_out(c);
+    if (c->format->bare) {
+        put_message(c, message, &c->out);
+    } else {
+        put_envelope(c, message, &c->out);
+        put_trailers(&c->out, RPC_OK, STR_EMPTY);
+    }
+    if (c->out.overflow) {
+        rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("the answer is too large"), 0);
+        return;
+    }
+    answer(c, 200, c->format->type, buf_str(&c->out), &h);
+}
+
+/* Streamed answers */
+
+void rpc_answer__begin(struct rpc_call *c)
+{
+    struct headers h;
+    common_headers(c, &h, 0);
+    protocol_headers(c, &h);
+    struct http_response response = {
+        .status = 200, .content_type = c->format->type, .headers = h.rows, .header_count = h.count};
+    c->begun = true;
+    http_request_begin(c->req, &response);
+}
+
+/* Give the connection what it takes; sent follows when that was all. */
+static void pump(struct rpc_call *c)
+{
+    while (c->sent < c->out.len) {
+        size_t left = c->out.len - c->sent;
+        size_t n = left < PIECE_BYTES ? left : PIECE_BYTES;
+        enum http_write result = http_request_write(c->req, str_from(c->out.ptr + c->sent, n));
+        if (result == HTTP_WRITE_FULL) {
+            return; /* rpc_answer__writable goes on */
+        }
+        c->sent += n; /* to nobody, when the client has gone */
+    }
+    void (*sent)(struct rpc_call * c) = c->on_sent;
+    buf_deinit(&c->out); /* a stream that waits holds nothing */
+    c->sent = 0;
+    c->on_sent = NULL;
+    if (sent != NULL) {
+        sent(c);
+    }
+}
+
+void rpc_answer__send(struct rpc_call *c, const void *message, void (*sent)(struct rpc_call *c))
+{
+    CHECK(c->begun);
+    CHECK(c->on_sent == NULL);
+    init_out(c);
+    put_envelope(c, message, &c->out);
+    c->on_sent = sent;
+    pump(c);
+}
+
+void rpc_answer__writable(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    if (c->on_sent != NULL) {
+        pump(c);
+    }
+}
+
+/* The last bytes have been taken: trailers, if the protocol has them outside of the body. */
+static void finish(struct rpc_call *c, enum rpc_status status, struct str message)
+{
+    struct headers h = {.count = 0};
+    struct buf words;
+    buf_init(&words, WORDS_BYTES);
+    if (c->format->protocol == RPC_GRPC) {
+        rpc_protocol_grpc_message(message, &words);
+        status_headers(&h, status, buf_str(&words));
+    }
+    buf_deinit(&c->out);
+    close_call(c, 200);
+    http_request_end(c->req, h.rows, h.count);
+    buf_deinit(&words);
+}
+
+void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message)
+{
+    CHECK(c->begun);
+    struct buf last;
+    buf_init(&last, 2 * WORDS_BYTES);
+    message = str_at_most(message, WORDS_BYTES / 4);
+    if (c->format->protocol == RPC_CONNECT) {
+        put_end_of_stream(&last, status, message);
+    } else if (c->format->protocol == RPC_GRPC_WEB) {
+        put_trailers(&last, status, message);
+    }
+    /* A connection that is full keeps a place for the last envelope: it is small and the last. */
+    enum http_write result =
+        last.len > 0 ? http_request_write(c->req, buf_str(&last)) : HTTP_WRITE_OK;
+    buf_deinit(&last);
+    if (result == HTTP_WRITE_OK) {
+        finish(c, status, message);
+    } else {
+        rpc_answer__drop(c); /* nobody reads: the client sees a stream that was cut off */
+    }
+}
+
+void rpc_answer__drop(struct rpc_call *c)
+{
+    buf_deinit(&c->out);
+    close_call(c, 499);
+    http_request_drop(c->req);
+}

@@ -1,0 +1,58 @@
+/*
+ * Rpc_envelope: messages in a body, each behind one byte of flags and four of length (rpc.md 4.2).
+ *
+ * The reader takes the body in whatever pieces it arrives and hands out one message at a time. It
+ * keeps at most one message: what stands behind it stays with the caller until the message is done
+ * with, so that a client which sends ahead waits in flow control and not in our memory.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum {
+    RPC_ENVELOPE_HEAD = 5,
+    RPC_ENVELOPE_COMPRESSED = 0x01,
+    RPC_ENVELOPE_END = 0x02,     /* Connect: the end of the stream */
+    RPC_ENVELOPE_TRAILER = 0x80, /* gRPC-Web: the trailers */
+};
+
+/* Open so that it can be a member; the members are private. */
+struct rpc_envelope_reader {
+    size_t limit_bytes; /* of one message */
+    unsigned allowed;   /* flags that may be set */
+    uint8_t head[RPC_ENVELOPE_HEAD];
+    size_t head_len;
+    size_t body_len; /* of the message at hand, once its head is there */
+    struct buf body;
+};
+
+void rpc_envelope_reader_init(struct rpc_envelope_reader *r, size_t limit_bytes, unsigned allowed);
+void rpc_envelope_reader_deinit(struct rpc_envelope_reader *r);
+
+enum rpc_envelope_result {
+    RPC_ENVELOPE_MORE,      /* all was taken, and the message is not complete */
+    RPC_ENVELOPE_MESSAGE,   /* there is one */
+    RPC_ENVELOPE_BAD_FLAGS, /* flags that are not allowed */
+    RPC_ENVELOPE_TOO_LARGE, /* a message above the limit */
+};
+
+/* Take bytes up to the end of the next message; *out_taken is how many. A message is complete once:
+ * its flags and bytes are valid until the next call. After a bad one nothing more may be given. */
+ATTR_NODISCARD enum rpc_envelope_result rpc_envelope_take(struct rpc_envelope_reader *r,
+                                                          struct str bytes, size_t *out_taken,
+                                                          unsigned *out_flags,
+                                                          struct str *out_message);
+
+/* Is something of a message there, and not all of it? So it is when the body ends too early. */
+bool rpc_envelope_is_partial(const struct rpc_envelope_reader *r);
+
+/* Write the head of a message that is written behind it, and fill in its length afterwards. */
+size_t rpc_envelope_begin(struct buf *out, unsigned flags);
+void rpc_envelope_finish(struct buf *out, size_t begin);

@@ -1,0 +1,61 @@
+/*
+ * Rpc_frame: the work of one lifecycle frame (rpc.md 11.2, steps 6 to 10).
+ *
+ *   acks ──┬── one log entry ──> both done ──> enqueues ──> done
+ *   fetch ─┘
+ *
+ * Acks and the fetch are submitted together, acks first, so that they share a commit and the places
+ * that the acks free are the fetch's. A fetch with nothing beside it waits for a job; the engine
+ * wakes it. Each part can fail by itself: the others are answered all the same, and the first error
+ * in the order of the contract is the frame's.
+ */
+#pragma once
+
+#include "rpc/rpc_int.h"
+
+enum rpc_frame_part {
+    RPC_FRAME_ACK_PARSE,
+    RPC_FRAME_ACK,
+    RPC_FRAME_FETCH,
+    RPC_FRAME_ENQUEUE_PARSE,
+    RPC_FRAME_ENQUEUE,
+    RPC_FRAME_PARTS
+};
+
+struct rpc_frame_op {
+    struct engine_op op;
+    bool used, busy;
+    struct rpc_frame_work *work;
+    void (*on_result)(struct rpc_frame_work *w, const struct result *r);
+    enum rpc_frame_part part;
+};
+
+struct rpc_frame_work {
+    /* set by the caller */
+    struct rpc *rpc;
+    struct http_loop *loop;
+    struct engine_lane *lane;
+    struct svc_caller who; /* its arena is the frame's, and holds the message */
+    struct rpc_frame in;
+    bool may_wait; /* nobody stops */
+    void (*done)(struct rpc_frame_work *w);
+    void *data;
+    /* result */
+    struct rpc_frame_answer out;
+    bool struck; /* it failed for another reason than overload */
+    /* private */
+    struct str errors[RPC_FRAME_PARTS];
+    struct rpc_frame_op ack, fetch, enqueue;
+};
+
+/* A frame that asks for nothing is answered with its number alone, and takes no slot. */
+bool rpc_frame__is_empty(const struct rpc_frame *in);
+
+/* done is called once, maybe before this returns. */
+void rpc_frame__run(struct rpc_frame_work *w);
+
+/* Nobody waits for the answer any more: a fetch that waits ends; done still comes. */
+void rpc_frame__cancel(struct rpc_frame_work *w);
+
+/* After done: release what the answer points into. */
+void rpc_frame__deinit(struct rpc_frame_work *w);

@@ -1,0 +1,142 @@
+/*
+ * What the files of rpc share: a call, and how it ends.
+ *
+ * A call is one request on its way through. It lives in the request's arena and ends with exactly
+ * one of rpc_answer__reply, rpc_answer__fail… and rpc_answer__end; after that nothing of it may be
+ * touched. While a command is under way the client may go: the call then ends when the command is
+ * back, and nobody is answered.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "fsm/result.h"
+#include "proto/proto.h"
+#include "rpc/rpc.h"
+#include "rpc/rpc_message.h"
+#include "rpc/rpc_protocol.h"
+#include "rpc/rpc_status.h"
+#include "svc/svc_caller.h"
+
+enum rpc_kind {
+    RPC_UNARY,
+    RPC_SERVER_STREAM,
+    RPC_BIDI,
+};
+
+struct rpc_call;
+
+struct rpc_method {
+    struct str name;
+    enum rpc_kind kind;
+    const struct proto_message *request, *response;
+    /* Unary: with the decoded request in c->in. Streams: when the body begins. */
+    void (*handle)(struct rpc_call *c);
+};
+
+extern const struct rpc_method
+    rpc_unary__methods[]; /* of the service; one without a name ends it */
+
+struct rpc_stream;
+
+/* What belongs to one network thread: its frames under way, and the streams that wait for a slot.
+ */
+struct rpc_loop {
+    uint32_t frames;
+    struct rpc_stream *first, *last;
+};
+
+enum { RPC_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
+
+struct rpc {
+    struct rpc_config config;
+    struct rpc_loop loops[RPC_LOOPS_MAX];
+    atomic_uint_fast64_t streams_open, streams_total, frames_total, frames_under_way;
+};
+
+struct rpc_call {
+    struct rpc *rpc;
+    struct http_request *req;
+    struct rpc_peer peer;
+    const struct rpc_method *method; /* NULL while it is not known */
+    const struct rpc_format *format; /* the same */
+    int64_t timeout_ms;              /* the client's; INT64_MAX without one */
+    struct svc_caller who;
+    void *in;   /* the decoded request */
+    void *data; /* the method's own */
+
+    /* a command under way, in op */
+    bool op_used, op_busy;
+    bool gone;   /* the client is */
+    bool shut;   /* it sends no more, so it may be */
+    bool closes; /* the connection, with the answer */
+    void (*on_result)(struct rpc_call *c, const struct result *r);
+
+    /* an answer in pieces: what of it has not been taken by the connection */
+    bool begun;
+    struct buf out;
+    size_t sent;
+    void (*on_sent)(struct rpc_call *c);
+
+    /* the last member: large, and not even zero before it is used */
+    struct engine_op op;
+};
+
+/* rpc.c */
+extern const struct http_watch rpc__watch; /* of a request whose call is its data */
+
+/* Check, encode and submit; on_result is called with an answer that is not a refusal. An error of
+ * the command, its refusal or one of the engine ends the call. */
+void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
+                 void (*on_result)(struct rpc_call *c, const struct result *r));
+/* Decode one message of the method's request, which is in the arena or lives as long. */
+ATTR_NODISCARD enum err_code rpc__decode(const struct rpc_call *c, struct str bytes,
+                                         struct arena *arena, void *out, struct err *err);
+
+/* rpc_answer.c: the ends */
+
+void rpc_answer__reply(struct rpc_call *c, const void *message);
+void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str message,
+                      uint32_t retry_ms);
+void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms);
+/* Without a protocol: an HTTP status and a header, "" for none. */
+void rpc_answer__plain(struct rpc_call *c, int status, struct str name, struct str value,
+                       struct str body);
+void rpc_answer__drop(struct rpc_call *c);
+
+/* rpc_answer.c: a streamed answer. The headers leave at once; messages are written one at a time,
+ * and sent is called when the connection has taken them; then the end. */
+void rpc_answer__begin(struct rpc_call *c);
+void rpc_answer__send(struct rpc_call *c, const void *message, void (*sent)(struct rpc_call *c));
+void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message);
+void rpc_answer__writable(struct http_request *req); /* for the request's watch */
+
+/* The words of an error for a client: overload is named, with when to come back. */
+void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out);
+
+/* rpc_stream.c */
+void rpc_stream__open(struct rpc_call *c);
+void rpc_stream__exchange(struct rpc_call *c); /* one frame as a unary call */
+
+/* rpc_work.c: messages as the structs of svc, and back */
+
+struct svc_enqueue_job;
+struct svc_usage;
+struct svc_work_ack;
+struct svc_work_fetch;
+
+ATTR_NODISCARD enum err_code rpc_work__job(const struct svc_caller *who,
+                                           const struct rpc_enqueue *in,
+                                           struct svc_enqueue_job *out, struct err *err);
+ATTR_NODISCARD enum err_code rpc_work__ack(const struct svc_caller *who, const struct rpc_ack *in,
+                                           struct svc_work_ack *out, struct err *err);
+struct svc_work_fetch rpc_work__fetch(const struct rpc_fetch *in);
+/* The claimed jobs, in the caller's arena. */
+ATTR_NODISCARD enum err_code rpc_work__jobs(const struct svc_caller *who, const struct result *r,
+                                            struct rpc_job **out, struct err *err);
+/* The text of a job's id, in the caller's arena. */
+ATTR_NODISCARD enum err_code rpc_work__id(const struct svc_caller *who, struct id id,
+                                          struct str *out, struct err *err);
+ATTR_NODISCARD enum err_code rpc_work__usage(const struct svc_caller *who,
+                                             const struct rpc_usage *in, struct svc_usage **out,
+                                             struct err *err);

@@ -1,0 +1,517 @@
+/*
+ * StreamLifecycle (rpc.md 11): frames of a client, answered one after the other.
+ *
+ *        +--------- answer taken by the connection ----------+
+ *        v                                                   |
+ *   [READING] --frame--> [PACED] --time--> [WAITING] --slot--> [WORKING]
+ *        |                                                   |
+ *   half-close, error, deadline: the end                client gone: when its work is done
+ *
+ * What the client sends ahead stays in the window of HTTP/2, of which `ahead` keeps what has
+ * arrived; so a client cannot make us hold more than that window and one message. A frame has an
+ * arena of its own, so that a stream which waits for its client holds next to nothing.
+ */
+#include <stdlib.h>
+
+#include <uv.h>
+
+#include "base/check.h"
+#include "http/http_loop.h"
+#include "os/os_clock.h"
+#include "rpc/rpc_envelope.h"
+#include "rpc/rpc_frame_int.h"
+
+enum {
+    STRIKE_MS = 5, /* delay per consecutive error */
+    STRIKE_MS_MAX = 500,
+    STRIKES_MAX = 10,
+};
+
+enum state { READING, PACED, WAITING, WORKING, SENDING, OVER };
+
+struct rpc_stream {
+    struct rpc_call *call; /* gone when OVER */
+    struct rpc *rpc;
+    struct rpc_envelope_reader reader;
+    struct buf ahead; /* arrived, not consumed */
+    size_t ahead_at;
+    enum state state;
+    bool half_closed;
+    bool stepping, again; /* step() is running; it has been called meanwhile */
+    unsigned strikes;
+    struct mono frame_started;
+    struct mono deadline; /* ns is INT64_MAX without one */
+    uv_timer_t timer;     /* for the pace and the deadline */
+    struct rpc_frame_work *work;
+    struct rpc_stream *next_waiting; /* for a slot */
+};
+
+static void step(struct rpc_stream *s);
+
+/* The frame at hand */
+
+static void free_work(struct rpc_stream *s)
+{
+    if (s->work != NULL) {
+        struct arena *arena = s->work->who.arena;
+        rpc_frame__deinit(s->work);
+        arena_free(arena); /* the work is in it */
+        s->work = NULL;
+    }
+}
+
+/* A place for the message, decoded, with its work; false, with err, when it cannot be. */
+static enum err_code make_work(struct rpc_stream *s, struct str message, struct err *err)
+{
+    struct rpc_call *c = s->call;
+    struct arena *arena =
+        arena_new_budget(2 * s->rpc->config.message_bytes_max, s->rpc->config.budget);
+    struct rpc_frame_work *w = arena_need(arena, sizeof *w, _Alignof(max_align_t));
+    *w = (struct rpc_frame_work){.rpc = s->rpc,
+                                 .loop = c->req->loop,
+                                 .lane = c->peer.lane,
+                                 .who = c->who,
+                                 .may_wait = !s->half_closed,
+                                 .data = s};
+    w->who.arena = arena;
+    s->work = w;
+    struct str kept = arena_str(arena, message);
+    if (kept.len != message.len) {
+        return err_set_default(err, arena_error(arena));
+    }
+    return rpc__decode(c, kept, arena, &w->in, err);
+}
+
+/* Ends */
+
+static void timer_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+/* The request is finished by whoever calls this, before or after. */
+static void close_stream(struct rpc_stream *s)
+{
+    CHECK(s->state != WORKING);
+    s->state = OVER;
+    free_work(s);
+    rpc_envelope_reader_deinit(&s->reader);
+    buf_deinit(&s->ahead);
+    atomic_fetch_sub(&s->rpc->streams_open, 1);
+    uv_close((uv_handle_t *)&s->timer, timer_closed);
+}
+
+static void end(struct rpc_stream *s, enum rpc_status status, struct str message)
+{
+    struct rpc_call *c = s->call;
+    close_stream(s);
+    rpc_answer__end(c, status, message);
+}
+
+static void end_err(struct rpc_stream *s, enum rpc_status status, const struct err *err)
+{
+    end(s, status, str_from_z(err->msg));
+}
+
+/* Slots: how many frames are worked on at once. A stream that gets none waits in the line of its
+ * thread, which is looked at whenever one of the thread's own frames is done; so a thread that has
+ * none under way is always given one. */
+
+static struct rpc_loop *loop_of(const struct rpc_stream *s)
+{
+    return &s->rpc->loops[http_loop_index(s->call->req->loop)];
+}
+
+static bool has_slot(const struct rpc *rpc, const struct rpc_loop *l)
+{
+    return l->frames == 0 || atomic_load_explicit(&rpc->frames_under_way, memory_order_relaxed) <
+                                 rpc->config.stream_frames_max;
+}
+
+static void take_slot(struct rpc_stream *s)
+{
+    loop_of(s)->frames++;
+    atomic_fetch_add_explicit(&s->rpc->frames_under_way, 1, memory_order_relaxed);
+}
+
+static void give_slot(struct rpc *rpc, struct rpc_loop *l)
+{
+    l->frames--;
+    atomic_fetch_sub_explicit(&rpc->frames_under_way, 1, memory_order_relaxed);
+    while (l->first != NULL && has_slot(rpc, l)) {
+        struct rpc_stream *next = l->first;
+        l->first = next->next_waiting;
+        step(next);
+    }
+}
+
+static void join_line(struct rpc_stream *s)
+{
+    struct rpc_loop *l = loop_of(s);
+    *(l->first == NULL ? &l->first : &l->last->next_waiting) = s;
+    l->last = s;
+    s->next_waiting = NULL;
+}
+
+static void leave_line(struct rpc_stream *s)
+{
+    struct rpc_loop *l = loop_of(s);
+    struct rpc_stream **at = &l->first, *before = NULL;
+    while (*at != NULL && *at != s) {
+        before = *at;
+        at = &(*at)->next_waiting;
+    }
+    if (*at == s) {
+        *at = s->next_waiting;
+        l->last = l->last == s ? before : l->last;
+    }
+}
+
+/* Working and answering */
+
+static void sent(struct rpc_call *c)
+{
+    struct rpc_stream *s = c->data;
+    free_work(s);
+    s->state = READING;
+    if (s->strikes >= STRIKES_MAX) {
+        end(s, RPC_ABORTED, STR("too many consecutive errors"));
+    } else {
+        step(s);
+    }
+}
+
+static void respond(struct rpc_stream *s)
+{
+    s->strikes = s->work->struck ? s->strikes + 1 : 0;
+    s->state = SENDING;
+    rpc_answer__send(s->call, &s->work->out, sent);
+}
+
+static void worked(struct rpc_frame_work *w)
+{
+    struct rpc_stream *s = w->data;
+    struct rpc *rpc = s->rpc;
+    struct rpc_call *c = s->call;
+    struct rpc_loop *loop = loop_of(s);
+    bool empty = rpc_frame__is_empty(&w->in);
+    s->state = SENDING;
+    atomic_fetch_add_explicit(&rpc->frames_total, 1, memory_order_relaxed);
+    if (c->gone) {
+        close_stream(s);
+        rpc_answer__drop(c);
+    } else {
+        respond(s);
+    }
+    if (!empty) {
+        give_slot(rpc, loop);
+    }
+}
+
+/* Time */
+
+static void timer_fired(uv_timer_t *timer);
+
+static void set_timer(struct rpc_stream *s, int64_t until_ns)
+{
+    int64_t at = until_ns < s->deadline.ns ? until_ns : s->deadline.ns;
+    int64_t ms = (at - os_clock_mono().ns + NS_PER_MS - 1) / NS_PER_MS;
+    if (at < INT64_MAX) {
+        int rc = uv_timer_start(&s->timer, timer_fired, ms > 0 ? (uint64_t)ms : 0, 0);
+        CHECK(rc == 0);
+    }
+}
+
+static void timer_fired(uv_timer_t *timer)
+{
+    struct rpc_stream *s = timer->data;
+    if (os_clock_mono().ns >= s->deadline.ns && (s->state == READING || s->state == PACED)) {
+        end(s, RPC_DEADLINE_EXCEEDED, STR("the deadline has passed"));
+        return;
+    }
+    set_timer(s, INT64_MAX);
+    step(s);
+}
+
+/* When the next frame may begin. */
+static int64_t earliest_ns(const struct rpc_stream *s)
+{
+    uint32_t fps = s->rpc->config.stream_fps_max;
+    int64_t pace_ns = fps == 0 ? 0 : NS_PER_S / fps;
+    int64_t strike_ms = (int64_t)s->strikes * STRIKE_MS;
+    strike_ms = strike_ms < STRIKE_MS_MAX ? strike_ms : STRIKE_MS_MAX;
+    return s->frame_started.ns + pace_ns + strike_ms * NS_PER_MS;
+}
+
+/* Reading */
+
+/* The next message out of what has arrived. False when there is none yet, or the stream is over. */
+static bool read_message(struct rpc_stream *s, struct str *out)
+{
+    size_t taken;
+    unsigned flags = 0;
+    struct str bytes = str_from(s->ahead.ptr + s->ahead_at, s->ahead.len - s->ahead_at);
+    enum rpc_envelope_result result = rpc_envelope_take(&s->reader, bytes, &taken, &flags, out);
+    s->ahead_at += taken;
+    http_request_consume(s->call->req, taken);
+    if (result == RPC_ENVELOPE_BAD_FLAGS) {
+        end(s, RPC_INTERNAL, STR("the envelope has flags that are not known"));
+    } else if (result == RPC_ENVELOPE_TOO_LARGE || s->reader.body.overflow) {
+        end(s, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"));
+    } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_COMPRESSED) != 0) {
+        end(s, RPC_INTERNAL, STR("compressed message without compression support"));
+    } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_END) != 0) {
+        s->half_closed = true;
+        return false;
+    }
+    return result == RPC_ENVELOPE_MESSAGE && s->state != OVER;
+}
+
+static bool has_bytes(const struct rpc_stream *s)
+{
+    return s->ahead_at < s->ahead.len;
+}
+
+/* READING: a frame if there is a whole one; the end if there will be none. */
+static void read_frame(struct rpc_stream *s)
+{
+    struct str message;
+    struct err err;
+    if (has_bytes(s) && read_message(s, &message)) {
+        if (make_work(s, message, &err) == ERR_OK) {
+            s->state = PACED;
+        } else {
+            end_err(s, err.code == ERR_PARSE ? RPC_INVALID_ARGUMENT : rpc_status_of(err.code),
+                    &err);
+        }
+    }
+    if (s->state == READING && !has_bytes(s)) {
+        buf_deinit(&s->ahead);
+        s->ahead_at = 0;
+        if (s->half_closed && rpc_envelope_is_partial(&s->reader)) {
+            end(s, RPC_INVALID_ARGUMENT, STR("incomplete envelope"));
+        } else if (s->half_closed) {
+            end(s, RPC_OK, STR_EMPTY);
+        }
+    }
+}
+
+static void start_work(struct rpc_stream *s)
+{
+    s->state = WORKING;
+    s->work->done = worked;
+    rpc_frame__run(s->work); /* may be over after this */
+}
+
+/* PACED: when its time has come, and it has a slot. */
+static void begin_frame(struct rpc_stream *s)
+{
+    int64_t earliest = earliest_ns(s);
+    struct mono now = os_clock_mono();
+    if (now.ns < earliest) {
+        set_timer(s, earliest);
+        return;
+    }
+    s->frame_started = now;
+    if (rpc_frame__is_empty(&s->work->in)) {
+        start_work(s);
+    } else if (loop_of(s)->first == NULL && has_slot(s->rpc, loop_of(s))) {
+        take_slot(s);
+        start_work(s);
+    } else {
+        s->state = WAITING;
+        join_line(s);
+    }
+}
+
+/* WAITING: it was the first in line, and has left it. */
+static void begin_waiting(struct rpc_stream *s)
+{
+    take_slot(s);
+    start_work(s);
+}
+
+/* One step at a time, in a loop: a client may have sent thousands of frames that need no waiting.
+ */
+static void step(struct rpc_stream *s)
+{
+    if (s->stepping) {
+        s->again = true;
+        return;
+    }
+    s->stepping = true;
+    do {
+        enum state before = s->state;
+        s->again = false;
+        if (s->state == READING) {
+            read_frame(s);
+        } else if (s->state == PACED) {
+            begin_frame(s);
+        } else if (s->state == WAITING) {
+            begin_waiting(s);
+        }
+        s->again = s->again || (s->state != before && s->state <= PACED);
+    } while (s->again && s->state != OVER);
+    s->stepping = false; /* the stream's memory lives until its timer is closed */
+}
+
+/* What the request tells */
+
+static void on_body(struct http_request *req, struct str bytes)
+{
+    struct rpc_call *c = req->data;
+    struct rpc_stream *s = c->data;
+    if (s->state == OVER) {
+        return;
+    }
+    if (s->ahead_at > 0 && has_bytes(s)) {
+        memmove(s->ahead.ptr, s->ahead.ptr + s->ahead_at, s->ahead.len - s->ahead_at);
+        s->ahead.len -= s->ahead_at;
+        s->ahead_at = 0;
+    }
+    buf_add_str(&s->ahead, bytes);
+    if (s->ahead.overflow) {
+        end(s, RPC_RESOURCE_EXHAUSTED, STR("the memory for requests is in use"));
+        return;
+    }
+    step(s);
+}
+
+static void on_body_end(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    struct rpc_stream *s = c->data;
+    s->half_closed = true;
+    step(s);
+}
+
+static void on_gone(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    struct rpc_stream *s = c->data;
+    c->gone = true;
+    if (s->state == WORKING) {
+        rpc_frame__cancel(s->work); /* goes on in worked() */
+        return;
+    }
+    if (s->state == WAITING) {
+        leave_line(s);
+    }
+    close_stream(s);
+    rpc_answer__drop(c);
+}
+
+/* The frame at hand is finished, without waiting; then the stream ends. */
+static void on_stopping(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    struct rpc_stream *s = c->data;
+    s->half_closed = true;
+    if (s->state == WORKING) {
+        rpc_frame__cancel(s->work);
+    } else {
+        step(s);
+    }
+}
+
+static const struct http_watch watch = {.gone = on_gone,
+                                        .stopping = on_stopping,
+                                        .body = on_body,
+                                        .body_end = on_body_end,
+                                        .writable = rpc_answer__writable};
+
+void rpc_stream__open(struct rpc_call *c)
+{
+    struct rpc *rpc = c->rpc;
+    uint64_t open = atomic_fetch_add(&rpc->streams_open, 1) + 1;
+    if (rpc->config.streams_max > 0 && open > rpc->config.streams_max) {
+        atomic_fetch_sub(&rpc->streams_open, 1);
+        rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("too many open lifecycle streams"), 0);
+        return;
+    }
+    atomic_fetch_add_explicit(&rpc->streams_total, 1, memory_order_relaxed);
+    struct rpc_stream *s = calloc(1, sizeof *s);
+    CHECK(s != NULL);
+    s->call = c;
+    s->rpc = rpc;
+    s->deadline.ns = INT64_MAX;
+    if (c->timeout_ms < INT64_MAX / NS_PER_MS / 2) {
+        s->deadline.ns = c->peer.started.ns + c->timeout_ms * NS_PER_MS;
+    }
+    unsigned allowed = RPC_ENVELOPE_COMPRESSED;
+    if (c->format->protocol == RPC_CONNECT) {
+        allowed |= RPC_ENVELOPE_END;
+    }
+    rpc_envelope_reader_init(&s->reader, rpc->config.message_bytes_max, allowed);
+    buf_set_budget(&s->reader.body, rpc->config.budget);
+    buf_init(&s->ahead, SIZE_MAX); /* the window of HTTP/2 bounds it */
+    buf_set_budget(&s->ahead, rpc->config.budget);
+    int rc = uv_timer_init(http_loop_uv(c->req->loop), &s->timer);
+    CHECK(rc == 0);
+    s->timer.data = s;
+    c->data = s;
+    c->req->on = &watch;
+    rpc_answer__begin(c);
+    set_timer(s, INT64_MAX);
+    http_request_stream(c->req);
+}
+
+/* The single-exchange form: one frame is a unary call (11.9). */
+
+static void exchanged(struct rpc_frame_work *w)
+{
+    struct rpc_call *c = w->data;
+    struct arena *arena = w->who.arena;
+    atomic_fetch_add_explicit(&c->rpc->frames_total, 1, memory_order_relaxed);
+    c->data = NULL;
+    if (c->gone) {
+        rpc_answer__drop(c);
+    } else {
+        rpc_answer__reply(c, &w->out); /* encoded now, whenever it leaves */
+    }
+    rpc_frame__deinit(w);
+    arena_free(arena); /* the work is in it */
+}
+
+static void exchange_gone(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    c->gone = true;
+    if (c->data != NULL) {
+        rpc_frame__cancel(c->data);
+    } else {
+        rpc_answer__drop(c);
+    }
+}
+
+static void exchange_stopping(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    if (c->data != NULL) {
+        rpc_frame__cancel(c->data);
+    }
+}
+
+static const struct http_watch exchange_watch = {.gone = exchange_gone,
+                                                 .shut = exchange_stopping,
+                                                 .stopping = exchange_stopping,
+                                                 .writable = rpc_answer__writable};
+
+void rpc_stream__exchange(struct rpc_call *c)
+{
+    /* It outlives the request by a moment: its answer is released when it has been encoded. */
+    struct arena *arena = arena_new_budget(c->rpc->config.message_bytes_max, c->rpc->config.budget);
+    struct rpc_frame_work *w = arena_need(arena, sizeof *w, _Alignof(max_align_t));
+    *w = (struct rpc_frame_work){.rpc = c->rpc,
+                                 .loop = c->req->loop,
+                                 .lane = c->peer.lane,
+                                 .who = c->who,
+                                 .in = *(const struct rpc_frame *)c->in,
+                                 .may_wait = !http_loop_stopping(c->req->loop),
+                                 .done = exchanged,
+                                 .data = c};
+    w->who.arena = arena;
+    c->data = w;
+    c->req->on = &exchange_watch;
+    rpc_frame__run(w);
+}
