@@ -12,9 +12,8 @@
  *
  * Promises: done comes exactly once. ERR_OK in err means that the command is durable and applied,
  * and result has the machine's answer, which may be a refusal. Any error in err other than
- * ERR_UNKNOWN_OUTCOME means that it certainly did not happen. Commands
- * that meet more than an entry takes go in steps; one that was cut off between them ends with
- * ERR_UNKNOWN_OUTCOME too.
+ * ERR_UNKNOWN_OUTCOME means that it certainly did not happen. What is too much for an entry goes in
+ * steps; a command that was cut off between them ends with ERR_UNKNOWN_OUTCOME too.
  */
 #pragma once
 
@@ -113,12 +112,11 @@ struct engine_op {
     enum engine_space_use use;
     /* of the core thread */
     bool parked;
-    bool arrived;        /* counts as pending */
-    bool found_nothing;  /* a claim: by the entry that carried it */
-    bool goes_on;        /* in steps, and there is a next one */
-    bool begun;          /* a step of it was applied */
-    bool postponed;      /* by the entry that carried it */
-    uint32_t steps_left; /* 0: as many as there are */
+    bool arrived;          /* counts as pending */
+    bool found_nothing;    /* a claim: by the entry that carried it */
+    bool goes_on;          /* in steps, and there is a next one */
+    bool begun, postponed; /* a step of it was applied; the last entry had no room for it */
+    uint32_t steps_left;   /* 0: as many as there are */
     bool cancelled;
     /* of the caller's thread */
     bool cancel_sent, cancel_back, is_done;

@@ -12,6 +12,7 @@ JOBS = int(os.environ.get("CORVO_LARGE_JOBS", "120"))
 PAYLOAD = {"x": "x" * (255 * 1024 - 8)}
 IN_ONE_REQUEST = 40  # a body has at most 16 MiB
 CLAIMS, CLAIM_COUNT = 12, 512
+LEASE_S = 3600  # longer than the test takes
 
 
 class Large(unittest.TestCase):
@@ -27,7 +28,8 @@ class Large(unittest.TestCase):
         ids = []
         while len(ids) < JOBS:
             count = min(IN_ONE_REQUEST, JOBS - len(ids))
-            answer = self.api.enqueue_batch([{"queue": queue, "payload": PAYLOAD, **fields}] * count)
+            job = {"queue": queue, "payload": PAYLOAD, **fields}
+            answer = self.api.enqueue_batch([job] * count)
             ids += answer["job_ids"]
         return ids
 
@@ -35,17 +37,21 @@ class Large(unittest.TestCase):
         self.server.kill()
         self.server.start()
 
+    def claim(self, api, queue, **fields):
+        jobs = api.fetch_batch(queue, count=CLAIM_COUNT, lease_duration=LEASE_S, **fields)
+        return [job["job_id"] for job in jobs]
+
     def claimable(self, queue):
         """Claim all there are; a claim may give fewer than it was asked for, but not nothing."""
         ids = []
         while len(ids) < JOBS:
-            jobs = self.api.fetch_batch(queue, count=CLAIM_COUNT)
-            self.assertTrue(jobs, "a claim found nothing")
-            ids += [job["job_id"] for job in jobs]
+            claimed = self.claim(self.api, queue)
+            self.assertTrue(claimed, "a claim found nothing")
+            ids += claimed
         return ids
 
     def test_dependents_of_one_job(self):
-        """The ack answers at once, and all of them are claimable soon, in order, whatever happens."""
+        """The ack answers at once, and all of them are claimable soon, in order."""
         queue = unique("child")
         parent = self.api.enqueue(unique("parent"))
         ids = self.enqueue(queue, depends_on=[parent])
@@ -72,17 +78,14 @@ class Large(unittest.TestCase):
         queue = unique("q")
         ids = self.enqueue(queue)
 
-        def claim(_):
-            jobs = self.server.client().fetch_batch(queue, count=CLAIM_COUNT, timeout=1)
-            return [job["job_id"] for job in jobs]
-
-        answers = in_threads(CLAIMS, claim)
+        answers = in_threads(
+            CLAIMS, lambda _: self.claim(self.server.client(), queue, timeout=1))
         self.assertLess(max(len(answer) for answer in answers), 100)
         self.restart()
         claimed = [i for answer in answers for i in answer]
         self.assertEqual(self.api.queue(queue)["active"], len(claimed))
         while len(claimed) < JOBS:
-            claimed += [job["job_id"] for job in self.api.fetch_batch(queue, count=CLAIM_COUNT)]
+            claimed += self.claim(self.api, queue)
         self.assertEqual(sorted(claimed), sorted(ids))
         answer = self.api.heartbeat({i: {} for i in ids})
         self.assertEqual({item["status"] for item in answer["jobs"].values()}, {"ok"})
