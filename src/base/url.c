@@ -21,11 +21,16 @@ static bool read_scheme(struct str *rest, struct url *out)
     return false;
 }
 
+static bool is_one_of(char c, struct str set)
+{
+    return memchr(set.ptr, c, set.len) != NULL;
+}
+
 /* Up to where the path, the query or the fragment begins. */
 static struct str authority_of(struct str rest)
 {
     size_t len = 0;
-    while (len < rest.len && memchr("/?#", rest.ptr[len], 3) == NULL) {
+    while (len < rest.len && !is_one_of(rest.ptr[len], STR("/?#"))) {
         len++;
     }
     return str_from(rest.ptr, len);
@@ -53,7 +58,7 @@ static bool read_v6(struct str *rest, struct url *out)
 
 static bool is_in_name(char c)
 {
-    return c > ' ' && c != 127 && memchr("\"<>[]\\^`{|}@:", c, 13) == NULL;
+    return c > ' ' && c != 127 && !is_one_of(c, STR("\"<>[]\\^`{|}@:"));
 }
 
 static bool read_name(struct str *rest, struct url *out)

@@ -73,8 +73,11 @@ static void add_name(struct buf *out, struct str text)
         return;
     }
     for (size_t i = 0; i < url.host.len; i++) {
-        char ch = url.host.ptr[i];
-        buf_add_char(out, ch >= 'A' && ch <= 'Z' ? (char)(ch - 'A' + 'a') : ch);
+        char c = url.host.ptr[i];
+        if (c >= 'A' && c <= 'Z') {
+            c = (char)(c - 'A' + 'a');
+        }
+        buf_add_char(out, c);
     }
     buf_printf(out, " %u", (unsigned)url.port);
 }
