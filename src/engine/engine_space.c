@@ -204,6 +204,15 @@ static void keep_reserve(struct engine *e)
 
 /* --- giving space back --- */
 
+/* Space is low, or there is not yet enough of it again for the reserve. */
+static bool is_short(const struct engine *e)
+{
+    const struct engine_space *s = &e->space;
+    uint64_t wanted = engine_space_reserve_bytes(s->status.seen.min_bytes, ENGINE_SPACE_TO_RUN);
+    return s->status.level != ENGINE_SPACE_FINE ||
+           (wanted > 0 && !s->no_reserve && s->status.reserve_bytes[ENGINE_SPACE_TO_RUN] == 0);
+}
+
 static void tidy_work_cb(uv_work_t *work)
 {
     struct engine *e = work->data;
@@ -245,7 +254,7 @@ static void consider_snapshot(struct engine *e, int64_t now_ms)
     struct kv_stats kv;
     node_status(e->node, &node);
     kv_stats(machine_store(e->machine)->kv, &kv);
-    bool low = e->space.status.level != ENGINE_SPACE_FINE;
+    bool low = is_short(e);
     bool pins = node.snapshot_bytes > PINNED_PART * kv.sst_bytes + PINNED_BYTES_MIN ||
                 (low && node.snapshot_bytes > kv.sst_bytes + e->config.node.segment_bytes);
     bool long_log = low && node.log_bytes > LOG_SEGMENTS_LOW * e->config.node.segment_bytes;
@@ -269,7 +278,7 @@ static void tidy(struct engine *e)
 {
     struct engine_space *s = &e->space;
     int64_t now_ms = os_clock_mono().ns / NS_PER_MS;
-    bool low = s->status.level != ENGINE_SPACE_FINE;
+    bool low = is_short(e);
     if (s->tidying || now_ms < s->tidied_ms + (low ? TIDY_LOW_MS : TIDY_MS)) {
         return;
     }

@@ -2,12 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/check.h"
 #include "base/fault.h"
 #include "kv/kv_int.h"
+#include "log/log.h"
 
 enum {
+    KV_FULL_PAUSE_MS = 100,
+    KV_FULL_TRIES = 600, /* a minute */
     KV_WRITE_BUFFER_BYTES = 64 << 20,
     KV_CACHE_BYTES = 64 << 20,
     KV_WINDOW_BYTES = 512 << 10,
@@ -162,11 +166,31 @@ static void write_record(void *data, const struct kv_record *r)
     }
 }
 
+/* A flush or a compaction that found the disk full makes RocksDB refuse writes until it has tried
+ * again and succeeded, which it does by itself. A commit cannot be taken back, so it waits for
+ * that; a compaction that failed has given its space back by then. */
+static char *write_patiently(struct kv *kv)
+{
+    static const struct timespec pause = {.tv_nsec = (long)KV_FULL_PAUSE_MS * 1000000};
+    char *msg = NULL;
+    for (unsigned tries = 0;; tries++) {
+        rocksdb_write(kv->db, kv->write, kv->wb, &msg);
+        if (msg == NULL || tries == KV_FULL_TRIES || strstr(msg, "No space left") == NULL) {
+            return msg;
+        }
+        if (tries == 0) {
+            log_warn("store waits for disk space", LOG_Z("error", msg));
+        }
+        rocksdb_free(msg);
+        msg = NULL;
+        (void)nanosleep(&pause, NULL);
+    }
+}
+
 /* What was gathered in kv->wb becomes one commit of RocksDB's. */
 static enum err_code write_gathered(struct kv *kv, struct err *err)
 {
-    char *msg = NULL;
-    rocksdb_write(kv->db, kv->write, kv->wb, &msg);
+    char *msg = write_patiently(kv);
     rocksdb_writebatch_clear(kv->wb);
     return msg == NULL ? ERR_OK : kv__err(err, msg, "write to the store");
 }

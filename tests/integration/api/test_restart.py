@@ -190,8 +190,11 @@ class DamagedFiles(unittest.TestCase):
 
     def check_all_there(self):
         with Server(NO_LIMIT, data_dir=str(self.folder)) as server:
-            answer = server.client().post("/api/v1/jobs/bulk-get", {"job_ids": self.jobs})
-            self.assertEqual(len(answer.json["jobs"]), len(self.jobs))
+            api = server.client()
+            for i in range(0, len(self.jobs), 500):
+                ids = self.jobs[i:i + 500]
+                found = api.must(api.post("/api/v1/jobs/bulk-get", {"job_ids": ids}))["jobs"]
+                self.assertEqual(len(found), len(ids))
 
     def test_state(self):
         (self.folder / "state" / "CURRENT").write_bytes(b"")
@@ -229,7 +232,8 @@ class DamagedFiles(unittest.TestCase):
         self.assertEqual(len(list(self.folder.glob("damaged-*/state"))), 1)
 
     def test_repair_of_a_table_that_the_newest_snapshot_shares(self):
-        snapshots = sorted(f for f in (self.folder / "raft" / "snapshots").iterdir() if f.is_dir())
+        manifests = (self.folder / "raft" / "snapshots").glob("*.manifest")
+        snapshots = sorted(f.with_suffix("") for f in manifests)
         self.assertEqual(len(snapshots), 2)
         older, newest = (self.tables(f) for f in snapshots)
         shared = (newest.keys() & self.tables(self.folder / "state").keys()) - older.keys()
@@ -248,7 +252,7 @@ class DamagedFiles(unittest.TestCase):
         run = self.repair("--yes")
         self.assertEqual(run.returncode, 1)
         self.assertIn("only a backup helps", run.stdout)
-        self.assertIn("damaged: family ", run.stdout)
+        self.assertRegex(run.stdout, r"damaged: .*\.sst")
         self.assertEqual(list(self.folder.glob("damaged-*")), [])
 
     def test_repair_of_what_is_no_data_folder(self):
