@@ -99,8 +99,14 @@ static void op_done(struct engine_op *op)
     ATTR_UNINITIALIZED struct result r;
     c->op_busy = false;
     arena_owe(c->who.arena);
+    /* What was claimed for a client that has most likely gone goes back at once; one that is there
+     * all the same is told that there is no job, and asks again. */
+    bool left = c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
+    bool given_back = left && engine_give_back(c->rpc->config.engine, op);
     if (c->gone) {
         rpc_answer__drop(c);
+    } else if (given_back) {
+        c->on_result(c, &(struct result){0});
     } else if (op->err.code != ERR_OK) {
         rpc_answer__fail_err(c, &op->err, op->retry_after_ms);
     } else if (!result_decode(buf_str(&op->result), c->who.arena, &r)) {

@@ -58,6 +58,10 @@ static void op_done(struct engine_op *op)
     ATTR_UNINITIALIZED struct result r;
     o->busy = false;
     arena_owe(w->who.arena);
+    if (*w->gone && engine_give_back(w->rpc->config.engine, op)) {
+        next_step(w);
+        return;
+    }
     if (op->err.code != ERR_OK) {
         fail_err(w, o->part, &op->err);
     } else if (!result_decode(buf_str(&op->result), w->who.arena, &r)) {

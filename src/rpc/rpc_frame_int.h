@@ -37,7 +37,8 @@ struct rpc_frame_work {
     struct engine_lane *lane;
     struct svc_caller who; /* its arena is the frame's, and holds the message */
     struct rpc_frame in;
-    bool may_wait; /* nobody stops */
+    bool may_wait;    /* nobody stops */
+    const bool *gone; /* the client is: what is claimed for it goes back at once */
     void (*done)(struct rpc_frame_work *w);
     void *data;
     /* result */

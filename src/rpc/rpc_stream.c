@@ -72,6 +72,7 @@ static enum err_code make_work(struct rpc_stream *s, struct str message, struct 
                                  .lane = c->peer.lane,
                                  .who = c->who,
                                  .may_wait = !s->half_closed,
+                                 .gone = &c->gone,
                                  .data = s};
     w->who.arena = arena;
     s->work = w;
@@ -508,6 +509,7 @@ void rpc_stream__exchange(struct rpc_call *c)
                                  .who = c->who,
                                  .in = *(const struct rpc_frame *)c->in,
                                  .may_wait = !http_loop_stopping(c->req->loop),
+                                 .gone = &c->gone,
                                  .done = exchanged,
                                  .data = c};
     w->who.arena = arena;
