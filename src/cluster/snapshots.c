@@ -282,6 +282,15 @@ bool snapshots_is_damaged(const char *dir, struct str id)
     return os_file_stat(path.z, &info, &err) == ERR_OK;
 }
 
+static void mark(const char *dir, struct str id)
+{
+    struct os_file_path path = mark_path(dir, id);
+    struct err err;
+    if (!snapshots_is_damaged(dir, id) && os_file_replace(path.z, STR_EMPTY, &err) != ERR_OK) {
+        log_warn("snapshot not marked", LOG_Z("error", err.msg));
+    }
+}
+
 /* Is it the newest still? If not, its files may just be on their way out. */
 static bool is_newest(const char *dir, struct str id)
 {
@@ -331,12 +340,8 @@ enum err_code snapshots_check(const char *dir, struct snapshots_cursor *c, uint6
         if (code == ERR_CORRUPT && !is_newest(dir, m.checkpoint)) {
             code = ERR_OK;
         }
-        if (code == ERR_CORRUPT && !snapshots_is_damaged(dir, m.checkpoint)) {
-            struct os_file_path mark = mark_path(dir, m.checkpoint);
-            struct err not_marked;
-            if (os_file_replace(mark.z, STR_EMPTY, &not_marked) != ERR_OK) {
-                log_warn("snapshot not marked", LOG_Z("error", not_marked.msg));
-            }
+        if (code == ERR_CORRUPT) {
+            mark(dir, m.checkpoint);
         }
     }
     buf_deinit(&text);
