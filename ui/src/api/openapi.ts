@@ -82,6 +82,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/admin/accept-clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ClockAccepted"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/admin/backup": {
         parameters: {
             query?: never;
@@ -210,7 +245,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -1717,7 +1759,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2134,7 +2183,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2405,7 +2461,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2547,7 +2610,14 @@ export interface paths {
         };
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    cursor?: string;
+                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    limit?: number;
+                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    prefix?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2848,6 +2918,20 @@ export interface components {
             /** @description Where the step's job goes. */
             queue: string;
         };
+        ClockAccepted: {
+            /**
+             * Format: int64
+             * @description How far the clock was ahead of the server's time.
+             */
+            ahead_ms: number;
+            /** @description ok */
+            status: string;
+            /**
+             * Format: date-time
+             * @description The server's time now.
+             */
+            time: string;
+        };
         ClusterNode: {
             /** @description Where others reach it. */
             address: string;
@@ -3123,6 +3207,8 @@ export interface components {
             raft_state: string;
             /** @description ok */
             status: string;
+            /** @description What the node goes on in spite of, for somebody to look at. */
+            warnings?: string[];
         };
         Histogram: {
             /** @description A duration, as 1.5ms. */
