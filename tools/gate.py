@@ -26,7 +26,7 @@ def ctest(preset, *extra):
 
 # The modules with threads; the others gain nothing from ThreadSanitizer, and a test of theirs opens a
 # store in a forked child, which it cannot follow.
-THREADED = ["os", "kv", "event", "outgoing", "http", "cluster", "engine", "view", "webhook", "svc",
+THREADED = ["os", "kv", "event", "outgoing", "courier", "http", "cluster", "engine", "view", "webhook", "svc",
             "api"]
 
 STEPS = [
