@@ -70,7 +70,8 @@ export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionText
 
 export const useEnqueue = () =>
   useAction((request: EnqueueRequest) => post("/enqueue", { body: request }), {
-    done: (answer) => (answer.unique_existing ? "A job with this unique key exists already" : "Job enqueued"),
+    done: (answer) =>
+      "unique_existing" in answer && answer.unique_existing ? "A job with this unique key exists already" : "Job enqueued",
     failed: "Enqueue failed",
   });
 

@@ -9,7 +9,6 @@ const BOTH: Policy = {
   mode: "all",
   all_namespaces: false,
   enabled: false,
-  all_namespaces: false,
   queue: "agents.research",
   tag_key: "risk",
   tag_value: "high",
@@ -26,6 +25,11 @@ describe("a policy's form", () => {
       tag_key: "risk",
       tag_value: "high",
     });
+  });
+
+  it("keeps whose jobs it holds", () => {
+    expect(toInput(formOf({ ...BOTH, all_namespaces: true })).all_namespaces).toBe(true);
+    expect(toInput(formOf(BOTH))).not.toHaveProperty("all_namespaces");
   });
 
   it("begins as the server's defaults are", () => {

@@ -9,6 +9,7 @@ export interface PolicyForm {
   tagValue: string;
   mode: "any" | "all";
   enabled: boolean;
+  allNamespaces: boolean;
 }
 
 export const formOf = (policy: Policy | null): PolicyForm => ({
@@ -18,6 +19,7 @@ export const formOf = (policy: Policy | null): PolicyForm => ({
   tagValue: policy?.tag_value ?? "",
   mode: policy?.mode === "all" ? "all" : "any",
   enabled: policy?.enabled ?? true,
+  allNamespaces: policy?.all_namespaces ?? false,
 });
 
 /** A value without a tag means nothing and is left out. */
@@ -28,6 +30,7 @@ export function toInput(form: PolicyForm): PolicyInput {
     name: form.name.trim(),
     mode: form.mode,
     enabled: form.enabled,
+    ...(form.allNamespaces ? { all_namespaces: true } : {}),
     ...(queue === "" ? {} : { queue }),
     ...(key === "" ? {} : { tag_key: key, tag_value: form.tagValue.trim() }),
   };

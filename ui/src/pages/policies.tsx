@@ -73,6 +73,7 @@ function PolicyDialog({ from, onClose }: { from: Policy | null; onClose: () => v
           : `Holds an agent that wants to go on when its ${checks.join(` ${joiner(form.mode)} its `)}.`}
       </p>
       <Check label="Enabled" value={form.enabled} onChange={(enabled) => set({ enabled })} />
+      <Check label="Jobs of all namespaces" value={form.allNamespaces} onChange={(allNamespaces) => set({ allNamespaces })} />
       <FormError error={create.error} />
     </FormDialog>
   );
