@@ -49,7 +49,7 @@ describe("approval policies", () => {
       await dialog(page).waitFor({ state: "detached" });
       await visible(row(page, "ask first").getByText("Enabled"));
       const [{ id: policy, created_at, ...made }] = await find("ask first");
-      assert.deepEqual(made, { name: "ask first", mode: "all", enabled: true, queue, tag_key: "risk", tag_value: "high" });
+      assert.deepEqual(made, { name: "ask first", mode: "all", enabled: true, all_namespaces: false, queue, tag_key: "risk", tag_value: "high" });
 
       const passed = await goOn(queue, { risk: "low" });
       assert.equal(await stateOf(passed), "pending", "only one of two checks holds");
@@ -96,7 +96,7 @@ describe("approval policies", () => {
       await dialog(page).getByRole("button", { name: "Create", exact: true }).click();
       await toast(page, "Approval policy created");
       const [{ id, created_at, ...made }] = await find("not reviewed yet");
-      assert.deepEqual(made, { name: "not reviewed yet", mode: "any", enabled: true, tag_key: "reviewed" });
+      assert.deepEqual(made, { name: "not reviewed yet", mode: "any", enabled: true, all_namespaces: false, tag_key: "reviewed" });
       assert.equal((await find("not reviewed")).length, 1, "the other stays");
       await f.server.must("DELETE", `/approval-policies/${id}`);
     }, PHONE));
