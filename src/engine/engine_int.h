@@ -84,6 +84,8 @@ struct engine_space {
     void *told_data;
     uv_work_t work;
     bool tidying, tidy_urgent;
+    uint64_t tidy_free_bytes;
+    bool compaction_paused;
     pthread_mutex_t state_lock; /* held while the pool uses the store, and while it is exchanged */
     struct snapshots_cursor checked; /* of the pool, while it runs, with the next one */
     struct err check_err;            /* what it found; ERR_OK when nothing */

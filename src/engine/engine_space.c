@@ -96,6 +96,12 @@ uint64_t engine_space_full_mark(const struct engine_space_seen *s)
     return s->min_bytes / 4 + s->unwritten_bytes;
 }
 
+bool engine_space_has_room_to_compact(const struct engine_space_seen *s, bool paused)
+{
+    uint64_t again = paused ? s->min_bytes / 8 : 0; /* not to and fro */
+    return s->free_bytes >= engine_space_low_mark(s) + s->compaction_bytes + again;
+}
+
 enum engine_space_level engine_space_judge(const struct engine_space_seen *s,
                                            enum engine_space_level before)
 {
@@ -218,7 +224,7 @@ static void tidy_work_cb(uv_work_t *work)
     struct engine *e = work->data;
     struct engine_space *s = &e->space;
     (void)pthread_mutex_lock(&s->state_lock);
-    (void)kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent);
+    (void)kv_shrink(machine_store(e->machine)->kv, s->tidy_urgent, s->tidy_free_bytes);
     (void)pthread_mutex_unlock(&s->state_lock);
     struct os_file_path dir = os_file_join(e->raft_dir.z, "snapshots");
     if (snapshots_check(dir.z, &s->checked, CHECK_BYTES, &s->check_err) == ERR_OK) {
@@ -285,6 +291,7 @@ static void tidy(struct engine *e)
     s->tidied_ms = now_ms;
     s->tidying = true;
     s->tidy_urgent = low;
+    s->tidy_free_bytes = s->status.seen.free_bytes;
     s->work.data = e;
     CHECK(uv_queue_work(&e->loop, &s->work, tidy_work_cb, tidy_after_cb) == 0);
 }
@@ -321,6 +328,8 @@ static void see(struct engine *e, struct engine_space_seen *out)
     out->min_bytes = e->config.free_bytes_min;
     kv_stats(machine_store(e->machine)->kv, &kv);
     out->unwritten_bytes = kv.memtable_bytes;
+    out->compaction_bytes =
+        kv.sst_bytes < KV_COMPACTION_BYTES_MAX ? kv.sst_bytes : KV_COMPACTION_BYTES_MAX;
     if (os_file_free_bytes(e->config.data_dir, &out->free_bytes, &err) != ERR_OK) {
         out->free_bytes = UINT64_MAX / 2; /* no reason to refuse anything */
     }
@@ -329,6 +338,21 @@ static void see(struct engine *e, struct engine_space_seen *out)
     out->refused = node.full;
     out->log_bytes = node.log_bytes_memory;
     out->log_bytes_max = node.log_memory_max;
+}
+
+/* A compaction that runs out of space stops all writes, so none begins that could. Deletions still
+ * give their space back: kv_shrink. */
+static void mind_compaction(struct engine *e)
+{
+    struct engine_space *s = &e->space;
+    bool pause = !engine_space_has_room_to_compact(&s->status.seen, s->compaction_paused);
+    if (pause != s->compaction_paused) {
+        s->compaction_paused = pause;
+        kv_allow_compaction(machine_store(e->machine)->kv, !pause);
+        log_info(pause ? "compaction paused" : "compaction resumed",
+                 LOG_U64("free_bytes", s->status.seen.free_bytes),
+                 LOG_U64("compaction_bytes", s->status.seen.compaction_bytes));
+    }
 }
 
 void engine_space__look(struct engine *e)
@@ -341,6 +365,7 @@ void engine_space__look(struct engine *e)
     see(e, &s->status.seen);
     s->status.level = engine_space_judge(&s->status.seen, before);
     keep_reserve(e);
+    mind_compaction(e);
     if (s->status.level != before) {
         say(e, s->status.level);
         tell(e);

@@ -40,12 +40,13 @@ bool engine_space_allows(enum engine_space_level level, enum engine_space_use us
 
 /* What was seen. */
 struct engine_space_seen {
-    uint64_t free_bytes;      /* on the disk */
-    uint64_t min_bytes;       /* the setting */
-    uint64_t unwritten_bytes; /* in RocksDB's memory */
-    bool refused;             /* the disk has refused a write of the log */
-    uint64_t log_bytes;       /* of the log in memory */
-    uint64_t log_bytes_max;   /* at which everything is refused */
+    uint64_t free_bytes;       /* on the disk */
+    uint64_t min_bytes;        /* the setting */
+    uint64_t unwritten_bytes;  /* in RocksDB's memory */
+    uint64_t compaction_bytes; /* what a compaction may write before it removes anything */
+    bool refused;              /* the disk has refused a write of the log */
+    uint64_t log_bytes;        /* of the log in memory */
+    uint64_t log_bytes_max;    /* at which everything is refused */
 };
 
 /* Bytes that must be free: to accept everything, to accept what goes on, and to keep the reserve.
@@ -53,6 +54,9 @@ struct engine_space_seen {
 uint64_t engine_space_low_mark(const struct engine_space_seen *s);
 uint64_t engine_space_full_mark(const struct engine_space_seen *s);
 uint64_t engine_space_spend_mark(const struct engine_space_seen *s);
+
+/* May a compaction begin, now that one may or may not? */
+bool engine_space_has_room_to_compact(const struct engine_space_seen *s, bool paused);
 
 /* What a part of the reserve is for. */
 enum engine_space_reserve {

@@ -78,6 +78,7 @@ static void set_options(struct kv *kv, const struct kv_config *config)
     /* The first levels are rewritten soon, and most of what is in them is gone by then. */
     rocksdb_options_set_min_level_to_compress(kv->options, 2);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(kv->options, 1);
+    rocksdb_options_set_max_compaction_bytes(kv->options, KV_COMPACTION_BYTES_MAX);
     rocksdb_options_set_keep_log_file_num(kv->options, 2);
     rocksdb_options_set_info_log_level(kv->options, 3 /* errors */);
     rocksdb_block_based_options_set_filter_policy(

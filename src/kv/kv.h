@@ -122,10 +122,18 @@ ATTR_NODISCARD enum err_code kv_iter_error(const struct kv_iter *it, struct err 
 ATTR_NODISCARD enum err_code kv_checkpoint(struct kv *kv, const char *dir, struct err *err);
 
 /* Where much was deleted, write the files anew without it, so that the disk has its space back; a
- * look when nothing was. urgent: little is worth it, too. Says whether something was written. What
- * fails is RocksDB's to try again. Any thread that may wait, one at a time, while reading and
- * writing go on. */
-bool kv_shrink(struct kv *kv, bool urgent);
+ * look when nothing was, or when what is left would take more than half of the free bytes while it
+ * is written. urgent: little is worth it, too. Says whether something was written. Any thread that
+ * may wait, one at a time, while reading and writing go on. */
+bool kv_shrink(struct kv *kv, bool urgent, uint64_t free_bytes);
+
+/* What one compaction of RocksDB's own writes at most, give or take a file. */
+#define KV_COMPACTION_BYTES_MAX ((uint64_t)1 << 30)
+
+/* Whether RocksDB may compact by itself. A compaction writes its output before its input goes, and
+ * one that finds the disk full ends all writes; so none should begin that has no room. Any thread.
+ */
+void kv_allow_compaction(struct kv *kv, bool allow);
 
 /* Read all of a store that nobody has open, without changing it, and count its keys; damage is
  * called for each family or table that cannot be read. */

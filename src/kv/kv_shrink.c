@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "kv/kv_int.h"
+#include "log/log.h"
 
 enum {
     SHRINK_PART = 4,                   /* at least this part of a family must be deletions */
@@ -85,6 +86,13 @@ static bool is_worth_it(const struct usage *u, bool urgent)
            u->bytes >= (urgent ? SHRINK_URGENT_BYTES_MIN : SHRINK_BYTES_MIN);
 }
 
+/* What is left of the family when deletions and what they hide have gone. */
+static bool fits(const struct usage *u, uint64_t free_bytes)
+{
+    uint64_t gone = u->deletions < u->entries / 2 ? 2 * u->deletions : u->entries;
+    return (u->entries == 0 ? 0 : u->bytes / u->entries * (u->entries - gone)) <= free_bytes / 2;
+}
+
 /* Before it begins, RocksDB flushes what is in memory: all families together, as always here. There
  * is no call of its interface for C that would do just that; its flush is of one family alone. */
 static void compact(const struct kv *kv, unsigned family, const struct usage *u)
@@ -99,7 +107,7 @@ static void compact(const struct kv *kv, unsigned family, const struct usage *u)
     rocksdb_compactoptions_destroy(options);
 }
 
-bool kv_shrink(struct kv *kv, bool urgent)
+bool kv_shrink(struct kv *kv, bool urgent, uint64_t free_bytes)
 {
     bool shrunk = false;
     if (urgent) {
@@ -111,7 +119,7 @@ bool kv_shrink(struct kv *kv, bool urgent)
         buf_init(&u.last, SIZE_MAX);
         count_family(kv, family, &u);
         count_memory(kv, family, &u);
-        if (is_worth_it(&u, urgent)) {
+        if (is_worth_it(&u, urgent) && fits(&u, free_bytes)) {
             compact(kv, family, &u);
             shrunk = true;
         }
@@ -119,4 +127,18 @@ bool kv_shrink(struct kv *kv, bool urgent)
         buf_deinit(&u.last);
     }
     return shrunk;
+}
+
+void kv_allow_compaction(struct kv *kv, bool allow)
+{
+    const char *name = "disable_auto_compactions";
+    const char *value = allow ? "false" : "true";
+    for (unsigned family = 0; family < kv->family_count; family++) {
+        char *msg = NULL;
+        rocksdb_set_options_cf(kv->db, kv__family(kv, family), 1, &name, &value, &msg);
+        if (msg != NULL) { /* its file of options could not be written; the option is set */
+            log_warn("store options not written", LOG_Z("error", msg));
+            rocksdb_free(msg);
+        }
+    }
 }

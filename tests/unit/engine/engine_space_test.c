@@ -72,6 +72,25 @@ static void level__follows_from_what_was_seen(void **state)
     }
 }
 
+static void compactions__begin_when_they_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t free_bytes, compaction_bytes;
+        bool paused, may;
+    } rows[] = {
+        {1600, 500, false, true}, {1599, 500, false, false}, {1600, 500, true, false},
+        {1725, 500, true, true},  {1100, 0, false, true},    {0, 0, false, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct engine_space_seen seen = {.free_bytes = rows[i].free_bytes,
+                                         .min_bytes = 1000,
+                                         .unwritten_bytes = 100,
+                                         .compaction_bytes = rows[i].compaction_bytes};
+        assert_int_equal(engine_space_has_room_to_compact(&seen, rows[i].paused), rows[i].may);
+    }
+}
+
 static void commands__are_refused_by_what_they_do(void **state)
 {
     const struct {
@@ -345,6 +364,7 @@ static void log_in_memory__is_bounded_while_snapshots_fail(void **state)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 TEST_GROUP(engine_space, cmocka_unit_test(level__follows_from_what_was_seen),
+           cmocka_unit_test(compactions__begin_when_they_fit),
            cmocka_unit_test(commands__are_refused_by_what_they_do),
            TEST(low_space__refuses_new_jobs_only), TEST(reserve__is_given_up_and_made_again),
            TEST(start__gives_the_reserve_up_when_it_has_no_space),

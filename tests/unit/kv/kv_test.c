@@ -558,7 +558,7 @@ static void shrink__flushes_all_families_at_one_commit(void **state)
     put(f, RED, "index", "2");
     put(f, GREEN, "index", "2");
     assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
-    assert_true(kv_shrink(f->kv, true));
+    assert_true(kv_shrink(f->kv, true, UINT64_MAX));
     struct kv *copy = open_copy(f);
     static const unsigned families[] = {RED, GREEN};
     for (size_t i = 0; i < COUNT_OF(families); i++) {
@@ -582,20 +582,55 @@ static void shrink__gives_the_space_of_what_was_deleted_back(void **state)
     put_many(f, RED, 0, MANY / 4);
     assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "full").z, &err), ERR_OK);
     uint64_t full = stored_bytes(f);
-    assert_false(kv_shrink(f->kv, true)); /* nothing was deleted */
+    assert_false(kv_shrink(f->kv, true, UINT64_MAX)); /* nothing was deleted */
     for (unsigned i = 0; i < MANY; i++) {
         char key[16];
         (void)snprintf(key, sizeof key, "%08u", i);
         kv_delete(f->batch, BLUE, str_from_z(key));
     }
     assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
-    assert_false(kv_shrink(f->kv, false)); /* not worth it, as long as there is space */
-    assert_true(kv_shrink(f->kv, true));
+    assert_false(kv_shrink(f->kv, false, UINT64_MAX)); /* not worth it, as long as there is space */
+    assert_true(kv_shrink(f->kv, true, UINT64_MAX));
     assert_true(stored_bytes(f) < full / 3);
     assert_true(stored_bytes(f) > full / 6); /* the other family is as it was */
 }
 
-TEST_GROUP(kv, KV_TEST(get__finds_what_was_put_in_that_family),
+/* Half of the family is deleted: the other half would be written before the whole goes. */
+static void shrink__needs_room_for_what_is_left(void **state)
+{
+    struct fixture *f = *state;
+    enum { MANY = 2000 };
+    struct err err;
+    put_many(f, BLUE, 0, MANY);
+    assert_int_equal(kv_checkpoint(f->kv, tmpdir_path(&f->dir, "full").z, &err), ERR_OK);
+    for (unsigned i = 0; i < MANY / 2; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%08u", i);
+        kv_delete(f->batch, BLUE, str_from_z(key));
+    }
+    assert_int_equal(kv_commit(f->kv, f->batch, &err), ERR_OK);
+    assert_false(kv_shrink(f->kv, true, 4096));
+    assert_true(kv_shrink(f->kv, true, UINT64_MAX));
+}
+
+static void compaction__can_be_paused_while_writing_goes_on(void **state)
+{
+    struct fixture *f = *state;
+    kv_allow_compaction(f->kv, false);
+    put_many(f, BLUE, 0, 100);
+    kv_allow_compaction(f->kv, true);
+    struct buf value;
+    struct err err;
+    bool found = false;
+    buf_init(&value, 1 << 20);
+    assert_int_equal(kv_get(f->kv, NULL, BLUE, STR("00000099"), &value, &found, &err), ERR_OK);
+    assert_true(found);
+    buf_deinit(&value);
+}
+
+TEST_GROUP(kv, KV_TEST(shrink__needs_room_for_what_is_left),
+           KV_TEST(compaction__can_be_paused_while_writing_goes_on),
+           KV_TEST(get__finds_what_was_put_in_that_family),
            KV_TEST(get__appends_and_says_when_there_is_no_room),
            KV_TEST(batch__applies_writes_in_their_order),
            KV_TEST(delete_range__takes_the_first_and_not_the_last),
