@@ -25,7 +25,7 @@ static int repair(const char *data_dir, bool empty, bool apply, FILE *out, FILE 
     struct buf report;
     buf_init(&report, REPORT_BYTES_MAX);
     enum err_code code = repair_run(&ask, &report, &outcome, &why);
-    (void)fwrite(report.ptr, 1, report.len, out);
+    (void)fprintf(out, STR_FMT, STR_ARG(buf_str(&report)));
     buf_deinit(&report);
     if (code != ERR_OK) {
         (void)fprintf(err, "Error: %s\n", why.msg);

@@ -5,7 +5,7 @@ import json
 import unittest
 
 import http2_client
-from harness import PATIENCE_S, ApiTest, Server, unique, wait_until
+from harness import LEAN, PATIENCE_S, ApiTest, Server, unique, wait_until
 
 PATH = "/api/v1/admin/backup"
 RESTORE = "/api/v1/admin/restore"
@@ -441,7 +441,7 @@ class Streamed(BackupTest):
 
     def test_memory_does_not_grow_with_the_backup(self):
         job = json.dumps(self.job_of("b" * 100_000)).encode()
-        with Server(*self.settings) as server:
+        with Server(*self.settings, env=LEAN) as server:
             api = server.client()
             self.assertEqual(self.restore({"jobs": [self.job_of("b" * 100_000)]}, api)["status"],
                              "ok")
