@@ -29,13 +29,10 @@ struct str api_names__prefix(struct api_call *c, struct str visible)
     if (c->ns.len == 0) {
         return visible;
     }
-    char *text = API_ARRAY(c, char, c->ns.len + 2 + visible.len);
-    memcpy(text, c->ns.ptr, c->ns.len);
-    memcpy(text + c->ns.len, "::", 2);
-    if (visible.len > 0) {
-        memcpy(text + c->ns.len + 2, visible.ptr, visible.len);
-    }
-    return str_from(text, c->ns.len + 2 + visible.len);
+    struct buf text;
+    api_call__buf(c, &text);
+    buf_printf(&text, STR_FMT "::" STR_FMT, STR_ARG(c->ns), STR_ARG(visible));
+    return api_call__keep(c, &text);
 }
 
 bool api_names__is_visible(const struct api_call *c, struct str internal)

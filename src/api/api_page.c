@@ -6,6 +6,7 @@
 
 enum {
     KEY_BYTES_MAX = 8 + LIMIT_INTERNAL_NAME_BYTES + LIMIT_WORKER_ID_BYTES,
+    CURSOR_BYTES_MAX = 2 * KEY_BYTES_MAX,   /* in hex */
     ROWS_CAP = 2 * (API_PAGE_ROWS_MAX + 1), /* as many are kept before the rest is cut off */
 };
 
@@ -17,7 +18,7 @@ struct page_in {
 static const struct json_field page_rows[] = {
     JSON_I64(struct page_in, limit, 1, API_PAGE_ROWS_MAX, JSON_CLAMP,
              "Rows in the answer, at most 1000, which is also the default."),
-    JSON_STR(struct page_in, cursor, 0, 2 * KEY_BYTES_MAX, 0,
+    JSON_STR(struct page_in, cursor, 0, CURSOR_BYTES_MAX, 0,
              "Value of X-Corvo-Next-Cursor in the previous answer."),
     JSON_STR(struct page_in, prefix, 0, LIMIT_NAME_BYTES, 0,
              "Only rows whose name (or id, where there is no name) begins with this."),

@@ -345,7 +345,7 @@ static void start_timer(struct restore *r, uv_timer_cb cb, uint64_t ms)
 static void piece_done(struct engine_op *op)
 {
     struct restore *r = op->data;
-    struct result result;
+    struct result result = {0};
     r->busy = false;
     if (op->err.code == ERR_OVERLOADED && r->retries++ < RETRIES_MAX) {
         r->busy = true; /* until the timer is back */

@@ -20,6 +20,7 @@
 enum {
     PIECE_BYTES = 256 * 1024,   /* given to the connection at once */
     WORDS_BYTES = 4096,         /* of an error */
+    ERROR_BYTES = 8192,         /* with what stands around it */
     ANSWER_BYTES_MAX = 1 << 30, /* a message that is too large for any client */
     HEADERS_MAX = 8,
 };
@@ -225,7 +226,7 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
     CHECK(!c->begun);
     common_headers(c, &h, retry_ms);
     buf_deinit(&c->out);
-    buf_init(&c->out, 2 * WORDS_BYTES);
+    buf_init(&c->out, ERROR_BYTES);
     buf_init(&words, WORDS_BYTES);
     message = str_at_most(message, WORDS_BYTES / 4);
     if (c->format == NULL) {
@@ -359,7 +360,7 @@ void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str mess
 {
     CHECK(c->begun);
     struct buf last;
-    buf_init(&last, 2 * WORDS_BYTES);
+    buf_init(&last, ERROR_BYTES);
     message = str_at_most(message, WORDS_BYTES / 4);
     if (c->format->protocol == RPC_CONNECT) {
         put_end_of_stream(&last, status, message);
