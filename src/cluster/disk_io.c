@@ -53,9 +53,12 @@ static void load_older(struct disk_io *d)
 
 struct disk_io_older disk_io__older(const struct disk_io_manifest *m)
 {
-    return m->bytes.len == 0
-               ? (struct disk_io_older){0}
-               : (struct disk_io_older){.index = m->m.index, .bytes = snapshots_bytes(&m->m)};
+    struct disk_io_older older = {0};
+    if (m->bytes.len > 0) {
+        older.index = m->m.index;
+        older.bytes = snapshots_bytes(&m->m);
+    }
+    return older;
 }
 
 static uint64_t snapshot_index(const struct disk_io *d)

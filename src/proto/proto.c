@@ -25,11 +25,13 @@ size_t proto_item_size(const struct proto_field *field)
 
 const void *proto_item(const struct proto_field *field, const void *message)
 {
-    const void *item = (const char *)message + field->offset;
-    if (field->kind == PROTO_MESSAGE) {
-        memcpy(&item, item, sizeof item);
+    const void *member = (const char *)message + field->offset;
+    const void *inner;
+    if (field->kind != PROTO_MESSAGE) {
+        return member;
     }
-    return item;
+    memcpy(&inner, member, sizeof inner);
+    return inner;
 }
 
 /* Numbers and times are not there when all their bits are 0: -0.0 is there. */
