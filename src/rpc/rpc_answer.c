@@ -341,16 +341,15 @@ void rpc_answer__writable(struct http_request *req)
 }
 
 /* The last bytes have been taken: trailers, if the protocol has them outside of the body. */
-static void finish(struct rpc_call *c, enum rpc_status status, struct str message)
+static void finish(struct rpc_call *c)
 {
     struct headers h = {.count = 0};
     struct buf words;
     buf_init(&words, WORDS_BYTES);
     if (c->format->protocol == RPC_GRPC) {
-        rpc_protocol_grpc_message(message, &words);
-        status_headers(&h, status, buf_str(&words));
+        rpc_protocol_grpc_message(c->end_message, &words);
+        status_headers(&h, c->end_status, buf_str(&words));
     }
-    buf_deinit(&c->out);
     close_call(c, 200);
     http_request_end(c->req, h.rows, h.count);
     buf_deinit(&words);
@@ -359,23 +358,18 @@ static void finish(struct rpc_call *c, enum rpc_status status, struct str messag
 void rpc_answer__end(struct rpc_call *c, enum rpc_status status, struct str message)
 {
     CHECK(c->begun);
-    struct buf last;
-    buf_init(&last, ERROR_BYTES);
-    message = str_at_most(message, WORDS_BYTES / 4);
+    CHECK(c->on_sent == NULL);
+    arena_owe(c->req->arena);
+    c->end_status = status;
+    c->end_message = arena_str(c->req->arena, str_at_most(message, WORDS_BYTES / 4));
+    init_out(c);
     if (c->format->protocol == RPC_CONNECT) {
-        put_end_of_stream(&last, status, message);
+        put_end_of_stream(&c->out, status, c->end_message);
     } else if (c->format->protocol == RPC_GRPC_WEB) {
-        put_trailers(&last, status, message);
+        put_trailers(&c->out, status, c->end_message);
     }
-    /* A connection that is full keeps a place for the last envelope: it is small and the last. */
-    enum http_write result =
-        last.len > 0 ? http_request_write(c->req, buf_str(&last)) : HTTP_WRITE_OK;
-    buf_deinit(&last);
-    if (result == HTTP_WRITE_OK) {
-        finish(c, status, message);
-    } else {
-        rpc_answer__drop(c); /* nobody reads: the client sees a stream that was cut off */
-    }
+    c->on_sent = finish;
+    pump(c);
 }
 
 void rpc_answer__drop(struct rpc_call *c)

@@ -77,6 +77,8 @@ struct rpc_call {
     struct buf out;
     size_t sent;
     void (*on_sent)(struct rpc_call *c);
+    enum rpc_status end_status; /* how a streamed answer ends, once that was taken */
+    struct str end_message;
 
     /* the last member: large, and not even zero before it is used */
     struct engine_op op;

@@ -102,10 +102,33 @@ static void close_stream(struct rpc_stream *s)
     uv_close((uv_handle_t *)&s->timer, timer_closed);
 }
 
+/* The end is on its way, and waits for a connection that is full. Whatever comes is not read. */
+
+static void ending_gone(struct http_request *req)
+{
+    rpc_answer__drop(req->data);
+}
+
+static void ending_body(struct http_request *req, struct str bytes)
+{
+    (void)req, (void)bytes;
+}
+
+static void ending_body_end(struct http_request *req)
+{
+    (void)req;
+}
+
+static const struct http_watch ending_watch = {.gone = ending_gone,
+                                               .body = ending_body,
+                                               .body_end = ending_body_end,
+                                               .writable = rpc_answer__writable};
+
 static void end(struct rpc_stream *s, enum rpc_status status, struct str message)
 {
     struct rpc_call *c = s->call;
     close_stream(s);
+    c->req->on = &ending_watch;
     rpc_answer__end(c, status, message);
 }
 

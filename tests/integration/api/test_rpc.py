@@ -250,6 +250,13 @@ class Lifecycle(ApiTest):
         stream.send(body[30:], last=True)
         self.assertEqual([stream.next() for _ in range(4)], [{"requestId": "1"}, {}, {"requestId": "3"}, ({},)])
 
+    def test_a_large_answer_is_whole_although_the_client_sends_no_more(self):
+        queue, stream = unique("q"), self.open()
+        self.api.enqueue_batch([{"queue": queue, "payload": "p" * 200_000}] * 19)  # its last piece fills the connection
+        stream.send(envelope(json.dumps({"queues": [queue], "fetchCount": 19}).encode()), last=True)
+        self.assertEqual([len(job["payloadJson"]) for job in stream.next()["jobs"]], [200_002] * 19)
+        self.assertEqual(stream.next(), ({},))
+
     def test_ten_errors_end_the_stream(self):
         stream = self.open()
         for _ in range(10):
