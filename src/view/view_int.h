@@ -212,6 +212,11 @@ void view_writer__space(struct view *v);             /* space->told_low has chan
 bool view_space__is_low(struct view *v);
 /* May something long go on? ERR_STOPPING, ERR_NO_SPACE. */
 ATTR_NODISCARD enum err_code view_space__go_on(struct view *v, struct err *err);
-/* One step of giving unused pages back, if there are many. *shrinking: from the last step, false at
- * first; when it is true, there is another one to take. */
-ATTR_NODISCARD enum err_code view_space__shrink(sqlite3 *db, bool *shrinking, struct err *err);
+enum view_shrink {
+    VIEW_SHRINK_DONE,  /* nothing is left to do */
+    VIEW_SHRINK_MORE,  /* there is another step to take */
+    VIEW_SHRINK_LATER, /* a reader holds the log: the last step is to be taken again */
+};
+/* One step of giving unused pages back, if there are many. *shrink: from the last step. */
+ATTR_NODISCARD enum err_code view_space__shrink(sqlite3 *db, enum view_shrink *shrink,
+                                                struct err *err);

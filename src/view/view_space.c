@@ -66,7 +66,21 @@ enum err_code view_space__go_on(struct view *v, struct err *err)
                : ERR_OK;
 }
 
-enum err_code view_space__shrink(sqlite3 *db, bool *shrinking, struct err *err)
+/* What was cut off leaves the disk when the log is in the file, and a reader may still need the
+ * log. */
+static enum err_code empty_log(sqlite3 *db, enum view_shrink *shrink, struct err *err)
+{
+    int in_log = 0;
+    int in_file = 0;
+    if (sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_log, &in_file) !=
+        SQLITE_OK) {
+        return view_db__err(db, "checkpoint", err);
+    }
+    *shrink = in_file < in_log ? VIEW_SHRINK_LATER : VIEW_SHRINK_DONE;
+    return ERR_OK;
+}
+
+enum err_code view_space__shrink(sqlite3 *db, enum view_shrink *shrink, struct err *err)
 {
     int64_t pages = 0;
     int64_t unused = 0;
@@ -75,16 +89,12 @@ enum err_code view_space__shrink(sqlite3 *db, bool *shrinking, struct err *err)
         view_db__number(db, "PRAGMA freelist_count", &unused, err) != ERR_OK) {
         return err->code;
     }
-    int64_t part = *shrinking ? FREE_KEPT_PART : FREE_MAX_PART;
+    int64_t part = *shrink == VIEW_SHRINK_MORE ? FREE_KEPT_PART : FREE_MAX_PART;
     int64_t keep = pages / part > FREE_MIN_PAGES ? pages / part : FREE_MIN_PAGES;
     if (unused > keep) {
-        *shrinking = true;
+        *shrink = VIEW_SHRINK_MORE;
         (void)snprintf(sql, sizeof sql, "PRAGMA incremental_vacuum(%d)", STEP_PAGES);
         return view_db__exec(db, sql, err);
     }
-    if (*shrinking) { /* what was cut off leaves the disk when the log is in the file */
-        *shrinking = false;
-        return view_db__exec(db, "PRAGMA wal_checkpoint(PASSIVE)", err);
-    }
-    return ERR_OK;
+    return *shrink == VIEW_SHRINK_DONE ? ERR_OK : empty_log(db, shrink, err);
 }

@@ -335,7 +335,7 @@ static bool words_are_due(const struct view_writer *w)
 static bool shrinking_is_due(const struct view_writer *w)
 {
     bool idle = !w->look && !w->lingering;
-    return !w->stopping && (w->shrinking || w->shrink_due) &&
+    return !w->stopping && (w->shrink == VIEW_SHRINK_MORE || w->shrink_due) &&
            (idle || w->shrink_turns >= TURNS_PER_SHRINK);
 }
 
@@ -344,9 +344,11 @@ static void shrink_turn(struct view_writer *w)
     struct err err;
     w->shrink_turns = 0;
     w->shrink_due = false;
-    if (view_space__shrink(w->db, &w->shrinking, &err) != ERR_OK) {
-        w->shrinking = false;
+    if (view_space__shrink(w->db, &w->shrink, &err) != ERR_OK) {
+        w->shrink = VIEW_SHRINK_DONE;
         trouble(w, &err, "shrink", RETRY_MS);
+    } else if (w->shrink == VIEW_SHRINK_LATER) {
+        shrink_later(w);
     }
 }
 

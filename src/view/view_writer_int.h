@@ -44,9 +44,10 @@ struct view_writer {
     bool words_behind, words_due;
     unsigned turns;
     uint64_t turns_total;
-    bool shrink_due, shrinking; /* time to look for unused pages; they are being given back */
-    unsigned shrink_turns;      /* turns since the last step */
-    struct mono drain_end;      /* then it stops, written or not */
+    bool shrink_due; /* time to look for unused pages */
+    enum view_shrink shrink;
+    unsigned shrink_turns; /* turns since the last step */
+    struct mono drain_end; /* then it stops, written or not */
     bool ended;
     uint64_t complete, words_complete;
     struct view_rebuild *rebuilds;
