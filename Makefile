@@ -17,7 +17,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz storm sim bench bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan analyze fuzz storm sim bench bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -56,7 +56,7 @@ uninstall: ## Remove what make install installed; a changed configuration and al
 man: build ## Write the manual pages: build/release/man
 	@cmake --build --preset release --target man
 
-test: deps-test ## Run everything that gates a landing (.ci/run calls this), or only STEPS='"dev build" …'
+test: deps-test ## Run everything that gates a landing (.ci/run calls this), or only STEPS='"asan build" …'
 	@python3 tools/gate.py $(STEPS)
 
 fresh: ## Run make run and make test in a fresh Debian root with an empty environment (needs root)
@@ -64,13 +64,18 @@ fresh: ## Run make run and make test in a fresh Debian root with an empty enviro
 	@tools/fresh.py --test
 
 dev: deps-test ## Build with debugging and run the unit tests
-	@python3 tools/gate.py "dev build" "dev tests"
+	@cmake --preset dev >/dev/null
+	@cmake --build --preset dev
+	@ctest --test-dir build/dev -j "$$(nproc)" --output-on-failure --no-tests=error -LE integration
 
 asan: deps-test ## Build and test with AddressSanitizer and UndefinedBehaviorSanitizer
 	@python3 tools/gate.py "asan build" "asan tests"
 
 tsan: deps-test ## Build and test with ThreadSanitizer
 	@python3 tools/gate.py "tsan build" "tsan tests"
+
+analyze: deps-test ## Run the static analyser at full depth
+	@tools/tidy.sh --deep
 
 fuzz: deps-test ## Fuzz every decoder for FUZZ_SECONDS each
 	@cmake --preset fuzz >/dev/null

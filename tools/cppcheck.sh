@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cppcheck over what the dev build compiles of src/; findings are errors.
+# cppcheck over src/; findings are errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec cppcheck --quiet -j "$(nproc)" --enable=warning,performance,portability --inline-suppr \
