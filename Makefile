@@ -17,10 +17,10 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan analyze fuzz storm sim bench bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan analyze fuzz storm sim bench instructions bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 # Only what the target needs: running takes no test tools, and does without Node.js if need be.
 deps: ## Install the packages that are missing to build and run
@@ -95,6 +95,11 @@ sim: deps-test ## Simulate clusters and check the machine against its model, SEE
 bench: deps-bench ## Measure the engine, the view and the server
 	$(release)
 	@bench/run.sh
+
+instructions: deps-bench ## Count the instructions of each operation, and compare with bench/instructions.json
+	@cmake --preset count >/dev/null
+	@cmake --build --preset count --target corvo
+	@python3 -B bench/instructions.py build/count/corvo
 
 bench-peers: deps-bench ## Compare with other job servers, PEER_JOBS each, in PEER_ROUNDS rounds
 	$(release) --target corvo load_bench

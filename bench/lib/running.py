@@ -60,10 +60,11 @@ def running(folder, port, *command, stop=signal.SIGTERM, **options):
 
 
 class Server:
-    def __init__(self, program):
+    def __init__(self, program, *before):
+        """before: the words of a program that runs it, a profiler for example."""
         self.folder = tempfile.TemporaryDirectory(prefix="corvo-bench-")
         self.process = subprocess.Popen(
-            [program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
+            [*before, program, "server", "--bind", "127.0.0.1:0", "--data-dir", self.folder.name,
              "--rate-limit-enabled=false", "--log-format", "json"],
             env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:

@@ -1,0 +1,151 @@
+#!/usr/bin/env python3
+"""What an operation costs the server, in instructions counted by Callgrind.
+
+Time on a shared machine says little; instructions of fixed work say the same tomorrow. One client
+sends one request after another on one connection, so that every request is an entry of its own. Only
+the threads that a request passes are counted, those with a loop but for the view's writer: what
+others do follows a clock.
+
+    instructions.py PROGRAM              count, and compare with instructions.json beside this file
+    instructions.py PROGRAM --write      count, and write that file
+    instructions.py PROGRAM OTHER        count both, and compare them
+
+An operation that costs more than 3 % more than what it is compared with is a failure: whoever made
+it dearer for a reason writes the file in the same commit, and says why.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "lib"))
+from running import Client, Server  # noqa: E402
+
+KEPT = pathlib.Path(__file__).resolve().with_name("instructions.json")
+TOLERANCE = 0.03
+OPERATIONS = 400
+BATCHES = 20
+BATCH = 100
+PAYLOAD = {"to": "someone@example.org", "template": "welcome", "text": "x" * 40}
+
+
+class Work:
+    """The operations, in an order in which each finds what it needs."""
+
+    def __init__(self, client):
+        self.client = client
+        self.jobs = []
+
+    def enqueue(self):
+        self.client.post("/api/v1/enqueue", {"queue": "mail", "payload": PAYLOAD})
+
+    def fetch(self):
+        self.jobs.append(self.client.post("/api/v1/fetch", {
+            "queues": ["mail"], "worker_id": "w1", "timeout": 1})["job_id"])
+
+    def heartbeat(self):
+        self.client.post("/api/v1/heartbeat", {"jobs": {self.jobs[0]: {}}, "worker_id": "w1"})
+
+    def ack(self):
+        self.client.post(f"/api/v1/ack/{self.jobs.pop()}", {})
+
+    def get_job(self):
+        self.client.get(f"/api/v1/jobs/{self.jobs[0]}")
+
+    def enqueue_batch(self):
+        self.client.post("/api/v1/enqueue/batch",
+                         {"jobs": [{"queue": "bulk", "payload": PAYLOAD}] * BATCH})
+
+    def fetch_batch(self):
+        found = self.client.post("/api/v1/fetch/batch", {
+            "queues": ["bulk"], "worker_id": "w1", "count": BATCH, "timeout": 1})["jobs"]
+        self.jobs = [job["job_id"] for job in found]
+
+    def lifecycle_batch(self):
+        self.enqueue_batch()
+        self.fetch_batch()
+        self.client.post("/api/v1/ack/batch", {"acks": [{"job_id": job} for job in self.jobs]})
+
+
+# name: the method, how often, and how many jobs it does each time
+PLAN = [("enqueue", OPERATIONS, 1), ("fetch", OPERATIONS, 1), ("heartbeat", OPERATIONS, 1),
+        ("get_job", OPERATIONS, 1), ("ack", OPERATIONS, 1),
+        ("lifecycle_batch", BATCHES, BATCH)]
+
+
+class Counted(Server):
+    """A server under Callgrind, whose counts can be set to zero and read."""
+
+    def __init__(self, program):
+        self.counts = tempfile.TemporaryDirectory(prefix="corvo-counts-")
+        super().__init__(program, "valgrind", "-q", "--tool=callgrind", "--separate-threads=yes",
+                         f"--callgrind-out-file={self.counts.name}/out", "--log-file=/dev/null")
+
+    def control(self, what):
+        subprocess.run(["callgrind_control", what, str(self.process.pid)], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def begin(self):
+        self.control("-z")
+
+    def end(self):
+        self.control("-d")
+        total = 0
+        for path in pathlib.Path(self.counts.name).iterdir():
+            text = path.read_text()
+            lines = [line for line in text.splitlines() if line.startswith(("totals:", "summary:"))]
+            if lines and "uv_run" in text and "writer_main" not in text:
+                total += int(lines[0].split()[1])
+            path.unlink()
+        return total
+
+    def __exit__(self, *args):
+        super().__exit__(*args)
+        self.counts.cleanup()
+
+
+def count(program):
+    costs = {}
+    with Counted(program) as server:
+        work = Work(Client(server))
+        for _ in range(OPERATIONS // 4):
+            work.enqueue()  # what happens once has happened
+        for name, times, jobs in PLAN:
+            operation = getattr(work, name)
+            server.begin()
+            for _ in range(times):
+                operation()
+            costs[name] = round(server.end() / times / jobs)
+    return costs
+
+
+def compare(costs, before):
+    dearer = []
+    for name, cost in costs.items():
+        share = cost / before[name] if name in before else 1
+        if share > 1 + TOLERANCE:
+            dearer.append(name)
+        print(f"{name:<16} {before.get(name, 0):>9} {cost:>9}   {share:5.3f}"
+              f"{'   dearer' if name in dearer else ''}")
+    return dearer
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("other", nargs="?", help="a program to compare with, instead of the file")
+    parser.add_argument("--write", action="store_true", help="write the file")
+    args = parser.parse_args()
+    costs = count(args.program)
+    if args.write:
+        KEPT.write_text(json.dumps(costs, indent=2) + "\n")
+        print(KEPT.read_text(), end="")
+        return 0
+    before = count(args.other) if args.other else json.loads(KEPT.read_text())
+    print(f"{'instructions':<16} {'before':>9} {'now':>9}   ratio")
+    return 1 if compare(costs, before) else 0
+
+
+sys.exit(main())
