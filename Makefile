@@ -17,7 +17,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan analyze fuzz storm sim bench instructions bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz storm sim bench instructions bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -73,9 +73,6 @@ asan: deps-test ## Build and test with AddressSanitizer and UndefinedBehaviorSan
 
 tsan: deps-test ## Build and test with ThreadSanitizer
 	@python3 tools/gate.py "tsan build" "tsan tests"
-
-analyze: deps-test ## Run the static analyser at full depth
-	@tools/tidy.sh --deep
 
 fuzz: deps-test ## Fuzz every decoder for FUZZ_SECONDS each
 	@cmake --preset fuzz >/dev/null
