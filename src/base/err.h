@@ -39,6 +39,7 @@
     X(JOIN,                400, "JOIN_ERROR",             "the node cannot join") \
     X(UNAUTHORIZED,        401, "UNAUTHORIZED",           "the caller is not known") \
     X(FORBIDDEN,           403, "FORBIDDEN",              "the caller may not do this") \
+    X(OPEN_ACCESS,         403, "OPEN_ACCESS_DISABLED",   "the server has no password and serves its own machine only") \
     X(LICENSE,             403, "LICENSE_ERROR",          "the feature is not enabled") \
     X(NOT_FOUND,           404, "NOT_FOUND",              "no such thing") \
     X(METHOD_NOT_ALLOWED,  405, "METHOD_NOT_ALLOWED",     "the method is not allowed here") \
@@ -61,11 +62,14 @@
     X(LEADER_UNAVAILABLE,  503, "LEADER_UNAVAILABLE",     "leader unavailable") \
     X(FORWARD_LOOP,        503, "FORWARD_LOOP",           "the request was forwarded to a node that does not lead") \
     X(NO_SPACE,            503, "UNHEALTHY",              "the disk is nearly full") \
+    X(UNKNOWN_OUTCOME,     503, "UNKNOWN_OUTCOME",        "leadership was lost while the write was under way; it may or may not have happened") \
     /* below: never shown to a client as they are */ \
-    X(UNKNOWN_OUTCOME,     500, "INTERNAL_ERROR",         "leadership was lost while the write was under way; it may or may not have happened") \
     X(STOPPING,            503, "UNHEALTHY",              "the server is stopping") \
     X(IO,                  500, "INTERNAL_ERROR",         "an input or output error") \
-    X(CORRUPT,             500, "INTERNAL_ERROR",         "stored data is damaged")
+    X(CORRUPT,             500, "INTERNAL_ERROR",         "stored data is damaged") \
+    /* later ones: results in the store have the numbers of those above */ \
+    X(LEADER_UNREACHABLE,  502, "LEADER_UNREACHABLE",     "the leader did not answer") \
+    X(QUOTA,               429, "QUOTA_EXCEEDED",         "a quota of the namespace is used up")
 /* clang-format on */
 
 enum err_code {

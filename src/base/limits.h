@@ -26,6 +26,16 @@ enum {
     LIMIT_CHAIN_STEPS        = 100,          /* contract */
     LIMIT_DEPENDS_ON         = 1000,         /* contract */
     LIMIT_JOB_ERRORS         = 100,          /* error entries kept per job; the oldest go first */
+    LIMIT_JOB_TRIES          = 1000,         /* tries kept per job that the server delivers; the oldest go first */
+    LIMIT_PUSH_BYTES         = 64 * 1024,    /* a target: its URL, headers and the template of the body */
+    LIMIT_PUSH_URL_BYTES     = 8192,         /* longer than any server takes */
+    LIMIT_PUSH_HEADERS       = 32,
+    LIMIT_PUSH_HEADER_BYTES  = 4096,         /* one value */
+    LIMIT_PUSH_HOST_BYTES    = 264,          /* the longest name, and a port */
+    LIMIT_PUSH_ANSWER_BYTES  = 64 * 1024,    /* contract: what is kept of an answer */
+    LIMIT_PUSH_LINES         = 512,          /* lines that one claim names */
+    LIMIT_JOB_NAME_BYTES     = 1024,         /* a name that a job was given by its maker */
+    LIMIT_CRON_BYTES         = 255,
     LIMIT_EVENT_DATA_BYTES   = 60 * 1024,    /* an SSE data line stays below 64 KiB (Go scanner) */
     LIMIT_EVENT_ERROR_BYTES  = 1024,         /* contract: error text inside an event */
     LIMIT_MODEL_NAME_BYTES   = 255,          /* model and provider names in usage reports */
@@ -49,6 +59,10 @@ enum {
     LIMIT_RESTORE_ROWS       = 100000,       /* iterations or usage reports of one restored job */
     LIMIT_RESTORE_CHUNK_BYTES = 4 << 20,     /* of a backup in one command */
     LIMIT_RESTORE_CHUNK_ITEMS = 500,
+    LIMIT_OPERATIONS         = 200000,       /* named commands whose answers are kept: some seconds at full load */
+    LIMIT_OPERATION_BYTES    = 32 << 20,     /* of those answers */
+    LIMIT_OPERATIONS_KEPT_MS = 300 * 1000,   /* nobody asks again for longer */
+    LIMIT_OPERATION_STEPS    = 64,           /* entries whose named commands one entry forgets */
     LIMIT_LEASE_S_MAX        = 86400,        /* contract */
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
@@ -62,7 +76,15 @@ enum {
     LIMIT_WEBHOOK_ATTEMPTS   = 25,           /* per event: 16 minutes of pauses */
     LIMIT_WORKERS            = 10000,        /* rows of workers: with the next, 50 MB */
     LIMIT_WORKER_QUEUES_BYTES = 4096,        /* of the names of queues in a row, as JSON; the first that fit are kept */
+    LIMIT_NODES              = 64,           /* members of the cluster, and those that were removed */
     LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
+    LIMIT_BUDGETS            = 256,          /* budgets: each is looked at by every fetch and every report of cost */
+    LIMIT_ACCESS_ITEMS       = 1000,         /* records of who may do what, in one command */
+    LIMIT_ACCESS_NAME_BYTES  = 1024,         /* and of each its key, */
+    LIMIT_ACCESS_BODY_BYTES  = 64 * 1024,    /* and what it says */
+    LIMIT_AUDIT_ITEMS        = 256,          /* entries of the audit log in one command */
+    LIMIT_AUDIT_KEPT         = 100000,       /* and in all: some 20 MB */
+    LIMIT_AUDIT_TEXT_BYTES   = 1024,         /* of a path or a query; longer ones are cut */
     LIMIT_TICK_JOBS          = 1000,         /* jobs one timer entry moves, so that it stays short */
     LIMIT_STEP_DOCS          = 5000,         /* documents that one step of a purge, clear or delete looks at, for the same reason */
     LIMIT_STEP_BYTES         = 16 << 20,     /* read and written by one entry, when the rest goes into the next: some 20 ms */
@@ -80,6 +102,10 @@ enum {
     /* what is kept */
     LIMIT_EVENTS_KEPT        = 100000,       /* contract: or 24 hours, whichever is smaller */
     LIMIT_EVENTS_KEPT_MS     = 24 * 3600 * 1000,
+    LIMIT_EVENTS_TRIM_MS     = 10 * 60 * 1000, /* so much more, that they are not removed one by one */
+    LIMIT_HISTORY_MINUTES    = 48 * 60,      /* history by the minute */
+    LIMIT_HISTORY_HOURS      = 90 * 24,      /* and by the hour */
+    LIMIT_HISTORY_BYTES      = 64 << 20,     /* each of the two; the oldest go first: 300 busy queues for two days */
     LIMIT_STREAM_BEHIND      = 50000,        /* events that pass a reader which takes nothing: half of the log */
     LIMIT_STREAMS            = 1024,         /* readers per network thread; a slow one may hold 128 KiB */
     LIMIT_RATE_CLIENTS       = 65536,        /* clients whose rate is remembered: 12 MB */

@@ -18,7 +18,7 @@ void map_deinit(struct map *m)
     map_init(m);
 }
 
-static uint64_t key_hash(struct str key)
+uint64_t map_hash(struct str key)
 {
     return hash_bytes(0, key.ptr, key.len);
 }
@@ -33,9 +33,18 @@ struct map_node *map_find(const struct map *m, struct str key)
     if (m->count == 0) {
         return NULL;
     }
-    uint64_t hash = key_hash(key);
+    uint64_t hash = map_hash(key);
     struct map_node *n = *slot_of(m, hash);
     while (n != NULL && (n->hash != hash || !str_eq(n->key, key))) {
+        n = n->next;
+    }
+    return n;
+}
+
+struct map_node *map_find_hash(const struct map *m, uint64_t hash)
+{
+    struct map_node *n = m->count == 0 ? NULL : *slot_of(m, hash);
+    while (n != NULL && n->hash != hash) {
         n = n->next;
     }
     return n;
@@ -67,7 +76,7 @@ void map_add(struct map *m, struct map_node *node)
     if (m->count == m->slot_count) {
         grow(m);
     }
-    node->hash = key_hash(node->key);
+    node->hash = map_hash(node->key);
     struct map_node **slot = slot_of(m, node->hash);
     node->next = *slot;
     *slot = node;

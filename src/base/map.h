@@ -31,6 +31,11 @@ void map_deinit(struct map *m); /* the objects are their owner's */
 
 struct map_node *map_find(const struct map *m, struct str key);
 
+/* The hash of a key, and a node whose key has it: nearly always, but not for certain, that key's.
+ */
+uint64_t map_hash(struct str key);
+struct map_node *map_find_hash(const struct map *m, uint64_t hash);
+
 /* Put a node in whose key is set and not in the map yet. */
 void map_add(struct map *m, struct map_node *node);
 

@@ -115,3 +115,17 @@ bool url_parse(struct str text, struct url *out, const char **out_why)
     }
     return true;
 }
+
+void url_escape(struct buf *out, struct str text)
+{
+    static const char plain[] = "-._~";
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (letter || memchr(plain, c, sizeof plain - 1) != NULL) {
+            buf_add_char(out, c);
+        } else {
+            buf_printf(out, "%%%02X", (unsigned)(uint8_t)c);
+        }
+    }
+}

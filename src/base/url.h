@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 
 struct url {
@@ -20,3 +21,6 @@ struct url {
 
 /* False: *out_why says, in words that go on after "url ", what is wrong. */
 bool url_parse(struct str text, struct url *out, const char **out_why);
+
+/* The text as a part of an address or a form: "a b" becomes "a%20b". */
+void url_escape(struct buf *out, struct str text);

@@ -44,6 +44,11 @@ ATTR_NODISCARD enum err_code cron_parse(struct str text, struct cron *out, struc
  * there is none up to the end of the fifth year after it, or the expression is an @every. */
 ATTR_NODISCARD bool cron_next_civil(const struct cron *c, struct civil after, struct civil *out);
 
+/* The same by the clocks of a zone, pass by pass: a time that they jump over is not due, one that
+ * they show twice is due twice (scheduler.md 3). */
+ATTR_NODISCARD bool cron_next_pass(const struct cron *c, const struct zone *zone, struct wall after,
+                                   struct wall *out);
+
 /* The first moment strictly after `after` at which the schedule is due. An @every counts from
  * `created` and needs no zone. False when there is none within five years. */
 ATTR_NODISCARD bool cron_next(const struct cron *c, const struct zone *zone, struct wall created,

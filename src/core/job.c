@@ -95,3 +95,15 @@ uint32_t job_attempts_remaining(const struct job *j)
 {
     return j->attempt < j->max_retries ? j->max_retries - j->attempt : 0;
 }
+
+const char *job_outcome_name(unsigned outcome)
+{
+    static const char *const names[JOB_OUTCOME_COUNT] = {
+        [JOB_OUTCOME_NONE] = "",
+        [JOB_OUTCOME_COMPLETED] = "completed",
+        [JOB_OUTCOME_FAILED] = "failed",
+        [JOB_OUTCOME_TIMEOUT] = "timeout",
+        [JOB_OUTCOME_CANCELLED] = "cancelled",
+    };
+    return outcome < JOB_OUTCOME_COUNT ? names[outcome] : "";
+}

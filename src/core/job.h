@@ -58,6 +58,16 @@ enum job_ended {
     JOB_ENDED_CONTINUE = 3, /* an ack that asked for another iteration, and the job was held */
 };
 
+/* How the last try of a job that the server itself delivers ended. The numbers are on disk. */
+enum job_outcome {
+    JOB_OUTCOME_NONE = 0,
+    JOB_OUTCOME_COMPLETED = 1,
+    JOB_OUTCOME_FAILED = 2,
+    JOB_OUTCOME_TIMEOUT = 3, /* whoever made the call was lost */
+    JOB_OUTCOME_CANCELLED = 4,
+    JOB_OUTCOME_COUNT
+};
+
 /* Defaults of the contract. */
 enum {
     JOB_MAX_RETRIES = 3,
@@ -115,6 +125,7 @@ struct job {
     struct wall cancelled_at;
     struct wall lease_expires_at;
     struct wall fail_ended_at; /* when JOB_ENDED_FAIL: when */
+    struct wall ready_at; /* when it came into line, if later than created_at; 0 once claimed */
 
     int64_t unique_period_s;
     struct str unique_key;
@@ -140,6 +151,20 @@ struct job {
     uint32_t error_count;     /* error entries ever written; the newest LIMIT_JOB_ERRORS are kept */
     uint32_t iteration_count; /* iteration rows */
     uint32_t usage_count;     /* usage rows */
+
+    /* Of a job that the server itself delivers (scheduler.md 21); empty and 0 in all others. */
+    struct str push;          /* where to: a JSON object, see fsm/push_target.h. Has secrets */
+    struct wall due_at;       /* of the run that is waited for, under way, or was the last */
+    struct wall first_try_at; /* of that run */
+    uint32_t try_count;       /* rows of tries ever written… */
+    uint32_t try_first;       /* …of which those before this one are gone */
+    uint32_t outcome;         /* of the last try: enum job_outcome */
+    struct str cancel_reason;
+    struct str name;        /* that its maker gave it; unique in its queue */
+    uint64_t definition;    /* a hash of what its maker asked for under that name */
+    uint32_t counted_bytes; /* that it takes of its queue's capacity while it is not over */
+    struct str cron;        /* runs again after each run… */
+    struct wall cron_until; /* …but not later than this; 0: for ever */
 };
 
 static inline bool job_state_is_terminal(enum job_state s)
@@ -149,6 +174,7 @@ static inline bool job_state_is_terminal(enum job_state s)
 
 const char *job_state_name(enum job_state s);
 const char *job_backoff_name(enum job_backoff b);
+const char *job_outcome_name(unsigned outcome); /* empty: there was none */
 ATTR_NODISCARD bool job_state_parse(struct str name, enum job_state *out);
 ATTR_NODISCARD bool job_backoff_parse(struct str name, enum job_backoff *out);
 

@@ -28,6 +28,7 @@ static const uint8_t targets[JOB_STATE_COUNT][JOB_MOVE_COUNT] = {
         [JOB_MOVE_CANCEL]    = TO(CANCELLED),
         [JOB_MOVE_HOLD]      = TO(HELD),
         [JOB_MOVE_RECLAIM]   = TO(PENDING),
+        [JOB_MOVE_REARM]     = TO(SCHEDULED),
     },
     [JOB_RETRYING] = {
         [JOB_MOVE_PROMOTE]   = TO(PENDING),

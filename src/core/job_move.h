@@ -33,6 +33,7 @@
     X(REJECT, "reject")                                                                            \
     X(PROMOTE, "promote") /* its time has come */                                                  \
     X(RECLAIM, "reclaim") /* its lease ran out */                                                  \
+    X(REARM, "re-arm")    /* a run of a recurring job is over, and the next waits for its time */  \
     X(EXPIRE, "expire")
 
 enum job_move {

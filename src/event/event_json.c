@@ -81,6 +81,7 @@ static void add_data(struct json_write *w, const struct store_event *e, struct s
         add_failure(w, e);
         return;
     case STORE_EVENT_HELD:
+    case STORE_EVENT_BUDGET_EXCEEDED:
         json_write_object(w);
         add_text(w, "reason", e->text);
         json_write_end(w);
@@ -106,6 +107,7 @@ static bool has_data(const struct store_event *e)
     case STORE_EVENT_MOVED:
         return true;
     case STORE_EVENT_HELD:
+    case STORE_EVENT_BUDGET_EXCEEDED:
     case STORE_EVENT_PROGRESS:
         return e->text.len > 0;
     default:
@@ -134,6 +136,15 @@ void event_json_write(struct json_write *w, const struct store_event *e, struct 
     add_u64(w, "id", e->seq);
     add_time(w, "created_at", e->at);
     json_write_end(w);
+}
+
+void event_json_data(struct buf *out, const struct store_event *e, struct str ns)
+{
+    if (has_data(e)) {
+        struct json_write w = json_write_to(out);
+        add_data(&w, e, ns);
+        json_write_finish(&w);
+    }
 }
 
 void event_json_frame(struct buf *out, const struct store_event *e, struct str ns,

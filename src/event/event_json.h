@@ -20,6 +20,9 @@ enum event_json_dialect {
 void event_json_write(struct json_write *w, const struct store_event *e, struct str ns,
                       enum event_json_dialect dialect);
 
+/* What the type says of the event besides, as JSON; nothing when there is nothing. */
+void event_json_data(struct buf *out, const struct store_event *e, struct str ns);
+
 /* Append a whole frame, with the blank line that ends it. */
 void event_json_frame(struct buf *out, const struct store_event *e, struct str ns,
                       enum event_json_dialect dialect);

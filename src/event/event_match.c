@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/queue_name.h"
+#include "core/queue_scope.h"
 
 static_assert(STORE_EVENT_TYPE_LAST < 32, "a set of types is 32 bits");
 
@@ -82,10 +83,46 @@ static bool has_job(const struct event_match *m, struct id job)
 bool event_match_fits(const struct event_match *m, const struct store_event *e)
 {
     return (m->types >> e->type & 1) != 0 && queue_name_is_visible(m->ns, e->queue) &&
+           (m->scope.len == 0 || queue_scope_has(m->scope, queue_name_visible(m->ns, e->queue))) &&
            (!m->by_queue || has_queue(m, e->queue)) && (!m->by_job || has_job(m, e->job));
 }
 
 bool event_match_is_open(const struct event_match *m)
 {
-    return m->types == EVENT_MATCH_ALL && m->ns.len == 0 && !m->by_queue && !m->by_job;
+    return m->types == EVENT_MATCH_ALL && m->ns.len == 0 && m->scope.len == 0 && !m->by_queue &&
+           !m->by_job;
+}
+
+static void refuse_type(struct str type, struct err *err)
+{
+    enum { SHOWN_MAX = 32 };
+    struct buf known;
+    buf_init(&known, sizeof err->msg);
+    for (unsigned t = 1; t <= STORE_EVENT_TYPE_LAST; t++) {
+        buf_printf(&known, "%s%s",
+                   t == 1                       ? ""
+                   : t == STORE_EVENT_TYPE_LAST ? " or "
+                                                : ", ",
+                   store_event_word((enum store_event_type)t));
+    }
+    (void)err_set(err, ERR_VALIDATION, "types: got '" STR_FMT "', expected " STR_FMT,
+                  STR_ARG(str_at_most(type, SHOWN_MAX)), STR_ARG(buf_str(&known)));
+    buf_deinit(&known);
+}
+
+enum err_code event_match_read_types(const struct str *patterns, size_t count, uint32_t *out,
+                                     struct err *err)
+{
+    uint32_t types = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool all = str_eq(patterns[i], STR("*"));
+        uint32_t some = all ? EVENT_MATCH_ALL : event_match_types(patterns[i]);
+        if (some == 0) {
+            refuse_type(patterns[i], err);
+            return err->code;
+        }
+        types |= some;
+    }
+    *out = count > 0 ? types : EVENT_MATCH_ALL;
+    return ERR_OK;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/attr.h"
+#include "base/err.h"
 #include "base/id.h"
 #include "base/str.h"
 #include "store/store_event.h"
@@ -22,9 +24,15 @@
  * type fits none. */
 uint32_t event_match_types(struct str pattern);
 
+/* The types that any of the patterns fits, all without one; '*' is every type, of queues too. One
+ * that fits none is refused by name. */
+ATTR_NODISCARD enum err_code event_match_read_types(const struct str *patterns, size_t count,
+                                                    uint32_t *out, struct err *err);
+
 struct event_match {
-    struct str ns;  /* namespace of the reader; empty: sees everything */
-    uint32_t types; /* EVENT_MATCH_ALL without a filter */
+    struct str ns;    /* namespace of the reader; empty: sees everything */
+    struct str scope; /* queues that it may see (core/queue_scope.h); empty: all */
+    uint32_t types;   /* EVENT_MATCH_ALL without a filter */
     bool by_queue;
     const struct str *queues; /* internal names */
     size_t queue_count;

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "kv/kv_int.h"
 #include "log/log.h"
+#include "os/os_file.h"
 
 enum {
     KV_FULL_PAUSE_MS = 100,
@@ -121,6 +122,9 @@ enum err_code kv_open(const char *path, const struct kv_config *config, struct k
     char *msg = NULL;
 
     CHECK(kv != NULL);
+    atomic_init(&kv->refs, 1);
+    kv->path = strdup(path);
+    CHECK(kv->path != NULL);
     CHECK(pthread_mutex_init(&kv->lock, NULL) == 0);
     kv_window_init(&kv->window);
     kv->wb = rocksdb_writebatch_create();
@@ -242,9 +246,21 @@ void kv__settle(struct kv *kv)
     (void)pthread_mutex_unlock(&kv->lock);
 }
 
+struct kv *kv_hold(struct kv *kv)
+{
+    atomic_fetch_add(&kv->refs, 1);
+    return kv;
+}
+
+void kv_retire(struct kv *kv)
+{
+    kv_allow_compaction(kv, false);
+    atomic_store(&kv->retired, true);
+}
+
 void kv_close(struct kv *kv)
 {
-    if (kv == NULL) {
+    if (kv == NULL || atomic_fetch_sub(&kv->refs, 1) > 1) {
         return;
     }
     if (kv->db != NULL) {
@@ -263,6 +279,10 @@ void kv_close(struct kv *kv)
     rocksdb_writebatch_destroy(kv->wb);
     kv_window_deinit(&kv->window);
     (void)pthread_mutex_destroy(&kv->lock);
+    if (atomic_load(&kv->retired)) {
+        os_file_discard(kv->path);
+    }
+    free(kv->path);
     free(kv);
 }
 
@@ -352,7 +372,7 @@ struct kv_view *kv_view_new(struct kv *kv)
     struct kv_view *v = calloc(1, sizeof *v);
     CHECK(v != NULL);
     kv__settle(kv);
-    v->kv = kv;
+    v->kv = kv_hold(kv);
     v->snapshot = rocksdb_create_snapshot(kv->db);
     v->read = rocksdb_readoptions_create();
     rocksdb_readoptions_set_snapshot(v->read, v->snapshot);
@@ -364,6 +384,7 @@ void kv_view_free(struct kv_view *v)
     if (v != NULL) {
         rocksdb_readoptions_destroy(v->read);
         rocksdb_release_snapshot(v->kv->db, v->snapshot);
+        kv_close(v->kv);
         free(v);
     }
 }

@@ -48,8 +48,16 @@ struct kv_config {
 ATTR_NODISCARD enum err_code kv_open(const char *path, const struct kv_config *config,
                                      struct kv **out_kv, struct err *err);
 
-/* Every batch, view and iterator must be gone before. NULL is fine. */
+/* Every batch must be gone before. Views and iterators keep it open until they are gone, as does
+ * whoever holds it. NULL is fine. */
 void kv_close(struct kv *kv);
+
+/* One more kv_close until it is closed. Any thread that knows it to be open. */
+struct kv *kv_hold(struct kv *kv);
+
+/* When it is closed at last, its folder is removed: another one has taken its place. Nothing is
+ * written to it any more. */
+void kv_retire(struct kv *kv);
 
 /* A batch collects writes; kv_commit applies all of them and empties it, or none and leaves it; one
  * of many megabytes is empty in either case. It takes whatever is put into it: bounding that is the
@@ -139,6 +147,13 @@ void kv_allow_compaction(struct kv *kv, bool allow);
  * called for each family or table that cannot be read. */
 void kv_check(const char *path, const struct kv_config *config, uint64_t *out_keys,
               void (*damage)(void *data, const char *what), void *data);
+
+/* Call fn for each key of a family of such a store, in order, until it says no. ERR_CORRUPT too
+ * when the store has families that the configuration does not have. */
+ATTR_NODISCARD enum err_code kv_check_each(const char *path, const struct kv_config *config,
+                                           unsigned family,
+                                           bool (*fn)(void *data, struct str key, struct str value),
+                                           void *data, struct err *err);
 
 /* Bytes in memory and on disk, for status. */
 struct kv_stats {

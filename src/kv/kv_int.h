@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <rocksdb/c.h>
 
@@ -13,6 +14,9 @@
 
 struct kv {
     rocksdb_t *db;
+    atomic_uint refs;
+    char *path;
+    atomic_bool retired; /* the folder goes with it */
     rocksdb_options_t *options;
     rocksdb_options_t *sequential_options;
     rocksdb_block_based_table_options_t *table;

@@ -21,6 +21,7 @@ struct recent {
 };
 
 struct kv_iter {
+    struct kv *kv; /* held */
     rocksdb_iterator_t *it;
     struct buf bytes; /* records of the window */
     struct recent *recent;
@@ -34,6 +35,7 @@ struct kv_iter *kv_iter__new_stored(struct kv *kv, const struct kv_view *view, u
 {
     struct kv_iter *it = calloc(1, sizeof *it);
     CHECK(it != NULL);
+    it->kv = kv_hold(kv);
     buf_init(&it->bytes, SIZE_MAX);
     it->it = rocksdb_create_iterator_cf(kv->db, kv__read_options(kv, view), kv__family(kv, family));
     rocksdb_iter_seek(it->it, from.len == 0 ? "" : from.ptr, from.len);
@@ -181,6 +183,7 @@ void kv_iter_free(struct kv_iter *it)
 {
     if (it != NULL) {
         rocksdb_iter_destroy(it->it);
+        kv_close(it->kv);
         buf_deinit(&it->bytes);
         free(it->recent);
         free(it);

@@ -24,7 +24,7 @@ static pthread_mutex_t write_lock = PTHREAD_MUTEX_INITIALIZER; /* guards standar
 enum log_level log_level_of(struct str word)
 {
     for (int i = 0; i < LOG_LEVEL_COUNT; i++) {
-        if (str_eq(word, str_from_z(level_words[i]))) {
+        if (str_eq_nocase(word, str_from_z(level_words[i]))) {
             return (enum log_level)i;
         }
     }
