@@ -233,7 +233,7 @@ enum err_code disk_io_open(const struct disk_io_config *config, struct disk_io *
     size_t len = strlen(config->dir);
     if (len == 0 || len > DISK_IO_DIR_BYTES_MAX) {
         return err_set(err, ERR_VALIDATION,
-                       "the path of the data folder has %zu bytes, 1 to %d "
+                       "the path of the data directory has %zu bytes, 1 to %d "
                        "are allowed",
                        len, DISK_IO_DIR_BYTES_MAX);
     }
@@ -274,6 +274,21 @@ bool disk_io_is_pristine(const struct disk_io *d)
 uint64_t disk_io_last_index(const struct disk_io *d)
 {
     return log_end(d) - 1;
+}
+
+enum err_code disk_io_each_command(const struct disk_io *d,
+                                   enum err_code (*fn)(void *data, uint64_t index, struct str entry,
+                                                       struct err *err),
+                                   void *data, struct err *err)
+{
+    for (size_t i = 0; i < d->content.count; i++) {
+        const struct raft_entry *e = &d->content.entry[i];
+        if (e->type == RAFT_COMMAND && fn(data, d->content.first_index + i,
+                                          str_from(e->buf.base, e->buf.len), err) != ERR_OK) {
+            return err->code;
+        }
+    }
+    return ERR_OK;
 }
 
 enum err_code disk_io_members(const struct disk_io *d, struct raft_configuration *out,

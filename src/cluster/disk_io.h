@@ -57,6 +57,13 @@ uint64_t disk_io_last_index(const struct disk_io *d);
 ATTR_NODISCARD enum err_code disk_io_members(const struct disk_io *d,
                                              struct raft_configuration *out, struct err *err);
 
+/* Call fn for each entry of the log that is the state machine's, until it fails. */
+ATTR_NODISCARD enum err_code disk_io_each_command(const struct disk_io *d,
+                                                  enum err_code (*fn)(void *data, uint64_t index,
+                                                                      struct str entry,
+                                                                      struct err *err),
+                                                  void *data, struct err *err);
+
 /* Make these the first members, in a pristine folder. */
 ATTR_NODISCARD enum err_code
 disk_io_bootstrap(struct disk_io *d, const struct raft_configuration *members, struct err *err);

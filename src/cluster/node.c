@@ -15,9 +15,9 @@
 enum {
     DEPTH_ALONE = 1,
     DEPTH_CLUSTER = 4,
-    INSTALL_TIMEOUT_MS = 10 * 60 * 1000,
-    LOG_MEMORY_SNAPSHOTS = 8,  /* as much as is applied between so many snapshots… */
-    LOG_MEMORY_MIN = 64 << 20, /* …or this much */
+    INSTALL_TIMEOUT_MS = 5 * 1000, /* then it is offered again: whoever fetches it goes on */
+    LOG_MEMORY_SNAPSHOTS = 8,      /* as much as is applied between so many snapshots… */
+    LOG_MEMORY_MIN = 64 << 20,     /* …or this much */
 };
 
 struct node_config node_config_default(void)
@@ -209,6 +209,16 @@ static void delivered(void *data)
     struct node *n = data;
     flush_finished(n);
     transfer_step(&n->transfer);
+    node_members__look(n);
+    raft_id leader_id = 0;
+    const char *address = NULL;
+    raft_leader(&n->raft, &leader_id, &address);
+    if (leader_id != n->leader_id) {
+        n->leader_id = leader_id;
+        if (n->fsm.leader_changed != NULL) {
+            n->fsm.leader_changed(n->fsm.data, leader_id);
+        }
+    }
 }
 
 static void cut_closed_cb(struct raft *raft)
@@ -293,6 +303,51 @@ static enum err_code check_state(struct node *n, bool bootstraps, struct err *er
     return ERR_OK;
 }
 
+/* Nobody else's folder, under an id that was only guessed. */
+static enum err_code check_id(const struct node *n, const struct node_config *config,
+                              struct err *err)
+{
+    struct raft_configuration members;
+    if (!config->id_assumed) {
+        return ERR_OK;
+    }
+    if (disk_io_members(n->disk, &members, err) != ERR_OK) {
+        return err->code;
+    }
+    bool found = members.n == 0;
+    for (unsigned i = 0; i < members.n; i++) {
+        found = found || members.servers[i].id == config->id;
+    }
+    raft_configuration_close(&members);
+    return found ? ERR_OK
+                 : err_set(err, ERR_CORRUPT,
+                           "the file 'identity' is missing in the data directory: restore it from "
+                           "a copy, or remove the node from the cluster and rejoin with an empty "
+                           "directory");
+}
+
+struct look {
+    const struct node *n;
+    uint64_t applied;
+};
+
+static enum err_code look_at_entry(void *data, uint64_t index, struct str entry, struct err *err)
+{
+    const struct look *l = data;
+    if (index <= l->applied || l->n->fsm.knows_entry(l->n->fsm.data, entry, err) == ERR_OK) {
+        return ERR_OK;
+    }
+    return err_wrap(err, "entry %" PRIu64 " of the log", index);
+}
+
+/* The log may be that of a newer version of the program. */
+static enum err_code check_entries(const struct node *n, struct err *err)
+{
+    struct look l = {.n = n, .applied = n->fsm.applied_index(n->fsm.data)};
+    return n->fsm.knows_entry == NULL ? ERR_OK
+                                      : disk_io_each_command(n->disk, look_at_entry, &l, err);
+}
+
 /* Everything that can fail, and nothing that the loop would have to undo. */
 static enum err_code open_disk(struct node *n, const struct node_config *config, struct err *err)
 {
@@ -304,11 +359,12 @@ static enum err_code open_disk(struct node *n, const struct node_config *config,
         return err->code;
     }
     const struct manifest *newest = disk_io_manifest(n->disk);
-    if (newest != NULL && node_state__restore(n, newest, err) != ERR_OK) {
+    if (check_id(n, config, err) != ERR_OK ||
+        (newest != NULL && node_state__restore(n, newest, err) != ERR_OK)) {
         return err->code;
     }
     bool bootstraps = config->bootstrap && disk_io_is_pristine(n->disk);
-    if (check_state(n, bootstraps, err) != ERR_OK ||
+    if (check_state(n, bootstraps, err) != ERR_OK || check_entries(n, err) != ERR_OK ||
         (bootstraps && bootstrap(n, config, err) != ERR_OK)) {
         return err->code;
     }
@@ -319,8 +375,16 @@ static void start(struct node *n, const struct node_config *config)
 {
     const struct guard_hooks hooks = {
         .data = n, .state_changed = state_changed, .delivered = delivered, .fatal = fatal};
-    const struct disk_io_host host = {.loop = n->loop, .box = &n->box};
+    struct disk_io_host host = {.loop = n->loop, .box = &n->box};
     mailbox_open(&n->box, n->loop);
+    if (n->peers != NULL) {
+        const struct peers_reader reader = {
+            .data = n->fsm.data, .entry = n->fsm.knows_entry, .state = n->fsm.knows_state};
+        peers_attach(n->peers, &n->box);
+        peers_set_reader(n->peers, &reader);
+        n->transport = peers_transport(n->peers);
+        host.transport = &n->transport;
+    }
     for (size_t i = 0; i < COUNT_OF(n->end); i++) {
         CHECK(uv_timer_init(n->loop, &n->end[i]) == 0);
         n->end[i].data = n;
@@ -377,7 +441,9 @@ enum err_code node_open(uv_loop_t *loop, const struct node_config *config,
     n->durable = config->durable;
     n->finished_end = &n->finished;
     n->finished_msg.deliver = finished_deliver;
-    if (open_disk(n, config, err) != ERR_OK) {
+    if (open_disk(n, config, err) != ERR_OK ||
+        (config->peers != NULL &&
+         peers_open(loop, config->peers, config->dir, &n->peers, err) != ERR_OK)) {
         return err->code;
     }
     start(n, config);
@@ -441,6 +507,11 @@ void node_close(struct node *n, void (*closed)(void *data), void *data)
 }
 
 /* --- status --- */
+
+uint64_t node_applied(const struct node *n)
+{
+    return n->closing ? 0 : n->raft.last_applied;
+}
 
 static const char *role(int state)
 {

@@ -25,6 +25,7 @@
 #include "base/str.h"
 
 struct node;
+struct peers_config;
 
 /* What the node drives. All on the loop's thread unless said. */
 struct node_fsm {
@@ -46,14 +47,24 @@ struct node_fsm {
      * been verified. At start, and when the leader sent it. */
     enum err_code (*restore)(void *data, const char *dir, struct err *err);
 
+    /* Can an entry, or the checkpoint in a folder, be read? ERR_CORRUPT says why not. Entries are
+     * asked for before they get into the log, and at start; checkpoints on another thread, before
+     * they take the place of the log. Both may be NULL: everything can. */
+    enum err_code (*knows_entry)(void *data, struct str entry, struct err *err);
+    enum err_code (*knows_state)(void *data, const char *dir, struct err *err);
+
     /* This node began or ceased to lead. "Leads" means that it may take proposals: the first entry
      * of its term is applied, so the state has everything that was ever acknowledged. */
     void (*leads_changed)(void *data, bool leads);
+
+    /* Somebody else leads, or nobody does (0), as far as this node knows. May be NULL. */
+    void (*leader_changed)(void *data, uint64_t leader_id);
 };
 
 struct node_config {
     const char *dir;     /* created when missing; log segments, ballot and snapshots live in it */
     uint64_t id;         /* of this member, not 0 */
+    bool id_assumed;     /* by the caller: the log must know it */
     const char *address; /* where peers reach it */
     bool bootstrap;      /* an empty dir becomes a group of one; otherwise it waits to be added */
     bool durable;        /* false: entries are written but not flushed before they count */
@@ -65,6 +76,7 @@ struct node_config {
                                     64 MiB at least */
     unsigned heartbeat_ms;
     unsigned election_ms;
+    const struct peers_config *peers; /* NULL: alone, and out of everybody's reach */
 };
 
 /* Defaults for everything but dir, id and address. */
@@ -115,6 +127,9 @@ ATTR_NODISCARD enum err_code node_transfer(struct node *n, uint64_t target,
 unsigned node_depth(const struct node *n);
 
 bool node_leads(const struct node *n);
+
+/* The last entry of the log that is applied, of Raft's own entries too. */
+uint64_t node_applied(const struct node *n);
 
 /* Numbers for status and metrics. */
 struct node_status {

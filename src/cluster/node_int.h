@@ -8,6 +8,7 @@
 #include "cluster/disk_io.h"
 #include "cluster/guard.h"
 #include "cluster/node.h"
+#include "cluster/peers.h"
 #include "cluster/snapshots.h"
 #include "cluster/transfer.h"
 #include "loop/mailbox.h"
@@ -32,11 +33,19 @@ struct node {
     bool durable;
 
     struct disk_io *disk;
+    struct peers *peers; /* NULL: none */
+    struct disk_io_transport transport;
     struct raft raft;
     struct raft_io io;
     struct raft_fsm raft_fsm;
     struct guard guard;
-    bool leads; /* as the state machine was told */
+    bool leads;          /* as the state machine was told */
+    uint64_t leader_id;  /* the same */
+    raft_time looked_at; /* for a majority, last */
+
+    /* A change of the members that is under way. */
+    struct raft_change change;
+    bool changing;
 
     /* Handing leadership over. */
     struct transfer transfer;
@@ -68,6 +77,9 @@ struct node {
     void (*closed)(void *data);
     void *closed_data;
 };
+
+/* node_members.c: a leader that nobody hears is none; after each event. */
+void node_members__look(struct node *n);
 
 /* Let Raft take a snapshot when one is due. */
 void node_state__consider_snapshot(struct node *n);

@@ -1,0 +1,41 @@
+/*
+ * Identity: who this node is, in its data folder.
+ *
+ * A number that chance gave, once, and the number of the cluster it belongs to. The name that
+ * people use is a setting and may change; the number cannot: Raft counts votes and copies by it. A
+ * node that lost its folder gets another number, so it can never be taken for the member it was.
+ *
+ *   corvo identity 1
+ *   node 5f3a… (16 hex digits)
+ *   cluster 91c0… (16 hex digits; zeros while it belongs to none)
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+
+enum { IDENTITY_OLD_NODE = 1 }; /* of folders from the time when every node was alone */
+
+struct identity {
+    uint64_t node;    /* 63 bits, not 0 */
+    uint64_t cluster; /* 0: none yet */
+    bool assumed;     /* there was no file */
+};
+
+/* Read the file in dir. When there is none, make it, with a new number. founds: it begins a
+ * cluster, with a new number. Where has_log says that a node has lived there already, and there is
+ * no file, the old number is assumed: whether that is right, the log knows, and the caller stores
+ * it then. */
+ATTR_NODISCARD enum err_code identity_open(const char *dir, bool has_log, bool founds,
+                                           struct identity *out, struct err *err);
+
+/* Write it, durable on return. */
+ATTR_NODISCARD enum err_code identity_store(const char *dir, const struct identity *identity,
+                                            struct err *err);
+
+/* Does the folder belong to a node of a cluster already? Changes nothing; false when it cannot be
+ * read. */
+bool identity_has_cluster(const char *dir);

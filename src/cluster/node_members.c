@@ -1,0 +1,158 @@
+/*
+ * Members: who is there, changing that, and stepping down when too few are heard.
+ *
+ * libraft looks for a majority once per election timeout, and is content when each voter was heard
+ * at any time within it: a leader that was cut off goes on for up to two of them. Here it looks
+ * more often, at when each was heard last; and when too few were, libraft is made to look now.
+ */
+#include "cluster/node_members.h"
+
+#include "base/check.h"
+#include "cluster/members.h"
+#include "cluster/node_int.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+
+/* What raft calls PROGRESS__SNAPSHOT. */
+enum { PROGRESS_SNAPSHOT = 2 };
+
+enum { LOOKS_PER_ELECTION = 10 };
+
+static enum node_member_role role_of(int role)
+{
+    return role == RAFT_VOTER ? NODE_VOTER : role == RAFT_STANDBY ? NODE_STANDBY : NODE_SPARE;
+}
+
+size_t node_members(struct node *n, struct node_member *out, size_t max)
+{
+    const struct raft *r = &n->raft;
+    size_t count = 0;
+    if (n->closing) {
+        return 0;
+    }
+    for (unsigned i = 0; i < r->configuration.n && count < max; i++) {
+        const struct raft_server *s = &r->configuration.servers[i];
+        struct node_member *m = &out[count++];
+        *m = (struct node_member){
+            .id = s->id, .address = s->address, .role = role_of(s->role), .self = s->id == r->id};
+        if (r->state == RAFT_LEADER && !m->self) {
+            m->match_index = r->leader_state.progress[i].match_index;
+            m->installing = r->leader_state.progress[i].state == PROGRESS_SNAPSHOT;
+        }
+        if (n->peers != NULL) {
+            peers_stats(n->peers, s->id, &m->net);
+        }
+    }
+    return count;
+}
+
+bool node_members_may_change(const struct node *n)
+{
+    const struct raft *r = &n->raft;
+    return node_leads(n) && !n->changing && !transfer_is_on(&n->transfer) &&
+           r->configuration_uncommitted_index == 0 && r->leader_state.change == NULL &&
+           r->leader_state.promotee_id == 0;
+}
+
+static void changed_cb(struct raft_change *change, int status)
+{
+    struct node *n = change->data;
+    n->changing = false;
+    if (status != 0) {
+        log_warn("members not changed", LOG_Z("error", raft_strerror(status)));
+    }
+}
+
+static enum err_code check_change(struct node *n, struct err *err)
+{
+    if (!node_leads(n)) {
+        return err_set_default(err, ERR_LEADER_UNAVAILABLE);
+    }
+    return node_members_may_change(n)
+               ? ERR_OK
+               : err_set(err, ERR_CONFLICT, "the members are being changed already");
+}
+
+static enum err_code begun(struct node *n, int rc, struct err *err)
+{
+    n->changing = rc == 0;
+    return rc == 0
+               ? ERR_OK
+               : err_set(err, ERR_VALIDATION, "%s: %s", raft_strerror(rc), raft_errmsg(&n->raft));
+}
+
+enum err_code node_members_add(struct node *n, uint64_t id, const char *address, struct err *err)
+{
+    if (check_change(n, err) != ERR_OK) {
+        return err->code;
+    }
+    n->change.data = n;
+    return begun(n, raft_add(&n->raft, &n->change, id, address, changed_cb), err);
+}
+
+enum err_code node_members_assign(struct node *n, uint64_t id, enum node_member_role role,
+                                  struct err *err)
+{
+    if (check_change(n, err) != ERR_OK) {
+        return err->code;
+    }
+    int to = role == NODE_VOTER ? RAFT_VOTER : role == NODE_STANDBY ? RAFT_STANDBY : RAFT_SPARE;
+    n->change.data = n;
+    return begun(n, raft_assign(&n->raft, &n->change, id, to, changed_cb), err);
+}
+
+enum err_code node_members_remove(struct node *n, uint64_t id, struct err *err)
+{
+    if (check_change(n, err) != ERR_OK) {
+        return err->code;
+    }
+    n->change.data = n;
+    return begun(n, raft_remove(&n->raft, &n->change, id, changed_cb), err);
+}
+
+struct peers *node_members_peers(struct node *n)
+{
+    return n->peers;
+}
+
+/* --- a leader that nobody hears --- */
+
+/* Was the voter heard within an election timeout? */
+static bool is_heard(struct node *n, const struct raft_server *s, int64_t now_ns)
+{
+    struct raftnet_peer_stats stats;
+    peers_stats(n->peers, s->id, &stats);
+    return stats.heard.ns != 0 &&
+           now_ns - stats.heard.ns < (int64_t)n->raft.election_timeout * NS_PER_MS;
+}
+
+void node_members__look(struct node *n)
+{
+    struct raft *r = &n->raft;
+    raft_time now = r->io->time(r->io);
+    if (n->peers == NULL || n->closing || r->state != RAFT_LEADER || !guard_ready(&n->guard) ||
+        now - n->looked_at < r->election_timeout / LOOKS_PER_ELECTION) {
+        return;
+    }
+    n->looked_at = now;
+    unsigned voters = members_voter_count(&r->configuration);
+    unsigned heard = 0;
+    int64_t now_ns = os_clock_mono().ns;
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        const struct raft_server *s = &r->configuration.servers[i];
+        if (s->role == RAFT_VOTER) {
+            heard += s->id == r->id || is_heard(n, s, now_ns) ? 1 : 0;
+        }
+    }
+    if (heard > voters / 2 || now - r->election_timer_start < r->heartbeat_timeout) {
+        return;
+    }
+    log_warn("majority lost", LOG_U64("voters", voters), LOG_U64("heard", heard));
+    for (unsigned i = 0; i < r->configuration.n; i++) {
+        const struct raft_server *s = &r->configuration.servers[i];
+        if (s->id != r->id && !is_heard(n, s, now_ns)) {
+            r->leader_state.progress[i].recent_recv = false;
+        }
+    }
+    r->election_timer_start = now - r->election_timeout; /* the next tick looks, and steps down */
+}

@@ -1,0 +1,55 @@
+/*
+ * Ship: checkpoints on their way from one member to another.
+ *
+ * A stream (raftnet.h) of its own for each: who needs a checkpoint asks for its files one by one,
+ * each from where it has got to, so what was cut off goes on where it stopped, also after a
+ * restart. Each file is compared with size and checksum of the manifest before the next is asked
+ * for. What is complete is flushed and moved into the folder of snapshots; its manifest is stored
+ * by Raft.
+ *
+ * Who sends holds on to the files by hard links, so that a newer snapshot may take their place
+ * meanwhile; and sends no more per second than it was told, so that clients do not notice.
+ *
+ *   <dir>/inbound/<id>/     a checkpoint that is being fetched
+ *   <dir>/outbound/<id>.N/  links to one that is being sent
+ *
+ * Both sides run on threads that may wait.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "raftnet/raftnet.h"
+
+enum { SHIP_PIECE_BYTES = 256 << 10, SHIP_TIMEOUT_MS = 10000, SHIP_SENDERS_MAX = 4 };
+
+struct ship_progress {
+    bool running;
+    uint64_t from; /* the member */
+    uint64_t bytes_total, bytes_done;
+    uint64_t fetched_total; /* checkpoints, since the start */
+    char error[160];        /* of the last that failed; empty when it did not */
+};
+
+/* Remove what an earlier life left, but for what a fetch can go on with. */
+void ship_clean(const char *dir);
+
+/* Send what the other side asks for until it hangs up. Takes the link over. */
+void ship_serve(struct raftnet_link *link, const char *dir, uint64_t cluster, uint64_t rate_bytes,
+                const atomic_bool *stop);
+
+struct ship_fetch {
+    const char *dir;
+    struct str manifest; /* bytes */
+    struct raftnet_stream_target target;
+    const atomic_bool *stop;
+    atomic_uint_fast64_t *done_bytes;
+};
+
+/* Have every file of the manifest's checkpoint in the folder of snapshots, durable on return. */
+ATTR_NODISCARD enum err_code ship_fetch(const struct ship_fetch *f, struct err *err);

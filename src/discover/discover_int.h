@@ -1,0 +1,55 @@
+/*
+ * What the strategies share.
+ */
+#pragma once
+
+#include "discover/discover.h"
+#include "discover/discover_resolve.h"
+
+struct discover {
+    struct discover_config config;
+    const struct discover_strategy *strategy;
+    void *state; /* the strategy's own */
+    struct discover_meter meter;
+    struct discover_list last;            /* the answer before, to tell what came and went */
+    struct discover_hosts targets, found; /* room for what names have: too much for a stack */
+};
+
+struct discover_strategy {
+    const char *name;
+    bool may_remove; /* see discover_may_remove */
+    /* NULL where there is nothing to do. */
+    enum err_code (*open)(struct discover *d, struct err *err);
+    enum err_code (*find)(struct discover *d, struct discover_list *out, struct err *err);
+    void (*close)(struct discover *d);
+};
+
+extern const struct discover_strategy discover_static__strategy;
+extern const struct discover_strategy discover_dns__strategy;
+extern const struct discover_strategy discover_kubernetes__strategy;
+extern const struct discover_strategy discover_kubernetes_dns__strategy;
+extern const struct discover_strategy discover_kubernetes_dns_srv__strategy;
+extern const struct discover_strategy discover_gossip__strategy;
+
+/* Add the node at a URL; what is there already, or has no room, is left out. */
+void discover__add_url(struct discover_list *out, struct str url, struct str node_id);
+/* The same at a host (a name or a bare address) and port; 0: the port of our own API. */
+void discover__add_host(const struct discover *d, struct discover_list *out, struct str host,
+                        uint16_t port, struct str node_id);
+
+/* "host:port", "[address]:port" or a host alone, whose port is then 0. False when it is neither. */
+ATTR_NODISCARD bool discover__split(struct str text, struct str *out_host, uint16_t *out_port);
+
+/* discover_dns.c: the nodes of the SRV records, or of the A and AAAA records, of a name. */
+ATTR_NODISCARD enum err_code discover_dns__srv(struct discover *d, const char *name,
+                                               struct discover_list *out, struct err *err);
+ATTR_NODISCARD enum err_code discover_dns__addresses(struct discover *d, const char *name,
+                                                     struct discover_list *out, struct err *err);
+
+/* discover_kubernetes_dns.c: checks that there is a service; "<service>.<namespace>.svc.<domain>",
+ * or the name as it is when it has a dot. */
+ATTR_NODISCARD enum err_code discover_kubernetes_dns__open(struct discover *d, struct err *err);
+void discover_kubernetes_dns__name(const struct discover *d, char out[static DISCOVER_NAME_BYTES]);
+
+/* discover_kubernetes.c: the namespace of this pod (scheduler.md 14.3). */
+void discover_kubernetes__namespace(const struct discover *d, char out[static DISCOVER_NAME_BYTES]);

@@ -1,0 +1,88 @@
+/*
+ * Raftnet_shake: how two nodes find out whether they belong together. Pure, but for chance.
+ *
+ *   dials                                     is dialled
+ *   HELLO  who, for whom, what for, nonce -->
+ *                                         <-- CHALLENGE  who, nonce, proof
+ *   PROOF                                 -->
+ *                                         <-- ACCEPT, or REFUSE and why
+ *
+ * A proof is an HMAC-SHA256 with the cluster's secret over both nonces and everything that was said
+ * before, with a word for the side, so that neither can be played back or sent back. Without a
+ * secret the proofs are there and prove nothing: such a port is for loopback, or TLS stands before
+ * it. Who is dialled says nothing but numbers before the other side has proved itself.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "raftnet/raftnet_frame.h"
+
+enum {
+    RAFTNET_SHAKE_NONCE_BYTES = 32,
+    RAFTNET_SHAKE_PROOF_BYTES = 32,
+    RAFTNET_SHAKE_TEXT_BYTES_MAX = 1024,
+};
+
+/* The numbers are on the wire. */
+enum raftnet_shake_purpose { RAFTNET_SHAKE_MESSAGES = 1, RAFTNET_SHAKE_STREAM = 2 };
+
+/* Why it is refused. The numbers are on the wire; an unknown one counts as OTHER. */
+enum raftnet_shake_refusal {
+    RAFTNET_SHAKE_OTHER = 1,
+    RAFTNET_SHAKE_SECRET = 2,  /* the proof is wrong */
+    RAFTNET_SHAKE_CLUSTER = 3, /* it belongs to another cluster */
+    RAFTNET_SHAKE_TARGET = 4,  /* this is not the node that was meant */
+    RAFTNET_SHAKE_REMOVED = 5, /* it was taken out of the cluster */
+};
+
+/* What a node says of itself. */
+struct raftnet_shake_node {
+    uint64_t cluster; /* 0: none yet */
+    uint64_t id;
+    struct str name, address, http_url, version;
+};
+
+struct raftnet_shake {
+    /* set by raftnet_shake_begin */
+    bool dials;
+    struct raftnet_shake_node self; /* of who begins; the texts are its own */
+    struct str secret;
+    /* of who dials it is given, else it is learnt */
+    enum raftnet_shake_purpose purpose;
+    uint64_t target;
+    /* result: views into words */
+    struct raftnet_shake_node other;
+    enum raftnet_shake_refusal refusal; /* with an error: what the other side said or was told */
+    /* private */
+    unsigned step;
+    struct buf words; /* everything that was said */
+    struct buf theirs;
+    bool knows_other;
+};
+
+enum raftnet_shake_state {
+    RAFTNET_SHAKE_GOES_ON,
+    RAFTNET_SHAKE_ASKS, /* the other side has proved itself: say yes or no */
+    RAFTNET_SHAKE_DONE,
+    RAFTNET_SHAKE_FAILED, /* err says why; what is in out is to be sent before the end */
+};
+
+/* Begin. What is to be sent is added to out, as whole frames: none by who is dialled. */
+void raftnet_shake_begin(struct raftnet_shake *s, bool dials, const struct raftnet_shake_node *self,
+                         struct str secret, struct buf *out);
+void raftnet_shake_deinit(struct raftnet_shake *s);
+
+/* A frame has come. */
+enum raftnet_shake_state raftnet_shake_take(struct raftnet_shake *s, const struct raftnet_frame *f,
+                                            struct buf *out, struct err *err);
+
+/* After RAFTNET_SHAKE_ASKS: take it, which ends the handshake, or refuse it, which also does. */
+void raftnet_shake_accept(struct raftnet_shake *s, struct buf *out);
+void raftnet_shake_refuse(struct raftnet_shake *s, enum raftnet_shake_refusal why, const char *text,
+                          struct buf *out);
