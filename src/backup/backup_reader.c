@@ -184,7 +184,7 @@ static enum backup_reader_event begin(struct backup_reader *r, char c, struct er
         return BACKUP_READER_MORE;
     }
     if (c != '\0' && strchr("[\"-0123456789tfn", c) != NULL) {
-        (void)err_set(err, ERR_VALIDATION, "a backup is an object");
+        (void)err_set(err, ERR_VALIDATION, "a backup must be a JSON object");
         return BACKUP_READER_ERROR;
     }
     return refuse(r, err);

@@ -1,5 +1,8 @@
 /*
  * Ack: a worker is done with a job, or an agent with an iteration.
+ *
+ * Since version 3 it may name what the worker wants next, which is claimed in the same entry, after
+ * all items and unless the ack is refused.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -14,6 +17,7 @@ static void record_usage(struct machine *m, struct job *j, const struct store_to
                                                    .phase = STORE_PHASE_ACK,
                                                    .created_at = m->now,
                                                    .tokens = *tokens});
+        apply_budget__spent(m, j, tokens, true);
     }
 }
 
@@ -107,9 +111,19 @@ static bool may_ack(struct machine *m, const struct job *j, const struct command
         !jobs__lease_holds(m, j, it->lease_token, ERR_ACK, r)) {
         return false;
     }
+    if (j->push.len > 0) {
+        machine__refuse(m, r, ERR_ACK, "job " STR_FMT " is delivered by the server",
+                        STR_ARG(machine__id_text(m, j->id, ID_JOB)));
+        return false;
+    }
     if (is_for_agents(it->agent_status) && !j->is_agent) {
         machine__refuse(m, r, ERR_ACK, "agent_status: job " STR_FMT " is not an agent job",
                         STR_ARG(machine__id_text(m, j->id, ID_JOB)));
+        return false;
+    }
+    struct apply_budget_verdict v = apply_budget__of_job(m, j, &it->usage);
+    if (v.exceeded && v.action == STORE_BUDGET_REJECT) {
+        machine__refuse(m, r, ERR_BUDGET_EXCEEDED, STR_FMT, STR_ARG(v.reason));
         return false;
     }
     return true;
@@ -150,6 +164,24 @@ static void acknowledge(struct machine *m, struct job *j, const struct command_a
     }
 }
 
+/* A full entry leaves it to the next one. The worker has asked in any case. */
+static void take_next(struct machine *m, const struct command_ack *ack, struct result *r)
+{
+    struct result next = {0};
+    if (machine__is_full(m)) {
+        next.more = true;
+        workers__seen(m, ack->next);
+    } else {
+        apply_claim__take(m, ack->next, &next);
+    }
+    r->items = next.items;
+    r->count = next.count;
+    r->next_code = next.code;
+    r->message = next.message;
+    r->more = next.more;
+    r->done = next.more ? (uint32_t)ack->count : 0;
+}
+
 void apply_ack(struct machine *m, const struct command *c, struct result *r)
 {
     for (size_t i = 0; i < c->ack.count; i++) {
@@ -172,5 +204,8 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         } else {
             r->code = ERR_OK; /* passed over */
         }
+    }
+    if (c->ack.next != NULL) {
+        take_next(m, &c->ack, r);
     }
 }

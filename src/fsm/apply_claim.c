@@ -6,6 +6,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply_int.h"
 
 enum { FETCH_AHEAD = 16 }; /* documents: most claims want fewer */
@@ -20,8 +21,8 @@ static struct live *first_in_line(const struct machine *m, const struct queue *q
     return NULL;
 }
 
-static void hand_out(struct machine *m, const struct command_claim *cl, struct queue *q,
-                     struct job *j, struct result_item *item)
+void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
+                           const struct command_claim *cl, struct result_item *item)
 {
     uint64_t order = j->order;
     bool moved = job_move_target(j->state, JOB_MOVE_CLAIM, &j->state);
@@ -32,6 +33,8 @@ static void hand_out(struct machine *m, const struct command_claim *cl, struct q
     j->worker_id = cl->worker_id;
     j->hostname = cl->hostname;
     j->started_at = m->now;
+    history__waited(m, j);
+    j->ready_at = WALL_NONE;
     j->lease_expires_at = wall_add_ms(m->now, cl->lease_ms);
     jobs__write(m, j, STORE_LIVE);
     queues__count_claim(m, q);
@@ -83,25 +86,72 @@ static void claim_from(struct machine *m, const struct command_claim *cl, struct
         }
         bool found = store_docs_get(m->store.docs, STORE_LIVE, l->id, &j);
         CHECK(found);
+        struct apply_budget_verdict v = apply_budget__of_candidate(m, &j);
         if (j.expire_at.ns != 0 && j.expire_at.ns < m->now.ns) {
             end__expired(m, &j, STORE_LIVE);
             expired++;
+        } else if (v.exceeded && v.action == STORE_BUDGET_REJECT) {
+            if (r->count == 0) {
+                machine__refuse(m, r, ERR_BUDGET_EXCEEDED, STR_FMT, STR_ARG(v.reason));
+            }
+            break;
+        } else if (v.exceeded && v.action == STORE_BUDGET_HOLD) {
+            apply_budget__hold(m, &j, JOB_MOVE_HOLD, v.reason);
+            expired++;
         } else {
-            hand_out(m, cl, q, &j, &r->items[r->count]);
+            apply_claim__hand_out(m, q, &j, cl, &r->items[r->count]);
             r->count++;
         }
     }
 }
 
-void apply_claim(struct machine *m, const struct command *c, struct result *r)
+/* A queue whose budget refuses fetches refuses the whole claim. */
+static bool may_claim(struct machine *m, const struct command_claim *cl, struct result *r)
 {
-    const struct command_claim *cl = &c->claim;
+    for (size_t i = 0; i < cl->queue_count; i++) {
+        struct apply_budget_verdict v = apply_budget__at_fetch(m, cl->queues[i]);
+        if (v.exceeded && v.action == STORE_BUDGET_REJECT) {
+            machine__refuse(m, r, ERR_BUDGET_EXCEEDED, "budget exceeded for queue \"" STR_FMT "\"",
+                            STR_ARG(queue_name_visible(cl->ns, cl->queues[i])));
+            return false;
+        }
+    }
+    return true;
+}
+
+/* One that holds takes the oldest job out of the line, and the queue gives nothing. */
+static bool is_held_back(struct machine *m, const struct queue *q)
+{
+    struct apply_budget_verdict v = apply_budget__at_fetch(m, q->node.key);
+    struct job j;
+    enum store_family family;
+    if (!v.exceeded || v.action != STORE_BUDGET_HOLD) {
+        return false;
+    }
+    struct id oldest = queues__oldest_pending(m, q);
+    if (!id_is_none(oldest) && jobs__get(m, oldest, &j, &family)) {
+        apply_budget__hold(m, &j, JOB_MOVE_HOLD, v.reason);
+    }
+    return true;
+}
+
+void apply_claim__take(struct machine *m, const struct command_claim *cl, struct result *r)
+{
+    if (!may_claim(m, cl, r)) {
+        return;
+    }
     r->items = MACHINE_ARRAY(m, struct result_item, cl->count);
-    for (size_t i = 0; i < cl->queue_count && r->count < cl->count && !r->more; i++) {
+    for (size_t i = 0; i < cl->queue_count && r->count < cl->count && !r->more && r->code == ERR_OK;
+         i++) {
         struct queue *q = queues__find(m, cl->queues[i]);
-        if (q != NULL) {
+        if (q != NULL && !is_held_back(m, q)) {
             claim_from(m, cl, q, r);
         }
     }
     workers__seen(m, cl);
+}
+
+void apply_claim(struct machine *m, const struct command *c, struct result *r)
+{
+    apply_claim__take(m, &c->claim, r);
 }

@@ -77,6 +77,9 @@ void apply_enqueue(struct machine *m, const struct command *c, struct result *r)
             return;
         }
     }
+    if (!spaces__have_room(m, e->jobs, e->count, r)) {
+        return;
+    }
     struct batch *batch = NULL;
     if (e->has_batch) {
         batch = batches__open(m, e->callback_queue, e->callback_payload, true);

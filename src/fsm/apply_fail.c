@@ -17,6 +17,11 @@ void apply_fail(struct machine *m, const struct command *c, struct result *r)
         end__failed_again(&j, r);
         return;
     }
+    if (j.push.len > 0) {
+        machine__refuse(m, r, ERR_FAIL, "job " STR_FMT " is delivered by the server",
+                        STR_ARG(machine__id_text(m, j.id, ID_JOB)));
+        return;
+    }
     if (jobs__may_move(m, &j, JOB_MOVE_FAIL, ERR_FAIL, r) &&
         jobs__lease_holds(m, &j, c->fail.lease_token, ERR_FAIL, r)) {
         if (m->version >= 2) {

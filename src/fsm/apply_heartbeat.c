@@ -4,8 +4,27 @@
 #include "base/check.h"
 #include "fsm/apply_int.h"
 
+/* A report that took the job over its budget is written down; then the job stops, unless the budget
+ * only tells. */
+static enum result_status stop(struct machine *m, struct job *j, enum store_family family,
+                               const struct apply_budget_verdict *v)
+{
+    if (v->action == STORE_BUDGET_HOLD) {
+        apply_budget__hold(m, j, JOB_MOVE_HOLD, v->reason);
+        return RESULT_CANCEL;
+    }
+    if (v->action == STORE_BUDGET_REJECT) {
+        bool moved = job_move_target(j->state, JOB_MOVE_CANCEL, &j->state);
+        CHECK(moved);
+        end__cancelled(m, j, family);
+        return RESULT_CANCEL;
+    }
+    jobs__write(m, j, family);
+    return RESULT_OK;
+}
+
 static enum result_status beat(struct machine *m, const struct command_heartbeat_item *it,
-                               struct str *worker)
+                               struct str *worker, bool *out_exceeded)
 {
     struct job j;
     enum store_family family;
@@ -17,7 +36,8 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
         jobs__was_ended(&j, it->lease_token, JOB_ENDED_FAIL)) {
         return RESULT_OK;
     }
-    if (j.state != JOB_ACTIVE || (it->lease_token != 0 && it->lease_token != j.lease_token)) {
+    if (j.state != JOB_ACTIVE || j.push.len > 0 ||
+        (it->lease_token != 0 && it->lease_token != j.lease_token)) {
         return RESULT_CANCEL;
     }
     if (worker->len == 0) {
@@ -34,12 +54,18 @@ static enum result_status beat(struct machine *m, const struct command_heartbeat
     if (it->checkpoint.len > 0) {
         j.checkpoint = it->checkpoint;
     }
+    struct apply_budget_verdict v = apply_budget__of_job(m, &j, &it->usage);
     if (store_rows_tokens_any(&it->usage)) {
         store_rows_add_usage(&m->store, &j,
                              &(struct store_usage){.attempt = j.attempt,
                                                    .phase = STORE_PHASE_HEARTBEAT,
                                                    .created_at = m->now,
                                                    .tokens = it->usage});
+        apply_budget__spent(m, &j, &it->usage, false);
+    }
+    *out_exceeded = v.exceeded;
+    if (v.exceeded) {
+        return stop(m, &j, family, &v);
     }
     jobs__write(m, &j, family);
     return RESULT_OK;
@@ -56,7 +82,9 @@ void apply_heartbeat(struct machine *m, const struct command *c, struct result *
             r->done = r->count;
             break;
         }
-        r->items[r->count++] = (struct result_item){.id = it->id, .status = beat(m, it, &worker)};
+        struct result_item *item = &r->items[r->count++];
+        *item = (struct result_item){.id = it->id};
+        item->status = beat(m, it, &worker, &item->budget_exceeded);
     }
     r->at = wall_add_ms(m->now, JOB_LEASE_MS);
     workers__heartbeat(m, c->heartbeat.ns, worker);

@@ -7,9 +7,13 @@
  */
 #pragma once
 
-#include "fsm/batches_int.h" /* IWYU pragma: export */
+#include "fsm/apply_access_int.h" /* IWYU pragma: export */
+#include "fsm/batches_int.h"      /* IWYU pragma: export */
 #include "fsm/machine_int.h"
+#include "fsm/parts_int.h"  /* IWYU pragma: export */
+#include "fsm/push_int.h"   /* IWYU pragma: export */
 #include "fsm/queues_int.h" /* IWYU pragma: export */
+#include "fsm/spaces_int.h" /* IWYU pragma: export */
 
 /* One function per command; machine.c has the table. */
 typedef void (*apply_fn)(struct machine *m, const struct command *c, struct result *r);
@@ -33,12 +37,20 @@ void apply_webhook_delete(struct machine *m, const struct command *c, struct res
 void apply_webhook_mark(struct machine *m, const struct command *c, struct result *r);
 void apply_policy_put(struct machine *m, const struct command *c, struct result *r);
 void apply_policy_delete(struct machine *m, const struct command *c, struct result *r);
+void apply_node_put(struct machine *m, const struct command *c, struct result *r);
+void apply_node_state(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_put(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_step(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_end(struct machine *m, const struct command *c, struct result *r);
 void apply_bulk_queue(struct machine *m, const struct command *c, struct result *r);
 void apply_restore(struct machine *m, const struct command *c, struct result *r);
 void apply_return(struct machine *m, const struct command *c, struct result *r);
+void apply_access(struct machine *m, const struct command *c, struct result *r);
+void apply_access_audit(struct machine *m, const struct command *c, struct result *r);
+void apply_push_claim(struct machine *m, const struct command *c, struct result *r);
+void apply_push_finish(struct machine *m, const struct command *c, struct result *r);
+void apply_named_put(struct machine *m, const struct command *c, struct result *r);
+void apply_named_purge(struct machine *m, const struct command *c, struct result *r);
 
 /* machine.c */
 
@@ -65,6 +77,16 @@ struct str machine__keep(struct machine *m, struct buf *b);
 
 /* The texts of a record move into memory of their own, which the caller frees. */
 char *machine__own_texts(struct str *texts[], size_t count);
+
+/* history.c: what happened, by the minute. Nothing is decided by it, but it is stored. */
+void history__event(struct machine *m, enum store_event_type type, struct str queue);
+void history__waited(struct machine *m, const struct job *j); /* before ready_at is cleared */
+void history__ran(struct machine *m, const struct job *j);
+void history__line_up(const struct machine *m, struct job *j); /* order is still that of before */
+void history__drop(struct machine *m, struct str queue);       /* it was deleted */
+void history__write(struct machine *m);                        /* at the end of an entry */
+void history__load(struct machine *m);
+void history__close(struct machine *m);
 
 /* jobs.c: every change of a job goes through these. */
 
@@ -141,58 +163,24 @@ void end__removed(struct machine *m, struct job *j, enum store_family was_in);
 /* An attempt failed: by the rules of retries the job waits or ends. r may be NULL. */
 void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
                  struct result *r);
+/* The same, but not before the target of its call wants to hear of it again. */
+void end__failed_later(struct machine *m, struct job *j, struct str error, int64_t not_before_ms);
+/* The last attempt of a run failed, and the job goes on with another run: only told and counted. */
+void end__run_failed(struct machine *m, struct job *j, struct str error);
 /* What end__failed answered to the worker that ended j so, of a job that is as it was left then, or
  * went on by itself. */
 void end__failed_again(const struct job *j, struct result *r);
 
-/* locks.c */
-/* The lock on the key that runs at the entry's time; NULL when the key is free. */
-const struct lock *locks__running(const struct machine *m, struct str queue, struct str key);
-void locks__take(struct machine *m, const struct job *j); /* for its period, or the usual one */
-void locks__release(struct machine *m, const struct job *j);
-/* The lock of j, if it holds one, goes along to another queue. */
-void locks__move(struct machine *m, const struct job *j, struct str to_queue);
-/* From a backup: unless another job holds the key. */
-void locks__restore(struct machine *m, const struct job *j, struct wall until);
-void locks__expire(struct machine *m, unsigned limit);
-void locks__load(struct machine *m);
-void locks__close(struct machine *m);
+/* apply_claim.c: claim what is wanted; r is a claim's result. */
+void apply_claim__take(struct machine *m, const struct command_claim *cl, struct result *r);
+/* j becomes active for the worker of the claim. */
+void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
+                           const struct command_claim *cl, struct result_item *item);
 
-/* replies.c */
-/* Fills r when there is one; with a refusal when it is the answer to something else. */
-bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct result *r);
-void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const struct result *r);
-void replies__expire(struct machine *m, unsigned limit);
-void replies__load(struct machine *m);
-void replies__close(struct machine *m);
-
-/* chains.c */
-void chains__completed(struct machine *m, const struct job *j, const struct end_ack *ack);
-void chains__dead(struct machine *m, const struct job *j, struct str error);
-
-/* dependencies.c */
-/* Cut down what j waits for to what has not completed. False when one of them does not exist; it
- * stays in the list, and the first such is put into *out_missing. */
-bool dependencies__settle(struct machine *m, struct job *j, struct id *out_missing);
-void dependencies__add(struct machine *m, const struct job *j);
-/* The job has completed: those that waited for it go on, as many as the entry has room for. */
-void dependencies__met(struct machine *m, struct id done);
-/* The next of those for which there was none; how many. */
-uint32_t dependencies__release(struct machine *m, uint32_t limit);
-/* The job runs again: those that it has not let go wait for its new end. */
-void dependencies__unmet(struct machine *m, struct id id);
-void dependencies__load(struct machine *m);
-void dependencies__close(struct machine *m);
-
-/* workers.c */
-void workers__seen(struct machine *m, const struct command_claim *c);
-bool workers__is_stale(struct machine *m, const struct command_claim *c, struct wall now);
-void workers__heartbeat(struct machine *m, struct str ns, struct str id);
-void workers__each(struct machine *m, void (*fn)(void *data, const struct machine_worker *w),
-                   void *data);
-void workers__prune(struct machine *m, unsigned limit);
-void workers__load(struct machine *m);
-void workers__close(struct machine *m);
+/* apply_purge.c: one step over the jobs that are over, from an id on: those with names, or those
+ * without. Where the next step goes on; until, at the end. */
+struct id apply_purge__jobs(struct machine *m, struct id from, struct wall before, struct id until,
+                            bool named, struct result *r);
 
 /* apply_jobs.c: the action on each of the jobs that are visible in the namespace. */
 void apply_jobs__each(struct machine *m, const struct command_jobs *cj, struct str ns,
@@ -224,9 +212,23 @@ void apply_webhook__load(struct machine *m);
 void apply_webhook__close(struct machine *m);
 
 /* apply_policy.c */
+/* A job without the tag counts as one where it is empty. */
+bool apply_policy__has_tag(const struct job *j, struct str key, struct str value);
 /* The name of the newest policy that holds the job before its next iteration; empty: none does. */
 struct str apply_policy__match(const struct machine *m, const struct job *j);
 /* From a backup, unless there is one of this id or there are too many. */
 void apply_policy__restore(struct machine *m, struct id id, const struct store_policy *rec);
 void apply_policy__load(struct machine *m);
 void apply_policy__close(struct machine *m);
+
+/* machine_nodes.c */
+struct node_record {
+    struct store_node rec; /* texts point into own memory */
+    char *texts;
+};
+/* NULL when there is none. */
+struct node_record *machine_nodes__find(const struct machine *m, uint64_t id);
+
+/* apply_node.c */
+void apply_node__load(struct machine *m);
+void apply_node__close(struct machine *m);

@@ -28,6 +28,11 @@ static bool again(struct machine *m, struct job *j, enum store_family was_in)
     j->failed_at = WALL_NONE;
     j->completed_at = WALL_NONE;
     j->cancelled_at = WALL_NONE;
+    if (j->push.len > 0) { /* a run of its own */
+        j->due_at = m->now;
+        j->first_try_at = WALL_NONE;
+        j->cancel_reason = STR_EMPTY;
+    }
     jobs__forget_end(j);
     if (m->version >= 2 && j->expire_at.ns != 0 && j->expire_at.ns < m->now.ns) {
         j->expire_at = WALL_NONE; /* whoever wants it again does not want it to expire at once */
@@ -67,9 +72,12 @@ static bool do_requeue(struct machine *m, const struct command_jobs *c, struct j
 static bool do_cancel(struct machine *m, const struct command_jobs *c, struct job *j,
                       enum store_family was_in, struct result *r)
 {
-    (void)c;
     if (!jobs__move(m, j, JOB_MOVE_CANCEL, ERR_CANCEL, r)) {
         return false;
+    }
+    if (j->push.len > 0) {
+        j->cancel_reason = c->reason;
+        j->outcome = JOB_OUTCOME_CANCELLED;
     }
     end__cancelled(m, j, was_in);
     return true;
@@ -78,8 +86,12 @@ static bool do_cancel(struct machine *m, const struct command_jobs *c, struct jo
 static bool do_hold(struct machine *m, const struct command_jobs *c, struct job *j,
                     enum store_family was_in, struct result *r)
 {
+    bool active = j->state == JOB_ACTIVE;
     if (!jobs__move(m, j, JOB_MOVE_HOLD, ERR_HOLD, r)) {
         return false;
+    }
+    if (active) {
+        apply_push__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was held"));
     }
     jobs__clear_claim(j);
     j->scheduled_at = WALL_NONE;
@@ -138,7 +150,12 @@ static bool do_move(struct machine *m, const struct command_jobs *c, struct job 
                     enum store_family was_in, struct result *r)
 {
     struct str from = j->queue;
-    (void)r;
+    if (j->name.len > 0) {
+        machine__refuse(m, r, ERR_MOVE,
+                        "job " STR_FMT " cannot leave its queue: it has a name in it",
+                        STR_ARG(machine__id_text(m, j->id, ID_JOB)));
+        return false;
+    }
     locks__move(m, j, c->queue);
     j->queue = c->queue;
     if (c->reset_attempts) {

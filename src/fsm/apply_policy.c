@@ -98,8 +98,7 @@ void apply_policy__restore(struct machine *m, struct id id, const struct store_p
     }
 }
 
-/* A job without the tag counts as one where it is empty. */
-static bool has_tag(const struct job *j, struct str key, struct str value)
+bool apply_policy__has_tag(const struct job *j, struct str key, struct str value)
 {
     struct json_value v;
     if (j->tags.len == 0 || !json_scan_member(j->tags, key, &v)) {
@@ -117,7 +116,7 @@ static bool fits(const struct store_policy *p, const struct job *j)
         return false;
     }
     bool queue = by_queue && str_eq(p->queue, j->queue);
-    bool tag = by_tag && has_tag(j, p->tag_key, p->tag_value);
+    bool tag = by_tag && apply_policy__has_tag(j, p->tag_key, p->tag_value);
     return p->all ? queue == by_queue && tag == by_tag : queue || tag;
 }
 

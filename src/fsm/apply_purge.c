@@ -27,21 +27,19 @@ static struct id id_of(struct str key)
 
 /* By the document as it was before this entry. One that the entry has changed since ended in it, so
  * that it stays in either case. */
-static bool may_go(struct id id, struct str doc, struct wall before)
+static bool may_go(struct id id, struct str doc, struct wall before, bool named)
 {
     struct job j;
     struct err err;
     if (store_job_decode_head(id, doc, &j, &err) != ERR_OK) {
         check_fatal("a stored job cannot be read: %s", err.msg);
     }
-    return ended_at(&j).ns < before.ns;
+    return ended_at(&j).ns < before.ns && (j.name.len > 0) == named;
 }
 
-/* One step over the jobs that were made before until. Where the next goes on: there, at the end. */
-static struct id purge_jobs(struct machine *m, struct wall before, struct id until,
-                            struct result *r)
+struct id apply_purge__jobs(struct machine *m, struct id from, struct wall before, struct id until,
+                            bool named, struct result *r)
 {
-    struct id from = m->store.meta.purge_cursor;
     struct kv_iter *it = kv_iter_new(m->store.kv, NULL, STORE_DONE, str_from(from.b, ID_BYTES));
     struct id end = until;
     for (unsigned seen = 0; kv_iter_valid(it); kv_iter_next(it), seen++) {
@@ -58,8 +56,8 @@ static struct id purge_jobs(struct machine *m, struct wall before, struct id unt
         struct str doc = kv_iter_value(it);
         m->extra_bytes += doc.len;
         /* Most that are looked at stay: those are not read into memory. */
-        if (may_go(id, doc, before) && jobs__get(m, id, &j, &family) && family == STORE_DONE &&
-            ended_at(&j).ns < before.ns) {
+        if (may_go(id, doc, before, named) && jobs__get(m, id, &j, &family) &&
+            family == STORE_DONE && ended_at(&j).ns < before.ns) {
             locks__release(m, &j);
             jobs__remove(m, &j, family);
             throughput_add(&m->throughput, THROUGHPUT_PURGED);
@@ -107,7 +105,8 @@ void apply_purge(struct machine *m, const struct command *c, struct result *r)
         return;
     }
     struct id until = id_make(before, 0, 0);
-    struct id end = purge_batches(m, before, purge_jobs(m, before, until, r));
+    struct id end = purge_batches(
+        m, before, apply_purge__jobs(m, m->store.meta.purge_cursor, before, until, false, r));
     r->more = id_cmp(end, until) < 0;
     m->store.meta.purge_cursor = r->more ? end : ID_NONE;
 }

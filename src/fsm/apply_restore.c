@@ -38,6 +38,10 @@ static void restore_job(struct machine *m, const struct command_restore_item *it
         r->missing++;
         return;
     }
+    if (!apply_named__take(m, &j)) {
+        r->missing++;
+        return;
+    }
     bool over = job_state_is_terminal(j.state);
     j.version = 0;
     jobs__forget_end(&j);

@@ -31,7 +31,7 @@ static bool due_before(const struct heap_node *a, const struct heap_node *b)
 static char *own_texts(struct store_schedule *rec)
 {
     struct str *texts[] = {&rec->name,    &rec->queue,      &rec->cron, &rec->timezone,
-                           &rec->payload, &rec->unique_key, &rec->tags};
+                           &rec->payload, &rec->unique_key, &rec->tags, &rec->push};
     return machine__own_texts(texts, COUNT_OF(texts));
 }
 
@@ -160,6 +160,7 @@ static void run(struct machine *m, const struct schedule *s, struct result *r)
                     .payload = s->rec.payload,
                     .unique_key = s->rec.unique_key,
                     .tags = s->rec.tags,
+                    .push = s->rec.push,
                     .schedule_id = s->id};
     j.priority = s->rec.priority;
     j.max_retries = s->rec.max_retries;

@@ -33,6 +33,8 @@ static void job_due(struct machine *m, struct live *l)
     CHECK(found);
     if (j.state != JOB_ACTIVE) {
         promote(m, &j);
+    } else if (j.push.len > 0) {
+        apply_push__lost(m, &j);
     } else if (j.agent.timeout_ms > 0 &&
                wall_add_ms(j.started_at, j.agent.timeout_ms).ns <= m->now.ns) {
         end__failed(m, &j, STR("iteration timeout"), STR_EMPTY, NULL);

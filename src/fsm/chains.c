@@ -16,12 +16,14 @@
 struct step {
     struct str queue;
     struct str payload; /* an object, or empty */
+    struct str push;    /* an object: where the server delivers it; empty: a worker fetches it */
 };
 
 static bool read_step(struct machine *m, struct json_value v, struct step *out)
 {
     struct json_value queue;
     struct json_value payload;
+    struct json_value push;
     struct err ignored;
     if (v.type != JSON_TYPE_OBJECT || !json_scan_member(v.text, STR("queue"), &queue) ||
         queue.type != JSON_TYPE_STRING ||
@@ -32,6 +34,10 @@ static bool read_step(struct machine *m, struct json_value v, struct step *out)
     out->payload = STR_EMPTY;
     if (json_scan_member(v.text, STR("payload"), &payload) && payload.type == JSON_TYPE_OBJECT) {
         out->payload = payload.text;
+    }
+    out->push = STR_EMPTY;
+    if (json_scan_member(v.text, STR("push"), &push) && push.type == JSON_TYPE_OBJECT) {
+        out->push = push.text;
     }
     return true;
 }
@@ -65,13 +71,10 @@ static bool find_step(struct machine *m, const struct job *j, int32_t number, st
 static void create(struct machine *m, const struct job *from, const struct step *step,
                    int32_t number, struct str payload)
 {
-    struct job j = {JOB_DEFAULTS,
-                    .queue = step->queue,
-                    .payload = payload,
-                    .chain_id = from->chain_id,
-                    .chain_config = from->chain_config,
-                    .chain_step = number,
-                    .has_chain_step = true};
+    struct job j = {
+        JOB_DEFAULTS,         .queue = step->queue,       .payload = payload,
+        .push = step->push,   .chain_id = from->chain_id, .chain_config = from->chain_config,
+        .chain_step = number, .has_chain_step = true};
     jobs__create(m, &j);
 }
 

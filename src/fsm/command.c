@@ -9,12 +9,35 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2, [COMMAND_ACK] = 2,       [COMMAND_FAIL] = 2,
-    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2,
+    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2, [COMMAND_ACK] = 3,       [COMMAND_FAIL] = 2,
+    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2, [COMMAND_ACCESS] = 2,
 };
+
+/* Acks are of version 3 only when there is something that version 2 cannot say. */
+enum { ACK_WITHOUT_NEXT = 2, ACK_WITH_NEXT = 3 };
+
+/* Records with quotas are of version 2: a member that does not know them must not take them. */
+enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
+
+static uint8_t access_version(const struct command_access *a)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->items[i].kind == STORE_ACCESS_NAMESPACE &&
+            a->items[i].body.len > STORE_NAMESPACE_BYTES_PLAIN) {
+            return ACCESS_WITH_QUOTA;
+        }
+    }
+    return ACCESS_PLAIN;
+}
 
 static uint8_t version_of(const struct command *c)
 {
+    if (c->version == 0 && c->type == COMMAND_ACCESS) {
+        return access_version(&c->access);
+    }
+    if (c->version == 0 && c->type == COMMAND_ACK) {
+        return c->ack.next == NULL ? ACK_WITHOUT_NEXT : ACK_WITH_NEXT;
+    }
     return c->version != 0 ? c->version : command_newest(c->type);
 }
 
@@ -47,6 +70,14 @@ static const char *const words[] = {
     [COMMAND_POLICY_PUT] = "policy_put",
     [COMMAND_POLICY_DELETE] = "policy_delete",
     [COMMAND_RETURN] = "return",
+    [COMMAND_ACCESS] = "access",
+    [COMMAND_AUDIT] = "audit",
+    [COMMAND_PUSH_CLAIM] = "push_claim",
+    [COMMAND_PUSH_FINISH] = "push_finish",
+    [COMMAND_NAMED_PUT] = "named_put",
+    [COMMAND_NAMED_PURGE] = "named_purge",
+    [COMMAND_NODE_PUT] = "node_put",
+    [COMMAND_NODE_STATE] = "node_state",
 };
 
 bool command_exists(unsigned type)
@@ -184,9 +215,8 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
     }
 }
 
-static void encode_claim(const struct command *c, struct buf *out)
+static void pack_claim(struct buf *out, const struct command_claim *cl)
 {
-    const struct command_claim *cl = &c->claim;
     pack_text(out, cl->worker_id);
     pack_text(out, cl->hostname);
     pack_i64(out, cl->lease_ms);
@@ -195,14 +225,18 @@ static void encode_claim(const struct command *c, struct buf *out)
     for (size_t i = 0; i < cl->queue_count; i++) {
         pack_text(out, cl->queues[i]);
     }
+}
+
+static void encode_claim(const struct command *c, struct buf *out)
+{
+    pack_claim(out, &c->claim);
     if (version_of(c) >= 2) {
-        pack_text(out, cl->ns);
+        pack_text(out, c->claim.ns);
     }
 }
 
-static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
+static void unpack_claim(struct unpack *u, struct arena *a, struct command_claim *cl)
 {
-    struct command_claim *cl = &c->claim;
     cl->worker_id = unpack_text(u);
     cl->hostname = unpack_text(u);
     cl->lease_ms = unpack_i64(u);
@@ -212,12 +246,28 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
         cl->queues[i] = unpack_text(u);
     }
-    cl->ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
+}
+
+static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
+{
+    unpack_claim(u, a, &c->claim);
+    c->claim.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
+}
+
+/* As a claim of version 2, whatever later ones have. */
+static void unpack_next(struct unpack *u, struct arena *a, struct command_ack *ack)
+{
+    struct command_claim *next = take_array(u, a, 1, sizeof *next);
+    if (next != NULL) {
+        unpack_claim(u, a, next);
+        next->ns = unpack_text(u);
+        ack->next = next;
+    }
 }
 
 static void encode_ack(const struct command *c, struct buf *out)
 {
-    CHECK(c->ack.lenient || c->ack.count == 1);
+    CHECK(c->ack.lenient || c->ack.count == 1 || (c->ack.count == 0 && c->ack.next != NULL));
     pack_bool(out, c->ack.lenient);
     pack_varint(out, c->ack.count);
     for (size_t i = 0; i < c->ack.count; i++) {
@@ -234,6 +284,11 @@ static void encode_ack(const struct command *c, struct buf *out)
         pack_text(out, it->hold_reason);
         pack_text(out, it->exit_reason);
         pack_tokens(out, &it->usage);
+    }
+    if (version_of(c) >= ACK_WITH_NEXT) {
+        CHECK(c->ack.next != NULL);
+        pack_claim(out, c->ack.next);
+        pack_text(out, c->ack.next->ns);
     }
 }
 
@@ -255,7 +310,10 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
         it->exit_reason = unpack_text(u);
         it->usage = unpack_tokens(u);
     }
-    if (!c->ack.lenient && c->ack.count != 1) {
+    if (c->version >= ACK_WITH_NEXT) {
+        unpack_next(u, a, &c->ack);
+    }
+    if (!c->ack.lenient && c->ack.count != 1 && (c->ack.count != 0 || c->ack.next == NULL)) {
         u->bad = true;
     }
 }
@@ -657,6 +715,14 @@ static const struct {
     [COMMAND_POLICY_PUT] = {command_policy__encode_put, command_policy__decode_put},
     [COMMAND_POLICY_DELETE] = {command_policy__encode_delete, command_policy__decode_delete},
     [COMMAND_RETURN] = {command_return__encode, command_return__decode},
+    [COMMAND_ACCESS] = {command_access__encode, command_access__decode},
+    [COMMAND_AUDIT] = {command_access__encode_audit, command_access__decode_audit},
+    [COMMAND_PUSH_CLAIM] = {command_push__encode_claim, command_push__decode_claim},
+    [COMMAND_PUSH_FINISH] = {command_push__encode_finish, command_push__decode_finish},
+    [COMMAND_NAMED_PUT] = {command_push__encode_put, command_push__decode_put},
+    [COMMAND_NAMED_PURGE] = {command_push__encode_purge, command_push__decode_purge},
+    [COMMAND_NODE_PUT] = {command_node__encode_put, command_node__decode_put},
+    [COMMAND_NODE_STATE] = {command_node__encode_state, command_node__decode_state},
 };
 static_assert(COUNT_OF(codecs) == COMMAND_TYPE_LAST + 1, "every command has a codec");
 

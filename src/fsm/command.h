@@ -19,9 +19,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "core/job.h"
+#include "fsm/command_access.h"  /* IWYU pragma: export */
 #include "fsm/command_entry.h"   /* IWYU pragma: export */
 #include "fsm/command_jobs.h"    /* IWYU pragma: export */
+#include "fsm/command_node.h"    /* IWYU pragma: export */
 #include "fsm/command_policy.h"  /* IWYU pragma: export */
+#include "fsm/command_push.h"    /* IWYU pragma: export */
 #include "fsm/command_queue.h"   /* IWYU pragma: export */
 #include "fsm/command_records.h" /* IWYU pragma: export */
 #include "fsm/command_restore.h" /* IWYU pragma: export */
@@ -55,12 +58,20 @@ enum command_type {
     COMMAND_POLICY_DELETE = 26,
     COMMAND_BULK_QUEUE = 27, /* a queue is cleared or deleted in the background */
     COMMAND_RETURN = 28,     /* what was claimed for a worker that had gone */
-    COMMAND_TYPE_LAST = COMMAND_RETURN
+    COMMAND_NODE_PUT = 29,   /* a member of the cluster */
+    COMMAND_NODE_STATE = 30, /* it is to leave, or has left */
+    COMMAND_ACCESS = 32,     /* keys, roles, namespaces and the like are put or deleted */
+    COMMAND_AUDIT = 33,      /* who did what */
+    COMMAND_PUSH_CLAIM = 40, /* jobs that the server is about to deliver */
+    COMMAND_PUSH_FINISH = 41,
+    COMMAND_NAMED_PUT = 42, /* a job with a name that its maker gave it */
+    COMMAND_NAMED_PURGE = 43,
+    COMMAND_TYPE_LAST = COMMAND_NAMED_PURGE
 };
 
 /* A job to be created. `job` is a template: queue, payload, priority, retry options, unique key and
- * period, tags, checkpoint, agent limits, parent, chain members, batch_id; scheduled_at when it is
- * to wait; waits_for lists the jobs it depends on. Everything else is the machine's. */
+ * period, tags, checkpoint, agent limits, parent, chain members, batch_id, push; scheduled_at when
+ * it is to wait; waits_for lists the jobs it depends on. Everything else is the machine's. */
 struct command_new {
     struct job job;
     int64_t expire_after_ms; /* 0: never */
@@ -115,7 +126,8 @@ struct command_ack_item {
 struct command_ack {
     bool lenient; /* items that cannot be acknowledged are passed over; otherwise there is one */
     struct command_ack_item *items;
-    size_t count;
+    size_t count;                     /* 0 only in the last step of one with a next */
+    const struct command_claim *next; /* what the worker does next, unless it is refused; or NULL */
 };
 
 struct command_fail {
@@ -186,6 +198,14 @@ struct command {
         struct command_policy_put policy_put;
         struct command_policy_delete policy_delete;
         struct command_return give_back;
+        struct command_access access;
+        struct command_audit audit;
+        struct command_push_claim push_claim;
+        struct command_push_finish push_finish;
+        struct command_named_put named_put;
+        struct command_named_purge named_purge;
+        struct command_node_put node_put;
+        struct command_node_state node_state;
     };
 };
 

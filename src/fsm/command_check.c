@@ -30,7 +30,6 @@ static const char *path_of(const struct place *at, const char *field, char *out,
 }
 
 enum { PATH_BYTES = 128 };
-
 static enum err_code bad(const struct place *at, const char *field, const char *what,
                          struct err *err)
 {
@@ -138,7 +137,12 @@ static enum err_code check_step(const struct place *at, struct json_value v, con
     struct buf name;
     buf_init(&name, out_queue->text.len);
     json_value_text_buf(*out_queue, &name);
+    struct json_value push;
     enum err_code code = check_queue_name(at, "chain step queue", buf_str(&name), err);
+    if (code == ERR_OK && json_scan_member(v.text, STR("push"), &push) &&
+        push.type == JSON_TYPE_OBJECT) {
+        code = command_push__check_target(push.text, err);
+    }
     buf_deinit(&name);
     return code;
 }
@@ -292,6 +296,9 @@ static enum err_code check_new(const struct place *at, const struct command_new 
         check_chain(at, new, err) != ERR_OK) {
         return err->code;
     }
+    if (command_push__check_target(j->push, err) != ERR_OK) {
+        return at->in_list ? err_wrap(err, "%s[%zu]", at->list, at->index) : err->code;
+    }
     if (j->waits_for.len / ID_BYTES > LIMIT_DEPENDS_ON) {
         return bad(at, "depends_on", "has more than 1000 ids", err);
     }
@@ -376,11 +383,17 @@ static enum err_code check_usage(const struct place *at, const struct store_toke
     return check_text(at, "usage.provider", t->provider, LIMIT_MODEL_NAME_BYTES, err);
 }
 
+static enum err_code check_next(const struct command_claim *next,
+                                const struct command_limits *limits, struct err *err)
+{
+    struct command c = {.type = COMMAND_CLAIM, .claim = *next};
+    return check_claim(&c, limits, err) == ERR_OK ? ERR_OK : err_wrap(err, "next");
+}
+
 static enum err_code check_ack(const struct command *c, const struct command_limits *limits,
                                struct err *err)
 {
     struct place at = {.in_list = c->ack.lenient, .list = "acks"};
-    (void)limits;
     if (c->ack.count == 0) {
         return err_set(err, ERR_VALIDATION, "acks array is required");
     }
@@ -401,7 +414,7 @@ static enum err_code check_ack(const struct command *c, const struct command_lim
             return err->code;
         }
     }
-    return ERR_OK;
+    return c->ack.next == NULL ? ERR_OK : check_next(c->ack.next, limits, err);
 }
 
 static enum err_code check_fail(const struct command *c, const struct command_limits *limits,
@@ -514,7 +527,8 @@ static enum err_code check_schedule_put(const struct command *c,
         check_text(&top, "cron", s->cron, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "timezone", s->timezone, LIMIT_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "unique_key", s->unique_key, LIMIT_UNIQUE_KEY_BYTES, err) != ERR_OK ||
-        check_payload(&top, s->payload, false, limits, err) != ERR_OK) {
+        check_payload(&top, s->payload, false, limits, err) != ERR_OK ||
+        command_push__check_target(s->push, err) != ERR_OK) {
         return err->code;
     }
     return check_tags(&top, s->tags, err);
@@ -766,7 +780,15 @@ static enum err_code (*const checks[])(const struct command *c, const struct com
     [COMMAND_RESTORE] = check_restore,
     [COMMAND_POLICY_PUT] = check_policy_put,
     [COMMAND_POLICY_DELETE] = check_nothing,
+    [COMMAND_ACCESS] = command_access__check,
+    [COMMAND_AUDIT] = command_access__check_audit,
     [COMMAND_RETURN] = check_nothing, /* the machine passes over what was not claimed so */
+    [COMMAND_PUSH_CLAIM] = command_push__check_claim,
+    [COMMAND_PUSH_FINISH] = command_push__check_finish,
+    [COMMAND_NAMED_PUT] = command_push__check_put,
+    [COMMAND_NAMED_PURGE] = check_nothing,
+    [COMMAND_NODE_PUT] = command_node__check_put,
+    [COMMAND_NODE_STATE] = check_nothing,
 };
 _Static_assert(COUNT_OF(checks) == COMMAND_TYPE_LAST + 1, "every command is checked");
 

@@ -10,14 +10,27 @@ enum { ENTRY_EVENTS = 1 };
 /* version, flags, two zeros, count, time, bytes behind the head without the padding */
 enum { ENTRY_COUNT_AT = 4, ENTRY_LEN_AT = 16, ENTRY_HEAD_LEN = 20 };
 
-void command_entry_begin(struct buf *out, struct wall now, bool events)
+/* Before a command of an entry that has names. */
+enum { WITHOUT_NAME = 0, WITH_NAME = 1 };
+
+static void begin(struct buf *out, uint8_t version, struct wall now, bool events)
 {
-    pack_u8(out, COMMAND_ENTRY_VERSION);
+    pack_u8(out, version);
     pack_u8(out, events ? ENTRY_EVENTS : 0);
     pack_u16(out, 0);
     pack_u32(out, 0);
     pack_i64(out, now.ns);
     pack_u32(out, 0);
+}
+
+void command_entry_begin(struct buf *out, struct wall now, bool events)
+{
+    begin(out, COMMAND_ENTRY_VERSION, now, events);
+}
+
+void command_entry_begin_named(struct buf *out, struct wall now, bool events)
+{
+    begin(out, COMMAND_ENTRY_NAMED, now, events);
 }
 
 void command_entry_add(struct buf *out, struct str command)
@@ -32,6 +45,23 @@ static void put_u32_at(struct buf *out, size_t at, uint32_t v)
     for (unsigned i = 0; i < 4; i++) {
         out->ptr[at + i] = (char)(uint8_t)(v >> (8 * i));
     }
+}
+
+void command_entry_add_named(struct buf *out, struct str command, struct id name, uint64_t since)
+{
+    size_t at = out->len;
+    CHECK(command.len <= LIMIT_OP_BYTES);
+    pack_u32(out, 0);
+    if (id_is_none(name)) {
+        pack_u8(out, WITHOUT_NAME);
+    } else {
+        pack_u8(out, WITH_NAME);
+        buf_add(out, name.b, ID_BYTES);
+        pack_varint(out, since);
+    }
+    buf_add_str(out, command);
+    CHECK(!out->overflow);
+    put_u32_at(out, at, (uint32_t)(out->len - at - 4));
 }
 
 void command_entry_end(struct buf *out, uint32_t count)
@@ -68,7 +98,7 @@ enum err_code command_entry_decode(struct str bytes, struct command_entry *out, 
 {
     struct unpack u = unpack_from(bytes);
     out->version = unpack_u8(&u);
-    if (out->version == 0 || out->version > COMMAND_ENTRY_VERSION) {
+    if (out->version == 0 || out->version > COMMAND_ENTRY_NEWEST) {
         return err_set(err, ERR_CORRUPT, "a log entry has the unknown version %u", out->version);
     }
     uint8_t flags = unpack_u8(&u);
@@ -84,6 +114,19 @@ enum err_code command_entry_decode(struct str bytes, struct command_entry *out, 
     return ERR_OK;
 }
 
+/* What stands before a command in an entry that has names; false when it cannot be. */
+static bool take_name(struct command_entry *e, struct str *command)
+{
+    struct unpack u = unpack_from(*command);
+    uint8_t tag = unpack_u8(&u);
+    if (tag == WITH_NAME) {
+        e->name = id_unpack(&u);
+        e->since = unpack_varint(&u);
+    }
+    *command = str_from(u.at, unpack_left(&u));
+    return !u.bad && tag <= WITH_NAME && (tag == WITHOUT_NAME || !id_is_none(e->name));
+}
+
 bool command_entry_next(struct command_entry *e, struct str *out)
 {
     struct unpack u = unpack_from(e->commands);
@@ -91,7 +134,9 @@ bool command_entry_next(struct command_entry *e, struct str *out)
         return false;
     }
     *out = unpack_bytes(&u, unpack_u32(&u));
-    if (u.bad) {
+    e->name = ID_NONE;
+    e->since = 0;
+    if (u.bad || (e->version >= COMMAND_ENTRY_NAMED && !take_name(e, out))) {
         return false;
     }
     e->commands = str_from(u.at, unpack_left(&u));

@@ -10,12 +10,19 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/id.h"
 #include "base/str.h"
 
 /* The version of an entry says by which bounds it is applied: those decide what it does, so they
  * are for ever, as the commands are. 1: as much as is asked; 2: LIMIT_STEP_BYTES and
- * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries. */
-enum { COMMAND_ENTRY_VERSION = 2 };
+ * LIMIT_TICK_JOBS dependents, and what does not fit goes on in later entries; 3: it is counted in
+ * the history, and old events go many at once; 4: the same, and commands may have names
+ * (operations.c). */
+enum {
+    COMMAND_ENTRY_VERSION = 3,
+    COMMAND_ENTRY_NAMED = 4,
+    COMMAND_ENTRY_NEWEST = COMMAND_ENTRY_NAMED, /* that can be read */
+};
 
 /* An entry of the log: the time, and commands. Padded with zeros to a multiple of 8. */
 struct command_entry {
@@ -24,10 +31,16 @@ struct command_entry {
     bool events; /* the event log is on */
     uint32_t count;
     struct str commands; /* count times: u32 length, bytes */
+    /* of the command that command_entry_next gave last */
+    struct id name; /* of its operation; none: it has none */
+    uint64_t since; /* the operation is in no entry up to this one */
 };
 
 void command_entry_begin(struct buf *out, struct wall now, bool events);
 void command_entry_add(struct buf *out, struct str command);
+/* The same for an entry whose commands may have names. */
+void command_entry_begin_named(struct buf *out, struct wall now, bool events);
+void command_entry_add_named(struct buf *out, struct str command, struct id name, uint64_t since);
 /* Fill in the count and pad. */
 void command_entry_end(struct buf *out, uint32_t count);
 

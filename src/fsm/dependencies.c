@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "fsm/apply_int.h"
 
-enum { WAITERS_FIRST_CAP = 4, RELEASE_VERSION = 1 };
+enum { WAITERS_FIRST_CAP = 4 };
 
 static struct dependency *find(const struct machine *m, struct id id)
 {
@@ -210,7 +210,7 @@ void dependencies__met(struct machine *m, struct id done)
         dependency_free(m, d);
         return;
     }
-    char version = RELEASE_VERSION;
+    char version = PARTS_RELEASE_VERSION;
     store_put(&m->store, STORE_KIND_RELEASE, d->node.key, str_from(&version, 1));
     heap_set(&m->releases, &d->release, 0);
 }
@@ -241,7 +241,7 @@ void dependencies__unmet(struct machine *m, struct id id)
 static void load_release(void *data, struct str rest, struct str value)
 {
     struct machine *m = data;
-    if (rest.len != ID_BYTES || value.len != 1 || value.ptr[0] != RELEASE_VERSION) {
+    if (rest.len != ID_BYTES || value.len != 1 || value.ptr[0] != PARTS_RELEASE_VERSION) {
         check_fatal("the record of a job that lets others go cannot be read");
     }
     heap_set(&m->releases, &need(m, id_from_bytes(rest.ptr))->release, 0);

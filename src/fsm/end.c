@@ -14,6 +14,7 @@ void end__completed(struct machine *m, struct job *j, enum store_family was_in,
 {
     CHECK(j->state == JOB_COMPLETED);
     j->completed_at = m->now;
+    history__ran(m, j);
     batches__count(m, j, true);
     jobs__write(m, j, was_in);
     jobs__emit(m, STORE_EVENT_COMPLETED, j);
@@ -46,6 +47,9 @@ void end__expired(struct machine *m, struct job *j, enum store_family was_in)
 void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
 {
     CHECK(j->state == JOB_CANCELLED);
+    if (j->lease_expires_at.ns != 0) {
+        apply_push__abandoned(m, j, JOB_OUTCOME_CANCELLED, STR("the job was cancelled"));
+    }
     j->cancelled_at = m->now;
     j->scheduled_at = WALL_NONE;
     jobs__clear_claim(j);
@@ -57,6 +61,9 @@ void end__cancelled(struct machine *m, struct job *j, enum store_family was_in)
 
 void end__removed(struct machine *m, struct job *j, enum store_family was_in)
 {
+    if (j->state == JOB_ACTIVE && j->push.len > 0 && m->hooks.push_gone != NULL) {
+        m->hooks.push_gone(m->hooks.data, j->id);
+    }
     batches__count(m, j, false);
     locks__release(m, j);
     jobs__remove(m, j, was_in);
@@ -78,23 +85,17 @@ void end__failed_again(const struct job *j, struct result *r)
     outcome_at(j, j->fail_ended_at, r);
 }
 
-void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
-                 struct result *r)
+static void count_failure(struct machine *m, const struct job *j)
 {
-    struct result unheard = {0};
-    struct result *out = r != NULL ? r : &unheard;
-    outcome_at(j, m->now, out);
-    bool moved =
-        job_move_target(j->state, out->remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
-    CHECK(moved);
     struct queue *q = queues__need(m, j->queue);
     q->rec.failures++;
+    history__ran(m, j);
     queues__touch(m, q);
-    jobs__add_error(m, j, error, backtrace);
-    jobs__clear_claim(j);
-    j->hold_reason = STR_EMPTY;
-    j->failed_at = m->now;
-    j->scheduled_at = out->at;
+}
+
+static void tell_failure(struct machine *m, const struct job *j, struct str error,
+                         const struct result *out)
+{
     jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_FAILED,
                                               .job = j->id,
                                               .queue = j->queue,
@@ -102,10 +103,50 @@ void end__failed(struct machine *m, struct job *j, struct str error, struct str 
                                               .attempt = j->attempt,
                                               .remaining = out->remaining,
                                               .next_attempt_at = out->at});
+}
+
+void end__run_failed(struct machine *m, struct job *j, struct str error)
+{
+    struct result out = {0};
+    count_failure(m, j);
+    jobs__add_error(m, j, error, STR_EMPTY);
+    tell_failure(m, j, error, &out);
+}
+
+static void fail(struct machine *m, struct job *j, struct str error, struct str backtrace,
+                 struct wall not_before, struct result *out)
+{
+    outcome_at(j, m->now, out);
+    if (out->remaining > 0 && out->at.ns < not_before.ns) {
+        out->at = not_before;
+    }
+    bool moved =
+        job_move_target(j->state, out->remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
+    CHECK(moved);
+    count_failure(m, j);
+    jobs__add_error(m, j, error, backtrace);
+    jobs__clear_claim(j);
+    j->hold_reason = STR_EMPTY;
+    j->failed_at = m->now;
+    j->scheduled_at = out->at;
+    tell_failure(m, j, error, out);
     if (out->remaining > 0) {
         jobs__write(m, j, STORE_LIVE);
         jobs__emit(m, STORE_EVENT_RETRYING, j);
     } else {
         end__dead(m, j, STORE_LIVE, error);
     }
+}
+
+void end__failed(struct machine *m, struct job *j, struct str error, struct str backtrace,
+                 struct result *r)
+{
+    struct result unheard = {0};
+    fail(m, j, error, backtrace, WALL_NONE, r != NULL ? r : &unheard);
+}
+
+void end__failed_later(struct machine *m, struct job *j, struct str error, int64_t not_before_ms)
+{
+    struct result unheard = {0};
+    fail(m, j, error, STR_EMPTY, wall_add_ms(m->now, not_before_ms), &unheard);
 }

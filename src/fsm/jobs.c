@@ -105,6 +105,7 @@ void jobs__forget_end(struct job *j)
 void jobs__emit_event(struct machine *m, const struct store_event *e)
 {
     throughput_add_event(&m->throughput, e->type);
+    history__event(m, e->type, e->queue);
     if (m->events_on) {
         store_event_add(&m->events, e);
         if (m->oldest_event_at.ns == 0) {
@@ -155,8 +156,15 @@ static void unindex_live(struct machine *m, struct live *l)
     CHECK(q != NULL);
     CHECK(q->live_count[l->state] > 0);
     q->live_count[l->state]--;
+    spaces__uncount(q, l);
+    q->named_count -= l->counted_bytes > 0 ? 1 : 0;
+    q->named_bytes -= l->counted_bytes;
+    q->timed_out_retrying -= l->timed_out ? 1 : 0;
+    m->pending_count -= l->state == JOB_PENDING ? 1 : 0;
     if (l->state == JOB_ACTIVE) {
         live_line_remove(&m->live, &q->active, l);
+    } else if (l->push_line != 0) {
+        push_lines__leave(m, q, l);
     } else if (l->state == JOB_PENDING) {
         queues__leave(m, q, l);
     }
@@ -177,6 +185,10 @@ static void uncount_done(struct machine *m, struct id id)
         check_fatal("a document changed under the machine: %s", err.msg);
     }
     struct queue *q = queues__need(m, old.queue);
+    if (old.name.len > 0 && old.state == JOB_DEAD && old.outcome == JOB_OUTCOME_TIMEOUT &&
+        q->rec.timed_out > 0) {
+        q->rec.timed_out--;
+    }
     uint64_t *count = done_count(q, old.state);
     CHECK(*count > 0);
     *count -= 1;
@@ -208,7 +220,15 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     l->queue = q->number;
     l->state = (uint8_t)j->state;
     l->priority = j->priority;
+    l->counted_bytes = j->counted_bytes;
+    l->payload_bytes = (uint32_t)j->payload.len;
+    l->timed_out = j->state == JOB_RETRYING && j->outcome == JOB_OUTCOME_TIMEOUT;
     q->live_count[j->state]++;
+    spaces__count(q, l);
+    q->named_count += l->counted_bytes > 0 ? 1 : 0;
+    q->named_bytes += l->counted_bytes;
+    q->timed_out_retrying += l->timed_out ? 1 : 0;
+    m->pending_count += j->state == JOB_PENDING ? 1 : 0;
     int64_t due = due_at(j);
     if (due != 0) {
         heap_set(&m->due, &l->due, due);
@@ -222,6 +242,9 @@ static void line_up(struct machine *m, struct live *l, const struct job *j, stru
 {
     if (j->state == JOB_ACTIVE) {
         live_line_add(&m->live, &q->active, l);
+    } else if (j->order != 0 && j->push.len > 0) {
+        push_lines__choose(m, q, l, j);
+        push_lines__stand(m, q, l);
     } else if (j->order != 0) {
         queues__stand(m, q, l);
         queues__ready(m, q);
@@ -250,6 +273,7 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
     struct queue *q = queues__need(m, j->queue);
     CHECK(l != NULL);
     CHECK(j->state == JOB_PENDING);
+    CHECK(j->push.len == 0); /* no worker has one */
     unindex_live(m, l);
     index_live(m, l, j, q);
     note_changed(m, j);
@@ -275,7 +299,11 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
     }
     note_changed(m, j);
     j->version = m->index;
-    j->order = j->state == JOB_PENDING && j->waits_for.len == 0 ? m->store.meta.next_order++ : 0;
+    bool in_line = j->state == JOB_PENDING && j->waits_for.len == 0;
+    if (in_line) {
+        history__line_up(m, j);
+    }
+    j->order = in_line ? m->store.meta.next_order++ : 0;
     store_docs_put(m->store.docs, j, was_in);
     if (job_state_is_terminal(j->state)) {
         *done_count(q, j->state) += 1;
@@ -295,6 +323,9 @@ void jobs__create(struct machine *m, struct job *j)
     j->id = machine__new_id(m);
     j->created_at = m->now;
     j->state = j->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING;
+    if (j->push.len > 0) {
+        j->due_at = j->scheduled_at.ns != 0 ? j->scheduled_at : m->now;
+    }
     jobs__write(m, j, STORE_FAMILY_COUNT);
     if (j->waits_for.len > 0) {
         dependencies__add(m, j);
@@ -311,6 +342,7 @@ void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
     } else {
         uncount_done(m, j->id);
     }
+    apply_named__forget(m, j);
     store_rows_remove(&m->store, j);
     store_docs_remove(m->store.docs, was_in, j->id);
     note_changed(m, j);
@@ -328,6 +360,8 @@ void jobs__load(struct machine *m, const struct job *j)
     index_live(m, l, j, q);
     if (j->order == 0) {
         line_up(m, l, j, q);
+    } else if (j->push.len > 0) {
+        push_lines__choose(m, q, l, j);
     }
     if (j->waits_for.len > 0) {
         dependencies__add(m, j);

@@ -36,6 +36,14 @@ static const apply_fn appliers[] = {
     [COMMAND_POLICY_PUT] = apply_policy_put,
     [COMMAND_POLICY_DELETE] = apply_policy_delete,
     [COMMAND_RETURN] = apply_return,
+    [COMMAND_ACCESS] = apply_access,
+    [COMMAND_AUDIT] = apply_access_audit,
+    [COMMAND_PUSH_CLAIM] = apply_push_claim,
+    [COMMAND_PUSH_FINISH] = apply_push_finish,
+    [COMMAND_NAMED_PUT] = apply_named_put,
+    [COMMAND_NAMED_PURGE] = apply_named_purge,
+    [COMMAND_NODE_PUT] = apply_node_put,
+    [COMMAND_NODE_STATE] = apply_node_state,
 };
 _Static_assert(COUNT_OF(appliers) == COMMAND_TYPE_LAST + 1, "every command can be applied");
 
@@ -183,7 +191,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
             break;
         }
         struct id id = id_from_bytes(key.ptr);
-        code = store_job_decode_head(id, kv_iter_value(it), &j, err);
+        code = store_job_decode(id, kv_iter_value(it), &j, err);
         if (code == ERR_OK) {
             jobs__load(m, &j);
             if (j.order != 0) {
@@ -200,7 +208,12 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     }
     for (size_t i = 0; i < loading.count; i++) {
         struct live *l = loading.places[i].live;
-        queues__stand(m, m->queues[l->queue], l);
+        struct queue *q = m->queues[l->queue];
+        if (l->push_line != 0) {
+            push_lines__stand(m, q, l);
+        } else {
+            queues__stand(m, q, l);
+        }
     }
     free(loading.places);
     return code;
@@ -234,17 +247,23 @@ static void load_newest(struct machine *m)
     }
 }
 
-static enum err_code load(struct machine *m, struct err *err)
+static enum err_code load(struct machine *m, const struct machine_hooks *hooks, struct err *err)
 {
+    spaces__load(m);
     queues__load(m);
     locks__load(m);
     replies__load(m);
+    operations__load(m);
     batches__load(m);
     workers__load(m);
     apply_schedule__load(m);
     apply_bulk__load(m);
     apply_webhook__load(m);
     apply_policy__load(m);
+    apply_access__load(m, hooks);
+    apply_budget__load(m);
+    apply_node__load(m);
+    history__load(m);
     m->oldest_event_at = store_event_oldest_at(&m->store);
     m->now = m->store.meta.now;
     load_newest(m);
@@ -257,23 +276,78 @@ static void machine_closep(struct machine **m)
     machine_close(*m);
 }
 
-enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
-                           struct machine **out_machine, struct err *err)
+static void memory_init(struct machine *m)
 {
-    ATTR_CLEANUP(machine_closep) struct machine *m = calloc(1, sizeof *m);
-    CHECK(m != NULL);
     live_init(&m->live);
     heap_init_ranked(&m->due, live_due_before, live_due_rank);
     heap_init_ranked(&m->expiry, live_expiry_before, live_expiry_rank);
     store_event_block_init(&m->events);
     /* Decoded commands, results, new texts: what is in the log has to be applied. */
     m->arena = arena_new(SIZE_MAX);
-    if (store_open(&m->store, path, err) != ERR_OK || load(m, err) != ERR_OK) {
+    push_lines__open(m);
+    map_init(&m->fresh_names);
+}
+
+static void memory_deinit(struct machine *m)
+{
+    apply_bulk__close(m);
+    apply_schedule__close(m);
+    apply_webhook__close(m);
+    apply_policy__close(m);
+    apply_access__close(m);
+    apply_budget__close(m);
+    apply_node__close(m);
+    workers__close(m);
+    batches__close(m);
+    replies__close(m);
+    operations__close(m);
+    locks__close(m);
+    dependencies__close(m);
+    push_lines__close(m);
+    map_deinit(&m->fresh_names);
+    queues__close(m);
+    spaces__close(m);
+    history__close(m);
+    heap_deinit(&m->due);
+    heap_deinit(&m->expiry);
+    live_deinit(&m->live);
+    store_event_block_deinit(&m->events);
+    arena_free(m->arena);
+    free(m->changed);
+}
+
+enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
+                           struct machine **out_machine, struct err *err)
+{
+    ATTR_CLEANUP(machine_closep) struct machine *m = calloc(1, sizeof *m);
+    CHECK(m != NULL);
+    memory_init(m);
+    if (store_open(&m->store, path, err) != ERR_OK || load(m, hooks, err) != ERR_OK) {
         return err_wrap(err, "open the state in %s", path);
     }
-    /* Not before: what is loaded is no news. */
+    /* Not before: what is loaded is no news, except who may do what. */
     m->hooks = *hooks;
     *out_machine = TAKE(m);
+    return ERR_OK;
+}
+
+enum err_code machine_replace(struct machine *m, const char *path, struct err *err)
+{
+    struct machine_hooks hooks = m->hooks;
+    uint64_t changes = m->webhook_changes + 1; /* whoever has a copy of something reads it again */
+    uint64_t puts = m->bulk_puts + 1;
+    uint64_t nodes = m->node_changes + 1;
+    memory_deinit(m);
+    /* Others read through the store meanwhile, and through nothing else. */
+    memset((char *)m + sizeof m->store, 0, sizeof *m - sizeof m->store);
+    memory_init(m);
+    if (store_replace(&m->store, path, err) != ERR_OK || load(m, &hooks, err) != ERR_OK) {
+        return err_wrap(err, "open the state in %s", path);
+    }
+    m->hooks = hooks;
+    m->webhook_changes = changes;
+    m->bulk_puts = puts;
+    m->node_changes = nodes;
     return ERR_OK;
 }
 
@@ -282,22 +356,7 @@ void machine_close(struct machine *m)
     if (m == NULL) {
         return;
     }
-    apply_bulk__close(m);
-    apply_schedule__close(m);
-    apply_webhook__close(m);
-    apply_policy__close(m);
-    workers__close(m);
-    batches__close(m);
-    replies__close(m);
-    locks__close(m);
-    dependencies__close(m);
-    queues__close(m);
-    heap_deinit(&m->due);
-    heap_deinit(&m->expiry);
-    live_deinit(&m->live);
-    store_event_block_deinit(&m->events);
-    arena_free(m->arena);
-    free(m->changed);
+    memory_deinit(m);
     store_close(&m->store);
     free(m);
 }
@@ -307,9 +366,13 @@ void machine_close(struct machine *m)
 static void begin_entry(struct machine *m, uint64_t index, const struct command_entry *e)
 {
     CHECK(index > m->store.meta.applied_index);
-    arena_reset(m->arena);
     m->index = index;
     m->next_number = 0;
+    if (m->fresh_names.count > 0) { /* they were in the arena */
+        map_deinit(&m->fresh_names);
+        map_init(&m->fresh_names);
+    }
+    arena_reset(m->arena);
     m->changed_count = 0;
     m->events_on = e->events;
     m->entry_version = e->version;
@@ -324,10 +387,14 @@ static void begin_entry(struct machine *m, uint64_t index, const struct command_
 }
 
 /* Events that are too old go. What is remembered is never later than the oldest block, so a replica
- * that was restarted, and knows it exactly, trims in the same entry. */
+ * that was restarted, and knows it exactly, trims in the same entry. Each removal is a range that
+ * every later walk has to know: it goes by steps of minutes, not with every entry. */
 static void trim_events(struct machine *m)
 {
     struct wall keep_from = wall_add_ms(m->now, -(int64_t)LIMIT_EVENTS_KEPT_MS);
+    if (m->entry_version >= 3) {
+        keep_from.ns -= keep_from.ns % (LIMIT_EVENTS_TRIM_MS * NS_PER_MS);
+    }
     if (m->oldest_event_at.ns != 0 && m->oldest_event_at.ns < keep_from.ns) {
         struct wall oldest = store_event_trim(&m->store, keep_from);
         m->oldest_event_at = oldest.ns == 0 && m->events.count > 0 ? m->now : oldest;
@@ -338,6 +405,8 @@ static void end_entry(struct machine *m)
 {
     batches__write_dirty(m);
     queues__write_dirty(m);
+    operations__write(m);
+    history__write(m);
     m->store.meta.applied_index = m->index;
     m->store.meta.now = m->now;
     trim_events(m);
@@ -346,6 +415,7 @@ static void end_entry(struct machine *m)
     for (uint32_t i = 0; i < m->changed_count && m->hooks.changed != NULL; i++) {
         m->hooks.changed(m->hooks.data, m->changed[i]);
     }
+    apply_access__tell(m);
 }
 
 void machine_apply(struct machine *m, uint64_t index, struct str entry)
@@ -369,10 +439,11 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
         /* Nothing begins in a full entry; so whatever begins gets on by at least one job. */
         if (machine__is_full(m)) {
             m->results[i].postponed = true;
-        } else {
+        } else if (!operations__find(m, e.name, e.since, &m->results[i])) {
             uint64_t before = cost_of(m);
             appliers[c.type](m, &c, &m->results[i]);
             m->results[i].cost = cost_of(m) - before;
+            operations__keep(m, e.name, c.type, &m->results[i]);
         }
     }
     end_entry(m);
@@ -426,6 +497,24 @@ struct wall machine_next_tick(const struct machine *m)
     return at;
 }
 
+uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
+                               uint32_t max, bool *out_more)
+{
+    struct heap_node **due = calloc(max, sizeof(struct heap_node *));
+    uint32_t count = 0;
+    CHECK(due != NULL);
+    uint32_t found = heap_until(&m->due, until.ns, due, max);
+    for (uint32_t i = 0; i < found; i++) {
+        const struct live *l = CONTAINER_OF(due[i], const struct live, due);
+        if (l->state == JOB_ACTIVE && l->due.key <= until.ns) {
+            out[count++] = l->id;
+        }
+    }
+    free(due);
+    *out_more = found == max && count > 0;
+    return count;
+}
+
 bool machine_next_schedule(const struct machine *m, struct machine_due_schedule *out)
 {
     return apply_schedule__first(m, out);
@@ -469,23 +558,70 @@ uint64_t machine_bulk_puts(const struct machine *m)
     return m->bulk_puts;
 }
 
-bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
-                       struct wall *out_until)
+bool machine_claimable(struct machine *m, struct str queue, struct wall now, struct wall *out_until)
 {
     const struct queue *q = queues__find(m, queue);
     *out_until = WALL_NONE;
-    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until);
+    return q != NULL && machine__in_line(q) > 0 && queues__open(q, now, out_until) &&
+           !apply_budget__blocks(m, queue);
 }
 
-uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now)
+uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wall now)
 {
     const struct queue *q = queues__find(m, queue);
-    if (q == NULL) {
+    if (q == NULL || apply_budget__blocks(m, queue)) {
         return 0;
     }
     uint32_t waiting = machine__in_line(q);
     uint32_t places = queues__places(q, now);
     return waiting < places ? waiting : places;
+}
+
+uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened)
+{
+    const struct queue *q = queues__find(m, queue);
+    if (apply_budget__blocks(m, queue)) {
+        return 0;
+    }
+    return q == NULL ? UINT32_MAX : opened ? queues__limits(q, now) : queues__places(q, now);
+}
+
+uint32_t machine_in_line(struct machine *m, struct str queue)
+{
+    const struct queue *q = queues__find(m, queue);
+    return q == NULL ? 0 : machine__in_line(q);
+}
+
+uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out, uint32_t max)
+{
+    struct heap_node **due = calloc(max, sizeof(struct heap_node *));
+    uint32_t count = 0;
+    CHECK(due != NULL);
+    uint32_t found = heap_until(&m->due, now.ns, due, max);
+    for (uint32_t i = 0; i < found; i++) {
+        const struct live *l = CONTAINER_OF(due[i], const struct live, due);
+        if (l->due.key <= now.ns) {
+            out[count++] = m->queues[l->queue]->node.key;
+        }
+    }
+    free(due);
+    return count;
+}
+
+bool machine_over_budget(struct machine *m, struct str queue)
+{
+    return apply_budget__blocks(m, queue);
+}
+
+void machine_each_push_line(struct machine *m, struct wall now, uint32_t first,
+                            bool (*fn)(void *data, const struct machine_push_line *l), void *data)
+{
+    push_lines__each(m, now, first, fn, data);
+}
+
+struct wall machine_push_throttled_until(struct machine *m, struct wall now)
+{
+    return push_lines__throttled_until(m, now);
 }
 
 bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now)
@@ -508,6 +644,11 @@ static void describe_queue(const struct machine *m, const struct queue *q,
                                   .throttle_window_ms = q->rec.throttle_window_ms,
                                   .created_at = q->rec.created_at,
                                   .failures = q->rec.failures,
+                                  .named_count = q->named_count,
+                                  .named_bytes = q->named_bytes,
+                                  .timed_out = q->rec.timed_out,
+                                  .timed_out_retrying = q->timed_out_retrying,
+                                  .last_ended_at = q->rec.last_ended_at,
                                   .oldest_pending = queues__oldest_pending(m, q)};
     for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {
         out->count[s] = q->live_count[s];
@@ -558,6 +699,16 @@ uint64_t machine_index_bytes(const struct machine *m)
     return live_bytes(&m->live) + items * sizeof(struct heap_item);
 }
 
+void machine_space(const struct machine *m, struct str ns, struct machine_space *out)
+{
+    const struct space *s = spaces__find(m, ns);
+    *out = (struct machine_space){0};
+    if (s != NULL) {
+        *out = (struct machine_space){
+            .jobs = s->jobs, .payload_bytes = s->payload_bytes, .queues = s->queues};
+    }
+}
+
 uint64_t machine_live_count(const struct machine *m)
 {
     return m->live.count;
@@ -565,5 +716,8 @@ uint64_t machine_live_count(const struct machine *m)
 
 enum err_code machine_checkpoint(struct machine *m, const char *dir, struct err *err)
 {
-    return kv_checkpoint(m->store.kv, dir, err);
+    struct kv *kv = store_hold(&m->store);
+    enum err_code code = kv_checkpoint(kv, dir, err);
+    kv_close(kv);
+    return code;
 }

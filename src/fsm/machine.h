@@ -34,12 +34,25 @@ struct machine_hooks {
     void (*ready)(void *data, struct str queue);
     /* A job was written or removed. Called at the end of each entry, once per job, in order. */
     void (*changed)(void *data, struct id job);
+    /* A record of who may do what (store_access.h) was put, with its value, or deleted, with none.
+     * Called at the end of each entry, and when a machine is opened: with an empty key, which
+     * means that all were forgotten, then for each, and with an empty key again. */
+    void (*access)(void *data, struct str key, struct str value);
+    /* A job that the server itself delivers came into line, or its queue gave way. During apply. */
+    void (*push_ready)(void *data);
+    /* One that was being delivered is not to be any more. During apply. */
+    void (*push_gone)(void *data, struct id job);
 };
 
 /* Open the state in the folder path, or begin with nothing. */
 ATTR_NODISCARD enum err_code machine_open(const char *path, const struct machine_hooks *hooks,
                                           struct machine **out_machine, struct err *err);
 void machine_close(struct machine *m); /* NULL is fine */
+
+/* Go on with the state in the folder path, another one than now, as a whole. Who reads through
+ * machine_store in another thread goes on with the old one until it is done. After an error the
+ * machine can only be closed. */
+ATTR_NODISCARD enum err_code machine_replace(struct machine *m, const char *path, struct err *err);
 
 /* Apply the entry at index, which is above the applied one. An entry that cannot be understood, or
  * a store that refuses, stops the process. */
@@ -59,6 +72,11 @@ struct wall machine_now(const struct machine *m);
 
 /* The moment from which a tick would do something; INT64_MAX when there is none. */
 struct wall machine_next_tick(const struct machine *m);
+
+/* Active jobs whose leases end up to then, at most max of them, in no order; how many. *out_more:
+ * there may be others. */
+uint32_t machine_ending_leases(const struct machine *m, struct wall until, struct id *out,
+                               uint32_t max, bool *out_more);
 
 /* The earliest due schedule: its id, its due time and its expressions. False when none is enabled.
  * The texts live until the next apply. */
@@ -84,12 +102,40 @@ bool machine_next_bulk(const struct machine *m, struct id after, struct machine_
 
 /* Would a claim on this queue at this moment find a job? When only a throttle stands in the way,
  * *out_until is set to when it gives way; it is 0 otherwise. */
-bool machine_claimable(const struct machine *m, struct str queue, struct wall now,
+bool machine_claimable(struct machine *m, struct str queue, struct wall now,
                        struct wall *out_until);
 
 /* How many jobs could be claimed from the queue at this moment: those in line, bounded by the free
  * places under its limit and in the throttle's window. */
-uint32_t machine_claimable_count(const struct machine *m, struct str queue, struct wall now);
+uint32_t machine_claimable_count(struct machine *m, struct str queue, struct wall now);
+
+/* How many more jobs of the queue its limits let be active, whether there are any or not. Opened:
+ * as if it were not paused. */
+uint32_t machine_places(struct machine *m, struct str queue, struct wall now, bool opened);
+/* Jobs that stand in line there. */
+uint32_t machine_in_line(struct machine *m, struct str queue);
+/* The queues of jobs that the next tick moves, one for each, at most max and in no order; how many.
+ * The texts live until the next apply. */
+uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out,
+                            uint32_t max);
+
+/* Would a claim on this queue be refused, or hold a job, because of a budget? While it is, the
+ * queue has nothing to claim. */
+bool machine_over_budget(struct machine *m, struct str queue);
+
+/* Jobs of a queue and priority that wait to be delivered to one host. */
+struct machine_push_line {
+    struct str queue, host;
+    uint8_t priority;
+    uint32_t number; /* while it is not empty */
+    uint32_t waiting;
+    uint32_t places; /* claims that the queue's limits let through now */
+};
+/* Call fn for each that is not empty, from that number on, until it says no. */
+void machine_each_push_line(struct machine *m, struct wall now, uint32_t first,
+                            bool (*fn)(void *data, const struct machine_push_line *l), void *data);
+/* When the first of the throttles that hold some of them up gives way; 0: none does. */
+struct wall machine_push_throttled_until(struct machine *m, struct wall now);
 
 /* Would this claim write its worker's row, whether it finds a job or not? */
 bool machine_worker_is_stale(struct machine *m, const struct command_claim *c, struct wall now);
@@ -109,6 +155,10 @@ struct machine_queue {
     uint64_t count[JOB_STATE_COUNT];
     uint64_t failures;
     struct id oldest_pending; /* none when there is none */
+    /* of jobs with names, see struct store_queue */
+    uint64_t named_count, named_bytes; /* those that are not over */
+    uint64_t timed_out, timed_out_retrying;
+    struct wall last_ended_at;
 };
 
 /* Call fn for each queue, in no order. */
@@ -117,6 +167,13 @@ void machine_each_queue(struct machine *m, void (*fn)(void *data, const struct m
 bool machine_queue_find(struct machine *m, struct str name, struct machine_queue *out);
 
 /* A worker that was seen lately. The texts live until the next apply. */
+/* What a namespace holds (empty: the default one). */
+struct machine_space {
+    uint64_t jobs, payload_bytes; /* of those that have not ended */
+    uint64_t queues;
+};
+void machine_space(const struct machine *m, struct str ns, struct machine_space *out);
+
 struct machine_worker {
     struct str ns; /* whose it is; empty: the default one's */
     struct str id; /* unique in its namespace */

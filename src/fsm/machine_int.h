@@ -15,6 +15,7 @@
 #include "fsm/throughput.h"
 #include "store/store_docs.h"
 #include "store/store_event.h"
+#include "store/store_history.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
 
@@ -28,13 +29,17 @@ struct lane {
 
 struct queue {
     struct map_node node; /* by name */
-    uint32_t number;      /* in machine.queues */
+    struct space *space;
+    uint32_t number; /* in machine.queues */
     struct store_queue rec;
     uint32_t live_count[JOB_STATE_COUNT]; /* of the states that are not over */
     struct lane *lanes;                   /* by priority; a lane stays once it was needed */
     unsigned lane_count;
     struct heap aside;       /* pending jobs that stand behind newer ones, or in no line: by id */
     struct live_line active; /* jobs that are being worked on; in no order that counts */
+    uint64_t named_count;    /* jobs with names that are not over… */
+    uint64_t named_bytes;    /* …and what they take of its capacity */
+    uint64_t timed_out_retrying; /* of the retrying, whose last try was lost */
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */
@@ -51,6 +56,17 @@ static inline uint32_t machine__in_line(const struct queue *q)
     }
     return count;
 }
+
+/* Jobs that wait to be delivered by the server: of one queue and priority, to one host. */
+struct push_line {
+    struct map_node node;
+    uint32_t number; /* in machine.push_lines */
+    uint32_t queue;
+    uint8_t priority;
+    struct live_line line;
+    struct str host; /* in the key */
+    char key[];
+};
 
 struct lock {
     struct map_node node; /* by queue, NUL, key */
@@ -128,8 +144,23 @@ struct dependency {
     bool sorted; /* from first on */
 };
 
+/* What named commands came to; see operations.c. */
+struct operations {
+    struct map names;
+    struct operation_block *first, **last; /* by entry, the oldest first */
+    struct operation_block *present;       /* of the entry that is being applied; NULL: none yet */
+    uint64_t count, bytes;
+    uint64_t forgotten; /* the last entry whose commands are not known any more */
+};
+
+/* Where something is counted in the history: its queue, all queues, its namespace. */
+struct history_cells {
+    struct history_cell *cell[3];
+    unsigned count;
+};
+
 struct machine {
-    struct store store;
+    struct store store; /* first: see machine_replace */
     struct machine_hooks hooks;
 
     struct live_table live;
@@ -142,6 +173,7 @@ struct machine {
     struct heap lock_expiry;
     struct map replies;
     struct heap reply_expiry;
+    struct operations operations;
     struct map batches; /* those that are not finished */
     struct map workers;
     struct heap worker_prune;
@@ -153,11 +185,29 @@ struct machine {
     uint64_t bulk_puts;       /* bulk operations put since then */
     struct policy **policies; /* by id, that is in the order of their creation */
     uint32_t policy_count;
+    struct spend_limit **budgets; /* by the names of their records */
+    uint32_t budget_count;
+    struct map spends;
+    struct map spaces; /* namespaces that have a queue or a quota */
+    uint32_t quota_count;
+    uint64_t audit_first, audit_next; /* numbers of the oldest entry kept, and of the next */
+    struct node_record *nodes;        /* by number */
+    uint32_t node_count;
+    uint64_t node_changes;
     struct map dependencies;
     struct heap releases; /* dependency.release */
     struct bulk **bulks;  /* by id, that is in the order of their creation */
     uint32_t bulk_count;
+    struct map push_line_names;
+    struct push_line **push_lines; /* by number; NULL where one is not used */
+    uint32_t push_line_count, push_line_cap;
+    uint32_t *push_line_unused; /* numbers of those */
+    uint32_t push_line_free;    /* how many */
     struct throughput throughput;
+    struct map history; /* open cells of names, see history.c */
+    uint64_t history_bytes[STORE_HISTORY_STEPS];
+    uint32_t history_from[STORE_HISTORY_STEPS]; /* hints: no closed cell has a smaller number */
+    uint64_t pending_count;                     /* jobs, of all queues */
     struct id newest_id; /* no restored thing has a larger one; a hint: see machine__new_id */
     struct wall oldest_event_at; /* not later than the oldest block of events; 0: there is none */
 
@@ -171,10 +221,17 @@ struct machine {
     uint64_t extra_bytes; /* of its cost, beside documents and writes */
     bool events_on;
     struct store_event_block events;
+    struct history_cell *history_dirty;
+    struct history_cells history_cells;           /* of the last event */
+    uint32_t history_oldest[STORE_HISTORY_STEPS]; /* cell that was put; UINT32_MAX: none */
+    uint32_t history_closed;
     struct queue *dirty_queues;
     struct batch *dirty_batches;
+    struct map access; /* records that it has written, by key */
+    struct access_change *access_first, **access_last;
     struct id *changed;
     uint32_t changed_count, changed_cap;
+    struct map fresh_names; /* of jobs, that the entry has put or removed: apply_named.c */
     struct result *results;
     uint32_t result_count;
 };

@@ -35,6 +35,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
     m->queues = realloc(m->queues, m->queue_count * sizeof(struct queue *));
     CHECK(m->queues != NULL);
     m->queues[q->number] = q;
+    spaces__enter(m, q);
     return q;
 }
 
@@ -213,21 +214,24 @@ static uint32_t throttle_places(const struct queue *q, struct wall now)
     return rate - kept + low;
 }
 
-uint32_t queues__places(const struct queue *q, struct wall now)
+uint32_t queues__limits(const struct queue *q, struct wall now)
 {
     uint32_t places = UINT32_MAX;
-    struct wall until;
-    if (!queues__open(q, now, &until)) {
-        return 0;
-    }
     if (q->rec.max_concurrency > 0) {
-        places = q->rec.max_concurrency - q->live_count[JOB_ACTIVE];
+        uint32_t active = q->live_count[JOB_ACTIVE];
+        places = active < q->rec.max_concurrency ? q->rec.max_concurrency - active : 0;
     }
     if (q->rec.throttle_rate > 0) {
         uint32_t through = throttle_places(q, now);
         places = through < places ? through : places;
     }
     return places;
+}
+
+uint32_t queues__places(const struct queue *q, struct wall now)
+{
+    struct wall until;
+    return queues__open(q, now, &until) ? queues__limits(q, now) : 0;
 }
 
 /* The key of a place in the ring of claims. */
@@ -311,6 +315,9 @@ void queues__ready(struct machine *m, struct queue *q)
     if (m->hooks.ready != NULL) {
         m->hooks.ready(m->hooks.data, q->node.key);
     }
+    if (m->push_line_count > m->push_line_free) {
+        push_lines__ready(m);
+    }
 }
 
 void queues__write_dirty(struct machine *m)
@@ -321,8 +328,10 @@ void queues__write_dirty(struct machine *m)
         q->dirty = false;
         if (q->gone) {
             store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
+            history__drop(m, q->node.key);
             map_remove(&m->queue_names, &q->node);
             m->queues[q->number] = NULL;
+            spaces__leave(m, q);
             queue_free(q);
             continue;
         }

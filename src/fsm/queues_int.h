@@ -22,6 +22,8 @@ bool queues__open(const struct queue *q, struct wall now, struct wall *out_until
 struct wall queues__throttled_until(const struct queue *q, struct wall now);
 /* How many claims its limits let through now. */
 uint32_t queues__places(const struct queue *q, struct wall now);
+/* The same as if it were not paused. */
+uint32_t queues__limits(const struct queue *q, struct wall now);
 void queues__count_claim(struct machine *m, struct queue *q);
 /* A throttle begins with no claim counted, or goes. False when it is this one already. */
 bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int64_t window_ms);

@@ -14,7 +14,11 @@
 
 /* Version 2 has a hash of what was asked; of an answer without one version 1 is written for ever,
  * because every node must write the same. */
-enum { REPLY_WITHOUT_HASH = 1, REPLY_WITH_HASH = 2, REPLY_KEPT_MS = 24 * 3600 * 1000 };
+enum {
+    REPLY_WITHOUT_HASH = 1,
+    REPLY_WITH_HASH = PARTS_REPLY_VERSION,
+    REPLY_KEPT_MS = 24 * 3600 * 1000
+};
 
 static struct reply *find(const struct machine *m, struct str key)
 {

@@ -12,6 +12,10 @@ void result_encode(const struct result *r, struct buf *out)
     }
     buf_add(out, r->id.b, ID_BYTES);
     pack_varint(out, r->affected);
+    pack_u8(out, (uint8_t)r->next_code);
+    if (r->next_code != ERR_OK) {
+        pack_text(out, r->message);
+    }
     pack_varint(out, r->missing);
     pack_u8(out, (uint8_t)r->state);
     pack_varint(out, r->attempt);
@@ -29,6 +33,7 @@ void result_encode(const struct result *r, struct buf *out)
         pack_u8(out, (uint8_t)r->items[i].status);
         pack_text(out, r->items[i].doc);
         pack_varint(out, r->items[i].order);
+        pack_u8(out, r->items[i].budget_exceeded ? 1 : 0);
     }
 }
 
@@ -49,7 +54,7 @@ void result_join(struct result *sum, const struct result *step, struct arena *a)
 static bool take_items(struct unpack *u, struct arena *a, struct result *out)
 {
     uint64_t count = unpack_varint(u);
-    if (count > unpack_left(u) / (ID_BYTES + 3)) {
+    if (count > unpack_left(u) / (ID_BYTES + 4)) {
         return false;
     }
     out->count = (uint32_t)count;
@@ -63,6 +68,7 @@ static bool take_items(struct unpack *u, struct arena *a, struct result *out)
         out->items[i].status = (enum result_status)status;
         out->items[i].doc = unpack_text(u);
         out->items[i].order = unpack_varint(u);
+        out->items[i].budget_exceeded = unpack_u8(u) != 0;
         if (status >= RESULT_STATUS_COUNT) {
             return false;
         }
@@ -84,6 +90,11 @@ bool result_decode(struct str bytes, struct arena *a, struct result *out)
     }
     out->id = id_unpack(&u);
     out->affected = (uint32_t)unpack_varint(&u);
+    uint8_t next_code = unpack_u8(&u);
+    out->next_code = (enum err_code)next_code;
+    if (next_code != ERR_OK) {
+        out->message = unpack_text(&u);
+    }
     out->missing = (uint32_t)unpack_varint(&u);
     uint8_t state = unpack_u8(&u);
     out->state = (enum job_state)state;
@@ -96,5 +107,6 @@ bool result_decode(struct str bytes, struct arena *a, struct result *out)
         out->until = id_unpack(&u);
         out->in_done = unpack_u8(&u) == 1;
     }
-    return state < JOB_STATE_COUNT && take_items(&u, a, out) && unpack_done(&u);
+    return state < JOB_STATE_COUNT && next_code < ERR_CODE_COUNT && take_items(&u, a, out) &&
+           unpack_done(&u);
 }

@@ -9,9 +9,12 @@
 #include "cluster/manifest.h"
 #include "cluster/snapshots.h"
 #include "cluster/wal.h"
+#include "os/os_choice.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
 #include "store/store.h"
+
+#define STATE_NAME "state"
 
 /* One of the snapshots that are kept. */
 struct repair_snapshot {
@@ -24,7 +27,8 @@ struct repair_snapshot {
 struct repair {
     const struct repair_ask *ask;
     struct buf *out;
-    struct os_file_path raft, log, snapshots, state, view;
+    struct os_file_path raft, log, snapshots, view;
+    struct os_file_path state; /* the one that counts: a checkpoint may have taken its place */
     struct os_file_path aside; /* where damaged files go */
     bool aside_made;
     bool has_state, state_sound;
@@ -55,7 +59,7 @@ static void examine_state(struct repair *r)
     buf_printf(r->out, "state: %s\n", r->state.z);
     r->state_sound = true;
     store_check(r->state.z, &entries, say_damage, r);
-    buf_printf(r->out, "  %" PRIu64 " records can be read\n", entries);
+    buf_printf(r->out, "  %" PRIu64 " records are readable\n", entries);
 }
 
 static enum err_code check_snapshot(struct repair *r, size_t nth, struct buf *bytes,
@@ -107,7 +111,7 @@ static void examine_log(struct repair *r)
     }
     r->log_sound = true;
     r->log_first = content.first_index;
-    buf_printf(r->out, "log: good, %zu entries from %" PRIu64 " on\n", content.count,
+    buf_printf(r->out, "log: good, %zu entries starting at %" PRIu64 "\n", content.count,
                content.first_index);
     wal_content_clear(&content);
     wal_free(wal);
@@ -149,10 +153,28 @@ static enum err_code move_snapshot(struct repair *r, const struct repair_snapsho
     return move_aside(r, folder.z, s->id, err);
 }
 
+/* Every folder that a start could take for the state, and the file that chooses among them. */
+static enum err_code move_states(struct repair *r, struct err *err)
+{
+    struct os_file_names names = {0};
+    if (os_file_list(r->ask->data_dir, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    enum err_code code = ERR_OK;
+    for (size_t i = 0; i < names.count && code == ERR_OK; i++) {
+        if (strcmp(names.name[i], STATE_NAME) == 0 ||
+            os_choice_is_part(STATE_NAME, names.name[i])) {
+            struct os_file_path path = os_file_join(r->ask->data_dir, names.name[i]);
+            code = move_aside(r, path.z, names.name[i], err);
+        }
+    }
+    os_file_names_clear(&names);
+    return code;
+}
+
 static enum err_code move_all(struct repair *r, struct err *err)
 {
-    if (move_aside(r, r->raft.z, "raft", err) != ERR_OK ||
-        move_aside(r, r->state.z, "state", err) != ERR_OK) {
+    if (move_aside(r, r->raft.z, "raft", err) != ERR_OK || move_states(r, err) != ERR_OK) {
         return err->code;
     }
     return move_aside(r, r->view.z, "view.db", err);
@@ -192,7 +214,7 @@ static bool make_plan(const struct repair *r, struct plan *out)
 
 static enum err_code apply_plan(struct repair *r, const struct plan *plan, struct err *err)
 {
-    if ((plan->state && move_aside(r, r->state.z, "state", err) != ERR_OK) ||
+    if ((plan->state && move_states(r, err) != ERR_OK) ||
         (plan->newest && move_snapshot(r, &r->snapshot[0], err) != ERR_OK)) {
         return err->code;
     }
@@ -204,14 +226,14 @@ static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, st
     struct plan plan;
     if (!make_plan(r, &plan)) {
         bool usable = r->state_sound && r->log_sound;
-        buf_printf(r->out,
-                   usable
-                       ? "No snapshot is good, but the state and the log are: start the server. It "
-                         "takes a new snapshot by itself.\n"
-                       : "Neither snapshot can be used with this log: only a backup helps.\n"
-                         "Everything after that backup would be lost. Copy the folder first, then "
-                         "run: corvo repair --data-dir %s --backup FILE --yes\n",
-                   r->ask->data_dir);
+        buf_printf(
+            r->out,
+            usable ? "No snapshot is good, but the state and the log are. Start the server; it "
+                     "takes a new snapshot.\n"
+                   : "Neither snapshot can be used with this log: only a backup helps.\n"
+                     "Everything after that backup would be lost. Copy the directory first, then "
+                     "run: corvo repair --data-dir %s --backup FILE --yes\n",
+            r->ask->data_dir);
         *out_outcome = usable ? REPAIR_MENDED : REPAIR_LOST;
         return ERR_OK;
     }
@@ -221,7 +243,7 @@ static enum err_code mend(struct repair *r, enum repair_outcome *out_outcome, st
         return ERR_OK;
     }
     buf_printf(r->out,
-               "Repair: move the damaged %s%s%s aside; the next start makes the state again from "
+               "Repair: move the damaged %s%s%s aside; the next start rebuilds the state from "
                "the %s snapshot and the log.\nNothing that was acknowledged is lost.\n",
                plan.state ? "state" : "", plan.state && plan.newest ? " and the " : "",
                plan.newest ? "newest snapshot" : "", plan.newest ? "older" : "newest");
@@ -272,19 +294,20 @@ enum err_code repair_run(const struct repair_ask *ask, struct buf *out,
     }
     (void)snprintf(name, sizeof name, "damaged-%" PRId64, (int64_t)(os_clock_wall().ns / NS_PER_S));
     r.raft = os_file_join(ask->data_dir, "raft");
-    r.state = os_file_join(ask->data_dir, "state");
+    r.state = os_choice_read(ask->data_dir, STATE_NAME);
     r.view = os_file_join(ask->data_dir, "view.db");
     r.aside = os_file_join(ask->data_dir, name);
     r.log = os_file_join(r.raft.z, "log");
     r.snapshots = os_file_join(r.raft.z, "snapshots");
     if (os_file_stat(r.log.z, &info, err) != ERR_OK) {
-        return err_wrap(err, "this is not a data folder");
+        return err_wrap(err, "this is not a data directory");
     }
     ATTR_CLEANUP(os_file_closep) int lock = -1;
     struct os_file_path lock_path = os_file_join(r.raft.z, "lock");
     if (os_file_lock(lock_path.z, &lock, err) != ERR_OK) {
         return err->code == ERR_CONFLICT
-                   ? err_set(err, ERR_CONFLICT, "a server uses '%s': stop it first", ask->data_dir)
+                   ? err_set(err, ERR_CONFLICT, "a server is using '%s': stop it first",
+                             ask->data_dir)
                    : err->code;
     }
     return examine_and_mend(&r, out_outcome, err);

@@ -29,7 +29,7 @@ static void meta_encode(const struct store_meta *m, struct buf *out)
     buf_add(out, m->purge_cursor.b, ID_BYTES);
 }
 
-static enum err_code meta_decode(struct str value, struct store_meta *m, struct err *err)
+enum err_code store_check_meta(struct str value, struct store_meta *m, struct err *err)
 {
     struct unpack u = unpack_from(value);
     uint8_t version = unpack_u8(&u);
@@ -77,7 +77,7 @@ static enum err_code meta_read(struct store *s, struct err *err)
             (struct store_meta){.next_order = 1, .next_event = 1, .oldest_event = 1, .next_row = 1};
         return ERR_OK;
     }
-    return meta_decode(buf_str(&s->scratch), &s->meta, err);
+    return store_check_meta(buf_str(&s->scratch), &s->meta, err);
 }
 
 static const struct kv_config config = {.families = family_names,
@@ -90,9 +90,17 @@ void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data
     kv_check(path, &config, out_keys, damage, data);
 }
 
+enum err_code store_check_each(const char *path, enum store_family family,
+                               bool (*fn)(void *data, struct str key, struct str value), void *data,
+                               struct err *err)
+{
+    return kv_check_each(path, &config, family, fn, data, err);
+}
+
 enum err_code store_open(struct store *s, const char *path, struct err *err)
 {
     *s = (struct store){0};
+    CHECK(pthread_mutex_init(&s->kv_lock, NULL) == 0);
     /* What is in the log has to be stored, whatever its size: see LIMIT_STEP_BYTES. */
     buf_init(&s->scratch, SIZE_MAX);
     buf_init(&s->scratch_key, 4096);
@@ -111,7 +119,43 @@ void store_close(struct store *s)
     kv_close(s->kv);
     buf_deinit(&s->scratch);
     buf_deinit(&s->scratch_key);
+    (void)pthread_mutex_destroy(&s->kv_lock);
     *s = (struct store){0};
+}
+
+enum err_code store_replace(struct store *s, const char *path, struct err *err)
+{
+    struct kv *fresh = NULL;
+    if (kv_open(path, &config, &fresh, err) != ERR_OK) {
+        return err->code;
+    }
+    store_docs_free(s->docs);
+    kv_batch_free(s->batch);
+    (void)pthread_mutex_lock(&s->kv_lock);
+    struct kv *old = s->kv;
+    s->kv = fresh;
+    (void)pthread_mutex_unlock(&s->kv_lock);
+    kv_retire(old);
+    kv_close(old);
+    s->batch = kv_batch_new(s->kv);
+    s->docs = store_docs_new(s, LIMIT_DOC_CACHE_BYTES);
+    return meta_read(s, err);
+}
+
+struct kv *store_hold(struct store *s)
+{
+    (void)pthread_mutex_lock(&s->kv_lock);
+    struct kv *kv = kv_hold(s->kv);
+    (void)pthread_mutex_unlock(&s->kv_lock);
+    return kv;
+}
+
+struct kv_iter *store_iter(struct store *s, enum store_family family, struct str from)
+{
+    struct kv *kv = store_hold(s);
+    struct kv_iter *it = kv_iter_new(kv, NULL, family, from);
+    kv_close(kv); /* the walk holds it now */
+    return it;
 }
 
 void store_commit(struct store *s)
@@ -147,9 +191,11 @@ bool store_get(struct store *s, char kind, struct str rest, struct buf *out)
     buf_init(&key, 4096);
     buf_add_char(&key, kind);
     buf_add_str(&key, rest);
-    if (kv_get(s->kv, NULL, STORE_META, buf_str(&key), out, &found, &err) != ERR_OK) {
+    struct kv *kv = store_hold(s);
+    if (kv_get(kv, NULL, STORE_META, buf_str(&key), out, &found, &err) != ERR_OK) {
         check_fatal("the store cannot be read: %s", err.msg);
     }
+    kv_close(kv);
     buf_deinit(&key);
     return found;
 }
@@ -162,7 +208,7 @@ void store_each_from(struct store *s, char kind, struct str prefix, struct str f
     buf_init(&key, SIZE_MAX);
     buf_add_char(&key, kind);
     buf_add_str(&key, begin);
-    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_META, buf_str(&key));
+    struct kv_iter *it = store_iter(s, STORE_META, buf_str(&key));
     bool more = true;
     for (; more && kv_iter_valid(it); kv_iter_next(it)) {
         struct str found = kv_iter_key(it);
@@ -179,7 +225,7 @@ void store_each_from(struct store *s, char kind, struct str prefix, struct str f
 void store_each(struct store *s, char kind,
                 void (*fn)(void *data, struct str rest, struct str value), void *data)
 {
-    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_META, str_from(&kind, 1));
+    struct kv_iter *it = store_iter(s, STORE_META, str_from(&kind, 1));
     for (; kv_iter_valid(it); kv_iter_next(it)) {
         struct str key = kv_iter_key(it);
         if (key.len == 0 || key.ptr[0] != kind) {
@@ -203,7 +249,7 @@ uint64_t store_digest(struct store *s)
 {
     uint64_t digest = 0;
     for (unsigned family = 0; family < STORE_FAMILY_COUNT; family++) {
-        struct kv_iter *it = kv_iter_new(s->kv, NULL, family, STR_EMPTY);
+        struct kv_iter *it = store_iter(s, family, STR_EMPTY);
         for (; kv_iter_valid(it); kv_iter_next(it)) {
             struct str key = kv_iter_key(it);
             struct str value = kv_iter_value(it);

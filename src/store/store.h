@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdint.h>
 
 #include "base/attr.h"
@@ -43,7 +44,8 @@ struct store_meta {
 };
 
 struct store {
-    struct kv *kv;
+    struct kv *kv;           /* for the thread that applies; others hold it: store_hold */
+    pthread_mutex_t kv_lock; /* while it is exchanged, and held */
     struct kv_batch *batch;
     struct store_docs *docs;
     struct store_meta meta;
@@ -55,9 +57,29 @@ struct store {
 ATTR_NODISCARD enum err_code store_open(struct store *s, const char *path, struct err *err);
 void store_close(struct store *s); /* fine on one that failed to open */
 
+/* Go on with what is in the folder path, which must be another one, instead. Who reads in another
+ * thread goes on with what was there; its folder is removed when the last of them is done. */
+ATTR_NODISCARD enum err_code store_replace(struct store *s, const char *path, struct err *err);
+
+/* The store as it is now, for a thread that does not apply: it stays open until kv_close. */
+struct kv *store_hold(struct store *s);
+/* A walk over a family of it. */
+struct kv_iter *store_iter(struct store *s, enum store_family family, struct str from);
+
 /* As kv_check, of a store that nobody has open. */
 void store_check(const char *path, uint64_t *out_keys, void (*damage)(void *data, const char *what),
                  void *data);
+
+/* Call fn for each key and value of a family of such a store, in order, until it says no; nothing
+ * is changed. ERR_CORRUPT too when it has a family that this version does not know. */
+ATTR_NODISCARD enum err_code store_check_each(const char *path, enum store_family family,
+                                              bool (*fn)(void *data, struct str key,
+                                                         struct str value),
+                                              void *data, struct err *err);
+
+/* The machine's record. ERR_CORRUPT when this version cannot read it. */
+ATTR_NODISCARD enum err_code store_check_meta(struct str value, struct store_meta *out,
+                                              struct err *err);
 
 /* Write everything the entry at index did, with the record, in one atomic step. */
 void store_commit(struct store *s);
@@ -69,16 +91,23 @@ void store_delete(struct store *s, char kind, struct str rest);
 /* The kinds of STORE_META. The bytes are on disk. */
 enum {
     STORE_KIND_MACHINE = 'A',
+    STORE_KIND_HISTORY = 'H',
     STORE_KIND_BATCH = 'b',
+    STORE_KIND_ACCESS = 'c',  /* who may do what (store_access.h) */
+    STORE_KIND_SPEND = 'e',   /* what was spent, for budgets */
     STORE_KIND_RELEASE = 'd', /* a job that has completed, and owes it to dependents */
     STORE_KIND_WEBHOOK = 'h',
     STORE_KIND_BULK = 'k',
     STORE_KIND_LOCK = 'l',
+    STORE_KIND_NODE = 'm',      /* a member of the cluster */
+    STORE_KIND_NAME = 'n',      /* of a job, behind its queue and a NUL: its id */
+    STORE_KIND_OPERATION = 'o', /* named commands of an entry, and what they came to */
     STORE_KIND_POLICY = 'p',
     STORE_KIND_QUEUE = 'q',
     STORE_KIND_REPLY = 'r',
     STORE_KIND_SCHEDULE = 's',
     STORE_KIND_THROTTLE = 't',
+    STORE_KIND_AUDIT = 'u',
     STORE_KIND_WORKER = 'w',
 };
 

@@ -357,8 +357,10 @@ bool store_docs_read(struct store *s, struct id id, struct buf *out)
     struct err err;
     bool found = false;
     unsigned families = 1U << STORE_LIVE | 1U << STORE_DONE; /* between which a job moves */
-    if (kv_get_any(s->kv, families, key_of(&id), out, &found, &err) != ERR_OK) {
+    struct kv *kv = store_hold(s);
+    if (kv_get_any(kv, families, key_of(&id), out, &found, &err) != ERR_OK) {
         check_fatal("the store cannot be read: %s", err.msg);
     }
+    kv_close(kv);
     return found;
 }

@@ -48,6 +48,7 @@ static void add_details(struct buf *out, const struct store_event *e)
         pack_i64(out, e->next_attempt_at.ns);
         break;
     case STORE_EVENT_HELD:
+    case STORE_EVENT_BUDGET_EXCEEDED:
     case STORE_EVENT_PROGRESS:
         pack_text(out, e->text);
         break;
@@ -83,6 +84,7 @@ static void take_details(struct unpack *u, struct store_event *e)
         e->next_attempt_at.ns = unpack_i64(u);
         break;
     case STORE_EVENT_HELD:
+    case STORE_EVENT_BUDGET_EXCEEDED:
     case STORE_EVENT_PROGRESS:
         e->text = unpack_text(u);
         break;
@@ -140,7 +142,7 @@ static uint64_t block_start(struct store *s, uint64_t seq)
 {
     struct seq_key key = key_of(seq);
     struct str at = str_from(key.bytes, sizeof key.bytes);
-    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_EVENTS, at);
+    struct kv_iter *it = store_iter(s, STORE_EVENTS, at);
     kv_iter_seek_back(it, at);
     uint64_t start = kv_iter_valid(it) ? seq_of(kv_iter_key(it)) : s->meta.oldest_event;
     store_end_walk(it);
@@ -190,8 +192,7 @@ static struct wall written_at(struct str block)
 struct wall store_event_trim(struct store *s, struct wall before)
 {
     struct seq_key from = key_of(s->meta.oldest_event);
-    struct kv_iter *it =
-        kv_iter_new(s->kv, NULL, STORE_EVENTS, str_from(from.bytes, sizeof from.bytes));
+    struct kv_iter *it = store_iter(s, STORE_EVENTS, str_from(from.bytes, sizeof from.bytes));
     struct wall oldest = {0};
     uint64_t keep_from = s->meta.next_event; /* unless a block is found that stays */
     bool any = false;
@@ -214,7 +215,7 @@ struct wall store_event_trim(struct store *s, struct wall before)
 struct wall store_event_oldest_at(struct store *s)
 {
     struct wall at = {0};
-    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_EVENTS, STR_EMPTY);
+    struct kv_iter *it = store_iter(s, STORE_EVENTS, STR_EMPTY);
     if (kv_iter_valid(it)) {
         at = written_at(kv_iter_value(it));
     }
@@ -277,12 +278,12 @@ void store_event_read(struct store *s, uint64_t after,
     struct after a = {.seq = after, .fn = fn, .data = data};
     struct seq_key from = key_of(after == UINT64_MAX ? after : after + 1);
     struct str key = str_from(from.bytes, sizeof from.bytes);
-    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_EVENTS, key);
+    struct kv_iter *it = store_iter(s, STORE_EVENTS, key);
     /* The event may be in the middle of a block that begins earlier. */
     kv_iter_seek_back(it, key);
     if (!kv_iter_valid(it)) {
         store_end_walk(it);
-        it = kv_iter_new(s->kv, NULL, STORE_EVENTS, key);
+        it = store_iter(s, STORE_EVENTS, key);
     }
     for (; kv_iter_valid(it) && !a.stopped; kv_iter_next(it)) {
         if (!store_event_each(seq_of(kv_iter_key(it)), kv_iter_value(it), pass_newer, &a)) {

@@ -35,18 +35,19 @@
     X(QUEUE_PAUSED, 20, "queue.paused")                                                            \
     X(QUEUE_RESUMED, 21, "queue.resumed")                                                          \
     X(QUEUE_CLEARED, 22, "queue.cleared")                                                          \
-    X(QUEUE_DELETED, 23, "queue.deleted")
+    X(QUEUE_DELETED, 23, "queue.deleted")                                                          \
+    X(BUDGET_EXCEEDED, 24, "budget.exceeded")
 
 enum store_event_type {
 #define STORE_EVENT_ENUM(name, number, word) STORE_EVENT_##name = (number),
     STORE_EVENT_LIST(STORE_EVENT_ENUM)
 #undef STORE_EVENT_ENUM
-        STORE_EVENT_TYPE_LAST = STORE_EVENT_QUEUE_DELETED
+        STORE_EVENT_TYPE_LAST = STORE_EVENT_BUDGET_EXCEEDED
 };
 
 /* One event. Which of the details are set depends on the type:
  *   started: text = worker id, attempt       failed: text = error, attempt, remaining, at
- *   held: text = reason                      moved: text = from, text2 = to
+ *   held, budget.exceeded: text = reason     moved: text = from, text2 = to
  *   progress: text = JSON                    others: none */
 struct store_event {
     uint64_t seq;

@@ -5,7 +5,9 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-enum { DOC_VERSION = 1 };
+/* Version 2 has 32 more bits for members behind the head. It is written for those jobs alone that
+ * need one of them, so that a document still has one encoding. */
+enum { DOC_VERSION = 1, DOC_VERSION_WIDE = 2 };
 
 /* Bits of the flags byte. */
 enum { FLAG_AGENT = 1, FLAG_BATCH_COUNTED = 2, FLAG_CHAIN_STEP = 4, FLAG_KNOWN = 31 };
@@ -47,7 +49,20 @@ enum member_kind { MEMBER_TEXT, MEMBER_TIME, MEMBER_I64, MEMBER_U32, MEMBER_I32,
     X(U32,  error_count)            \
     X(U32,  iteration_count)        \
     X(U32,  usage_count)            \
-    X(TIME, fail_ended_at)
+    X(TIME, fail_ended_at)          \
+    X(TEXT, push)                   \
+    X(TIME, due_at)                 \
+    X(TIME, first_try_at)           \
+    X(U32,  try_count)              \
+    X(U32,  try_first)              \
+    X(U32,  outcome)                \
+    X(TEXT, cancel_reason)          \
+    X(TEXT, name)                   \
+    X(I64,  definition)             \
+    X(U32,  counted_bytes)          \
+    X(TEXT, cron)                   \
+    X(TIME, cron_until)             \
+    X(TIME, ready_at)
 /* clang-format on */
 
 static const struct member {
@@ -59,9 +74,10 @@ static const struct member {
 #undef MEMBER_ROW
 };
 
-/* Members 0 to 5 are those that a start needs; the others are not even looked at then. */
-enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6 };
-static_assert(MEMBER_COUNT <= 32, "a member's bit must fit the mask");
+/* Members 0 to 5 belong to the head; who asks for that does not look at the others, unless the
+ * document is wide. Version 1 ends before the first wide one. */
+enum { MEMBER_COUNT = COUNT_OF(members), MEMBER_HEAD_COUNT = 6, MEMBER_FIRST_WIDE = 30 };
+static_assert(MEMBER_COUNT <= 64, "a member's bit must fit the mask");
 
 /* Whether a member of each kind says anything. */
 #define IS_SET_TEXT(v) ((v).len != 0)
@@ -73,11 +89,11 @@ static_assert(MEMBER_COUNT <= 32, "a member's bit must fit the mask");
 
 /* The members that are set, by their bits. Written out by the list, because every change of every
  * job comes through here. */
-static uint32_t mask_of(const struct job *j)
+static uint64_t mask_of(const struct job *j)
 {
-    uint32_t mask = 0;
+    uint64_t mask = 0;
     unsigned bit = 0;
-#define MEMBER_BIT(kind, name) mask |= (uint32_t)IS_SET_##kind(j->name) << bit++;
+#define MEMBER_BIT(kind, name) mask |= (uint64_t)IS_SET_##kind(j->name) << bit++;
     MEMBER_LIST(MEMBER_BIT)
 #undef MEMBER_BIT
     return mask;
@@ -168,10 +184,11 @@ struct ATTR_PACKED head {
 static_assert(sizeof(struct head) == 89, "the head of a document is on disk");
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the head is copied as it lies in memory");
 
-static void encode_head(const struct job *j, uint32_t mask, struct buf *out)
+static void encode_head(const struct job *j, uint64_t mask, struct buf *out)
 {
+    bool wide = mask >> MEMBER_FIRST_WIDE != 0;
     const struct head head = {
-        .version = DOC_VERSION,
+        .version = wide ? DOC_VERSION_WIDE : DOC_VERSION,
         .state = (uint8_t)j->state,
         .priority = j->priority,
         .backoff = (uint8_t)j->backoff,
@@ -179,7 +196,7 @@ static void encode_head(const struct job *j, uint32_t mask, struct buf *out)
             (uint8_t)((j->is_agent ? FLAG_AGENT : 0) | (j->batch_counted ? FLAG_BATCH_COUNTED : 0) |
                       (j->has_chain_step ? FLAG_CHAIN_STEP : 0) |
                       (unsigned)j->ended << ENDED_SHIFT),
-        .mask = mask,
+        .mask = (uint32_t)mask,
         .attempt = j->attempt,
         .max_retries = j->max_retries,
         .retry_base_ms = j->retry_base_ms,
@@ -193,29 +210,40 @@ static void encode_head(const struct job *j, uint32_t mask, struct buf *out)
         .lease_expires_at = j->lease_expires_at.ns,
     };
     buf_add(out, &head, sizeof head);
+    if (wide) {
+        pack_u32(out, (uint32_t)(mask >> 32));
+    }
 }
 
 void store_job_encode(const struct job *j, struct buf *out)
 {
-    uint32_t mask = mask_of(j);
+    uint64_t mask = mask_of(j);
     encode_head(j, mask, out);
     pack_text(out, j->queue);
-    for (uint32_t left = mask; left != 0; left &= left - 1) {
-        member_encode(&members[__builtin_ctz(left)], j, out);
+    for (uint64_t left = mask; left != 0; left &= left - 1) {
+        member_encode(&members[__builtin_ctzll(left)], j, out);
     }
     pack_text(out, j->payload);
 }
 
-static enum err_code decode_head(struct unpack *u, struct job *j, uint32_t *out_mask,
+/* The members that the head says are there. One encoding: a wide document has a wide member. */
+static bool take_mask(struct unpack *u, const struct head *head, uint64_t *out)
+{
+    bool wide = head->version == DOC_VERSION_WIDE;
+    *out = head->mask | (wide ? (uint64_t)unpack_u32(u) << 32 : 0);
+    return *out >> MEMBER_COUNT == 0 && wide == (*out >> MEMBER_FIRST_WIDE != 0);
+}
+
+static enum err_code decode_head(struct unpack *u, struct job *j, uint64_t *out_mask,
                                  struct err *err)
 {
     struct head head;
-    if (unpack_left(u) > 0 && *u->at != DOC_VERSION) {
+    if (unpack_left(u) > 0 && *u->at != DOC_VERSION && *u->at != DOC_VERSION_WIDE) {
         return err_set(err, ERR_CORRUPT, "a job document has the unknown version %u", *u->at);
     }
     unpack_take(u, &head, sizeof head); /* zeros when it is cut short: found at the end */
     if (head.state >= JOB_STATE_COUNT || head.backoff > JOB_BACKOFF_EXPONENTIAL ||
-        (head.flags & ~FLAG_KNOWN) != 0 || head.mask >> MEMBER_COUNT != 0) {
+        (head.flags & ~FLAG_KNOWN) != 0 || !take_mask(u, &head, out_mask)) {
         return err_set(err, ERR_CORRUPT, "a job document has values that nobody wrote");
     }
     j->state = (enum job_state)head.state;
@@ -236,22 +264,22 @@ static enum err_code decode_head(struct unpack *u, struct job *j, uint32_t *out_
     j->scheduled_at.ns = head.scheduled_at;
     j->expire_at.ns = head.expire_at;
     j->lease_expires_at.ns = head.lease_expires_at;
-    *out_mask = head.mask;
     return ERR_OK;
 }
 
 static enum err_code decode(struct id id, struct str doc, struct job *j, bool head, struct err *err)
 {
     struct unpack u = unpack_from(doc);
-    uint32_t mask = 0;
+    uint64_t mask = 0;
     *j = (struct job){.id = id};
     if (decode_head(&u, j, &mask, err) != ERR_OK) {
         return err->code;
     }
     j->queue = unpack_text(&u);
-    uint32_t wanted = head ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
-    for (uint32_t left = wanted; left != 0; left &= left - 1) {
-        const struct member *m = &members[__builtin_ctz(left)];
+    bool wide = mask >> MEMBER_FIRST_WIDE != 0;
+    uint64_t wanted = head && !wide ? mask & ((1U << MEMBER_HEAD_COUNT) - 1) : mask;
+    for (uint64_t left = wanted; left != 0; left &= left - 1) {
+        const struct member *m = &members[__builtin_ctzll(left)];
         member_decode(m, &u, j);
         /* One that is there but says nothing was never written: a document has one encoding. */
         u.bad |= !member_is_set(m, j);

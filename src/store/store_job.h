@@ -1,8 +1,8 @@
 /*
  * Store_job: a job as bytes (docs/formats/documents.md).
  *
- * A fixed head with everything that the memory indexes need, so that a start reads no more than
- * that; then the optional members that are set, each in the order of one table. Version and layout
+ * A fixed head with what the memory indexes need, so that most questions read no more than that;
+ * then the optional members that are set, each in the order of one table. Version and layout
  * are for ever: a new member is a new bit, a new meaning a new version.
  */
 #pragma once
@@ -19,6 +19,7 @@ void store_job_encode(const struct job *j, struct buf *out);
 ATTR_NODISCARD enum err_code store_job_decode(struct id id, struct str doc, struct job *j,
                                               struct err *err);
 
-/* The same, but of the optional members only waits_for and the agent's time-out are filled. */
+/* The same without the payload; of the optional members only waits_for and the agent's time-out are
+ * filled, and in a job that the server itself delivers all of them. */
 ATTR_NODISCARD enum err_code store_job_decode_head(struct id id, struct str doc, struct job *j,
                                                    struct err *err);

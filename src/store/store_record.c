@@ -3,12 +3,26 @@
 #include "base/check.h"
 #include "base/pack.h"
 
-/* Every record begins with its version; all but policies are at their first. */
+/* Every record begins with its version, the first unless something below says otherwise. */
 enum { RECORD_VERSION = 1 };
 
 /* A policy of the default namespace meant the jobs of all in the first version, and means its own
  * in the second. The layout is the same; those of other namespaces stay at the first. */
 enum { POLICY_OWN_VERSION = 2 };
+
+/* Queues with jobs that have names, and schedules whose jobs the server delivers, have members more
+ * behind those of the first version; all others are written as ever. */
+enum { QUEUE_NAMED_VERSION = 2, SCHEDULE_PUSH_VERSION = 2 };
+
+/* A record of either version; *out_later says which. */
+static struct unpack begin_either(struct str value, uint8_t later, bool *out_later)
+{
+    struct unpack u = unpack_from(value);
+    uint8_t version = unpack_u8(&u);
+    *out_later = version == later;
+    u.bad |= version != RECORD_VERSION && version != later;
+    return u;
+}
 
 static struct unpack begin(struct str value)
 {
@@ -30,7 +44,8 @@ static bool unpack_bool(struct unpack *u)
 
 void store_record_encode_queue(const struct store_queue *q, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    bool named = q->timed_out != 0 || q->last_ended_at.ns != 0;
+    pack_u8(out, named ? QUEUE_NAMED_VERSION : RECORD_VERSION);
     pack_u8(out, q->paused ? 1 : 0);
     pack_u32(out, q->max_concurrency);
     pack_u32(out, q->throttle_rate);
@@ -41,11 +56,16 @@ void store_record_encode_queue(const struct store_queue *q, struct buf *out)
     pack_u64(out, q->dead);
     pack_u64(out, q->cancelled);
     pack_u64(out, q->failures);
+    if (named) {
+        pack_u64(out, q->timed_out);
+        pack_i64(out, q->last_ended_at.ns);
+    }
 }
 
 bool store_record_decode_queue(struct str value, struct store_queue *out)
 {
-    struct unpack u = begin(value);
+    bool named;
+    struct unpack u = begin_either(value, QUEUE_NAMED_VERSION, &named);
     out->paused = unpack_bool(&u);
     out->max_concurrency = unpack_u32(&u);
     out->throttle_rate = unpack_u32(&u);
@@ -56,6 +76,8 @@ bool store_record_decode_queue(struct str value, struct store_queue *out)
     out->dead = unpack_u64(&u);
     out->cancelled = unpack_u64(&u);
     out->failures = unpack_u64(&u);
+    out->timed_out = named ? unpack_u64(&u) : 0;
+    out->last_ended_at.ns = named ? unpack_i64(&u) : 0;
     return unpack_done(&u);
 }
 
@@ -109,7 +131,7 @@ bool store_record_decode_batch(struct str value, struct store_batch *out)
 
 void store_record_encode_schedule(const struct store_schedule *s, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, s->push.len > 0 ? SCHEDULE_PUSH_VERSION : RECORD_VERSION);
     pack_u8(out, s->enabled ? 1 : 0);
     pack_u8(out, s->priority);
     pack_u32(out, s->max_retries);
@@ -124,11 +146,15 @@ void store_record_encode_schedule(const struct store_schedule *s, struct buf *ou
     pack_text(out, s->payload);
     pack_text(out, s->unique_key);
     pack_text(out, s->tags);
+    if (s->push.len > 0) {
+        pack_text(out, s->push);
+    }
 }
 
 bool store_record_decode_schedule(struct str value, struct store_schedule *out)
 {
-    struct unpack u = begin(value);
+    bool push;
+    struct unpack u = begin_either(value, SCHEDULE_PUSH_VERSION, &push);
     out->enabled = unpack_bool(&u);
     out->priority = unpack_u8(&u);
     out->max_retries = unpack_u32(&u);
@@ -143,7 +169,8 @@ bool store_record_decode_schedule(struct str value, struct store_schedule *out)
     out->payload = unpack_text(&u);
     out->unique_key = unpack_text(&u);
     out->tags = unpack_text(&u);
-    return unpack_done(&u);
+    out->push = push ? unpack_text(&u) : STR_EMPTY;
+    return unpack_done(&u) && push == (out->push.len > 0);
 }
 
 void store_record_encode_worker(const struct store_worker *w, struct buf *out)

@@ -19,6 +19,9 @@ struct store_queue {
     struct wall created_at;
     uint64_t completed, dead, cancelled; /* jobs kept in these states */
     uint64_t failures;                   /* failed attempts ever */
+    /* Of jobs with names that their makers gave them: */
+    uint64_t timed_out;        /* of the dead, whose last try was lost with whoever made it */
+    struct wall last_ended_at; /* when a run was last over, well or not */
 };
 
 struct store_lock {
@@ -43,6 +46,7 @@ struct store_schedule {
     struct str payload;
     struct str unique_key;
     struct str tags;
+    struct str push; /* as that of a job */
     uint32_t max_retries;
     uint8_t priority;
     bool enabled;

@@ -6,6 +6,9 @@
 
 enum { ROW_VERSION = 1 };
 
+/* Tries that one new one makes room for: more than one, so that a backlog shrinks. */
+enum { TRIES_PRUNED = 4 };
+
 enum { ROW_PREFIX_LEN = ID_BYTES + 1, ROW_KEY_LEN = ROW_PREFIX_LEN + 4 };
 
 struct row_key {
@@ -91,6 +94,44 @@ void store_rows_encode_iteration(const struct store_iteration *it, struct buf *o
     store_rows_encode_tokens(&it->tokens, out);
 }
 
+void store_rows_encode_try(const struct store_try *t, struct buf *out)
+{
+    pack_u8(out, ROW_VERSION);
+    pack_u64(out, t->row);
+    pack_u32(out, t->attempt);
+    pack_u8(out, (uint8_t)t->outcome);
+    pack_u8(out, (uint8_t)t->error_type);
+    pack_u32(out, t->http_status);
+    pack_u32(out, t->answer_ms);
+    pack_i64(out, t->due_at.ns);
+    pack_i64(out, t->started_at.ns);
+    pack_i64(out, t->ended_at.ns);
+    pack_text(out, t->node);
+    pack_text(out, t->error);
+}
+
+bool store_rows_decode_try(struct str value, struct store_try *out)
+{
+    struct unpack u = unpack_from(value);
+    if (unpack_u8(&u) != ROW_VERSION) {
+        return false;
+    }
+    out->row = unpack_u64(&u);
+    out->attempt = unpack_u32(&u);
+    uint8_t outcome = unpack_u8(&u);
+    uint8_t error_type = unpack_u8(&u);
+    out->outcome = (enum job_outcome)outcome;
+    out->error_type = (enum store_try_error)error_type;
+    out->http_status = unpack_u32(&u);
+    out->answer_ms = unpack_u32(&u);
+    out->due_at.ns = unpack_i64(&u);
+    out->started_at.ns = unpack_i64(&u);
+    out->ended_at.ns = unpack_i64(&u);
+    out->node = unpack_text(&u);
+    out->error = unpack_text(&u);
+    return unpack_done(&u) && outcome < JOB_OUTCOME_COUNT && error_type < STORE_TRY_ERROR_COUNT;
+}
+
 void store_rows_add_error(struct store *s, struct job *j, struct store_error *e)
 {
     e->row = s->meta.next_row++;
@@ -121,6 +162,45 @@ void store_rows_add_iteration(struct store *s, struct job *j, struct store_itera
     j->iteration_count++;
 }
 
+/* The committed row; false when there is none. */
+static bool read_row(struct store *s, struct id job, char kind, uint32_t place, struct buf *out)
+{
+    struct row_key k = key_of(job, kind, place);
+    struct err err;
+    bool found;
+    buf_clear(out);
+    struct kv *kv = store_hold(s);
+    if (kv_get(kv, NULL, STORE_ROWS, str_from(k.bytes, ROW_KEY_LEN), out, &found, &err) != ERR_OK) {
+        check_fatal("the store cannot be read: %s", err.msg);
+    }
+    kv_close(kv);
+    return found;
+}
+
+/* One that this entry wrote is not found, and new. */
+static bool is_old_try(struct store *s, const struct job *j, struct wall keep_from)
+{
+    struct store_try t;
+    return read_row(s, j->id, STORE_ROW_TRY, j->try_first, &s->scratch) &&
+           store_rows_decode_try(buf_str(&s->scratch), &t) && t.started_at.ns < keep_from.ns;
+}
+
+void store_rows_add_try(struct store *s, struct job *j, struct store_try *t, struct wall keep_from)
+{
+    t->row = s->meta.next_row++;
+    buf_clear(&s->scratch);
+    store_rows_encode_try(t, &s->scratch);
+    put_row(s, j->id, STORE_ROW_TRY, j->try_count);
+    j->try_count++;
+    for (unsigned i = 0; i < TRIES_PRUNED && j->try_first + 1 < j->try_count; i++) {
+        if (j->try_count - j->try_first <= LIMIT_JOB_TRIES && !is_old_try(s, j, keep_from)) {
+            break;
+        }
+        delete_row(s, j->id, STORE_ROW_TRY, j->try_first);
+        j->try_first++;
+    }
+}
+
 void store_rows_remove(struct store *s, const struct job *j)
 {
     uint32_t first_error =
@@ -133,6 +213,9 @@ void store_rows_remove(struct store *s, const struct job *j)
     }
     for (uint32_t i = 0; i < j->usage_count; i++) {
         delete_row(s, j->id, STORE_ROW_USAGE, i);
+    }
+    for (uint32_t i = j->try_first; i < j->try_count; i++) {
+        delete_row(s, j->id, STORE_ROW_TRY, i);
     }
 }
 
@@ -195,7 +278,7 @@ static void each_row(struct store *s, struct id job, char kind,
 {
     struct row_key from = key_of(job, kind, 0);
     struct str prefix = str_from(from.bytes, ROW_PREFIX_LEN);
-    struct kv_iter *it = kv_iter_new(s->kv, NULL, STORE_ROWS, prefix);
+    struct kv_iter *it = store_iter(s, STORE_ROWS, prefix);
     for (; kv_iter_valid(it) && str_starts_with(kv_iter_key(it), prefix); kv_iter_next(it)) {
         fn(data, kv_iter_value(it));
     }
@@ -204,6 +287,7 @@ static void each_row(struct store *s, struct id job, char kind,
 
 struct walk {
     union {
+        void (*try_)(void *data, const struct store_try *t);
         void (*error)(void *data, const struct store_error *e);
         void (*usage)(void *data, const struct store_usage *u);
         void (*iteration)(void *data, const struct store_iteration *it);
@@ -241,6 +325,33 @@ static void walk_iteration(void *data, struct str value)
     w->iteration(w->data, &it);
 }
 
+static void walk_try(void *data, struct str value)
+{
+    struct walk *w = data;
+    struct store_try t;
+    if (!store_rows_decode_try(value, &t)) {
+        check_fatal("a row of a try cannot be read");
+    }
+    w->try_(w->data, &t);
+}
+
+void store_rows_each_try(struct store *s, struct id job,
+                         void (*fn)(void *data, const struct store_try *t), void *data)
+{
+    struct walk w = {.try_ = fn, .data = data};
+    each_row(s, job, STORE_ROW_TRY, walk_try, &w);
+}
+
+const char *store_rows_try_word(enum store_try_error error)
+{
+    static const char *const words[] = {
+#define TRY_WORD(name, number, word) [STORE_TRY_ERROR_##name] = (word),
+        STORE_TRY_ERROR_LIST(TRY_WORD)
+#undef TRY_WORD
+    };
+    return words[error];
+}
+
 void store_rows_each_error(struct store *s, struct id job,
                            void (*fn)(void *data, const struct store_error *e), void *data)
 {
@@ -267,6 +378,7 @@ void store_rows_visit(struct str key, struct str value, const struct store_rows_
     struct store_error e;
     struct store_iteration it;
     struct store_usage u;
+    struct store_try t;
     int kind = key.len == ROW_KEY_LEN ? key.ptr[ID_BYTES] : 0;
     if (kind == STORE_ROW_ERROR && store_rows_decode_error(value, &e)) {
         if (visitor->error != NULL) {
@@ -280,6 +392,10 @@ void store_rows_visit(struct str key, struct str value, const struct store_rows_
         if (visitor->usage != NULL) {
             visitor->usage(visitor->data, &u);
         }
+    } else if (kind == STORE_ROW_TRY && store_rows_decode_try(value, &t)) {
+        if (visitor->try_ != NULL) {
+            visitor->try_(visitor->data, &t);
+        }
     } else {
         check_fatal("a row of a job cannot be read");
     }
@@ -288,15 +404,7 @@ void store_rows_visit(struct str key, struct str value, const struct store_rows_
 /* Whether the row is there, as far as it is committed. */
 static bool has_row(struct store *s, struct id job, char kind, uint32_t place)
 {
-    struct row_key k = key_of(job, kind, place);
-    struct err err;
-    bool found;
-    buf_clear(&s->scratch);
-    if (kv_get(s->kv, NULL, STORE_ROWS, str_from(k.bytes, ROW_KEY_LEN), &s->scratch, &found,
-               &err) != ERR_OK) {
-        check_fatal("the store cannot be read: %s", err.msg);
-    }
-    return found;
+    return read_row(s, job, kind, place, &s->scratch);
 }
 
 void store_rows_restore_error(struct store *s, struct id job, uint32_t place, struct store_error *e)

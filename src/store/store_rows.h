@@ -52,11 +52,45 @@ struct store_iteration {
     struct store_tokens tokens;
 };
 
+/* Why a try failed. The numbers are on disk, the words are the contract's (scheduler.md 6). */
+#define STORE_TRY_ERROR_LIST(X)                                                                    \
+    X(NONE, 0, "")                                                                                 \
+    X(TIMEOUT, 1, "timeout")                                                                       \
+    X(CANCELLED, 2, "cancelled")                                                                   \
+    X(DNS, 3, "dns_error")                                                                         \
+    X(CONNECTION, 4, "connection_error")                                                           \
+    X(HTTP, 5, "http_error")                                                                       \
+    X(UNKNOWN, 6, "unknown")
+
+enum store_try_error {
+#define STORE_TRY_ERROR_ENUM(name, number, word) STORE_TRY_ERROR_##name = (number),
+    STORE_TRY_ERROR_LIST(STORE_TRY_ERROR_ENUM)
+#undef STORE_TRY_ERROR_ENUM
+        STORE_TRY_ERROR_COUNT
+};
+
+/* One call that the server made, or was about to make, to deliver a job. */
+struct store_try {
+    uint64_t row;
+    uint32_t attempt; /* from 1 */
+    enum job_outcome outcome;
+    enum store_try_error error_type;
+    uint32_t http_status; /* 0: there was no answer */
+    uint32_t answer_ms;   /* until the head of the answer */
+    struct wall due_at;   /* of the run that it belongs to */
+    struct wall started_at, ended_at;
+    struct str node;
+    struct str error;
+};
+
 /* Add a row under j and count it there; the oldest error goes when there are too many. The row's
  * number is filled in. */
 void store_rows_add_error(struct store *s, struct job *j, struct store_error *e);
 void store_rows_add_usage(struct store *s, struct job *j, struct store_usage *u);
 void store_rows_add_iteration(struct store *s, struct job *j, struct store_iteration *it);
+
+/* Those that began before keep_from go, a few at a time, and the oldest when there are too many. */
+void store_rows_add_try(struct store *s, struct job *j, struct store_try *t, struct wall keep_from);
 
 /* Remove every row of a job. */
 void store_rows_remove(struct store *s, const struct job *j);
@@ -76,6 +110,10 @@ void store_rows_each_iteration(struct store *s, struct id job,
                                void (*fn)(void *data, const struct store_iteration *it),
                                void *data);
 
+void store_rows_each_try(struct store *s, struct id job,
+                         void (*fn)(void *data, const struct store_try *t), void *data);
+const char *store_rows_try_word(enum store_try_error error);
+
 /* Hand a row to the function of its kind; NULL functions are not called. A row that cannot be
  * decoded stops the process. */
 struct store_rows_visitor {
@@ -83,11 +121,17 @@ struct store_rows_visitor {
     void (*error)(void *data, const struct store_error *e);
     void (*iteration)(void *data, const struct store_iteration *it);
     void (*usage)(void *data, const struct store_usage *u);
+    void (*try_)(void *data, const struct store_try *t);
 };
 void store_rows_visit(struct str key, struct str value, const struct store_rows_visitor *visitor);
 
 /* The bytes of a row's kind in its key. They are on disk. */
-enum { STORE_ROW_ERROR = 'e', STORE_ROW_ITERATION = 'i', STORE_ROW_USAGE = 'u' };
+enum {
+    STORE_ROW_ERROR = 'e',
+    STORE_ROW_ITERATION = 'i',
+    STORE_ROW_USAGE = 'u',
+    STORE_ROW_TRY = 't'
+};
 
 /* Put a row of another server at its place under a job, unless there is one. Its number is new. */
 void store_rows_restore_error(struct store *s, struct id job, uint32_t place,
@@ -101,6 +145,8 @@ void store_rows_restore_usage(struct store *s, struct id job, uint32_t place,
 void store_rows_encode_error(const struct store_error *e, struct buf *out);
 void store_rows_encode_usage(const struct store_usage *u, struct buf *out);
 void store_rows_encode_iteration(const struct store_iteration *it, struct buf *out);
+void store_rows_encode_try(const struct store_try *t, struct buf *out);
+ATTR_NODISCARD bool store_rows_decode_try(struct str value, struct store_try *out);
 ATTR_NODISCARD bool store_rows_decode_error(struct str value, struct store_error *out);
 ATTR_NODISCARD bool store_rows_decode_usage(struct str value, struct store_usage *out);
 ATTR_NODISCARD bool store_rows_decode_iteration(struct str value, struct store_iteration *out);

@@ -5,7 +5,7 @@
 #include "base/check.h"
 
 struct store_snapshot {
-    struct store *store;
+    struct kv *kv; /* held */
     struct kv_view *view;
     struct kv_iter *walk;
     enum store_family walk_family;
@@ -17,8 +17,8 @@ struct store_snapshot *store_snapshot_new(struct store *s)
 {
     struct store_snapshot *sn = calloc(1, sizeof *sn);
     CHECK(sn != NULL);
-    sn->store = s;
-    sn->view = kv_view_new(s->kv);
+    sn->kv = store_hold(s);
+    sn->view = kv_view_new(sn->kv);
     buf_init(&sn->value, SIZE_MAX);
     buf_init(&sn->key, SIZE_MAX);
     return sn;
@@ -37,6 +37,7 @@ void store_snapshot_free(struct store_snapshot *sn)
     if (sn != NULL) {
         end_walk(sn);
         kv_view_free(sn->view);
+        kv_close(sn->kv);
         buf_deinit(&sn->value);
         buf_deinit(&sn->key);
         free(sn);
@@ -48,7 +49,7 @@ bool store_snapshot_next(struct store_snapshot *sn, enum store_family family, st
 {
     if (sn->walk == NULL || sn->walk_family != family) {
         end_walk(sn);
-        sn->walk = kv_iter_new(sn->store->kv, sn->view, family, STR_EMPTY);
+        sn->walk = kv_iter_new(sn->kv, sn->view, family, STR_EMPTY);
         sn->walk_family = family;
     } else if (kv_iter_valid(sn->walk)) {
         kv_iter_next(sn->walk);
@@ -70,7 +71,7 @@ static bool get(struct store_snapshot *sn, enum store_family family, struct str 
     struct err err;
     bool found;
     buf_clear(&sn->value);
-    if (kv_get(sn->store->kv, sn->view, family, key, &sn->value, &found, &err) != ERR_OK) {
+    if (kv_get(sn->kv, sn->view, family, key, &sn->value, &found, &err) != ERR_OK) {
         check_fatal("the store cannot be read: %s", err.msg);
     }
     *out = buf_str(&sn->value);
@@ -100,8 +101,7 @@ bool store_snapshot_record(struct store_snapshot *sn, char kind, struct str rest
 void store_snapshot_each(struct store_snapshot *sn, char kind,
                          void (*fn)(void *data, struct str rest, struct str value), void *data)
 {
-    struct kv_iter *it =
-        kv_iter_new(sn->store->kv, sn->view, STORE_META, key_of(sn, kind, STR_EMPTY));
+    struct kv_iter *it = kv_iter_new(sn->kv, sn->view, STORE_META, key_of(sn, kind, STR_EMPTY));
     for (; kv_iter_valid(it); kv_iter_next(it)) {
         struct str key = kv_iter_key(it);
         if (key.ptr[0] != kind) {
@@ -116,7 +116,7 @@ void store_snapshot_each_row(struct store_snapshot *sn, struct id job,
                              const struct store_rows_visitor *visitor)
 {
     struct str prefix = str_from(job.b, ID_BYTES);
-    struct kv_iter *it = kv_iter_new(sn->store->kv, sn->view, STORE_ROWS, prefix);
+    struct kv_iter *it = kv_iter_new(sn->kv, sn->view, STORE_ROWS, prefix);
     for (; kv_iter_valid(it) && str_starts_with(kv_iter_key(it), prefix); kv_iter_next(it)) {
         store_rows_visit(kv_iter_key(it), kv_iter_value(it), visitor);
     }

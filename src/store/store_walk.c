@@ -16,7 +16,9 @@ struct store_walk *store_walk_new(struct store *s)
     static const unsigned families[FAMILIES] = {STORE_LIVE, STORE_DONE};
     struct store_walk *w = calloc(1, sizeof *w);
     CHECK(w != NULL);
-    kv_iters_new(s->kv, families, FAMILIES, w->its);
+    struct kv *kv = store_hold(s);
+    kv_iters_new(kv, families, FAMILIES, w->its);
+    kv_close(kv); /* the walks hold it now */
     return w;
 }
 

@@ -1,0 +1,40 @@
+/*
+ * Records of who may do what, and budgets, for the files that apply commands. A part of
+ * apply_int.h.
+ */
+#pragma once
+
+#include "fsm/machine_int.h"
+#include "store/store_access.h"
+
+/* apply_budget.c */
+struct apply_budget_verdict {
+    bool exceeded;
+    enum store_budget_action action; /* the strictest of those that are */
+    struct str reason;
+};
+/* A job of the queue is asked for. */
+struct apply_budget_verdict apply_budget__at_fetch(struct machine *m, struct str queue);
+/* This job would be handed out: its tags count too. */
+struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j);
+/* What the job has cost, and this report on top. */
+struct apply_budget_verdict apply_budget__of_job(struct machine *m, const struct job *j,
+                                                 const struct store_tokens *t);
+/* A report was written down. */
+void apply_budget__spent(struct machine *m, const struct job *j, const struct store_tokens *t,
+                         bool ack);
+/* The job, which is live, becomes held by the move. */
+void apply_budget__hold(struct machine *m, struct job *j, enum job_move move, struct str reason);
+/* Is nothing handed out of the queue? */
+bool apply_budget__blocks(struct machine *m, struct str queue);
+/* A record of one was put, with its body, or deleted, without. */
+void apply_budget__changed(struct machine *m, struct str name, struct str body);
+void apply_budget__forget_queue(struct machine *m, struct str queue);
+void apply_budget__load(struct machine *m);
+void apply_budget__close(struct machine *m);
+
+/* apply_access.c */
+/* What the entry has changed is told, and forgotten. */
+void apply_access__tell(struct machine *m);
+void apply_access__load(struct machine *m, const struct machine_hooks *hooks);
+void apply_access__close(struct machine *m);

@@ -1,0 +1,52 @@
+/*
+ * Command_access: the commands that change who may do what (http-api.md 3, 17.3, 18, 19), and the
+ * one that writes down who did. A part of command.h.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/unpack.h"
+#include "store/store_access.h"
+
+struct command;
+struct command_limits;
+
+/* What must hold for the change to happen. The numbers are on the wire. */
+enum command_access_rule {
+    COMMAND_ACCESS_ANY,
+    COMMAND_ACCESS_NEW,   /* there is none, else ERR_CONFLICT */
+    COMMAND_ACCESS_THERE, /* there is one, else ERR_NOT_FOUND */
+};
+
+/* A record, put or deleted. What it says is whoever's who made it: the machine keeps it. */
+struct command_access_item {
+    char kind; /* STORE_ACCESS_… */
+    enum command_access_rule rule;
+    bool deletes;
+    struct str name;
+    struct str body;
+};
+
+/* All of them or, when a rule is broken, none. */
+struct command_access {
+    struct command_access_item *items;
+    size_t count;
+};
+
+struct command_audit {
+    int64_t retention_ms; /* older ones go; 0: none does because of its age */
+    struct store_audit *items;
+    size_t count;
+};
+
+/* For command.c and command_check.c. */
+void command_access__encode(const struct command *c, struct buf *out);
+void command_access__decode(struct unpack *u, struct arena *a, struct command *c);
+void command_access__encode_audit(const struct command *c, struct buf *out);
+void command_access__decode_audit(struct unpack *u, struct arena *a, struct command *c);
+enum err_code command_access__check(const struct command *c, const struct command_limits *limits,
+                                    struct err *err);
+enum err_code command_access__check_audit(const struct command *c,
+                                          const struct command_limits *limits, struct err *err);

@@ -1,0 +1,93 @@
+/*
+ * Command_push: jobs that the server itself delivers, and jobs with names that their makers gave
+ * them (scheduler.md 21.4). A part of command.h.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/id.h"
+#include "base/unpack.h"
+#include "core/job.h"
+#include "store/store_rows.h"
+
+struct command;
+struct command_new;
+
+/* Jobs of one line: those of a queue and priority that go to one host. */
+struct command_push_line {
+    struct str queue;
+    struct str host;
+    uint8_t priority;
+    uint32_t count; /* at most so many */
+};
+
+/* The licence to call: jobs become active, with a lease, for this node. */
+struct command_push_claim {
+    struct str node;
+    int64_t lease_ms; /* at least; a call that may last longer has a longer one */
+    struct command_push_line *lines;
+    size_t count;
+};
+
+/* How a call ended. */
+struct command_push_end {
+    struct id id;
+    uint64_t lease_token;
+    enum job_outcome outcome; /* none: nothing was called, the run is only to be closed */
+    enum store_try_error error_type;
+    uint32_t http_status;
+    uint32_t answer_ms;
+    struct wall started_at, ended_at;
+    int64_t retry_after_ms; /* what the target asked for; 0: nothing */
+    struct wall next;       /* recurring: when it runs next, by the leader; 0: never again */
+    struct str error;
+    struct str result; /* JSON; empty: none */
+};
+
+struct command_push_finish {
+    int64_t keep_ms; /* tries that are older go */
+    struct command_push_end *items;
+    size_t count;
+};
+
+/* Make a job under a name, unless the name is taken or its queue would hold too much. */
+struct command_named_put {
+    struct command_new *job; /* one; name, definition and counted_bytes are set */
+    uint64_t bytes_max, count_max;
+};
+
+/* Jobs with names that are over for so long go. */
+struct command_named_purge {
+    int64_t retention_ms;
+    struct id cursor; /* where the last step stopped */
+};
+
+/* For command_check.c: as command_check. A target may be empty: there is none. */
+struct command_limits;
+ATTR_NODISCARD enum err_code command_push__check_target(struct str json, struct err *err);
+ATTR_NODISCARD enum err_code command_push__check_claim(const struct command *c,
+                                                       const struct command_limits *limits,
+                                                       struct err *err);
+ATTR_NODISCARD enum err_code command_push__check_finish(const struct command *c,
+                                                        const struct command_limits *limits,
+                                                        struct err *err);
+ATTR_NODISCARD enum err_code command_push__check_put(const struct command *c,
+                                                     const struct command_limits *limits,
+                                                     struct err *err);
+
+/* For command.c. */
+void command_push__encode_claim(const struct command *c, struct buf *out);
+void command_push__decode_claim(struct unpack *u, struct arena *a, struct command *c);
+void command_push__encode_finish(const struct command *c, struct buf *out);
+void command_push__decode_finish(struct unpack *u, struct arena *a, struct command *c);
+void command_push__encode_put(const struct command *c, struct buf *out);
+void command_push__decode_put(struct unpack *u, struct arena *a, struct command *c);
+void command_push__encode_purge(const struct command *c, struct buf *out);
+void command_push__decode_purge(struct unpack *u, struct arena *a, struct command *c);

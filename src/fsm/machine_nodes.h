@@ -1,0 +1,20 @@
+/*
+ * Machine_nodes: the members of the cluster, as the state has them. A part of machine.h; the texts
+ * live until the next apply.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "store/store_node.h"
+
+struct machine;
+
+uint32_t machine_nodes_count(const struct machine *m);
+const struct store_node *machine_nodes_at(const struct machine *m, uint32_t i);
+
+/* NULL when there is none. */
+const struct store_node *machine_nodes_find(const struct machine *m, uint64_t id);
+
+/* How often one was written since the machine was opened. */
+uint64_t machine_nodes_changes(const struct machine *m);

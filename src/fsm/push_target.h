@@ -1,0 +1,55 @@
+/*
+ * Push_target: where the server delivers a job by itself (scheduler.md 6, 21).
+ *
+ * A job carries its target as one JSON object, made by svc from what a client sent:
+ *
+ *   {"url", "method"?, "headers"?: {…}, "timeout_ms"?, "auth"?: {"type", "token" | "username",
+ *    "password"}, "success_below"?, "body"?, "keep_answer"?}
+ *
+ * so that chains and schedules hand it on as text. It has secrets: push_target_show is the only way
+ * in which it goes to a client.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "json/json_write.h"
+
+/* Defaults of the contract. */
+enum { PUSH_TARGET_TIMEOUT_MS = 300000, PUSH_TARGET_SUCCESS_BELOW = 400 };
+
+enum push_target_auth { PUSH_TARGET_OPEN, PUSH_TARGET_BEARER, PUSH_TARGET_BASIC };
+
+struct push_target {
+    struct str url; /* empty: nobody is called, and the run is a success */
+    struct str method;
+    struct str headers; /* JSON object of texts; empty: none */
+    struct str body;    /* a template; empty: the payload */
+    enum push_target_auth auth;
+    struct str user;   /* basic */
+    struct str secret; /* token or password */
+    int64_t timeout_ms;
+    int64_t success_below;
+    bool keep_answer;
+};
+
+/* The target in the arena, or as views of the text. ERR_VALIDATION names the member that is wrong;
+ * what passes here can be called. */
+ATTR_NODISCARD enum err_code push_target_read(struct str json, struct arena *a,
+                                              struct push_target *out, struct err *err);
+
+/* The same as JSON, with members that say the default left out. */
+void push_target_write(const struct push_target *t, struct buf *out);
+
+/* As clients may see it: without tokens, passwords and the values of headers. */
+void push_target_show(struct str json, struct json_write *w);
+
+/* "host:port", lower case, of the target's URL; empty when it has none that can be called. */
+void push_target_host(struct str json, struct buf *out);
+
+int64_t push_target_timeout_ms(struct str json);

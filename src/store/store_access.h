@@ -1,0 +1,179 @@
+/*
+ * Store_access: the records of who may do what as bytes: API keys, roles, namespaces, sessions, the
+ * organisation, budgets; and the entries of the audit log (docs/formats/documents.md).
+ *
+ * All but audit entries are of STORE_KIND_ACCESS; their key is the kind, one byte, and a name. The
+ * machine puts the times in front of what a record says, its body. Secrets are not among what is
+ * stored, but for the one that an identity provider wants to see: a record is named by the SHA-256
+ * of its secret.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "base/unpack.h"
+
+enum { STORE_ACCESS_HASH_BYTES = 32 };
+
+/* Kinds, and what each is named by. The bytes are on disk. */
+enum {
+    STORE_ACCESS_ASSIGNMENT = 'a', /* hash of a key, and a role: the key has the role */
+    STORE_ACCESS_BUDGET = 'b',     /* scope, one byte, and target */
+    STORE_ACCESS_ORG_KEY = 'g',    /* hash */
+    STORE_ACCESS_SSO = 'i',        /* nothing: there is one */
+    STORE_ACCESS_KEY = 'k',        /* hash */
+    STORE_ACCESS_MEMBER = 'm',     /* id */
+    STORE_ACCESS_NAMESPACE = 'n',  /* its name */
+    STORE_ACCESS_ORG = 'o',        /* nothing: there is one */
+    STORE_ACCESS_ROLE = 'r',       /* its name, in lower case */
+    STORE_ACCESS_SESSION = 's',    /* hash of its token */
+    STORE_ACCESS_SEEN = 'u',       /* hash of a key that was used; the times say when */
+};
+
+/* What stands before the body. */
+struct store_access_frame {
+    struct wall created_at;
+    struct wall updated_at; /* 0: never */
+    struct str body;
+};
+void store_access_encode_frame(const struct store_access_frame *f, struct buf *out);
+ATTR_NODISCARD bool store_access_decode_frame(struct str value, struct store_access_frame *out);
+
+struct store_key {
+    struct str name;
+    struct str ns;   /* empty: the default one; "*": the caller chooses */
+    struct str role; /* any word */
+    struct str scope;
+    struct wall expires_at; /* 0: never */
+    bool enabled;
+};
+
+/* Permissions as they are stored: for each a resource, a count and that many actions. */
+struct store_role {
+    struct str name;        /* as it was written */
+    struct str permissions; /* see store_access_next_permission */
+};
+
+enum { STORE_ACCESS_ACTIONS_MAX = 32 };
+struct store_permission {
+    struct str resource;
+    struct str actions[STORE_ACCESS_ACTIONS_MAX];
+    size_t action_count;
+};
+/* Append one. */
+void store_access_add_permission(const struct store_permission *p, struct buf *out);
+/* Cut the first off; false at the end, or when there is none that can be read. */
+ATTR_NODISCARD bool store_access_next_permission(struct str *rest, struct store_permission *out);
+
+/* What a namespace may hold; 0: as much as it likes. */
+struct store_quota {
+    uint64_t max_jobs; /* that have not ended */
+    uint64_t max_payload_bytes;
+    uint64_t max_queues;
+};
+static inline bool store_access_has_quota(const struct store_quota *q)
+{
+    return q->max_jobs > 0 || q->max_payload_bytes > 0 || q->max_queues > 0;
+}
+
+/* Request limits of a namespace; 0: the default one. */
+struct store_namespace {
+    double read_rps, read_burst, write_rps, write_burst;
+    struct store_quota quota;
+};
+/* Without a quota its record is as it was before there were any. */
+enum { STORE_NAMESPACE_BYTES_PLAIN = 32 };
+
+struct store_session {
+    char how;         /* STORE_SESSION_… */
+    struct str proof; /* of a password: what ties the session to it; of a key: its hash */
+    struct str name;  /* of the principal */
+    struct str ns;
+    struct str role;
+    struct str address; /* where it was begun, for people */
+    struct str agent;
+    struct str roles; /* of single sign-on only: more of them, one per line */
+    struct wall expires_at;
+};
+enum { STORE_SESSION_PASSWORD = 'p', STORE_SESSION_KEY = 'k', STORE_SESSION_SSO = 'i' };
+
+/* How people and machines sign in elsewhere. */
+enum { STORE_SSO_NONE = 0, STORE_SSO_OIDC = 'o', STORE_SSO_HEADERS = 's' };
+struct store_sso {
+    char provider; /* STORE_SSO_… */
+    bool headers_enabled;
+    struct str issuer, client_id, client_secret, group_claim;
+    struct str mappings; /* see store_access_next_mapping */
+};
+/* Append a group and the role that it gives. */
+void store_access_add_mapping(struct str group, struct str role, struct buf *out);
+/* Cut the first off; false at the end, or when there is none that can be read. */
+ATTR_NODISCARD bool store_access_next_mapping(struct str *rest, struct str *out_group,
+                                              struct str *out_role);
+
+struct store_org {
+    struct str name;
+};
+
+struct store_member {
+    struct str name, email, role;
+};
+
+struct store_org_key {
+    struct str id, name, prefix;
+};
+
+enum store_budget_scope {
+    STORE_BUDGET_GLOBAL = 'g',
+    STORE_BUDGET_QUEUE = 'q',
+    STORE_BUDGET_TAG = 't'
+};
+enum store_budget_action { STORE_BUDGET_ALERT = 0, STORE_BUDGET_HOLD = 1, STORE_BUDGET_REJECT = 2 };
+
+struct store_budget {
+    struct str id;
+    struct str ns;
+    bool has_daily, has_per_job;
+    int64_t daily_nusd, per_job_nusd;
+    enum store_budget_action on_exceed;
+};
+
+void store_access_encode_key(const struct store_key *k, struct buf *out);
+void store_access_encode_role(const struct store_role *r, struct buf *out);
+void store_access_encode_namespace(const struct store_namespace *n, struct buf *out);
+void store_access_encode_session(const struct store_session *s, struct buf *out);
+void store_access_encode_sso(const struct store_sso *s, struct buf *out);
+void store_access_encode_org(const struct store_org *o, struct buf *out);
+void store_access_encode_member(const struct store_member *m, struct buf *out);
+void store_access_encode_org_key(const struct store_org_key *k, struct buf *out);
+void store_access_encode_budget(const struct store_budget *b, struct buf *out);
+
+ATTR_NODISCARD bool store_access_decode_key(struct str body, struct store_key *out);
+ATTR_NODISCARD bool store_access_decode_role(struct str body, struct store_role *out);
+ATTR_NODISCARD bool store_access_decode_namespace(struct str body, struct store_namespace *out);
+ATTR_NODISCARD bool store_access_decode_session(struct str body, struct store_session *out);
+ATTR_NODISCARD bool store_access_decode_sso(struct str body, struct store_sso *out);
+ATTR_NODISCARD bool store_access_decode_org(struct str body, struct store_org *out);
+ATTR_NODISCARD bool store_access_decode_member(struct str body, struct store_member *out);
+ATTR_NODISCARD bool store_access_decode_org_key(struct str body, struct store_org_key *out);
+ATTR_NODISCARD bool store_access_decode_budget(struct str body, struct store_budget *out);
+
+/* Whether name and body are those of a record of this kind. */
+ATTR_NODISCARD bool store_access_is_valid(char kind, struct str name, struct str body);
+
+/* An entry of the audit log (http-api.md 18.3). Its key is its number, big-endian. */
+struct store_audit {
+    struct wall at; /* the machine's */
+    struct str ns;  /* empty: default */
+    struct str principal, role, method, path, query;
+    uint32_t status;
+    uint32_t duration_ms;
+    uint32_t suppressed; /* refused attempts before this one that have no entry */
+};
+enum { STORE_ACCESS_AUDIT_BYTES_MIN = 8 + 6 + 12 };
+void store_access_encode_audit(const struct store_audit *e, struct buf *out);
+void store_access_unpack_audit(struct unpack *u, struct store_audit *out);
+ATTR_NODISCARD bool store_access_decode_audit(struct str value, struct store_audit *out);

@@ -1,0 +1,45 @@
+/*
+ * Store_node: the record of a member of the cluster.
+ *
+ * Raft's own list of members has a number and an address for each. What people and clients need is
+ * here, replicated like everything else: the name, where its API is, which version it runs, and
+ * what is wanted of it. Whoever leads makes Raft's list agree with these records.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+enum {
+    STORE_NODE_NAME_BYTES_MAX = 64,
+    STORE_NODE_ADDRESS_BYTES_MAX = 255,
+    STORE_NODE_URL_BYTES_MAX = 1024,
+    STORE_NODE_VERSION_BYTES_MAX = 64,
+};
+
+/* The numbers are on disk. */
+enum store_node_state {
+    STORE_NODE_MEMBER,  /* is one, or is to become one */
+    STORE_NODE_LEAVING, /* is to be taken out */
+    STORE_NODE_REMOVED, /* was taken out: its number is not used again */
+    STORE_NODE_STATE_COUNT
+};
+
+struct store_node {
+    uint64_t id; /* Raft's number for it: chance, so that a lost disk cannot come back as itself */
+    enum store_node_state state;
+    bool voter;          /* false: it only reads along */
+    struct str name;     /* --node-id */
+    struct str address;  /* where peers reach it */
+    struct str http_url; /* empty while it is not known */
+    struct str version;
+};
+
+/* The fields behind the id, which is the key. */
+void store_node_encode(const struct store_node *n, struct buf *out);
+/* Texts are views into the value. */
+ATTR_NODISCARD bool store_node_decode(uint64_t id, struct str value, struct store_node *out);
