@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,23 +9,28 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_int.h"
+#include "fsm/machine_known.h"
 #include "log/log.h"
 #include "loop/pool.h"
+#include "os/os_choice.h"
 #include "os/os_clock.h"
 #include "os/os_file.h"
 #include "store/store_docs.h"
+
+/* Of folders beside the state, and of the file that chooses one. */
+#define STATE_NAME "state"
 
 enum { NAME_BYTES_MAX = 32 /* of what stands in the data folder, with its slash */ };
 
 struct engine_config engine_config_default(void)
 {
     struct node_config node = node_config_default();
-    node.id = 1;
     node.address = "127.0.0.1:9000";
     node.bootstrap = true;
     return (struct engine_config){
         .data_dir = "data",
         .node = node,
+        .cluster = {.name = "node-1", .version = "", .http_url = "", .rate_bytes = 64 << 20},
         .free_bytes_min = node.free_bytes_min,
         .limits = {.payload_bytes = LIMIT_PAYLOAD_BYTES},
         .pending_ops_max = LIMIT_PENDING_OPS,
@@ -45,14 +51,37 @@ static void ready_hook(void *data, struct str queue)
     engine_park__ready(data, queue);
 }
 
+static void access_hook(void *data, struct str key, struct str value)
+{
+    const struct engine *e = data;
+    if (e->config.hooks.access != NULL) {
+        e->config.hooks.access(e->config.hooks.data, key, value);
+    }
+}
+
 static void changed_hook(void *data, struct id id)
 {
     engine_feed__changed(data, id);
 }
 
+static void push_ready_hook(void *data)
+{
+    engine_push__ready(data);
+}
+
+static void push_gone_hook(void *data, struct id id)
+{
+    engine_push__gone(data, id);
+}
+
 static enum err_code open_machine(struct engine *e, struct err *err)
 {
-    struct machine_hooks hooks = {.data = e, .ready = ready_hook, .changed = changed_hook};
+    struct machine_hooks hooks = {.data = e,
+                                  .ready = ready_hook,
+                                  .changed = changed_hook,
+                                  .access = access_hook,
+                                  .push_ready = push_ready_hook,
+                                  .push_gone = push_gone_hook};
     return machine_open(e->state_dir.z, &hooks, &e->machine, err);
 }
 
@@ -61,8 +90,10 @@ static void fsm_apply(void *data, uint64_t index, struct str entry)
     struct engine *e = data;
     machine_apply(e->machine, index, entry);
     engine_pipe__applied(e, index);
+    engine_ask__applied(e);
     engine_feed__tell(e);
     engine_watch__look(e);
+    engine_cluster__applied(e, index);
 }
 
 static uint64_t fsm_applied_index(void *data)
@@ -75,6 +106,19 @@ static enum err_code fsm_checkpoint(void *data, const char *dir, struct err *err
 {
     struct engine *e = data;
     return machine_checkpoint(e->machine, dir, err);
+}
+
+static enum err_code fsm_knows_entry(void *data, struct str entry, struct err *err)
+{
+    struct engine *e = data;
+    arena_reset(e->reading);
+    return machine_known_entry(entry, e->reading, err);
+}
+
+static enum err_code fsm_knows_state(void *data, const char *dir, struct err *err)
+{
+    (void)data;
+    return machine_known_state(dir, err);
 }
 
 /* Hard links, so that the checkpoint stays as it is: RocksDB never changes a file of its own. The
@@ -101,54 +145,92 @@ static bool is_table_file(const char *name)
     return len > 4 && strcmp(name + len - 4, ".sst") == 0;
 }
 
-static enum err_code stage(struct engine *e, const char *dir, struct err *err)
+static enum err_code stage(const char *dir, const char *into, struct err *err)
 {
     struct os_file_names names = {0};
-    if (os_file_remove_tree(e->staging_dir.z, err) != ERR_OK ||
-        os_file_make_dirs(e->staging_dir.z, err) != ERR_OK ||
+    if (os_file_remove_tree(into, err) != ERR_OK || os_file_make_dirs(into, err) != ERR_OK ||
         os_file_list(dir, &names, err) != ERR_OK) {
         return err->code;
     }
     enum err_code code = ERR_OK;
     for (size_t i = 0; i < names.count && code == ERR_OK; i++) {
         struct os_file_path from = os_file_join(dir, names.name[i]);
-        struct os_file_path to = os_file_join(e->staging_dir.z, names.name[i]);
+        struct os_file_path to = os_file_join(into, names.name[i]);
         code = take_over_file(from.z, to.z, is_table_file(names.name[i]), err);
     }
     os_file_names_clear(&names);
-    return code == ERR_OK ? os_file_flush_dir(e->staging_dir.z, err) : code;
+    return code == ERR_OK ? os_file_flush_dir(into, err) : code;
 }
 
-static enum err_code exchange_state(struct engine *e, struct err *err)
+/* A folder for a state that is to take the place of the present one. Which one counts, a file says;
+ * a start gives it the usual name again. RocksDB does not let a folder be renamed under it. */
+static struct os_file_path next_folder(struct engine *e)
 {
-    if (os_file_remove_tree(e->old_dir.z, err) != ERR_OK ||
-        os_file_rename(e->state_dir.z, e->old_dir.z, err) != ERR_OK ||
-        os_file_rename(e->staging_dir.z, e->state_dir.z, err) != ERR_OK ||
-        os_file_flush_dir(e->config.data_dir, err) != ERR_OK) {
-        return err_wrap(err, "restore");
-    }
-    os_file_discard(e->old_dir.z);
-    return open_machine(e, err);
+    char name[32];
+    (void)snprintf(name, sizeof name, STATE_NAME ".%u", ++e->exchanges);
+    return os_file_join(e->config.data_dir, name);
+}
+
+static enum err_code choose_folder(const struct engine *e, const char *path, struct err *err)
+{
+    const char *name = strrchr(path, '/');
+    CHECK(name != NULL);
+    return os_choice_write(e->config.data_dir, STATE_NAME, name + 1, err);
 }
 
 /* The state is exchanged as a whole. If we die half-way, the node sees at the next start that the
- * state is older than its snapshot, and asks again. */
+ * state is older than its snapshot, and asks again. Who is reading goes on with the old one. */
 static enum err_code fsm_restore(void *data, const char *dir, struct err *err)
 {
     struct engine *e = data;
-    if (stage(e, dir, err) != ERR_OK) {
+    struct os_file_path next = next_folder(e);
+    if (stage(dir, next.z, err) != ERR_OK || choose_folder(e, next.z, err) != ERR_OK) {
         return err_wrap(err, "restore");
     }
     (void)pthread_mutex_lock(&e->space.state_lock);
-    machine_close(e->machine);
-    e->machine = NULL;
-    enum err_code code = exchange_state(e, err);
+    enum err_code code = machine_replace(e->machine, next.z, err);
     (void)pthread_mutex_unlock(&e->space.state_lock);
     if (code == ERR_OK) {
+        e->state_dir = next;
+        engine_ask__applied(e);
         engine_feed__replaced(e);
         engine_watch__look(e);
+        engine_cluster__applied(e, 0);
     }
     return code;
+}
+
+/* Give the chosen state the usual name. */
+static enum err_code settle_choice(struct engine *e, struct err *err)
+{
+    struct os_file_path path = os_choice_read(e->config.data_dir, STATE_NAME);
+    if (strcmp(path.z, e->state_dir.z) == 0) {
+        return ERR_OK;
+    }
+    if (os_file_remove_tree(e->state_dir.z, err) != ERR_OK ||
+        os_file_rename(path.z, e->state_dir.z, err) != ERR_OK) {
+        return err->code;
+    }
+    return os_file_flush_dir(e->config.data_dir, err);
+}
+
+/* Before the state is opened: what an exchange in an earlier life left. */
+static enum err_code settle_folders(struct engine *e, struct err *err)
+{
+    struct os_file_names names = {0};
+    if (settle_choice(e, err) != ERR_OK ||
+        os_file_list(e->config.data_dir, &names, err) != ERR_OK) {
+        return err->code;
+    }
+    /* The tables in there would keep their space for ever. */
+    for (size_t i = 0; i < names.count; i++) {
+        if (os_choice_is_part(STATE_NAME, names.name[i])) {
+            struct os_file_path path = os_file_join(e->config.data_dir, names.name[i]);
+            os_file_discard(path.z);
+        }
+    }
+    os_file_names_clear(&names);
+    return ERR_OK;
 }
 
 struct wall engine__now(struct engine *e)
@@ -180,6 +262,8 @@ static void fsm_leads_changed(void *data, bool leads)
     e->leads = leads;
     atomic_store(&e->leads_now, leads);
     if (leads) {
+        engine_ask__applied(e);
+        engine_renew__begin(e);
         engine_clockwork__look(e);
         if (e->node != NULL) { /* not yet inside node_open; core_main does it then */
             engine_pipe__pump(e);
@@ -190,7 +274,21 @@ static void fsm_leads_changed(void *data, bool leads)
         engine_pipe__refuse_all(e, ERR_LEADER_UNAVAILABLE);
         engine_park__release_all(e, ERR_LEADER_UNAVAILABLE);
     }
+    engine_cluster__leads(e);
     engine_watch__leads(e);
+}
+
+/* A follower serves as soon as it knows whom it follows. */
+static void fsm_leader_changed(void *data, uint64_t leader_id)
+{
+    struct engine *e = data;
+    engine_cluster__leader(e, leader_id);
+    if (e->machine != NULL) {
+        engine_ask__applied(e);
+    }
+    if (leader_id != 0 && leader_id != e->config.node.id) {
+        answer_open(e);
+    }
 }
 
 /* The core thread */
@@ -215,20 +313,31 @@ static void say_remedy(const struct engine *e, const struct err *err)
 {
     if (err->code == ERR_CORRUPT) {
         log_error("state damaged", LOG_Z("folder", e->state_dir.z),
-                  LOG_Z("remedy", "run corvo repair with this data folder; it says what a repair "
-                                  "would lose before it changes anything"));
+                  LOG_Z("remedy", "stop the server and run corvo repair with this data directory; "
+                                  "it first reports what "
+                                  "a repair would lose and changes nothing"));
     }
 }
 
 static enum err_code start(struct engine *e, struct err *err)
 {
     engine_space__before_open(e);
+    e->reading = arena_new(SIZE_MAX); /* entries are bounded */
     struct node_fsm fsm = {.data = e,
                            .apply = fsm_apply,
                            .applied_index = fsm_applied_index,
+                           .knows_entry = fsm_knows_entry,
+                           .knows_state = fsm_knows_state,
                            .checkpoint = fsm_checkpoint,
                            .restore = fsm_restore,
-                           .leads_changed = fsm_leads_changed};
+                           .leads_changed = fsm_leads_changed,
+                           .leader_changed = fsm_leader_changed};
+    if (engine_cluster__identify(e, err) != ERR_OK) {
+        return err->code;
+    }
+    if (settle_folders(e, err) != ERR_OK) {
+        return err->code;
+    }
     if (open_machine(e, err) != ERR_OK) {
         say_remedy(e, err);
         return err->code;
@@ -236,9 +345,10 @@ static enum err_code start(struct engine *e, struct err *err)
     if (node_open(&e->loop, &e->config.node, &fsm, &e->node, err) != ERR_OK) {
         return err->code;
     }
-    /* What a crash in a restore left: the tables in there would keep their space for ever. */
-    os_file_discard(e->staging_dir.z);
-    os_file_discard(e->old_dir.z);
+    if (engine_cluster__keep_identity(e, err) != ERR_OK) {
+        log_warn("identity not stored", LOG_Z("error", err->msg)); /* it is assumed again */
+    }
+    engine_hash__start(e);
     return ERR_OK;
 }
 
@@ -252,10 +362,13 @@ static void open_loop(struct engine *e)
     engine_park__open(e);
     engine_clockwork__open(e);
     engine_space__open(e);
+    engine_cluster__open(e);
 }
 
 static void close_loop(struct engine *e)
 {
+    engine_ask__close(e);
+    engine_cluster__close(e);
     engine_space__close(e);
     engine_clockwork__close(e);
     engine_park__close(e);
@@ -275,11 +388,15 @@ static void core_main(void *data)
         uv_sem_post(&e->opened);
         close_loop(e);
     } else {
-        if (!e->leads) {
+        if (atomic_load(&e->cluster.cluster_id) == 0) {
+            answer_open(e); /* it is for the caller to join one */
+        } else if (!e->leads) {
             CHECK(uv_timer_start(&e->patience, no_leader_cb, (uint64_t)e->config.leader_wait_ms,
                                  0) == 0);
         }
         engine_space__start(e);
+        engine_ask__applied(e);
+        engine_cluster__start(e);
         engine_clockwork__look(e);
         engine_pipe__pump(e);
     }
@@ -287,7 +404,9 @@ static void core_main(void *data)
     mailbox_deinit(&e->box);
     CHECK(uv_loop_close(&e->loop) == 0);
     engine_space__free(e);
+    engine_cluster__closed(e);
     machine_close(e->machine);
+    arena_free(e->reading);
 }
 
 /* Opening and closing, from outside */
@@ -296,12 +415,10 @@ static enum err_code set_paths(struct engine *e, struct err *err)
 {
     const char *dir = e->config.data_dir;
     if (strlen(dir) + NAME_BYTES_MAX > OS_FILE_PATH_MAX) {
-        return err_set(err, ERR_VALIDATION, "the data folder's path is too long");
+        return err_set(err, ERR_VALIDATION, "the path of the data directory is too long");
     }
-    e->state_dir = os_file_join(dir, "state");
+    e->state_dir = os_file_join(dir, STATE_NAME);
     e->raft_dir = os_file_join(dir, "raft");
-    e->staging_dir = os_file_join(dir, "state.staging");
-    e->old_dir = os_file_join(dir, "state.old");
     e->config.node.dir = e->raft_dir.z;
     e->config.node.free_bytes_min =
         engine_space_full_mark(&(struct engine_space_seen){.min_bytes = e->config.free_bytes_min});
@@ -311,6 +428,7 @@ static enum err_code set_paths(struct engine *e, struct err *err)
 static void engine_free(struct engine *e)
 {
     uv_sem_destroy(&e->opened);
+    engine_cluster__free(e);
     free(e);
 }
 
@@ -325,6 +443,7 @@ enum err_code engine_open(const struct engine_config *config, struct engine **ou
     e->pending_last = &e->pending_first;
     e->entries_last = &e->entries_first;
     CHECK(uv_sem_init(&e->opened, 0) == 0);
+    engine_cluster__init(e);
     if (set_paths(e, err) != ERR_OK) {
         engine_free(e);
         return err->code;
@@ -382,14 +501,14 @@ void engine__maybe_stopped(struct engine *e)
 static void no_end_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    log_warn("stop not waited for", LOG_U64("entries", e->entry_count));
+    log_warn("shutdown did not wait for pending log entries", LOG_U64("entries", e->entry_count));
     close_node(e);
 }
 
 static void last_call_cb(uv_timer_t *timer)
 {
     struct engine *e = timer->data;
-    log_warn("answers not waited for", LOG_U64("entries", e->entry_count));
+    log_warn("shutdown did not wait for pending responses", LOG_U64("entries", e->entry_count));
     e->given_up = true;
     engine_clockwork__stop(e);
     engine_park__release_all(e, ERR_STOPPING);

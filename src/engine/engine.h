@@ -24,6 +24,7 @@
 #include "base/err.h"
 #include "base/heap.h"
 #include "cluster/node.h"
+#include "engine/engine_cluster.h"
 #include "engine/engine_feed.h"
 #include "engine/engine_space.h"
 #include "engine/engine_times.h"
@@ -36,7 +37,8 @@ struct engine;
 
 struct engine_config {
     const char *data_dir;    /* created when missing: state/ and raft/ live in it */
-    struct node_config node; /* dir and free_bytes_min are filled in */
+    struct node_config node; /* dir, free_bytes_min, id and peers are filled in */
+    struct engine_cluster_config cluster;
     uint64_t free_bytes_min; /* on the disk, for new jobs to be accepted; see engine_space.h */
     struct command_limits limits;
     uint32_t pending_ops_max; /* submitted and not answered, parked ones aside */
@@ -44,16 +46,15 @@ struct engine_config {
     bool lifecycle_events;    /* the event log is on */
     int64_t retention_ms;     /* how long finished jobs are kept; 0: for ever */
     int64_t retention_interval_ms;
-    int64_t
-        max_clock_jump_ms;  /* a clock that leaps ahead by more is not believed at first; 0: is */
-    int64_t leader_wait_ms; /* how long engine_open waits for a leader */
-    int64_t stop_wait_ms;   /* how long a stop waits for entries under way, at most */
+    int64_t max_clock_jump_ms;  /* a leap ahead by more is not believed at first; 0: is */
+    struct machine_hooks hooks; /* only access and its data: on the core thread */
+    int64_t leader_wait_ms;     /* how long engine_open waits for a leader */
+    int64_t stop_wait_ms;       /* how long a stop waits for entries under way, at most */
 };
 
 struct engine_config engine_config_default(void);
 
-/* Open, replay what is to be replayed, and wait until this node may take commands (in a cluster:
- * until it knows that it may not yet). */
+/* Open, replay, and wait until this node may take commands, or knows who does. */
 ATTR_NODISCARD enum err_code engine_open(const struct engine_config *config,
                                          struct engine **out_engine, struct err *err);
 
@@ -97,6 +98,8 @@ struct engine_op {
     int64_t park_ms; /* a claim that finds nothing waits this long for a job; 0, and always 0 for
                         other commands: not at all. Before engine_op_prepare */
     struct arena *arena; /* for a claim that parks: lives as long as op; NULL: it makes its own */
+    struct id operation; /* its name, by which it is known when asked again; none: it has none */
+    uint64_t since;      /* with a name: it is in no entry up to this one */
     /* result; err, which is one too, is further down */
     uint32_t retry_after_ms; /* with ERR_OVERLOADED */
     struct buf result;       /* with ERR_OK: for result_decode */
@@ -110,6 +113,8 @@ struct engine_op {
     int64_t waiting_since_ns; /* for an entry, on the monotonic clock */
     enum command_type type;
     enum engine_space_use use;
+    uint32_t feeds_jobs; /* so many jobs come into line by it, as far as is known… */
+    uint64_t feeds;      /* …of the queue whose name has this hash */
     /* of the core thread */
     bool parked;
     bool arrived;          /* counts as pending */
@@ -117,9 +122,9 @@ struct engine_op {
     bool goes_on;          /* in steps, and there is a next one */
     bool begun, postponed; /* a step of it was applied; the last entry had no room for it */
     uint32_t steps_left;   /* 0: as many as there are */
+    uint32_t step;         /* which one is next */
     bool cancelled;
-    /* of the caller's thread */
-    bool cancel_sent, cancel_back, is_done;
+    bool cancel_sent, cancel_back, is_done; /* of the caller's thread */
     /* what only some need; behind what every command touches on both threads */
     struct msg cancel_msg;
     struct arena *claim_arena; /* of its own, for its decoded command */
@@ -158,8 +163,8 @@ void engine_submit(struct engine *e, struct engine_op *op);
  * there does not park again. done comes in every case. */
 void engine_cancel(struct engine *e, struct engine_op *op);
 
-/* In done of a claim whose worker has gone: the jobs that it got go back to where they stood, or
- * else their leases end. False when it got none. */
+/* In done of a claim, or of an ack with a next, whose worker has gone: the jobs that it got go back
+ * to where they stood, or else their leases end. False when it got none. */
 bool engine_give_back(struct engine *e, const struct engine_op *op);
 
 /* Run something on the core thread, with the machine between two entries. */
@@ -208,34 +213,29 @@ struct engine_status {
 
 /* From any thread but the core's; waits for the core thread to answer. */
 void engine_status(struct engine *e, struct engine_status *out);
-
 /* The same on the core thread, inside engine_call.run. */
 void engine_status_here(struct engine *e, struct engine_status *out);
-
 /* What the engine was opened with; it does not change. Any thread. */
 const struct engine_config *engine_settings(const struct engine *e);
 
 bool engine_leads(const struct engine *e);
-
 /* The time that entries have (engine_now.h). Any thread. */
 struct wall engine_time(const struct engine *e);
-/* An operator believes the clock. Returns how far it was ahead. Inside engine_call.run. */
+/* An operator believes the clock; how far it was ahead. Inside engine_call.run. */
 int64_t engine_accept_clock(struct engine *e);
-
 /* Have told called on the core thread, now and whenever it changes: is space low, so that nothing
  * should grow that need not? NULL ends it: told does not come after that returned. From any other
  * thread; one at a time. */
 void engine_on_space(struct engine *e, void (*told)(void *data, bool low), void *data);
 
 /* Word of new events, for whoever reads the event log (store_event.h).
- *
  * However many entries were applied meanwhile, a subscriber hears once: what it is told is where
  * the log ends now, and it reads from where it stopped. */
 struct engine_watch;
 
 /* told is called on reply_to's loop when webhooks were changed, when a bulk operation was put, when
- * this node has begun or ceased to lead and, while it listens, when there are new events. At first
- * it does not. From any thread. */
+ * another node leads or none does and, while it listens, when there are new events. At first it
+ * does not. From any thread. */
 struct engine_watch *engine_watch_open(struct engine *e, struct mailbox *reply_to,
                                        void (*told)(void *data), void *data);
 /* From the thread of reply_to: whether to be told of new events. A thread that has nobody to give

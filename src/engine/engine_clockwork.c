@@ -172,7 +172,7 @@ static int64_t run_due(struct engine *e, struct wall now)
 {
     struct engine_clockwork *w = &e->clockwork;
     int64_t next = machine_next_tick(e->machine).ns;
-    if (w->tick_busy || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
+    if (w->tick_busy || w->renewing || !engine_space__allows(e, ENGINE_SPACE_GOES_ON)) {
         next = INT64_MAX; /* it looks again when it is done, and when there is space */
     } else if (next <= now.ns) {
         w->tick_busy = true;

@@ -14,6 +14,8 @@
 #include "cluster/snapshots.h"
 #include "core/cron.h"
 #include "engine/engine.h"
+#include "engine/engine_ask.h"
+#include "engine/engine_cluster_int.h"
 #include "engine/engine_now.h"
 #include "os/os_file.h"
 
@@ -67,6 +69,8 @@ struct engine_clockwork {
     struct machine_due_schedule *due; /* as many */
     struct engine_op purge;
     bool tick_busy, purge_busy;
+    bool renewing, renew_more; /* leases, before the first tick of a new leader */
+    unsigned renew_steps;
     uint32_t fires_busy; /* of the fires, how many are not done */
     uint64_t tick_errors, purge_errors;
     int64_t purge_at_ns; /* the next purge, by engine__now; 0: not known yet */
@@ -94,6 +98,16 @@ struct engine_space {
     int64_t snapshot_after_ms; /* and when a snapshot may be asked for again */
 };
 
+/* What engine_ask.c knows. */
+struct engine_ask {
+    struct engine_proof *under_way, *waiting; /* by the entry that is under way, and by the next */
+    struct node_propose entry;
+    bool busy;
+    /* read by any thread */
+    atomic_uint_fast64_t applied;
+    atomic_bool has_peers;
+};
+
 /* Answers on their way to one mailbox. */
 struct engine_replies {
     struct mailbox *box; /* NULL: none */
@@ -105,12 +119,14 @@ enum { ENGINE_REPLIES = 8 }; /* as many network threads as there usually are */
 
 struct engine {
     struct engine_config config;
-    struct os_file_path state_dir, raft_dir, staging_dir, old_dir;
+    struct os_file_path state_dir, raft_dir;
+    unsigned exchanges; /* of the state, in this life */
     uv_thread_t thread;
     uv_loop_t loop;
     struct mailbox box;
     struct node *node;
     struct machine *machine;
+    struct arena *reading; /* entries, to see whether they can be read */
 
     struct engine_op *pending_first, **pending_last;
     struct engine_entry *entries_first, **entries_last;
@@ -119,8 +135,11 @@ struct engine {
     struct engine_clockwork clockwork;
     struct engine_now now;
     struct engine_space space;
+    struct engine_ask ask;
+    struct engine_cluster cluster;
     struct engine_feed *feeds;
     struct engine_watch *watches;
+    struct engine_push *push; /* who delivers; NULL: nobody */
     struct engine_replies replies[ENGINE_REPLIES];
     uint64_t entries_total;
     uint64_t
@@ -187,13 +206,24 @@ void engine_park__returned(struct engine *e, struct engine_op *op);
 void engine_park__ready(struct engine *e, struct str queue);
 void engine_park__wake(struct engine *e); /* send off what can now succeed */
 void engine_park__cancel(struct engine *e, struct engine_op *op);
+/* So many jobs are about to come to the queue whose name has this hash, which opened if it was
+ * paused: send the claims that they are for to *last, as a list. The end of that. */
+struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uint32_t jobs,
+                                           bool opened, struct engine_op **last);
 void engine_park__release_all(struct engine *e, enum err_code code);
+
+/* engine_ask.c: what other nodes make necessary */
+void engine_ask__close(struct engine *e);   /* those who wait are answered */
+void engine_ask__applied(struct engine *e); /* an entry, or the whole state, is another one */
 
 /* engine_clockwork.c: due times */
 void engine_clockwork__open(struct engine *e);
 void engine_clockwork__close(struct engine *e);
 void engine_clockwork__look(struct engine *e); /* something changed: is anything due sooner? */
 void engine_clockwork__stop(struct engine *e);
+
+/* engine_renew.c: this node has begun to lead: leases that nobody could renew */
+void engine_renew__begin(struct engine *e);
 
 /* engine_space.c: what is accepted while space runs out */
 void engine_space__before_open(struct engine *e); /* the reserve may be what a start needs */
@@ -208,6 +238,10 @@ bool engine_space__allows(const struct engine *e, enum engine_space_use use);
 void engine_feed__changed(struct engine *e, struct id id);
 void engine_feed__replaced(struct engine *e); /* the state is another one as a whole */
 void engine_feed__tell(struct engine *e);
+
+/* engine_push.c */
+void engine_push__ready(struct engine *e);
+void engine_push__gone(struct engine *e, struct id id);
 
 /* engine_watch.c */
 void engine_watch__look(struct engine *e);  /* an entry was applied: tell of its events */

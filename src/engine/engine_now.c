@@ -62,10 +62,12 @@ static void say_behind(struct engine_now *n, struct mono mono)
     int64_t behind_ms = engine_now_behind_ms(n);
     if (behind_ms > 0 && !n->warned_behind && may_warn(n, mono)) {
         n->warned_behind = true;
-        log_warn("clock behind state", LOG_I64("behind_ms", behind_ms),
-                 LOG_Z("meaning", behind_ms * NS_PER_MS <= BEHIND_MAX_NS
-                                      ? "time passes at half the pace until the clock has caught up"
-                                      : "the server goes on with the time that it has"));
+        log_warn(
+            "clock behind state", LOG_I64("behind_ms", behind_ms),
+            LOG_Z("meaning",
+                  behind_ms * NS_PER_MS <= BEHIND_MAX_NS
+                      ? "the server clock runs at half speed until the system clock has caught up"
+                      : "the server continues with its own time"));
     } else if (n->off_ns >= 0) {
         n->warned_behind = false;
     }
@@ -78,11 +80,13 @@ static void say_ahead(struct engine_now *n, struct mono mono)
         log_warn("clock jumped ahead", LOG_I64("ahead_ms", n->off_ns / NS_PER_MS),
                  LOG_I64("max_clock_jump_ms", n->max_jump_ns / NS_PER_MS),
                  LOG_Z("meaning",
-                       "the server goes on with the time that it had, until the clock has held for "
+                       "the server continues with its previous time until the system clock has "
+                       "been stable for "
                        "max-clock-jump; \"corvo admin accept-clock\" accepts it at once"));
     } else if (!n->offered && n->warned_ahead) {
         n->warned_ahead = false;
-        log_info("clock and time agree again", LOG_I64("off_ms", n->off_ns / NS_PER_MS));
+        log_info("system clock and server time agree again",
+                 LOG_I64("off_ms", n->off_ns / NS_PER_MS));
     }
 }
 

@@ -6,6 +6,9 @@
  * sent off as there are jobs to claim, less those that are on their way already. A claim that comes
  * back empty, because somebody was quicker, keeps its ticket and so its place.
  *
+ * A claim whose job is about to come goes along with it, in the same entry (engine_follow.c): that
+ * is the same claim, only sooner, and if it finds nothing it comes back as any other.
+ *
  * Limits give way by commands, which the machine tells; only a throttle gives way by itself. A hall
  * that it keeps waiting has a time at which it is looked at again.
  */
@@ -115,12 +118,13 @@ static void park(struct engine *e, struct engine_op *op)
     engine_pipe__leave(e, op);
 }
 
-/* Could the claim find something now? */
+/* Could the claim find something now, or will a budget have a word about it? */
 static bool may_succeed(const struct engine *e, const struct engine_op *op, struct wall now)
 {
     for (size_t i = 0; i < op->claim.queue_count; i++) {
         struct wall until;
-        if (machine_claimable(e->machine, op->claim.queues[i], now, &until)) {
+        if (machine_claimable(e->machine, op->claim.queues[i], now, &until) ||
+            machine_over_budget(e->machine, op->claim.queues[i])) {
             return true;
         }
     }
@@ -173,14 +177,43 @@ void engine_park__ready(struct engine *e, struct str queue)
     }
 }
 
-/* Off to the machine. It counts as pending again, but is never refused: it was let in once. */
-static void send_off(struct engine *e, struct engine_op *op, struct engine_hall *from)
+/* It counts as pending again, but is never refused: it was let in once. */
+static void leave_park(struct engine *e, struct engine_op *op, struct engine_hall *from)
 {
     from->woken++;
     op->woken_by = from;
     unpark(e, op);
     engine_pipe__arrive(e, op);
+}
+
+/* Off to the machine. */
+static void send_off(struct engine *e, struct engine_op *op, struct engine_hall *from)
+{
+    leave_park(e, op, from);
     engine_pipe__add(e, op);
+}
+
+struct engine_op **engine_park__send_along(struct engine *e, uint64_t queue, uint32_t jobs,
+                                           bool opened, struct engine_op **last)
+{
+    struct map_node *n = map_find_hash(&e->park.halls, queue);
+    struct engine_hall *h = n == NULL ? NULL : CONTAINER_OF(n, struct engine_hall, node);
+    if (h == NULL || h->first == NULL) {
+        return last;
+    }
+    uint32_t places = machine_places(e->machine, h->node.key, engine__now(e), opened);
+    uint32_t line = opened ? machine_in_line(e->machine, h->node.key) : jobs;
+    uint64_t wanted = 0;
+    jobs = line < jobs ? line : jobs;
+    while (h->first != NULL && h->woken < places && wanted < jobs) {
+        struct engine_op *op = h->first->op;
+        wanted += op->claim.count;
+        leave_park(e, op, h);
+        *last = op;
+        last = &op->next;
+    }
+    *last = NULL;
+    return last;
 }
 
 static void cool_down(struct engine *e, struct engine_hall *h)

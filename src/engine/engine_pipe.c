@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/limits.h"
+#include "engine/engine_follow_int.h"
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
@@ -67,7 +68,9 @@ enum err_code engine_op_prepare(struct engine *e, struct engine_op *op, const st
     op->begun = op->postponed = op->cancelled = op->is_done = op->cancel_sent = op->cancel_back =
         false;
     op->waited = false;
+    op->step = 0;
     op->ticket = 0;
+    engine_follow__note(op, c);
     return op->park_ms > 0 ? keep_claim(op, err) : ERR_OK;
 }
 
@@ -365,6 +368,33 @@ void engine_pipe__submit_own(struct engine *e, struct engine_op *op, const struc
 
 static void entry_done(struct node_propose *p);
 
+/* Each step of a command is something that happens once. */
+static struct id name_of_step(const struct engine_op *op)
+{
+    struct id name = op->operation;
+    if (!id_is_none(name)) {
+        name.b[ID_BYTES - 2] = (uint8_t)(op->step >> 8);
+        name.b[ID_BYTES - 1] = (uint8_t)op->step;
+    }
+    return op->step > UINT16_MAX ? ID_NONE : name;
+}
+
+/* A list of ops goes before all that wait, and so into the entry that is being made. */
+static void put_first(struct engine *e, struct engine_op *list, int64_t now_ns)
+{
+    struct engine_op **last = &list;
+    for (; *last != NULL; last = &(*last)->next) {
+        (*last)->waiting_since_ns = now_ns;
+    }
+    if (list != NULL) {
+        if (e->pending_first == NULL) {
+            e->pending_last = last;
+        }
+        *last = e->pending_first;
+        e->pending_first = list;
+    }
+}
+
 /* Put as many pending ops into an entry as fit; at least one. What an op will cost is only guessed:
  * the machine postpones those for which there was no room after all. */
 static struct engine_entry *take_entry(struct engine *e)
@@ -378,19 +408,29 @@ static struct engine_entry *take_entry(struct engine *e)
     CHECK(entry != NULL);
     entry->engine = e;
     entry->proposed_ns = os_clock_mono().ns;
-    buf_init(&bytes, LIMIT_OP_BYTES + LIMIT_ENTRY_BYTES);
-    command_entry_begin(&bytes, engine__now(e), e->config.lifecycle_events);
+    buf_init(&bytes, LIMIT_OP_BYTES + 2 * LIMIT_ENTRY_BYTES);
+    bool named = engine_ask_has_peers(e) && engine_cluster__entry_version(e) >= COMMAND_ENTRY_NAMED;
+    struct wall now = engine__now(e);
+    (named ? command_entry_begin_named : command_entry_begin)(&bytes, now,
+                                                              e->config.lifecycle_events);
     while (e->pending_first != NULL && count < LIMIT_ENTRY_OPS && cost < LIMIT_STEP_BYTES &&
            (count == 0 || bytes.len + e->pending_first->command.len <= LIMIT_ENTRY_BYTES)) {
         struct engine_op *op = e->pending_first;
         e->pending_first = op->next;
         op->next = NULL;
         engine_times_add(&e->queue_times, entry->proposed_ns - op->waiting_since_ns);
-        command_entry_add(&bytes, buf_str(&op->command));
+        if (named) {
+            command_entry_add_named(&bytes, buf_str(&op->command), name_of_step(op), op->since);
+        } else {
+            command_entry_add(&bytes, buf_str(&op->command));
+        }
         cost += e->costs[op->type];
         *last = op;
         last = &op->next;
         count++;
+        if (e->park.count > 0 && !op->postponed) {
+            put_first(e, engine_follow__behind(e, op, now), entry->proposed_ns);
+        }
     }
     if (e->pending_first == NULL) {
         e->pending_last = &e->pending_first;
@@ -436,6 +476,10 @@ static void cut_command(struct command *c, const struct result *r)
     case COMMAND_JOBS:
         c->jobs.ids += r->done;
         c->jobs.count -= r->done;
+        break;
+    case COMMAND_PUSH_FINISH:
+        c->push_finish.items += r->done;
+        c->push_finish.count -= r->done;
         break;
     case COMMAND_RETURN: /* from the last on */
         c->give_back.count -= r->done;
@@ -503,12 +547,14 @@ static bool goes_on(struct engine *e, struct engine_op *op, const struct result 
         return false;
     }
     op->steps_left -= op->steps_left > 0 ? 1 : 0;
+    op->step++;
     switch ((int)op->type) {
     case COMMAND_QUEUE:
     case COMMAND_ACK:
     case COMMAND_HEARTBEAT:
     case COMMAND_JOBS:
     case COMMAND_RETURN:
+    case COMMAND_PUSH_FINISH:
         add_result(op, r);
         set_next_step(e, op, r);
         return true;
@@ -667,7 +713,8 @@ void engine_pipe__refuse_unfit(struct engine *e)
 void engine_pipe__give_up(struct engine *e)
 {
     struct err why;
-    (void)err_set(&why, ERR_UNKNOWN_OUTCOME, "the server stopped while the log was held up");
+    (void)err_set(&why, ERR_UNKNOWN_OUTCOME,
+                  "the server stopped before the operation was written to the log");
     for (struct engine_entry *entry = e->entries_first; entry != NULL; entry = entry->next) {
         struct engine_op *op = TAKE(entry->ops);
         entry->given_up = true;

@@ -34,7 +34,7 @@ bool engine_give_back(struct engine *e, const struct engine_op *op)
     struct arena *a = arena_new(SIZE_MAX);
     struct command c = {.type = COMMAND_RETURN};
     struct result r;
-    if (op->type == COMMAND_CLAIM && op->err.code == ERR_OK &&
+    if ((op->type == COMMAND_CLAIM || op->type == COMMAND_ACK) && op->err.code == ERR_OK &&
         result_decode(buf_str(&op->result), a, &r) && r.code == ERR_OK && r.count > 0) {
         c.give_back.items = ARENA_ARRAY(a, struct command_return_item, r.count);
         CHECK(c.give_back.items != NULL);

@@ -1,5 +1,7 @@
 #include "engine/engine_schedule.h"
 
+#include <stdlib.h>
+
 #include "base/buf.h"
 #include "core/cron.h"
 #include "os/os_zone.h"
@@ -16,7 +18,8 @@ enum err_code engine_schedule_zone(struct str name, struct zone **out_zone, stru
     }
     buf_deinit(&bytes);
     if (code != ERR_OK) {
-        return err_set(err, ERR_VALIDATION, "timezone: '" STR_FMT "' is not known", STR_ARG(name));
+        return err_set(err, ERR_VALIDATION, "timezone: '" STR_FMT "' is not a known time zone",
+                       STR_ARG(name));
     }
     return ERR_OK;
 }
@@ -29,8 +32,85 @@ enum err_code engine_schedule_next(struct str cron, const struct zone *zone, str
         return err->code;
     }
     if (!cron_next(&parsed, zone, since, after, out_next)) {
-        return err_set(err, ERR_VALIDATION, "cron: '" STR_FMT "' never comes in the next 5 years",
-                       STR_ARG(cron));
+        return err_set(err, ERR_VALIDATION,
+                       "cron: '" STR_FMT "' does not occur in the next 5 years", STR_ARG(cron));
+    }
+    return ERR_OK;
+}
+
+/* Take the zone in front of the fields, if there is one. */
+static enum err_code take_zone(struct str *spec, struct str *out, struct err *err)
+{
+    static const struct str prefixes[] = {{.ptr = "CRON_TZ=", .len = 8}, {.ptr = "TZ=", .len = 3}};
+    const char *local = getenv("TZ"); /* NOLINT(concurrency-mt-unsafe): nobody changes it */
+    *out = local != NULL && *local != '\0' ? str_from_z(local) : STR("UTC");
+    for (size_t i = 0; i < COUNT_OF(prefixes); i++) {
+        if (str_starts_with(*spec, prefixes[i])) {
+            struct str rest = str_from_offset(*spec, prefixes[i].len);
+            *out = str_cut(&rest, ' ');
+            *spec = str_trim(rest);
+            return out->len == 0 ? err_set(err, ERR_VALIDATION, "the time zone has no name")
+                                 : ERR_OK;
+        }
+    }
+    return ERR_OK;
+}
+
+/* A value, not a step, that is 7. */
+static bool names_seven(struct str field)
+{
+    for (size_t i = 0; i < field.len; i++) {
+        int before = i == 0 ? ',' : field.ptr[i - 1];
+        int behind = i + 1 == field.len ? ',' : field.ptr[i + 1];
+        if (field.ptr[i] == '7' && (before == ',' || before == '-') &&
+            (behind == ',' || behind == '-' || behind == '/')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_empty_item(struct str field)
+{
+    return field.ptr[0] == ',' || field.ptr[field.len - 1] == ',';
+}
+
+static enum err_code check_fields(struct str spec, struct err *err)
+{
+    struct str last = STR_EMPTY;
+    unsigned count = 0;
+    while ((spec = str_trim(spec)).len > 0) {
+        last = str_cut(&spec, ' ');
+        count++;
+        if (has_empty_item(last)) {
+            return err_set(err, ERR_VALIDATION, "a list has an empty item");
+        }
+    }
+    if (count != 5) {
+        return err_set(err, ERR_VALIDATION, "expected exactly 5 fields, found %u", count);
+    }
+    return names_seven(last) ? err_set(err, ERR_VALIDATION, "day of week: expected 0 to 6, got 7")
+                             : ERR_OK;
+}
+
+enum err_code engine_schedule_recurring(struct str spec, struct wall after, struct wall *out_next,
+                                        struct err *err)
+{
+    ATTR_CLEANUP(zone_freep) struct zone *zone = NULL;
+    struct str name;
+    struct cron parsed;
+    spec = str_trim(spec);
+    if (take_zone(&spec, &name, err) != ERR_OK || check_fields(spec, err) != ERR_OK ||
+        cron_parse(spec, &parsed, err) != ERR_OK) {
+        return err->code;
+    }
+    if (str_eq(name, STR("UTC"))) {
+        zone = zone_new_utc();
+    } else if (engine_schedule_zone(name, &zone, err) != ERR_OK) {
+        return err->code;
+    }
+    if (!cron_next_pass(&parsed, zone, after, out_next)) {
+        *out_next = WALL_NONE;
     }
     return ERR_OK;
 }

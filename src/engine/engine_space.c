@@ -45,6 +45,7 @@ enum engine_space_use engine_space_use(const struct command *c)
     case COMMAND_WEBHOOK_PUT:
     case COMMAND_RESTORE:
     case COMMAND_POLICY_PUT:
+    case COMMAND_NAMED_PUT:
         return ENGINE_SPACE_ADDS;
     case COMMAND_CLAIM:
     case COMMAND_ACK:
@@ -54,6 +55,12 @@ enum engine_space_use engine_space_use(const struct command *c)
     case COMMAND_BATCH_SEAL:
     case COMMAND_WEBHOOK_MARK:
     case COMMAND_RETURN:
+    case COMMAND_ACCESS: /* a key can be revoked on a full disk */
+    case COMMAND_AUDIT:
+    case COMMAND_PUSH_CLAIM:
+    case COMMAND_PUSH_FINISH:
+    case COMMAND_NODE_PUT:
+    case COMMAND_NODE_STATE:
         return ENGINE_SPACE_GOES_ON;
     case COMMAND_JOBS:
         return use_of_action(c->jobs.action);
@@ -67,6 +74,7 @@ enum engine_space_use engine_space_use(const struct command *c)
     case COMMAND_BULK_STEP: /* those that began while there was room are few */
     case COMMAND_BULK_END:
     case COMMAND_PURGE:
+    case COMMAND_NAMED_PURGE:
     case COMMAND_SCHEDULE_DELETE:
     case COMMAND_WEBHOOK_DELETE:
     case COMMAND_POLICY_DELETE:
@@ -135,8 +143,7 @@ enum err_code engine_space_reason(const struct engine_space_status *s, struct er
             refused[s->level], seen->free_bytes >> 20, (engine_space_low_mark(seen) >> 20) + 1);
     }
     return err_set(err, ERR_NO_SPACE,
-                   "the log cannot be shortened because snapshots fail, %s: it takes %" PRIu64
-                   " MiB of memory",
+                   "snapshots fail, so the log grows, %s: it uses %" PRIu64 " MiB of memory",
                    refused[s->level], seen->log_bytes >> 20);
 }
 
@@ -162,7 +169,7 @@ static void give_up_reserve(struct engine *e, enum engine_space_reserve which)
 {
     struct os_file_path path = reserve_path(e, which);
     os_file_discard(path.z);
-    log_warn("disk reserve given up", LOG_Z("file", path.z),
+    log_warn("disk reserve released", LOG_Z("file", path.z),
              LOG_U64("bytes", e->space.status.reserve_bytes[which]));
     e->space.status.reserve_bytes[which] = 0;
 }
@@ -177,7 +184,7 @@ static void make_reserve(struct engine *e, enum engine_space_reserve which)
         return;
     }
     if (os_file_reserve(path.z, bytes, &err) != ERR_OK) {
-        log_warn("disk reserve not made", LOG_Z("error", err.msg));
+        log_warn("disk reserve not created", LOG_Z("error", err.msg));
         os_file_discard(path.z);
         s->no_reserve = err.code != ERR_NO_SPACE; /* the file system cannot */
         return;

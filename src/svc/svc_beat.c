@@ -91,6 +91,7 @@ enum err_code svc_beat_answer(struct svc_beats *beats, const struct result *r, s
         if (at == r->count) {
             return err_set(err, ERR_INTERNAL, "a heartbeat has fewer answers than jobs");
         }
+        beat->budget_exceeded = r->items[at].budget_exceeded;
         beat->status = status_of(r->items[at++].status);
         beat->lease_expires_at = beat->status == SVC_BEAT_OK ? r->at : (struct wall){0};
     }

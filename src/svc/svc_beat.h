@@ -29,6 +29,7 @@ struct svc_beat {
     int64_t lease_token;
     /* the answer */
     enum svc_beat_status status;
+    bool budget_exceeded;
     struct wall lease_expires_at; /* with SVC_BEAT_OK; 0: not known */
     /* private */
     struct map_node by_id;

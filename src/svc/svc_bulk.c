@@ -158,7 +158,7 @@ static void deliver_join(struct msg *m)
     struct store_bulk rec = {.status = STORE_BULK_CANCELLED}; /* when it was forgotten just now */
     buf_init(&value, RECORD_BYTES_MAX);
     if (!svc_bulk_read(b->config.engine, w->task, &value, &rec)) {
-        log_info("bulk watched too late");
+        log_info("bulk operation no longer exists");
     }
     struct svc_bulk_news n = news_of(&rec, SVC_BULK_PROGRESS);
     if (b->watches == NULL) {
@@ -317,7 +317,7 @@ static void failed(struct svc_bulk *b, const char *error, unsigned max)
 {
     unsigned failures = note_failure(b);
     if (failures == 1) {
-        log_warn("bulk operation held up", LOG_Z("error", error));
+        log_warn("bulk operation delayed", LOG_Z("error", error));
     }
     if (failures > max) {
         give_up(b, error);
@@ -388,7 +388,7 @@ static void give_up(struct svc_bulk *b, const char *error)
     struct command c = {.type = COMMAND_BULK_END, .bulk_end = {.id = b->task.id}};
     log_warn("bulk operation given up", LOG_Z("error", error));
     /* A message may have been cut inside a character. */
-    c.bulk_end.error = str_is_utf8(text) ? text : STR("the jobs cannot be found");
+    c.bulk_end.error = str_is_utf8(text) ? text : STR("the operation failed");
     submit(b, &c);
 }
 
@@ -451,7 +451,7 @@ static void find_page(struct svc_bulk *b)
 {
     struct svc_bulk_page *p = &b->page;
     if (b->config.find == NULL) {
-        give_up(b, "this server cannot search");
+        give_up(b, "this server has no search index");
         return;
     }
     p->bulk = b;

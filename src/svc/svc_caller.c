@@ -6,11 +6,13 @@
 static enum err_code refuse_full(const struct svc_caller *who, struct err *err)
 {
     return arena_error(who->arena) == ERR_OVERLOADED
-               ? err_set(err, ERR_OVERLOADED, "the memory for requests is in use; try again later")
-               : err_set(err, ERR_TOO_LARGE, "the request needs more memory than it may use");
+               ? err_set(err, ERR_OVERLOADED,
+                         "the server has reached its memory limit for requests; try again later")
+               : err_set(err, ERR_TOO_LARGE,
+                         "the request needs more memory than one request may use");
 }
 
-void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size, struct err *err)
+void *svc_caller_room(const struct svc_caller *who, size_t count, size_t size, struct err *err)
 {
     size_t bytes;
     void *p = NULL;
@@ -19,9 +21,16 @@ void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size, 
     }
     if (p == NULL) {
         (void)refuse_full(who, err);
-        return NULL;
     }
-    memset(p, 0, bytes);
+    return p;
+}
+
+void *svc_caller_alloc(const struct svc_caller *who, size_t count, size_t size, struct err *err)
+{
+    void *p = svc_caller_room(who, count, size, err);
+    if (p != NULL) {
+        memset(p, 0, (count == 0 ? 1 : count) * size);
+    }
     return p;
 }
 

@@ -24,6 +24,7 @@
 struct svc_caller {
     struct engine *engine; /* where jobs and batches are looked up */
     struct str ns;         /* namespace; empty for the default one */
+    struct str scope;      /* queues that it may touch (core/queue_scope.h); empty: all */
     struct arena *arena;   /* lives until the answer is given */
 };
 
@@ -32,6 +33,13 @@ ATTR_NODISCARD void *svc_caller_alloc(const struct svc_caller *who, size_t count
                                       struct err *err);
 #define SVC_CALLER_ARRAY(who, type, count, err)                                                    \
     ((type *)svc_caller_alloc((who), (count), sizeof(type), (err)))
+
+/* The same, not zeroed: for what is assigned as a whole before anybody looks at it, so that it is
+ * not written twice. */
+ATTR_NODISCARD void *svc_caller_room(const struct svc_caller *who, size_t count, size_t size,
+                                     struct err *err);
+#define SVC_CALLER_ROOM(who, type, count, err)                                                     \
+    ((type *)svc_caller_room((who), (count), sizeof(type), (err)))
 
 /* What is in the buffer, kept as long as the arena. The buffer is given back either way. */
 ATTR_NODISCARD enum err_code svc_caller_keep(const struct svc_caller *who, struct buf *b,

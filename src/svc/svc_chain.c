@@ -1,26 +1,30 @@
 #include "svc/svc_chain.h"
 
 #include "base/limits.h"
+#include "fsm/push_target.h"
 #include "json/json_object.h"
 #include "json/json_scan.h"
 #include "svc/svc_names.h"
 
 static const struct json_field step_rows[] = {
     JSON_STR(struct svc_chain_step, queue, 0, LIMIT_QUEUE_NAME_BYTES,
-             JSON_NO_CONTROL | JSON_INSISTED, "Where its job goes."),
+             JSON_NO_CONTROL | JSON_INSISTED, "Queue of the step's job."),
     JSON_RAW(struct svc_chain_step, payload, LIMIT_RESULT_BYTES, 0,
-             "Object whose members the job's payload has, too."),
+             "Object that is merged into the payload of the step's job."),
+    JSON_OBJECT(struct svc_chain_step, push, struct svc_push, &svc_push_schema, 0,
+                "Target URL if the server delivers the step's job."),
 };
 static const struct json_schema step_schema = JSON_SCHEMA(struct svc_chain_step, step_rows);
 
 static const struct json_field chain_rows[] = {
     JSON_OBJECTS(struct svc_chain, steps, steps_count, struct svc_chain_step, &step_schema, 0,
-                 LIMIT_CHAIN_STEPS, JSON_INSISTED, "The first is this job.", .told_min = 2),
+                 LIMIT_CHAIN_STEPS, JSON_INSISTED, "Steps in order. The first step is this job.",
+                 .told_min = 2),
     JSON_RAW(struct svc_chain, on_failure, LIMIT_RESULT_BYTES, 0,
-             "Handler, queue of a handler, \"stop\" or \"continue\".",
+             "Step to run if a step fails, its queue, \"stop\" or \"continue\".",
              .told_type = "string | {any}"),
     JSON_OBJECT(struct svc_chain, on_exit, struct svc_chain_step, &step_schema, 0,
-                "Handler for the end."),
+                "Step that always runs at the end."),
 };
 const struct json_schema svc_chain_schema = JSON_SCHEMA(struct svc_chain, chain_rows);
 
@@ -39,6 +43,14 @@ static enum err_code write_step(const struct svc_caller *who, struct json_write 
     if (step->payload.len > 0) {
         json_write_key(w, STR("payload"));
         json_write_raw(w, step->payload);
+    }
+    if (step->push != NULL) {
+        struct str push;
+        if (svc_push_define(who, step->push, &push, err) != ERR_OK) {
+            return err->code;
+        }
+        json_write_key(w, STR("push"));
+        json_write_raw(w, push);
     }
     json_write_end(w);
     return ERR_OK;
@@ -227,6 +239,8 @@ static void show_step(const struct svc_caller *who, struct json_value step, stru
         if (str_eq(name, STR("queue")) && value.type == JSON_TYPE_STRING &&
             json_value_text(value, who->arena, &queue, &err) == ERR_OK) {
             json_write_str(w, svc_names_visible(who, queue));
+        } else if (str_eq(name, STR("push")) && value.type == JSON_TYPE_OBJECT) {
+            push_target_show(value.text, w);
         } else {
             json_write_raw(w, value.text);
         }
@@ -256,7 +270,7 @@ void svc_chain_show(const struct svc_caller *who, struct str config, struct json
     struct json_value value;
     struct str name;
     struct err err;
-    if (who->ns.len == 0 || !json_scan_enter_object(&s)) {
+    if (!json_scan_enter_object(&s)) {
         json_write_raw(w, config);
         return;
     }

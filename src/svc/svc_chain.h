@@ -10,11 +10,13 @@
 #include "json/json_schema.h"
 #include "json/json_write.h"
 #include "svc/svc_caller.h"
+#include "svc/svc_push.h"
 
 /* A step, or a handler. */
 struct svc_chain_step {
     struct str queue;
     struct str payload;
+    struct svc_push *push; /* the server delivers its job; NULL: a worker fetches it */
 };
 
 struct svc_chain {

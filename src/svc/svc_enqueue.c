@@ -163,6 +163,12 @@ static enum err_code fill(const struct svc_caller *who, const struct svc_enqueue
     if (in->agent != NULL && set_agent(in->agent, j, err) != ERR_OK) {
         return err->code;
     }
+    if (in->push != NULL && in->agent != NULL) {
+        return err_set(err, ERR_VALIDATION, "push and agent cannot both be set");
+    }
+    if (in->push != NULL && svc_push_define(who, in->push, &j->push, err) != ERR_OK) {
+        return err->code;
+    }
     if (set_batch(who, in->batch_id, j, err) != ERR_OK ||
         svc_names_internal(who, "queue", in->queue, &j->queue, err) != ERR_OK ||
         set_dependencies(who, in, j, err) != ERR_OK) {

@@ -18,6 +18,7 @@
 #include "svc/svc_batch.h"
 #include "svc/svc_caller.h"
 #include "svc/svc_chain.h"
+#include "svc/svc_push.h"
 
 /* Any agent makes it an agent's job. */
 struct svc_enqueue_agent {
@@ -53,6 +54,7 @@ struct svc_enqueue_job {
     size_t depends_on_count;
     struct svc_chain *chain; /* begins one; the three raw members above are ignored */
     struct str batch_id;
+    struct svc_push *push; /* the server delivers it; NULL: a worker fetches it */
 };
 
 /* For the beginning of an initializer. */

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "core/queue_name.h"
+#include "core/queue_scope.h"
 #include "store/store_job.h"
 
 enum err_code svc_names_find(const struct json_word *words, struct str word, const char *field,
@@ -36,6 +37,12 @@ static size_t name_bytes_max(const struct svc_caller *who, struct str name)
                                                          : LIMIT_QUEUE_NAME_BYTES;
 }
 
+/* Schedules and webhooks have a name or an id; whatever else is named is a queue. */
+static bool names_queue(const char *field)
+{
+    return strstr(field, "queue") != NULL;
+}
+
 enum err_code svc_names_internal(const struct svc_caller *who, const char *field,
                                  struct str visible, struct str *out, struct err *err)
 {
@@ -44,13 +51,19 @@ enum err_code svc_names_internal(const struct svc_caller *who, const char *field
         return err_set(err, ERR_VALIDATION, "%s too large: %zu bytes (max %zu)", field, name.len,
                        name_bytes_max(who, name));
     }
+    if (who->scope.len > 0 && visible.len > 0 && names_queue(field) &&
+        !queue_scope_has(who->scope, name)) {
+        return err_set(err, ERR_FORBIDDEN,
+                       "%s '" STR_FMT "' is outside the queues that this key may use", field,
+                       STR_ARG(visible));
+    }
     if (who->ns.len == 0 || visible.len == 0) {
         *out = visible;
         return ERR_OK;
     }
     /* Its own prefix is no harm: the name is the same with and without. */
     if (name.len == 0 || queue_name_has_mark(name)) {
-        return err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' names another namespace", field,
+        return err_set(err, ERR_VALIDATION, "%s '" STR_FMT "' belongs to another namespace", field,
                        STR_ARG(visible));
     }
     size_t len = who->ns.len + QUEUE_NAME_MARK.len + name.len;
@@ -67,7 +80,9 @@ enum err_code svc_names_internal(const struct svc_caller *who, const char *field
 
 bool svc_names_is_visible(const struct svc_caller *who, struct str internal)
 {
-    return queue_name_is_visible(who->ns, internal);
+    return queue_name_is_visible(who->ns, internal) &&
+           (who->scope.len == 0 ||
+            queue_scope_has(who->scope, queue_name_visible(who->ns, internal)));
 }
 
 struct str svc_names_visible(const struct svc_caller *who, struct str internal)
@@ -92,7 +107,7 @@ bool svc_names_may_name(const struct svc_caller *who, struct str text, struct id
     if (!id_parse(text, ID_JOB, out)) {
         return false;
     }
-    if (who->ns.len == 0) {
+    if (who->ns.len == 0 && who->scope.len == 0) {
         return true;
     }
     buf_init(&doc, SIZE_MAX);

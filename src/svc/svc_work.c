@@ -70,6 +70,20 @@ enum err_code svc_work_claim(const struct svc_caller *who, const struct svc_work
     return ERR_OK;
 }
 
+enum err_code svc_work_next(const struct svc_caller *who, const struct svc_work_fetch *in,
+                            struct command_claim *room, struct command *ack, int64_t *out_wait_ms,
+                            struct err *err)
+{
+    ATTR_UNINITIALIZED struct command claim;
+    if (svc_work_claim(who, in, &claim, out_wait_ms, err) != ERR_OK) {
+        return err_wrap(err, "next");
+    }
+    *room = claim.claim;
+    ack->ack.next = room;
+    *out_wait_ms = in->timeout > 0 ? *out_wait_ms : 0;
+    return ERR_OK;
+}
+
 enum err_code svc_work_fetched(const struct svc_caller *who, const struct result_item *item,
                                struct svc_work_fetched *out, struct err *err)
 {
@@ -171,7 +185,7 @@ enum err_code svc_work_ack_many(const struct svc_caller *who, const struct svc_w
         return err_set(err, ERR_VALIDATION, "ack batch exceeds maximum of %d items",
                        LIMIT_ACK_BATCH);
     }
-    out->ack.items = SVC_CALLER_ARRAY(who, struct command_ack_item, count, err);
+    out->ack.items = SVC_CALLER_ROOM(who, struct command_ack_item, count, err);
     if (out->ack.items == NULL) {
         return err->code;
     }

@@ -33,6 +33,13 @@ ATTR_NODISCARD enum err_code svc_work_claim(const struct svc_caller *who,
                                             const struct svc_work_fetch *in, struct command *out,
                                             int64_t *out_wait_ms, struct err *err);
 
+/* The same as what is done in the entry of an ack, behind it (command_ack.next): there is nothing
+ * to wait for unless the caller gives a time. *room lives until the command is submitted. */
+ATTR_NODISCARD enum err_code svc_work_next(const struct svc_caller *who,
+                                           const struct svc_work_fetch *in,
+                                           struct command_claim *room, struct command *ack,
+                                           int64_t *out_wait_ms, struct err *err);
+
 /* A job as a worker gets it; texts are views of the result. */
 struct svc_work_fetched {
     struct id id;

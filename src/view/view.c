@@ -108,7 +108,7 @@ enum err_code view__asked(struct view_reader *r, enum err_code code, struct err 
     if (code == ERR_CORRUPT) {
         log_error("view damaged", LOG_Z("error", err->msg));
         view_writer__damaged(r->view);
-        return err_set(err, ERR_SEARCH, "the view is damaged and is being made anew");
+        return err_set(err, ERR_SEARCH, "the search index is damaged and is being rebuilt");
     }
     return code == ERR_IO || code == ERR_NO_SPACE ? err_set(err, ERR_SEARCH, "the search failed")
                                                   : code;
@@ -219,7 +219,7 @@ static void serve(struct view *v, struct view_reader *r, struct view_ask *ask)
     if (v->stopping) {
         (void)err_set_default(&err, ERR_STOPPING);
     } else if (!v->usable) {
-        (void)err_set(&err, ERR_UNHEALTHY, "the view is being made; try again");
+        (void)err_set(&err, ERR_UNHEALTHY, "the search index is being built; try again later");
     }
     if (err.code != ERR_OK) {
         ask->err = err;

@@ -3,6 +3,7 @@
  * values of rows and bound parameters only.
  */
 #include "base/check.h"
+#include "core/queue_scope.h"
 #include "json/json_scan.h"
 #include "view/view_int.h"
 #include "view/view_jq.h"
@@ -124,6 +125,13 @@ static void sql_tag_text(sqlite3_context *ctx, int count, sqlite3_value **values
     buf_deinit(&text);
 }
 
+/* view_in_scope(name, scope): the visible name of a queue is in it. */
+static void sql_in_scope(sqlite3_context *ctx, int count, sqlite3_value **values)
+{
+    CHECK(count == 2);
+    sqlite3_result_int(ctx, queue_scope_has(text_of(values[1]), text_of(values[0])));
+}
+
 /* view_jq(payload, expression) */
 static void sql_jq(sqlite3_context *ctx, int count, sqlite3_value **values)
 {
@@ -142,6 +150,7 @@ enum err_code view_functions__add(sqlite3 *db, struct err *err)
         {"view_contains", 2, sql_contains},
         {"view_tag", 3, sql_tag},
         {"view_tag_text", 2, sql_tag_text},
+        {"view_in_scope", 2, sql_in_scope},
         {"view_jq", 2, sql_jq},
     };
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;

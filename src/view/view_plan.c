@@ -92,7 +92,7 @@ static void write_place(struct view_query *q, const char *plus)
     if (f->has_errors_set) {
         buf_printf(&q->sql, " AND j.failing = %d", f->has_errors);
     }
-    if (f->error_contains.len > 0) {
+    if (f->error_contains.len > 0 || f->error_fingerprint.len > 0) {
         buf_add_str(&q->sql, STR(" AND j.failing = 1"));
     }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "view/view_errors.h"
 #include "view/view_jq.h"
 #include "view/view_query_int.h"
 
@@ -279,6 +280,14 @@ static void where_errors(struct view_query *q)
                    add_text(q, view_functions__lower(q->arena, f->error_contains)));
         q->rest = true;
     }
+    if (f->error_fingerprint.len > 0) {
+        int64_t mark = 0;
+        q->nothing = q->nothing || !view_errors_parse(f->error_fingerprint, &mark);
+        buf_printf(&q->where,
+                   " AND EXISTS (SELECT 1 FROM errors e WHERE e.job = j.id AND e.mark = ?%d)",
+                   view_query__add_i64(q, mark));
+        q->rest = true;
+    }
 }
 
 static void where_origin(struct view_query *q)
@@ -310,6 +319,14 @@ static enum err_code make_conditions(struct view_query *q, struct err *err)
     where_errors(q);
     where_tags(q);
     ids_prefix(q, f->job_id_prefix);
+    if (!id_is_none(f->above)) {
+        struct id next = id_behind(f->above);
+        q->nothing = q->nothing || id_is_none(next);
+        ids_from(q, next);
+    }
+    if (!id_is_none(f->below)) {
+        ids_until(q, f->below);
+    }
     if (where_payload(q, err) != ERR_OK || ids_created(q, f->created, err) != ERR_OK) {
         return err->code;
     }
@@ -345,11 +362,16 @@ static enum err_code read_queues(struct view_query *q, const char *sql, unsigned
 
 /* Its bounds are the first two parameters. */
 #define IN_NAMESPACE "SELECT num FROM queues WHERE name >= ?1 AND name < ?2"
+/* The same for a caller with a scope, the third, of any namespace. */
+#define IN_SCOPE                                                                                   \
+    "SELECT num FROM queues WHERE name >= ?1 AND (?2 = '' OR name < ?2)"                           \
+    " AND view_in_scope(substr(name, length(?1) + 1), ?3)"
 
 static enum err_code find_queues(struct view_query *q, struct err *err)
 {
     const struct view_filter *f = q->f;
     struct view_names names = view_db__names_of(q->arena, f->ns);
+    const char *among = IN_NAMESPACE;
     unsigned count = 0;
     if (!str_starts_with(f->queue, f->queue.len > 0 ? names.low : STR_EMPTY)) {
         q->nothing = true; /* a queue of somebody else */
@@ -360,10 +382,14 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
         if (read_queues(q, "SELECT num FROM queues WHERE name = ?1", &count, err) != ERR_OK) {
             return err->code;
         }
-    } else if (f->ns.len > 0) {
+    } else if (f->ns.len > 0 || f->scope.len > 0) {
         (void)add_text(q, names.low);
         (void)add_text(q, names.high);
-        if (read_queues(q, IN_NAMESPACE, &count, err) != ERR_OK) {
+        if (f->scope.len > 0) {
+            among = IN_SCOPE;
+            (void)add_text(q, f->scope);
+        }
+        if (read_queues(q, among, &count, err) != ERR_OK) {
             return err->code;
         }
     } else {
@@ -373,7 +399,7 @@ static enum err_code find_queues(struct view_query *q, struct err *err)
     q->queue_count = count <= VIEW_QUERY_QUEUES_MAX ? count : 0;
     q->many_queues = count > VIEW_QUERY_QUEUES_MAX;
     if (q->many_queues) {
-        buf_add_str(&q->where, STR(" AND j.queue IN (" IN_NAMESPACE ")"));
+        buf_printf(&q->where, " AND j.queue IN (%s)", among);
     }
     return ERR_OK;
 }
@@ -388,7 +414,7 @@ static bool is_wanted(const struct view_query *q, struct view_cell cell)
            (!f->has_attempt_min || cell.attempt >= f->attempt_min) &&
            (!f->has_attempt_max || cell.attempt <= f->attempt_max) &&
            (!f->has_errors_set || cell.failing == (int64_t)f->has_errors) &&
-           (f->error_contains.len == 0 || cell.failing == 1);
+           ((f->error_contains.len == 0 && f->error_fingerprint.len == 0) || cell.failing == 1);
 }
 
 static void keep_cell(struct view_query *q, sqlite3_stmt *st, size_t *cap)

@@ -251,7 +251,7 @@ static void add(struct view_ranks *r, struct view_line what, int64_t moment, int
 
 static bool is_same(const struct view_moments *a, const struct view_moments *b, size_t kind)
 {
-    return a != NULL && b != NULL && a->state == b->state && a->at[kind] == b->at[kind];
+    return a->state == b->state && a->at[kind] == b->at[kind];
 }
 
 void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
@@ -261,10 +261,11 @@ void view_ranks__move(struct view_ranks *r, const struct view_moments *from,
         const struct view_moments *m;
         int64_t delta;
     } ends[] = {{from, -1}, {to, 1}};
+    bool stays = from != NULL && to != NULL;
     for (size_t i = 0; i < COUNT_OF(ends); i++) {
         const struct view_moments *m = ends[i].m;
         for (enum view_rank kind = 0; m != NULL && kind < VIEW_RANK_COUNT; kind++) {
-            bool same = is_same(from, to, kind);
+            bool same = stays && is_same(from, to, kind);
             if (!same) {
                 add(r, (struct view_line){kind, 0, m->state}, m->at[kind], ends[i].delta);
             }

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "store/store_rows.h"
+#include "view/view_errors.h"
 #include "view/view_int.h"
 
 enum statement {
@@ -47,7 +48,8 @@ static const char *const statements[STATEMENT_COUNT] = {
                     " VALUES (?, ?, ?, ?, ?, ?)",
     [DELETE_TEXT] = "DELETE FROM texts WHERE num = ?",
     [INSERT_GONE] = "INSERT INTO gone (num) VALUES (?)",
-    [INSERT_ERROR] = "INSERT OR IGNORE INTO errors (job, row_num, error) VALUES (?, ?, ?)",
+    [INSERT_ERROR] =
+        "INSERT OR IGNORE INTO errors (job, row_num, error, at, mark) VALUES (?, ?, ?, ?, ?)",
     [TRIM_ERRORS] = "DELETE FROM errors WHERE job = ? AND row_num < ?",
     [DELETE_ERRORS] = "DELETE FROM errors WHERE job = ?",
     [INSERT_USAGE] = "INSERT OR IGNORE INTO usage (row_num, job, at, input, output, cache_creation,"
@@ -352,6 +354,8 @@ static void write_error(void *data, const struct store_error *e)
     view_db__bind_id(st, 1, &h->j->id);
     bind_i64(st, 2, (int64_t)e->row);
     view_db__bind_text(st, 3, e->error);
+    bind_i64(st, 4, e->created_at.ns);
+    bind_i64(st, 5, view_errors_mark(e->error, NULL));
     h->first = h->first == 0 ? (int64_t)e->row : h->first;
     h->code = run(h->r, INSERT_ERROR, h->err);
 }

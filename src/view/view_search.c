@@ -93,7 +93,8 @@ enum view_kind view_search_kind(const struct view_filter *f)
         arena_free(a);
         return program ? VIEW_KIND_PROGRAM : VIEW_KIND_TEXTS;
     }
-    bool texts = f->payload_contains.len > 0 || f->error_contains.len > 0 || f->tag_count > 0;
+    bool texts = f->payload_contains.len > 0 || f->error_contains.len > 0 || f->tag_count > 0 ||
+                 f->error_fingerprint.len > 0;
     return texts ? VIEW_KIND_TEXTS : VIEW_KIND_ROWS;
 }
 

@@ -29,6 +29,7 @@ struct view_span {
 
 struct view_filter {
     struct str ns;    /* namespace of the caller; empty: the default one */
+    struct str scope; /* queues that the caller may see (core/queue_scope.h); empty: all */
     struct str queue; /* internal name; empty: any */
     unsigned states;  /* bit 1 << enum job_state; 0: any; only bits of no state: none */
     bool has_priority;
@@ -44,7 +45,9 @@ struct view_filter {
     struct str batch_id, parent_id, chain_id; /* as written by the caller */
     bool has_errors_set, has_errors;
     struct str error_contains;
+    struct str error_fingerprint; /* of any of its errors: 16 hexadecimal digits */
     struct str job_id_prefix;
+    struct id above, below; /* ids strictly between; none: no bound */
 };
 
 /* The words of `sort`, in their order here. */

@@ -29,6 +29,7 @@ struct view_usage_sum {
 };
 
 struct view_usage {
+    struct str scope;     /* queues that it may see (core/queue_scope.h); empty: all */
     struct str ns;        /* namespace of the caller; empty: the default one, which sees all */
     struct wall from, to; /* both inclusive */
     enum view_usage_by by;

@@ -128,7 +128,8 @@ static bool is_known(const struct view_words *w, struct id id)
 }
 
 /* Add what a statement gives to the result. Its parameters: ?1 the text, ?2 and ?3 the namespace's
- * range, ?4 how many, ?5 a state. A query that the index does not understand finds nothing. */
+ * range, ?4 how many, ?5 a state, ?6 a scope. A query that the index does not understand finds
+ * nothing. */
 static enum err_code collect(struct finding *f, const char *sql, struct str text, int state,
                              struct err *err)
 {
@@ -142,9 +143,8 @@ static enum err_code collect(struct finding *f, const char *sql, struct str text
     view_db__bind_text(st, 2, f->names.low);
     view_db__bind_text(st, 3, f->names.high);
     (void)sqlite3_bind_int64(st, 4, f->w->limit);
-    if (sqlite3_bind_parameter_count(st) >= 5) {
-        (void)sqlite3_bind_int64(st, 5, state);
-    }
+    (void)sqlite3_bind_int64(st, 5, state);
+    view_db__bind_text(st, 6, f->w->scope);
     while ((rc = sqlite3_step(st)) == SQLITE_ROW && f->w->count < f->w->limit) {
         struct id id = view_db__id(st, 0);
         if (!is_known(f->w, id)) {
@@ -157,7 +157,9 @@ static enum err_code collect(struct finding *f, const char *sql, struct str text
     return code;
 }
 
-#define VISIBLE " t.queue >= ?2 AND (?3 = '' OR t.queue < ?3)"
+#define VISIBLE                                                                                    \
+    " t.queue >= ?2 AND (?3 = '' OR t.queue < ?3)"                                                 \
+    " AND (?6 = '' OR view_in_scope(substr(t.queue, length(?2) + 1), ?6))"
 
 /* The inner part is bounded: ranking every match of a word that all jobs have takes seconds. A text
  * whose job has gone or moved on is known to the words for a moment longer: the jobs decide. */
@@ -215,7 +217,7 @@ static enum err_code collect_state(struct finding *f, enum job_state state, stru
                                    struct err *err)
 {
     struct view_words *w = f->w;
-    struct view_filter filter = {.ns = w->ns, .states = 1U << state};
+    struct view_filter filter = {.ns = w->ns, .scope = w->scope, .states = 1U << state};
     struct view_search s = {.filter = &filter, .limit = w->limit};
     if (view_search_run(f->r, &s, a, err) != ERR_OK) {
         return err->code;

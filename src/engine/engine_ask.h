@@ -1,0 +1,39 @@
+/*
+ * Engine_ask: what the other nodes of a cluster make necessary. A part of engine.h.
+ *
+ * An operation has a name, so that the next leader can be asked what became of it; a node that has
+ * told a client of an entry serves no read that is older; and a leader can prove that it still is
+ * one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "loop/mailbox.h"
+
+struct engine;
+
+/* Are there other nodes that may come to lead? Any thread. */
+bool engine_ask_has_peers(const struct engine *e);
+
+/* The last entry whose effects a read sees. Any thread. */
+uint64_t engine_ask_applied(const struct engine *e);
+
+/* Proof that this node leads at a moment after it was asked: what it has applied then is all that
+ * was ever acknowledged before. */
+struct engine_proof {
+    /* set by the caller */
+    void (*done)(struct engine_proof *p, bool leads); /* on reply_to's loop; once */
+    struct mailbox *reply_to;
+    void *data;
+    /* private */
+    struct msg msg;
+    struct engine *engine;
+    struct engine_proof *next;
+    bool leads;
+};
+
+/* False when the engine is stopping; done does not come then. Any thread. */
+ATTR_NODISCARD bool engine_ask_prove(struct engine *e, struct engine_proof *p);

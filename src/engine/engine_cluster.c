@@ -1,0 +1,731 @@
+/*
+ * The members: records and Raft's list are made to agree, by whoever leads.
+ */
+#include "engine/engine_cluster.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "cluster/identity.h"
+#include "cluster/peers.h"
+#include "engine/engine_int.h"
+#include "fsm/machine_nodes.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+
+enum {
+    KEEP_MS = 100,
+    TELL_READS_MS = 1000,
+    CATCH_UP_ENTRIES = 2000, /* so close to the end a member may vote: the rest is moments */
+};
+
+/* --- small pieces --- */
+
+static void copy_text(char *out, size_t size, struct str s)
+{
+    size_t len = s.len < size ? s.len : size - 1;
+    memcpy(out, s.len == 0 ? "" : s.ptr, len);
+    out[len] = '\0';
+}
+
+static const struct node_member *find_member(const struct engine_cluster *c, uint64_t id)
+{
+    for (size_t i = 0; i < c->member_count; i++) {
+        if (c->members[i].id == id) {
+            return &c->members[i];
+        }
+    }
+    return NULL;
+}
+
+static void look_at_members(struct engine *e)
+{
+    e->cluster.member_count =
+        node_members(e->node, e->cluster.members, COUNT_OF(e->cluster.members));
+}
+
+/* --- commands of our own --- */
+
+/* What it says of itself cannot be recorded: not again before it says something else. */
+static void forget_met(struct engine_cluster *c, uint64_t id)
+{
+    for (size_t i = 0; i < COUNT_OF(c->met); i++) {
+        c->met[i].node.id = c->met[i].node.id == id ? 0 : c->met[i].node.id;
+    }
+}
+
+static void own_done(struct engine_op *op)
+{
+    struct engine *e = op->data;
+    e->cluster.busy = false;
+    struct arena *a = arena_new(SIZE_MAX);
+    struct result r;
+    if (op->err.code == ERR_OK && result_decode(buf_str(&op->result), a, &r) && r.code != ERR_OK) {
+        log_warn("member not recorded", LOG_STR("error", r.message));
+        forget_met(&e->cluster, e->cluster.met_put);
+    }
+    e->cluster.met_put = 0;
+    arena_free(a);
+}
+
+static void submit(struct engine *e, const struct command *command)
+{
+    e->cluster.busy = true;
+    engine_pipe__submit_own(e, &e->cluster.op, command);
+}
+
+static void put_record(struct engine *e, const struct store_node *node)
+{
+    struct command c = {.type = COMMAND_NODE_PUT, .node_put.node = *node};
+    struct err err;
+    if (command_check(&c, &e->config.limits, &err) != ERR_OK) {
+        log_warn("member not recorded", LOG_STR("node_id", node->name), LOG_Z("error", err.msg));
+        return;
+    }
+    submit(e, &c);
+}
+
+static void put_state(struct engine *e, uint64_t id, enum store_node_state state)
+{
+    struct command c = {.type = COMMAND_NODE_STATE, .node_state = {.id = id, .state = state}};
+    submit(e, &c);
+}
+
+/* --- what members say of themselves --- */
+
+static bool is_news(const struct store_node *known, const struct raftnet_shake_node *said)
+{
+    return !str_eq(known->name, said->name) || !str_eq(known->address, said->address) ||
+           (said->http_url.len > 0 && !str_eq(known->http_url, said->http_url)) ||
+           !str_eq(known->version, said->version);
+}
+
+static struct store_node record_of(const struct raftnet_shake_node *said, bool voter)
+{
+    return (struct store_node){.id = said->id,
+                               .voter = voter,
+                               .name = said->name,
+                               .address = said->address,
+                               .http_url = said->http_url,
+                               .version = said->version};
+}
+
+/* Our own record, when it is not there or says something else; true when it was put. A node that
+ * nobody can reach, and that reaches nobody, needs none. */
+static bool keep_self(struct engine *e)
+{
+    if (e->config.cluster.bind == NULL && machine_nodes_count(e->machine) == 0) {
+        return false;
+    }
+    struct peers *peers = node_members_peers(e->node);
+    const struct raftnet_shake_node *self = peers == NULL ? &e->cluster.self : peers_self(peers);
+    const struct store_node *known = machine_nodes_find(e->machine, self->id);
+    if (known != NULL && !is_news(known, self)) {
+        return false;
+    }
+    struct store_node rec = record_of(self, known == NULL ? true : known->voter);
+    put_record(e, &rec);
+    return e->cluster.busy;
+}
+
+/* The same for a member that has said what it is. Its words stay: a record that was put by
+ * somebody who had read an older one would be wrong for good otherwise. */
+static bool keep_met(struct engine *e)
+{
+    struct engine_cluster *c = &e->cluster;
+    for (size_t i = 0; i < COUNT_OF(c->met); i++) {
+        const struct engine_met *m = &c->met[i];
+        const struct store_node *known =
+            m->node.id == 0 ? NULL : machine_nodes_find(e->machine, m->node.id);
+        if (known == NULL || known->state == STORE_NODE_REMOVED || !is_news(known, &m->node)) {
+            continue;
+        }
+        struct store_node rec = record_of(&m->node, known->voter);
+        rec.http_url = rec.http_url.len > 0 ? rec.http_url : known->http_url;
+        put_record(e, &rec);
+        if (!c->busy) {
+            forget_met(c, rec.id);
+            continue;
+        }
+        c->met_put = rec.id;
+        return true;
+    }
+    return false;
+}
+
+static void met_hook(void *data, const struct raftnet_shake_node *node)
+{
+    struct engine *e = data;
+    struct engine_cluster *c = &e->cluster;
+    struct engine_met *m = &c->met[c->met_next];
+    for (size_t i = 0; i < COUNT_OF(c->met); i++) {
+        m = c->met[i].node.id == node->id ? &c->met[i] : m;
+    }
+    if (m == &c->met[c->met_next]) {
+        c->met_next = (c->met_next + 1) % COUNT_OF(c->met);
+    }
+    m->node = *node;
+    copy_text(m->name, sizeof m->name, node->name);
+    copy_text(m->address, sizeof m->address, node->address);
+    copy_text(m->http_url, sizeof m->http_url, node->http_url);
+    copy_text(m->version, sizeof m->version, node->version);
+    m->node.name = str_from_z(m->name);
+    m->node.address = str_from_z(m->address);
+    m->node.http_url = str_from_z(m->http_url);
+    m->node.version = str_from_z(m->version);
+}
+
+/* --- Raft's list --- */
+
+/* One step towards what the record says; true when one was made. */
+static bool keep_member(struct engine *e, const struct store_node *n)
+{
+    const struct node_member *m = find_member(&e->cluster, n->id);
+    char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
+    struct err err;
+    enum err_code code = ERR_OK;
+    bool stays = n->state == STORE_NODE_MEMBER;
+    copy_text(address, sizeof address, n->address);
+    if (m == NULL && stays) {
+        log_info("member added", LOG_STR("node_id", n->name), LOG_Z("address", address));
+        code = node_members_add(e->node, n->id, address, &err);
+    } else if (m == NULL && n->state == STORE_NODE_LEAVING) {
+        log_info("member removed", LOG_STR("node_id", n->name));
+        put_state(e, n->id, STORE_NODE_REMOVED);
+    } else if (m != NULL && !stays && m->self) {
+        if (!e->handing_over) {
+            code = node_transfer(e->node, 0, engine_cluster__moved, e, &err);
+        }
+    } else if (m != NULL && !stays) {
+        code = node_members_remove(e->node, n->id, &err);
+    } else if (m != NULL && m->role == NODE_SPARE) {
+        code = node_members_assign(e->node, n->id, NODE_STANDBY, &err);
+    } else if (m != NULL && m->role == NODE_STANDBY && n->voter &&
+               m->match_index + CATCH_UP_ENTRIES > e->cluster.last_index && m->match_index > 0) {
+        log_info("member becomes a voter", LOG_STR("node_id", n->name));
+        code = node_members_assign(e->node, n->id, NODE_VOTER, &err);
+    } else {
+        return false;
+    }
+    if (code != ERR_OK) {
+        log_warn("membership change failed", LOG_STR("node_id", n->name), LOG_Z("error", err.msg));
+    }
+    return true;
+}
+
+void engine_cluster__moved(void *data, bool moved)
+{
+    (void)data;
+    (void)moved; /* the next look sees it */
+}
+
+static void keep(struct engine *e)
+{
+    struct node_status status;
+    if (!e->leads || e->stopping || e->cluster.busy || e->node == NULL ||
+        !node_members_may_change(e->node)) {
+        return;
+    }
+    if (keep_self(e) || keep_met(e)) {
+        return;
+    }
+    look_at_members(e);
+    node_status(e->node, &status);
+    e->cluster.last_index = status.last_index;
+    for (uint32_t i = 0; i < machine_nodes_count(e->machine); i++) {
+        if (keep_member(e, machine_nodes_at(e->machine, i))) {
+            return;
+        }
+    }
+}
+
+static void removed_hook(void *data, const char *by)
+{
+    struct engine *e = data;
+    (void)by;
+    if (!e->cluster.removed) {
+        e->cluster.removed = true;
+        log_error("this node was removed from the cluster",
+                  LOG_Z("remedy", "stop it; to rejoin, it needs an empty data directory"));
+    }
+}
+
+/* Our record says that we are to leave, and Raft's list does not have us any more. */
+static void look_at_self(struct engine *e)
+{
+    const struct store_node *self =
+        machine_nodes_find(e->machine, atomic_load(&e->cluster.node_id));
+    if (e->leads || e->node == NULL || e->cluster.removed || self == NULL ||
+        self->state == STORE_NODE_MEMBER) {
+        return;
+    }
+    look_at_members(e);
+    if (e->cluster.member_count > 0 && find_member(&e->cluster, self->id) == NULL) {
+        removed_hook(e, "our own log");
+    }
+}
+
+/* What the others read, and what they are to know of us. Before anybody gets a vote. */
+static void look_at_versions(struct engine *e)
+{
+    struct engine_cluster *c = &e->cluster;
+    int64_t now_ms = os_clock_mono().ns / NS_PER_MS;
+    uint8_t version = COMMAND_ENTRY_NEWEST;
+    bool tell = now_ms >= c->tell_ms;
+    if (e->node == NULL || node_members_peers(e->node) == NULL) {
+        return;
+    }
+    c->tell_ms = tell ? now_ms + TELL_READS_MS : c->tell_ms;
+    look_at_members(e);
+    for (size_t i = 0; i < c->member_count; i++) {
+        const struct node_member *m = &c->members[i];
+        version = m->self ? version : engine_reads_least(&c->reads, m->id, version);
+        if (tell && !m->self) {
+            peers_send_reads(node_members_peers(e->node), m->id, m->address, COMMAND_ENTRY_NEWEST);
+        }
+    }
+    if (e->leads && version != c->entry_version && c->entry_version != 0) {
+        log_info("version of log entries changed", LOG_U64("version", version));
+    }
+    c->entry_version = version;
+}
+
+uint8_t engine_cluster__entry_version(const struct engine *e)
+{
+    return e->cluster.entry_version == 0 ? ENGINE_READS_SILENT : e->cluster.entry_version;
+}
+
+static void keep_cb(uv_timer_t *timer)
+{
+    struct engine *e = timer->data;
+    look_at_versions(e);
+    keep(e);
+    engine_pipe__pump(e); /* nobody else may be asking for anything */
+    look_at_self(e);
+    engine_hash__tell(e);
+}
+
+/* --- who leads --- */
+
+static bool is_same_leader(const struct engine_leader *a, const struct engine_leader *b)
+{
+    return a->id == b->id && a->self == b->self && a->term == b->term &&
+           strcmp(a->name, b->name) == 0 && strcmp(a->address, b->address) == 0 &&
+           strcmp(a->http_url, b->http_url) == 0;
+}
+
+static void note_leader(struct engine *e)
+{
+    struct engine_cluster *c = &e->cluster;
+    struct engine_leader now = {.id = c->leader_id, .self = e->leads};
+    const struct store_node *n =
+        now.id == 0 || e->machine == NULL ? NULL : machine_nodes_find(e->machine, now.id);
+    if (n != NULL) {
+        copy_text(now.name, sizeof now.name, n->name);
+        copy_text(now.address, sizeof now.address, n->address);
+        copy_text(now.http_url, sizeof now.http_url, n->http_url);
+    } else if (now.id != 0 && now.id == atomic_load(&c->node_id)) {
+        copy_text(now.name, sizeof now.name, c->self.name);
+        copy_text(now.address, sizeof now.address, c->self.address);
+        copy_text(now.http_url, sizeof now.http_url, c->self.http_url);
+    }
+    now.term = c->elections;
+    (void)pthread_mutex_lock(&c->lock);
+    bool changed = !is_same_leader(&now, &c->leader);
+    c->leader = now;
+    if (changed) {
+        (void)pthread_cond_broadcast(&c->leader_known);
+    }
+    (void)pthread_mutex_unlock(&c->lock);
+    if (changed) {
+        engine_watch__leads(e);
+    }
+}
+
+void engine_cluster__leader(struct engine *e, uint64_t leader_id)
+{
+    e->cluster.leader_id = leader_id;
+    e->cluster.elections += leader_id != 0 ? 1 : 0;
+    note_leader(e);
+}
+
+void engine_cluster__leads(struct engine *e)
+{
+    note_leader(e);
+}
+
+void engine_cluster__applied(struct engine *e, uint64_t index)
+{
+    if (machine_nodes_changes(e->machine) != e->cluster.changes) {
+        e->cluster.changes = machine_nodes_changes(e->machine);
+        note_leader(e);
+    }
+    if (index != 0) {
+        engine_hash__applied(e, index);
+    }
+}
+
+bool engine_leader(struct engine *e, struct engine_leader *out)
+{
+    (void)pthread_mutex_lock(&e->cluster.lock);
+    *out = e->cluster.leader;
+    (void)pthread_mutex_unlock(&e->cluster.lock);
+    return out->id != 0;
+}
+
+int64_t engine_leader_lag_ms(const struct engine *e)
+{
+    int64_t had_ns = atomic_load_explicit(&e->cluster.lag.had_ns, memory_order_relaxed);
+    if (engine_leads(e)) {
+        return 0;
+    }
+    return had_ns == 0 ? -1 : (os_clock_mono().ns - had_ns) / NS_PER_MS;
+}
+
+bool engine_leader_wait(struct engine *e, int64_t timeout_ms)
+{
+    struct engine_cluster *c = &e->cluster;
+    struct timespec until;
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += timeout_ms % 1000 * NS_PER_MS;
+    until.tv_sec += until.tv_nsec / NS_PER_S;
+    until.tv_nsec %= NS_PER_S;
+    int rc = 0;
+    (void)pthread_mutex_lock(&c->lock);
+    while (c->leader.id == 0 && rc == 0) {
+        rc = pthread_cond_timedwait(&c->leader_known, &c->lock, &until);
+    }
+    bool known = c->leader.id != 0;
+    (void)pthread_mutex_unlock(&c->lock);
+    return known;
+}
+
+/* --- what peers ask --- */
+
+static const char *address_hook(void *data, uint64_t id)
+{
+    struct engine *e = data;
+    const struct store_node *n = machine_nodes_find(e->machine, id);
+    if (n == NULL) {
+        return NULL;
+    }
+    copy_text(e->cluster.address, sizeof e->cluster.address, n->address);
+    return e->cluster.address;
+}
+
+static bool is_removed_hook(void *data, uint64_t id)
+{
+    struct engine *e = data;
+    const struct store_node *n = machine_nodes_find(e->machine, id);
+    return n != NULL && n->state == STORE_NODE_REMOVED;
+}
+
+static void hashed_hook(void *data, uint64_t id, uint64_t index, uint64_t hash)
+{
+    engine_hash__heard(data, id, index, hash);
+}
+
+/* One that is waited for at a time: the next is noted when that is applied. */
+static void committed_hook(void *data, uint64_t index)
+{
+    struct engine *e = data;
+    struct engine_lag *lag = &e->cluster.lag;
+    int64_t now_ns = os_clock_mono().ns;
+    uint64_t applied = e->node == NULL ? 0 : node_applied(e->node);
+    if (applied >= index) {
+        atomic_store_explicit(&lag->had_ns, now_ns, memory_order_relaxed);
+        lag->at_ns = 0;
+        return;
+    }
+    if (lag->at_ns != 0 && applied >= lag->commit) {
+        atomic_store_explicit(&lag->had_ns, lag->at_ns, memory_order_relaxed);
+        lag->at_ns = 0;
+    }
+    if (lag->at_ns == 0) {
+        lag->commit = index;
+        lag->at_ns = now_ns;
+    }
+}
+
+static void reads_hook(void *data, uint64_t id, uint8_t version)
+{
+    struct engine *e = data;
+    engine_reads_heard(&e->cluster.reads, id, version);
+}
+
+/* --- life --- */
+
+enum err_code engine_cluster__identify(struct engine *e, struct err *err)
+{
+    struct engine_cluster *c = &e->cluster;
+    const struct engine_cluster_config *config = &e->config.cluster;
+    struct os_file_path ballot = os_file_join(e->raft_dir.z, "ballot");
+    struct os_file_info info;
+    struct identity me;
+    bool has_log = os_file_stat(ballot.z, &info, err) == ERR_OK;
+    if (identity_open(e->config.data_dir, has_log, e->config.node.bootstrap, &me, err) != ERR_OK) {
+        return err->code;
+    }
+    e->config.node.id = me.node;
+    e->config.node.id_assumed = me.assumed;
+    atomic_store(&c->node_id, me.node);
+    atomic_store(&c->cluster_id, me.cluster);
+    c->self = (struct raftnet_shake_node){.cluster = me.cluster,
+                                          .id = me.node,
+                                          .name = str_from_z(config->name),
+                                          .address = str_from_z(e->config.node.address),
+                                          .http_url = str_from_z(config->http_url),
+                                          .version = str_from_z(config->version)};
+    c->peers = (struct peers_config){.bind = config->bind,
+                                     .secret = config->secret,
+                                     .tls = config->tls,
+                                     .rate_bytes = config->rate_bytes,
+                                     .self = c->self,
+                                     .hooks = {.data = e,
+                                               .address = address_hook,
+                                               .is_removed = is_removed_hook,
+                                               .met = met_hook,
+                                               .removed = removed_hook,
+                                               .hashed = hashed_hook,
+                                               .committed = committed_hook,
+                                               .reads = reads_hook}};
+    e->config.node.peers = &c->peers;
+    return ERR_OK;
+}
+
+bool engine_cluster_has_begun(const char *data_dir)
+{
+    return identity_has_cluster(data_dir);
+}
+
+enum err_code engine_cluster__keep_identity(struct engine *e, struct err *err)
+{
+    const struct identity me = {.node = atomic_load(&e->cluster.node_id),
+                                .cluster = atomic_load(&e->cluster.cluster_id)};
+    return e->config.node.id_assumed ? identity_store(e->config.data_dir, &me, err) : ERR_OK;
+}
+
+void engine_cluster__init(struct engine *e)
+{
+    pthread_condattr_t attr;
+    CHECK(pthread_condattr_init(&attr) == 0);
+    CHECK(pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0);
+    CHECK(pthread_cond_init(&e->cluster.leader_known, &attr) == 0);
+    CHECK(pthread_condattr_destroy(&attr) == 0);
+    CHECK(pthread_mutex_init(&e->cluster.lock, NULL) == 0);
+}
+
+void engine_cluster__free(struct engine *e)
+{
+    (void)pthread_cond_destroy(&e->cluster.leader_known);
+    (void)pthread_mutex_destroy(&e->cluster.lock);
+}
+
+void engine_cluster__open(struct engine *e)
+{
+    struct engine_cluster *c = &e->cluster;
+    CHECK(uv_timer_init(&e->loop, &c->timer) == 0);
+    c->timer.data = e;
+    engine_op_init(&c->op);
+    c->op.done = own_done;
+    c->op.data = e;
+}
+
+void engine_cluster__start(struct engine *e)
+{
+    e->cluster.changes = machine_nodes_changes(e->machine);
+    CHECK(uv_timer_start(&e->cluster.timer, keep_cb, 0, KEEP_MS) == 0);
+}
+
+void engine_cluster__close(struct engine *e)
+{
+    uv_close((uv_handle_t *)&e->cluster.timer, NULL);
+}
+
+void engine_cluster__closed(struct engine *e)
+{
+    engine_op_deinit(&e->cluster.op);
+}
+
+/* --- from outside --- */
+
+uint64_t engine_cluster_node_id(const struct engine *e)
+{
+    return atomic_load(&e->cluster.node_id);
+}
+
+uint64_t engine_cluster_id(const struct engine *e)
+{
+    return atomic_load(&e->cluster.cluster_id);
+}
+
+bool engine_cluster_is_quarantined(const struct engine *e)
+{
+    return atomic_load(&e->cluster.hash.quarantined);
+}
+
+struct adopt {
+    struct engine *e;
+    uint64_t cluster_id;
+    const char *http_url;
+    enum err_code code;
+    struct err *err;
+};
+
+static void run_adopt(void *data)
+{
+    struct adopt *a = data;
+    struct engine *e = a->e;
+    struct peers *peers = node_members_peers(e->node);
+    uint64_t have = atomic_load(&e->cluster.cluster_id);
+    struct identity me = {.node = atomic_load(&e->cluster.node_id), .cluster = a->cluster_id};
+    if (have != 0 && have != a->cluster_id) {
+        a->code =
+            err_set(a->err, ERR_CONFLICT,
+                    "this data directory belongs to a different cluster than the one to join");
+        return;
+    }
+    a->code = identity_store(e->config.data_dir, &me, a->err);
+    if (a->code == ERR_OK && have == 0) {
+        struct raftnet_shake_node self = *peers_self(peers);
+        self.cluster = a->cluster_id;
+        peers_set_self(peers, &self);
+        atomic_store(&e->cluster.cluster_id, a->cluster_id);
+    }
+}
+
+enum err_code engine_cluster_adopt(struct engine *e, uint64_t cluster_id, struct err *err)
+{
+    struct adopt a = {.e = e, .cluster_id = cluster_id, .err = err};
+    engine__visit(e, run_adopt, &a);
+    return a.code;
+}
+
+static void run_announce(void *data)
+{
+    const struct adopt *a = data;
+    struct peers *peers = node_members_peers(a->e->node);
+    struct raftnet_shake_node self = *peers_self(peers);
+    self.http_url = str_from_z(a->http_url);
+    peers_set_self(peers, &self);
+}
+
+void engine_cluster_announce(struct engine *e, const char *http_url)
+{
+    engine__visit(e, run_announce, &(struct adopt){.e = e, .http_url = http_url});
+}
+
+static void run_reload(void *data)
+{
+    struct adopt *a = data;
+    a->code = peers_reload_tls(node_members_peers(a->e->node), a->err);
+}
+
+enum err_code engine_cluster_reload_tls(struct engine *e, struct err *err)
+{
+    struct adopt a = {.e = e, .err = err};
+    engine__visit(e, run_reload, &a);
+    return a.code;
+}
+
+uint64_t engine_cluster_find(struct engine *e, struct str name)
+{
+    for (uint32_t i = 0; i < machine_nodes_count(e->machine); i++) {
+        const struct store_node *n = machine_nodes_at(e->machine, i);
+        if (n->state != STORE_NODE_REMOVED && str_eq(n->name, name)) {
+            return n->id;
+        }
+    }
+    /* Its own record may be on its way. */
+    return e->leads && str_eq(name, e->cluster.self.name) && machine_nodes_count(e->machine) == 0
+               ? atomic_load(&e->cluster.node_id)
+               : 0;
+}
+
+void engine_cluster_voters(struct engine *e, uint64_t id, unsigned *out_voters, bool *out_votes)
+{
+    look_at_members(e);
+    *out_voters = 0;
+    *out_votes = false;
+    for (size_t i = 0; i < e->cluster.member_count; i++) {
+        const struct node_member *m = &e->cluster.members[i];
+        *out_voters += m->role == NODE_VOTER ? 1 : 0;
+        *out_votes = *out_votes || (m->id == id && m->role == NODE_VOTER);
+    }
+}
+
+enum err_code engine_cluster_transfer(struct engine *e, const char *name, struct err *err)
+{
+    uint64_t id = name == NULL ? 0 : engine_cluster_find(e, str_from_z(name));
+    if (name != NULL && id == 0) {
+        return err_set(err, ERR_NOT_FOUND, "no such node: \"%s\"", name);
+    }
+    return node_transfer(e->node, id, engine_cluster__moved, e, err);
+}
+
+static void describe(struct engine *e, const struct store_node *n, struct engine_cluster_node *out)
+{
+    const struct engine_cluster *c = &e->cluster;
+    const struct node_member *m = find_member(c, n->id);
+    *out = (struct engine_cluster_node){.id = n->id,
+                                        .state = n->state,
+                                        .wants_vote = n->voter,
+                                        .self = n->id == atomic_load(&c->node_id),
+                                        .leads = n->id == c->leader_id,
+                                        .last_contact_ms = -1};
+    copy_text(out->name, sizeof out->name, n->name);
+    copy_text(out->address, sizeof out->address, n->address);
+    copy_text(out->http_url, sizeof out->http_url, n->http_url);
+    copy_text(out->version, sizeof out->version, n->version);
+    engine_hash__describe(e, out);
+    if (m == NULL) {
+        return;
+    }
+    out->in_group = true;
+    out->role = m->role;
+    out->match_index = m->match_index;
+    out->installing = m->installing;
+    out->connected = m->net.connected;
+    out->queued_bytes = m->net.queued_bytes;
+    out->sent_bytes = m->net.sent_bytes;
+    out->received_bytes = m->net.received_bytes;
+    out->connects = m->net.connects;
+    if (m->net.heard.ns != 0) {
+        out->last_contact_ms = (os_clock_mono().ns - m->net.heard.ns) / NS_PER_MS;
+    }
+    copy_text(out->error, sizeof out->error, str_from_z(m->net.error));
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct engine_cluster_node *x = a;
+    const struct engine_cluster_node *y = b;
+    return strcmp(x->name, y->name);
+}
+
+void engine_cluster_status(struct engine *e, struct engine_cluster_status *out)
+{
+    const struct engine_cluster *c = &e->cluster;
+    memset(out, 0, sizeof *out); /* large */
+    out->cluster_id = atomic_load(&c->cluster_id);
+    out->node_id = atomic_load(&c->node_id);
+    out->removed = c->removed;
+    out->elections = c->elections;
+    engine_hash__status(e, out);
+    if (e->node == NULL) {
+        return;
+    }
+    look_at_members(e);
+    if (node_members_peers(e->node) != NULL) {
+        peers_fetch_status(node_members_peers(e->node), &out->fetch);
+        peers_refusals(node_members_peers(e->node), &out->refused);
+    }
+    for (uint32_t i = 0; i < machine_nodes_count(e->machine); i++) {
+        describe(e, machine_nodes_at(e->machine, i), &out->nodes[out->count++]);
+    }
+    qsort(out->nodes, out->count, sizeof *out->nodes, by_name);
+}

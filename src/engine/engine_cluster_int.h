@@ -1,0 +1,109 @@
+/*
+ * Engine_cluster_int: what the engine knows of the other nodes, and its files share. A part of
+ * engine_int.h.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <uv.h>
+
+#include "base/limits.h"
+#include "cluster/peers.h"
+#include "engine/engine.h"
+#include "engine/engine_cluster.h"
+#include "engine/engine_leader.h"
+#include "engine/engine_reads.h"
+
+/* What a member said of itself when it connected. */
+struct engine_met {
+    struct raftnet_shake_node node; /* id 0: none; texts are these: */
+    char name[STORE_NODE_NAME_BYTES_MAX + 1];
+    char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
+    char http_url[STORE_NODE_URL_BYTES_MAX + 1];
+    char version[STORE_NODE_VERSION_BYTES_MAX + 1];
+};
+
+enum { ENGINE_MET = 16, ENGINE_HASH_LEVELS = 3, ENGINE_HASH_POINTS = 64 };
+
+struct engine_hash_point {
+    uint64_t index, hash;
+};
+
+struct engine_hash_peer {
+    uint64_t id;
+    struct engine_hash_point ahead; /* of where we have not been yet */
+    struct engine_hash_point differs;
+    uint64_t compared_index;
+};
+
+/* What engine_hash.c knows. */
+struct engine_hash {
+    struct engine_hash_point points[ENGINE_HASH_LEVELS][ENGINE_HASH_POINTS];
+    struct engine_hash_point last[ENGINE_HASH_LEVELS];
+    uint64_t told[ENGINE_HASH_LEVELS];
+    struct engine_hash_peer peers[LIMIT_NODES];
+    size_t peer_count;
+    int64_t tell_ms;
+    uint64_t compared_total, differed_total;
+    atomic_bool quarantined; /* read by any thread */
+};
+
+/* How old the state of a node that follows may be. */
+struct engine_lag {
+    uint64_t commit;            /* what the leader had said was committed */
+    int64_t at_ns;              /* and when; 0: all of that is applied */
+    atomic_int_fast64_t had_ns; /* the last moment at which all was there; 0: not yet */
+};
+
+/* What engine_cluster.c knows. */
+struct engine_cluster {
+    uv_timer_t timer;
+    struct engine_op op; /* puts records */
+    bool busy;
+    struct peers_config peers;
+    struct raftnet_shake_node self; /* as it was at the start */
+    struct engine_met met[ENGINE_MET];
+    size_t met_next;
+    uint64_t met_put;                        /* whose words are being recorded; 0: nobody's */
+    struct node_member members[LIMIT_NODES]; /* scratch */
+    size_t member_count;
+    uint64_t last_index;
+    uint64_t changes; /* of the records, as far as they were looked at */
+    uint64_t leader_id, elections;
+    bool removed;
+    struct engine_hash hash;
+    struct engine_lag lag;
+    struct engine_reads reads;
+    uint8_t entry_version; /* the newest that all members read; 0: not looked yet */
+    int64_t tell_ms;       /* when they are told next which we do */
+    char address[STORE_NODE_ADDRESS_BYTES_MAX + 1];
+    atomic_uint_fast64_t node_id, cluster_id; /* read by any thread */
+    pthread_mutex_t lock;                     /* of the leader */
+    pthread_cond_t leader_known;
+    struct engine_leader leader;
+};
+
+/* engine_cluster.c: the other nodes */
+enum err_code engine_cluster__identify(struct engine *e, struct err *err); /* who this node is */
+enum err_code engine_cluster__keep_identity(struct engine *e, struct err *err); /* it was right */
+void engine_cluster__init(struct engine *e);
+void engine_cluster__open(struct engine *e);
+void engine_cluster__start(struct engine *e);
+void engine_cluster__close(struct engine *e);
+void engine_cluster__closed(struct engine *e); /* the loop has ended */
+void engine_cluster__free(struct engine *e);
+void engine_cluster__leader(struct engine *e, uint64_t leader_id); /* another node leads */
+void engine_cluster__leads(struct engine *e);                      /* this one does, or no more */
+void engine_cluster__applied(struct engine *e, uint64_t index);
+void engine_cluster__moved(void *data, bool moved);
+uint8_t engine_cluster__entry_version(const struct engine *e); /* the newest to be stamped */
+
+/* engine_hash.c: is the state that of the others? */
+void engine_hash__start(struct engine *e); /* the node is open, and has heard of nobody yet */
+void engine_hash__applied(struct engine *e, uint64_t index);
+void engine_hash__heard(struct engine *e, uint64_t id, uint64_t index, uint64_t hash);
+void engine_hash__tell(struct engine *e);
+void engine_hash__describe(struct engine *e, struct engine_cluster_node *out);
+void engine_hash__status(struct engine *e, struct engine_cluster_status *out);

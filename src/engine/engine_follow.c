@@ -1,0 +1,111 @@
+/*
+ * Claims that follow what they wait for into the same entry.
+ *
+ * A worker that waits for a queue gets a job that comes there with one flush and one way through
+ * the threads, instead of one for the job and one for the claim. What a command will do is only
+ * guessed: a claim that finds nothing after all is parked again where it was. What is not guessed
+ * (chains, batches for several queues, slots that an ack gives back) wakes the claims when it has
+ * happened, as ever.
+ */
+#include "engine/engine_follow_int.h"
+#include "store/store_job.h"
+
+enum {
+    IDS_MAX = 8,  /* of a command on jobs: each is read */
+    DUE_MAX = 64, /* jobs of a tick */
+};
+
+static void note_enqueue(struct engine_op *op, const struct command_enqueue *c)
+{
+    const struct str *queue = NULL;
+    for (size_t i = 0; i < c->count; i++) {
+        const struct job *j = &c->jobs[i].job;
+        if (j->scheduled_at.ns != 0 || j->waits_for.len > 0 || j->push.len > 0) {
+            continue; /* not for workers, or not yet */
+        }
+        queue = queue == NULL ? &j->queue : queue;
+        op->feeds_jobs += str_eq(*queue, j->queue) ? 1 : 0;
+    }
+    op->feeds = queue == NULL ? 0 : map_hash(*queue);
+}
+
+void engine_follow__note(struct engine_op *op, const struct command *c)
+{
+    op->feeds_jobs = 0;
+    if (c->type == COMMAND_ENQUEUE) {
+        note_enqueue(op, &c->enqueue);
+    } else if (c->type == COMMAND_QUEUE && c->queue.action == COMMAND_QUEUE_RESUME) {
+        op->feeds_jobs = UINT32_MAX;
+        op->feeds = map_hash(c->queue.name);
+    }
+}
+
+/* Where an action on the job puts it. */
+static struct engine_op **along_with_job(struct engine *e, struct id id, struct engine_op **last)
+{
+    struct buf doc;
+    struct job j;
+    struct err err;
+    buf_init(&doc, SIZE_MAX);
+    if (engine_read_job(e, id, &doc) &&
+        store_job_decode_head(id, buf_str(&doc), &j, &err) == ERR_OK) {
+        last = engine_park__send_along(e, map_hash(j.queue), 1, false, last);
+    }
+    buf_deinit(&doc);
+    return last;
+}
+
+static struct engine_op **along_with_jobs(struct engine *e, const struct engine_op *op,
+                                          struct engine_op **last)
+{
+    struct arena *a = arena_new(SIZE_MAX);
+    struct command c;
+    struct err err;
+    if (command_decode(buf_str(&op->command), a, &c, &err) != ERR_OK) {
+        arena_free(a);
+        return last;
+    }
+    switch ((int)c.jobs.action) {
+    case COMMAND_JOB_RETRY:
+    case COMMAND_JOB_REQUEUE:
+    case COMMAND_JOB_APPROVE:
+        for (size_t i = 0; i < c.jobs.count && i < IDS_MAX; i++) {
+            last = along_with_job(e, c.jobs.ids[i], last);
+        }
+        break;
+    case COMMAND_JOB_MOVE:
+        last =
+            engine_park__send_along(e, map_hash(c.jobs.queue), (uint32_t)c.jobs.count, false, last);
+        break;
+    default:
+        break; /* nothing comes into line */
+    }
+    arena_free(a);
+    return last;
+}
+
+static struct engine_op **along_with_tick(struct engine *e, struct wall now,
+                                          struct engine_op **last)
+{
+    struct str queues[DUE_MAX];
+    uint32_t count = machine_due_queues(e->machine, now, queues, DUE_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        last = engine_park__send_along(e, map_hash(queues[i]), 1, false, last);
+    }
+    return last;
+}
+
+struct engine_op *engine_follow__behind(struct engine *e, const struct engine_op *op,
+                                        struct wall now)
+{
+    struct engine_op *list = NULL;
+    if (op->feeds_jobs > 0) {
+        (void)engine_park__send_along(e, op->feeds, op->feeds_jobs, op->type == COMMAND_QUEUE,
+                                      &list);
+    } else if (op->type == COMMAND_JOBS) {
+        (void)along_with_jobs(e, op, &list);
+    } else if (op->type == COMMAND_TICK) {
+        (void)along_with_tick(e, now, &list);
+    }
+    return list;
+}

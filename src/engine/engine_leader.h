@@ -1,0 +1,35 @@
+/*
+ * Engine_leader: who leads, for whoever sends requests there. A part of engine.h.
+ *
+ * Word of a change comes by a watch (engine_watch_open): told is called when another node leads,
+ * when none does, and when what is known of the leader has changed.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/store_node.h"
+
+struct engine;
+
+struct engine_leader {
+    uint64_t id;   /* 0: nobody, as far as this node knows */
+    bool self;     /* this node leads and takes commands */
+    uint64_t term; /* grows with every leader */
+    char name[STORE_NODE_NAME_BYTES_MAX + 1];
+    char address[STORE_NODE_ADDRESS_BYTES_MAX + 1]; /* for peers */
+    char http_url[STORE_NODE_URL_BYTES_MAX + 1];    /* of its API; empty while it is not known */
+};
+
+/* Any thread. False when nobody leads. */
+bool engine_leader(struct engine *e, struct engine_leader *out);
+
+/* How old the state that is read here may be: what the leader had committed so many milliseconds
+ * ago is in it. 0 on the leader; -1 when it has not been all here yet since the start. Any thread.
+ */
+int64_t engine_leader_lag_ms(const struct engine *e);
+
+/* Wait until somebody leads, at most so long; false when nobody does. From any thread but the
+ * core's. */
+bool engine_leader_wait(struct engine *e, int64_t timeout_ms);

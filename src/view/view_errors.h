@@ -1,0 +1,62 @@
+/*
+ * View_errors: failures grouped by what they mean.
+ *
+ * Two errors are the same when they differ in numbers, ids, addresses and paths only. What is left
+ * of the first line of the text is its pattern; the fingerprint is a hash of that.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/id.h"
+#include "base/str.h"
+#include "view/view.h"
+
+enum {
+    VIEW_ERRORS_PATTERN_MAX = 240, /* bytes of a pattern */
+    VIEW_ERRORS_MARK_TEXT = 16,    /* characters of a fingerprint */
+    VIEW_ERRORS_GROUPS_MAX = 200,
+    VIEW_ERRORS_QUEUES = 5, /* of a group: those with most failures */
+    VIEW_ERRORS_STEPS = 24, /* of its chart */
+};
+
+/* The fingerprint of an error. Its pattern goes to out, unless that is NULL. */
+int64_t view_errors_mark(struct str error, struct buf *out);
+
+/* A fingerprint as text, into out, which has room for VIEW_ERRORS_MARK_TEXT; and back. */
+void view_errors_format(int64_t mark, char *out);
+ATTR_NODISCARD bool view_errors_parse(struct str text, int64_t *out);
+
+struct view_errors_queue {
+    struct str name; /* internal */
+    int64_t count;
+};
+
+struct view_errors_group {
+    int64_t mark;
+    int64_t count; /* failed attempts */
+    int64_t jobs;
+    int64_t dead; /* of the jobs */
+    struct wall first_seen, last_seen;
+    struct id example;        /* the job that failed so last */
+    struct str example_error; /* what it said */
+    struct view_errors_queue queues[VIEW_ERRORS_QUEUES];
+    size_t queue_count;
+    int64_t steps[VIEW_ERRORS_STEPS]; /* failures in equal parts of the range */
+};
+
+struct view_errors {
+    struct str ns;        /* namespace of the caller; empty: the default one, which sees all */
+    struct str queue;     /* internal name; empty: any */
+    struct wall from, to; /* both inclusive */
+    uint32_t limit;       /* groups, at most VIEW_ERRORS_GROUPS_MAX */
+    /* result */
+    struct view_errors_group *groups; /* in the arena, the most frequent first */
+    size_t count;
+    int64_t total; /* failed attempts of all groups */
+};
+
+/* Inside view_ask.run. ERR_TOO_LARGE when the arena has no room. */
+ATTR_NODISCARD enum err_code view_errors_run(struct view_reader *r, struct view_errors *e,
+                                             struct arena *a, struct err *err);
