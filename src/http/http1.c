@@ -45,7 +45,7 @@ static bool parse_head(struct http1 *h, struct http_exchange *x, struct http1_he
         *problem = http_exchange__no_memory(x);
         return false;
     }
-    if (!http1_head_parse(text, headers, h->parser.header_count, head, problem)) {
+    if (!http1_head_parse(text, headers, h->parser.header_count, &req->known, head, problem)) {
         return false;
     }
     req->protocol = head->protocol;

@@ -109,20 +109,16 @@ static bool on_http2_settings(struct head_facts *f, struct str value)
     return true;
 }
 
-/* clang-format off */
-static const struct head_row {
-    struct str name;
-    bool (*take)(struct head_facts *f, struct str value);
-} head_rows[] = {
-    {{"host", 4},               on_host},
-    {{"content-length", 14},    on_content_length},
-    {{"connection", 10},        on_connection},
-    {{"transfer-encoding", 17}, on_transfer_encoding},
-    {{"expect", 6},             on_expect},
-    {{"upgrade", 7},            on_upgrade},
-    {{"http2-settings", 14},    on_http2_settings},
+/* What the headers of a connection mean; others mean nothing to it. */
+static bool (*const takers[HTTP_KNOWN_COUNT])(struct head_facts *f, struct str value) = {
+    [HTTP_KNOWN_HOST] = on_host,
+    [HTTP_KNOWN_CONTENT_LENGTH] = on_content_length,
+    [HTTP_KNOWN_CONNECTION] = on_connection,
+    [HTTP_KNOWN_TRANSFER_ENCODING] = on_transfer_encoding,
+    [HTTP_KNOWN_EXPECT] = on_expect,
+    [HTTP_KNOWN_UPGRADE] = on_upgrade,
+    [HTTP_KNOWN_HTTP2_SETTINGS] = on_http2_settings,
 };
-/* clang-format on */
 
 static bool parse_version(struct str version, struct http1_head *out, struct http_problem *problem)
 {
@@ -195,15 +191,15 @@ size_t http1_head_line(struct str text, struct http_header *out, struct http_pro
     return name_len + 1 + value_len + 2;
 }
 
-/* Let the rows of head_rows see the header. */
+/* The header of the next row: where it is found, and what it means to the connection. */
 static bool note_header(struct head_facts *f, const struct http_header *header)
 {
-    for (size_t i = 0; i < COUNT_OF(head_rows); i++) {
-        if (http_field_is(header->name, head_rows[i].name)) {
-            return head_rows[i].take(f, header->value);
-        }
+    enum http_known known = http_known_of(header->name);
+    if (known == HTTP_KNOWN_NONE) {
+        return true;
     }
-    return true;
+    http_known_note(f->head->known, known, f->head->header_count);
+    return takers[known] == NULL || takers[known](f, header->value);
 }
 
 /* What the headers mean together. */
@@ -242,9 +238,10 @@ static struct str take_line(struct str *text)
 }
 
 bool http1_head_parse(struct str text, struct http_header *headers, size_t header_max,
-                      struct http1_head *out, struct http_problem *problem)
+                      struct http_known_slots *known, struct http1_head *out,
+                      struct http_problem *problem)
 {
-    *out = (struct http1_head){.headers = headers};
+    *out = (struct http1_head){.headers = headers, .known = known};
     struct head_facts facts = {.head = out, .problem = problem};
     if (!parse_request_line(take_line(&text), out, problem)) {
         return false;

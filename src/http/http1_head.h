@@ -23,6 +23,7 @@ struct http1_head {
     struct str target;
     struct http_header *headers;
     size_t header_count;
+    struct http_known_slots *known;
 
     int64_t content_length; /* 0 without a body; -1 when chunked */
     bool keep_alive;
@@ -32,11 +33,11 @@ struct http1_head {
 };
 
 /* Parse text, which is lines, all with their ends, and the empty line. headers has room for
- * header_max rows. False, and *problem says why, when the request must be refused and the
- * connection closed. */
+ * header_max rows, known is all zeros. False, and *problem says why, when the request must be
+ * refused and the connection closed. */
 ATTR_NODISCARD bool http1_head_parse(struct str text, struct http_header *headers,
-                                     size_t header_max, struct http1_head *out,
-                                     struct http_problem *problem);
+                                     size_t header_max, struct http_known_slots *known,
+                                     struct http1_head *out, struct http_problem *problem);
 
 /* The header line that text begins with; text has the whole of it, with its line end. Returns its
  * length, line end included; 0, and *problem says why, when it is refused. */

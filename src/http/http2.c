@@ -3,6 +3,7 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include "base/base64url.h"
 #include "base/check.h"
 #include "http/http2_int.h"
 #include "http/http_conn_int.h"
@@ -463,47 +464,16 @@ void http2__open(struct http_conn *c)
     session_begin(session_new(c));
 }
 
-/* The value of a digit of base64url, or -1. */
-static int base64_digit(char c)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    const char *at = c == '\0' ? NULL : strchr(digits, c);
-    return at == NULL ? -1 : (int)(at - digits);
-}
-
-/* Decode base64url without padding. Returns the length, or -1. */
-static int base64_decode(struct str text, uint8_t *out, size_t max)
-{
-    uint32_t bits = 0;
-    unsigned bit_count = 0;
-    size_t n = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        int digit = base64_digit(text.ptr[i]);
-        if (digit < 0) {
-            return -1;
-        }
-        bits = bits << 6 | (uint32_t)digit;
-        bit_count += 6;
-        if (bit_count >= 8) {
-            bit_count -= 8;
-            if (n == max) {
-                return -1;
-            }
-            out[n++] = (uint8_t)(bits >> bit_count);
-        }
-    }
-    return (int)n;
-}
-
 bool http2__open_upgraded(struct http_conn *c, struct http_exchange *x, struct str settings)
 {
-    uint8_t payload[32 * 6]; /* as many settings as nghttp2 takes in one frame */
-    int len = base64_decode(settings, payload, sizeof payload);
-    if (len < 0) {
+    uint8_t payload[33 * 6]; /* a few more settings than nghttp2 takes in one frame */
+    size_t len;
+    if (base64url_room(settings.len) > sizeof payload ||
+        !base64url_decode(settings, payload, &len)) {
         return false;
     }
     struct http2 *h = session_new(c);
-    if (nghttp2_session_upgrade2(h->session, payload, (size_t)len, x->req.head, x) != 0) {
+    if (nghttp2_session_upgrade2(h->session, payload, len, x->req.head, x) != 0) {
         nghttp2_session_del(h->session);
         free(h);
         return false;

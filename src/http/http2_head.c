@@ -141,12 +141,15 @@ struct http_problem http2_head__complete(struct http_exchange *x, bool ended)
     struct str length;
     req->protocol = HTTP_2;
     req->content_length = ended ? 0 : -1;
-    if (!ended && http_request_header(req, STR("content-length"), &length) &&
-        !str_to_i64(length, &req->content_length)) {
-        head_problem(x, 400, "content-length is not a number");
-    }
     if (x->h2.cookies > 1) {
         join_cookies(x);
+    }
+    for (size_t i = 0; i < req->header_count; i++) {
+        http_known_note(&req->known, http_known_of(req->headers[i].name), i);
+    }
+    if (!ended && http_request_known(req, HTTP_KNOWN_CONTENT_LENGTH, &length) &&
+        !str_to_i64(length, &req->content_length)) {
+        head_problem(x, 400, "content-length is not a number");
     }
     if (str_eq(req->method_name, STR("CONNECT"))) {
         head_problem(x, 501, "this server is not a proxy");

@@ -80,8 +80,15 @@ static void reserve_body(struct http_exchange *x)
 void http_request_collect(struct http_request *req, size_t limit_bytes, http_body_fn done)
 {
     struct http_exchange *x = unfinished(req);
-    CHECK(x->body_mode == HTTP_MODE_UNDECIDED);
     CHECK(done != NULL);
+    if (x->body_mode == HTTP_MODE_COLLECT && x->body_told) { /* it is there already */
+        x->body_done = done;
+        x->body_told = false;
+        x->body_result = x->body.len > limit_bytes ? HTTP_BODY_TOO_LARGE : HTTP_BODY_COMPLETE;
+        http_exchange__later(x);
+        return;
+    }
+    CHECK(x->body_mode == HTTP_MODE_UNDECIDED);
     x->body_mode = HTTP_MODE_COLLECT;
     x->body_limit = limit_bytes;
     x->collect_ms = http_loop__now_ms(x->loop);

@@ -29,6 +29,7 @@
 #include "base/attr.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "http/http_known.h"
 
 struct http_loop;
 struct http_request;
@@ -95,9 +96,10 @@ struct http_request {
     struct str peer;        /* address of the other end as text, without the port */
     const struct http_header *headers;
     size_t header_count;
-    int64_t content_length; /* -1: not said; 0 when there is no body */
-    struct str body;        /* set when collect says HTTP_BODY_COMPLETE */
-    struct arena *arena;    /* the request's memory; the handler may use it too */
+    struct http_known_slots known; /* where those of them are that the server looks for */
+    int64_t content_length;        /* -1: not said; 0 when there is no body */
+    struct str body;               /* set when collect says HTTP_BODY_COMPLETE */
+    struct arena *arena;           /* the request's memory; the handler may use it too */
     struct http_loop *loop;
 
     /* The handler's. */
@@ -105,7 +107,18 @@ struct http_request {
     void *data;
 };
 
-/* The value of the first header of this name, in any case; false when there is none. */
+/* The value of the first header of this number; false when there is none. */
+ATTR_NODISCARD static inline bool http_request_known(const struct http_request *req,
+                                                     enum http_known known, struct str *out)
+{
+    uint16_t row = req->known.row[known];
+    if (row > 0) {
+        *out = req->headers[row - 1].value;
+    }
+    return row > 0;
+}
+
+/* The value of the first header of any name, in any case; false when there is none. */
 ATTR_NODISCARD bool http_request_header(const struct http_request *req, struct str name,
                                         struct str *out);
 
@@ -125,7 +138,8 @@ enum http_body_result {
 
 typedef void (*http_body_fn)(struct http_request *req, enum http_body_result result);
 
-/* Collect the body, up to limit_bytes; done is called once, unless the client goes first. */
+/* Collect the body, up to limit_bytes; done is called once, unless the client goes first. Whoever
+ * takes the request over from one that has collected it may do so again. */
 void http_request_collect(struct http_request *req, size_t limit_bytes, http_body_fn done);
 
 /* Hand the body over as it comes, to on->body and on->body_end. The server reads on only while less

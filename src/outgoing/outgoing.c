@@ -1,6 +1,8 @@
 #include "outgoing/outgoing.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,7 @@
 
 #include "base/check.h"
 
+enum { DAY_S = 24 * 3600 };
 enum { KEPT_CONNECTIONS = 64, CONNECT_TIMEOUT_MS = 10000, HEADER_BYTES_MAX = 4096 };
 
 struct outgoing {
@@ -50,19 +53,45 @@ static void let_go(struct outgoing_request *r)
     r->header_list = NULL;
 }
 
+static bool is_of_connection(CURLcode code)
+{
+    switch ((int)code) {
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_GOT_NOTHING:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_HTTP2:
+    case CURLE_HTTP2_STREAM:
+    case CURLE_WEIRD_SERVER_REPLY:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void say_why(struct outgoing_request *r, CURLcode code)
 {
     const char *text = r->error_text[0] != '\0' ? r->error_text : curl_easy_strerror(code);
     if (r->refused) {
         (void)err_set(&r->err, ERR_FORBIDDEN, "address %s is not allowed%s", r->refused_address,
-                      r->own ? ": it is this server itself" : "");
+                      r->own     ? ": it is this server itself"
+                      : r->guest ? " for this namespace; use --outgoing-allow to allow it"
+                                 : "");
     } else if (r->answer.overflow) {
-        (void)err_set(&r->err, ERR_TOO_LARGE, "the answer is larger than %zu bytes",
+        (void)err_set(&r->err, ERR_TOO_LARGE, "the response is larger than %zu bytes",
                       r->answer_limit);
     } else {
         (void)err_set(&r->err, ERR_IO, "%s", text);
         r->err.sys = (int)code;
         r->timed_out = code == CURLE_OPERATION_TIMEDOUT;
+        r->no_name = code == CURLE_COULDNT_RESOLVE_HOST;
+        r->no_peer = is_of_connection(code);
     }
 }
 
@@ -71,6 +100,14 @@ static void finish(struct outgoing_request *r, CURLcode code)
     long status = 0;
     (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &status);
     r->status = (int)status;
+    curl_off_t redirects_us = 0;
+    curl_off_t head_us = 0;
+    curl_off_t retry_s = 0;
+    (void)curl_easy_getinfo(r->easy, CURLINFO_REDIRECT_TIME_T, &redirects_us);
+    (void)curl_easy_getinfo(r->easy, CURLINFO_STARTTRANSFER_TIME_T, &head_us);
+    (void)curl_easy_getinfo(r->easy, CURLINFO_RETRY_AFTER, &retry_s);
+    r->answer_ms = (uint32_t)((redirects_us + head_us) / 1000);
+    r->retry_after_s = retry_s <= 0 ? 0 : retry_s > DAY_S ? DAY_S : (uint32_t)retry_s;
     if (code != CURLE_OK) {
         say_why(r, code);
     }
@@ -172,25 +209,55 @@ static int want_timer_cb(CURLM *multi, long timeout_ms, void *data)
 static size_t answer_cb(char *bytes, size_t size, size_t count, void *data)
 {
     struct outgoing_request *r = data;
-    buf_add(&r->answer, bytes, size * count);
-    return r->answer.overflow ? 0 : size * count;
+    size_t len = size * count;
+    size_t room = r->answer_limit - r->answer.len;
+    buf_add(&r->answer, bytes, len < room ? len : room); /* the first bytes are all there */
+    if (len > room) {
+        buf_add(&r->answer, bytes + room, len - room);
+    }
+    return r->answer.overflow ? 0 : len;
+}
+
+/* May it go there? Else the request remembers why not. */
+static bool may_go(struct outgoing_request *r, const struct sockaddr *address, socklen_t len)
+{
+    const struct outgoing_guard *guard = r->client->config.guard;
+    if (guard == NULL || outgoing_guard_allows(guard, address, r->guest)) {
+        return true;
+    }
+    r->refused = true;
+    r->own = outgoing_guard_is_own(guard, address);
+    if (getnameinfo(address, len, r->refused_address, sizeof r->refused_address, NULL, 0,
+                    NI_NUMERICHOST) != 0) {
+        (void)snprintf(r->refused_address, sizeof r->refused_address, "of an unknown kind");
+    }
+    return false;
 }
 
 static curl_socket_t open_socket_cb(void *data, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    struct outgoing_request *r = data;
-    const struct outgoing_guard *guard = r->client->config.guard;
     (void)purpose;
-    if (guard != NULL && !outgoing_guard_allows(guard, &address->addr)) {
-        r->refused = true;
-        r->own = outgoing_guard_is_own(guard, &address->addr);
-        if (getnameinfo(&address->addr, address->addrlen, r->refused_address,
-                        sizeof r->refused_address, NULL, 0, NI_NUMERICHOST) != 0) {
-            (void)snprintf(r->refused_address, sizeof r->refused_address, "of an unknown kind");
-        }
+    if (!may_go(data, &address->addr, address->addrlen)) {
         return CURL_SOCKET_BAD;
     }
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+/* Before anything is sent, also by a connection that is there already: another request, which may
+ * go further than this one, has made it. */
+static int before_request_cb(void *data, char *peer, char *local, int peer_port, int local_port)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons((uint16_t)peer_port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)peer_port)};
+    struct sockaddr none = {.sa_family = AF_UNSPEC};
+    (void)local;
+    (void)local_port;
+    bool fine = inet_pton(AF_INET, peer, &v4.sin_addr) == 1
+                    ? may_go(data, (const struct sockaddr *)&v4, sizeof v4)
+                : inet_pton(AF_INET6, peer, &v6.sin6_addr) == 1
+                    ? may_go(data, (const struct sockaddr *)&v6, sizeof v6)
+                    : may_go(data, &none, sizeof none);
+    return fine ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 /* "Name: value", without anything that could begin a line of its own. */
@@ -220,6 +287,11 @@ static bool add_headers(struct outgoing_request *r)
             return false;
         }
     }
+    for (size_t i = 0; i < r->more_count; i++) {
+        if (!add_header(r, &r->more_headers[i])) {
+            return false;
+        }
+    }
     /* libcurl would wait for "100 Continue" before a larger body. */
     struct curl_slist *list = curl_slist_append(r->header_list, "Expect:");
     CHECK(list != NULL);
@@ -234,11 +306,17 @@ static bool set_up(struct outgoing_request *r)
     bool ok = true;
     SET(CURLOPT_URL, r->url);
     SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_CUSTOMREQUEST, r->method);
+    /* One that is set by its word stays the same behind redirects. */
+    if (strcmp(r->method, "POST") != 0) {
+        SET(CURLOPT_CUSTOMREQUEST, r->method);
+    }
     SET(CURLOPT_HTTPHEADER, r->header_list);
-    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(CURLOPT_HTTP_VERSION,
+        (long)(r->client->config.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     SET(CURLOPT_USERAGENT, r->client->config.user_agent);
-    SET(CURLOPT_FOLLOWLOCATION, 0L);
+    SET(CURLOPT_FOLLOWLOCATION, r->redirects_max > 0 ? 1L : 0L);
+    SET(CURLOPT_MAXREDIRS, (long)r->redirects_max);
+    SET(CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
     SET(CURLOPT_PROXY, "");
     SET(CURLOPT_NOSIGNAL, 1L);
     SET(CURLOPT_QUICK_EXIT, 1L); /* a lookup that hangs holds nobody up at the end */
@@ -251,6 +329,10 @@ static bool set_up(struct outgoing_request *r)
     SET(CURLOPT_WRITEDATA, r);
     SET(CURLOPT_OPENSOCKETFUNCTION, open_socket_cb);
     SET(CURLOPT_OPENSOCKETDATA, r);
+    if (r->guest) {
+        SET(CURLOPT_PREREQFUNCTION, before_request_cb);
+        SET(CURLOPT_PREREQDATA, r);
+    }
     if (r->body.len > 0) {
         SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body.len);
         SET(CURLOPT_POSTFIELDS, r->body.ptr);
@@ -291,14 +373,15 @@ void outgoing_start(struct outgoing *o, struct outgoing_request *r)
     r->client = o;
     r->err = (struct err){0};
     r->status = 0;
-    r->refused = r->own = r->timed_out = false;
+    r->refused = r->own = r->timed_out = r->no_name = r->no_peer = false;
+    r->answer_ms = r->retry_after_s = 0;
     r->error_text[0] = '\0';
     buf_init(&r->answer, r->answer_limit);
     o->active++;
     r->easy = curl_easy_init();
     CHECK(r->easy != NULL);
     if (!add_headers(r) || !set_up(r)) {
-        fail_later(r, "the request cannot be made");
+        fail_later(r, "the request could not be created");
         return;
     }
     must(curl_multi_add_handle(o->multi, r->easy));
@@ -345,7 +428,8 @@ struct outgoing *outgoing_open(uv_loop_t *loop, const struct outgoing_config *co
     must(curl_multi_setopt(o->multi, CURLMOPT_TIMERDATA, o));
     must(
         curl_multi_setopt(o->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, (long)config->connections_max));
-    must(curl_multi_setopt(o->multi, CURLMOPT_MAXCONNECTS, (long)KEPT_CONNECTIONS));
+    must(curl_multi_setopt(o->multi, CURLMOPT_MAXCONNECTS,
+                           (long)(config->kept_max > 0 ? config->kept_max : KEPT_CONNECTIONS)));
     return o;
 }
 

@@ -4,8 +4,9 @@
  * The home of libcurl. Nothing here waits: a request is started and its end is told from the loop.
  * Connections are kept and used again; names are resolved beside the loop. A request ends with an
  * answer or an error, within its time, and holds bounded memory whatever the other side sends. A
- * redirect is an answer and is never followed; proxies that the environment names are not used; an
- * address that the guard refuses is not connected to.
+ * redirect is an answer, and is only followed by who asks for it; proxies that the environment
+ * names are not used; an address that the guard refuses is not connected to, on whatever way it
+ * comes.
  *
  * Belongs to the thread of its loop.
  */
@@ -26,6 +27,8 @@ struct outgoing;
 struct outgoing_config {
     const struct outgoing_guard *guard; /* NULL: every address passes. Outlives the requests */
     uint32_t connections_max;           /* open at once; requests beyond wait within their time */
+    uint32_t kept_max;                  /* open and not used; 0: a few */
+    bool http2;                         /* to targets with TLS that have it */
     const char *user_agent;
 };
 
@@ -48,6 +51,11 @@ struct outgoing_request {
     const char *url; /* http or https */
     struct outgoing_header headers[OUTGOING_HEADERS_MAX];
     size_t header_count;
+    const struct outgoing_header *more_headers; /* of the caller; NULL: none */
+    size_t more_count;
+    unsigned redirects_max; /* followed: 307 and 308 with method and body, others as GET; an
+                               Authorization does not go to another host */
+    bool guest; /* for a namespace other than the default one: the guard lets less through */
     struct str body;
     uint32_t timeout_ms; /* for everything, from the lookup of the name to the last byte */
     size_t answer_limit; /* bytes of the answer's body; more is ERR_TOO_LARGE */
@@ -59,6 +67,10 @@ struct outgoing_request {
                        ERR_IO: everything else, time included */
     int status;     /* 0 when none came */
     bool timed_out; /* with ERR_IO: its time was over */
+    bool no_name;   /* with ERR_IO: the name could not be looked up */
+    bool no_peer;   /* with ERR_IO: nobody answered there, or broke off, or was not to be trusted */
+    uint32_t answer_ms;     /* until the head of the last answer */
+    uint32_t retry_after_s; /* the answer asks to come back so late; 0: it does not */
     struct buf answer;
     /* private */
     struct outgoing *client;

@@ -5,11 +5,12 @@
  * looked at, not the name, and for every single connection: a name that changes its mind between
  * two lookups gains nothing. Refused unless allowed are addresses that no receiver has but that
  * reach something of the machine itself or of its cloud: "this" network, link-local with the
- * metadata services, multicast, reserved ones. Loopback and private networks are let through,
- * because that is where a job server's own services are; a list may refuse them.
+ * metadata services, multicast, reserved ones. Loopback and private networks are let through for
+ * the default namespace, because that is where a job server's own services are; a list may refuse
+ * them. They are refused for every other namespace, whose people are guests here.
  *
  * What the server itself listens on is refused whatever the lists say: a call to itself makes jobs,
- * whose events make calls.
+ * whose events make calls. So are metadata services, which give away the rights of the machine.
  *
  * An IPv6 address that carries an IPv4 one (mapped, translated, compatible, 6to4, NAT64) is judged
  * as that one too.
@@ -39,5 +40,7 @@ void outgoing_guard_add_own(struct outgoing_guard *g, const struct sockaddr *lis
 /* Any thread. Is it one of the server's own, with its port? */
 bool outgoing_guard_is_own(const struct outgoing_guard *g, const struct sockaddr *address);
 
-/* Any thread. What is neither IPv4 nor IPv6 does not pass. */
-bool outgoing_guard_allows(const struct outgoing_guard *g, const struct sockaddr *address);
+/* Any thread. What is neither IPv4 nor IPv6 does not pass. guest: for a namespace other than the
+ * default one. */
+bool outgoing_guard_allows(const struct outgoing_guard *g, const struct sockaddr *address,
+                           bool guest);

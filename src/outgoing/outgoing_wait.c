@@ -6,7 +6,12 @@
 
 #include "base/check.h"
 
-enum { FDS_MAX = 1024, CONNECT_TIMEOUT_MS = 10000, TURN_MS_MAX = 60000 };
+enum {
+    FDS_MAX = 1024,
+    CONNECT_TIMEOUT_MS = 10000,
+    TURN_MS_MAX = 60000,
+    UNSENT_BYTES = 256 << 20,
+};
 
 struct outgoing_wait {
     CURLM *multi;
@@ -21,6 +26,9 @@ struct outgoing_wait *outgoing_wait_new(void)
     CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
     w->multi = curl_multi_init();
     CHECK(w->multi != NULL);
+    /* A connection for each request under way: one that a stream breaks must not take others with
+     * it. */
+    CHECK(curl_multi_setopt(w->multi, CURLMOPT_PIPELINING, CURLPIPE_NOTHING) == CURLM_OK);
     return w;
 }
 
@@ -84,6 +92,23 @@ static size_t on_header(char *bytes, size_t size, size_t count, void *data)
     return line.len;
 }
 
+/* What is not sent of an open body; nothing stops the sending until there is more. */
+static size_t on_read(char *out, size_t size, size_t count, void *data)
+{
+    struct outgoing_wait_call *call = data;
+    size_t room = size * count;
+    size_t left = call->unsent.len - call->sent;
+    size_t n = left < room ? left : room;
+    if (n == 0) {
+        buf_clear(&call->unsent);
+        call->sent = 0;
+        return call->said_all ? 0 : CURL_READFUNC_PAUSE;
+    }
+    memcpy(out, call->unsent.ptr + call->sent, n);
+    call->sent += n;
+    return n;
+}
+
 static bool is_loopback(const char *url)
 {
     static const char *const hosts[] = {"://localhost", "://127.", "://[::1]"};
@@ -108,6 +133,19 @@ static void set_body(CURL *easy, const struct outgoing_wait_call *call)
     if (!get) {
         SET(CURLOPT_CUSTOMREQUEST, call->method);
     }
+}
+
+static void set_stream(CURL *easy, struct outgoing_wait_call *call)
+{
+    bool tls = strncmp(call->url, "https:", 6) == 0;
+    buf_add_str(&call->unsent, call->body);
+    SET(CURLOPT_FRESH_CONNECT, 1L);
+    SET(CURLOPT_FORBID_REUSE, 1L);
+    SET(CURLOPT_POST, 1L);
+    SET(CURLOPT_READFUNCTION, on_read);
+    SET(CURLOPT_READDATA, (void *)call);
+    SET(CURLOPT_HTTP_VERSION,
+        (long)(tls ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
 }
 
 static void set_headers(CURL *easy, struct outgoing_wait_call *call)
@@ -135,9 +173,13 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
     call->header_value[0] = '\0';
     call->done = false;
     call->enough = false;
+    call->unreached = false;
     call->err = (struct err){.code = ERR_OK};
     buf_deinit(&call->answer);
     buf_init(&call->answer, call->limit_bytes);
+    buf_init(&call->unsent, UNSENT_BYTES);
+    call->sent = 0;
+    call->said_all = false;
 
     SET(CURLOPT_PRIVATE, (void *)call);
     SET(CURLOPT_NOSIGNAL, 1L);
@@ -156,7 +198,11 @@ void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *cal
         SET(CURLOPT_CAINFO, call->ca_file);
     }
     set_headers(easy, call);
-    set_body(easy, call);
+    if (call->streams) {
+        set_stream(easy, call);
+    } else {
+        set_body(easy, call);
+    }
     CHECK(curl_multi_add_handle(w->multi, easy) == CURLM_OK);
     call->next = w->running;
     w->running = call;
@@ -174,9 +220,25 @@ static void end(struct outgoing_wait *w, struct outgoing_wait_call *call)
     (void)curl_multi_remove_handle(w->multi, call->easy);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->lines);
+    buf_deinit(&call->unsent);
     call->easy = NULL;
     call->lines = NULL;
     call->next = NULL;
+}
+
+void outgoing_wait_say(struct outgoing_wait_call *call, struct str bytes)
+{
+    CHECK(call->streams);
+    if (call->easy != NULL) {
+        buf_add_str(&call->unsent, bytes);
+        (void)curl_easy_pause(call->easy, CURLPAUSE_CONT);
+    }
+}
+
+void outgoing_wait_say_end(struct outgoing_wait_call *call)
+{
+    call->said_all = true;
+    outgoing_wait_say(call, STR_EMPTY);
 }
 
 void outgoing_wait_cancel(struct outgoing_wait *w, struct outgoing_wait_call *call)
@@ -203,11 +265,13 @@ static void finish(struct outgoing_wait *w, CURL *easy, CURLcode code)
     call->status = (int)status;
     call->done = true;
     if (call->answer.overflow) {
-        (void)err_set(&call->err, ERR_TOO_LARGE, "the answer has more than %zu bytes",
+        (void)err_set(&call->err, ERR_TOO_LARGE, "the response is larger than %zu bytes",
                       call->limit_bytes);
     } else if (code != CURLE_OK && !call->enough) {
         (void)err_set(&call->err, ERR_IO, "%s", curl_easy_strerror(code));
         call->err.sys = (int)code;
+        call->unreached = code == CURLE_COULDNT_CONNECT || code == CURLE_COULDNT_RESOLVE_HOST ||
+                          code == CURLE_COULDNT_RESOLVE_PROXY;
     }
     end(w, call);
 }
@@ -226,6 +290,16 @@ static bool collect(struct outgoing_wait *w)
         }
     }
     return w->moved;
+}
+
+/* A connection that ended while the sending of a body pauses is not noticed before it goes on. */
+static void wake_streams(struct outgoing_wait *w)
+{
+    for (struct outgoing_wait_call *call = w->running; call != NULL; call = call->next) {
+        if (call->streams) {
+            (void)curl_easy_pause(call->easy, CURLPAUSE_CONT);
+        }
+    }
 }
 
 void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t count, int timeout_ms)
@@ -248,6 +322,9 @@ void outgoing_wait_turn(struct outgoing_wait *w, struct pollfd *fds, size_t coun
         fds[i].revents = (short)(extra[i].revents != 0 ? POLLIN : 0);
     }
     (void)collect(w);
+    if (ready > 0) {
+        wake_streams(w);
+    }
 }
 
 bool outgoing_wait_run(struct outgoing_wait *w, struct outgoing_wait_call *call, int wake_fd)

@@ -6,6 +6,9 @@
  * at what is done and goes on. Nothing is called back except for the pieces of a streamed answer.
  * For a single request there is outgoing_wait_run.
  *
+ * A call with `streams` is a conversation over HTTP/2: its body is what outgoing_wait_say adds to
+ * it, for as long as the call is under way, and its answer comes in pieces meanwhile.
+ *
  * One set belongs to one thread. Connections are kept and used again. An answer of any status is a
  * success here; a failure (ERR_IO) is that no answer came. Loopback addresses never go through a
  * proxy, whatever the environment says.
@@ -40,12 +43,15 @@ struct outgoing_wait_call {
     bool (*on_piece)(struct outgoing_wait_call *call, struct str piece);
     void *data;
 
+    bool streams; /* the body is open, and `body` its first piece; over HTTP/2, without TLS too */
+
     const char *header; /* the name of one header of the answer that is wanted; NULL: none */
 
     /* result */
     char header_value[1024]; /* of that; empty when there is none, or it is longer */
     int status;              /* 0 until the head of the answer is there */
     bool done;
+    bool unreached;    /* when done: there was no connection to the server */
     struct err err;    /* when done: ERR_OK, or why there is no whole answer */
     struct buf answer; /* given back by outgoing_wait_clear */
 
@@ -53,6 +59,9 @@ struct outgoing_wait_call {
     void *easy;
     void *lines;
     bool enough;
+    struct buf unsent; /* of an open body, from `sent` on */
+    size_t sent;
+    bool said_all;
     struct outgoing_wait *set;
     struct outgoing_wait_call *next;
 };
@@ -62,6 +71,10 @@ void outgoing_wait_free(struct outgoing_wait *w); /* NULL is fine; ends what is 
 
 /* Begin. Whatever happens, "could not even start" included, is seen after a later turn. */
 void outgoing_wait_start(struct outgoing_wait *w, struct outgoing_wait_call *call);
+
+/* Add to the body of a call that streams. One that is over does not hear it. */
+void outgoing_wait_say(struct outgoing_wait_call *call, struct str bytes);
+void outgoing_wait_say_end(struct outgoing_wait_call *call); /* the body is whole */
 
 /* End a request that is under way, if it is; it is not done then, only over. */
 void outgoing_wait_cancel(struct outgoing_wait *w, struct outgoing_wait_call *call);

@@ -41,7 +41,7 @@ static void mark_done(struct engine_op *op)
             l->results_marked = l->results_sent;
         }
     } else if (op->err.code != ERR_LEADER_UNAVAILABLE && op->err.code != ERR_STOPPING) {
-        log_warn("webhooks not marked", LOG_Z("error", op->err.msg));
+        log_warn("webhook positions not stored", LOG_Z("error", op->err.msg));
     }
     s->mark_due_ms = uv_now(&s->loop) + MARK_MS;
     look(s);
@@ -62,7 +62,7 @@ static void submit_marks(struct webhook_sender *s, size_t count)
     enum err_code code = engine_op_prepare(s->config.engine, &s->mark_op, &c, &err);
     free(c.webhook_mark.items);
     if (code != ERR_OK) { /* tried again with the next report */
-        log_warn("webhooks not marked", LOG_Z("error", err.msg));
+        log_warn("webhook positions not stored", LOG_Z("error", err.msg));
         s->mark_due_ms = uv_now(&s->loop) + MARK_MS;
         return;
     }
@@ -100,7 +100,7 @@ static void take_up(void *data, struct str id, struct str value)
     struct webhook_sender *s = data;
     struct store_webhook rec;
     if (!store_record_decode_webhook(value, &rec)) {
-        check_fatal("the record of a webhook cannot be read");
+        check_fatal("the record of a webhook is damaged");
     }
     if (!rec.enabled) {
         return;

@@ -143,10 +143,10 @@ static void settle(struct webhook_delivery *d, bool ok)
         COUNT(l->sender, failed, 1);
     }
     if (!ok && !l->failing) {
-        log_warn("webhook fails", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq),
+        log_warn("webhook failing", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq),
                  LOG_Z("error", l->last_error));
     } else if (ok && l->failing) {
-        log_info("webhook works again", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq));
+        log_info("webhook recovered", LOG_STR("webhook_id", l->id), LOG_U64("seq", d->seq));
     }
     l->failing = !ok;
 }
@@ -196,6 +196,7 @@ static void send_one(struct webhook_delivery *d)
     webhook_body_write(&d->body, buf_str(&d->event), os_clock_wall(), l->shown);
     *r = (struct outgoing_request){.method = "POST",
                                    .url = l->url,
+                                   .guest = queue_name_namespace(l->id).len > 0,
                                    .body = buf_str(&d->body),
                                    .timeout_ms = ATTEMPT_MS,
                                    .answer_limit = ANSWER_BYTES,

@@ -1,0 +1,241 @@
+#include "auth/auth.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+static const struct {
+    const char *word;
+    unsigned bit;
+} roles[] = {
+    {"admin", ROLE_ADMIN},
+    {"operator", ROLE_OPERATOR},
+    {"worker", ROLE_WORKER},
+    {"readonly", ROLE_READONLY},
+};
+
+unsigned auth_role(struct str word)
+{
+    struct str trimmed = str_trim(word);
+    for (size_t i = 0; i < COUNT_OF(roles); i++) {
+        if (str_eq_nocase(trimmed, str_from_z(roles[i].word))) {
+            return roles[i].bit;
+        }
+    }
+    return 0;
+}
+
+static bool starts_nocase(struct str s, struct str prefix)
+{
+    return s.len >= prefix.len && str_same_nocase(s.ptr, prefix.ptr, prefix.len);
+}
+
+static bool covers(struct str pattern, struct str resource)
+{
+    struct str below = STR("/*");
+    if (str_eq(pattern, STR("*")) || str_eq_nocase(pattern, resource)) {
+        return true;
+    }
+    if (pattern.len == resource.len + below.len && starts_nocase(pattern, resource) &&
+        str_eq(str_from_offset(pattern, resource.len), below)) {
+        return true;
+    }
+    if (pattern.len > 0 && pattern.ptr[pattern.len - 1] == '*') {
+        pattern.len--;
+        return starts_nocase(resource, pattern);
+    }
+    return false;
+}
+
+bool auth_permits(const struct store_permission *p, struct str resource, struct str action)
+{
+    if (!covers(str_trim(p->resource), resource)) {
+        return false;
+    }
+    for (size_t i = 0; i < p->action_count; i++) {
+        struct str granted = str_trim(p->actions[i]);
+        if (str_eq(granted, STR("*")) || str_eq_nocase(granted, action) ||
+            (str_eq_nocase(granted, STR("write")) && !str_eq(action, STR("read")))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool auth_allows(struct auth_table *t, const struct auth_caller *who, const struct auth_rule *rule)
+{
+    return (rule->roles & who->role_bit) != 0 ||
+           auth_table_grants(t, who->roles, rule->resource, rule->action) ||
+           (who->role_bit == 0 &&
+            auth_table_grants(t, str_trim(who->role), rule->resource, rule->action));
+}
+
+/* Actions that are the last segment of a path of at least three behind its base. */
+static bool is_action(struct str segment)
+{
+    static const char *const words[] = {"pause",   "resume", "drain", "clear", "retry", "cancel",
+                                        "approve", "reject", "hold",  "move",  "replay"};
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        if (str_eq(segment, str_from_z(words[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct auth_rule auth_rule_of_route(unsigned allowed, struct str method, struct str pattern)
+{
+    struct auth_rule rule = {.roles = allowed};
+    struct str base = STR("/api/v1/");
+    size_t skip = str_starts_with(pattern, base) ? base.len : 1; /* other dialects have none */
+    struct str rest = str_from_offset(pattern, skip);
+    struct str last = STR_EMPTY;
+    unsigned count = 0;
+    while (rest.len > 0) {
+        last = str_cut(&rest, '/');
+        if (++count == 1) {
+            rule.resource = last;
+        }
+    }
+    if (str_eq(method, STR("GET"))) {
+        rule.action = STR("read");
+    } else if (count >= 3 && is_action(last)) {
+        rule.action = last;
+    } else {
+        rule.action = str_eq(method, STR("DELETE")) ? STR("delete") : STR("write");
+    }
+    return rule;
+}
+
+bool auth_rule_of_rpc(struct str method, struct auth_rule *out)
+{
+    static const struct {
+        const char *method;
+        unsigned roles;
+        const char *resource;
+        const char *action;
+    } rows[] = {
+        {"Enqueue", ROLES_AOW, "enqueue", "write"},
+        {"Fetch", ROLES_AOW, "fetch", "write"},
+        {"FetchBatch", ROLES_AOW, "fetch", "write"},
+        {"Ack", ROLES_AOW, "ack", "write"},
+        {"AckBatch", ROLES_AOW, "ack", "write"},
+        {"Fail", ROLES_AOW, "fail", "write"},
+        {"Heartbeat", ROLES_AOW, "heartbeat", "write"},
+        {"StreamLifecycle", ROLES_AOW, "fetch", "write"},
+        {"Subscribe", ROLES_AOR, "events", "read"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (str_eq(method, str_from_z(rows[i].method))) {
+            *out = (struct auth_rule){.roles = rows[i].roles,
+                                      .resource = str_from_z(rows[i].resource),
+                                      .action = str_from_z(rows[i].action)};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Fetched once: looking an algorithm up by its name costs more than a short digest. */
+static const EVP_MD *sha256(void)
+{
+    static EVP_MD *_Atomic fetched;
+    EVP_MD *md = atomic_load_explicit(&fetched, memory_order_acquire);
+    if (md == NULL) {
+        EVP_MD *none = NULL;
+        md = EVP_MD_fetch(NULL, "SHA256", NULL);
+        CHECK(md != NULL);
+        if (!atomic_compare_exchange_strong(&fetched, &none, md)) {
+            EVP_MD_free(md); /* another thread was first */
+            md = none;
+        }
+    }
+    return md;
+}
+
+/* What this thread has hashed last. The same few secrets come with every request, and to hash one
+ * costs a tenth of all the rest of a small request. */
+enum { RECENT_COUNT = 32, RECENT_BYTES_MAX = 128 };
+struct recent {
+    size_t len; /* 0: nothing yet */
+    char secret[RECENT_BYTES_MAX];
+    uint8_t hash[AUTH_HASH_BYTES];
+};
+static _Thread_local struct recent recent[RECENT_COUNT];
+
+/* In a time that depends on the length alone, as CRYPTO_memcmp, and a word at a time. */
+static bool is_secret(const struct recent *r, struct str secret)
+{
+    uint64_t differ = 0;
+    uint64_t a = 0;
+    uint64_t b = 0;
+    size_t i = 0;
+    if (secret.len == 0 || r->len != secret.len) {
+        return false;
+    }
+    for (; i + sizeof a <= secret.len; i += sizeof a) {
+        memcpy(&a, r->secret + i, sizeof a);
+        memcpy(&b, secret.ptr + i, sizeof b);
+        differ |= a ^ b;
+    }
+    for (; i < secret.len; i++) {
+        differ |= (uint8_t)r->secret[i] ^ (uint8_t)secret.ptr[i];
+    }
+    return differ == 0;
+}
+
+void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES])
+{
+    struct recent *r = &recent[hash_bytes(0, secret.ptr, secret.len) % RECENT_COUNT];
+    if (is_secret(r, secret)) {
+        memcpy(out, r->hash, AUTH_HASH_BYTES);
+        return;
+    }
+    int done = EVP_Digest(secret.ptr, secret.len, out, NULL, sha256(), NULL);
+    CHECK(done == 1);
+    if (secret.len > 0 && secret.len <= RECENT_BYTES_MAX) {
+        r->len = secret.len;
+        memcpy(r->secret, secret.ptr, secret.len);
+        memcpy(r->hash, out, AUTH_HASH_BYTES);
+    }
+}
+
+void auth_hash_two(struct str a, struct str b, uint8_t out[AUTH_HASH_BYTES])
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    CHECK(ctx != NULL);
+    CHECK(EVP_DigestInit_ex(ctx, sha256(), NULL) == 1);
+    CHECK(EVP_DigestUpdate(ctx, a.ptr, a.len) == 1);
+    CHECK(EVP_DigestUpdate(ctx, b.ptr, b.len) == 1);
+    CHECK(EVP_DigestFinal_ex(ctx, out, NULL) == 1);
+    EVP_MD_CTX_free(ctx);
+}
+
+bool auth_same(struct str a, struct str b)
+{
+    uint8_t x[AUTH_HASH_BYTES];
+    uint8_t y[AUTH_HASH_BYTES];
+    auth_hash(a, x);
+    auth_hash(b, y);
+    return CRYPTO_memcmp(x, y, sizeof x) == 0;
+}
+
+void auth_new_secret(struct str prefix, char out[AUTH_SECRET_BYTES])
+{
+    static const char hex[] = "0123456789abcdef";
+    uint8_t random[(AUTH_SECRET_BYTES - 3) / 2];
+    CHECK(prefix.len == 3);
+    CHECK(RAND_bytes(random, sizeof random) == 1);
+    memcpy(out, prefix.ptr, 3);
+    for (size_t i = 0; i < sizeof random; i++) {
+        out[3 + 2 * i] = hex[random[i] >> 4];
+        out[4 + 2 * i] = hex[random[i] & 15];
+    }
+    OPENSSL_cleanse(random, sizeof random);
+}

@@ -1,0 +1,38 @@
+/*
+ * Auth_jwk: the public keys of an identity provider, as its JSON says them (RFC 7517, 8037).
+ *
+ * Kept are keys that one of the three algorithms can use: RSA of 2048 to 8192 bits for RS256, P-256
+ * for ES256, Ed25519 for EdDSA. A key knows its algorithm by what it is, so a token cannot have it
+ * used for another one. All other keys of a set are passed over.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/attr.h"
+#include "base/err.h"
+#include "base/str.h"
+
+enum auth_alg { AUTH_RS256, AUTH_ES256, AUTH_EDDSA, AUTH_ALG_COUNT };
+
+/* The algorithm by its word, which is compared with case; false for any other. */
+ATTR_NODISCARD bool auth_alg_of(struct str word, enum auth_alg *out);
+
+enum { AUTH_JWKS_MAX = 64 };
+
+struct auth_jwks;
+
+/* ERR_PARSE when the text is no set of keys. A set without any key that can be used is one. */
+ATTR_NODISCARD enum err_code auth_jwks_parse(struct str text, struct auth_jwks **out,
+                                             struct err *err);
+void auth_jwks_free(struct auth_jwks *set); /* NULL is fine */
+size_t auth_jwks_count(const struct auth_jwks *set);
+
+/* Is there a key for this algorithm with this id? With an empty id: any for the algorithm. */
+bool auth_jwks_has(const struct auth_jwks *set, enum auth_alg alg, struct str id);
+
+/* Did one of those keys sign the text? */
+bool auth_jwks_verify(const struct auth_jwks *set, enum auth_alg alg, struct str id,
+                      struct str text, struct str signature);

@@ -1,0 +1,539 @@
+#include "front/front_forward.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "http/http_field.h"
+#include "http/http_loop.h"
+
+enum {
+    LOOK_MS = 20,             /* how often it is looked who leads, while somebody waits for it */
+    RETRY_MS = 50,            /* before the same node is asked again */
+    PATIENCE_MS = 3000,       /* without a leader, for what certainly has not happened */
+    PATIENCE_SENT_MS = 10000, /* for what may have */
+    STOP_MS = 1000,           /* when this node stops */
+    HOLD_BYTES = 64 << 10,    /* of an answer: what is less leaves as a whole, or not at all */
+    HEADERS_MAX = 160,
+};
+
+struct front_gate {
+    struct front_shared *shared;
+    uv_loop_t *loop;
+    struct relay *relay;
+    uv_timer_t timer;
+    bool ticking;
+    struct front_forward *first;
+    size_t waiting, stopping;
+    struct engine_leader leader;
+    uint64_t leaderless_ms; /* since when nobody leads; 0: somebody does */
+};
+
+static void look(struct front_gate *g)
+{
+    struct engine_leader *l = &g->leader;
+    (void)engine_leader(g->shared->engine, l);
+    if (!l->self &&
+        (l->http_url[0] == '\0' || l->id == engine_cluster_node_id(g->shared->engine))) {
+        l->id = 0; /* it cannot be asked yet */
+    }
+    if (l->self || l->id != 0) {
+        g->leaderless_ms = 0;
+    } else if (g->leaderless_ms == 0) {
+        g->leaderless_ms = uv_now(g->loop);
+    }
+}
+
+/* Letting go */
+
+static void set_state(struct front_forward *f, enum front_forward_state state)
+{
+    f->gate->waiting -= f->state == FORWARD_WAITING ? 1 : 0;
+    f->state = state;
+    f->gate->waiting += f->state == FORWARD_WAITING ? 1 : 0;
+}
+
+/* The owner has the request again, or it is finished. */
+static void let_go(struct front_forward *f)
+{
+    struct front_gate *g = f->gate;
+    set_state(f, FORWARD_RELAYING);
+    relay_stream_deinit(&f->stream);
+    *f->prev = f->next;
+    if (f->next != NULL) {
+        f->next->prev = f->prev;
+    }
+    g->stopping -= f->stop_ms != 0 ? 1 : 0;
+    if (g->first == NULL) {
+        (void)uv_timer_stop(&g->timer);
+        g->ticking = false;
+    }
+}
+
+static void fail(struct front_forward *f, enum err_code code, const char *message)
+{
+    struct err err;
+    let_go(f);
+    atomic_fetch_add_explicit(&f->gate->shared->failed_total, 1, memory_order_relaxed);
+    (void)err_set(&err, code, "%s", message);
+    f->ops->failed(f->data, &err);
+}
+
+static bool may_have_happened(const struct front_forward *f)
+{
+    return f->touched && !id_is_none(f->operation);
+}
+
+static void give_up(struct front_forward *f)
+{
+    if (may_have_happened(f)) {
+        struct err err;
+        (void)err_set_default(&err, ERR_UNKNOWN_OUTCOME);
+        fail(f, ERR_UNKNOWN_OUTCOME, err.msg);
+    } else {
+        fail(f, ERR_LEADER_UNAVAILABLE,
+             f->sent_count > 0 ? "leader proxy unavailable" : err_text(ERR_LEADER_UNAVAILABLE));
+    }
+}
+
+/* Sending */
+
+static void moved(struct relay_stream *s);
+
+/* Of this connection only, or of this node only. */
+static bool is_handed_on(struct str name)
+{
+    static const char *const own[] = {"host",
+                                      "content-length",
+                                      "x-corvo-forwarded",
+                                      "x-request-id",
+                                      "x-corvo-peer",
+                                      "x-corvo-node",
+                                      "expect",
+                                      "x-corvo-index",
+                                      "x-corvo-outcome",
+                                      "x-corvo-proxy-stream",
+                                      "x-corvo-operation"};
+    for (size_t i = 0; i < COUNT_OF(own); i++) {
+        if (str_eq_nocase(name, str_from_z(own[i]))) {
+            return false;
+        }
+    }
+    return !http_field_is_connections(name);
+}
+
+static struct str lower(struct arena *a, struct str text)
+{
+    char *out = arena_need(a, text.len + 1, 1);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        out[i] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    return str_from(out, text.len);
+}
+
+static size_t put_headers(const struct front_forward *f, struct http_header *out)
+{
+    const struct http_request *req = f->req;
+    const struct front_peer_key *key = &f->gate->shared->key;
+    size_t count = 0;
+    for (size_t i = 0; i < req->header_count && count < HEADERS_MAX - 4; i++) {
+        if (is_handed_on(req->headers[i].name)) {
+            out[count++] = (struct http_header){.name = lower(req->arena, req->headers[i].name),
+                                                .value = req->headers[i].value};
+        }
+    }
+    out[count++] = (struct http_header){STR("x-corvo-forwarded"), STR("1")};
+    out[count++] = (struct http_header){STR("x-request-id"), f->request_id};
+    out[count++] = (struct http_header){FRONT_NODE_HEADER, str_from_z(f->gate->shared->node_id)};
+    if (key->is_set) {
+        struct front_peer peer = {.address = f->client_address,
+                                  .operation = f->operation,
+                                  .since = f->touched ? f->since : 0};
+        out[count++] =
+            (struct http_header){FRONT_PEER_HEADER, front_peer_sign(key, &peer, req->method_name,
+                                                                    req->target, req->arena)};
+    }
+    return count;
+}
+
+static void body_taken(struct relay_stream *s, size_t n)
+{
+    struct front_forward *f = s->data;
+    http_request_consume(f->req, n);
+}
+
+static void send_off(struct front_forward *f)
+{
+    struct front_gate *g = f->gate;
+    struct http_header *headers =
+        arena_need(f->req->arena, sizeof(struct http_header) * HEADERS_MAX, _Alignof(max_align_t));
+    struct relay_request request = {.url = str_from_z(g->leader.http_url),
+                                    .method = f->req->method_name,
+                                    .target = f->req->target,
+                                    .headers = headers,
+                                    .header_count = put_headers(f, headers),
+                                    .body = f->collected ? f->req->body : STR_EMPTY,
+                                    .body_open = f->streams};
+    relay_stream_deinit(&f->stream);
+    f->stream = (struct relay_stream){
+        .moved = moved, .taken = body_taken, .data = f, .arena = f->req->arena};
+    atomic_fetch_add_explicit(f->sent_count++ == 0 ? &g->shared->forwarded_total
+                                                   : &g->shared->retried_total,
+                              1, memory_order_relaxed);
+    f->sent_to = g->leader.id;
+    set_state(f, FORWARD_SENT);
+    relay_send(g->relay, &f->stream, &request);
+    if (f->streams && !f->reading) {
+        f->reading = true;
+        http_request_stream(f->req);
+    }
+}
+
+static void wait_for_leader(struct front_forward *f)
+{
+    struct front_gate *g = f->gate;
+    set_state(f, FORWARD_WAITING);
+    if (f->lost_ms == 0) {
+        f->lost_ms = uv_now(g->loop);
+    }
+}
+
+/* To whoever leads; when nobody does, it waits. */
+static void try_leader(struct front_forward *f)
+{
+    struct front_gate *g = f->gate;
+    look(g);
+    if (g->leader.self) {
+        let_go(f);
+        f->ops->here(f->data);
+    } else if (g->leader.id != 0) {
+        send_off(f);
+    } else {
+        wait_for_leader(f);
+    }
+}
+
+/* It was asked, and got no answer that says what became of it. */
+static void lost(struct front_forward *f, bool untouched)
+{
+    f->touched = f->touched || !untouched;
+    relay_stream_deinit(&f->stream);
+    f->retry_ms = uv_now(f->gate->loop) + RETRY_MS;
+    wait_for_leader(f);
+    if (f->reading) {
+        give_up(f); /* what was handed on of its body is not here any more */
+    }
+}
+
+/* Time */
+
+static bool is_out_of_patience(const struct front_forward *f, uint64_t now_ms)
+{
+    uint64_t patience = may_have_happened(f) ? PATIENCE_SENT_MS : PATIENCE_MS;
+    uint64_t since = f->state == FORWARD_WAITING ? f->lost_ms : f->gate->leaderless_ms;
+    return since != 0 && now_ms - since > patience;
+}
+
+static void look_at(struct front_forward *f, uint64_t now_ms)
+{
+    const struct engine_leader *l = &f->gate->leader;
+    if (f->state == FORWARD_SENT && (l->self || (l->id != 0 && l->id != f->sent_to))) {
+        lost(f, false);
+        return;
+    }
+    if (f->stop_ms != 0 && now_ms >= f->stop_ms && f->state <= FORWARD_SENT) {
+        f->touched = f->touched || f->state == FORWARD_SENT;
+        fail(f, ERR_STOPPING, err_text(ERR_STOPPING));
+        return;
+    }
+    if (f->state == FORWARD_SENT && is_out_of_patience(f, now_ms)) {
+        f->touched = true;
+        give_up(f);
+        return;
+    }
+    if (f->state == FORWARD_WAITING) {
+        if (is_out_of_patience(f, now_ms)) {
+            give_up(f);
+        } else if (now_ms >= f->retry_ms && (l->self || l->id != 0)) {
+            try_leader(f);
+        }
+    }
+}
+
+static void tick(uv_timer_t *timer)
+{
+    struct front_gate *g = timer->data;
+    uint64_t now_ms = uv_now(g->loop);
+    uint64_t before = g->leader.id;
+    struct front_forward *next;
+    look(g);
+    if (g->waiting == 0 && g->stopping == 0 && g->leader.id == before && g->leaderless_ms == 0 &&
+        !g->leader.self) {
+        return;
+    }
+    for (struct front_forward *f = g->first; f != NULL; f = next) {
+        next = f->next;
+        look_at(f, now_ms);
+    }
+}
+
+/* The answer */
+
+static bool header_of(const struct relay_stream *s, struct str name, struct str *out)
+{
+    for (size_t i = 0; i < s->header_count; i++) {
+        if (str_eq(s->headers[i].name, name)) {
+            *out = s->headers[i].value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What this node writes by itself, or nodes tell each other. */
+static bool is_relayed(struct str name)
+{
+    return !str_starts_with(name, STR("access-control-")) && !str_eq(name, STR("date")) &&
+           !str_eq(name, STR("content-type")) && !str_eq(name, STR("content-length")) &&
+           !str_eq(name, FRONT_PEER_HEADER_INDEX) && !str_eq(name, FRONT_PEER_HEADER_OUTCOME) &&
+           !str_eq(name, STR("x-corvo-forwarded"));
+}
+
+/* Reads of this node wait until it has what was answered. */
+static void note_index(struct front_shared *shared, const struct relay_stream *s)
+{
+    struct str text;
+    int64_t index;
+    if (header_of(s, FRONT_PEER_HEADER_INDEX, &text) && str_to_i64(text, &index) && index > 0) {
+        uint_fast64_t seen = atomic_load(&shared->told_index);
+        while (seen < (uint64_t)index &&
+               !atomic_compare_exchange_weak(&shared->told_index, &seen, (uint64_t)index)) {
+        }
+    }
+}
+
+static void fill_response(const struct front_forward *f, struct http_header *rows,
+                          struct http_response *out)
+{
+    const struct relay_stream *s = &f->stream;
+    size_t count = 0;
+    *out = (struct http_response){.status = s->status};
+    (void)header_of(s, STR("content-type"), &out->content_type);
+    for (size_t i = 0; i < s->header_count && count < HTTP_RESPONSE_HEADERS_MAX - 1; i++) {
+        if (is_relayed(s->headers[i].name)) {
+            rows[count++] = s->headers[i];
+        }
+    }
+    rows[count++] = (struct http_header){STR("X-Corvo-Forwarded"), STR("1")};
+    out->headers = rows;
+    out->header_count = count;
+}
+
+static void finish_whole(struct front_forward *f)
+{
+    struct http_header rows[HTTP_RESPONSE_HEADERS_MAX];
+    struct http_response response;
+    fill_response(f, rows, &response);
+    response.body = buf_str(&f->stream.in);
+    struct buf body = f->stream.in;
+    f->stream.in = (struct buf){0};
+    let_go(f);
+    f->ops->answers(f->data, response.status);
+    http_request_answer(f->req, &response); /* the forward is gone after this */
+    buf_deinit(&body);
+}
+
+static void drop(struct front_forward *f)
+{
+    let_go(f);
+    f->ops->gone(f->data);
+}
+
+static void pump(struct front_forward *f)
+{
+    struct relay_stream *s = &f->stream;
+    if (s->in.len > 0) {
+        enum http_write w = http_request_write(f->req, buf_str(&s->in));
+        if (w == HTTP_WRITE_FULL) {
+            return; /* goes on in writable */
+        }
+        relay_take(s, s->in.len);
+    }
+    if (s->ended) {
+        struct http_header trailers[RELAY_TRAILERS_MAX];
+        size_t count = s->trailer_count;
+        memcpy(trailers, s->trailers, sizeof trailers);
+        int status = s->status;
+        let_go(f);
+        f->ops->answers(f->data, status);
+        http_request_end(f->req, trailers, count);
+    } else if (s->failed) {
+        drop(f);
+    }
+}
+
+static bool is_event_stream(const struct relay_stream *s)
+{
+    struct str type;
+    return header_of(s, STR("content-type"), &type) &&
+           str_starts_with(type, STR("text/event-stream"));
+}
+
+static void open_answer(struct front_forward *f)
+{
+    struct http_header rows[HTTP_RESPONSE_HEADERS_MAX];
+    struct http_response response;
+    fill_response(f, rows, &response);
+    f->opened = true;
+    set_state(f, FORWARD_RELAYING);
+    http_request_begin(f->req, &response);
+    pump(f);
+}
+
+static void moved(struct relay_stream *s)
+{
+    struct front_forward *f = s->data;
+    struct str outcome;
+    if (f->opened) {
+        pump(f);
+        return;
+    }
+    if (s->failed) {
+        lost(f, s->untouched);
+        return;
+    }
+    if (s->status < 200) {
+        return;
+    }
+    if (header_of(s, FRONT_PEER_HEADER_OUTCOME, &outcome)) {
+        lost(f, str_eq(outcome, STR("none")));
+        return;
+    }
+    note_index(f->gate->shared, s);
+    if (s->ended && s->trailer_count == 0) {
+        finish_whole(f);
+    } else if (s->ended || f->streams || s->in.len >= HOLD_BYTES || is_event_stream(s)) {
+        open_answer(f);
+    }
+}
+
+/* What the request tells */
+
+static void on_gone(struct http_request *req)
+{
+    drop(req->data);
+}
+
+static void on_stopping(struct http_request *req)
+{
+    struct front_forward *f = req->data;
+    if (f->stop_ms == 0) {
+        f->stop_ms = uv_now(f->gate->loop) + STOP_MS;
+        f->gate->stopping++;
+    }
+}
+
+static void on_body(struct http_request *req, struct str bytes)
+{
+    struct front_forward *f = req->data;
+    relay_write(&f->stream, bytes);
+}
+
+static void on_body_end(struct http_request *req)
+{
+    struct front_forward *f = req->data;
+    relay_write_end(&f->stream);
+}
+
+static void on_writable(struct http_request *req)
+{
+    struct front_forward *f = req->data;
+    pump(f);
+}
+
+static const struct http_watch watch = {.gone = on_gone,
+                                        .stopping = on_stopping,
+                                        .body = on_body,
+                                        .body_end = on_body_end,
+                                        .writable = on_writable};
+
+static void begin(struct front_forward *f)
+{
+    if (f->touched) { /* whoever leads by now may not know it yet */
+        f->retry_ms = uv_now(f->gate->loop) + RETRY_MS;
+        wait_for_leader(f);
+    } else {
+        try_leader(f);
+    }
+}
+
+static void body_collected(struct http_request *req, enum http_body_result result)
+{
+    struct front_forward *f = req->data;
+    if (result != HTTP_BODY_COMPLETE) {
+        let_go(f);
+        f->ops->too_large(f->data, result);
+        return;
+    }
+    f->collected = true;
+    begin(f);
+}
+
+void front_forward_start(struct front_gate *g, struct front_forward *f)
+{
+    f->gate = g;
+    f->state = FORWARD_COLLECTING;
+    f->opened = false;
+    f->prev = &g->first;
+    f->next = g->first;
+    if (f->next != NULL) {
+        f->next->prev = &f->next;
+    }
+    g->first = f;
+    f->req->on = &watch;
+    f->req->data = f;
+    if (!g->ticking) {
+        g->ticking = true;
+        CHECK(uv_timer_start(&g->timer, tick, LOOK_MS, LOOK_MS) == 0);
+    }
+    f->stop_ms = 0;
+    if (http_loop_stopping(f->req->loop)) {
+        on_stopping(f->req);
+    }
+    if (!f->streams && !f->collected && f->req->content_length != 0) {
+        http_request_collect(f->req, f->body_max, body_collected);
+    } else {
+        begin(f);
+    }
+}
+
+/* The gate */
+
+struct front_gate *front_gate_open(struct front_shared *shared, uv_loop_t *loop)
+{
+    struct front_gate *g = calloc(1, sizeof *g);
+    CHECK(g != NULL);
+    g->shared = shared;
+    g->loop = loop;
+    g->relay = relay_open(loop, shared->ca_file);
+    CHECK(uv_timer_init(loop, &g->timer) == 0);
+    g->timer.data = g;
+    return g;
+}
+
+static void timer_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void front_gate_close(struct front_gate *g)
+{
+    CHECK(g->first == NULL);
+    relay_close(g->relay);
+    uv_close((uv_handle_t *)&g->timer, timer_closed);
+}
+
+void front_gate_turn(struct front_gate *g)
+{
+    relay_flush(g->relay);
+}

@@ -1,0 +1,88 @@
+/*
+ * Front_forward: a request that only the leader can do, on a node that does not lead.
+ *
+ * It goes to the leader as it came, over connections that are kept (relay/), and the answer comes
+ * back the same way. While leadership moves, the request waits here and is asked again of whoever
+ * leads then, under the same name, so that it happens once (docs/failover.md). When this node
+ * itself comes to lead, its owner gets it back.
+ *
+ *   start --> [COLLECTING] --> [WAITING] --leader--> [SENT] --answer--> [RELAYING] --> over
+ *                                  ^                   |
+ *                                  +----- lost --------+      patience: the owner says so
+ *
+ * Belongs to the thread of its request.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "engine/engine.h"
+#include "engine/engine_leader.h"
+#include "front/front_peer.h"
+#include "http/http_request.h"
+#include "relay/relay.h"
+
+/* The name of the node that forwards; only of a request that a peer has signed is it believed. */
+#define FRONT_NODE_HEADER STR("x-corvo-node")
+
+/* What all network threads share. */
+struct front_shared {
+    struct engine *engine;
+    struct front_peer_key key;
+    const char *node_id; /* the name of this node; the leader is told who forwards */
+    const char
+        *ca_file; /* who signs the certificates of other nodes' APIs; NULL: the system says */
+    /* No read of this node may be older: the newest entry that it has told a client of. */
+    atomic_uint_fast64_t told_index;
+    atomic_uint_fast64_t forwarded_total, retried_total, failed_total;
+};
+
+/* Of one network thread: opened and closed on it; turn is called at the end of each turn. */
+struct front_gate *front_gate_open(struct front_shared *shared, uv_loop_t *loop);
+void front_gate_close(struct front_gate *g);
+void front_gate_turn(struct front_gate *g);
+
+/* What the owner of a request hears; each gives the request back to it, which sets what it listens
+ * to anew, or finishes it. */
+struct front_forward_ops {
+    void (*here)(void *data); /* this node leads: do it. The body was collected, if there is one */
+    void (*failed)(void *data, const struct err *err);
+    void (*gone)(void *data);                /* nobody hears the answer */
+    void (*answers)(void *data, int status); /* the request is finished by the forward after this */
+    void (*too_large)(void *data, enum http_body_result result);
+};
+
+enum front_forward_state { FORWARD_COLLECTING, FORWARD_WAITING, FORWARD_SENT, FORWARD_RELAYING };
+
+/* Zero but for what its owner sets; lives in the request's arena. */
+struct front_forward {
+    /* set by the owner */
+    struct http_request *req;
+    const struct front_forward_ops *ops;
+    void *data;
+    struct str request_id;
+    struct str client_address;
+    struct id operation; /* its name; none: a read, which may be asked again anyhow */
+    uint64_t since;      /* the operation is in no entry up to this one */
+    size_t body_max;
+    bool streams;   /* the body is handed on as it comes, so that it can be sent only once */
+    bool collected; /* the body is there */
+    bool touched;   /* it was under way here: what became of it is not known */
+
+    /* private */
+    struct front_gate *gate;
+    struct front_forward *next, **prev;
+    enum front_forward_state state;
+    bool reading; /* the body is handed on */
+    bool opened;  /* the answer has begun */
+    unsigned sent_count;
+    uint64_t sent_to;
+    uint64_t lost_ms, retry_ms, stop_ms; /* by the loop's clock; 0: not */
+    struct relay_stream stream;
+};
+
+void front_forward_start(struct front_gate *g, struct front_forward *f);

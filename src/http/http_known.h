@@ -1,0 +1,77 @@
+/*
+ * Http_known: the request headers that the server itself looks for, by number.
+ *
+ * A header is given its number once, when its line is read; whoever wants it finds it in a slot of
+ * the request (http_request_known) and compares no names.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "base/str.h"
+
+/* By length, as http_known_of wants it. To add one: a row here, and in http_known.c the range of
+ * its length, if that has none yet. */
+#define HTTP_KNOWN_LIST(X)                                                                         \
+    X(HOST, "host")                                                                                \
+    X(ACCEPT, "accept")                                                                            \
+    X(COOKIE, "cookie")                                                                            \
+    X(EXPECT, "expect")                                                                            \
+    X(ORIGIN, "origin")                                                                            \
+    X(PREFER, "prefer")                                                                            \
+    X(UPGRADE, "upgrade")                                                                          \
+    X(FORWARDED, "forwarded")                                                                      \
+    X(X_API_KEY, "x-api-key")                                                                      \
+    X(CONNECTION, "connection")                                                                    \
+    X(USER_AGENT, "user-agent")                                                                    \
+    X(X_CORVO_API, "x-corvo-api")                                                                  \
+    X(CONTENT_TYPE, "content-type")                                                                \
+    X(X_CORVO_PEER, "x-corvo-peer")                                                                \
+    X(X_REQUEST_ID, "x-request-id")                                                                \
+    X(AUTHORIZATION, "authorization")                                                              \
+    X(IF_NONE_MATCH, "if-none-match")                                                              \
+    X(LAST_EVENT_ID, "last-event-id")                                                              \
+    X(CONTENT_LENGTH, "content-length")                                                            \
+    X(HTTP2_SETTINGS, "http2-settings")                                                            \
+    X(SEC_FETCH_SITE, "sec-fetch-site")                                                            \
+    X(ACCEPT_ENCODING, "accept-encoding")                                                          \
+    X(IDEMPOTENCY_KEY, "idempotency-key")                                                          \
+    X(X_FORWARDED_FOR, "x-forwarded-for")                                                          \
+    X(TRANSFER_ENCODING, "transfer-encoding")                                                      \
+    X(X_CORVO_FORWARDED, "x-corvo-forwarded")                                                      \
+    X(X_CORVO_NAMESPACE, "x-corvo-namespace")                                                      \
+    X(X_CORVO_OPERATION, "x-corvo-operation")                                                      \
+    X(X_FORWARDED_PROTO, "x-forwarded-proto")                                                      \
+    X(X_CORVO_CLIENT_NAME, "x-corvo-client-name")                                                  \
+    X(X_CORVO_CONSISTENCY, "x-corvo-consistency")                                                  \
+    X(X_CORVO_PROXY_STREAM, "x-corvo-proxy-stream")                                                \
+    X(X_CORVO_CLIENT_VERSION, "x-corvo-client-version")                                            \
+    X(X_CORVO_CLUSTER_SECRET, "x-corvo-cluster-secret")
+
+enum http_known {
+    HTTP_KNOWN_NONE, /* any other one */
+#define X(id, text) HTTP_KNOWN_##id,
+    HTTP_KNOWN_LIST(X)
+#undef X
+        HTTP_KNOWN_COUNT
+};
+
+/* Which one the name, a token, is, in any case. */
+enum http_known http_known_of(struct str name);
+
+/* Its name, in small letters. */
+struct str http_known_name(enum http_known known);
+
+/* Where the first header of each number is: its row counted from 1; 0: it did not come. */
+struct http_known_slots {
+    uint16_t row[HTTP_KNOWN_COUNT];
+};
+
+/* The row counted from 0 is a header of this number. */
+static inline void http_known_note(struct http_known_slots *slots, enum http_known known,
+                                   size_t row)
+{
+    if (slots->row[known] == 0) {
+        slots->row[known] = (uint16_t)(row + 1); /* a head of HTTP_LIMITS has fewer */
+    }
+}

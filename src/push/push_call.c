@@ -1,0 +1,225 @@
+/*
+ * One call: from the committed claim to its end.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/queue_name.h"
+#include "engine/engine_schedule.h"
+#include "json/json_write.h"
+#include "log/log.h"
+#include "push/push_int.h"
+
+enum { ERROR_BYTES = 512 };
+
+/* The run after this one, of a recurring job. One whose expression this node cannot read any more
+ * ends: it has been read when it was made. */
+static struct wall next_of(struct push_sender *s, const struct job *j)
+{
+    struct wall next = WALL_NONE;
+    struct err err;
+    if (j->cron.len > 0 &&
+        engine_schedule_recurring(j->cron, engine_time(s->config.engine), &next, &err) != ERR_OK) {
+        log_error("recurring job ended", LOG_STR("job", j->name), LOG_Z("error", err.msg));
+    }
+    return next;
+}
+
+/* The call is out of the books; its memory is still there. */
+static void leave(struct push_call *c)
+{
+    map_remove(&c->sender->calls, &c->node);
+    c->sender->bytes -= c->bytes;
+}
+
+static void measure(struct push_call *c, const struct command_push_end *e)
+{
+    struct push_meter *m = &c->sender->meter;
+    bool ok = e->outcome == JOB_OUTCOME_COMPLETED;
+    unsigned type = c->job.cron.len > 0 ? PUSH_METER_RECURRING : PUSH_METER_ONCE;
+    int64_t took_us = (e->ended_at.ns - e->started_at.ns) / 1000;
+    if (c->job.name.len == 0 || e->outcome == JOB_OUTCOME_NONE) {
+        return;
+    }
+    (void)atomic_fetch_add(ok ? &m->executed[type] : &m->failed[type], 1);
+    (void)atomic_fetch_add(&m->errors[e->error_type], 1);
+    meter_add(&m->run[type], &push_meter_run_scale, took_us);
+    if (c->target.url.len > 0) {
+        meter_add(&m->call[ok ? 0 : 1], &push_meter_call_scale, took_us);
+    }
+    if (c->job.attempt == 1) {
+        meter_add(&m->delay, &push_meter_delay_scale, (e->started_at.ns - c->job.due_at.ns) / 1000);
+    }
+    if (ok) {
+        meter_add(&m->retries, &push_meter_retry_scale, (c->job.attempt - 1) * 1000000LL);
+    }
+}
+
+static void end(struct push_call *c, struct command_push_end *out)
+{
+    struct push_sender *s = c->sender;
+    out->id = c->job.id;
+    out->lease_token = c->job.lease_token;
+    out->started_at = c->started_at;
+    out->ended_at = engine_time(s->config.engine);
+    out->next = next_of(s, &c->job);
+    if (out->outcome == JOB_OUTCOME_COMPLETED) {
+        PUSH_COUNT(s, completed, 1);
+    } else if (out->outcome == JOB_OUTCOME_FAILED) {
+        PUSH_COUNT(s, failed, 1);
+    }
+    measure(c, out);
+    push_finish__add(s, out);
+}
+
+/* By the cause, never by the words of a message. */
+static enum store_try_error class_of(const struct outgoing_request *r)
+{
+    if (r->timed_out) {
+        return STORE_TRY_ERROR_TIMEOUT;
+    }
+    if (r->no_name) {
+        return STORE_TRY_ERROR_DNS;
+    }
+    return r->no_peer ? STORE_TRY_ERROR_CONNECTION : STORE_TRY_ERROR_UNKNOWN;
+}
+
+/* What is kept of an answer, as the job's result. Named jobs keep none: their API has no place for
+ * it. */
+static struct str result_of(struct push_call *c, const struct outgoing_request *r)
+{
+    struct buf b;
+    if (c->job.name.len > 0) {
+        return STR_EMPTY;
+    }
+    buf_init(&b, LIMIT_RESULT_BYTES);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    json_write_key(&w, STR("status"));
+    json_write_i64(&w, r->status);
+    json_write_key(&w, STR("answer_ms"));
+    json_write_i64(&w, r->answer_ms);
+    if (c->target.keep_answer) {
+        json_write_key(&w, STR("body"));
+        json_write_str(&w, str_at_most(buf_str(&r->answer), LIMIT_PUSH_ANSWER_BYTES));
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    struct str result = b.overflow ? STR_EMPTY : arena_str(c->arena, buf_str(&b));
+    buf_deinit(&b);
+    return result;
+}
+
+static void request_done(struct outgoing_request *r)
+{
+    struct push_call *c = r->data;
+    struct push_sender *s = c->sender;
+    /* Its head is what counts, however much of the rest there is. */
+    bool answered = r->status > 0 && (r->err.code == ERR_OK || r->err.code == ERR_TOO_LARGE ||
+                                      (r->timed_out && r->answer.len > 0));
+    struct command_push_end e = {.outcome = JOB_OUTCOME_FAILED};
+    char text[ERROR_BYTES];
+    if (answered) {
+        e.http_status = (uint32_t)r->status;
+        e.answer_ms = r->answer_ms;
+        e.retry_after_ms = (int64_t)r->retry_after_s * 1000;
+        e.result = result_of(c, r);
+    }
+    if (answered && r->status < c->target.success_below) {
+        e.outcome = JOB_OUTCOME_COMPLETED;
+    } else if (answered) {
+        (void)snprintf(text, sizeof text, "webhook returned status %d", r->status);
+        e.error = str_from_z(text);
+        e.error_type = STORE_TRY_ERROR_HTTP;
+    } else {
+        e.error = str_from_z(r->err.msg);
+        e.error_type = class_of(r);
+    }
+    bool hung = r->timed_out && !answered;
+    PUSH_COUNT(s, in_flight, -1);
+    leave(c);
+    end(c, &e);
+    push_host__heard(c, answered || r->err.code == ERR_FORBIDDEN, &e);
+    outgoing_request_deinit(r);
+    push_host__release(c, hung ? COURIER_HUNG : COURIER_ANSWERED);
+    s->wanted |= s->more;
+    push__step(s);
+}
+
+/* It ends without a call. */
+static void close_at_once(struct push_call *c, enum job_outcome outcome, enum store_try_error type,
+                          struct str error)
+{
+    struct command_push_end e = {.outcome = outcome, .error_type = type, .error = error};
+    leave(c);
+    end(c, &e);
+    push_host__release(c, COURIER_BROKEN);
+}
+
+static bool is_used_up(const struct job *j)
+{
+    uint32_t most = j->max_retries > 1 ? j->max_retries : 1;
+    return j->attempt > most;
+}
+
+bool push_call__is_guest(const struct push_call *c)
+{
+    return queue_name_namespace(c->job.queue).len > 0;
+}
+
+void push_call__start(struct push_call *c)
+{
+    struct push_sender *s = c->sender;
+    struct err err;
+    c->started_at = engine_time(s->config.engine);
+    if (c->job.cron.len > 0 && is_used_up(&c->job)) {
+        close_at_once(c, JOB_OUTCOME_NONE, STORE_TRY_ERROR_NONE, STR_EMPTY);
+        return;
+    }
+    if (push_target_read(c->job.push, c->arena, &c->target, &err) != ERR_OK) {
+        close_at_once(c, JOB_OUTCOME_FAILED, STORE_TRY_ERROR_UNKNOWN, str_from_z(err.msg));
+        return;
+    }
+    if (c->target.url.len == 0) {
+        close_at_once(c, JOB_OUTCOME_COMPLETED, STORE_TRY_ERROR_NONE, STR_EMPTY);
+        return;
+    }
+    push_request__make(c);
+    c->request.guest = push_call__is_guest(c);
+    c->request.done = request_done;
+    c->request.data = c;
+    PUSH_COUNT(s, calls, 1);
+    PUSH_COUNT(s, in_flight, 1);
+    push_host__began(c);
+    outgoing_start(s->outgoing, &c->request);
+}
+
+void push_call__abort(struct push_call *c)
+{
+    struct push_sender *s = c->sender;
+    outgoing_cancel(&c->request);
+    outgoing_request_deinit(&c->request);
+    PUSH_COUNT(s, in_flight, -1);
+    PUSH_COUNT(s, aborted, 1);
+    leave(c);
+    push_host__release(c, COURIER_BROKEN);
+}
+
+static void abort_one(struct map_node *n, void *data)
+{
+    struct push_call *c = CONTAINER_OF(n, struct push_call, node);
+    const bool *tell = data;
+    if (*tell) {
+        struct command_push_end e = {.outcome = JOB_OUTCOME_FAILED,
+                                     .error_type = STORE_TRY_ERROR_CANCELLED,
+                                     .error = STR("the server was stopped during the call")};
+        end(c, &e);
+    }
+    push_call__abort(c);
+}
+
+void push_call__abort_all(struct push_sender *s, bool tell)
+{
+    map_each(&s->calls, abort_one, &tell);
+}

@@ -1,0 +1,242 @@
+/*
+ * From the lines to claims: look which jobs wait, take places for them, claim as many.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "log/log.h"
+#include "push/push_int.h"
+#include "store/store_job.h"
+
+enum {
+    FOUND_MAX = 4096,      /* lines that one look tells of; the next goes on behind them */
+    FOUND_BYTES = 4 << 20, /* and their names */
+    LINE_JOBS_MAX = 128,   /* jobs of one line in one claim, so that all lines get some */
+    BYTES_MAX = 256 << 20, /* documents under way: then only one after the other */
+    AGAIN_MS = 100,        /* after a claim that was refused */
+};
+
+/* --- looking, on the core thread --- */
+
+static bool find(void *data, const struct machine_push_line *l)
+{
+    struct push_sender *s = data;
+    struct push_found *f = &s->found[s->found_count];
+    s->first_line = l->number + 1;
+    if (l->places == 0) {
+        return true;
+    }
+    f->queue = arena_str(s->found_arena, l->queue);
+    f->host = arena_str(s->found_arena, l->host);
+    f->priority = l->priority;
+    f->count = l->waiting < l->places ? l->waiting : l->places;
+    f->taken = 0;
+    s->found_count++;
+    return s->found_count < FOUND_MAX && arena_error(s->found_arena) == ERR_OK;
+}
+
+static void look_run(struct engine_call *call, struct machine *m)
+{
+    struct push_sender *s = call->data;
+    struct wall now = engine_time(s->config.engine);
+    uint32_t first = s->first_line;
+    arena_reset(s->found_arena);
+    s->found_count = 0;
+    machine_each_push_line(m, now, first, find, s);
+    if (s->found_count < FOUND_MAX) {
+        s->first_line = 0; /* it has seen the last one */
+    }
+    if (s->found_count == 0 && first > 0) {
+        machine_each_push_line(m, now, 0, find, s);
+        s->first_line = 0;
+    }
+    struct wall until = machine_push_throttled_until(m, now);
+    s->due_ms = UINT64_MAX;
+    if (until.ns != 0) {
+        s->due_ms = (uint64_t)((until.ns - now.ns) / NS_PER_MS + 1); /* from now; see below */
+    }
+}
+
+/* --- taking places --- */
+
+static int by_priority(const void *a, const void *b)
+{
+    return (int)((const struct push_found *)a)->priority -
+           (int)((const struct push_found *)b)->priority;
+}
+
+static size_t take_places(struct push_sender *s, size_t *out_lines)
+{
+    uint64_t now_ms = uv_now(&s->loop);
+    size_t total = 0;
+    size_t lines = 0;
+    s->more = false;
+    for (size_t i = 0; i < s->found_count; i++) {
+        struct push_found *f = &s->found[i];
+        f->to = push_host__need(s, f->host);
+        bool room = lines < LIMIT_PUSH_LINES && (s->bytes < BYTES_MAX || total == 0);
+        while (room && f->taken < f->count && f->taken < LINE_JOBS_MAX &&
+               total < LIMIT_CLAIM_COUNT && push_host__reserve(f->to, now_ms) != NULL) {
+            f->taken++;
+            total++;
+        }
+        lines += f->taken > 0 ? 1 : 0;
+        s->more |= f->taken < f->count;
+        if (f->taken < f->count && f->to->open_until_ms > now_ms &&
+            f->to->open_until_ms < s->due_ms) {
+            s->due_ms = f->to->open_until_ms;
+        }
+    }
+    *out_lines = lines;
+    return total;
+}
+
+/* Places that no job was found for. */
+static void give_back(struct push_sender *s)
+{
+    for (size_t i = 0; i < s->found_count; i++) {
+        struct push_host *h = s->found[i].to;
+        while (h != NULL && h->reserved != NULL) {
+            struct push_call *c = h->reserved;
+            h->reserved = c->next;
+            push_host__release(c, COURIER_BROKEN);
+        }
+    }
+    s->found_count = 0;
+}
+
+/* --- claiming --- */
+
+static struct push_call *place_of(struct push_sender *s, const struct job *j)
+{
+    struct buf name;
+    buf_init(&name, LIMIT_PUSH_HOST_BYTES);
+    push_target_host(j->push, &name);
+    struct push_host *h = push_host__need(s, buf_str(&name));
+    buf_deinit(&name);
+    struct push_call *c = h->reserved;
+    CHECK(c != NULL); /* the line that it stood in was named by this host */
+    h->reserved = c->next;
+    return c;
+}
+
+static void begin_call(struct push_sender *s, const struct result_item *item)
+{
+    struct job j;
+    struct err err;
+    struct arena *a = arena_new(SIZE_MAX); /* a document has bounds */
+    struct str doc = arena_str(a, item->doc);
+    if (store_job_decode(item->id, doc, &j, &err) != ERR_OK) {
+        check_fatal("a claimed job cannot be read: %s", err.msg);
+    }
+    struct push_call *c = place_of(s, &j);
+    c->arena = a;
+    c->job = j;
+    c->bytes = doc.len;
+    s->bytes += doc.len;
+    c->node.key = str_from(c->job.id.b, ID_BYTES);
+    map_add(&s->calls, &c->node);
+    push_call__start(c);
+}
+
+static void claim_done(struct engine_op *op)
+{
+    struct push_sender *s = op->data;
+    struct arena *a = arena_new(SIZE_MAX);
+    struct result r = {0};
+    s->claim_busy = false;
+    bool ok =
+        op->err.code == ERR_OK && result_decode(buf_str(&op->result), a, &r) && r.code == ERR_OK;
+    if (ok && s->leads) {
+        for (uint32_t i = 0; i < r.count; i++) {
+            begin_call(s, &r.items[i]);
+        }
+    } else if (!ok) {
+        if (op->err.code != ERR_LEADER_UNAVAILABLE && op->err.code != ERR_STOPPING) {
+            log_warn("deliveries could not be claimed", LOG_Z("error", op->err.msg));
+        }
+        s->due_ms = uv_now(&s->loop) + AGAIN_MS;
+    }
+    give_back(s);
+    arena_free(a);
+    s->wanted |= r.count > 0 && s->more;
+    push__step(s);
+}
+
+static void claim(struct push_sender *s, size_t lines)
+{
+    struct command c = {.type = COMMAND_PUSH_CLAIM};
+    struct err err;
+    c.push_claim.node = str_from_z(s->worker);
+    c.push_claim.lease_ms = s->config.lease_ms;
+    c.push_claim.lines = calloc(lines, sizeof *c.push_claim.lines);
+    CHECK(c.push_claim.lines != NULL);
+    for (size_t i = 0; i < s->found_count; i++) {
+        const struct push_found *f = &s->found[i];
+        if (f->taken > 0) {
+            c.push_claim.lines[c.push_claim.count++] = (struct command_push_line){
+                .queue = f->queue, .host = f->host, .priority = f->priority, .count = f->taken};
+        }
+    }
+    enum err_code code = engine_op_prepare(s->config.engine, &s->claim_op, &c, &err);
+    free(c.push_claim.lines);
+    if (code != ERR_OK) {
+        log_error("deliveries could not be claimed", LOG_Z("error", err.msg));
+        give_back(s);
+        s->due_ms = uv_now(&s->loop) + AGAIN_MS;
+        return;
+    }
+    s->claim_busy = true;
+    engine_submit(s->config.engine, &s->claim_op);
+}
+
+static void looked(struct engine_call *call)
+{
+    struct push_sender *s = call->data;
+    size_t lines = 0;
+    s->look_busy = false;
+    if (s->due_ms != UINT64_MAX) {
+        s->due_ms += uv_now(&s->loop);
+    }
+    if (s->leads && !s->stopping) {
+        if (s->found_count > 1) {
+            qsort(s->found, s->found_count, sizeof *s->found, by_priority);
+        }
+        if (take_places(s, &lines) > 0) {
+            claim(s, lines);
+        } else {
+            s->found_count = 0;
+        }
+    }
+    push__step(s);
+}
+
+void push_claim__step(struct push_sender *s)
+{
+    if (!s->wanted || s->look_busy || s->claim_busy || !s->leads || s->stopping ||
+        s->ends > s->config.calls_max) {
+        return;
+    }
+    s->wanted = false;
+    s->look_busy = engine_run(s->config.engine, &s->look);
+}
+
+void push_claim__open(struct push_sender *s)
+{
+    s->due_ms = UINT64_MAX;
+    s->found = calloc(FOUND_MAX, sizeof *s->found);
+    CHECK(s->found != NULL);
+    s->found_arena = arena_new(FOUND_BYTES);
+    s->look = (struct engine_call){.run = look_run, .done = looked, .reply_to = &s->box, .data = s};
+    engine_op_init(&s->claim_op);
+    s->claim_op.done = claim_done;
+    s->claim_op.reply_to = &s->box;
+    s->claim_op.data = s;
+}
+
+void push_claim__close(struct push_sender *s)
+{
+    engine_op_deinit(&s->claim_op);
+    arena_free(s->found_arena);
+    free(s->found);
+}
