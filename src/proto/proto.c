@@ -34,17 +34,28 @@ const void *proto_item(const struct proto_field *field, const void *message)
     return inner;
 }
 
+static bool is_zero(const void *item, size_t size)
+{
+    static const char zeros[sizeof(uint64_t)];
+    switch (size) { /* a length that is known is no call */
+    case sizeof(uint64_t):
+        return memcmp(item, zeros, sizeof(uint64_t)) == 0;
+    case sizeof(uint32_t):
+        return memcmp(item, zeros, sizeof(uint32_t)) == 0;
+    default:
+        return memcmp(item, zeros, size) == 0;
+    }
+}
+
 /* Numbers and times are not there when all their bits are 0: -0.0 is there. */
 static bool is_default(const struct proto_field *field, const void *item)
 {
-    static const char zeros[sizeof(uint64_t)];
     struct str text;
     if (field->kind == PROTO_STR) {
         memcpy(&text, item, sizeof text);
         return text.len == 0;
     }
-    return field->kind == PROTO_MESSAGE ? item == NULL
-                                        : memcmp(item, zeros, sizes[field->kind]) == 0;
+    return field->kind == PROTO_MESSAGE ? item == NULL : is_zero(item, sizes[field->kind]);
 }
 
 size_t proto_items_of(const struct proto_field *field, const void *message, const char **out_first)

@@ -16,6 +16,10 @@ static void put_varint(struct buf *out, uint64_t v)
 {
     uint8_t bytes[VARINT_BYTES_MAX];
     size_t n = 0;
+    if (v < 0x80) { /* nearly all: tags, lengths, small numbers */
+        buf_add_char(out, (char)v);
+        return;
+    }
     for (; v >= 0x80; v >>= 7) {
         bytes[n++] = (uint8_t)(v | 0x80);
     }

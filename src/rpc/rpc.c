@@ -12,9 +12,8 @@
 #include "proto/proto_decode.h"
 #include "proto/proto_json_decode.h"
 #include "rpc/rpc_envelope.h"
+#include "rpc/rpc_gzip.h"
 #include "rpc/rpc_int.h"
-
-#define BASE_PATH STR("/corvo.v1.WorkerService/")
 
 struct rpc_config rpc_config_default(void)
 {
@@ -43,6 +42,9 @@ void rpc_free(struct rpc *r)
 {
     if (r != NULL) {
         CHECK(atomic_load(&r->streams_open) == 0);
+        for (size_t i = 0; i < RPC_LOOPS_MAX; i++) {
+            rpc_gzip_free(r->loops[i].gzip);
+        }
         free(r);
     }
 }
@@ -51,18 +53,52 @@ void rpc_numbers(const struct rpc *r, struct rpc_numbers *out)
 {
     *out = (struct rpc_numbers){.streams_open = atomic_load(&r->streams_open),
                                 .streams_total = atomic_load(&r->streams_total),
+                                .streams_max = r->config.streams_max,
                                 .frames_total = atomic_load(&r->frames_total),
-                                .frames_under_way = atomic_load(&r->frames_under_way)};
+                                .frames_under_way = atomic_load(&r->frames_under_way),
+                                .frames_max = r->config.stream_frames_max,
+                                .overloads = atomic_load(&r->overloads),
+                                .idle_fetches = atomic_load(&r->idle_fetches)};
 }
 
 /* Paths */
 
-static const struct rpc_method *find_method(struct str path)
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        .ptr = (literal), .len = sizeof(literal) - 1                                               \
+    } /* clang-format off */
+const struct rpc_service rpc_service__all[] = {
+    {TEXT("/corvo.v1.WorkerService/"),                  rpc_unary__methods},
+    {TEXT("/grpc.health.v1.Health/"),                   rpc_health__methods},
+    {TEXT("/grpc.reflection.v1.ServerReflection/"),      rpc_reflect__methods},
+    {TEXT("/grpc.reflection.v1alpha.ServerReflection/"), rpc_reflect__methods},
+    {TEXT(""), NULL},
+};
+#undef TEXT /* clang-format on */
+
+static const struct rpc_service *find_service(struct str path)
 {
-    struct str name = str_from_offset(path, BASE_PATH.len);
-    for (const struct rpc_method *m = rpc_unary__methods; m->name.len > 0; m++) {
-        if (str_eq(name, m->name)) {
-            return m;
+    for (const struct rpc_service *s = rpc_service__all; s->methods != NULL; s++) {
+        if (str_starts_with(path, s->path)) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+/* A method by its path, and its number; NULL and 0 when there is none. */
+static const struct rpc_method *find_method(struct str path, size_t *out_number)
+{
+    const struct rpc_service *mine = find_service(path);
+    size_t number = 0;
+    *out_number = 0;
+    for (const struct rpc_service *s = rpc_service__all; mine != NULL && s <= mine; s++) {
+        for (const struct rpc_method *m = s->methods; m->name.len > 0; m++) {
+            number++;
+            if (s == mine && str_eq(str_from_offset(path, s->path.len), m->name)) {
+                *out_number = number;
+                return m;
+            }
         }
     }
     return NULL;
@@ -70,51 +106,88 @@ static const struct rpc_method *find_method(struct str path)
 
 bool rpc_is_path(struct str path)
 {
-    return str_starts_with(path, BASE_PATH);
+    return find_service(path) != NULL;
 }
 
-static const struct rpc_format *format_of(const struct http_request *req)
+struct rpc_target rpc_target_of(const struct http_request *req)
 {
     struct str type;
-    return http_request_header(req, STR("content-type"), &type) ? rpc_protocol_format(type) : NULL;
+    struct rpc_target t = {0};
+    t.method = find_method(req->path_raw, &t.number);
+    if (http_request_known(req, HTTP_KNOWN_CONTENT_TYPE, &type)) {
+        t.format = rpc_protocol_format(type);
+    }
+    return t;
 }
 
-bool rpc_is_rated(const struct http_request *req)
+bool rpc_is_rated(const struct rpc_target *t)
 {
-    const struct rpc_method *m = find_method(req->path_raw);
-    const struct rpc_format *f = format_of(req);
-    return m == NULL || m->kind != RPC_BIDI || f == NULL || f->bare;
+    return t->method == NULL || t->method->open != rpc_stream__open || t->format == NULL ||
+           t->format->bare;
 }
 
-bool rpc_is_open(struct str path)
+bool rpc_is_leaders(const struct http_request *req, const struct rpc_target *t, bool *out_streams)
 {
-    return str_eq(str_from_offset(path, BASE_PATH.len), STR("GetServerInfo"));
+    struct str proxied;
+    const struct rpc_method *m = t->method;
+    *out_streams = m != NULL && m->kind == RPC_BIDI;
+    if (m == NULL || t->format == NULL || req->method != HTTP_POST || rpc_is_open(t)) {
+        return false;
+    }
+    /* Workers go to the leader themselves (11.6), unless who stands between cannot. */
+    return m->kind == RPC_UNARY ||
+           (m->kind == RPC_BIDI && !t->format->bare && req->protocol == HTTP_2 &&
+            http_request_known(req, HTTP_KNOWN_X_CORVO_PROXY_STREAM, &proxied) &&
+            str_eq(proxied, STR("1")));
+}
+
+bool rpc_is_open(const struct rpc_target *t)
+{
+    return t->method != NULL && t->method->anyone;
+}
+
+size_t rpc_method_count(void)
+{
+    size_t count = 0;
+    for (const struct rpc_service *s = rpc_service__all; s->methods != NULL; s++) {
+        for (const struct rpc_method *m = s->methods; m->name.len > 0; m++) {
+            count++;
+        }
+    }
+    return count;
+}
+
+void rpc_method_path(size_t number, struct buf *out)
+{
+    for (const struct rpc_service *s = rpc_service__all; s->methods != NULL; s++) {
+        for (const struct rpc_method *m = s->methods; m->name.len > 0; m++) {
+            number--;
+            if (number == 0) {
+                buf_add_str(out, s->path);
+                buf_add_str(out, m->name);
+                return;
+            }
+        }
+    }
 }
 
 /* The engine */
 
-static void op_done(struct engine_op *op)
+static void op_done(struct front_op *o, const struct result *r)
 {
-    struct rpc_call *c = op->data;
-    ATTR_UNINITIALIZED struct result r;
-    c->op_busy = false;
-    arena_owe(c->who.arena);
-    /* What was claimed for a client that has most likely gone goes back at once; one that is there
-     * all the same is told that there is no job, and asks again. */
-    bool left = c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
-    bool given_back = left && engine_give_back(c->rpc->config.engine, op);
-    if (c->gone) {
+    struct rpc_call *c = o->data;
+    if (c->client.gone) {
         rpc_answer__drop(c);
-    } else if (given_back) {
-        c->on_result(c, &(struct result){0});
-    } else if (op->err.code != ERR_OK) {
-        rpc_answer__fail_err(c, &op->err, op->retry_after_ms);
-    } else if (!result_decode(buf_str(&op->result), c->who.arena, &r)) {
-        rpc_answer__fail(c, RPC_INTERNAL, STR("the engine's answer cannot be read"), 0);
-    } else if (r.code != ERR_OK) {
-        rpc_answer__fail(c, rpc_status_of(r.code), r.message, 0);
+    } else if (r == NULL && c->peer.elsewhere != NULL &&
+               front_client_may_ask_again(&c->client, o->op.err.code)) {
+        front_op_deinit(o);
+        c->peer.elsewhere(c->peer.data, &c->client);
+    } else if (r == NULL) {
+        rpc_answer__fail_err(c, &o->op.err, o->op.retry_after_ms);
+    } else if (r->code != ERR_OK) {
+        rpc_answer__fail(c, rpc_status_of(r->code), r->message, 0);
     } else {
-        c->on_result(c, &r);
+        c->on_result(c, r);
     }
 }
 
@@ -122,38 +195,22 @@ void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait
                  void (*on_result)(struct rpc_call *c, const struct result *r))
 {
     ATTR_UNINITIALIZED struct err err;
-    struct engine *engine = c->rpc->config.engine;
     if (wait_ms > c->timeout_ms) {
         wait_ms = c->timeout_ms; /* an empty answer in time instead of a missed deadline */
     }
-    if (!c->op_used) {
-        engine_op_init(&c->op);
-        buf_set_budget(&c->op.result, c->rpc->config.budget);
-        c->op.result.owed = true;
-        c->op_used = true;
-    }
-    c->op.done = op_done;
-    c->op.data = c;
-    c->op.arena = c->who.arena;
-    c->op.reply_to = http_loop_mailbox(c->req->loop);
-    c->op.lane = c->peer.lane;
-    c->op.park_ms = http_loop_stopping(c->req->loop) || c->shut ? 0 : wait_ms;
     c->on_result = on_result;
-    if (engine_op_prepare(engine, &c->op, command, &err) != ERR_OK) {
+    c->op.data = c;
+    c->op.client = &c->client;
+    if (front_op_send(&c->op, c->who.arena, command, wait_ms, op_done, &err) != ERR_OK) {
         rpc_answer__fail_err(c, &err, 0);
-        return;
     }
-    c->op_busy = true;
-    engine_submit(engine, &c->op);
 }
 
 static void watch_gone(struct http_request *req)
 {
     struct rpc_call *c = req->data;
-    c->gone = true;
-    if (c->op_busy) {
-        engine_cancel(c->rpc->config.engine, &c->op); /* goes on in op_done */
-    } else {
+    c->client.gone = true;
+    if (!front_op_cancel(&c->op)) { /* otherwise it goes on in op_done */
         rpc_answer__drop(c);
     }
 }
@@ -162,15 +219,13 @@ static void watch_gone(struct http_request *req)
 static void watch_stopping(struct http_request *req)
 {
     struct rpc_call *c = req->data;
-    if (c->op_busy && c->op.park_ms > 0) {
-        engine_cancel(c->rpc->config.engine, &c->op);
-    }
+    front_op_hurry(&c->op);
 }
 
 static void watch_shut(struct http_request *req)
 {
     struct rpc_call *c = req->data;
-    c->shut = true;
+    c->client.shut = true;
     watch_stopping(req);
 }
 
@@ -192,8 +247,22 @@ enum err_code rpc__decode(const struct rpc_call *c, struct str bytes, struct are
     return proto_json_decode(type, bytes, arena, out, err);
 }
 
+struct rpc_loop *rpc__loop(const struct rpc_call *c)
+{
+    return &c->rpc->loops[http_loop_index(c->req->loop)];
+}
+
+struct rpc_gzip *rpc__gzip(const struct rpc_call *c)
+{
+    struct rpc_loop *loop = rpc__loop(c);
+    if (loop->gzip == NULL) {
+        loop->gzip = rpc_gzip_new(c->rpc->config.budget);
+    }
+    return loop->gzip;
+}
+
 /* The only message of a body with envelopes. False when the call has ended. */
-static bool unwrap(struct rpc_call *c, struct str body, struct str *out)
+static bool unwrap(struct rpc_call *c, struct str body, struct str *out, bool *out_compressed)
 {
     struct rpc_envelope_reader reader;
     size_t taken = 0;
@@ -209,18 +278,35 @@ static bool unwrap(struct rpc_call *c, struct str body, struct str *out)
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("incomplete envelope"), 0);
     } else if (result == RPC_ENVELOPE_MORE || taken < body.len) {
         rpc_answer__fail(c, RPC_UNIMPLEMENTED, STR("expected exactly one request message"), 0);
-    } else if ((flags & RPC_ENVELOPE_COMPRESSED) != 0) {
+    } else if ((flags & RPC_ENVELOPE_COMPRESSED) != 0 && !c->gzip_in) {
         rpc_answer__fail(c, RPC_INTERNAL, STR("compressed message without compression support"), 0);
     } else {
+        *out_compressed = (flags & RPC_ENVELOPE_COMPRESSED) != 0;
         return true;
     }
     return false;
+}
+
+static enum err_code decode_whole(struct rpc_call *c, struct str bytes, bool compressed,
+                                  struct err *err)
+{
+    c->in = svc_caller_alloc(&c->who, 1, c->method->request->size, err);
+    if (c->in == NULL) {
+        return err->code;
+    }
+    if (compressed && bytes.len > 0 &&
+        rpc_gzip_inflate(rpc__gzip(c), bytes, c->rpc->config.message_bytes_max, c->who.arena,
+                         &bytes, err) != ERR_OK) {
+        return err->code;
+    }
+    return rpc__decode(c, bytes, c->who.arena, c->in, err);
 }
 
 static void body_collected(struct http_request *req, enum http_body_result result)
 {
     struct rpc_call *c = req->data;
     struct str message = req->body;
+    bool compressed = c->gzip_in;
     ATTR_UNINITIALIZED struct err err;
     if (result == HTTP_BODY_TOO_LARGE) {
         rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"), 0);
@@ -231,11 +317,10 @@ static void body_collected(struct http_request *req, enum http_body_result resul
         rpc_answer__fail_err(c, &err, 1000);
         return;
     }
-    if (!c->format->bare && !unwrap(c, req->body, &message)) {
+    if (!c->format->bare && !unwrap(c, req->body, &message, &compressed)) {
         return;
     }
-    c->in = svc_caller_alloc(&c->who, 1, c->method->request->size, &err);
-    if (c->in == NULL || rpc__decode(c, message, c->who.arena, c->in, &err) != ERR_OK) {
+    if (decode_whole(c, message, compressed, &err) != ERR_OK) {
         rpc_answer__fail_err(c, &err, 0);
         return;
     }
@@ -244,15 +329,18 @@ static void body_collected(struct http_request *req, enum http_body_result resul
 
 /* Headers that a call must be able to follow */
 
+#define TEXT(literal)                                                                              \
+    {                                                                                              \
+        .ptr = (literal), .len = sizeof(literal) - 1                                               \
+    } /* clang-format off */
 static const struct {
-    struct str protocol_version, encoding, timeout;
+    struct str protocol_version, encoding, accepted, timeout;
 } names[] = {
-    [RPC_CONNECT] = {{.ptr = "connect-protocol-version", .len = 24},
-                     {.ptr = "connect-content-encoding", .len = 24},
-                     {.ptr = "connect-timeout-ms", .len = 18}},
-    [RPC_GRPC] = {{0}, {.ptr = "grpc-encoding", .len = 13}, {.ptr = "grpc-timeout", .len = 12}},
-    [RPC_GRPC_WEB] = {{0}, {.ptr = "grpc-encoding", .len = 13}, {.ptr = "grpc-timeout", .len = 12}},
+    [RPC_CONNECT]  = {TEXT("connect-protocol-version"), TEXT("connect-content-encoding"), TEXT("connect-accept-encoding"), TEXT("connect-timeout-ms")},
+    [RPC_GRPC]     = {{0}, TEXT("grpc-encoding"), TEXT("grpc-accept-encoding"), TEXT("grpc-timeout")},
+    [RPC_GRPC_WEB] = {{0}, TEXT("grpc-encoding"), TEXT("grpc-accept-encoding"), TEXT("grpc-timeout")},
 };
+#undef TEXT /* clang-format on */
 
 static bool header(const struct rpc_call *c, struct str name, struct str *out)
 {
@@ -271,20 +359,42 @@ static enum err_code read_timeout(struct rpc_call *c, struct err *err)
                : rpc_protocol_grpc_timeout(text, &c->timeout_ms, err);
 }
 
+/* Which compression the client's messages have, and ours will (4.4): the same, or else what it
+ * accepts; identity is what there is without. False for one that is not known. */
+static bool read_compression(struct rpc_call *c)
+{
+    bool bare = c->format->bare;
+    bool offered = c->rpc->config.compression;
+    struct str text;
+    if (header(c, bare ? STR("content-encoding") : names[c->format->protocol].encoding, &text) &&
+        text.len > 0 && !str_eq(text, STR("identity"))) {
+        c->gzip_in = c->gzip_out = offered && str_eq(text, STR("gzip"));
+        return c->gzip_in;
+    }
+    if (offered &&
+        header(c, bare ? STR("accept-encoding") : names[c->format->protocol].accepted, &text)) {
+        while (text.len > 0 && !c->gzip_out) {
+            c->gzip_out = str_eq(str_trim(str_cut(&text, ',')), STR("gzip"));
+        }
+    }
+    return true;
+}
+
 /* False when the call has ended. */
 static bool read_headers(struct rpc_call *c)
 {
     struct str text;
     struct err err;
-    struct str encoding =
-        c->format->bare ? STR("content-encoding") : names[c->format->protocol].encoding;
     if (header(c, names[c->format->protocol].protocol_version, &text) && !str_eq(text, STR("1"))) {
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("Connect-Protocol-Version must be 1"), 0);
         return false;
     }
-    if (header(c, encoding, &text) && text.len > 0 && !str_eq(text, STR("identity"))) {
+    if (!read_compression(c)) {
         rpc_answer__fail(c, RPC_UNIMPLEMENTED,
-                         STR("unknown compression: supported encodings are identity"), 0);
+                         c->rpc->config.compression
+                             ? STR("unknown compression: supported encodings are gzip, identity")
+                             : STR("unknown compression: supported encodings are identity"),
+                         0);
         return false;
     }
     if (read_timeout(c, &err) != ERR_OK) {
@@ -300,15 +410,23 @@ static struct rpc_call *new_call(struct rpc *r, struct http_request *req,
                                  const struct rpc_peer *peer)
 {
     struct rpc_call *c = arena_need(req->arena, sizeof *c, _Alignof(max_align_t));
-    memset(c, 0, offsetof(struct rpc_call, op));
+    memset(c, 0, offsetof(struct rpc_call, op.op));
     c->rpc = r;
+    c->client = peer->client;
     c->req = req;
     c->peer = *peer;
     c->timeout_ms = INT64_MAX;
-    c->who = (struct svc_caller){.engine = r->config.engine, .ns = peer->ns, .arena = req->arena};
+    c->who = (struct svc_caller){
+        .engine = r->config.engine, .ns = peer->ns, .scope = peer->scope, .arena = req->arena};
     req->on = &rpc__watch;
     req->data = c;
     return c;
+}
+
+/* Unary methods do, and a stream of which one frame may be a call. */
+static bool takes_bare(const struct rpc_method *m)
+{
+    return m->kind == RPC_UNARY || (m->kind == RPC_BIDI && m->handle != NULL);
 }
 
 /* A format that the method does not take: enveloped Connect for unary ones, bare for streams. */
@@ -318,23 +436,24 @@ static bool is_accepted(const struct rpc_method *m, const struct rpc_format *f)
         return false;
     }
     bool connect_stream = f->protocol == RPC_CONNECT && !f->bare;
-    return m->kind == RPC_UNARY ? !connect_stream : m->kind == RPC_BIDI || !f->bare;
+    return m->kind == RPC_UNARY ? !connect_stream : takes_bare(m) || !f->bare;
 }
 
 static void refuse_type(struct rpc_call *c, const struct rpc_method *m)
 {
     struct buf types;
     buf_init(&types, 4096);
-    rpc_protocol_accepted(m->kind != RPC_SERVER_STREAM, m->kind != RPC_UNARY, &types);
+    rpc_protocol_accepted(takes_bare(m), m->kind != RPC_UNARY, &types);
     c->format = NULL;
     rpc_answer__plain(c, 415, STR("Accept-Post"), buf_str(&types), STR_EMPTY);
     buf_deinit(&types);
 }
 
-void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_peer *peer)
+void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_target *t,
+                 const struct rpc_peer *peer)
 {
     struct rpc_call *c = new_call(r, req, peer);
-    const struct rpc_method *m = find_method(req->path_raw);
+    const struct rpc_method *m = t->method;
     if (m == NULL) {
         rpc_answer__plain(c, 404, STR_EMPTY, STR_EMPTY, STR("404 page not found\n"));
         return;
@@ -343,7 +462,7 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_peer 
         rpc_answer__plain(c, 405, STR("Allow"), STR("POST"), STR_EMPTY);
         return;
     }
-    c->format = format_of(req);
+    c->format = t->format;
     if (!is_accepted(m, c->format)) {
         refuse_type(c, m);
         return;
@@ -359,7 +478,7 @@ void rpc_request(struct rpc *r, struct http_request *req, const struct rpc_peer 
         return;
     }
     if (streamed) {
-        rpc_stream__open(c);
+        m->open(c);
     } else {
         http_request_collect(req, r->config.message_bytes_max + RPC_ENVELOPE_HEAD, body_collected);
     }
@@ -369,11 +488,8 @@ void rpc_refuse(struct rpc *r, struct http_request *req, const struct rpc_peer *
                 const struct err *err, uint32_t retry_ms)
 {
     struct rpc_call *c = new_call(r, req, peer);
-    const struct rpc_method *m = find_method(req->path_raw);
-    c->format = format_of(req);
-    if (m == NULL || !is_accepted(m, c->format)) {
-        c->format = NULL;
-    }
-    c->method = m;
+    struct rpc_target t = rpc_target_of(req);
+    c->format = t.method != NULL && is_accepted(t.method, t.format) ? t.format : NULL;
+    c->method = t.method;
     rpc_answer__fail_err(c, err, retry_ms);
 }

@@ -15,6 +15,7 @@
 #include "proto/proto_encode.h"
 #include "proto/proto_json_encode.h"
 #include "rpc/rpc_envelope.h"
+#include "rpc/rpc_gzip.h"
 #include "rpc/rpc_int.h"
 
 enum {
@@ -22,7 +23,7 @@ enum {
     WORDS_BYTES = 4096,         /* of an error */
     ERROR_BYTES = 8192,         /* with what stands around it */
     ANSWER_BYTES_MAX = 1 << 30, /* a message that is too large for any client */
-    HEADERS_MAX = 8,
+    HEADERS_MAX = 8 + FRONT_CLIENT_HEADERS,
 };
 
 /* Headers */
@@ -30,7 +31,7 @@ enum {
 struct headers {
     struct http_header rows[HEADERS_MAX];
     size_t count;
-    char timing[48], retry[32], number[DIGITS_MAX];
+    char timing[FRONT_TIMING_ROOM], retry[32], number[DIGITS_MAX], index[FRONT_CLIENT_ROOM];
 };
 
 static void add(struct headers *h, struct str name, struct str value)
@@ -41,29 +42,28 @@ static void add(struct headers *h, struct str name, struct str value)
 
 static void common_headers(const struct rpc_call *c, struct headers *h, uint32_t retry_ms)
 {
-    int64_t took_us = (os_clock_mono().ns - c->peer.started.ns) / NS_PER_US;
-    int n = snprintf(h->timing, sizeof h->timing, "proc;dur=%lld.%03lld",
-                     (long long)(took_us / 1000), (long long)(took_us % 1000));
+    struct http_header timing = front_timing(os_clock_mono().ns - c->peer.started.ns, h->timing);
     h->count = 0;
-    add(h, STR("Server-Timing"), str_from(h->timing, (size_t)n));
+    add(h, timing.name, timing.value);
     add(h, STR("X-Request-Id"), c->peer.request_id);
+    h->count += front_client_headers(&c->client, c->why, h->rows + h->count, h->index);
     if (retry_ms > 0) {
-        n = snprintf(h->retry, sizeof h->retry, "%u", (retry_ms + 999) / 1000);
+        int n = snprintf(h->retry, sizeof h->retry, "%u", (retry_ms + 999) / 1000);
         add(h, STR("Retry-After"), str_from(h->retry, (size_t)n));
     }
 }
 
 static void protocol_headers(const struct rpc_call *c, struct headers *h)
 {
-    switch (c->format->protocol) {
-    case RPC_CONNECT:
-        add(h, c->format->bare ? STR("Accept-Encoding") : STR("Connect-Accept-Encoding"),
-            STR("identity"));
-        break;
-    case RPC_GRPC:
-    case RPC_GRPC_WEB:
-        add(h, STR("grpc-accept-encoding"), STR("identity"));
-        break;
+    bool grpc = c->format->protocol != RPC_CONNECT;
+    bool bare = c->format->bare;
+    add(h,
+        grpc   ? STR("grpc-accept-encoding")
+        : bare ? STR("Accept-Encoding")
+               : STR("Connect-Accept-Encoding"),
+        c->rpc->config.compression ? STR("gzip,identity") : STR("identity"));
+    if (c->gzip_out && !bare) { /* a bare body says so when it is */
+        add(h, grpc ? STR("grpc-encoding") : STR("Connect-Content-Encoding"), STR("gzip"));
     }
 }
 
@@ -139,10 +139,29 @@ static void put_message(const struct rpc_call *c, const void *message, struct bu
     }
 }
 
+/* False when there was nothing to compress. */
+static bool put_compressed(const struct rpc_call *c, const void *message, struct buf *out)
+{
+    struct buf plain;
+    buf_init(&plain, ANSWER_BYTES_MAX);
+    put_message(c, message, &plain);
+    if (plain.len > 0) {
+        rpc_gzip_deflate(rpc__gzip(c), buf_str(&plain), out);
+    }
+    bool any = plain.len > 0;
+    out->overflow = out->overflow || plain.overflow;
+    buf_deinit(&plain);
+    return any;
+}
+
 static void put_envelope(const struct rpc_call *c, const void *message, struct buf *out)
 {
     size_t begin = rpc_envelope_begin(out, 0);
-    put_message(c, message, out);
+    if (!c->gzip_out) {
+        put_message(c, message, out);
+    } else if (put_compressed(c, message, out) && !out->overflow) {
+        out->ptr[begin] = RPC_ENVELOPE_COMPRESSED;
+    }
     rpc_envelope_finish(out, begin);
 }
 
@@ -158,13 +177,11 @@ static void init_out(struct rpc_call *c)
 
 static void close_call(struct rpc_call *c, int status)
 {
-    CHECK(!c->op_busy);
+    rpc_push__forget_deadline(c);
     if (c->peer.ended != NULL) {
         c->peer.ended(c->peer.data, status);
     }
-    if (c->op_used) {
-        engine_op_deinit(&c->op);
-    }
+    front_op_deinit(&c->op);
 }
 
 /* The call is gone after this. */
@@ -254,6 +271,7 @@ void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t re
 {
     struct buf words;
     buf_init(&words, WORDS_BYTES);
+    c->why = err->code;
     rpc_answer__words(err, retry_ms, &words);
     rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words), retry_ms);
     buf_deinit(&words);
@@ -275,7 +293,11 @@ void rpc_answer__reply(struct rpc_call *c, const void *message)
     common_headers(c, &h, 0);
     protocol_headers(c, &h);
     init_out(c);
-    if (c->format->bare) {
+    if (c->format->bare && c->gzip_out) {
+        if (put_compressed(c, message, &c->out)) {
+            add(&h, STR("Content-Encoding"), STR("gzip"));
+        }
+    } else if (c->format->bare) {
         put_message(c, message, &c->out);
     } else {
         put_envelope(c, message, &c->out);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
-#include "http/http_loop.h"
+#include "base/url.h"
+#include "engine/engine_ask.h"
 #include "rpc/rpc_frame_int.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_work.h"
@@ -13,6 +14,42 @@ static const struct str overloaded = {.ptr = "OVERLOADED: ", .len = 12};
 bool rpc_frame__is_empty(const struct rpc_frame *in)
 {
     return in->ack_count == 0 && in->fetch_count <= 0 && in->enqueue_count == 0;
+}
+
+bool rpc_frame__may_idle(const struct rpc_frame_work *w)
+{
+    return w->in.fetch_count > 0 && w->in.ack_count == 0 && w->in.enqueue_count == 0 &&
+           w->may_wait && w->rpc->config.idle_fetch_ms > 0;
+}
+
+/* Where a client can go; an address that only this machine would understand is none. */
+static bool can_be_dialled(struct str url)
+{
+    struct url parts;
+    const char *why;
+    return url_parse(url, &parts, &why) && !str_eq(parts.host, STR("0.0.0.0")) &&
+           !str_eq(parts.host, STR("::"));
+}
+
+bool rpc_frame__is_elsewhere(const struct rpc *rpc)
+{
+    const struct front_shared *front = rpc->config.front;
+    return front != NULL && !engine_leads(front->engine) && engine_ask_has_peers(front->engine);
+}
+
+bool rpc_frame__is_leaders(struct rpc_frame_work *w)
+{
+    struct engine_leader leader;
+    if (!rpc_frame__is_elsewhere(w->rpc)) {
+        return false;
+    }
+    bool known = engine_leader(w->rpc->config.front->engine, &leader) && !leader.self;
+    w->out = (struct rpc_frame_answer){.request_id = w->in.request_id, .error = STR("NOT_LEADER")};
+    w->out.leader_addr = STR("");
+    if (known && can_be_dialled(str_from_z(leader.http_url))) {
+        w->out.leader_addr = arena_str(w->who.arena, str_from_z(leader.http_url));
+    }
+    return true;
 }
 
 /* Errors */
@@ -43,7 +80,11 @@ static void finish(struct rpc_frame_work *w)
     for (size_t i = 0; i < RPC_FRAME_PARTS && w->out.error.len == 0; i++) {
         w->out.error = w->errors[i];
     }
-    w->struck = w->out.error.len > 0 && !str_starts_with(w->out.error, overloaded);
+    bool overload = str_starts_with(w->out.error, overloaded);
+    w->struck = w->out.error.len > 0 && !overload;
+    if (overload) {
+        atomic_fetch_add_explicit(&w->rpc->overloads, 1, memory_order_relaxed);
+    }
     w->done(w);
 }
 
@@ -51,25 +92,19 @@ static void finish(struct rpc_frame_work *w)
 
 static void next_step(struct rpc_frame_work *w);
 
-static void op_done(struct engine_op *op)
+static void op_done(struct front_op *op, const struct result *r)
 {
     struct rpc_frame_op *o = op->data;
     struct rpc_frame_work *w = o->work;
-    ATTR_UNINITIALIZED struct result r;
-    o->busy = false;
-    arena_owe(w->who.arena);
-    if (*w->gone && engine_give_back(w->rpc->config.engine, op)) {
-        next_step(w);
-        return;
+    if (o->part == RPC_FRAME_FETCH && op->op.waited) {
+        atomic_fetch_add_explicit(&w->rpc->idle_fetches, 1, memory_order_relaxed);
     }
-    if (op->err.code != ERR_OK) {
-        fail_err(w, o->part, &op->err);
-    } else if (!result_decode(buf_str(&op->result), w->who.arena, &r)) {
-        fail(w, o->part, ERR_INTERNAL, STR("the engine's answer cannot be read"));
-    } else if (r.code != ERR_OK) {
-        fail(w, o->part, r.code, r.message);
+    if (r == NULL) {
+        fail_err(w, o->part, &op->op.err);
+    } else if (r->code != ERR_OK) {
+        fail(w, o->part, r->code, r->message);
     } else {
-        o->on_result(w, &r);
+        o->on_result(w, r);
     }
     next_step(w);
 }
@@ -79,25 +114,14 @@ static void submit(struct rpc_frame_work *w, struct rpc_frame_op *o, enum rpc_fr
                    void (*on_result)(struct rpc_frame_work *w, const struct result *r))
 {
     ATTR_UNINITIALIZED struct err err;
-    engine_op_init(&o->op);
-    buf_set_budget(&o->op.result, w->rpc->config.budget);
-    o->op.result.owed = true;
-    o->used = true;
     o->work = w;
     o->part = part;
     o->on_result = on_result;
-    o->op.done = op_done;
     o->op.data = o;
-    o->op.arena = w->who.arena;
-    o->op.reply_to = http_loop_mailbox(w->loop);
-    o->op.lane = w->lane;
-    o->op.park_ms = wait_ms;
-    if (engine_op_prepare(w->rpc->config.engine, &o->op, command, &err) != ERR_OK) {
+    o->op.client = w->client;
+    if (front_op_send(&o->op, w->who.arena, command, wait_ms, op_done, &err) != ERR_OK) {
         fail_err(w, part, &err);
-        return;
     }
-    o->busy = true;
-    engine_submit(w->rpc->config.engine, &o->op);
 }
 
 /* Acks */
@@ -113,7 +137,7 @@ static void start_acks(struct rpc_frame_work *w)
     ATTR_UNINITIALIZED struct err err;
     size_t count = 0;
     struct svc_work_ack *acks =
-        SVC_CALLER_ARRAY(&w->who, struct svc_work_ack, w->in.ack_count, &err);
+        SVC_CALLER_ROOM(&w->who, struct svc_work_ack, w->in.ack_count, &err);
     if (acks == NULL) {
         fail_err(w, RPC_FRAME_ACK, &err);
         return;
@@ -162,14 +186,13 @@ static void start_fetch(struct rpc_frame_work *w)
                            .lease_duration = w->in.lease_duration,
                            .count = w->in.fetch_count};
     struct svc_work_fetch fetch = rpc_work__fetch(&in);
-    bool alone = w->in.ack_count == 0 && w->in.enqueue_count == 0;
     if (in.queue_count == 0) {
         fail(w, RPC_FRAME_FETCH, ERR_VALIDATION, STR("at least one queue is required"));
     } else if (svc_work_claim(&w->who, &fetch, &command, &wait_ms, &err) != ERR_OK) {
         fail_err(w, RPC_FRAME_FETCH, &err);
     } else {
         submit(w, &w->fetch, RPC_FRAME_FETCH, &command,
-               alone && w->may_wait ? w->rpc->config.idle_fetch_ms : 0, fetched);
+               rpc_frame__may_idle(w) ? w->rpc->config.idle_fetch_ms : 0, fetched);
     }
 }
 
@@ -178,7 +201,7 @@ static void start_fetch(struct rpc_frame_work *w)
 static void enqueued(struct rpc_frame_work *w, const struct result *r)
 {
     struct err err;
-    w->out.enqueued_job_ids = SVC_CALLER_ARRAY(&w->who, struct str, r->count, &err);
+    w->out.enqueued_job_ids = SVC_CALLER_ROOM(&w->who, struct str, r->count, &err);
     for (uint32_t i = 0; i < r->count && w->out.enqueued_job_ids != NULL; i++) {
         struct svc_enqueued job = svc_enqueue_answer(&w->who, &r->items[i], STR_EMPTY);
         if (rpc_work__id(&w->who, job.job, &w->out.enqueued_job_ids[i], &err) != ERR_OK) {
@@ -211,8 +234,13 @@ static void start_enqueues(struct rpc_frame_work *w)
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
     size_t count = 0;
+    if (!w->may_enqueue) {
+        (void)err_set(&err, ERR_FORBIDDEN, "forbidden");
+        fail_err(w, RPC_FRAME_ENQUEUE, &err);
+        return;
+    }
     struct svc_enqueue_job *jobs =
-        SVC_CALLER_ARRAY(&w->who, struct svc_enqueue_job, w->in.enqueue_count, &err);
+        SVC_CALLER_ROOM(&w->who, struct svc_enqueue_job, w->in.enqueue_count, &err);
     if (jobs == NULL) {
         fail_err(w, RPC_FRAME_ENQUEUE, &err);
         return;
@@ -236,13 +264,13 @@ static void start_enqueues(struct rpc_frame_work *w)
 /* After each operation that ends: enqueues follow when acks and fetch are done, then the end. */
 static void next_step(struct rpc_frame_work *w)
 {
-    if (w->ack.busy || w->fetch.busy || w->enqueue.busy) {
+    if (w->ack.op.busy || w->fetch.op.busy || w->enqueue.op.busy) {
         return;
     }
-    if (w->in.enqueue_count > 0 && !w->enqueue.used) {
+    if (w->in.enqueue_count > 0 && !w->enqueued) {
+        w->enqueued = true;
         start_enqueues(w);
-        w->enqueue.used = true;
-        if (w->enqueue.busy) {
+        if (w->enqueue.op.busy) {
             return;
         }
     }
@@ -263,17 +291,12 @@ void rpc_frame__run(struct rpc_frame_work *w)
 
 void rpc_frame__cancel(struct rpc_frame_work *w)
 {
-    if (w->fetch.busy && w->fetch.op.park_ms > 0) {
-        engine_cancel(w->rpc->config.engine, &w->fetch.op);
-    }
+    front_op_hurry(&w->fetch.op);
 }
 
 void rpc_frame__deinit(struct rpc_frame_work *w)
 {
-    struct rpc_frame_op *ops[] = {&w->ack, &w->fetch, &w->enqueue};
-    for (size_t i = 0; i < COUNT_OF(ops); i++) {
-        if (ops[i]->work != NULL) { /* it was initialised */
-            engine_op_deinit(&ops[i]->op);
-        }
-    }
+    front_op_deinit(&w->ack.op);
+    front_op_deinit(&w->fetch.op);
+    front_op_deinit(&w->enqueue.op);
 }

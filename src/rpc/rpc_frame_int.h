@@ -23,8 +23,7 @@ enum rpc_frame_part {
 };
 
 struct rpc_frame_op {
-    struct engine_op op;
-    bool used, busy;
+    struct front_op op;
     struct rpc_frame_work *work;
     void (*on_result)(struct rpc_frame_work *w, const struct result *r);
     enum rpc_frame_part part;
@@ -33,12 +32,11 @@ struct rpc_frame_op {
 struct rpc_frame_work {
     /* set by the caller */
     struct rpc *rpc;
-    struct http_loop *loop;
-    struct engine_lane *lane;
+    struct front_client *client;
     struct svc_caller who; /* its arena is the frame's, and holds the message */
     struct rpc_frame in;
     bool may_wait;    /* nobody stops */
-    const bool *gone; /* the client is: what is claimed for it goes back at once */
+    bool may_enqueue; /* the caller's role allows it */
     void (*done)(struct rpc_frame_work *w);
     void *data;
     /* result */
@@ -46,11 +44,21 @@ struct rpc_frame_work {
     bool struck; /* it failed for another reason than overload */
     /* private */
     struct str errors[RPC_FRAME_PARTS];
+    bool enqueued; /* the enqueues were begun */
     struct rpc_frame_op ack, fetch, enqueue;
 };
 
 /* A frame that asks for nothing is answered with its number alone, and takes no slot. */
 bool rpc_frame__is_empty(const struct rpc_frame *in);
+
+/* Will it wait for a job if there is none? It needs no slot for that. */
+bool rpc_frame__may_idle(const struct rpc_frame_work *w);
+
+/* Does somebody else lead? */
+bool rpc_frame__is_elsewhere(const struct rpc *rpc);
+
+/* Somebody else leads: the frame is answered with where, has had no effect, and the stream ends. */
+bool rpc_frame__is_leaders(struct rpc_frame_work *w);
 
 /* done is called once, maybe before this returns. */
 void rpc_frame__run(struct rpc_frame_work *w);

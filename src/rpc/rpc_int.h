@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "front/front_op.h"
 #include "fsm/result.h"
 #include "proto/proto.h"
 #include "rpc/rpc.h"
@@ -30,20 +31,30 @@ struct rpc_method {
     struct str name;
     enum rpc_kind kind;
     const struct proto_message *request, *response;
-    /* Unary: with the decoded request in c->in. Streams: when the body begins. */
+    /* With the decoded request, the only one, in c->in. NULL where there are always many. */
     void (*handle)(struct rpc_call *c);
+    bool anyone;                      /* needs no credential */
+    void (*open)(struct rpc_call *c); /* RPC_BIDI: when the body begins */
 };
 
-extern const struct rpc_method
-    rpc_unary__methods[]; /* of the service; one without a name ends it */
+/* The methods of each service; one without a name ends them. */
+extern const struct rpc_method rpc_unary__methods[], rpc_health__methods[], rpc_reflect__methods[];
 
-struct rpc_stream;
+struct rpc_service {
+    struct str path; /* with a slash at both ends */
+    const struct rpc_method *methods;
+};
 
-/* What belongs to one network thread: its frames under way, and the streams that wait for a slot.
- */
+extern const struct rpc_service rpc_service__all[]; /* one without a path ends them */
+
+struct rpc_slot;
+
+/* What belongs to one network thread: its frames under way, and those that wait for a slot. */
 struct rpc_loop {
     uint32_t frames;
-    struct rpc_stream *first, *last;
+    struct rpc_slot *first, *last;
+    bool granting;         /* the line is moving */
+    struct rpc_gzip *gzip; /* NULL until it is needed */
 };
 
 enum { RPC_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
@@ -52,6 +63,7 @@ struct rpc {
     struct rpc_config config;
     struct rpc_loop loops[RPC_LOOPS_MAX];
     atomic_uint_fast64_t streams_open, streams_total, frames_total, frames_under_way;
+    atomic_uint_fast64_t overloads, idle_fetches;
 };
 
 struct rpc_call {
@@ -61,15 +73,17 @@ struct rpc_call {
     const struct rpc_method *method; /* NULL while it is not known */
     const struct rpc_format *format; /* the same */
     int64_t timeout_ms;              /* the client's; INT64_MAX without one */
+    bool gzip_in, gzip_out;          /* its messages may be, and ours are compressed */
     struct svc_caller who;
-    void *in;   /* the decoded request */
-    void *data; /* the method's own */
+    void *in;                      /* the decoded request */
+    void *data;                    /* the method's own */
+    struct rpc_deadline *deadline; /* of a pushed answer; NULL for none */
 
-    /* a command under way, in op */
-    bool op_used, op_busy;
-    bool gone;   /* the client is */
-    bool shut;   /* it sends no more, so it may be */
-    bool closes; /* the connection, with the answer */
+    bool closes;       /* the connection, with the answer */
+    enum err_code why; /* it failed */
+
+    /* commands, one at a time in op */
+    struct front_client client;
     void (*on_result)(struct rpc_call *c, const struct result *r);
 
     /* an answer in pieces: what of it has not been taken by the connection */
@@ -81,7 +95,7 @@ struct rpc_call {
     struct str end_message;
 
     /* the last member: large, and not even zero before it is used */
-    struct engine_op op;
+    struct front_op op;
 };
 
 /* rpc.c */
@@ -91,6 +105,9 @@ extern const struct http_watch rpc__watch; /* of a request whose call is its dat
  * the command, its refusal or one of the engine ends the call. */
 void rpc__submit(struct rpc_call *c, const struct command *command, int64_t wait_ms,
                  void (*on_result)(struct rpc_call *c, const struct result *r));
+/* What belongs to the call's thread, and what compresses there. */
+struct rpc_loop *rpc__loop(const struct rpc_call *c);
+struct rpc_gzip *rpc__gzip(const struct rpc_call *c);
 /* Decode one message of the method's request, which is in the arena or lives as long. */
 ATTR_NODISCARD enum err_code rpc__decode(const struct rpc_call *c, struct str bytes,
                                          struct arena *arena, void *out, struct err *err);
@@ -115,6 +132,12 @@ void rpc_answer__writable(struct http_request *req); /* for the request's watch 
 
 /* The words of an error for a client: overload is named, with when to come back. */
 void rpc_answer__words(const struct err *err, uint32_t retry_ms, struct buf *out);
+
+/* rpc_push.c */
+void rpc_push__forget_deadline(struct rpc_call *c);
+
+/* rpc_subscribe.c */
+void rpc_subscribe__handle(struct rpc_call *c);
 
 /* rpc_stream.c */
 void rpc_stream__open(struct rpc_call *c);

@@ -3,7 +3,7 @@
  *
  *        +--------- answer taken by the connection ----------+
  *        v                                                   |
- *   [READING] --frame--> [PACED] --time--> [WAITING] --slot--> [WORKING]
+ *   [READING] --frame--> [PACED] --time--> [WAITING] --slot--> [GRANTED] --> [WORKING]
  *        |                                                   |
  *   half-close, error, deadline: the end                client gone: when its work is done
  *
@@ -20,6 +20,8 @@
 #include "os/os_clock.h"
 #include "rpc/rpc_envelope.h"
 #include "rpc/rpc_frame_int.h"
+#include "rpc/rpc_gzip.h"
+#include "rpc/rpc_slot_int.h"
 
 enum {
     STRIKE_MS = 5, /* delay per consecutive error */
@@ -27,7 +29,7 @@ enum {
     STRIKES_MAX = 10,
 };
 
-enum state { READING, PACED, WAITING, WORKING, SENDING, OVER };
+enum state { READING, PACED, GRANTED, WAITING, WORKING, SENDING, OVER };
 
 struct rpc_stream {
     struct rpc_call *call; /* gone when OVER */
@@ -43,7 +45,7 @@ struct rpc_stream {
     struct mono deadline; /* ns is INT64_MAX without one */
     uv_timer_t timer;     /* for the pace and the deadline */
     struct rpc_frame_work *work;
-    struct rpc_stream *next_waiting; /* for a slot */
+    struct rpc_slot slot; /* of the frame */
 };
 
 static void step(struct rpc_stream *s);
@@ -61,22 +63,30 @@ static void free_work(struct rpc_stream *s)
 }
 
 /* A place for the message, decoded, with its work; false, with err, when it cannot be. */
-static enum err_code make_work(struct rpc_stream *s, struct str message, struct err *err)
+static enum err_code make_work(struct rpc_stream *s, struct str message, bool compressed,
+                               struct err *err)
 {
     struct rpc_call *c = s->call;
     struct arena *arena =
         arena_new_budget(2 * s->rpc->config.message_bytes_max, s->rpc->config.budget);
     struct rpc_frame_work *w = arena_need(arena, sizeof *w, _Alignof(max_align_t));
     *w = (struct rpc_frame_work){.rpc = s->rpc,
-                                 .loop = c->req->loop,
-                                 .lane = c->peer.lane,
+                                 .client = &c->client,
                                  .who = c->who,
+                                 .may_enqueue = c->peer.may_enqueue,
                                  .may_wait = !s->half_closed,
-                                 .gone = &c->gone,
                                  .data = s};
     w->who.arena = arena;
     s->work = w;
-    struct str kept = arena_str(arena, message);
+    struct str kept;
+    if (compressed && message.len > 0) {
+        size_t limit = s->rpc->config.message_bytes_max;
+        if (rpc_gzip_inflate(rpc__gzip(c), message, limit, arena, &kept, err) != ERR_OK) {
+            return err->code;
+        }
+        return rpc__decode(c, kept, arena, &w->in, err);
+    }
+    kept = arena_str(arena, message);
     if (kept.len != message.len) {
         return err_set_default(err, arena_error(arena));
     }
@@ -137,58 +147,14 @@ static void end_err(struct rpc_stream *s, enum rpc_status status, const struct e
     end(s, status, str_from_z(err->msg));
 }
 
-/* Slots: how many frames are worked on at once. A stream that gets none waits in the line of its
- * thread, which is looked at whenever one of the thread's own frames is done; so a thread that has
- * none under way is always given one. */
-
-static struct rpc_loop *loop_of(const struct rpc_stream *s)
+static bool is_late(const struct rpc_stream *s)
 {
-    return &s->rpc->loops[http_loop_index(s->call->req->loop)];
+    return s->deadline.ns != INT64_MAX && os_clock_mono().ns >= s->deadline.ns;
 }
 
-static bool has_slot(const struct rpc *rpc, const struct rpc_loop *l)
+static void end_late(struct rpc_stream *s)
 {
-    return l->frames == 0 || atomic_load_explicit(&rpc->frames_under_way, memory_order_relaxed) <
-                                 rpc->config.stream_frames_max;
-}
-
-static void take_slot(struct rpc_stream *s)
-{
-    loop_of(s)->frames++;
-    atomic_fetch_add_explicit(&s->rpc->frames_under_way, 1, memory_order_relaxed);
-}
-
-static void give_slot(struct rpc *rpc, struct rpc_loop *l)
-{
-    l->frames--;
-    atomic_fetch_sub_explicit(&rpc->frames_under_way, 1, memory_order_relaxed);
-    while (l->first != NULL && has_slot(rpc, l)) {
-        struct rpc_stream *next = l->first;
-        l->first = next->next_waiting;
-        step(next);
-    }
-}
-
-static void join_line(struct rpc_stream *s)
-{
-    struct rpc_loop *l = loop_of(s);
-    *(l->first == NULL ? &l->first : &l->last->next_waiting) = s;
-    l->last = s;
-    s->next_waiting = NULL;
-}
-
-static void leave_line(struct rpc_stream *s)
-{
-    struct rpc_loop *l = loop_of(s);
-    struct rpc_stream **at = &l->first, *before = NULL;
-    while (*at != NULL && *at != s) {
-        before = *at;
-        at = &(*at)->next_waiting;
-    }
-    if (*at == s) {
-        *at = s->next_waiting;
-        l->last = l->last == s ? before : l->last;
-    }
+    end(s, RPC_DEADLINE_EXCEEDED, STR("the deadline has passed"));
 }
 
 /* Working and answering */
@@ -196,10 +162,15 @@ static void leave_line(struct rpc_stream *s)
 static void sent(struct rpc_call *c)
 {
     struct rpc_stream *s = c->data;
+    bool elsewhere = s->work->out.leader_addr.ptr != NULL;
     free_work(s);
     s->state = READING;
-    if (s->strikes >= STRIKES_MAX) {
+    if (elsewhere) {
+        end(s, RPC_OK, STR_EMPTY);
+    } else if (s->strikes >= STRIKES_MAX) {
         end(s, RPC_ABORTED, STR("too many consecutive errors"));
+    } else if (is_late(s)) {
+        end_late(s);
     } else {
         step(s);
     }
@@ -207,6 +178,7 @@ static void sent(struct rpc_call *c)
 
 static void respond(struct rpc_stream *s)
 {
+    CHECK(s->work != NULL);
     s->strikes = s->work->struck ? s->strikes + 1 : 0;
     s->state = SENDING;
     rpc_answer__send(s->call, &s->work->out, sent);
@@ -215,20 +187,14 @@ static void respond(struct rpc_stream *s)
 static void worked(struct rpc_frame_work *w)
 {
     struct rpc_stream *s = w->data;
-    struct rpc *rpc = s->rpc;
     struct rpc_call *c = s->call;
-    struct rpc_loop *loop = loop_of(s);
-    bool empty = rpc_frame__is_empty(&w->in);
     s->state = SENDING;
-    atomic_fetch_add_explicit(&rpc->frames_total, 1, memory_order_relaxed);
-    if (c->gone) {
+    rpc_slot__give(&s->slot);
+    if (c->client.gone) {
         close_stream(s);
         rpc_answer__drop(c);
     } else {
         respond(s);
-    }
-    if (!empty) {
-        give_slot(rpc, loop);
     }
 }
 
@@ -246,15 +212,21 @@ static void set_timer(struct rpc_stream *s, int64_t until_ns)
     }
 }
 
+/* Once the deadline has passed the timer is not set again: a frame that is under way ends without
+ * waiting, and whoever sends its answer finds that it is late. */
 static void timer_fired(uv_timer_t *timer)
 {
     struct rpc_stream *s = timer->data;
-    if (os_clock_mono().ns >= s->deadline.ns && (s->state == READING || s->state == PACED)) {
-        end(s, RPC_DEADLINE_EXCEEDED, STR("the deadline has passed"));
-        return;
+    if (!is_late(s)) {
+        set_timer(s, INT64_MAX);
+        step(s);
+    } else if (s->state == WORKING) {
+        s->work->may_wait = false;
+        rpc_frame__cancel(s->work);
+    } else if (s->state != SENDING) {
+        rpc_slot__give(&s->slot);
+        end_late(s);
     }
-    set_timer(s, INT64_MAX);
-    step(s);
 }
 
 /* When the next frame may begin. */
@@ -270,7 +242,7 @@ static int64_t earliest_ns(const struct rpc_stream *s)
 /* Reading */
 
 /* The next message out of what has arrived. False when there is none yet, or the stream is over. */
-static bool read_message(struct rpc_stream *s, struct str *out)
+static bool read_message(struct rpc_stream *s, struct str *out, bool *out_compressed)
 {
     size_t taken;
     unsigned flags = 0;
@@ -282,12 +254,14 @@ static bool read_message(struct rpc_stream *s, struct str *out)
         end(s, RPC_INTERNAL, STR("the envelope has flags that are not known"));
     } else if (result == RPC_ENVELOPE_TOO_LARGE || s->reader.body.overflow) {
         end(s, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"));
-    } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_COMPRESSED) != 0) {
+    } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_COMPRESSED) != 0 &&
+               !s->call->gzip_in) {
         end(s, RPC_INTERNAL, STR("compressed message without compression support"));
     } else if (result == RPC_ENVELOPE_MESSAGE && (flags & RPC_ENVELOPE_END) != 0) {
         s->half_closed = true;
         return false;
     }
+    *out_compressed = (flags & RPC_ENVELOPE_COMPRESSED) != 0;
     return result == RPC_ENVELOPE_MESSAGE && s->state != OVER;
 }
 
@@ -301,8 +275,9 @@ static void read_frame(struct rpc_stream *s)
 {
     struct str message;
     struct err err;
-    if (has_bytes(s) && read_message(s, &message)) {
-        if (make_work(s, message, &err) == ERR_OK) {
+    bool compressed;
+    if (has_bytes(s) && read_message(s, &message, &compressed)) {
+        if (make_work(s, message, compressed, &err) == ERR_OK) {
             s->state = PACED;
         } else {
             end_err(s, err.code == ERR_PARSE ? RPC_INVALID_ARGUMENT : rpc_status_of(err.code),
@@ -322,9 +297,20 @@ static void read_frame(struct rpc_stream *s)
 
 static void start_work(struct rpc_stream *s)
 {
+    CHECK(s->work != NULL);
     s->state = WORKING;
     s->work->done = worked;
+    if (rpc_frame__may_idle(s->work)) {
+        rpc_slot__give(&s->slot); /* it had its turn, and waiting for a job is not work */
+    }
     rpc_frame__run(s->work); /* may be over after this */
+}
+
+static void granted(struct rpc_slot *slot)
+{
+    struct rpc_stream *s = slot->data;
+    s->state = GRANTED;
+    step(s);
 }
 
 /* PACED: when its time has come, and it has a slot. */
@@ -337,22 +323,13 @@ static void begin_frame(struct rpc_stream *s)
         return;
     }
     s->frame_started = now;
-    if (rpc_frame__is_empty(&s->work->in)) {
-        start_work(s);
-    } else if (loop_of(s)->first == NULL && has_slot(s->rpc, loop_of(s))) {
-        take_slot(s);
+    if (rpc_frame__is_leaders(s->work)) {
+        respond(s);
+    } else if (rpc_frame__is_empty(&s->work->in) || rpc_slot__take(&s->slot)) {
         start_work(s);
     } else {
         s->state = WAITING;
-        join_line(s);
     }
-}
-
-/* WAITING: it was the first in line, and has left it. */
-static void begin_waiting(struct rpc_stream *s)
-{
-    take_slot(s);
-    start_work(s);
 }
 
 /* One step at a time, in a loop: a client may have sent thousands of frames that need no waiting.
@@ -371,8 +348,8 @@ static void step(struct rpc_stream *s)
             read_frame(s);
         } else if (s->state == PACED) {
             begin_frame(s);
-        } else if (s->state == WAITING) {
-            begin_waiting(s);
+        } else if (s->state == GRANTED) {
+            start_work(s);
         }
         s->again = s->again || (s->state != before && s->state <= PACED);
     } while (s->again && s->state != OVER);
@@ -395,7 +372,7 @@ static void on_body(struct http_request *req, struct str bytes)
     }
     buf_add_str(&s->ahead, bytes);
     if (s->ahead.overflow) {
-        end(s, RPC_RESOURCE_EXHAUSTED, STR("the memory for requests is in use"));
+        end(s, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
         return;
     }
     step(s);
@@ -413,14 +390,12 @@ static void on_gone(struct http_request *req)
 {
     struct rpc_call *c = req->data;
     struct rpc_stream *s = c->data;
-    c->gone = true;
+    c->client.gone = true;
     if (s->state == WORKING) {
         rpc_frame__cancel(s->work); /* goes on in worked() */
         return;
     }
-    if (s->state == WAITING) {
-        leave_line(s);
-    }
+    rpc_slot__give(&s->slot);
     close_stream(s);
     rpc_answer__drop(c);
 }
@@ -431,6 +406,9 @@ static void on_stopping(struct http_request *req)
     struct rpc_call *c = req->data;
     struct rpc_stream *s = c->data;
     s->half_closed = true;
+    if (s->work != NULL) {
+        s->work->may_wait = false;
+    }
     if (s->state == WORKING) {
         rpc_frame__cancel(s->work);
     } else {
@@ -453,11 +431,14 @@ void rpc_stream__open(struct rpc_call *c)
         rpc_answer__fail(c, RPC_RESOURCE_EXHAUSTED, STR("too many open lifecycle streams"), 0);
         return;
     }
-    atomic_fetch_add_explicit(&rpc->streams_total, 1, memory_order_relaxed);
+    if (!rpc_frame__is_elsewhere(rpc)) {
+        atomic_fetch_add_explicit(&rpc->streams_total, 1, memory_order_relaxed);
+    }
     struct rpc_stream *s = calloc(1, sizeof *s);
     CHECK(s != NULL);
     s->call = c;
     s->rpc = rpc;
+    s->slot = (struct rpc_slot){.rpc = rpc, .loop = rpc__loop(c), .granted = granted, .data = s};
     s->deadline.ns = INT64_MAX;
     if (c->timeout_ms < INT64_MAX / NS_PER_MS / 2) {
         s->deadline.ns = c->peer.started.ns + c->timeout_ms * NS_PER_MS;
@@ -482,37 +463,70 @@ void rpc_stream__open(struct rpc_call *c)
 
 /* The single-exchange form: one frame is a unary call (11.9). */
 
+struct exchange {
+    struct rpc_frame_work work;
+    struct rpc_slot slot;
+    bool runs;
+};
+
+/* The call has ended, or is about to: what it needed goes. */
+static void free_exchange(struct exchange *x)
+{
+    struct arena *arena = x->work.who.arena;
+    rpc_slot__give(&x->slot);
+    rpc_frame__deinit(&x->work);
+    arena_free(arena); /* the exchange is in it */
+}
+
 static void exchanged(struct rpc_frame_work *w)
 {
     struct rpc_call *c = w->data;
-    struct arena *arena = w->who.arena;
-    atomic_fetch_add_explicit(&c->rpc->frames_total, 1, memory_order_relaxed);
+    struct exchange *x = c->data;
     c->data = NULL;
-    if (c->gone) {
+    if (c->client.gone) {
         rpc_answer__drop(c);
     } else {
         rpc_answer__reply(c, &w->out); /* encoded now, whenever it leaves */
     }
-    rpc_frame__deinit(w);
-    arena_free(arena); /* the work is in it */
+    free_exchange(x);
+}
+
+static void run_exchange(struct exchange *x)
+{
+    x->runs = true;
+    if (rpc_frame__may_idle(&x->work)) {
+        rpc_slot__give(&x->slot);
+    }
+    rpc_frame__run(&x->work); /* may be gone after this */
+}
+
+static void exchange_granted(struct rpc_slot *slot)
+{
+    run_exchange(slot->data);
 }
 
 static void exchange_gone(struct http_request *req)
 {
     struct rpc_call *c = req->data;
-    c->gone = true;
-    if (c->data != NULL) {
-        rpc_frame__cancel(c->data);
-    } else {
-        rpc_answer__drop(c);
+    struct exchange *x = c->data;
+    c->client.gone = true;
+    if (x != NULL && x->runs) {
+        rpc_frame__cancel(&x->work);
+        return;
     }
+    if (x != NULL) {
+        free_exchange(x);
+    }
+    rpc_answer__drop(c);
 }
 
 static void exchange_stopping(struct http_request *req)
 {
     struct rpc_call *c = req->data;
-    if (c->data != NULL) {
-        rpc_frame__cancel(c->data);
+    struct exchange *x = c->data;
+    if (x != NULL) {
+        x->work.may_wait = false;
+        rpc_frame__cancel(&x->work);
     }
 }
 
@@ -525,18 +539,23 @@ void rpc_stream__exchange(struct rpc_call *c)
 {
     /* It outlives the request by a moment: its answer is released when it has been encoded. */
     struct arena *arena = arena_new_budget(c->rpc->config.message_bytes_max, c->rpc->config.budget);
-    struct rpc_frame_work *w = arena_need(arena, sizeof *w, _Alignof(max_align_t));
-    *w = (struct rpc_frame_work){.rpc = c->rpc,
-                                 .loop = c->req->loop,
-                                 .lane = c->peer.lane,
-                                 .who = c->who,
-                                 .in = *(const struct rpc_frame *)c->in,
-                                 .may_wait = !http_loop_stopping(c->req->loop),
-                                 .gone = &c->gone,
-                                 .done = exchanged,
-                                 .data = c};
-    w->who.arena = arena;
-    c->data = w;
+    struct exchange *x = arena_need(arena, sizeof *x, _Alignof(max_align_t));
+    *x = (struct exchange){
+        .work = {.rpc = c->rpc,
+                 .client = &c->client,
+                 .who = c->who,
+                 .may_enqueue = c->peer.may_enqueue,
+                 .in = *(const struct rpc_frame *)c->in,
+                 .may_wait = !http_loop_stopping(c->req->loop),
+                 .done = exchanged,
+                 .data = c},
+        .slot = {.rpc = c->rpc, .loop = rpc__loop(c), .granted = exchange_granted, .data = x}};
+    x->work.who.arena = arena;
+    c->data = x;
     c->req->on = &exchange_watch;
-    rpc_frame__run(w);
+    if (rpc_frame__is_leaders(&x->work)) {
+        exchanged(&x->work);
+    } else if (rpc_frame__is_empty(&x->work.in) || rpc_slot__take(&x->slot)) {
+        run_exchange(x);
+    }
 }

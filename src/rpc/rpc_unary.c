@@ -68,6 +68,18 @@ static void fetched_many(struct rpc_call *c, const struct result *r)
     rpc_answer__reply(c, &out);
 }
 
+/* How long a fetch may wait: its empty answer should be with the client before the deadline. */
+static int64_t wait_within(const struct rpc_call *c, int64_t wait_ms)
+{
+    enum { MARGIN = 8, MARGIN_MS_MAX = 250 }; /* an eighth of the time, at most so much */
+    if (c->timeout_ms == INT64_MAX) {
+        return wait_ms;
+    }
+    int64_t margin = c->timeout_ms / MARGIN;
+    int64_t most = c->timeout_ms - (margin < MARGIN_MS_MAX ? margin : MARGIN_MS_MAX);
+    return wait_ms < most ? wait_ms : most;
+}
+
 static void claim(struct rpc_call *c, void (*on_result)(struct rpc_call *c, const struct result *r))
 {
     const struct rpc_fetch *in = c->in;
@@ -80,7 +92,7 @@ static void claim(struct rpc_call *c, void (*on_result)(struct rpc_call *c, cons
     } else if (svc_work_claim(&c->who, &fetch, &command, &wait_ms, &err) != ERR_OK) {
         refuse(c, &err);
     } else {
-        rpc__submit(c, &command, wait_ms, on_result);
+        rpc__submit(c, &command, wait_within(c, wait_ms), on_result);
     }
 }
 
@@ -130,8 +142,7 @@ static void handle_ack_batch(struct rpc_call *c)
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("items is required"), 0);
         return;
     }
-    struct svc_work_ack *acks =
-        SVC_CALLER_ARRAY(&c->who, struct svc_work_ack, in->item_count, &err);
+    struct svc_work_ack *acks = SVC_CALLER_ROOM(&c->who, struct svc_work_ack, in->item_count, &err);
     for (size_t i = 0; i < in->item_count && acks != NULL; i++) {
         if (rpc_work__ack(&c->who, &in->items[i], &acks[i], &err) != ERR_OK) {
             acks = NULL;
@@ -275,15 +286,17 @@ static void handle_server_info(struct rpc_call *c)
 /* clang-format off */
 #define TEXT(literal) {.ptr = (literal), .len = sizeof(literal) - 1}
 const struct rpc_method rpc_unary__methods[] = {
-    {TEXT("Enqueue"),         RPC_UNARY, &rpc_message_enqueue_request,     &rpc_message_enqueue_response,     handle_enqueue},
-    {TEXT("Fetch"),           RPC_UNARY, &rpc_message_fetch_request,       &rpc_message_fetch_response,       handle_fetch},
-    {TEXT("FetchBatch"),      RPC_UNARY, &rpc_message_fetch_batch_request, &rpc_message_fetch_batch_response, handle_fetch_batch},
-    {TEXT("Ack"),             RPC_UNARY, &rpc_message_ack_request,         &rpc_message_ack_response,         handle_ack},
-    {TEXT("AckBatch"),        RPC_UNARY, &rpc_message_ack_batch_request,   &rpc_message_ack_batch_response,   handle_ack_batch},
-    {TEXT("StreamLifecycle"), RPC_BIDI,  &rpc_message_lifecycle_request,   &rpc_message_lifecycle_response,   rpc_stream__exchange},
-    {TEXT("Fail"),            RPC_UNARY, &rpc_message_fail_request,        &rpc_message_fail_response,        handle_fail},
-    {TEXT("Heartbeat"),       RPC_UNARY, &rpc_message_heartbeat_request,   &rpc_message_heartbeat_response,   handle_heartbeat},
-    {TEXT("GetServerInfo"),   RPC_UNARY, &rpc_message_server_info_request, &rpc_message_server_info_response, handle_server_info},
-    {TEXT(""), RPC_UNARY, NULL, NULL, NULL},
+    /* name                   kind       request                           response                           handle */
+    {TEXT("Enqueue"),         RPC_UNARY, &rpc_message_enqueue_request,     &rpc_message_enqueue_response,     handle_enqueue, false, NULL},
+    {TEXT("Fetch"),           RPC_UNARY, &rpc_message_fetch_request,       &rpc_message_fetch_response,       handle_fetch, false, NULL},
+    {TEXT("FetchBatch"),      RPC_UNARY, &rpc_message_fetch_batch_request, &rpc_message_fetch_batch_response, handle_fetch_batch, false, NULL},
+    {TEXT("Ack"),             RPC_UNARY, &rpc_message_ack_request,         &rpc_message_ack_response,         handle_ack, false, NULL},
+    {TEXT("AckBatch"),        RPC_UNARY, &rpc_message_ack_batch_request,   &rpc_message_ack_batch_response,   handle_ack_batch, false, NULL},
+    {TEXT("StreamLifecycle"), RPC_BIDI,  &rpc_message_lifecycle_request,   &rpc_message_lifecycle_response,   rpc_stream__exchange, false, rpc_stream__open},
+    {TEXT("Fail"),            RPC_UNARY, &rpc_message_fail_request,        &rpc_message_fail_response,        handle_fail, false, NULL},
+    {TEXT("Heartbeat"),       RPC_UNARY, &rpc_message_heartbeat_request,   &rpc_message_heartbeat_response,   handle_heartbeat, false, NULL},
+    {TEXT("GetServerInfo"),   RPC_UNARY, &rpc_message_server_info_request, &rpc_message_server_info_response, handle_server_info, true, NULL},
+    {TEXT("Subscribe"),       RPC_SERVER_STREAM, &rpc_message_subscribe_request, &rpc_message_subscribe_event, rpc_subscribe__handle, false, NULL},
+    {TEXT(""), RPC_UNARY, NULL, NULL, NULL, false, NULL},
 };
 /* clang-format on */

@@ -8,7 +8,7 @@
 enum err_code rpc_work__id(const struct svc_caller *who, struct id id, struct str *out,
                            struct err *err)
 {
-    char *text = svc_caller_alloc(who, ID_TEXT_MAX, 1, err);
+    char *text = svc_caller_room(who, ID_TEXT_MAX, 1, err);
     if (text == NULL) {
         return err->code;
     }
@@ -115,7 +115,7 @@ static enum err_code fill_job(const struct svc_caller *who, const struct svc_wor
 enum err_code rpc_work__jobs(const struct svc_caller *who, const struct result *r,
                              struct rpc_job **out, struct err *err)
 {
-    *out = SVC_CALLER_ARRAY(who, struct rpc_job, r->count, err);
+    *out = SVC_CALLER_ROOM(who, struct rpc_job, r->count, err);
     if (*out == NULL) {
         return err->code;
     }

@@ -1,0 +1,152 @@
+/*
+ * Who a client is, and what it may: the rules of the RPC service (rpc.md 8.1). A key is looked up
+ * with every frame, so that one that was taken away or has expired ends the connection.
+ */
+#include "base/check.h"
+#include "binary/binary_int.h"
+#include "os/os_clock.h"
+
+static void become_admin(struct binary_conn *c)
+{
+    c->who = (struct auth_caller){.role = STR("admin"), .role_bit = ROLE_ADMIN};
+}
+
+/* The next piece of the texts. */
+static struct str take(struct str *rest, size_t len)
+{
+    struct str piece = str_from(rest->ptr, len);
+    *rest = str_from_offset(*rest, len);
+    return piece;
+}
+
+/* The texts of a key are the connection's: they are looked up for each frame, and may change. */
+static void become(struct binary_conn *c, const struct auth_key *key,
+                   const uint8_t hash[AUTH_HASH_BYTES])
+{
+    bool has_ns = !str_eq(key->ns, STR("*")) && !str_eq(key->ns, STR("default"));
+    struct str ns = has_ns ? key->ns : STR_EMPTY;
+    buf_clear(&c->texts);
+    buf_add_str(&c->texts, key->role);
+    buf_add_str(&c->texts, key->roles);
+    buf_add_str(&c->texts, key->scope);
+    buf_add_str(&c->texts, ns);
+    struct str rest = buf_str(&c->texts);
+    c->who = (struct auth_caller){.role_bit = auth_role(key->role), .has_hash = true};
+    c->who.role = take(&rest, key->role.len);
+    c->who.roles = take(&rest, key->roles.len);
+    c->who.scope = take(&rest, key->scope.len);
+    c->who.ns = take(&rest, ns.len);
+    memcpy(c->who.hash, hash, AUTH_HASH_BYTES);
+}
+
+static bool look_up(struct binary_conn *c, const uint8_t hash[AUTH_HASH_BYTES])
+{
+    struct auth_key key;
+    arena_reset(c->binary->scratch);
+    if (!auth_table_key(c->binary->config.auth, hash, c->binary->scratch, &key) || !key.enabled ||
+        (key.expires_at.ns != 0 && key.expires_at.ns <= os_clock_wall().ns)) {
+        return false;
+    }
+    become(c, &key, hash);
+    return true;
+}
+
+static bool needs_nothing(const struct binary_conn *c)
+{
+    return c->binary->config.password.len == 0 && !auth_table_is_closed(c->binary->config.auth);
+}
+
+/* Without a password and without keys those on this machine may do everything (http-api.md 3). */
+static bool is_open(const struct binary_conn *c)
+{
+    return needs_nothing(c) && (c->is_local || c->binary->config.open_access);
+}
+
+struct str binary_auth__why_not(const struct binary_conn *c)
+{
+    return needs_nothing(c) ? STR("this server has no password and no API key, so it accepts only "
+                                  "clients on its "
+                                  "own machine; set --admin-password, or use --open-access to "
+                                  "accept every client")
+                            : STR("unauthenticated: the first frame must be auth");
+}
+
+static bool is_right(struct binary_conn *c, struct str token)
+{
+    struct str password = c->binary->config.password;
+    uint8_t hash[AUTH_HASH_BYTES];
+    if (password.len > 0 && auth_same(token, password)) {
+        become_admin(c);
+        return true;
+    }
+    auth_hash(token, hash);
+    return look_up(c, hash);
+}
+
+bool binary_auth__admit(struct binary_conn *c, struct str token)
+{
+    const struct binary_config *config = &c->binary->config;
+    c->known = false;
+    if (is_open(c)) {
+        become_admin(c);
+        c->known = true;
+    } else if (config->may_try == NULL || config->may_try(config->data, c->address, token)) {
+        c->known = is_right(c, token);
+        if (config->tried != NULL) {
+            config->tried(config->data, c->address, token, c->known);
+        }
+    }
+    return c->known;
+}
+
+bool binary_auth__is_known(struct binary_conn *c)
+{
+    if (c->known && c->who.has_hash) {
+        uint8_t hash[AUTH_HASH_BYTES];
+        memcpy(hash, c->who.hash, sizeof hash);
+        c->known = look_up(c, hash);
+    } else if (!c->known && is_open(c)) {
+        become_admin(c); /* for as long as it is open */
+        return true;
+    }
+    return c->known;
+}
+
+bool binary_auth__may(struct binary_conn *c, uint8_t type)
+{
+    static const struct {
+        uint8_t type;
+        const char *method;
+    } methods[] = {{BINARY_ENQUEUE, "Enqueue"},
+                   {BINARY_SUBSCRIBE, "Fetch"},
+                   {BINARY_ACK, "Ack"},
+                   {BINARY_FAIL, "Fail"},
+                   {BINARY_HEARTBEAT, "Heartbeat"}};
+    struct auth_rule rule = {ROLES_AO, STR("jobs"), STR("write")}; /* cancelling */
+    for (size_t i = 0; i < COUNT_OF(methods); i++) {
+        if (methods[i].type == type && !auth_rule_of_rpc(str_from_z(methods[i].method), &rule)) {
+            return false;
+        }
+    }
+    return auth_allows(c->binary->config.auth, &c->who, &rule);
+}
+
+uint8_t binary_auth__role(const struct binary_conn *c)
+{
+    return (uint8_t)c->who.role_bit;
+}
+
+static struct str keep(struct arena *arena, struct str text)
+{
+    return text.len == 0
+               ? STR_EMPTY
+               : str_from(memcpy(arena_need(arena, text.len, 1), text.ptr, text.len), text.len);
+}
+
+struct svc_caller binary_auth__caller(const struct binary_conn *c, struct arena *arena)
+{
+    return (struct svc_caller){.engine = c->binary->config.engine,
+                               .ns = keep(arena, c->who.ns),
+                               .scope = keep(arena, c->who.scope),
+                               .arena = arena};
+}

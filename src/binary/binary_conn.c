@@ -1,0 +1,274 @@
+/*
+ * A connection: bytes to frames, answers to bytes, and its end.
+ */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/pack.h"
+#include "binary/binary_int.h"
+#include "engine/engine_leader.h"
+
+enum { READ_BYTES = 64 * 1024 };
+
+/* The end */
+
+static void free_conn(struct binary_conn *c)
+{
+    struct binary *b = c->binary;
+    *(c->prev == NULL ? &b->conns : &c->prev->next) = c->next;
+    if (c->next != NULL) {
+        c->next->prev = c->prev;
+    }
+    b->conn_count--;
+    binary_claim__free(c);
+    buf_deinit(&c->in);
+    buf_deinit(&c->out);
+    buf_deinit(&c->texts);
+    free(c);
+    binary__conn_gone(b);
+}
+
+static void process(struct binary_conn *c);
+
+bool binary_conn__is_full(const struct binary_conn *c)
+{
+    return c->out.len > BINARY_OUT_BYTES_MAX;
+}
+
+void binary_conn__settle(struct binary_conn *c)
+{
+    if (c->closed && c->calls == 0 && !binary_claim__is_busy(c) && c->writing == NULL) {
+        free_conn(c);
+    } else if (!c->closing && !c->reading) {
+        process(c);
+    }
+}
+
+static void tcp_closed(uv_handle_t *handle)
+{
+    struct binary_conn *c = handle->data;
+    c->closed = true;
+    binary_conn__settle(c);
+}
+
+void binary_conn__close(struct binary_conn *c)
+{
+    if (!c->closing) {
+        c->closing = true;
+        binary_claim__leave(c);
+        uv_close((uv_handle_t *)&c->tcp, tcp_closed);
+    }
+}
+
+/* Writing */
+
+static void written(uv_write_t *req, int status)
+{
+    struct binary_conn *c = req->data;
+    free(c->writing);
+    c->writing = NULL;
+    if (status != 0) {
+        binary_conn__close(c);
+    }
+    if (!c->closing) {
+        binary_conn__flush(c);
+        binary_claim__go_on(c);
+    }
+    binary_conn__settle(c);
+}
+
+void binary_conn__flush(struct binary_conn *c)
+{
+    if (c->closing || c->writing != NULL) {
+        return; /* goes with the next one */
+    }
+    if (c->out.overflow) {
+        binary_conn__close(c); /* half an answer is none */
+        return;
+    }
+    if (c->out.len == 0) {
+        if (c->last) {
+            binary_conn__close(c);
+        }
+        return;
+    }
+    uv_buf_t bytes = uv_buf_init(NULL, (unsigned)c->out.len);
+    bytes.base = c->writing = malloc(c->out.len);
+    CHECK(c->writing != NULL);
+    memcpy(c->writing, c->out.ptr, c->out.len);
+    buf_clear(&c->out);
+    c->write.data = c;
+    if (uv_write(&c->write, (uv_stream_t *)&c->tcp, &bytes, 1, written) != 0) {
+        free(c->writing);
+        c->writing = NULL;
+        binary_conn__close(c);
+    }
+}
+
+void binary_conn__error(struct binary_conn *c, uint32_t number, struct str text)
+{
+    size_t begin = binary_message_begin(&c->out, BINARY_ERROR, number);
+    buf_add_str(&c->out, text);
+    binary_message_finish(&c->out, begin);
+}
+
+void binary_conn__outcome(struct binary_conn *c, uint32_t number, enum err_code code)
+{
+    struct engine_leader leader;
+    bool away = code == ERR_LEADER_UNAVAILABLE;
+    if (away && !c->sent_away) {
+        bool known = engine_leader(c->binary->config.engine, &leader) && !leader.self;
+        size_t begin = binary_message_begin(&c->out, BINARY_NOT_LEADER, number);
+        buf_add_str(&c->out, known ? str_from_z(leader.http_url) : STR_EMPTY);
+        binary_message_finish(&c->out, begin);
+    }
+    c->sent_away = away || (c->sent_away && code != ERR_OK);
+}
+
+/* Reading */
+
+static void take_auth(struct binary_conn *c, uint32_t number, struct str payload)
+{
+    enum { OK, REFUSED };
+    struct str token;
+    struct err err;
+    bool fine =
+        binary_message_auth(payload, &token, &err) == ERR_OK && binary_auth__admit(c, token);
+    size_t begin = binary_message_begin(&c->out, BINARY_AUTH | BINARY_ANSWER, number);
+    pack_u8(&c->out, fine ? OK : REFUSED);
+    pack_u8(&c->out, fine ? binary_auth__role(c) : 0);
+    binary_message_finish(&c->out, begin);
+    c->last = !fine;
+}
+
+static void take_frame(struct binary_conn *c, const struct binary_message_head *head,
+                       struct str payload)
+{
+    if (head->type == BINARY_AUTH) {
+        take_auth(c, head->number, payload);
+    } else if (!binary_auth__is_known(c)) {
+        binary_conn__error(c, head->number, binary_auth__why_not(c));
+        c->last = true;
+    } else if (head->type == BINARY_PING) {
+        size_t begin = binary_message_begin(&c->out, BINARY_PING | BINARY_ANSWER, head->number);
+        binary_message_finish(&c->out, begin);
+    } else if (!binary_auth__may(c, head->type)) {
+        binary_conn__error(c, head->number, STR("the role of this credential may not do this"));
+    } else if (head->type == BINARY_SUBSCRIBE) {
+        binary_claim__subscribe(c, head->number, payload);
+    } else {
+        binary_call__take(c, head, payload);
+    }
+}
+
+/* The next frame of what has arrived. False when there is none, or must not be one now. */
+static bool take_next(struct binary_conn *c, size_t *at)
+{
+    struct binary_message_head head;
+    struct str rest = str_from(c->in.ptr + *at, c->in.len - *at);
+    if (c->last || c->closing || c->calls >= BINARY_CALLS_MAX || binary_conn__is_full(c) ||
+        !binary_message_head(rest, &head)) {
+        return false;
+    }
+    if (head.len > BINARY_MESSAGE_BYTES_MAX) {
+        binary_conn__error(c, head.number, STR("the frame is too large"));
+        c->last = true;
+        return false;
+    }
+    if (rest.len - BINARY_MESSAGE_HEAD < head.len) {
+        return false;
+    }
+    *at += BINARY_MESSAGE_HEAD + head.len;
+    take_frame(c, &head, str_from(rest.ptr + BINARY_MESSAGE_HEAD, head.len));
+    return true;
+}
+
+static void alloc_cb(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+{
+    static _Thread_local char room[READ_BYTES];
+    (void)handle;
+    (void)suggested;
+    *out = uv_buf_init(room, sizeof room);
+}
+
+static void read_cb(uv_stream_t *stream, ssize_t n, const uv_buf_t *bytes)
+{
+    struct binary_conn *c = stream->data;
+    if (n < 0) {
+        binary_conn__close(c);
+        return;
+    }
+    buf_add(&c->in, bytes->base, (size_t)n);
+    if (c->in.overflow) {
+        binary_conn__error(c, 0, STR("the server has reached its memory limit for requests"));
+        c->last = true;
+        binary_conn__flush(c);
+        return;
+    }
+    process(c);
+}
+
+/* All whole frames; then read on, or wait until there is room for more. */
+static void process(struct binary_conn *c)
+{
+    size_t at = 0;
+    while (take_next(c, &at)) {
+    }
+    if (at > 0) {
+        memmove(c->in.ptr, c->in.ptr + at, c->in.len - at);
+        c->in.len -= at;
+        if (c->in.len == 0) {
+            buf_deinit(&c->in); /* an idle connection holds nothing */
+        }
+    }
+    binary_conn__flush(c);
+    if (c->closing) {
+        return;
+    }
+    bool wants = !c->last && c->calls < BINARY_CALLS_MAX && !binary_conn__is_full(c);
+    if (wants && !c->reading) {
+        CHECK(uv_read_start((uv_stream_t *)&c->tcp, alloc_cb, read_cb) == 0);
+    } else if (!wants && c->reading) {
+        CHECK(uv_read_stop((uv_stream_t *)&c->tcp) == 0);
+    }
+    c->reading = wants;
+}
+
+/* A connection that is gone already has none, and is not local. */
+static void find_address(struct binary_conn *c)
+{
+    struct http_addr from = {.len = sizeof from.sockaddr};
+    int len = sizeof from.sockaddr;
+    if (uv_tcp_getpeername(&c->tcp, (struct sockaddr *)&from.sockaddr, &len) == 0) {
+        from.len = (socklen_t)len;
+        c->address = http_addr_text(&from, c->address_text);
+        c->is_local = str_starts_with(c->address, STR("127.")) || str_eq(c->address, STR("::1"));
+    }
+}
+
+void binary_conn__accept(struct binary *b)
+{
+    struct binary_conn *c = calloc(1, sizeof *c);
+    CHECK(c != NULL);
+    c->binary = b;
+    buf_init(&c->in, BINARY_MESSAGE_BYTES_MAX + BINARY_MESSAGE_HEAD + READ_BYTES);
+    buf_set_budget(&c->in, b->config.budget);
+    buf_init(&c->out, SIZE_MAX / 2);   /* bounded by BINARY_OUT_BYTES_MAX and what is under way */
+    buf_init(&c->texts, SIZE_MAX / 2); /* as long as the record of the key */
+    c->tcp.data = c;
+    CHECK(uv_tcp_init(&b->loop, &c->tcp) == 0);
+    c->next = b->conns;
+    if (b->conns != NULL) {
+        b->conns->prev = c;
+    }
+    b->conns = c;
+    b->conn_count++;
+    if (uv_accept((uv_stream_t *)&b->listener, (uv_stream_t *)&c->tcp) != 0 || b->stopping ||
+        b->conn_count > BINARY_CONNS_MAX) {
+        binary_conn__close(c);
+        return;
+    }
+    (void)uv_tcp_nodelay(&c->tcp, 1);
+    find_address(c);
+    process(c);
+}

@@ -1,0 +1,115 @@
+/*
+ * What the files of binary share: the thread's state, and a connection.
+ *
+ * A connection is freed when its socket is closed and nothing that it asked for is under way. What
+ * a client sends is answered in the order in which it is done, not in that of the requests.
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "auth/auth.h"
+#include "base/map.h"
+#include "binary/binary.h"
+#include "binary/binary_message.h"
+#include "loop/mailbox.h"
+
+enum {
+    BINARY_CONNS_MAX = 8192,
+    BINARY_CALLS_MAX = 64,          /* of a connection, under way; more wait unread */
+    BINARY_OUT_BYTES_MAX = 1 << 20, /* not taken by the client: nothing more is read or claimed */
+    BINARY_CREDITS_MAX = 65535,
+};
+
+struct binary_conn;
+
+struct binary {
+    struct binary_config config;
+    uv_thread_t thread;
+    uv_loop_t loop;
+    uv_tcp_t listener;
+    uv_check_t turn;
+    struct mailbox mailbox;
+    struct engine_lane lane;
+    struct msg stop_msg;
+    bool stopping;
+    struct http_addr addr;
+    struct binary_conn *conns;
+    size_t conn_count;
+    /* jobs that were pushed and not heard of again, by id */
+    struct map held;
+    struct engine_watch *watch;
+    uint64_t events_seen;
+    struct arena *scratch; /* of one look-up */
+};
+
+/* A job that a client has. */
+struct binary_held {
+    struct map_node node; /* in binary.held; its key is the bytes of the id */
+    struct binary_conn *conn;
+    struct binary_held *next, *prev;
+    struct id id;
+};
+
+struct binary_conn {
+    struct binary *binary;
+    struct binary_conn *next, *prev;
+    uv_tcp_t tcp;
+    char address_text[HTTP_ADDR_TEXT_MAX];
+    struct str address;
+    bool is_local; /* on this machine */
+    bool known;    /* has shown who it is */
+    struct auth_caller who;
+    struct buf texts; /* of who */
+    bool sent_away;   /* it was told that another node leads, and nothing has succeeded since */
+    bool closing;     /* the socket is */
+    bool closed;
+    bool reading, last; /* last: ends when what is written has left */
+    unsigned calls;     /* under way */
+    struct buf in;
+    struct buf out; /* waits for the write that is under way */
+    uv_write_t write;
+    char *writing; /* its bytes; NULL: none */
+    struct binary_held *held;
+    /* what it has subscribed to */
+    struct binary_claim *claim; /* NULL: nothing */
+};
+
+/* binary_conn.c */
+void binary_conn__accept(struct binary *b);
+void binary_conn__close(struct binary_conn *c);
+/* Answers go into c->out; then this. */
+void binary_conn__flush(struct binary_conn *c);
+void binary_conn__error(struct binary_conn *c, uint32_t number, struct str text);
+/* What it asked for ended so: it is told, once, when that is because another node leads. */
+void binary_conn__outcome(struct binary_conn *c, uint32_t number, enum err_code code);
+/* Something that it asked for is done: it may be freed, or read on. */
+void binary_conn__settle(struct binary_conn *c);
+bool binary_conn__is_full(const struct binary_conn *c);
+
+/* binary_auth.c */
+bool binary_auth__admit(struct binary_conn *c, struct str token); /* it shows something */
+bool binary_auth__is_known(struct binary_conn *c);                /* and may stay */
+struct str binary_auth__why_not(const struct binary_conn *c);     /* for one that is not known */
+bool binary_auth__may(struct binary_conn *c, uint8_t type);       /* send such a frame */
+uint8_t binary_auth__role(const struct binary_conn *c);           /* as a number on the wire */
+/* With texts in the arena. */
+struct svc_caller binary_auth__caller(const struct binary_conn *c, struct arena *arena);
+
+/* binary_call.c: what a frame asks for */
+void binary_call__take(struct binary_conn *c, const struct binary_message_head *head,
+                       struct str payload);
+
+/* binary_claim.c: pushed jobs */
+void binary_claim__subscribe(struct binary_conn *c, uint32_t number, struct str payload);
+void binary_claim__go_on(struct binary_conn *c); /* there may be room */
+void binary_claim__leave(struct binary_conn *c); /* the connection is closing */
+bool binary_claim__is_busy(const struct binary_conn *c);
+void binary_claim__free(struct binary_conn *c);
+
+/* The client says something of a job: it is told nothing more of it. */
+void binary_claim__forget(struct binary_conn *c, struct str id);
+void binary_claim__events(void *binary); /* the log has grown */
+
+/* binary.c */
+void binary__conn_gone(struct binary *b);

@@ -1,0 +1,18 @@
+/*
+ * Rpc_descriptor: the services as descriptors of Protocol Buffers, for clients that ask the server
+ * what it speaks (server reflection). They are made from the tables of the messages and methods.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+/* Append the FileDescriptorProto of the file of this name; false when there is none. */
+ATTR_NODISCARD bool rpc_descriptor_file(struct str name, struct buf *out);
+
+/* The name of the file that declares the symbol, a service, method or message by its full name;
+ * empty when there is none. */
+struct str rpc_descriptor_file_of(struct str symbol);

@@ -1,0 +1,162 @@
+#include <stdlib.h>
+
+#include <uv.h>
+
+#include "base/check.h"
+#include "http/http_loop.h"
+#include "rpc/rpc_push_int.h"
+
+/* The client's deadline */
+
+struct rpc_deadline {
+    uv_timer_t timer;
+    struct rpc_call *call;
+};
+
+static void leave(struct rpc_push *p)
+{
+    if (!p->over && p->left != NULL) {
+        p->left(p);
+    }
+}
+
+static void deadline_passed(uv_timer_t *timer)
+{
+    struct rpc_deadline *d = timer->data;
+    struct rpc_push *p = d->call->data;
+    if (!p->over) {
+        leave(p);
+        rpc_push__end(p, RPC_DEADLINE_EXCEEDED, STR("the deadline has passed"));
+    }
+}
+
+static void start_deadline(struct rpc_call *c)
+{
+    if (c->timeout_ms == INT64_MAX) {
+        return;
+    }
+    struct rpc_deadline *d = calloc(1, sizeof *d);
+    CHECK(d != NULL);
+    d->call = c;
+    d->timer.data = d;
+    CHECK(uv_timer_init(http_loop_uv(c->req->loop), &d->timer) == 0);
+    CHECK(uv_timer_start(&d->timer, deadline_passed, (uint64_t)c->timeout_ms, 0) == 0);
+    c->deadline = d;
+}
+
+static void deadline_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void rpc_push__forget_deadline(struct rpc_call *c)
+{
+    if (c->deadline != NULL) {
+        uv_close((uv_handle_t *)&c->deadline->timer, deadline_closed);
+        c->deadline = NULL;
+    }
+}
+
+/* Sending and ending */
+
+static void taken(struct rpc_call *c)
+{
+    struct rpc_push *p = c->data;
+    if (p->over) {
+        rpc_answer__end(c, p->status, p->message);
+    } else if (p->room != NULL) {
+        p->room(p);
+    }
+}
+
+bool rpc_push__send(struct rpc_push *p, const void *message)
+{
+    CHECK(!p->over);
+    if (p->call->on_sent != NULL) {
+        return false;
+    }
+    rpc_answer__send(p->call, message, taken);
+    return true;
+}
+
+void rpc_push__end(struct rpc_push *p, enum rpc_status status, struct str message)
+{
+    CHECK(!p->over);
+    p->over = true;
+    p->status = status;
+    p->message = message;
+    if (p->call->on_sent == NULL) {
+        rpc_answer__end(p->call, status, message);
+    }
+}
+
+void rpc_push__cut(struct rpc_push *p)
+{
+    CHECK(!p->over);
+    p->over = true;
+    rpc_answer__drop(p->call);
+}
+
+/* What the request tells */
+
+static struct rpc_push *push_of(struct http_request *req)
+{
+    struct rpc_call *c = req->data;
+    return c->data;
+}
+
+static void watch_gone(struct http_request *req)
+{
+    struct rpc_push *p = push_of(req);
+    leave(p);
+    p->over = true;
+    rpc_answer__drop(p->call);
+}
+
+static void watch_stopping(struct http_request *req)
+{
+    struct rpc_push *p = push_of(req);
+    if (!p->over) {
+        leave(p);
+        rpc_push__end(p, RPC_UNAVAILABLE, STR("the server is stopping"));
+    }
+}
+
+static void watch_body(struct http_request *req, struct str bytes)
+{
+    struct rpc_push *p = push_of(req);
+    if (p->over) {
+        http_request_consume(req, bytes.len);
+    } else {
+        p->body(p, bytes);
+    }
+}
+
+static void watch_body_end(struct http_request *req)
+{
+    struct rpc_push *p = push_of(req);
+    if (!p->over) {
+        p->body_end(p);
+    }
+}
+
+static const struct http_watch watch = {.gone = watch_gone,
+                                        .stopping = watch_stopping,
+                                        .body = watch_body,
+                                        .body_end = watch_body_end,
+                                        .writable = rpc_answer__writable};
+
+void rpc_push__begin(struct rpc_push *p)
+{
+    struct rpc_call *c = p->call;
+    c->data = p;
+    c->req->on = &watch;
+    rpc_answer__begin(c);
+    start_deadline(c);
+    if (p->body != NULL) {
+        http_request_stream(c->req);
+    }
+    if (http_loop_stopping(c->req->loop)) {
+        watch_stopping(c->req);
+    }
+}

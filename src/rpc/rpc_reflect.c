@@ -1,0 +1,295 @@
+/*
+ * Server reflection (grpc.reflection.v1 and v1alpha, which have the same messages): what a client
+ * without the schema asks, grpcurl for instance. Questions are answered one by one.
+ */
+#include <string.h>
+
+#include "base/check.h"
+#include "rpc/rpc_descriptor.h"
+#include "rpc/rpc_envelope.h"
+#include "rpc/rpc_gzip.h"
+#include "rpc/rpc_push_int.h"
+
+enum {
+    QUESTION_BYTES_MAX = 64 * 1024,
+    DESCRIPTOR_BYTES_MAX = 256 * 1024,
+};
+
+/* ServerReflectionRequest. One of the texts is set; when none is, the list of services is asked
+ * for, whatever is in list_services. */
+struct question {
+    struct str host, file_by_filename, file_containing_symbol, all_extension_numbers_of_type,
+        list_services;
+};
+
+struct files {
+    struct str *file_descriptor_proto; /* bytes there */
+    size_t count;
+};
+
+struct service {
+    struct str name;
+};
+
+struct services {
+    struct service *service;
+    size_t count;
+};
+
+struct refusal {
+    int32_t error_code;
+    struct str error_message;
+};
+
+/* ServerReflectionResponse. */
+struct reply {
+    struct str valid_host;
+    struct question *original_request;
+    struct files *file_descriptor_response;
+    struct services *list_services_response;
+    struct refusal *error_response;
+};
+
+/* clang-format off */
+static const struct proto_field question_rows[] = {
+    PROTO_ROW(struct question, 1, STR, host),
+    PROTO_ROW(struct question, 3, STR, file_by_filename),
+    PROTO_ROW(struct question, 4, STR, file_containing_symbol),
+    PROTO_ROW(struct question, 6, STR, all_extension_numbers_of_type),
+    PROTO_ROW(struct question, 7, STR, list_services),
+};
+static const struct proto_message question_type = PROTO_MESSAGE_OF(struct question, "grpc.reflection.v1.ServerReflectionRequest", question_rows);
+static const struct proto_field files_rows[] = {
+    PROTO_STRS(struct files, 1, file_descriptor_proto, count),
+};
+static const struct proto_message files_type = PROTO_MESSAGE_OF(struct files, "grpc.reflection.v1.FileDescriptorResponse", files_rows);
+static const struct proto_field service_rows[] = {
+    PROTO_ROW(struct service, 1, STR, name),
+};
+static const struct proto_message service_type = PROTO_MESSAGE_OF(struct service, "grpc.reflection.v1.ServiceResponse", service_rows);
+static const struct proto_field services_rows[] = {
+    PROTO_LIST_OF(struct services, 1, service, count, struct service, &service_type),
+};
+static const struct proto_message services_type = PROTO_MESSAGE_OF(struct services, "grpc.reflection.v1.ListServiceResponse", services_rows);
+static const struct proto_field refusal_rows[] = {
+    PROTO_ROW(struct refusal, 1, I32, error_code),
+    PROTO_ROW(struct refusal, 2, STR, error_message),
+};
+static const struct proto_message refusal_type = PROTO_MESSAGE_OF(struct refusal, "grpc.reflection.v1.ErrorResponse", refusal_rows);
+static const struct proto_field reply_rows[] = {
+    PROTO_ROW(struct reply, 1, STR, valid_host),
+    PROTO_ONE_OF(struct reply, 2, original_request, struct question, &question_type),
+    PROTO_ONE_OF(struct reply, 4, file_descriptor_response, struct files, &files_type),
+    PROTO_ONE_OF(struct reply, 6, list_services_response, struct services, &services_type),
+    PROTO_ONE_OF(struct reply, 7, error_response, struct refusal, &refusal_type),
+};
+static const struct proto_message reply_type = PROTO_MESSAGE_OF(struct reply, "grpc.reflection.v1.ServerReflectionResponse", reply_rows);
+/* clang-format on */
+
+struct talk {
+    struct rpc_push push;
+    struct rpc_envelope_reader reader;
+    struct buf ahead; /* arrived, not consumed */
+    bool ended;       /* nothing more arrives */
+    bool stepping;
+};
+
+/* Answering */
+
+/* Those whose descriptors we have. */
+static struct service described[] = {
+    {.name = {.ptr = "corvo.v1.WorkerService", .len = 22}},
+    {.name = {.ptr = "grpc.health.v1.Health", .len = 21}},
+};
+static struct services all_services = {.service = described, .count = COUNT_OF(described)};
+
+static void send_error(struct talk *t, struct reply out, enum rpc_status status, struct str message)
+{
+    struct refusal refusal = {.error_code = (int32_t)status, .error_message = message};
+    out.error_response = &refusal;
+    bool sent = rpc_push__send(&t->push, &out);
+    CHECK(sent);
+}
+
+static void send_file(struct talk *t, struct reply out, struct str name)
+{
+    struct buf bytes;
+    buf_init(&bytes, DESCRIPTOR_BYTES_MAX);
+    if (rpc_descriptor_file(name, &bytes)) {
+        struct str one = buf_str(&bytes);
+        struct files files = {.file_descriptor_proto = &one, .count = 1};
+        out.file_descriptor_response = &files;
+        bool sent = rpc_push__send(&t->push, &out);
+        CHECK(sent);
+    } else {
+        send_error(t, out, RPC_NOT_FOUND, STR("unknown file or symbol"));
+    }
+    buf_deinit(&bytes);
+}
+
+static void answer(struct talk *t, struct question *q)
+{
+    struct reply out = {.valid_host = q->host, .original_request = q};
+    if (q->file_by_filename.len > 0) {
+        send_file(t, out, q->file_by_filename);
+    } else if (q->file_containing_symbol.len > 0) {
+        send_file(t, out, rpc_descriptor_file_of(q->file_containing_symbol));
+    } else if (q->all_extension_numbers_of_type.len > 0) {
+        send_error(t, out, RPC_NOT_FOUND, STR("there are no extensions"));
+    } else {
+        out.list_services_response = &all_services;
+        bool sent = rpc_push__send(&t->push, &out);
+        CHECK(sent);
+    }
+}
+
+/* Reading */
+
+static void left(struct rpc_push *p)
+{
+    struct talk *t = CONTAINER_OF(p, struct talk, push);
+    rpc_envelope_reader_deinit(&t->reader);
+    buf_deinit(&t->ahead);
+}
+
+static void end(struct talk *t, enum rpc_status status, struct str message)
+{
+    left(&t->push);
+    rpc_push__end(&t->push, status, message);
+}
+
+static enum err_code read_question(struct talk *t, struct str bytes, bool compressed,
+                                   struct arena *arena, struct question *out, struct err *err)
+{
+    struct rpc_call *c = t->push.call;
+    if (compressed && bytes.len > 0 &&
+        rpc_gzip_inflate(rpc__gzip(c), bytes, QUESTION_BYTES_MAX, arena, &bytes, err) != ERR_OK) {
+        return err->code;
+    }
+    return rpc__decode(c, bytes, arena, out, err);
+}
+
+/* The bytes are in the arena. */
+static void take_question(struct talk *t, struct str bytes, bool compressed, struct arena *arena)
+{
+    struct question question;
+    struct err err;
+    if (read_question(t, bytes, compressed, arena, &question, &err) == ERR_OK) {
+        answer(t, &question);
+    } else {
+        end(t, RPC_INVALID_ARGUMENT, STR("the question cannot be read"));
+    }
+}
+
+static void consume(struct talk *t, size_t n)
+{
+    memmove(t->ahead.ptr, t->ahead.ptr + n, t->ahead.len - n);
+    t->ahead.len -= n;
+    http_request_consume(t->push.call->req, n);
+}
+
+/* The next question, if it is there and the last answer has left. True when there may be another.
+ */
+static bool step(struct talk *t)
+{
+    struct rpc_call *c = t->push.call;
+    size_t taken;
+    unsigned flags = 0;
+    struct str message;
+    if (t->push.over || c->on_sent != NULL) {
+        return false;
+    }
+    enum rpc_envelope_result result =
+        rpc_envelope_take(&t->reader, buf_str(&t->ahead), &taken, &flags, &message);
+    bool compressed = (flags & RPC_ENVELOPE_COMPRESSED) != 0;
+    if (result == RPC_ENVELOPE_BAD_FLAGS || (compressed && !c->gzip_in)) {
+        end(t, RPC_INTERNAL, STR("the envelope has flags that are not known"));
+        return false;
+    }
+    if (result == RPC_ENVELOPE_TOO_LARGE) {
+        end(t, RPC_RESOURCE_EXHAUSTED, STR("the message is too large"));
+        return false;
+    }
+    if (result != RPC_ENVELOPE_MESSAGE) {
+        consume(t, taken);
+        return false;
+    }
+    struct arena *arena = arena_new((size_t)4 * QUESTION_BYTES_MAX);
+    message = arena_str(arena, message);
+    consume(t, taken);
+    if ((flags & RPC_ENVELOPE_END) == 0) {
+        take_question(t, message, compressed, arena);
+    } else {
+        t->ended = true;
+    }
+    arena_free(arena);
+    return true;
+}
+
+static void go_on(struct talk *t)
+{
+    if (t->stepping) {
+        return; /* an answer was taken at once: the loop below goes on */
+    }
+    t->stepping = true;
+    while (!t->push.over && t->ahead.len > 0 && step(t)) {
+    }
+    t->stepping = false;
+    if (!t->push.over && t->ended && t->ahead.len == 0 && t->push.call->on_sent == NULL) {
+        bool partial = rpc_envelope_is_partial(&t->reader);
+        end(t, partial ? RPC_INVALID_ARGUMENT : RPC_OK,
+            partial ? STR("incomplete envelope") : STR_EMPTY);
+    }
+}
+
+static void room(struct rpc_push *p)
+{
+    go_on(CONTAINER_OF(p, struct talk, push));
+}
+
+static void body(struct rpc_push *p, struct str bytes)
+{
+    struct talk *t = CONTAINER_OF(p, struct talk, push);
+    buf_add_str(&t->ahead, bytes);
+    if (t->ahead.overflow) {
+        end(t, RPC_RESOURCE_EXHAUSTED, STR("the server has reached its memory limit for requests"));
+        return;
+    }
+    go_on(t);
+}
+
+static void body_end(struct rpc_push *p)
+{
+    struct talk *t = CONTAINER_OF(p, struct talk, push);
+    t->ended = true;
+    go_on(t);
+}
+
+static void open_talk(struct rpc_call *c)
+{
+    struct err err;
+    struct talk *t = SVC_CALLER_ARRAY(&c->who, struct talk, 1, &err);
+    if (t == NULL) {
+        rpc_answer__fail_err(c, &err, 0);
+        return;
+    }
+    if (c->format->codec != RPC_PROTO) { /* descriptors are bytes */
+        rpc_answer__fail(c, RPC_UNIMPLEMENTED, STR("reflection needs the codec proto"), 0);
+        return;
+    }
+    *t = (struct talk){
+        .push = {.call = c, .room = room, .left = left, .body = body, .body_end = body_end}};
+    unsigned connect = c->format->protocol == RPC_CONNECT ? RPC_ENVELOPE_END : 0;
+    rpc_envelope_reader_init(&t->reader, QUESTION_BYTES_MAX, RPC_ENVELOPE_COMPRESSED | connect);
+    buf_init(&t->ahead, SIZE_MAX); /* the window of HTTP/2 bounds it */
+    buf_set_budget(&t->ahead, c->rpc->config.budget);
+    rpc_push__begin(&t->push);
+}
+
+/* clang-format off */
+#define TEXT(literal) {.ptr = (literal), .len = sizeof(literal) - 1}
+const struct rpc_method rpc_reflect__methods[] = {
+    {TEXT("ServerReflectionInfo"), RPC_BIDI, &question_type, &reply_type, NULL, true, open_talk},
+    {TEXT(""), RPC_UNARY, NULL, NULL, NULL, false, NULL},
+};
+/* clang-format on */

@@ -1,0 +1,37 @@
+/*
+ * Rpc_slot: how many lifecycle frames are worked on at once, in all streams together (rpc.md 11.2,
+ * step 5).
+ *
+ * Who gets no slot waits in the line of its thread, without limit. The line moves whenever one of
+ * the thread's own slots is given back; so a thread that holds none is always given one.
+ *
+ * A slot belongs to the thread of its request, and to one frame at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+struct rpc;
+struct rpc_loop;
+struct rpc_slot;
+
+enum rpc_slot_state { RPC_SLOT_NONE, RPC_SLOT_WAITING, RPC_SLOT_HELD };
+
+/* Zero, but for what the owner sets. */
+struct rpc_slot {
+    /* set by the owner */
+    struct rpc *rpc;
+    struct rpc_loop *loop;                  /* of the request's thread */
+    void (*granted)(struct rpc_slot *slot); /* it was waited for, and is held now */
+    void *data;
+    /* private */
+    enum rpc_slot_state state;
+    struct rpc_slot *next; /* in line */
+};
+
+/* True: it is held. False: it is waited for, and granted will be called. */
+bool rpc_slot__take(struct rpc_slot *slot);
+
+/* Hold it no more, or wait for it no more; nothing when neither. May grant it to others before it
+ * returns. */
+void rpc_slot__give(struct rpc_slot *slot);
