@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/api_hub_int.h"
+#include "api/api_answer_int.h"
+#include "api/api_audit_int.h"
+#include "api/api_auth_int.h"
 #include "api/api_query_int.h"
+#include "api/api_sso_int.h"
 #include "base/build.h"
 #include "base/check.h"
 #include "base/digits.h"
 #include "base/limits.h"
-#include "core/queue_name.h"
+#include "hub/hub.h"
 #include "json/json_scan.h"
 #include "os/os_clock.h"
 
@@ -29,6 +32,7 @@ struct api_config api_config_default(void)
         .max_body_bytes = 16 << 20,
         .docs_enabled = true,
         .limiter = api_limiter_config_default(),
+        .sdb = api_sdb_config_default(),
     };
 }
 
@@ -40,6 +44,7 @@ struct api *api_new(const struct api_config *config)
     a->router = api_router__new();
     a->limiter = api_limiter__new(&config->limiter);
     a->metrics = api_metrics__new();
+    a->audit = config->audit ? api_audit__new(config->engine, config->audit_retention_ms) : NULL;
     a->hub_counts = calloc(1, sizeof *a->hub_counts);
     CHECK(a->hub_counts != NULL);
     buf_init(&a->openapi, OPENAPI_BYTES_MAX);
@@ -52,6 +57,7 @@ struct api *api_new(const struct api_config *config)
 void api_free(struct api *a)
 {
     if (a != NULL) {
+        api_audit__free(a->audit);
         api_router__free(a->router);
         api_limiter__free(a->limiter);
         api_metrics__free(a->metrics);
@@ -67,14 +73,27 @@ void api_set_server(struct api *a, const struct http_server *server, const char 
     a->server = server;
 }
 
+void api_set_discover(struct api *a, const struct discover *discover)
+{
+    atomic_store(&a->discover, discover);
+}
+
+void api_set_push(struct api *a, struct push_sender *push)
+{
+    a->push = push;
+}
+
 static void on_loop_start(void *data, struct http_loop *loop)
 {
     struct api *a = data;
     unsigned i = http_loop_index(loop);
     CHECK(i < API_LOOPS_MAX);
     a->hubs[i] =
-        api_hub__open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
+        hub_open(a->config.engine, http_loop_uv(loop), http_loop_mailbox(loop), a->hub_counts);
     a->lanes[i].engine = a->config.engine;
+    if (a->config.front != NULL) {
+        a->gates[i] = front_gate_open(a->config.front, http_loop_uv(loop));
+    }
 }
 
 static void on_loop_turn(void *data, struct http_loop *loop)
@@ -83,12 +102,19 @@ static void on_loop_turn(void *data, struct http_loop *loop)
     struct engine_lane *lane = &a->lanes[http_loop_index(loop)];
     engine_lane_flush(lane);
     lane->clients = http_loop_conn_count(loop);
+    if (a->gates[http_loop_index(loop)] != NULL) {
+        front_gate_turn(a->gates[http_loop_index(loop)]);
+    }
 }
 
 static void on_loop_stop(void *data, struct http_loop *loop)
 {
     struct api *a = data;
-    api_hub__close(a->hubs[http_loop_index(loop)]);
+    hub_close(a->hubs[http_loop_index(loop)]);
+    if (a->gates[http_loop_index(loop)] != NULL) {
+        front_gate_close(a->gates[http_loop_index(loop)]);
+        a->gates[http_loop_index(loop)] = NULL;
+    }
 }
 
 /* The way in */
@@ -97,7 +123,7 @@ static void set_request_id(struct api_call *c)
 {
     static atomic_uint_fast64_t counter;
     struct str given;
-    if (http_request_header(c->req, STR("x-request-id"), &given) && given.len > 0 &&
+    if (http_request_known(c->req, HTTP_KNOWN_X_REQUEST_ID, &given) && given.len > 0 &&
         given.len <= sizeof c->request_id && !str_has_control(given)) {
         memcpy(c->request_id, given.ptr, given.len);
         c->request_id_len = given.len;
@@ -107,70 +133,6 @@ static void set_request_id(struct api_call *c)
     *at++ = '-';
     at = digits_put_hex(at, atomic_fetch_add_explicit(&counter, 1, memory_order_relaxed));
     c->request_id_len = (size_t)(at - c->request_id);
-}
-
-/* The same time whatever the difference. */
-static bool equal_secret(struct str a, struct str b)
-{
-    unsigned char differ = a.len == b.len ? 0 : 1;
-    for (size_t i = 0; i < a.len && b.len > 0; i++) {
-        differ = (unsigned char)(differ | (a.ptr[i] ^ b.ptr[i % b.len]));
-    }
-    return differ == 0;
-}
-
-/* Who calls, as far as that is known before it is decided what they may. False when so many guessed
- * from there that this credential is not even looked at: the call has ended. */
-static bool identify(struct api_call *c)
-{
-    struct str password = c->api->config.admin_password;
-    struct str given = api_credential__of(c->req);
-    struct str forwarded;
-    c->credential = given;
-    c->who.address = c->req->peer;
-    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody; but who
-     * sends one is not on this machine. */
-    c->who.shows_nothing = given.len == 0 &&
-                           !http_request_header(c->req, STR("authorization"), &forwarded) &&
-                           !http_request_header(c->req, STR("x-forwarded-for"), &forwarded);
-    if (password.len == 0 || given.len == 0) {
-        return true;
-    }
-    if (!api_limiter__may_try(c->api->limiter, c->who.address, given)) {
-        api_metrics__throttled(c->api->metrics, c->route, c->req->method);
-        api_call__fail(c, ERR_RATE_LIMITED,
-                       "too many invalid credentials from this address; retry later");
-        return false;
-    }
-    if (equal_secret(given, password)) {
-        c->who.known = given;
-    }
-    return true;
-}
-
-/* May they, and for which namespace? False when the call has ended. */
-static bool authenticate(struct api_call *c)
-{
-    struct str ns;
-    c->role = ROLE_ADMIN;
-    if (c->api->config.admin_password.len > 0 && c->who.known.len == 0) {
-        if (c->credential.len > 0) {
-            api_limiter__was_wrong(c->api->limiter, c->who.address);
-        }
-        api_call__fail(c, ERR_UNAUTHORIZED,
-                       c->credential.len > 0 ? "invalid API key" : "missing API key");
-        return false;
-    }
-    if (http_request_header(c->req, STR("x-corvo-namespace"), &ns) && ns.len > 0 &&
-        !str_eq(ns, STR("default"))) {
-        if (!queue_name_is_namespace(ns)) {
-            api_call__fail(c, ERR_VALIDATION, "X-Corvo-Namespace: '" STR_FMT "' is not a name",
-                           STR_ARG(ns));
-            return false;
-        }
-        c->ns = ns;
-    }
-    return true;
 }
 
 static bool is_read(const struct api_call *c)
@@ -183,7 +145,7 @@ static bool within_rate(struct api_call *c, uint64_t paid, uint64_t cost)
     if (api_limiter__take(c->api->limiter, &c->who, is_read(c), paid, cost)) {
         return true;
     }
-    api_metrics__throttled(c->api->metrics, c->route, c->req->method);
+    api_metrics__throttled(c->api->metrics, api_call__what(c));
     api_call__fail(c, ERR_RATE_LIMITED, "rate limit exceeded");
     return false;
 }
@@ -251,13 +213,42 @@ static void decode_and_handle(struct api_call *c)
 static void body_collected(struct http_request *req, enum http_body_result result)
 {
     struct api_call *c = req->data;
+    if (result == HTTP_BODY_TOO_LARGE && (c->route->flags & ROUTE_ANY_BODY) != 0) {
+        req->body = STR_EMPTY;
+        decode_and_handle(c);
+    } else if (result != HTTP_BODY_COMPLETE) {
+        api__body_failed(c, result);
+    } else {
+        decode_and_handle(c);
+    }
+}
+
+void api__body_failed(struct api_call *c, enum http_body_result result)
+{
     if (result == HTTP_BODY_TOO_LARGE) {
         api_call__fail(c, ERR_TOO_LARGE, "request body is larger than %llu bytes",
                        (unsigned long long)c->api->config.max_body_bytes);
-    } else if (result == HTTP_BODY_NO_ROOM) {
-        api_call__fail_memory(c, ERR_OVERLOADED);
     } else {
-        decode_and_handle(c);
+        api_call__fail_memory(c, ERR_OVERLOADED);
+    }
+}
+
+static void go_on_with_rpc(struct api_call *c)
+{
+    struct rpc_peer peer = api_call__peer(c);
+    rpc_request(c->api->config.rpc, c->req, &c->rpc, &peer);
+}
+
+void api__go_on_here(struct api_call *c)
+{
+    if (c->is_rpc) {
+        go_on_with_rpc(c);
+    } else if (!admitted(c)) {
+        return;
+    } else if ((c->route->flags & ROUTE_BODY) != 0) {
+        http_request_collect(c->req, c->api->config.max_body_bytes, body_collected);
+    } else {
+        handle(c);
     }
 }
 
@@ -269,7 +260,23 @@ static bool may_go_on(struct api_call *c, const struct api_match *match)
     if ((open || c->route == NULL) && !str_starts_with(c->req->path_raw, STR("/api/v1/"))) {
         return true;
     }
-    return identify(c) && within_rate(c, 0, 1) && (open || authenticate(c));
+    /* Whoever forwarded it has counted it. */
+    return api_auth__identify(c) && (c->client.forwarded || within_rate(c, 0, 1)) &&
+           (open || api_auth__admit(c));
+}
+
+/* There is no such route. Outside of our own API the words are those of Scheduled-DB (scheduler.md
+ * 2.1). */
+static void refuse_path(struct api_call *c, const struct api_match *match, bool known)
+{
+    bool other = c->api->config.sdb.enabled && !str_starts_with(c->req->path_raw, STR("/api/"));
+    if (known) {
+        api_call__fail_with(c, ERR_METHOD_NOT_ALLOWED,
+                            other ? STR("Method not allowed") : STR("method not allowed"), 0,
+                            match->allow);
+    } else {
+        api_call__fail(c, ERR_NOT_FOUND, other ? "Not found" : "not found");
+    }
 }
 
 static void go_on(struct api_call *c, const struct api_match *match)
@@ -277,29 +284,34 @@ static void go_on(struct api_call *c, const struct api_match *match)
     if (!may_go_on(c, match)) {
         return;
     }
-    if (c->route == NULL) {
-        if (match->path_known) {
-            api_call__fail_with(c, ERR_METHOD_NOT_ALLOWED, STR("method not allowed"), 0,
-                                match->allow);
-        } else {
-            api_call__fail(c, ERR_NOT_FOUND, "not found");
-        }
+    bool off =
+        c->route != NULL && (c->route->flags & ROUTE_SCHEDULER) != 0 && !c->api->config.sdb.enabled;
+    if (c->route == NULL || off) {
+        refuse_path(c, match, match->path_known && !off);
         return;
     }
-    if ((c->route->flags & ROUTE_OPEN) == 0 && (c->route->roles & c->role) == 0) {
-        api_call__fail(c, ERR_FORBIDDEN, "the role of this credential may not do this");
+    if ((c->route->flags & ROUTE_OPEN) == 0 && !api_auth__allows_route(c)) {
         return;
     }
     if (match->query != NULL && !api_query__read(c, match->query)) {
         return;
     }
-    if (!admitted(c)) {
+    if (api_forward__is_quarantined(c)) {
         return;
     }
-    if ((c->route->flags & ROUTE_BODY) != 0) {
-        http_request_collect(c->req, c->api->config.max_body_bytes, body_collected);
+    bool streams = (c->route->flags & ROUTE_STREAM) != 0;
+    bool strong = false;
+    if (!api_forward__consistency(c, &strong)) {
+        return;
+    }
+    bool leaders = (c->route->flags & ROUTE_LEADER) != 0 || strong || api_forward__is_behind(c);
+    if (leaders && api_forward__takes(c, streams)) {
+        return;
+    }
+    if (strong) {
+        api_forward__prove(c);
     } else {
-        handle(c);
+        api__go_on_here(c);
     }
 }
 
@@ -307,23 +319,52 @@ static void go_on(struct api_call *c, const struct api_match *match)
 static void go_on_rpc(struct api_call *c)
 {
     struct http_request *req = c->req;
+    bool streams;
     c->is_rpc = true;
-    if (identify(c) && (!rpc_is_rated(req) || within_rate(c, 0, 1)) &&
-        (rpc_is_open(req->path_raw) || authenticate(c))) {
-        struct rpc_peer peer = api_call__peer(c);
-        rpc_request(c->api->config.rpc, req, &peer);
+    c->rpc = rpc_target_of(req);
+    bool open = rpc_is_open(&c->rpc);
+    if (!api_auth__identify(c) ||
+        (rpc_is_rated(&c->rpc) && !c->client.forwarded && !within_rate(c, 0, 1)) ||
+        (!open && (!api_auth__admit(c) || !api_auth__allows_rpc(c)))) {
+        return;
     }
+    if (!open && api_forward__is_quarantined(c)) {
+        return;
+    }
+    if (!rpc_is_leaders(req, &c->rpc, &streams) || !api_forward__takes(c, streams)) {
+        go_on_with_rpc(c);
+    }
+}
+
+/* The way in, for a caller whose token, if it shows one, was looked at. */
+static void enter(struct api_call *c)
+{
+    struct http_request *req = c->req;
+    ATTR_UNINITIALIZED struct api_match match;
+    if (c->api->config.rpc != NULL && rpc_is_path(req->path_raw)) {
+        go_on_rpc(c);
+        return;
+    }
+    api_router__match(c->api->router, req->method, req->path_raw, req->arena, &match);
+    c->route = match.route;
+    memcpy(c->param, match.param, sizeof c->param);
+    go_on(c, &match);
 }
 
 static void on_request(void *data, struct http_request *req)
 {
     struct api *a = data;
-    ATTR_UNINITIALIZED struct api_match match;
     struct api_call *c = arena_need(req->arena, sizeof *c, _Alignof(struct api_call));
     memset(c, 0, offsetof(struct api_call, request_id_len));
+    memset(&c->op, 0, offsetof(struct front_op, op));
     c->api = a;
     c->req = req;
     c->arena = req->arena;
+    c->client = (struct front_client){.engine = a->config.engine,
+                                      .budget = a->config.budget,
+                                      .req = req,
+                                      .lane = &a->lanes[http_loop_index(req->loop)]};
+    c->who.address = req->peer;
     c->started = os_clock_mono();
     req->on = &api_call__watch;
     req->data = c;
@@ -337,14 +378,9 @@ static void on_request(void *data, struct http_request *req)
         api_call__fail(c, ERR_VALIDATION, "invalid percent-encoding in the path");
         return;
     }
-    if (a->config.rpc != NULL && rpc_is_path(req->path_raw)) {
-        go_on_rpc(c);
-        return;
+    if (!api_sso__waits(c, enter)) {
+        enter(c);
     }
-    api_router__match(a->router, req->method, req->path_raw, req->arena, &match);
-    c->route = match.route;
-    memcpy(c->param, match.param, sizeof c->param);
-    go_on(c, &match);
 }
 
 /* What every answer has, those that the HTTP server gives by itself included. */
@@ -375,4 +411,19 @@ void api_attach(struct api *a, struct http_server_config *http)
     http->on_loop_stop = on_loop_stop;
     http->headers = every_answer;
     http->header_count = COUNT_OF(every_answer);
+}
+
+bool api_may_try(void *api, struct str address, struct str credential)
+{
+    return api_limiter__may_try(((struct api *)api)->limiter, address, credential);
+}
+
+void api_tried(void *api, struct str address, struct str credential, bool right)
+{
+    struct api_limiter *l = ((struct api *)api)->limiter;
+    if (right) {
+        api_limiter__was_right(l, address, credential);
+    } else {
+        api_limiter__was_wrong(l, address);
+    }
 }

@@ -13,20 +13,27 @@
 #include <stdint.h>
 
 #include "api/api_limiter.h"
+#include "api/sdb/api_sdb.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "front/front_forward.h"
 #include "http/http_server.h"
 #include "view/view.h"
 #include "webhook/webhook.h"
 
 struct api;
+struct auth_table;
 struct svc_bulk;
 struct rpc;
 struct svc_bulk_page;
+struct push_sender;
+struct sso;
+struct os_networks;
 
 struct api_config {
     struct engine *engine;
     struct rpc *rpc;                       /* the same port for RPC clients; NULL: none */
+    struct front_shared *front;            /* the other nodes; NULL: none */
     struct budget *budget;                 /* of all memory that requests can claim; NULL: none */
     struct svc_bulk *bulk;                 /* what goes on in the background */
     struct view *view;                     /* NULL: searches are refused */
@@ -34,12 +41,23 @@ struct api_config {
     const struct outgoing_guard *webhook_guard; /* who webhooks may not be aimed at; NULL: nobody */
     const char *version;                        /* what /api/v1/info says */
     const char *node_id;                        /* what cluster status says */
+    struct str cluster_secret;                  /* a node that knows it may join; empty: none */
+    bool takes_nodes;                           /* others can reach its peer port */
     const char *raft_store;                     /* the same: the name that was asked for */
     bool mirror_async;                          /* the same: whether the view may wait a while */
     struct str admin_password;                  /* empty: none */
+    struct auth_table *auth;                    /* who may do what; NULL: nobody has a key */
+    struct sso *sso;                            /* who looks at tokens; NULL: nobody */
+    const struct os_networks *trusted_proxies;  /* whose headers say who calls; NULL: none */
+    bool open_access; /* without password and keys let others than this machine in */
+    bool secure;      /* clients come by TLS: cookies say so */
+    bool audit;       /* write down who changed what */
+    int64_t audit_retention_ms;
+    struct str features; /* that are on, with commas between; empty: all */
     uint64_t max_body_bytes;
     bool docs_enabled;
     struct api_limiter_config limiter;
+    struct api_sdb_config sdb; /* the Scheduled-DB face */
 };
 
 struct api_config api_config_default(void);
@@ -54,6 +72,17 @@ void api_attach(struct api *a, struct http_server_config *http);
 /* Where to ask for connection counters, once the server is open, and the URL that others are told,
  * which must live as long as the api. */
 void api_set_server(struct api *a, const struct http_server *server, const char *url);
+
+/* Who delivers jobs, for its numbers, once it is there. Outlives the api's last request. */
+void api_set_push(struct api *a, struct push_sender *push);
+/* How other nodes are found, for the metrics; it outlives the server's last answer. */
+struct discover;
+void api_set_discover(struct api *a, const struct discover *discover);
+
+/* Credentials that are shown elsewhere than to the api: may one be looked at for this address, and
+ * what it turned out to be. All doors have the same buckets for guesses. Any thread. */
+bool api_may_try(void *api, struct str address, struct str credential);
+void api_tried(void *api, struct str address, struct str credential, bool right);
 
 /* For svc_bulk: the next jobs that a filter means, by the view that is given as data. */
 void api_bulk_filter_find(void *view, struct svc_bulk_page *page);

@@ -75,8 +75,16 @@ static void describe(struct json_write *w, struct str type)
     type = or_null ? str_from(type.ptr, type.len - 1) : type;
     struct str inner = type.len > 2 ? str_from(type.ptr + 1, type.len - 2) : type;
     const struct api_answer *a = named(type);
-    if (a != NULL) {
-        CHECK(!or_null);
+    if (a != NULL && or_null) {
+        api_document__array(w, "anyOf");
+        json_write_object(w);
+        api_answer__reference(w, a);
+        json_write_end(w);
+        json_write_object(w);
+        api_document__text(w, "type", STR("null"));
+        json_write_end(w);
+        json_write_end(w);
+    } else if (a != NULL) {
         api_answer__reference(w, a);
     } else if (ends_with(type, ']')) {
         write_type(w, STR("array"), or_null);

@@ -42,3 +42,6 @@ void api_answer__type(struct json_write *w, struct str type);
 
 /* All of them, as members of the object that is open. */
 void api_answer__write(struct json_write *w);
+
+/* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
+void api_openapi__write(const char *version, struct buf *out);

@@ -37,6 +37,7 @@ struct waiting {
 };
 
 struct backup {
+    bool secrets; /* they are in it, too */
     struct api_call *call;
     struct store_snapshot *snapshot;
     enum stage stage;
@@ -63,11 +64,13 @@ bool api_backup__set_namespace(struct api_call *c, struct str named)
         return true; /* the caller's own */
     }
     if (ns.len > 0 && !queue_name_is_namespace(ns)) {
-        api_call__fail(c, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a name", STR_ARG(ns));
+        api_call__fail(c, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a valid namespace name",
+                       STR_ARG(ns));
         return false;
     }
     if (c->ns.len > 0) {
-        api_call__fail(c, ERR_FORBIDDEN, "another namespace needs an admin of the default one");
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "only an admin of the default namespace may use another namespace");
         return false;
     }
     c->ns = ns;
@@ -121,7 +124,7 @@ static void write_schedule(void *data, struct str rest, struct str value)
         note_damage(b, "schedule");
     } else if (api_backup__is_own(b->call, s.queue)) {
         struct json_write w = next_element(b);
-        api_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s);
+        api_backup_job__write_schedule(&w, b->call, id_from_bytes(rest.ptr), &s, b->secrets);
     }
 }
 
@@ -191,7 +194,7 @@ static void write_job(struct backup *b, const struct job *j)
 {
     add_text(b, b->jobs++ == 0 ? STR_EMPTY : STR(","));
     struct json_write w = json_write_to(&b->out);
-    api_backup_job__write(&w, b->call, j, b->snapshot);
+    api_backup_job__write(&w, b->call, j, b->snapshot, b->secrets);
     note_batch(b, j->batch_id);
 }
 
@@ -418,11 +421,15 @@ static const struct http_watch backup_watch = {.gone = watch_gone, .writable = w
 
 struct backup_in {
     struct str named;
+    bool include_secrets;
 };
 
 static const struct json_field backup_rows[] = {
-    {JSON_ROW("namespace", "Namespace to back up; the caller's unless said.", JSON_KIND_STR, 0),
+    {JSON_ROW("namespace", "Namespace to back up. The caller's namespace by default.",
+              JSON_KIND_STR, 0),
      JSON_RANGE(0, LIMIT_NAME_BYTES), .offset = JSON_OFFSET(struct backup_in, named, struct str)},
+    JSON_BOOL(struct backup_in, include_secrets, 0,
+              "Include the credentials of jobs that the server delivers."),
 };
 static const struct json_schema backup_schema = JSON_SCHEMA(struct backup_in, backup_rows);
 
@@ -437,6 +444,7 @@ static void handle_backup(struct api_call *c)
         return;
     }
     b->call = c;
+    b->secrets = in->include_secrets;
     c->data = b;
     buf_init(&b->out, SIZE_MAX);
     api_call__stream_begin(c, STR("application/json"), NULL, 0, &backup_watch);
@@ -451,7 +459,7 @@ static void handle_backup(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                 roles       flags         in    handler        cost  answer                                    doc */
-    {HTTP_GET, "/api/v1/admin/backup",  ROLE_ADMIN, ROUTE_LEADER, NULL, handle_backup, NULL, "200 {namespace, created_at, jobs, meta}", "Everything of a namespace at one moment."},
+    {HTTP_GET, "/api/v1/admin/backup",  ROLE_ADMIN, ROUTE_LEADER, NULL, handle_backup, NULL, "200 {namespace, created_at, jobs, meta}", "Back up a namespace as a consistent snapshot."},
 };
 /* clang-format on */
 

@@ -19,11 +19,11 @@ bool api_backup__is_own(const struct api_call *c, struct str queue);
 
 /* api_backup_job.c: writing */
 void api_backup_job__write(struct json_write *w, const struct api_call *c, const struct job *j,
-                           struct store_snapshot *sn);
+                           struct store_snapshot *sn, bool secrets);
 void api_backup_job__write_queue(struct json_write *w, const struct api_call *c, struct str name,
                                  const struct store_queue *q);
 void api_backup_job__write_schedule(struct json_write *w, const struct api_call *c, struct id id,
-                                    const struct store_schedule *s);
+                                    const struct store_schedule *s, bool secrets);
 void api_backup_job__write_webhook(struct json_write *w, const struct api_call *c, struct str id,
                                    const struct store_webhook *h);
 void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,

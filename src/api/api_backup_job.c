@@ -1,4 +1,5 @@
 #include "api/api_backup_int.h"
+#include "api/api_backup_push.h"
 #include "base/check.h"
 #include "store/store_rows.h"
 
@@ -97,7 +98,8 @@ static void write_waits(struct json_write *w, struct str ids)
 }
 
 /* What the document does not say. */
-static void write_rest(struct json_write *w, const struct job *j, struct store_snapshot *sn)
+static void write_rest(struct json_write *w, const struct job *j, struct store_snapshot *sn,
+                       bool secrets)
 {
     api_document__object(w, "restore");
     api_document__i64_if_set(w, "lease_token", (int64_t)j->lease_token);
@@ -108,11 +110,12 @@ static void write_rest(struct json_write *w, const struct job *j, struct store_s
     api_document__i64_if_set(w, "max_cost_nusd", j->agent.max_cost_nusd);
     api_document__i64_if_set(w, "total_cost_nusd", j->agent.total_cost_nusd);
     write_waits(w, j->waits_for);
+    api_backup_push__write(w, j, secrets);
     json_write_end(w);
 }
 
 void api_backup_job__write(struct json_write *w, const struct api_call *c, const struct job *j,
-                           struct store_snapshot *sn)
+                           struct store_snapshot *sn, bool secrets)
 {
     struct rows rows = {.w = w, .job = j->id};
     struct store_rows_visitor visitor = {
@@ -126,7 +129,7 @@ void api_backup_job__write(struct json_write *w, const struct api_call *c, const
     if (rows.open != '\0') {
         json_write_end(w);
     }
-    write_rest(w, j, sn);
+    write_rest(w, j, sn, secrets);
     json_write_end(w);
 }
 
@@ -147,7 +150,7 @@ void api_backup_job__write_queue(struct json_write *w, const struct api_call *c,
 }
 
 void api_backup_job__write_schedule(struct json_write *w, const struct api_call *c, struct id id,
-                                    const struct store_schedule *s)
+                                    const struct store_schedule *s, bool secrets)
 {
     json_write_object(w);
     api_document__id(w, "id", id, ID_SCHEDULE);
@@ -165,6 +168,7 @@ void api_backup_job__write_schedule(struct json_write *w, const struct api_call 
     api_document__time(w, "next_run", s->next_run);
     api_document__time(w, "created_at", s->created_at);
     api_document__time(w, "updated_at", s->updated_at);
+    api_backup_push__write_target(w, s->push, secrets);
     json_write_end(w);
 }
 

@@ -30,20 +30,21 @@ static const struct json_word action_words[] = {
 
 static const struct json_field bulk_rows[] = {
     JSON_STR(struct api_bulk_in, action, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
-             "What is done to each job.", .words = &action_words[COMMAND_JOB_RETRY]),
+             "Action to apply to each job.", .words = &action_words[COMMAND_JOB_RETRY]),
     JSON_STRS(struct api_bulk_in, job_ids, job_ids_count, 0, LIMIT_BULK_IDS, LIMIT_NAME_BYTES, 0,
-              "IDs of the jobs. Takes precedence over filter; an empty array counts as absent."),
+              "IDs of the jobs. Takes precedence over filter. An empty array counts as absent."),
     [SET_FILTER] = JSON_RAW(struct api_bulk_in, filter, LIMIT_BULK_FILTER_BYTES, JSON_ONLY_OBJECT,
                             "All jobs that match this search. Unknown members are refused."),
     JSON_STR(struct api_bulk_in, move_to_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-             "For move."),
-    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER, "For change_priority.",
-             .words = api_names__priorities),
+             "Target queue of move."),
+    JSON_RAW(struct api_bulk_in, priority, LIMIT_NAME_BYTES, JSON_OR_NUMBER,
+             "New priority for change_priority.", .words = api_names__priorities),
     JSON_STR(struct api_bulk_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT,
-             "For hold and reject: shown with the job."),
-    JSON_BOOL(struct api_bulk_in, reset_attempts, 0, "For move: count attempts anew."),
-    JSON_BOOL(struct api_bulk_in, async, 0, "Go on in the background, however few they are."),
-    JSON_BOOL(struct api_bulk_in, dry_run, 0, "Say how many jobs it would be and do nothing."),
+             "Reason for hold and reject, shown with the job."),
+    JSON_BOOL(struct api_bulk_in, reset_attempts, 0, "For move: reset the number of attempts."),
+    JSON_BOOL(struct api_bulk_in, async, 0,
+              "Run in the background, regardless of the number of jobs."),
+    JSON_BOOL(struct api_bulk_in, dry_run, 0, "Count the matching jobs without changing them."),
 };
 static const struct json_schema bulk_schema =
     JSON_SCHEMA(struct api_bulk_in, bulk_rows, JSON_SET(struct api_bulk_in, set));
@@ -267,12 +268,13 @@ static bool state_of(const struct api_call *c, struct id id, struct buf *doc, en
     return true;
 }
 
-/* Leave out what the caller may not touch. In the default namespace that is nothing. */
+/* Leave out what the caller may not touch. In the default namespace that is nothing, unless its key
+ * has a scope. */
 static void drop_invisible(const struct api_call *c, struct api_bulk *b)
 {
     struct buf doc;
     size_t kept = 0;
-    if (c->ns.len == 0) {
+    if (c->ns.len == 0 && c->caller.scope.len == 0) {
         return;
     }
     buf_init(&doc, SIZE_MAX);
@@ -325,7 +327,18 @@ static void was_put(struct api_call *c, const struct result *r)
 
 void api_bulk__put(struct api_call *c, uint64_t total)
 {
-    const struct api_bulk *b = c->data;
+    struct api_bulk *b = c->data;
+    struct json_value queue;
+    /* What goes on in the background knows the namespace only. */
+    if (c->caller.scope.len > 0 && b->filter.len > 0 &&
+        !json_scan_member(b->filter, STR("queue"), &queue)) {
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "filter: a key that is limited to queues must name a queue");
+        return;
+    }
+    if (c->caller.scope.len > 0 && b->filter.len == 0) {
+        drop_invisible(c, b);
+    }
     struct command command = {.type = COMMAND_BULK_PUT,
                               .bulk_put = {.action = b->action,
                                            .reset_attempts = b->reset_attempts,
@@ -354,7 +367,7 @@ static void dry_run(struct api_call *c)
     uint64_t applicable = 0;
     struct buf doc;
     if (b->count > LIMIT_BULK_SYNC) {
-        api_call__fail(c, ERR_BULK, "dry_run takes at most %d job_ids", LIMIT_BULK_SYNC);
+        api_call__fail(c, ERR_BULK, "dry_run accepts at most %d job_ids", LIMIT_BULK_SYNC);
         return;
     }
     buf_init(&doc, SIZE_MAX);
@@ -491,10 +504,10 @@ static void handle_cancel(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                          roles      flags                      in            handler                    cost  answer                                                                       doc */
-    {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "One action on many jobs, by ids or by filter."},
-    {HTTP_GET,    "/api/v1/bulk/{id}",              ROLES_AOR, ROUTE_LEADER,              NULL,         handle_get,                NULL, "200 {id, status, total, processed, affected}",                               "How far a bulk operation is."},
-    {HTTP_GET,    "/api/v1/bulk/{id}/progress",     ROLES_AOR, ROUTE_LEADER,              NULL,         api_bulk_progress__handle, NULL, "200 text/event-stream",                                                                 "The same as it happens, as server-sent events."},
-    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}, 409 it has ended",                                             "Stop it behind the chunk that is under way."},
+    {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "Apply one action to many jobs, selected by IDs or by a filter."},
+    {HTTP_GET,    "/api/v1/bulk/{id}",              ROLES_AOR, ROUTE_LEADER,              NULL,         handle_get,                NULL, "200 {id, status, total, processed, affected}",                               "Return the status of a bulk operation."},
+    {HTTP_GET,    "/api/v1/bulk/{id}/progress",     ROLES_AOR, ROUTE_LEADER,              NULL,         api_bulk_progress__handle, NULL, "200 text/event-stream",                                                                 "Stream the progress of a bulk operation as server-sent events."},
+    {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}, 409 the operation has already ended",                                             "Stop a bulk operation after the current chunk."},
 };
 /* clang-format on */
 

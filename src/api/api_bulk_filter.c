@@ -82,7 +82,7 @@ static void looked(struct api_call *c)
         buf_deinit(&c->answer);
         api_call__ask(c, look, looked);
     } else if (late && b->dry_run) {
-        api_call__fail(c, ERR_UNHEALTHY, "the view is behind by %llu jobs; try again later",
+        api_call__fail(c, ERR_UNHEALTHY, "the search index is %llu changes behind; try again later",
                        (unsigned long long)c->ask.lag);
     } else if (late) {
         api_bulk__put(c, f->matched > f->page.count ? f->matched : f->page.count);
@@ -152,7 +152,7 @@ static void find_done(struct view_ask *ask)
     if (ask->err.code != ERR_OK) {
         p->err = ask->err;
     } else if (p->err.code == ERR_OK && ask->lag > 0) {
-        (void)err_set(&p->err, ERR_OVERLOADED, "the view is behind"); /* asked again */
+        (void)err_set(&p->err, ERR_OVERLOADED, "the search index is behind"); /* asked again */
     }
     arena_free(f->call.arena);
     free(f);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/api_audit_int.h"
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/digits.h"
@@ -124,12 +125,17 @@ struct json_write api_call__json(struct api_call *c)
 
 /* Ends */
 
-enum { HEADERS_MAX = API_HEADERS_MAX + 6 }; /* the handler's, and those of this file */
+enum {
+    HEADERS_MAX = API_HEADERS_MAX + 7 + FRONT_CLIENT_HEADERS
+}; /* the handler's, and those of this file */
 
 struct answer_headers {
     struct http_header rows[HEADERS_MAX];
     size_t count;
-    char timing[48];
+    char timing[FRONT_TIMING_ROOM];
+    char lag[24];
+    char index[FRONT_CLIENT_ROOM];
+    enum err_code code; /* why it is an error */
     bool body_static;
 };
 
@@ -137,6 +143,7 @@ struct answer_headers {
 static void no_headers(struct answer_headers *h)
 {
     h->count = 0;
+    h->code = ERR_OK;
     h->body_static = false;
 }
 
@@ -149,15 +156,16 @@ static void add_header(struct answer_headers *h, struct str name, struct str val
 /* What every answer carries. */
 static void common_headers(struct api_call *c, struct answer_headers *h, int64_t took_ns)
 {
-    int64_t took_us = took_ns / NS_PER_US;
-    static const char name[] = "proc;dur=";
-    char *at = h->timing + sizeof name - 1;
-    memcpy(h->timing, name, sizeof name - 1);
-    at = digits_put(at, (uint64_t)(took_us / 1000));
-    *at++ = '.';
-    at = digits_put_padded(at, (uint64_t)took_us, 3);
-    add_header(h, STR("Server-Timing"), str_from(h->timing, (size_t)(at - h->timing)));
+    struct http_header timing = front_timing(took_ns, h->timing);
+    add_header(h, timing.name, timing.value);
     add_header(h, STR("X-Request-Id"), str_from(c->request_id, c->request_id_len));
+    h->count += front_client_headers(&c->client, h->code, h->rows + h->count, h->index);
+    if (h->code == ERR_OK && api_forward__is_local_read(c)) {
+        int64_t lag_ms = engine_leader_lag_ms(c->api->config.engine);
+        char *end = digits_put(h->lag, lag_ms < 0 ? 0 : (uint64_t)lag_ms);
+        add_header(h, STR("X-Corvo-Lag-Ms"),
+                   lag_ms < 0 ? STR("unknown") : str_from(h->lag, (size_t)(end - h->lag)));
+    }
 }
 
 /* SDKs say who they are. */
@@ -165,8 +173,8 @@ static void log_client(const struct api_call *c)
 {
     struct str name = STR_EMPTY;
     struct str version = STR_EMPTY;
-    bool named = http_request_header(c->req, STR("x-corvo-client-name"), &name);
-    bool versioned = http_request_header(c->req, STR("x-corvo-client-version"), &version);
+    bool named = http_request_known(c->req, HTTP_KNOWN_X_CORVO_CLIENT_NAME, &name);
+    bool versioned = http_request_known(c->req, HTTP_KNOWN_X_CORVO_CLIENT_VERSION, &version);
     if (named || versioned) {
         log_debug("sdk client request", LOG_STR("client_name", name),
                   LOG_STR("client_version", version), LOG_STR("procedure", c->req->path),
@@ -174,9 +182,17 @@ static void log_client(const struct api_call *c)
     }
 }
 
+struct api_metrics_what api_call__what(const struct api_call *c)
+{
+    return (struct api_metrics_what){
+        .route = c->route, .rpc = c->rpc.number, .method = c->req->method};
+}
+
 static void count_end(struct api_call *c, int status, int64_t took_ns)
 {
-    api_metrics__end(c->api->metrics, c->route, c->req->method, status, took_ns);
+    api_metrics__end(c->api->metrics, api_call__what(c), status, took_ns);
+    api_audit__note(c, status, took_ns);
+    api_sdb_meter__answered(c, status, took_ns);
     if (log_wants(LOG_DEBUG)) {
         log_debug("http request", LOG_STR("method", c->req->method_name),
                   LOG_STR("path", c->req->path), LOG_I64("status", status),
@@ -197,7 +213,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     struct http_request *req = c->req;
     struct http_response response = {.status = status, .content_type = type, .body = body};
     response.body_static = h->body_static;
-    CHECK(!c->op_busy);
+    CHECK(!c->op.busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
     CHECK(!c->rebuild_busy);
@@ -207,9 +223,7 @@ static void answer(struct api_call *c, int status, struct str type, struct str b
     response.headers = h->rows;
     response.header_count = h->count;
     count_end(c, status, took);
-    if (c->op_used) {
-        engine_op_deinit(&c->op);
-    }
+    front_op_deinit(&c->op);
     struct buf written = c->answer; /* the body may be in it */
     if (body.ptr == written.ptr && body.len == written.len) {
         response.body_buf = &written;
@@ -262,7 +276,7 @@ static void reply_json(struct api_call *c, int status, struct answer_headers *h)
     buf_add_char(&c->answer, '\n');
     enum err_code code = buf_error(&c->answer);
     if (code == ERR_TOO_LARGE) {
-        api_call__fail(c, ERR_TOO_LARGE, "the answer is too large; ask for fewer jobs");
+        api_call__fail(c, ERR_TOO_LARGE, "the response is too large; request fewer jobs");
     } else if (code != ERR_OK) {
         api_call__fail_memory(c, code);
     } else if (api_call__has_memory(c)) {
@@ -297,6 +311,13 @@ void api_call__reply_empty(struct api_call *c, int status)
     }
 }
 
+void api_call__relayed(struct api_call *c, int status)
+{
+    count_end(c, status, took_ns(c));
+    front_op_deinit(&c->op);
+    buf_deinit(&c->answer);
+}
+
 static void rpc_ended(void *data, int status)
 {
     struct api_call *c = data;
@@ -306,10 +327,14 @@ static void rpc_ended(void *data, int status)
 struct rpc_peer api_call__peer(struct api_call *c)
 {
     return (struct rpc_peer){.ns = c->ns,
+                             .scope = c->caller.scope,
+                             .may_enqueue = c->may_enqueue,
                              .request_id = str_from(c->request_id, c->request_id_len),
                              .started = c->started,
-                             .lane = api_call__lane(c),
+                             .client = c->client,
+                             .hub = c->api->hubs[http_loop_index(c->req->loop)],
                              .ended = rpc_ended,
+                             .elsewhere = api_forward__from_rpc,
                              .data = c};
 }
 
@@ -337,6 +362,7 @@ void api_call__fail_with(struct api_call *c, enum err_code code, struct str mess
     struct buf json;
     ATTR_UNINITIALIZED struct answer_headers h;
     no_headers(&h);
+    h.code = code;
     char retry[32];
     buf_init(&json, 4096);
     struct json_write w = json_write_to(&json);
@@ -404,7 +430,7 @@ void api_call__stream_begin(struct api_call *c, struct str type, const struct ht
                             size_t count, const struct http_watch *watch)
 {
     ATTR_UNINITIALIZED struct answer_headers h;
-    CHECK(!c->op_busy);
+    CHECK(!c->op.busy);
     CHECK(!c->look_busy);
     own_headers(&h, headers, count);
     common_headers(c, &h, took_ns(c));
@@ -426,9 +452,7 @@ void api_call__stream_events(struct api_call *c, const struct http_watch *watch)
 static void stream_over(struct api_call *c)
 {
     count_end(c, 200, took_ns(c));
-    if (c->op_used) {
-        engine_op_deinit(&c->op);
-    }
+    front_op_deinit(&c->op);
 }
 
 void api_call__stream_end(struct api_call *c)
@@ -448,13 +472,11 @@ void api_call__stream_drop(struct api_call *c)
 static void drop(struct api_call *c)
 {
     struct http_request *req = c->req;
-    CHECK(!c->op_busy);
+    CHECK(!c->op.busy);
     CHECK(!c->look_busy);
     CHECK(!c->ask_busy);
     count_end(c, 499, took_ns(c));
-    if (c->op_used) {
-        engine_op_deinit(&c->op);
-    }
+    front_op_deinit(&c->op);
     buf_deinit(&c->answer);
     http_request_drop(req);
 }
@@ -462,12 +484,13 @@ static void drop(struct api_call *c)
 static void watch_gone(struct http_request *req)
 {
     struct api_call *c = req->data;
-    c->gone = true;
-    if (c->op_busy) {
-        engine_cancel(c->api->config.engine, &c->op); /* goes on in op_done */
-    } else if (c->ask_busy) {
+    c->client.gone = true;
+    if (front_op_cancel(&c->op)) {
+        return; /* goes on in op_done */
+    }
+    if (c->ask_busy) {
         view_cancel(&c->ask); /* goes on in asked */
-    } else if (!c->look_busy && !c->rebuild_busy && !c->later_busy) {
+    } else if (!c->look_busy && !c->rebuild_busy && !c->later_busy && !c->proof_busy) {
         drop(c);
     }
 }
@@ -476,16 +499,14 @@ static void watch_gone(struct http_request *req)
 static void watch_stopping(struct http_request *req)
 {
     struct api_call *c = req->data;
-    if (c->op_busy && c->op.park_ms > 0) {
-        engine_cancel(c->api->config.engine, &c->op); /* answers "no job" */
-    }
+    front_op_hurry(&c->op); /* answers "no job" */
 }
 
 /* A search for one that has most likely gone must not keep a thread of the view for long. */
 static void watch_shut(struct http_request *req)
 {
     struct api_call *c = req->data;
-    c->shut = true;
+    c->client.shut = true;
     if (c->ask_busy) {
         view_shorten(&c->ask, SHUT_ASK_MS);
     }
@@ -497,27 +518,20 @@ const struct http_watch api_call__watch = {
 
 /* The engine */
 
-static void op_done(struct engine_op *op)
+static void op_done(struct front_op *o, const struct result *r)
 {
-    struct api_call *c = op->data;
-    ATTR_UNINITIALIZED struct result r;
-    c->op_busy = false;
-    arena_owe(c->arena); /* it has been done: its answer is owed */
-    /* Nobody else would get what was claimed for a client that has gone until its lease ends. One
-     * that sends no more has most likely gone too: it is told that there is no job, and if it is
-     * still there, asks again. Who waited long may have gone without our having read of it. */
-    bool left = c->gone || c->shut || (op->waited && http_request_has_ended(c->req));
-    bool given_back = left && engine_give_back(c->api->config.engine, op);
-    if (c->gone) {
+    struct api_call *c = o->data;
+    const struct engine_op *op = &o->op;
+    if (c->client.gone) {
         drop(c);
-    } else if (given_back) {
-        c->on_result(c, &(struct result){0});
-    } else if (op->err.code != ERR_OK) {
+    } else if (r == NULL && api_forward__asks_again(c, op->err.code)) {
+        return;
+    } else if (r == NULL && c->on_error != NULL) {
+        c->on_error(c, &op->err);
+    } else if (r == NULL) {
         api_call__fail_with(c, op->err.code, str_from_z(op->err.msg), op->retry_after_ms, NULL);
-    } else if (!result_decode(buf_str(&op->result), c->arena, &r)) {
-        api_call__fail(c, ERR_INTERNAL, "the engine's answer cannot be read");
     } else {
-        c->on_result(c, &r);
+        c->on_result(c, r);
     }
 }
 
@@ -533,25 +547,26 @@ void api_call__submit(struct api_call *c, const struct command *command, int64_t
     if (!api_call__has_memory(c)) {
         return;
     }
-    if (!c->op_used) {
-        engine_op_init(&c->op);
-        buf_set_budget(&c->op.result, c->api->config.budget);
-        c->op.result.owed = true;
-        c->op_used = true;
-    }
-    c->op.done = op_done;
-    c->op.data = c;
-    c->op.arena = c->arena;
-    c->op.reply_to = http_loop_mailbox(c->req->loop);
-    c->op.lane = api_call__lane(c);
-    c->op.park_ms = http_loop_stopping(c->req->loop) || c->shut ? 0 : park_ms;
     c->on_result = on_result;
-    if (engine_op_prepare(c->api->config.engine, &c->op, command, &err) != ERR_OK) {
+    c->on_error = NULL;
+    c->op.data = c;
+    c->op.client = &c->client;
+    if (front_op_send(&c->op, c->arena, command, park_ms, op_done, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
-        return;
     }
-    c->op_busy = true;
-    engine_submit(c->api->config.engine, &c->op);
+}
+
+void api_call__submit_more(struct api_call *c, const struct command *command, int64_t park_ms,
+                           void (*on_result)(struct api_call *c, const struct result *r),
+                           void (*on_error)(struct api_call *c, const struct err *err))
+{
+    struct err err;
+    CHECK(c->op.used && on_error != NULL); /* so its memory is owed */
+    c->on_result = on_result;
+    c->on_error = on_error;
+    if (front_op_send(&c->op, c->arena, command, park_ms, op_done, &err) != ERR_OK) {
+        on_error(c, &err);
+    }
 }
 
 static void run_look(struct engine_call *call, struct machine *m)
@@ -564,7 +579,7 @@ static void looked(struct engine_call *call)
 {
     struct api_call *c = call->data;
     c->look_busy = false;
-    if (c->gone) {
+    if (c->client.gone) {
         drop(c);
     } else {
         c->on_looked(c);
@@ -587,22 +602,31 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
 
 /* Pieces */
 
-static void deliver_later(struct msg *m)
+void api_call__wait(struct api_call *c, void (*then)(struct api_call *c))
 {
-    struct api_call *c = CONTAINER_OF(m, struct api_call, later);
+    c->on_later = then;
+    c->later_busy = true;
+}
+
+void api_call__wake(struct api_call *c)
+{
     c->later_busy = false;
-    if (c->gone) {
+    if (c->client.gone) {
         drop(c);
     } else {
         c->on_later(c);
     }
 }
 
+static void deliver_later(struct msg *m)
+{
+    api_call__wake(CONTAINER_OF(m, struct api_call, later));
+}
+
 void api_call__later(struct api_call *c, void (*then)(struct api_call *c))
 {
-    c->on_later = then;
+    api_call__wait(c, then);
     c->later.deliver = deliver_later;
-    c->later_busy = true;
     bool posted = mailbox_post(http_loop_mailbox(c->req->loop), &c->later);
     CHECK(posted); /* a loop outlives its requests */
 }
@@ -619,7 +643,7 @@ static void asked(struct view_ask *ask)
 {
     struct api_call *c = ask->data;
     c->ask_busy = false;
-    if (c->gone) {
+    if (c->client.gone) {
         drop(c);
     } else if (ask->err.code != ERR_OK) {
         api_call__fail_err(c, &ask->err);
@@ -633,7 +657,7 @@ static void asked(struct view_ask *ask)
 static bool has_view(struct api_call *c)
 {
     if (c->api->config.view == NULL) {
-        api_call__fail(c, ERR_UNSUPPORTED, "this server keeps no view to search in");
+        api_call__fail(c, ERR_UNSUPPORTED, "this server has no search index");
         return false;
     }
     return true;
@@ -657,7 +681,7 @@ void api_call__ask(struct api_call *c, void (*ask)(struct api_call *c, struct vi
     api_call__buf(c, &c->answer);
     c->ask_busy = true;
     view_ask(c->api->config.view, &c->ask);
-    if (c->shut) {
+    if (c->client.shut) {
         view_shorten(&c->ask, SHUT_ASK_MS);
     }
 }
@@ -687,7 +711,7 @@ static void rebuilt(struct view_rebuild *r)
 {
     struct api_call *c = r->data;
     c->rebuild_busy = false;
-    if (c->gone) {
+    if (c->client.gone) {
         drop(c);
     } else if (r->err.code != ERR_OK) {
         api_call__fail_err(c, &r->err);

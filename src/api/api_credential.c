@@ -6,7 +6,7 @@
 #include "api/api_int.h"
 #include "http/http_target.h"
 
-#define COOKIE STR("corvo_api_key")
+#define KEY_COOKIE STR("corvo_api_key")
 
 /* The value of one cookie in a Cookie header. */
 static bool find_cookie(struct str header, struct str name, struct str *out)
@@ -23,13 +23,14 @@ static bool find_cookie(struct str header, struct str name, struct str *out)
 
 /* Browsers cannot set headers on an event stream, so they show a cookie; its value is
  * percent-encoded. HTTP/2 may split cookies over several headers. */
-static struct str from_cookie(const struct http_request *req)
+struct str api_credential__cookie(const struct http_request *req, struct str name)
 {
-    for (size_t i = 0; i < req->header_count; i++) {
+    size_t first = req->known.row[HTTP_KNOWN_COOKIE];
+    for (size_t i = first - 1; first > 0 && i < req->header_count; i++) {
         struct str raw;
         struct str value;
-        if (str_eq_nocase(req->headers[i].name, STR("cookie")) &&
-            find_cookie(req->headers[i].value, COOKIE, &raw)) {
+        if (http_known_of(req->headers[i].name) == HTTP_KNOWN_COOKIE &&
+            find_cookie(req->headers[i].value, name, &raw)) {
             return http_target_decode(req->arena, raw, &value) ? value : raw;
         }
     }
@@ -46,14 +47,19 @@ struct str api_credential__bearer(struct str authorization)
     return str_trim(str_from_offset(authorization, scheme.len));
 }
 
-struct str api_credential__of(const struct http_request *req)
+struct api_credential api_credential__of(const struct http_request *req)
 {
     struct str v;
-    if (http_request_header(req, STR("x-api-key"), &v) && str_trim(v).len > 0) {
-        return str_trim(v);
+    struct api_credential c = {0};
+    if (http_request_known(req, HTTP_KNOWN_X_API_KEY, &v) && str_trim(v).len > 0) {
+        c.text = str_trim(v);
+    } else if (http_request_known(req, HTTP_KNOWN_AUTHORIZATION, &v) &&
+               api_credential__bearer(v).len > 0) {
+        c.text = api_credential__bearer(v);
+    } else {
+        c.text = api_credential__cookie(req, KEY_COOKIE);
+        c.by_cookie = c.text.len > 0;
+        c.session = api_credential__cookie(req, API_SESSION_COOKIE);
     }
-    if (http_request_header(req, STR("authorization"), &v) && api_credential__bearer(v).len > 0) {
-        return api_credential__bearer(v);
-    }
-    return from_cookie(req);
+    return c;
 }

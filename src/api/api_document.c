@@ -4,6 +4,7 @@
 #include "api/api_document_int.h"
 #include "base/check.h"
 #include "core/timestamp.h"
+#include "fsm/push_target.h"
 #include "svc/svc_chain.h"
 #include "svc/svc_names.h"
 #include "svc/svc_work.h"
@@ -191,6 +192,47 @@ static void write_times(struct json_write *w, const struct job *j)
     api_document__time(w, "cancelled_at", j->cancelled_at);
 }
 
+static void write_push(struct json_write *w, const struct job *j)
+{
+    if (j->push.len == 0) {
+        return;
+    }
+    json_write_key(w, STR("push"));
+    push_target_show(j->push, w);
+    api_document__time(w, "due_at", j->due_at);
+    api_document__text(w, "name", j->name);
+    api_document__text(w, "cron", j->cron);
+    api_document__time(w, "cron_until", j->cron_until);
+    api_document__text(w, "cancel_reason", j->cancel_reason);
+    api_document__text(w, "last_outcome", str_from_z(job_outcome_name(j->outcome)));
+}
+
+static void write_try(void *data, const struct store_try *t)
+{
+    struct json_write *w = data;
+    json_write_object(w);
+    api_document__i64(w, "attempt", t->attempt);
+    api_document__text(w, "outcome", str_from_z(job_outcome_name(t->outcome)));
+    api_document__i64_if_set(w, "http_status", t->http_status);
+    api_document__i64(w, "answer_ms", t->answer_ms);
+    api_document__time(w, "due_at", t->due_at);
+    api_document__time(w, "started_at", t->started_at);
+    api_document__time(w, "ended_at", t->ended_at);
+    api_document__text(w, "node_id", t->node);
+    api_document__text(w, "error_type", str_from_z(store_rows_try_word(t->error_type)));
+    api_document__text(w, "error", t->error);
+    json_write_end(w);
+}
+
+static void write_tries(struct json_write *w, const struct job *j, struct store *store)
+{
+    if (j->push.len > 0) {
+        api_document__array(w, "push_attempts");
+        store_rows_each_try(store, j->id, write_try, w);
+        json_write_end(w);
+    }
+}
+
 void api_document__job_members(struct json_write *w, const struct svc_caller *who,
                                const struct job *j)
 {
@@ -216,6 +258,7 @@ void api_document__job_members(struct json_write *w, const struct svc_caller *wh
         write_agent(w, &j->agent);
     }
     api_document__text(w, "hold_reason", j->hold_reason);
+    write_push(w, j);
 }
 
 void api_document__job(struct json_write *w, const struct svc_caller *who, const struct job *j,
@@ -224,6 +267,7 @@ void api_document__job(struct json_write *w, const struct svc_caller *who, const
     json_write_object(w);
     api_document__job_members(w, who, j);
     write_errors(w, j, store);
+    write_tries(w, j, store);
     json_write_end(w);
 }
 

@@ -16,11 +16,11 @@
 
 static const struct json_field agent_rows[] = {
     JSON_I64(struct svc_enqueue_agent, max_iterations, INT64_MIN, INT64_MAX, 0,
-             "Iterations before the job is held; 0 or less: no limit."),
+             "Maximum number of iterations; then the job is held. 0 or less: no limit."),
     JSON_F64(struct svc_enqueue_agent, max_cost_usd, INT64_MIN, SVC_USAGE_USD_MAX, 0,
-             "Dollars before the job is held; 0 or less: no limit."),
+             "Maximum cost in US dollars; then the job is held. 0 or less: no limit."),
     JSON_STR(struct svc_enqueue_agent, iteration_timeout, 0, LIMIT_NAME_BYTES, 0,
-             "How long one iteration may take, as a duration."),
+             "Time limit of one iteration, as a duration."),
 };
 static const struct json_schema agent_schema = JSON_SCHEMA(struct svc_enqueue_agent, agent_rows);
 
@@ -60,51 +60,58 @@ static const struct json_word backoff_words[] = {
 /* The members of a job. */
 #define JOB_ROWS                                                                                   \
     JSON_STR(struct svc_enqueue_job, queue, 0, LIMIT_QUEUE_NAME_BYTES,                             \
-             JSON_NO_CONTROL | JSON_INSISTED, "Queue to put the job into."),                       \
-        JSON_RAW(struct svc_enqueue_job, payload, 0, JSON_KEEP_NULL, "Any JSON value."),           \
+             JSON_NO_CONTROL | JSON_INSISTED, "Queue of the job."),                                \
+        JSON_RAW(struct svc_enqueue_job, payload, 0, JSON_KEEP_NULL, "Payload: any JSON value."),  \
         JSON_WORD(struct svc_enqueue_job, priority, api_names__priorities,                         \
-                  JSON_OR_NUMBER | JSON_NUMBER_APART, "critical, high or normal."),                \
+                  JSON_OR_NUMBER | JSON_NUMBER_APART, "Priority: critical, high or normal."),      \
         JSON_STR(struct svc_enqueue_job, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,                 \
-                 "While a job with this key holds it, no other is made."),                         \
+                 "Unique key. While a job holds it, no second job with the same key is created."), \
         JSON_I64(struct svc_enqueue_job, unique_period, INT64_MIN, INT32_MAX, 0,                   \
-                 "Seconds that the key is held."),                                                 \
-        JSON_I64(struct svc_enqueue_job, max_retries, 0, INT32_MAX, 0, "Attempts in all."),        \
+                 "How long the key is held, in seconds."),                                         \
+        JSON_I64(struct svc_enqueue_job, max_retries, 0, INT32_MAX, 0,                             \
+                 "Maximum number of attempts, including the first."),                              \
         JSON_WORD(struct svc_enqueue_job, retry_backoff, backoff_words, 0,                         \
-                  "none, fixed, linear or exponential."),                                          \
+                  "How the delay between attempts grows: none, fixed, linear or exponential."),    \
         JSON_DURATION(struct svc_enqueue_job, retry_base_ms, "retry_base_delay", duration_parse,   \
-                      0, INT64_MAX, 0, "Delay that the back-off grows from."),                     \
+                      0, INT64_MAX, 0, "Base delay between attempts, as a duration."),             \
         JSON_DURATION(struct svc_enqueue_job, retry_max_ms, "retry_max_delay", duration_parse, 0,  \
-                      INT64_MAX, 0, "Longest delay; 0s: no cap."),                                 \
+                      INT64_MAX, 0,                                                                \
+                      "Maximum delay between attempts, as a duration. 0s: no maximum."),           \
         JSON_TIME(struct svc_enqueue_job, scheduled_at, timestamp_parse_kept, 0,                   \
-                  "Not before this moment."),                                                      \
+                  "The job does not start before this time."),                                     \
         JSON_DURATION(struct svc_enqueue_job, expire_after_ms, "expire_after", duration_parse, 0,  \
-                      INT64_MAX, 0, "The job dies when it was not begun by then."),                \
-        JSON_RAW(struct svc_enqueue_job, tags, 0, 0, "Of strings as a rule.",                      \
-                 .told_type = "{any}", .told_max = LIMIT_TAGS),                                    \
+                      INT64_MAX, 0,                                                                \
+                      "The job expires if it has not started within this duration."),              \
+        JSON_RAW(struct svc_enqueue_job, tags, 0, 0,                                               \
+                 "Tags: an object, usually with string values.", .told_type = "{any}",             \
+                 .told_max = LIMIT_TAGS),                                                          \
         JSON_RAW(struct svc_enqueue_job, checkpoint, LIMIT_RESULT_BYTES, 0,                        \
-                 "Handed to the worker with the first fetch."),                                    \
+                 "Checkpoint passed to the worker with the first fetch."),                         \
         JSON_OBJECT(struct svc_enqueue_job, agent, struct svc_enqueue_agent, &agent_schema, 0,     \
-                    "Makes it an agent's job, with these limits."),                                \
-        JSON_STR(struct svc_enqueue_job, parent_id, 0, LIMIT_NAME_BYTES, 0, "For information."),   \
+                    "Makes the job an agent job with these limits."),                              \
+        JSON_STR(struct svc_enqueue_job, parent_id, 0, LIMIT_NAME_BYTES, 0,                        \
+                 "ID of a parent job. Informational."),                                            \
         JSON_STR(struct svc_enqueue_job, chain_id, 0, LIMIT_NAME_BYTES, 0,                         \
-                 "Raw chain membership."),                                                         \
+                 "Chain ID, for clients that build chains themselves."),                           \
         JSON_I64(struct svc_enqueue_job, chain_step, -2, LIMIT_CHAIN_STEPS, 0,                     \
-                 "Raw chain membership."),                                                         \
+                 "Position in the chain, for clients that build chains themselves."),              \
         JSON_RAW(struct svc_enqueue_job, chain_config, LIMIT_RESULT_BYTES, JSON_ONLY_OBJECT,       \
-                 "Raw chain membership."),                                                         \
+                 "Chain definition, for clients that build chains themselves."),                   \
         JSON_STRS(struct svc_enqueue_job, depends_on, depends_on_count, 0, LIMIT_DEPENDS_ON,       \
-                  LIMIT_NAME_BYTES, 0, "Ids of jobs that must complete first."),                   \
+                  LIMIT_NAME_BYTES, 0, "IDs of jobs that must complete first."),                   \
         JSON_OBJECT(struct svc_enqueue_job, chain, struct svc_chain, &svc_chain_schema, 0,         \
-                    "Steps that follow one another."),                                             \
-        JSON_STR(struct svc_enqueue_job, batch_id, 0, LIMIT_NAME_BYTES, 0, "Open batch to join."), \
+                    "Chain of jobs that run one after another."),                                  \
+        JSON_STR(struct svc_enqueue_job, batch_id, 0, LIMIT_NAME_BYTES, 0,                         \
+                 "Open batch that the job joins."),                                                \
         JSON_I64(struct enqueue_in, retry_base_delay_ms, 0, DURATION_MS_MAX, 0,                    \
-                 "retry_base_delay in milliseconds; one of the two."),                             \
+                 "retry_base_delay in milliseconds. Set only one of the two."),                    \
         JSON_I64(struct enqueue_in, retry_max_delay_ms, 0, DURATION_MS_MAX, 0,                     \
-                 "retry_max_delay in milliseconds; one of the two."),                              \
+                 "retry_max_delay in milliseconds. Set only one of the two."),                     \
         JSON_I64(struct enqueue_in, expire_after_ms, 0, DURATION_MS_MAX, 0,                        \
-                 "expire_after in milliseconds; one of the two."),                                 \
-        JSON_STR(struct enqueue_in, group, 0, LIMIT_NAME_BYTES, 0,                                 \
-                 "Reserved: refused unless empty.")
+                 "expire_after in milliseconds. Set only one of the two."),                        \
+        JSON_STR(struct enqueue_in, group, 0, LIMIT_NAME_BYTES, 0, "Reserved. Must be empty."),    \
+        JSON_OBJECT(struct svc_enqueue_job, push, struct svc_push, &svc_push_schema, 0,            \
+                    "Target URL. The server delivers the job; workers do not get it.")
 
 static const struct json_field job_rows[] = {JOB_ROWS};
 
@@ -115,8 +122,8 @@ static const struct json_schema job_schema =
 
 static const struct json_field batch_rows[] = {
     JSON_STR(struct svc_batch, callback_queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-             "Where the job that tells of the end is put."),
-    JSON_RAW(struct svc_batch, callback_payload, 0, JSON_KEEP_NULL, "Its payload."),
+             "Queue of the callback job, which is enqueued when all jobs have finished."),
+    JSON_RAW(struct svc_batch, callback_payload, 0, JSON_KEEP_NULL, "Payload of the callback job."),
 };
 static const struct json_schema batch_schema = JSON_SCHEMA(struct svc_batch, batch_rows);
 
@@ -128,8 +135,10 @@ struct list_in {
 
 static const struct json_field list_rows[] = {
     JSON_OBJECTS(struct list_in, jobs, jobs_count, struct enqueue_in, &job_schema, 0,
-                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "The jobs; all of them are made or none."),
-    JSON_OBJECT(struct list_in, batch, struct svc_batch, &batch_schema, 0, "Makes them a batch."),
+                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED,
+                 "Jobs to create. Either all of them are created or none."),
+    JSON_OBJECT(struct list_in, batch, struct svc_batch, &batch_schema, 0,
+                "Makes the jobs a batch."),
 };
 static const struct json_schema list_schema = JSON_SCHEMA(struct list_in, list_rows);
 
@@ -145,7 +154,8 @@ static_assert(offsetof(struct either_in, one) == 0, "rows of a job are rows of o
 static const struct json_field either_rows[] = {
     JOB_ROWS,
     JSON_OBJECTS(struct either_in, jobs, jobs_count, struct enqueue_in, &job_schema, 0,
-                 LIMIT_ENQUEUE_BATCH, 0, "Instead of one job: a list, as for enqueue/batch."),
+                 LIMIT_ENQUEUE_BATCH, 0,
+                 "List of jobs, as for enqueue/batch. Instead of a single job."),
     JSON_OBJECT(struct either_in, batch, struct svc_batch, &batch_schema, 0,
                 "Makes the list a batch."),
 };
@@ -162,7 +172,8 @@ static bool is_set(const struct enqueue_in *in, unsigned row)
 static bool is_second(const struct api_call *c)
 {
     struct str version;
-    return http_request_header(c->req, STR("x-corvo-api"), &version) && str_eq(version, STR("2"));
+    return http_request_known(c->req, HTTP_KNOWN_X_CORVO_API, &version) &&
+           str_eq(version, STR("2"));
 }
 
 /* Numbers mean what they did in v0.3, 0 to 2 for the words in their order, unless the client is of
@@ -216,7 +227,8 @@ static bool finish_job(const struct api_call *c, struct enqueue_in *in, struct e
         *lengths[i].to = lengths[i].number;
     }
     if (in->group.len > 0) {
-        (void)err_set(err, ERR_VALIDATION, "group: fair shares inside a queue are not supported");
+        (void)err_set(err, ERR_VALIDATION,
+                      "group: fair scheduling within a queue is not supported");
         return false;
     }
     return read_priority(c, &in->job.priority, err);
@@ -240,7 +252,7 @@ static void reply_conflict(struct api_call *c, const struct svc_enqueued *made)
 {
     struct json_write w = api_call__json(c);
     json_write_object(&w);
-    api_document__text(&w, "error", STR("a job with this unique_key exists"));
+    api_document__text(&w, "error", STR("a job with this unique_key already exists"));
     api_document__text(&w, "code", str_from_z(err_wire(ERR_CONFLICT)));
     api_document__id(&w, "unique_job_id", made->job, ID_JOB);
     json_write_end(&w);
@@ -318,7 +330,7 @@ static void many_enqueued(struct api_call *c, const struct result *r)
 static struct str idempotency_key(const struct api_call *c)
 {
     struct str key;
-    return http_request_header(c->req, STR("idempotency-key"), &key) ? key : STR_EMPTY;
+    return http_request_known(c->req, HTTP_KNOWN_IDEMPOTENCY_KEY, &key) ? key : STR_EMPTY;
 }
 
 static void enqueue_one(struct api_call *c, struct enqueue_in *in)
@@ -423,14 +435,17 @@ struct ingest_in {
 };
 
 static const struct json_field ingest_rows[] = {
-    JSON_WORD(struct ingest_in, priority, api_names__priorities, 0, "critical, high or normal."),
+    JSON_WORD(struct ingest_in, priority, api_names__priorities, 0,
+              "Priority: critical, high or normal."),
     JSON_STR(struct ingest_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
-             "While a job with this key holds it, no other is made."),
-    JSON_I64(struct ingest_in, max_retries, 0, INT32_MAX, 0, "Attempts in all."),
-    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse_kept, 0, "Not before this moment."),
+             "Unique key. While a job holds it, no second job with the same key is created."),
+    JSON_I64(struct ingest_in, max_retries, 0, INT32_MAX, 0,
+             "Maximum number of attempts, including the first."),
+    JSON_TIME(struct ingest_in, scheduled_at, timestamp_parse_kept, 0,
+              "The job does not start before this time."),
     JSON_STRS(struct ingest_in, tags, tag_count, 0, LIMIT_TAGS,
               LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, API_QUERY_COMMAS,
-              "Tags, as key:value each.", .told_pattern = "^[^:]+:"),
+              "Tags, each as key:value.", .told_pattern = "^[^:]+:"),
 };
 
 static const struct ingest_in ingest_init = {
@@ -580,12 +595,12 @@ static void handle_batch_get(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                       roles      flags                                      in                     handler               cost           answer                                   doc */
-    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &either_schema,        handle_enqueue,       cost_of_either, "201 enqueued | {job_ids, batch_id}, 200 enqueued, 409", "Put a job into a queue."},
-    {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &list_schema,          handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Put many jobs in; all of them or none."},
-    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, NULL,               handle_ingest,        NULL,          "201 enqueued, 200 enqueued, 409",        "Any body becomes the payload of a job."},
-    {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch that jobs join later."},
-    {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 sealed",                            "No more jobs join; the batch ends with its last one."},
-    {HTTP_GET,  "/api/v1/batch/{id}",          ROLES_ALL, 0,                                         NULL,                  handle_batch_get,     NULL,          "200 batch",                             "A batch and its counters."},
+    {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &either_schema,        handle_enqueue,       cost_of_either, "201 enqueued | {job_ids, batch_id}, 200 enqueued, 409", "Enqueue a job, or a list of jobs."},
+    {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &list_schema,          handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Enqueue many jobs. Either all of them are created or none."},
+    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, NULL,               handle_ingest,        NULL,          "201 enqueued, 200 enqueued, 409",        "Enqueue a job with the request body as its payload."},
+    {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch. Jobs can join it until it is sealed."},
+    {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 sealed",                            "Seal a batch. No more jobs can join; the batch ends when its last job ends."},
+    {HTTP_GET,  "/api/v1/batch/{id}",          ROLES_ALL, 0,                                         NULL,                  handle_batch_get,     NULL,          "200 batch",                             "Return a batch and its counters."},
 };
 /* clang-format on */
 

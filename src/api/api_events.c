@@ -1,11 +1,11 @@
 /*
  * Events (http-api.md 15): the log as a stream that is pushed, and as pages that are asked for.
  */
-#include "api/api_hub_int.h"
 #include "api/api_query_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "event/event_json.h"
+#include "hub/hub.h"
 
 enum {
     LIST_DEFAULT = 100,
@@ -15,12 +15,12 @@ enum {
 
 /* A stream: the reader, and the call that it answers. */
 struct stream {
-    struct api_hub_reader reader;
+    struct hub_reader reader;
     struct api_call *call;
-    struct api_hub *hub;
+    struct hub *hub;
 };
 
-static struct api_hub *hub_of(const struct api_call *c)
+static struct hub *hub_of(const struct api_call *c)
 {
     return c->api->hubs[http_loop_index(c->req->loop)];
 }
@@ -50,12 +50,12 @@ static const struct json_word format_words[] = {
     JSON_STRS(struct stream_in, member, counter, 0, API_QUERY_VALUES_MAX, LIMIT_QUEUE_NAME_BYTES,  \
               API_QUERY_COMMAS, doc)
 static const struct json_field stream_rows[] = {
-    JSON_I64(struct stream_in, last_event_id, 0, INT64_MAX, JSON_LAX, "Events behind this one; the larger of it and the header Last-Event-ID counts."),
-    JSON_I64(struct stream_in, tail, 0, INT64_MAX, 0, "Without a position: begin so many events before the end; 0: only new ones."),
+    JSON_I64(struct stream_in, last_event_id, 0, INT64_MAX, JSON_LAX, "Return events after this sequence number. If the header Last-Event-ID is set too, the larger number is used."),
+    JSON_I64(struct stream_in, tail, 0, INT64_MAX, 0, "If no position is given, start with this many past events. 0: new events only."),
     LIST(queues, queue_count, "Only events of these queues."),
     LIST(job_ids, job_count, "Only events of these jobs."),
-    LIST(types, type_count, "Only events of these types: completed or job.completed, job.*, *."),
-    JSON_WORD(struct stream_in, format, format_words, 0, "Frames per event: with its name, as a message, or both. named unless said; both for a browser's EventSource."),
+    LIST(types, type_count, "Only events of these types, such as completed, job.completed, job.* or *."),
+    JSON_WORD(struct stream_in, format, format_words, 0, "Format of each event: named, message or both. Default: named; both for a browser's EventSource."),
 };
 #undef LIST
 /* clang-format on */
@@ -63,39 +63,6 @@ static const struct json_field stream_rows[] = {
 static const struct stream_in stream_init = {.last_event_id = NO_NUMBER, .tail = NO_NUMBER};
 static const struct json_schema stream_schema =
     JSON_SCHEMA(struct stream_in, stream_rows, .init = &stream_init);
-
-static void refuse_type(struct str type, struct err *err)
-{
-    enum { SHOWN_MAX = 32 };
-    struct buf known;
-    buf_init(&known, sizeof err->msg);
-    for (unsigned t = 1; t <= STORE_EVENT_TYPE_LAST; t++) {
-        buf_printf(&known, "%s%s",
-                   t == 1                       ? ""
-                   : t == STORE_EVENT_TYPE_LAST ? " or "
-                                                : ", ",
-                   store_event_word((enum store_event_type)t));
-    }
-    (void)err_set(err, ERR_VALIDATION, "types: got '" STR_FMT "', expected " STR_FMT,
-                  STR_ARG(str_at_most(type, SHOWN_MAX)), STR_ARG(buf_str(&known)));
-    buf_deinit(&known);
-}
-
-static bool read_types(const struct stream_in *in, struct event_match *m, struct err *err)
-{
-    uint32_t types = 0;
-    for (size_t i = 0; i < in->type_count; i++) {
-        struct str type = in->types[i];
-        uint32_t some = str_eq(type, STR("*")) ? EVENT_MATCH_ALL : event_match_types(type);
-        if (some == 0) {
-            refuse_type(type, err);
-            return false;
-        }
-        types |= some;
-    }
-    m->types = in->type_count > 0 ? types : EVENT_MATCH_ALL;
-    return true;
-}
 
 static bool read_queues(struct api_call *c, const struct stream_in *in, struct event_match *m,
                         struct err *err)
@@ -140,7 +107,7 @@ static bool is_browser(const struct api_call *c)
 {
     struct str accept;
     struct str value;
-    if (!http_request_header(c->req, STR("accept"), &accept)) {
+    if (!http_request_known(c->req, HTTP_KNOWN_ACCEPT, &accept)) {
         return false;
     }
     while (next_value(&accept, &value)) {
@@ -151,7 +118,7 @@ static bool is_browser(const struct api_call *c)
     return false;
 }
 
-static void read_format(struct api_call *c, const struct stream_in *in, struct api_hub_reader *r)
+static void read_format(struct api_call *c, const struct stream_in *in, struct hub_reader *r)
 {
     int by_caller = is_browser(c) ? FORMAT_BOTH : FORMAT_NAMED;
     int format = in->format == FORMAT_UNSAID ? by_caller : in->format;
@@ -164,15 +131,15 @@ static int64_t read_position(struct api_call *c, const struct stream_in *in)
 {
     struct str header;
     int64_t n;
-    bool any = http_request_header(c->req, STR("last-event-id"), &header) &&
+    bool any = http_request_known(c->req, HTTP_KNOWN_LAST_EVENT_ID, &header) &&
                str_to_i64(str_trim(header), &n);
     return any && n > in->last_event_id ? n : in->last_event_id;
 }
 
 /* The first event to send. */
-static uint64_t read_start(struct api_call *c, const struct stream_in *in, struct api_hub *h)
+static uint64_t read_start(struct api_call *c, const struct stream_in *in, struct hub *h)
 {
-    uint64_t end = api_hub__end(h);
+    uint64_t end = hub_end(h);
     int64_t position = read_position(c, in);
     int64_t tail = in->tail == NO_NUMBER && is_browser(c) ? 0 : in->tail;
     uint64_t start = 1;
@@ -181,18 +148,18 @@ static uint64_t read_start(struct api_call *c, const struct stream_in *in, struc
     } else if (tail != NO_NUMBER) {
         start = (uint64_t)tail < end ? end - (uint64_t)tail : 1;
     }
-    return start < end ? api_hub__oldest(h, start) : start;
+    return start < end ? hub_oldest(h, start) : start;
 }
 
 /* ---- the stream ---- */
 
-static enum http_write write_frame(struct api_hub_reader *r, struct str frame)
+static enum http_write write_frame(struct hub_reader *r, struct str frame)
 {
     return http_request_write(CONTAINER_OF(r, struct stream, reader)->call->req, frame);
 }
 
 /* In the middle, so that the client does not take it for the end. */
-static void cut(struct api_hub_reader *r)
+static void cut(struct hub_reader *r)
 {
     api_call__stream_drop(CONTAINER_OF(r, struct stream, reader)->call);
 }
@@ -206,21 +173,21 @@ static struct stream *stream_of(struct http_request *req)
 static void watch_gone(struct http_request *req)
 {
     struct stream *s = stream_of(req);
-    api_hub__leave(s->hub, &s->reader);
+    hub_leave(s->hub, &s->reader);
     api_call__stream_drop(s->call);
 }
 
 static void watch_stopping(struct http_request *req)
 {
     struct stream *s = stream_of(req);
-    api_hub__leave(s->hub, &s->reader);
+    hub_leave(s->hub, &s->reader);
     api_call__stream_end(s->call);
 }
 
 static void watch_writable(struct http_request *req)
 {
     struct stream *s = stream_of(req);
-    api_hub__writable(s->hub, &s->reader);
+    hub_writable(s->hub, &s->reader);
 }
 
 static const struct http_watch stream_watch = {
@@ -231,7 +198,8 @@ static bool read_query(struct api_call *c, struct stream *s, struct err *err)
     const struct stream_in *in = c->query;
     struct event_match *m = &s->reader.match;
     m->ns = c->ns;
-    if (!read_types(in, m, err)) {
+    m->scope = c->caller.scope;
+    if (event_match_read_types(in->types, in->type_count, &m->types, err) != ERR_OK) {
         return false;
     }
     read_jobs(c, in, m);
@@ -252,8 +220,8 @@ static void handle_stream(struct api_call *c)
         api_call__fail_err(c, &err);
         return;
     }
-    if (api_hub__is_full(s->hub)) {
-        api_call__fail(c, ERR_OVERLOADED, "too many event streams are open");
+    if (hub_is_full(s->hub)) {
+        api_call__fail(c, ERR_OVERLOADED, "too many event streams are open; retry later");
         return;
     }
     if (!api_call__has_memory(c)) {
@@ -264,7 +232,7 @@ static void handle_stream(struct api_call *c)
     if (c->req->head || http_loop_stopping(c->req->loop)) {
         api_call__stream_end(c);
     } else {
-        api_hub__join(s->hub, &s->reader);
+        hub_join(s->hub, &s->reader);
     }
 }
 
@@ -275,8 +243,9 @@ struct list_in {
 };
 
 static const struct json_field list_rows[] = {
-    JSON_I64(struct list_in, after_seq, 0, INT64_MAX, 0, "Events behind this one."),
-    JSON_I64(struct list_in, limit, 1, LIST_MAX, JSON_CLAMP, "Events in an answer."),
+    JSON_I64(struct list_in, after_seq, 0, INT64_MAX, 0,
+             "Return events after this sequence number."),
+    JSON_I64(struct list_in, limit, 1, LIST_MAX, JSON_CLAMP, "Maximum number of events."),
 };
 static const struct list_in list_init = {.limit = LIST_DEFAULT};
 static const struct json_schema list_schema =
@@ -328,9 +297,10 @@ static void handle_list(struct api_call *c)
 {
     const struct list_in *in = c->query;
     struct listing *l = API_NEW(c, struct listing);
-    *l = (struct listing){.match = {.ns = c->ns, .types = EVENT_MATCH_ALL},
-                          .after = (uint64_t)in->after_seq,
-                          .left = in->limit};
+    *l =
+        (struct listing){.match = {.ns = c->ns, .scope = c->caller.scope, .types = EVENT_MATCH_ALL},
+                         .after = (uint64_t)in->after_seq,
+                         .left = in->limit};
     c->data = l;
     l->w = api_call__json(c);
     json_write_object(&l->w);
@@ -341,8 +311,8 @@ static void handle_list(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                   roles      flags in    handler        cost  answer                   doc */
-    {HTTP_GET, "/api/v1/events",          ROLES_AOR, 0,    NULL, handle_stream, NULL, "200 text/event-stream", "Events as they happen."},
-    {HTTP_GET, "/api/v1/cluster/events",  ROLES_AOR, 0,    NULL, handle_list,   NULL, "200 {events}",          "Events that are kept."},
+    {HTTP_GET, "/api/v1/events",          ROLES_AOR, ROUTE_LOCAL, NULL, handle_stream, NULL, "200 text/event-stream", "Stream events as they happen (server-sent events)."},
+    {HTTP_GET, "/api/v1/cluster/events",  ROLES_AOR, 0,    NULL, handle_list,   NULL, "200 {events}",          "List stored events."},
 };
 /* clang-format on */
 

@@ -100,7 +100,8 @@ static void explain_throttle(const struct explanation *e, struct str name)
     const struct explain_queue *q = &e->job.queue;
     struct moment until = moment_of(q->throttled_until);
     begin_reason(e->w, "throttled",
-                 "queue \"" STR_FMT "\" may begin %" PRIu32 " jobs in %lld ms; the next at %.*s",
+                 "queue \"" STR_FMT "\" starts at most %" PRIu32
+                 " jobs per %lld ms; next start at %.*s",
                  STR_ARG(name), q->settings.throttle_rate,
                  (long long)q->settings.throttle_window_ms, MOMENT_ARG(until));
     api_document__i64(e->w, "rate_limit", q->settings.throttle_rate);
@@ -121,15 +122,17 @@ static void explain_workers(const struct explanation *e, struct str name)
     const struct explain_queue *q = &e->job.queue;
     if (q->worker_count == 0) {
         begin_reason(e->w, "no_worker",
-                     "no worker has asked for queue \"" STR_FMT "\" within a day", STR_ARG(name));
+                     "no worker has fetched from queue \"" STR_FMT "\" in the last 24 hours",
+                     STR_ARG(name));
         json_write_end(e->w);
         return;
     }
     struct wall last = q->workers[0].last_heartbeat;
     if (wall_add_ms(last, API_NUMBERS_ACTIVE_MS).ns <= e->now.ns) {
         struct moment at = moment_of(last);
-        begin_reason(e->w, "no_worker", "no worker has asked for queue \"" STR_FMT "\" since %.*s",
-                     STR_ARG(name), MOMENT_ARG(at));
+        begin_reason(e->w, "no_worker",
+                     "no worker has fetched from queue \"" STR_FMT "\" since %.*s", STR_ARG(name),
+                     MOMENT_ARG(at));
         api_document__time(e->w, "last_heartbeat", last);
         json_write_end(e->w);
     }
@@ -185,7 +188,7 @@ static void explain_dependencies(struct api_call *c, struct explanation *e)
 {
     struct str ids = e->job.job.waits_for;
     size_t count = ids.len / ID_BYTES;
-    begin_reason(e->w, "dependencies", "waits for %zu %s to complete", count,
+    begin_reason(e->w, "dependencies", "waiting for %zu %s to complete", count,
                  count == 1 ? "job" : "jobs");
     api_document__array(e->w, "waits_for");
     for (size_t i = 0; i < count && i < DEPENDENCIES_MAX; i++) {
@@ -207,7 +210,7 @@ static void explain_line(struct explanation *e)
     if (!x->in_line || x->ahead == 0) {
         return;
     }
-    begin_reason(e->w, "behind_others", "%s%" PRIu64 " %s ahead of it in line",
+    begin_reason(e->w, "behind_others", "%s%" PRIu64 " %s ahead in the queue",
                  x->ahead_is_least ? "at least " : "", x->ahead,
                  x->ahead == 1 ? "job is" : "jobs are");
     json_write_end(e->w);
@@ -228,20 +231,19 @@ static void explain_waiting(struct api_call *c, struct explanation *e)
     const struct job *j = &e->job.job;
     struct moment due = moment_of(j->scheduled_at);
     if (j->state == JOB_SCHEDULED) {
-        begin_reason(e->w, "not_due", "is due at %.*s", MOMENT_ARG(due));
+        begin_reason(e->w, "not_due", "not due until %.*s", MOMENT_ARG(due));
         api_document__time(e->w, "until", j->scheduled_at);
     } else if (j->state == JOB_RETRYING) {
         begin_reason(e->w, "retrying",
-                     "attempt %" PRIu32 " of %" PRIu32 " failed; the next at %.*s", j->attempt,
+                     "attempt %" PRIu32 " of %" PRIu32 " failed; next attempt at %.*s", j->attempt,
                      j->max_retries, MOMENT_ARG(due));
         api_document__time(e->w, "until", j->scheduled_at);
         api_document__i64(e->w, "attempt", j->attempt);
         api_document__i64(e->w, "max_retries", j->max_retries);
     } else {
         begin_reason(e->w, "held",
-                     j->hold_reason.len > 0
-                         ? "is held until somebody approves or rejects it: " STR_FMT
-                         : "is held until somebody approves or rejects it" STR_FMT,
+                     j->hold_reason.len > 0 ? "held until someone approves or rejects it: " STR_FMT
+                                            : "held until someone approves or rejects it" STR_FMT,
                      STR_ARG(j->hold_reason));
         api_document__text(e->w, "hold_reason", j->hold_reason);
     }
@@ -256,8 +258,8 @@ static void explain_active(struct explanation *e)
 {
     const struct job *j = &e->job.job;
     struct moment until = moment_of(j->lease_expires_at);
-    begin_reason(e->w, "leased", "worker \"" STR_FMT "\" has it until %.*s", STR_ARG(j->worker_id),
-                 MOMENT_ARG(until));
+    begin_reason(e->w, "leased", "worker \"" STR_FMT "\" is running it; the lease ends at %.*s",
+                 STR_ARG(j->worker_id), MOMENT_ARG(until));
     api_document__text(e->w, "worker_id", j->worker_id);
     api_document__text(e->w, "hostname", j->hostname);
     api_document__time(e->w, "started_at", j->started_at);
@@ -278,7 +280,7 @@ static void explain_finished(struct api_call *c, struct explanation *e)
     if (j->state == JOB_DEAD) {
         api_document__last_error(j, engine_store(c->api->config.engine), &error);
     }
-    begin_reason(e->w, "finished", "is over: %s%s%.*s%s" STR_FMT, job_state_name(j->state),
+    begin_reason(e->w, "finished", "finished: %s%s%.*s%s" STR_FMT, job_state_name(j->state),
                  at.ns != 0 ? " at " : "", at.ns != 0 ? (int)when.len : 0, when.text,
                  error.len > 0 ? ": " : "", STR_ARG(buf_str(&error)));
     api_document__time(e->w, "at", at);
@@ -378,12 +380,12 @@ static void explain_waiting_jobs(struct explanation *e)
     uint64_t waiting = q->settings.count[JOB_PENDING] - q->waiting;
     if (waiting > 0) {
         begin_reason(e->w, "dependencies", "%" PRIu64 " pending %s for other jobs to complete",
-                     waiting, waiting == 1 ? "job waits" : "jobs wait");
+                     waiting, waiting == 1 ? "job is waiting" : "jobs are waiting");
         api_document__i64(e->w, "count", (int64_t)waiting);
         json_write_end(e->w);
     }
     if (q->waiting == 0) {
-        begin_reason(e->w, "empty", "no job is waiting to be handed out");
+        begin_reason(e->w, "empty", "no job is ready to run");
         json_write_end(e->w);
         e->blocked = true;
     }
@@ -434,8 +436,8 @@ static void handle_queue(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                          roles      flags in    handler       cost  answer                                     doc */
-    {HTTP_GET, "/api/v1/jobs/{id}/explain",      ROLES_ALL, 0,    NULL, handle_job,   NULL, "200 {job_id, state, runnable, reasons}",  "Why a job is not running."},
-    {HTTP_GET, "/api/v1/queues/{name}/explain",  ROLES_AOR, 0,    NULL, handle_queue, NULL, "200 {queue, runnable, reasons}",          "Why no job of a queue is handed out."},
+    {HTTP_GET, "/api/v1/jobs/{id}/explain",      ROLES_AOR, 0,    NULL, handle_job,   NULL, "200 {job_id, state, runnable, reasons}",  "Explain why a job is not running."},
+    {HTTP_GET, "/api/v1/queues/{name}/explain",  ROLES_AOR, 0,    NULL, handle_queue, NULL, "200 {queue, runnable, reasons}",          "Explain why a queue hands out no jobs."},
 };
 /* clang-format on */
 

@@ -12,11 +12,16 @@
 
 #include "api/api.h"
 #include "api/api_document_int.h" /* IWYU pragma: export */
+#include "api/api_forward_int.h"  /* IWYU pragma: export */
 #include "api/api_limiter_int.h"  /* IWYU pragma: export */
 #include "api/api_metrics_int.h"  /* IWYU pragma: export */
+#include "api/api_names_int.h"    /* IWYU pragma: export */
 #include "api/api_route_int.h"    /* IWYU pragma: export */
+#include "api/sdb/api_sdb_meter.h"
 #include "base/clock.h"
 #include "core/job.h"
+#include "front/front_forward.h"
+#include "front/front_op.h"
 #include "fsm/result.h"
 #include "http/http_loop.h"
 #include "http/http_request.h"
@@ -24,6 +29,16 @@
 #include "json/json_write.h"
 #include "rpc/rpc.h"
 #include "svc/svc_caller.h"
+
+/* What the credential of a call is worth. */
+enum api_verdict {
+    API_OPEN, /* nobody has any: everybody on this machine may do everything */
+    API_KNOWN,
+    API_MISSING,
+    API_INVALID,
+    API_EXPIRED,
+    API_SESSION_OVER,
+};
 
 struct api_call {
     struct api *api;
@@ -37,23 +52,30 @@ struct api_call {
     struct api_limiter_caller who;
     struct str credential; /* what it shows, right or wrong */
     struct str ns;         /* namespace; empty for the default one */
-    unsigned role;         /* one bit */
-    bool is_rpc;           /* errors are told in the words of its protocol */
+    enum api_verdict verdict;
+    struct auth_caller caller; /* with API_OPEN and API_KNOWN */
+    struct api_sso *sso;       /* the token that it shows, when that was looked at; else NULL */
+    bool by_cookie;            /* the credential was in one */
+    bool is_rpc;               /* errors are told in the words of its protocol */
+    bool may_enqueue;          /* an RPC caller, in a lifecycle stream too */
+    struct rpc_target rpc;     /* of an RPC */
     struct mono started;
-    struct buf answer; /* as far as it is written, here or by the view's thread */
+    struct front_forward *forward; /* NULL: it was never sent elsewhere */
+    struct buf answer;             /* as far as it is written, here or by the view's thread */
 
-    /* a command under way, in op */
-    bool op_busy;
-    bool op_used;
     bool memory_told; /* that it ran out */
-    bool gone;        /* the client is */
-    bool shut;        /* it sends no more, so it may be */
+
+    /* commands, one at a time in op */
+    struct front_client client;
     void (*on_result)(struct api_call *c, const struct result *r);
+    void (*on_error)(struct api_call *c, const struct err *err); /* NULL: it ends the call */
 
     /* a look at the machine under way, in look */
     bool look_busy;
     void (*on_look)(struct api_call *c, struct machine *m); /* core thread */
     void (*on_looked)(struct api_call *c);
+
+    bool proof_busy; /* until it is sure that this node leads */
 
     /* work in pieces: the next one waits for its turn */
     struct msg later;
@@ -76,11 +98,11 @@ struct api_call {
     struct view_ask ask;
     struct err ask_err;
     struct view_rebuild rebuild;
-    struct engine_op op;
+    struct front_op op;
 };
 
-struct api_hub;
-struct api_hub_counts;
+struct hub;
+struct hub_counts;
 enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more */
 
 struct api {
@@ -89,13 +111,18 @@ struct api {
     const char *url;                          /* where others reach it; set before server is */
     struct api_router *router;
     struct api_limiter *limiter;
+    struct api_audit *audit; /* NULL: nothing is written down */
     struct api_metrics *metrics;
     struct buf openapi; /* the description of the routes, which does not change */
     struct mono started;
-    struct api_hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
+    struct hub *hubs[API_LOOPS_MAX]; /* readers of events, by network thread */
     struct engine_lane lanes[API_LOOPS_MAX];
-    struct api_hub_counts *hub_counts;
+    struct front_gate *gates[API_LOOPS_MAX]; /* to other nodes */
+    struct hub_counts *hub_counts;
     atomic_bool restoring; /* a restore is under way */
+    struct api_sdb_meter sdb;
+    struct push_sender *_Atomic push;        /* NULL until it is open, and without one */
+    const struct discover *_Atomic discover; /* NULL: there are no other nodes to find */
 };
 
 /* api_call.c: the ends of a call */
@@ -136,12 +163,16 @@ void api_call__stream_drop(struct api_call *c);
 
 /* The call as the RPC service sees it: what is known of its request. */
 struct rpc_peer api_call__peer(struct api_call *c);
+/* What it is counted as. */
+struct api_metrics_what api_call__what(const struct api_call *c);
 
 /* For whom svc works. A call of nobody, which only has a namespace and an arena, has no engine. */
 static inline struct svc_caller api_call__caller(const struct api_call *c)
 {
-    return (struct svc_caller){
-        .engine = c->api != NULL ? c->api->config.engine : NULL, .ns = c->ns, .arena = c->arena};
+    return (struct svc_caller){.engine = c->api != NULL ? c->api->config.engine : NULL,
+                               .ns = c->ns,
+                               .scope = c->caller.scope,
+                               .arena = c->arena};
 }
 
 /* api_call.c: ways to the engine */
@@ -154,6 +185,12 @@ struct engine_lane *api_call__lane(struct api_call *c);
 void api_call__submit(struct api_call *c, const struct command *command, int64_t park_ms,
                       void (*on_result)(struct api_call *c, const struct result *r));
 
+/* The same for a call that has changed something already, which is not undone by an error of this
+ * command or of the engine: on_error answers. */
+void api_call__submit_more(struct api_call *c, const struct command *command, int64_t park_ms,
+                           void (*on_result)(struct api_call *c, const struct result *r),
+                           void (*on_error)(struct api_call *c, const struct err *err));
+
 /* Look at the machine between two entries, on the core thread; then go on here. */
 void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct machine *m),
                     void (*then)(struct api_call *c));
@@ -161,6 +198,11 @@ void api_call__look(struct api_call *c, void (*look)(struct api_call *c, struct 
 /* Go on in another turn of this network thread, so that other requests have theirs. Not called
  * when the client goes. */
 void api_call__later(struct api_call *c, void (*then)(struct api_call *c));
+
+/* Go on when something of its own is over, a message from another thread or commands besides c->op:
+ * from inside that, api_call__wake, or api_call__later. */
+void api_call__wait(struct api_call *c, void (*then)(struct api_call *c));
+void api_call__wake(struct api_call *c);
 
 /* Ask the view: `ask` runs on a thread of the view, where it may use the call's arena, write its
  * answer into c->answer, or set c->ask_err; then go on here. Errors end the call. */
@@ -197,30 +239,6 @@ struct str api_call__keep(struct api_call *c, struct buf *b);
  * caller. Whoever puts something of it elsewhere looks at buf_error. */
 void api_call__buf(const struct api_call *c, struct buf *b);
 
-/* api_names.c: words, namespaces and ids */
-
-extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
-
-/* What the word stands for, without case; nothing stands for 0. False when it is not known. */
-ATTR_NODISCARD bool api_names__word(const struct json_word *words, struct str word, int *out);
-
-/* The internal name of a queue, a schedule or a webhook as the caller names it in a field; false,
- * with err, when it may not. */
-ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, struct str visible,
-                                        struct str *out, struct err *err);
-/* The name as the caller sees it. */
-struct str api_names__visible(const struct api_call *c, struct str internal);
-bool api_names__is_visible(const struct api_call *c, struct str internal);
-/* What the internal names begin with that the caller sees beginning with this. */
-struct str api_names__prefix(struct api_call *c, struct str visible);
-
-/* The document of a job that exists and that the caller may see, put into doc, which *out points
- * into; false when there is none. Any thread. */
-ATTR_NODISCARD bool api_names__read_job_by_id(const struct api_call *c, struct id id,
-                                              struct buf *doc, struct job *out);
 /* api_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
  * for RESULT_DUPLICATE. */
 void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status);
-
-/* api_openapi.c: the description of all routes (http-api.md 20.7), with a newline. */
-void api_openapi__write(const char *version, struct buf *out);

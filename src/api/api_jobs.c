@@ -1,6 +1,8 @@
 /*
  * Job endpoints (http-api.md 9): look at a job, and do something to it.
  */
+#include <assert.h>
+
 #include "api/api_int.h"
 #include "base/limits.h"
 #include "svc/svc_jobs.h"
@@ -35,7 +37,7 @@ struct bulk_get_in {
 static const struct json_field bulk_get_rows[] = {
     /* An id that is too long is no job's when it is cut, either. */
     JSON_STRS(struct bulk_get_in, job_ids, job_ids_count, 0, BULK_GET_MAX, LIMIT_NAME_BYTES,
-              JSON_CUT, "At most 1000 ids."),
+              JSON_CUT, "Job IDs, at most 1000."),
 };
 static const struct json_schema bulk_get_schema = JSON_SCHEMA(struct bulk_get_in, bulk_get_rows);
 
@@ -113,18 +115,20 @@ struct action_in {
     struct str queue;
     bool reset_attempts;
     int64_t from;
+    struct str comment;
 };
 
 static const struct json_field reason_rows[] = {
-    JSON_STR(struct action_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "Shown with the job."),
+    JSON_STR(struct action_in, reason, 0, LIMIT_REASON_BYTES, JSON_CUT,
+             "Reason, shown with the job."),
 };
 static const struct json_field move_rows[] = {
     JSON_STR(struct action_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
-             "Where it goes."),
-    JSON_BOOL(struct action_in, reset_attempts, 0, "Count attempts from the beginning."),
+             "Target queue."),
+    JSON_BOOL(struct action_in, reset_attempts, 0, "Reset the number of attempts."),
 };
 static const struct json_field replay_rows[] = {
-    JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, 0, "Iteration to begin after.",
+    JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, 0, "Iteration to continue from.",
              .told_min = 1),
 };
 static const struct json_schema reason_schema = JSON_SCHEMA(struct action_in, reason_rows);
@@ -211,10 +215,22 @@ static void replayed(struct api_call *c, const struct result *r)
 /* The query says the same as the body, which wins. What is no number is refused as 0 is. */
 static const struct json_field replay_query_rows[] = {
     JSON_I64(struct action_in, from, INT64_MIN, INT64_MAX, JSON_LAX,
-             "Iteration to begin from, unless the body says it.", .told_min = 1),
+             "Iteration to continue from, if the body does not name one.", .told_min = 1),
 };
 static const struct json_schema replay_query_schema =
     JSON_SCHEMA(struct action_in, replay_query_rows);
+
+/* It is in the query because the audit log keeps that, with who decided and when; encoded, it fits
+ * into LIMIT_AUDIT_TEXT_BYTES. */
+enum { COMMENT_BYTES_MAX = 300 };
+static_assert(sizeof "comment=" + (size_t)3 * COMMENT_BYTES_MAX <= LIMIT_AUDIT_TEXT_BYTES,
+              "the audit log keeps the whole comment");
+static const struct json_field approve_query_rows[] = {
+    JSON_STR(struct action_in, comment, 0, COMMENT_BYTES_MAX, 0,
+             "Comment on the decision. The audit log records it in metadata.query."),
+};
+static const struct json_schema approve_query_schema =
+    JSON_SCHEMA(struct action_in, approve_query_rows);
 
 static void handle_replay(struct api_call *c)
 {
@@ -236,21 +252,22 @@ enum { OPTIONAL_BODY = ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY };
 
 static const struct api_route rows[] = {
     /* method      pattern                          roles      flags                     in                handler            cost  answer                   doc */
-    {HTTP_GET,    "/api/v1/jobs/{id}",              ROLES_ALL, 0,                        NULL,             handle_get,        NULL, "200 job",               "A job, with its errors."},
-    {HTTP_POST,   "/api/v1/jobs/bulk-get",          ROLES_ALL, ROUTE_BODY | ROUTE_READ,  &bulk_get_schema, handle_bulk_get,   NULL, "200 {jobs}",            "Several jobs at once; missing ones are passed over."},
-    {HTTP_GET,    "/api/v1/jobs/{id}/iterations",   ROLES_ALL, 0,                        NULL,             handle_iterations, NULL, "200 {iterations}",      "What an agent's job has done so far."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/retry",        ROLES_AO,  ROUTE_LEADER,             NULL,             handle_retry,      NULL, "200 {status}",          "Run it again from its first attempt."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/cancel",       ROLES_AO,  ROUTE_LEADER,             NULL,             handle_cancel,     NULL, "200 {status}",          "Stop it; a worker hears of it at its next heartbeat."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/hold",         ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_hold,       NULL, "200 {status}",          "Put it aside until it is approved or rejected."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Let a held job run."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/reject",       ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_reject,     NULL, "200 {status}",          "End a held job."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY,            &replay_schema,   handle_replay,     NULL, "201 enqueued",  "A new job from one of an agent's iterations."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/move",         ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &move_schema,    handle_move,       NULL, "200 {status}",          "Put it into another queue."},
-    {HTTP_DELETE, "/api/v1/jobs/{id}",              ROLES_AO,  ROUTE_LEADER,             NULL,             handle_delete,     NULL, "200 {status}",          "Remove it, with everything that hangs on it."},
+    {HTTP_GET,    "/api/v1/jobs/{id}",              ROLES_ALL, 0,                        NULL,             handle_get,        NULL, "200 job",               "Return a job with its errors."},
+    {HTTP_POST,   "/api/v1/jobs/bulk-get",          ROLES_ALL, ROUTE_BODY | ROUTE_READ,  &bulk_get_schema, handle_bulk_get,   NULL, "200 {jobs}",            "Return several jobs. Missing jobs are left out."},
+    {HTTP_GET,    "/api/v1/jobs/{id}/iterations",   ROLES_ALL, 0,                        NULL,             handle_iterations, NULL, "200 {iterations}",      "List the iterations of an agent job."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/retry",        ROLES_AO,  ROUTE_LEADER,             NULL,             handle_retry,      NULL, "200 {status}",          "Retry a job from its first attempt."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/cancel",       ROLES_AO,  ROUTE_LEADER,             NULL,             handle_cancel,     NULL, "200 {status}",          "Cancel a job. Its worker learns of it with the next heartbeat."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/hold",         ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_hold,       NULL, "200 {status}",          "Hold a job until it is approved or rejected."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Approve a held job. It runs."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/reject",       ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_reject,     NULL, "200 {status}",          "Reject a held job. It ends in state dead."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY,            &replay_schema,   handle_replay,     NULL, "201 enqueued",  "Create a new job that continues from an iteration of an agent job."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/move",         ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &move_schema,    handle_move,       NULL, "200 {status}",          "Move a job to another queue."},
+    {HTTP_DELETE, "/api/v1/jobs/{id}",              ROLES_AO,  ROUTE_LEADER,             NULL,             handle_delete,     NULL, "200 {status}",          "Delete a job with its errors, iterations and usage."},
 };
 /* clang-format on */
 
 static const struct api_query queries[] = {
+    {HTTP_POST, "/api/v1/jobs/{id}/approve", &approve_query_schema},
     {HTTP_POST, "/api/v1/jobs/{id}/replay", &replay_query_schema},
 };
 

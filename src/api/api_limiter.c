@@ -4,10 +4,10 @@
  * A bucket begins full and is refilled continuously: nothing runs while nobody asks, the tokens are
  * computed from the time that has passed. Of a secret only a few bytes of its hash are kept.
  *
- * Guessing a password is slowed down by a third bucket, of the address: when it is empty, no
- * further credential from there is even looked at, so that a right guess cannot be told from a
- * wrong one. Credentials that were right from that address before are; whoever shares an address
- * with one who guesses goes on working.
+ * Guessing a password is slowed down by a third bucket, of the address (of IPv6 its /64 network):
+ * when it is empty, no further credential from there is even looked at, so that a right guess
+ * cannot be told from a wrong one. Credentials that were right from that address before are;
+ * whoever shares an address with one who guesses goes on working.
  *
  * One client may be on all network threads at once, and its buckets are one, so this is one of the
  * few places with a lock: one mutex around a look-up and a subtraction, about a tenth of a
@@ -17,12 +17,13 @@
  * The number of clients is bounded, because a stranger chooses the names: whoever was silent
  * longest goes first, and comes back with full buckets.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <openssl/evp.h>
-
 #include "api/api_limiter_int.h"
+#include "auth/auth.h"
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/limits.h"
@@ -54,6 +55,8 @@ struct client {
     char key[];
 };
 
+#define FULL 1e18
+
 struct rate {
     double per_s;
     double burst;
@@ -66,7 +69,6 @@ struct api_limiter {
     bool enabled;
     bool loopback;
     struct rate read, write;
-    EVP_MD *sha256;
     _Atomic int64_t wrong_ns; /* when one was wrong last; 0: never */
     pthread_mutex_t lock;     /* guards what follows */
     struct map clients;
@@ -100,8 +102,6 @@ struct api_limiter *api_limiter__new(const struct api_limiter_config *config)
     l->read = rate_or(config->read_rps, config->read_burst, defaults.read_rps, defaults.read_burst);
     l->write =
         rate_or(config->write_rps, config->write_burst, defaults.write_rps, defaults.write_burst);
-    l->sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
-    CHECK(l->sha256 != NULL);
     map_init(&l->clients);
     CHECK(pthread_mutex_init(&l->lock, NULL) == 0);
     return l;
@@ -141,7 +141,6 @@ void api_limiter__free(struct api_limiter *l)
     }
     map_deinit(&l->clients);
     (void)pthread_mutex_destroy(&l->lock);
-    EVP_MD_free(l->sha256);
     free(l);
 }
 
@@ -163,9 +162,9 @@ static struct client *add_client(struct api_limiter *l, struct str key, struct m
     CHECK(c != NULL);
     memcpy(c->key, key.ptr, key.len);
     c->node.key = str_from(c->key, key.len);
-    c->read = (struct bucket){.tokens = l->read.burst, .at = now};
-    c->write = (struct bucket){.tokens = l->write.burst, .at = now};
-    c->guess = (struct bucket){.tokens = guess_rate.burst, .at = now};
+    /* Full, whatever rate it will have: no bucket holds more than its burst. */
+    c->read = (struct bucket){.tokens = FULL, .at = now};
+    c->write = c->guess = c->read;
     map_add(&l->clients, &c->node);
     link_newest(l, c);
     return c;
@@ -243,6 +242,7 @@ struct price {
     bool read;
     uint64_t paid, cost;
     struct str right_from;
+    struct rate own; /* instead of the usual one; 0: the usual */
 };
 
 static bool take_price(struct api_limiter *l, struct str key, const struct price *p,
@@ -255,7 +255,9 @@ static bool take_price(struct api_limiter *l, struct str key, const struct price
     remember_right(c, p->right_from);
     struct bucket *b = p->read ? &c->read : &c->write;
     b->tokens += (double)p->paid;
-    bool taken = take(b, p->read ? &l->read : &l->write, (double)p->cost, now);
+    const struct rate *usual = p->read ? &l->read : &l->write;
+    struct rate rate = rate_or(p->own.per_s, p->own.burst, usual->per_s, usual->burst);
+    bool taken = take(b, &rate, (double)p->cost, now);
     (void)pthread_mutex_unlock(&l->lock);
     return taken;
 }
@@ -286,13 +288,12 @@ static struct str join(struct str kind, struct str rest, char room[API_LIMITER_K
     return str_from(room, kind.len + rest.len);
 }
 
-static struct str credential_key(struct api_limiter *l, struct str secret,
-                                 char room[API_LIMITER_KEY_MAX])
+static struct str credential_key(struct str secret, char room[API_LIMITER_KEY_MAX])
 {
     static const char digits[] = "0123456789abcdef";
-    unsigned char hash[EVP_MAX_MD_SIZE];
+    uint8_t hash[AUTH_HASH_BYTES];
     char text[2 * HASH_BYTES];
-    CHECK(EVP_Digest(secret.ptr, secret.len, hash, NULL, l->sha256, NULL) == 1);
+    auth_hash(secret, hash);
     for (size_t i = 0; i < HASH_BYTES; i++) {
         text[2 * i] = digits[hash[i] >> 4];
         text[2 * i + 1] = digits[hash[i] & 15];
@@ -305,7 +306,28 @@ static struct str address_key(struct str address, char room[API_LIMITER_KEY_MAX]
     return join(STR("ip:"), address, room);
 }
 
-static bool is_loopback(struct str address)
+/* Who guesses: an address, or the network of an IPv6 address, of which one machine has as many as
+ * it likes. */
+static struct str guesser_key(struct str address, char room[API_LIMITER_KEY_MAX])
+{
+    enum { NETWORK_BYTES = 8 };
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* an IPv4 address inside */
+    struct in6_addr v6;
+    char text[INET6_ADDRSTRLEN];
+    if (address.len == 0 || address.len >= sizeof text) {
+        return address_key(address, room);
+    }
+    memcpy(text, address.ptr, address.len);
+    text[address.len] = '\0';
+    if (inet_pton(AF_INET6, text, &v6) != 1 || memcmp(&v6, mapped, sizeof mapped) == 0) {
+        return address_key(address, room);
+    }
+    memset(v6.s6_addr + NETWORK_BYTES, 0, sizeof v6.s6_addr - NETWORK_BYTES);
+    CHECK(inet_ntop(AF_INET6, &v6, text, sizeof text) != NULL);
+    return join(STR("net:"), str_from_z(text), room);
+}
+
+bool api_limiter__is_loopback(struct str address)
 {
     return str_starts_with(address, STR("127.")) || str_eq(address, STR("::1")) ||
            str_starts_with(address, STR("::ffff:127."));
@@ -315,9 +337,9 @@ struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_call
                             char room[API_LIMITER_KEY_MAX])
 {
     if (who->known.len > 0) {
-        return credential_key(l, who->known, room);
+        return credential_key(who->known, room);
     }
-    if (who->shows_nothing && !l->loopback && is_loopback(who->address)) {
+    if (who->shows_nothing && !l->loopback && api_limiter__is_loopback(who->address)) {
         return STR_EMPTY;
     }
     return address_key(who->address, room);
@@ -336,6 +358,8 @@ bool api_limiter__take(struct api_limiter *l, const struct api_limiter_caller *w
     if (key.len == 0) {
         return true;
     }
+    price.own = read ? (struct rate){who->own.read_rps, who->own.read_burst}
+                     : (struct rate){who->own.write_rps, who->own.write_burst};
     price.right_from = who->known.len > 0 ? who->address : STR_EMPTY;
     return take_price(l, key, &price, os_clock_mono()) || !l->enabled;
 }
@@ -357,10 +381,10 @@ bool api_limiter__may_try_at(struct api_limiter *l, struct str address, struct s
         return true;
     }
     (void)pthread_mutex_lock(&l->lock);
-    struct client *shown = find_client(l, credential_key(l, credential, room));
+    struct client *shown = find_client(l, credential_key(credential, room));
     bool may = shown != NULL && was_right_from(shown, address);
     if (!may) {
-        struct client *from = find_client(l, address_key(address, room));
+        struct client *from = find_client(l, guesser_key(address, room));
         may = from == NULL || (take(&from->guess, &guess_rate, 0, now) && from->guess.tokens >= 1);
     }
     (void)pthread_mutex_unlock(&l->lock);
@@ -385,7 +409,7 @@ void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct
     char room[API_LIMITER_KEY_MAX];
     atomic_store_explicit(&l->wrong_ns, now.ns, memory_order_relaxed);
     (void)pthread_mutex_lock(&l->lock);
-    struct client *c = need_client(l, address_key(address, room), now);
+    struct client *c = need_client(l, guesser_key(address, room), now);
     (void)take(&c->guess, &guess_rate, 1, now);
     uint64_t count = count_wrong(l, now);
     (void)pthread_mutex_unlock(&l->lock);
@@ -393,6 +417,14 @@ void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct
         log_warn("invalid credentials", LOG_U64("requests", count),
                  LOG_STR("last_address", address));
     }
+}
+
+void api_limiter__was_right(struct api_limiter *l, struct str address, struct str credential)
+{
+    char room[API_LIMITER_KEY_MAX];
+    (void)pthread_mutex_lock(&l->lock);
+    remember_right(need_client(l, credential_key(credential, room), os_clock_mono()), address);
+    (void)pthread_mutex_unlock(&l->lock);
 }
 
 bool api_limiter__may_try(struct api_limiter *l, struct str address, struct str credential)

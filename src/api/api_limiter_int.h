@@ -10,9 +10,17 @@
 
 struct api_limiter;
 
-/* api_credential.c: the key, password or token that the caller shows; empty when it shows none. A
- * view of the request, or in its arena. */
-struct str api_credential__of(const struct http_request *req);
+#define API_SESSION_COOKIE STR("corvo_session")
+
+/* api_credential.c: what the caller shows of itself. Views of the request, or in its arena. */
+struct api_credential {
+    struct str text;    /* a key, the password or a token; empty: none */
+    bool by_cookie;     /* that was in a cookie */
+    struct str session; /* the token of a session; empty: none */
+};
+struct api_credential api_credential__of(const struct http_request *req);
+/* The decoded value of a cookie; empty when there is none. */
+struct str api_credential__cookie(const struct http_request *req, struct str name);
 /* The token of an Authorization header; empty when its scheme is not Bearer. */
 struct str api_credential__bearer(struct str authorization);
 
@@ -23,8 +31,9 @@ void api_limiter__free(struct api_limiter *l);
  * could invent a new client for each request. */
 struct api_limiter_caller {
     struct str address;
-    struct str known;   /* the credential, when it is right; else empty */
-    bool shows_nothing; /* neither a credential nor that it comes through a proxy */
+    struct str known;              /* the credential, when it is right; else empty */
+    bool shows_nothing;            /* neither a credential nor that it comes through a proxy */
+    struct api_limiter_config own; /* rates of its namespace; 0: the usual ones */
 };
 
 /* Take cost tokens from the client's bucket, after giving back those that the request has paid so
@@ -39,6 +48,8 @@ ATTR_NODISCARD bool api_limiter__may_try(struct api_limiter *l, struct str addre
                                          struct str credential);
 /* One was wrong. Logged once a minute. */
 void api_limiter__was_wrong(struct api_limiter *l, struct str address);
+/* One was right, for which api_limiter__take is not asked. */
+void api_limiter__was_right(struct api_limiter *l, struct str address, struct str credential);
 
 /* The same in pieces: the name of a client's bucket, of at most API_LIMITER_KEY_MAX bytes in room,
  * empty for one that is not counted; and what happens at a moment. */
@@ -50,4 +61,5 @@ ATTR_NODISCARD bool api_limiter__take_at(struct api_limiter *l, struct str key, 
 ATTR_NODISCARD bool api_limiter__may_try_at(struct api_limiter *l, struct str address,
                                             struct str credential, struct mono now);
 void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct mono now);
+bool api_limiter__is_loopback(struct str address);
 size_t api_limiter__clients(struct api_limiter *l);

@@ -39,7 +39,8 @@ struct row {
 struct api_metrics {
     atomic_uint_fast64_t begun;
     size_t route_count;
-    struct row rows[]; /* by route, then by method for what meant no route */
+    size_t rpc_count;
+    struct row rows[]; /* by route, then by method for what meant no route, then by RPC method */
 };
 
 /* Counting */
@@ -47,10 +48,12 @@ struct api_metrics {
 struct api_metrics *api_metrics__new(void)
 {
     size_t routes = api_router__count();
+    size_t rpc = rpc_method_count();
     struct api_metrics *m =
-        calloc(1, sizeof *m + (routes + HTTP_METHOD_COUNT) * sizeof(struct row));
+        calloc(1, sizeof *m + (routes + HTTP_METHOD_COUNT + rpc) * sizeof(struct row));
     CHECK(m != NULL);
     m->route_count = routes;
+    m->rpc_count = rpc;
     return m;
 }
 
@@ -69,11 +72,13 @@ static uint64_t get(const atomic_uint_fast64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-static struct row *row_of(struct api_metrics *m, const struct api_route *route,
-                          enum http_method method)
+static struct row *row_of(struct api_metrics *m, struct api_metrics_what what)
 {
-    CHECK(method < HTTP_METHOD_COUNT);
-    return &m->rows[route == NULL ? m->route_count + method : api_router__index(route)];
+    CHECK(what.method < HTTP_METHOD_COUNT);
+    CHECK(what.rpc <= m->rpc_count);
+    return &m->rows[what.route != NULL ? api_router__index(what.route)
+                    : what.rpc > 0     ? m->route_count + HTTP_METHOD_COUNT + what.rpc - 1
+                                       : m->route_count + what.method];
 }
 
 void api_metrics__begin(struct api_metrics *m)
@@ -81,10 +86,10 @@ void api_metrics__begin(struct api_metrics *m)
     add(&m->begun, 1);
 }
 
-void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum http_method method,
-                      int status, int64_t took_ns)
+void api_metrics__end(struct api_metrics *m, struct api_metrics_what what, int status,
+                      int64_t took_ns)
 {
-    struct row *row = row_of(m, route, method);
+    struct row *row = row_of(m, what);
     unsigned i = 0;
     while (took_ns > bounds[i].ns) {
         i++;
@@ -96,10 +101,9 @@ void api_metrics__end(struct api_metrics *m, const struct api_route *route, enum
     add(&row->bucket[i], 1);
 }
 
-void api_metrics__throttled(struct api_metrics *m, const struct api_route *route,
-                            enum http_method method)
+void api_metrics__throttled(struct api_metrics *m, struct api_metrics_what what)
 {
-    add(&row_of(m, route, method)->throttled, 1);
+    add(&row_of(m, what)->throttled, 1);
 }
 
 static uint64_t finished(const struct row *row)
@@ -173,108 +177,119 @@ static uint64_t state_number(const char *role)
 
 /* clang-format off */
 #define NUMBERS(X) \
-    X("corvo_throughput_enqueued_total",  "counter", SUM(ENQUEUED),  "Jobs enqueued since the node started, by any way.") \
+    X("corvo_throughput_enqueued_total",  "counter", SUM(ENQUEUED),  "Jobs enqueued since the node started, by any means.") \
     X("corvo_throughput_completed_total", "counter", SUM(COMPLETED), "Jobs completed since the node started.") \
     X("corvo_throughput_failed_total",    "counter", SUM(FAILED),    "Attempts that failed since the node started.") \
     \
-    X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 when this node leads.") \
-    X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 when the log is flushed before a write is acknowledged.") \
+    X("corvo_cluster_is_leader",          "gauge",   v->engine.node.leads,             "1 if this node is the leader.") \
+    X("corvo_cluster_elections_total",    "counter", v->cluster->elections,            "Leader changes seen by this node.") \
+    X("corvo_cluster_quarantined",        "gauge",   v->cluster->quarantined,          "1 if this node is quarantined because its data differs from the majority.") \
+    X("corvo_cluster_removed",            "gauge",   v->cluster->removed,              "1 if this node was removed from the cluster.") \
+    X("corvo_cluster_unreadable_total",   "counter", v->cluster->refused.total,        "Messages and checkpoints refused because this version cannot read them.") \
+    X("corvo_state_hash_compared_total",  "counter", v->cluster->hash_compared_total,  "Comparisons of this node's state with another node's.") \
+    X("corvo_state_hash_differed_total",  "counter", v->cluster->hash_differed_total,  "Comparisons that found a difference.") \
+    X("corvo_checkpoint_fetches_total",   "counter", v->cluster->fetch.fetched_total,  "Checkpoints fetched from the leader.") \
+    X("corvo_checkpoint_fetch_bytes",     "gauge",   v->cluster->fetch.running ? v->cluster->fetch.bytes_done : 0, "Bytes received of the checkpoint that is being fetched.") \
+    X("corvo_durable",                    "gauge",   v->engine.node.durable,           "1 if the log is flushed before a write is acknowledged.") \
     X("corvo_disk_low",                   "gauge",   v->engine.space.level != ENGINE_SPACE_FINE, "1 while new jobs are refused because the disk is nearly full or snapshots fail.") \
     X("corvo_disk_full",                  "gauge",   v->engine.space.level == ENGINE_SPACE_FULL, "1 while only deletions are accepted.") \
     X("corvo_disk_free_bytes",            "gauge",   v->engine.space.seen.free_bytes,  "Free bytes on the disk of the data directory.") \
     X("corvo_disk_needed_bytes",          "gauge",   engine_space_low_mark(&v->engine.space.seen), "Free bytes below which new jobs are refused.") \
-    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes[ENGINE_SPACE_TO_RUN], "Size of the reserve file; 0 after it was given up.") \
-    X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Bytes of log entries in memory, since the last snapshot.") \
-    X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Bytes of log entries in memory at which all writes are refused.") \
-    X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last one that was stored.") \
-    X("corvo_raft_snapshot_damaged",      "gauge",   v->engine.snapshot_damaged,       "1 when a file of the newest snapshot is damaged.") \
-    X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Bytes of the files of the largest snapshot kept.") \
-    X("corvo_clock_ahead_seconds",        "gauge",   (uint64_t)v->engine.clock_ahead_ms / 1000,  "How far the system's clock is ahead of the server's time because it leapt and is not believed; 0 when it is.") \
-    X("corvo_clock_behind_seconds",       "gauge",   (uint64_t)v->engine.clock_behind_ms / 1000,  "How far the system's clock is behind the server's time.") \
+    X("corvo_disk_reserve_bytes",         "gauge",   v->engine.space.reserve_bytes[ENGINE_SPACE_TO_RUN], "Size of the reserve file. 0 after it was removed to free space.") \
+    X("corvo_raft_log_memory_bytes",      "gauge",   v->engine.node.log_bytes_memory,  "Memory used by log entries since the last snapshot, in bytes.") \
+    X("corvo_raft_log_memory_max_bytes",  "gauge",   v->engine.node.log_memory_max,    "Memory of log entries at which all writes are refused, in bytes.") \
+    X("corvo_raft_snapshot_failures",     "gauge",   v->engine.node.snapshot_failures, "Snapshots that failed since the last successful one.") \
+    X("corvo_raft_snapshot_damaged",      "gauge",   v->engine.snapshot_damaged,       "1 if a file of the newest snapshot is damaged.") \
+    X("corvo_raft_snapshot_bytes",        "gauge",   v->engine.node.snapshot_bytes,    "Size of the largest snapshot kept, in bytes.") \
+    X("corvo_clock_ahead_seconds",        "gauge",   (uint64_t)v->engine.clock_ahead_ms / 1000,  "How far the system clock is ahead of the server's time because it jumped and was not accepted. 0 if it is accepted.") \
+    X("corvo_clock_behind_seconds",       "gauge",   (uint64_t)v->engine.clock_behind_ms / 1000,  "How far the system clock is behind the server's time.") \
     X("corvo_raft_state",                 "gauge",   state_number(v->engine.node.role), "0 follower, 1 candidate, 2 leader, 3 shutdown.") \
     X("corvo_raft_term",                  "gauge",   v->engine.node.term,              "Current term.") \
-    X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last entry that was applied.") \
-    X("corvo_raft_commit_index",          "gauge",   v->engine.node.commit_index,      "Last entry that is committed.") \
+    X("corvo_raft_applied_index",         "gauge",   v->engine.node.applied_index,     "Last log entry applied.") \
+    X("corvo_raft_commit_index",          "gauge",   v->engine.node.commit_index,      "Last log entry committed.") \
     X("corvo_raft_apply_pending",         "gauge",   v->engine.pending_ops,            "Operations in the write pipeline.") \
-    X("corvo_raft_apply_max_pending",     "gauge",   v->settings->pending_ops_max,     "Operations that the write pipeline takes.") \
-    X("corvo_raft_apply_overload_total",  "counter", v->engine.overload_total,         "Operations refused because the pipeline was full.") \
-    X("corvo_raft_fetch_overload_total",  "counter", 0,                                "Fetches refused for lack of a permit; they need none here.") \
+    X("corvo_raft_apply_max_pending",     "gauge",   v->settings->pending_ops_max,     "Maximum number of operations in the write pipeline.") \
+    X("corvo_raft_apply_overload_total",  "counter", v->engine.overload_total,         "Operations refused because the write pipeline was full.") \
+    X("corvo_raft_fetch_overload_total",  "counter", 0,                                "Always 0: fetches need no permit.") \
     X("corvo_raft_applied_total",         "counter", v->engine.applied_ops,            "Operations applied.") \
-    X("corvo_raft_entries_total",         "counter", v->engine.entries,                "Log entries that carried them.") \
+    X("corvo_raft_entries_total",         "counter", v->engine.entries,                "Log entries that contained operations.") \
     X("corvo_raft_log_flushes_total",     "counter", v->engine.node.flush_count,       "Flushes of the log.") \
     X("corvo_raft_log_bytes",             "gauge",   v->engine.node.log_bytes,         "Bytes in log segments.") \
-    X("corvo_fetches_waiting",            "gauge",   v->engine.parked_ops,             "Long-polling fetches that wait for a job.") \
+    X("corvo_fetches_waiting",            "gauge",   v->engine.parked_ops,             "Fetches that are waiting for a job.") \
+    X("corvo_forwarded_requests_total",   "counter", v->forwarded,                     "Requests that this node forwarded to the leader.") \
+    X("corvo_forward_retries_total",      "counter", v->forward_retries,               "Requests that were sent again to another leader.") \
+    X("corvo_forward_failures_total",     "counter", v->forward_failures,              "Requests that no leader answered in time.") \
     \
-    X("corvo_lifecycle_streams_open",         "gauge",   0, "Open worker streams; this server has none.") \
-    X("corvo_lifecycle_streams_max",          "gauge",   0, "Worker streams that may be open.") \
-    X("corvo_lifecycle_frames_inflight",      "gauge",   0, "Frames of worker streams that are worked on.") \
-    X("corvo_lifecycle_frames_max_inflight",  "gauge",   0, "Frames that may be worked on at once.") \
-    X("corvo_lifecycle_frames_total",         "counter", 0, "Frames of worker streams.") \
-    X("corvo_lifecycle_streams_total",        "counter", 0, "Worker streams accepted.") \
-    X("corvo_lifecycle_overload_total",       "counter", 0, "Frames refused.") \
-    X("corvo_lifecycle_idle_fetch_total",     "counter", 0, "Waits of worker streams without a job.") \
+    X("corvo_lifecycle_streams_open",         "gauge",   v->rpc.streams_open,     "Open lifecycle streams.") \
+    X("corvo_lifecycle_streams_max",          "gauge",   v->rpc.streams_max,      "Maximum number of open lifecycle streams. 0 means no limit.") \
+    X("corvo_lifecycle_frames_inflight",      "gauge",   v->rpc.frames_under_way, "Lifecycle frames being processed. A fetch that waits for a job is not counted.") \
+    X("corvo_lifecycle_frames_max_inflight",  "gauge",   v->rpc.frames_max,       "Maximum number of lifecycle frames processed at once.") \
+    X("corvo_lifecycle_frames_total",         "counter", v->rpc.frames_total,     "Lifecycle frames processed, except empty ones.") \
+    X("corvo_lifecycle_streams_total",        "counter", v->rpc.streams_total,    "Lifecycle streams accepted as leader.") \
+    X("corvo_lifecycle_overload_total",       "counter", v->rpc.overloads,        "Lifecycle frames answered with OVERLOADED.") \
+    X("corvo_lifecycle_idle_fetch_total",     "counter", v->rpc.idle_fetches,     "Fetches of lifecycle frames that waited for a job.") \
     \
-    X("corvo_sqlite_mirror_lag_updates",      "gauge",   v->mirror.lag,           "Changed jobs that the view does not show yet.") \
-    X("corvo_sqlite_mirror_dropped_total",    "counter", 0,                       "Changes that the view has lost; it never does.") \
-    X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the view.") \
-    X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the view is complete.") \
-    X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that the full text does not know yet.") \
-    X("corvo_sqlite_mirror_low_space",        "gauge",   v->mirror.low_space,     "1 while the view is not written because the disk is nearly full.") \
-    X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the view is made anew.") \
+    X("corvo_sqlite_mirror_lag_updates",      "gauge",   v->mirror.lag,           "Changed jobs that are not in the search index yet.") \
+    X("corvo_sqlite_mirror_dropped_total",    "counter", 0,                       "Changes lost by the search index. Always 0.") \
+    X("corvo_sqlite_mirror_written_total",    "counter", v->mirror.written,       "Jobs written to the search index.") \
+    X("corvo_sqlite_mirror_applied_index",    "gauge",   v->mirror.index,         "Log index up to which the search index is complete.") \
+    X("corvo_sqlite_mirror_text_lag",         "gauge",   v->mirror.text_lag,      "Jobs that are not in the full-text index yet.") \
+    X("corvo_sqlite_mirror_low_space",        "gauge",   v->mirror.low_space,     "1 while the search index is not updated because the disk is nearly full.") \
+    X("corvo_sqlite_mirror_rebuilding",       "gauge",   v->mirror.rebuilding,    "1 while the search index is being rebuilt.") \
     \
-    X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that are not over.") \
-    X("corvo_index_bytes",                "gauge",   v->engine.index_bytes,            "Memory that grows with them.") \
-    X("corvo_workers_registered",         "gauge",   v->worker_count,                  "Workers heard of within a day.") \
-    X("corvo_workers_active",             "gauge",   v->worker_active_count,           "Workers heard of within five minutes.") \
+    X("corvo_jobs_live",                  "gauge",   v->engine.live_jobs,              "Jobs that have not finished.") \
+    X("corvo_index_bytes",                "gauge",   v->engine.index_bytes,            "Memory of the index of live jobs, in bytes.") \
+    X("corvo_workers_registered",         "gauge",   v->worker_count,                  "Workers seen in the last 24 hours.") \
+    X("corvo_workers_active",             "gauge",   v->worker_active_count,           "Workers seen in the last five minutes.") \
     \
     X("corvo_process_goroutines",         "gauge",   v->process.threads,               "Threads.") \
-    X("corvo_process_heap_inuse_bytes",   "gauge",   v->process.heap_bytes,            "Bytes given out by the allocator.") \
-    X("corvo_process_stack_inuse_bytes",  "gauge",   v->process.stack_bytes,           "Bytes set aside for stacks.") \
-    X("corvo_process_gc_pause_ns",        "gauge",   0,                                "0: there is no garbage collector.") \
+    X("corvo_process_heap_inuse_bytes",   "gauge",   v->process.heap_bytes,            "Memory allocated, in bytes.") \
+    X("corvo_process_stack_inuse_bytes",  "gauge",   v->process.stack_bytes,           "Stack memory, in bytes.") \
+    X("corvo_process_gc_pause_ns",        "gauge",   0,                                "Always 0: there is no garbage collector.") \
     \
-    X("corvo_scheduler_promote_total",         "counter", RAN(PROMOTED),          "Runs that made waiting jobs pending.") \
-    X("corvo_scheduler_promote_jobs_total",    "counter", SUM(PROMOTED),          "Jobs that they made pending.") \
-    X("corvo_scheduler_promote_errors_total",  "counter", v->engine.tick_errors,  "Runs that did not happen; the three share them.") \
-    X("corvo_scheduler_last_promote_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which due jobs were promoted.") \
-    X("corvo_scheduler_reclaim_total",         "counter", RAN(RECLAIMED),         "Runs that took jobs back whose lease had ended.") \
-    X("corvo_scheduler_reclaim_jobs_total",    "counter", SUM(RECLAIMED),         "Jobs that they took back.") \
-    X("corvo_scheduler_reclaim_errors_total",  "counter", v->engine.tick_errors,  "Runs that did not happen; the three share them.") \
-    X("corvo_scheduler_last_reclaim_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which ended leases were reclaimed.") \
-    X("corvo_scheduler_expire_total",          "counter", RAN(EXPIRED),           "Runs that ended jobs which nobody began in time.") \
-    X("corvo_scheduler_expire_jobs_total",     "counter", SUM(EXPIRED),           "Jobs that they ended.") \
-    X("corvo_scheduler_expire_errors_total",   "counter", v->engine.tick_errors,  "Runs that did not happen; the three share them.") \
+    X("corvo_scheduler_promote_total",         "counter", RAN(PROMOTED),          "Runs that made due jobs pending.") \
+    X("corvo_scheduler_promote_jobs_total",    "counter", SUM(PROMOTED),          "Jobs that became due and pending.") \
+    X("corvo_scheduler_promote_errors_total",  "counter", v->engine.tick_errors,  "Scheduler runs that failed. Promote, reclaim and expire share this counter.") \
+    X("corvo_scheduler_last_promote_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which due jobs have been promoted.") \
+    X("corvo_scheduler_reclaim_total",         "counter", RAN(RECLAIMED),         "Runs that reclaimed jobs whose lease had ended.") \
+    X("corvo_scheduler_reclaim_jobs_total",    "counter", SUM(RECLAIMED),         "Jobs reclaimed because their lease had ended.") \
+    X("corvo_scheduler_reclaim_errors_total",  "counter", v->engine.tick_errors,  "Scheduler runs that failed. Promote, reclaim and expire share this counter.") \
+    X("corvo_scheduler_last_reclaim_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which ended leases have been reclaimed.") \
+    X("corvo_scheduler_expire_total",          "counter", RAN(EXPIRED),           "Runs that expired jobs.") \
+    X("corvo_scheduler_expire_jobs_total",     "counter", SUM(EXPIRED),           "Jobs that expired before they were started.") \
+    X("corvo_scheduler_expire_errors_total",   "counter", v->engine.tick_errors,  "Scheduler runs that failed. Promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_last_expire_seconds",   "gauge",   SECONDS(v->done_until), "Unix time up to which jobs have expired.") \
-    X("corvo_scheduler_purge_total",           "counter", RAN(PURGED),            "Runs that removed jobs which were over long enough.") \
-    X("corvo_scheduler_purge_jobs_total",      "counter", SUM(PURGED),            "Jobs that they removed.") \
-    X("corvo_scheduler_purge_errors_total",    "counter", v->engine.purge_errors, "Runs that did not happen.") \
+    X("corvo_scheduler_purge_total",           "counter", RAN(PURGED),            "Runs that purged finished jobs after their retention period.") \
+    X("corvo_scheduler_purge_jobs_total",      "counter", SUM(PURGED),            "Jobs purged.")  \
+    X("corvo_scheduler_purge_errors_total",    "counter", v->engine.purge_errors, "Purges that failed.") \
     X("corvo_scheduler_last_purge_seconds",    "gauge",   SECONDS(v->throughput.of[THROUGHPUT_PURGED].last), "Unix time of the last purge that removed jobs.") \
     \
-    X("corvo_events_last_seq",                 "gauge",   v->engine.next_event - 1,   "Number of the newest event; 0 before the first.") \
-    X("corvo_events_kept",                     "gauge",   v->engine.next_event - v->engine.oldest_event, "Events in the log.") \
-    X("corvo_event_streams_open",              "gauge",   v->streams_total - v->streams_ended, "Readers of the event stream.") \
-    X("corvo_event_streams_total",             "counter", v->streams_total,           "Event streams begun.") \
-    X("corvo_event_streams_cut_total",         "counter", v->streams_cut,             "Event streams ended because their reader took too little.") \
-    X("corvo_event_stream_events_total",       "counter", v->stream_events,           "Events given to readers of streams.") \
+    X("corvo_events_last_seq",                 "gauge",   v->engine.next_event - 1,   "Sequence number of the newest event. 0 before the first event.") \
+    X("corvo_events_kept",                     "gauge",   v->engine.next_event - v->engine.oldest_event, "Events in the event log.") \
+    X("corvo_event_streams_open",              "gauge",   v->streams_total - v->streams_ended, "Open event streams.") \
+    X("corvo_event_streams_total",             "counter", v->streams_total,           "Event streams opened.") \
+    X("corvo_event_streams_cut_total",         "counter", v->streams_cut,             "Event streams closed because the client read too slowly.") \
+    X("corvo_event_stream_events_total",       "counter", v->stream_events,           "Events sent to event streams.") \
     \
-    X("corvo_webhook_attempts_total",          "counter", v->webhooks.attempts,        "Requests to webhooks.") \
-    X("corvo_webhook_delivered_total",         "counter", v->webhooks.delivered,       "Events that a webhook has taken.") \
+    X("corvo_webhook_attempts_total",          "counter", v->webhooks.attempts,        "Requests sent to webhooks.") \
+    X("corvo_webhook_delivered_total",         "counter", v->webhooks.delivered,       "Events delivered to webhooks.") \
     X("corvo_webhook_failed_total",            "counter", v->webhooks.failed,          "Events given up after the last attempt.") \
-    X("corvo_webhook_skipped_total",           "counter", v->webhooks.skipped,         "Events that were gone from the log before a webhook came to them.") \
-    X("corvo_webhook_in_flight",               "gauge",   v->webhooks.in_flight,       "Requests to webhooks under way.") \
-    X("corvo_webhook_waiting",                 "gauge",   v->webhooks.waiting,         "Events that were read for webhooks and are not done with.") \
-    X("corvo_webhook_slow_in_flight",          "gauge",   v->webhooks.slow,            "Requests to webhooks in the slow lane: to hosts not known to answer, or lasting for more than a second.") \
-    X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Hosts of webhooks that let a request time out and have not answered since.") \
-    X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait until fewer requests are under way.") \
+    X("corvo_webhook_skipped_total",           "counter", v->webhooks.skipped,         "Events removed from the log before they were delivered to a webhook.") \
+    X("corvo_webhook_in_flight",               "gauge",   v->webhooks.in_flight,       "Webhook requests in progress.") \
+    X("corvo_webhook_waiting",                 "gauge",   v->webhooks.waiting,         "Events read for webhooks but not yet delivered or given up.") \
+    X("corvo_webhook_slow_in_flight",          "gauge",   v->webhooks.slow,            "Webhook requests in progress that are slow: longer than a second, or to a host that has not responded yet.") \
+    X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Webhook hosts whose last request timed out.") \
+    X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait because too many requests are in progress.") \
     \
-    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Memory limit for requests, answers and streams, in bytes.") \
-    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Memory in use by requests, answers and streams, in bytes.") \
+    X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Memory limit for requests, responses and streams, in bytes.") \
+    X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Memory used by requests, responses and streams, in bytes.") \
     X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Allocations refused because the memory limit was reached.") \
     \
     X("corvo_http_connections_open",           "gauge",   v->http.connections_open,    "Open connections.") \
     X("corvo_http_connections_total",          "counter", v->http.connections,         "Connections accepted.") \
-    X("corvo_http_connections_refused_total",  "counter", v->http.connections_refused, "Connections over a limit on their number.") \
-    X("corvo_http_connections_cut_total",      "counter", v->http.connections_cut,     "Connections ended by the server: too slow, or too many resets.") \
-    X("corvo_http_protocol_errors_total",      "counter", v->http.protocol_errors,     "Requests and frames that were not well-formed.") \
+    X("corvo_http_connections_refused_total",  "counter", v->http.connections_refused, "Connections refused because there were too many.") \
+    X("corvo_http_connections_cut_total",      "counter", v->http.connections_cut,     "Connections closed by the server: too slow, or too many resets.") \
+    X("corvo_http_protocol_errors_total",      "counter", v->http.protocol_errors,     "Malformed requests and frames.") \
     X("corvo_http_read_bytes_total",           "counter", v->http.bytes_read,          "Bytes read from clients.") \
     X("corvo_http_written_bytes_total",        "counter", v->http.bytes_written,       "Bytes written to clients.")
 /* clang-format on */
@@ -296,9 +311,9 @@ static void write_numbers(struct buf *out, const struct api_numbers *v)
 #undef SECONDS
 #undef SUM
 #undef RAN
-    write_cpu(out, "corvo_process_cpu_user_seconds_total", "Processor time in user mode.",
+    write_cpu(out, "corvo_process_cpu_user_seconds_total", "CPU time in user mode.",
               v->process.cpu_user_ns);
-    write_cpu(out, "corvo_process_cpu_system_seconds_total", "Processor time in the kernel.",
+    write_cpu(out, "corvo_process_cpu_system_seconds_total", "CPU time in the kernel.",
               v->process.cpu_system_ns);
     if (v->engine.node.snapshot_count > 0) {
         family(out, "corvo_raft_snapshot_latest_index", "gauge", "Index of the newest snapshot.");
@@ -328,9 +343,11 @@ static void write_questions(struct buf *out, const struct api_numbers *v)
     static const struct {
         const char *name, *type, *help;
     } families[] = {
-        {"corvo_searches_running", "gauge", "Searches that are being answered, by kind."},
-        {"corvo_searches_waiting", "gauge", "Searches that wait for the view or for a thread."},
-        {"corvo_searches_refused_total", "counter", "Searches refused: too many were waiting."},
+        {"corvo_searches_running", "gauge", "Searches in progress, by kind."},
+        {"corvo_searches_waiting", "gauge",
+         "Searches that wait for the search index or for a thread."},
+        {"corvo_searches_refused_total", "counter",
+         "Searches refused because too many were waiting."},
     };
     for (unsigned i = 0; i < COUNT_OF(families); i++) {
         family(out, families[i].name, families[i].type, families[i].help);
@@ -399,6 +416,12 @@ static void route_label(struct buf *out, struct str pattern)
 /* method="GET",route="/api/v1/jobs/:id" */
 static void route_labels(struct buf *out, const struct api_metrics *m, size_t i)
 {
+    if (i >= m->route_count + HTTP_METHOD_COUNT) {
+        buf_add_str(out, STR("method=\"POST\",route=\""));
+        rpc_method_path(i - m->route_count - HTTP_METHOD_COUNT + 1, out);
+        buf_add_char(out, '"');
+        return;
+    }
     bool known = i < m->route_count;
     const struct api_route *route = known ? api_router__route(i) : NULL;
     enum http_method method = known ? route->method : (enum http_method)(i - m->route_count);
@@ -448,9 +471,9 @@ static void write_durations(const struct exposition *e, size_t i)
 
 static void write_routes(const struct exposition *e)
 {
-    size_t count = e->m->route_count + HTTP_METHOD_COUNT;
+    size_t count = e->m->route_count + HTTP_METHOD_COUNT + e->m->rpc_count;
     uint64_t ended = 0;
-    family(e->out, "corvo_http_requests_total", "counter", "Requests that were answered.");
+    family(e->out, "corvo_http_requests_total", "counter", "Requests answered.");
     for (size_t i = 0; i < count; i++) {
         ended += finished(&e->m->rows[i]);
         if (is_shown(e, i)) {
@@ -458,14 +481,14 @@ static void write_routes(const struct exposition *e)
         }
     }
     family(e->out, "corvo_http_request_errors_total", "counter",
-           "Requests that were answered with a status of 400 or above.");
+           "Requests answered with status 400 or above.");
     for (size_t i = 0; i < count; i++) {
         if (is_shown(e, i)) {
             write_sample(e, "corvo_http_request_errors_total", i, get(&e->m->rows[i].errors));
         }
     }
     family(e->out, "corvo_http_request_duration_seconds", "histogram",
-           "Time from the head of a request to its answer.");
+           "Time from the request headers to the response.");
     for (size_t i = 0; i < count; i++) {
         if (is_shown(e, i)) {
             write_durations(e, i);
@@ -480,7 +503,7 @@ static void write_routes(const struct exposition *e)
     }
     /* Read without order: an end may be seen whose beginning is not. */
     uint64_t begun = get(&e->m->begun);
-    number(e->out, "corvo_http_requests_in_flight", "gauge", "Requests that are not answered yet.",
+    number(e->out, "corvo_http_requests_in_flight", "gauge", "Requests in progress.",
            begun > ended ? begun - ended : 0);
 }
 
@@ -489,18 +512,18 @@ void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v
 {
     write_numbers(out, v);
     write_times(out, "corvo_raft_queue_time_seconds",
-                "Time from the submission of an operation until a log entry takes it.",
-                &v->engine.queue_times);
+                "Time until an operation is written to a log entry.", &v->engine.queue_times);
     write_times(out, "corvo_raft_apply_time_seconds",
-                "Time of a log entry until it is committed and applied.", &v->engine.apply_times);
+                "Time until a log entry is committed and applied.", &v->engine.apply_times);
+    api_nodes__metrics(out, v);
     write_questions(out, v);
     write_routes(&(struct exposition){.m = m, .asking = asking, .out = out});
     if (v->cut) {
         number(out, "corvo_metrics_errors_total", "counter",
-               "There are more queues than this page can hold; they are left out.", 1);
+               "1 if there are more queues than this page can hold; the others are left out.", 1);
         return;
     }
-    number(out, "corvo_queues_total", "gauge", "Known queues.", v->queue_count);
+    number(out, "corvo_queues_total", "gauge", "Number of queues.", v->queue_count);
     write_jobs(out, v);
     write_queue_jobs(out, v);
 }

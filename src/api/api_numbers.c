@@ -1,8 +1,9 @@
 #include <stdlib.h>
 
-#include "api/api_hub_int.h"
 #include "api/api_numbers_int.h"
+#include "api/sdb/api_sdb_int.h"
 #include "base/check.h"
+#include "hub/hub.h"
 
 /* On the core thread: copying */
 
@@ -51,6 +52,7 @@ static void look(struct api_call *c, struct machine *m)
     struct api_numbers *v = c->data;
     v->now = engine_time(c->api->config.engine);
     engine_status_here(c->api->config.engine, &v->engine);
+    engine_cluster_status(c->api->config.engine, v->cluster);
     v->throughput = *machine_throughput(m);
     v->done_until = machine_next_tick(m);
     if (v->done_until.ns > v->now.ns) {
@@ -58,6 +60,10 @@ static void look(struct api_call *c, struct machine *m)
     }
     if ((v->parts & API_NUMBERS_COUNTS) != 0) {
         machine_each_worker(m, count_worker, v);
+        if (!machine_queue_find(m, v->scheduler_queue, &v->scheduler)) {
+            v->scheduler = (struct machine_queue){.paused = false};
+        }
+        v->scheduler.name = STR_EMPTY;
     }
     if ((v->parts & API_NUMBERS_QUEUES) != 0) {
         v->cap = 0;
@@ -100,12 +106,23 @@ static void looked(struct api_call *c)
     if (v->queue_count > 0) {
         qsort(v->queues, v->queue_count, sizeof *v->queues, compare_queues);
     }
+    if (c->api->config.front != NULL) {
+        v->forwarded = atomic_load(&c->api->config.front->forwarded_total);
+        v->forward_retries = atomic_load(&c->api->config.front->retried_total);
+        v->forward_failures = atomic_load(&c->api->config.front->failed_total);
+    }
     if ((v->parts & API_NUMBERS_COUNTS) != 0) {
         os_process_usage(&v->process);
         sum_http(c->api, &v->http);
         look_at_streams(c->api, v);
         if (c->api->config.webhooks != NULL) {
             webhook_stats(c->api->config.webhooks, &v->webhooks);
+        }
+        if (c->api->push != NULL) {
+            push_stats(c->api->push, &v->push);
+        }
+        if (c->api->config.rpc != NULL) {
+            rpc_numbers(c->api->config.rpc, &v->rpc);
         }
     }
     v->then(c, v);
@@ -125,6 +142,7 @@ void api_numbers__take(struct api_call *c, unsigned parts,
 {
     struct api_numbers *v = API_NEW(c, struct api_numbers);
     v->call = c;
+    v->cluster = API_NEW(c, struct engine_cluster_status);
     v->parts = parts;
     v->then = then;
     v->node_id = c->api->config.node_id;
@@ -136,6 +154,10 @@ void api_numbers__take(struct api_call *c, unsigned parts,
     v->has_mirror = c->api->config.view != NULL;
     if (v->has_mirror) {
         view_status(c->api->config.view, &v->mirror);
+    }
+    struct err ignored;
+    if (!api_names__internal(c, "queue", API_SDB_QUEUE, &v->scheduler_queue, &ignored)) {
+        v->scheduler_queue = STR_EMPTY;
     }
     c->data = v;
     api_call__look(c, look, looked);

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "api/api_int.h"
+#include "engine/engine_cluster.h"
 #include "fsm/throughput.h"
 #include "os/os_process.h"
+#include "push/push.h"
 
 /* Contract: a worker counts as active when it was heard of within this time. */
 enum { API_NUMBERS_ACTIVE_MS = 5 * 60 * 1000 };
@@ -25,12 +27,14 @@ struct api_numbers {
     const char *http_url; /* empty while it is not known */
     const struct engine_config *settings;
     struct engine_status engine;
+    struct engine_cluster_status *cluster;
     struct throughput throughput;
     bool has_mirror;
     bool mirror_async;
     struct view_status mirror; /* of the SQLite view; zeros without one */
     struct wall done_until;    /* everything that was due before this moment has been done */
 
+    uint64_t forwarded, forward_retries, forward_failures; /* requests to the leader */
     uint64_t memory_limit, memory_used, memory_refused; /* bytes of requests, and how often not */
 
     /* API_NUMBERS_COUNTS */
@@ -39,6 +43,9 @@ struct api_numbers {
     struct os_process_usage process;
     uint64_t streams_total, streams_ended, streams_cut, stream_events; /* of events */
     struct webhook_stats webhooks;
+    struct push_stats push;
+    struct rpc_numbers rpc;
+    struct machine_queue scheduler; /* the queue of the Scheduled-DB face; zeros: there is none */
     struct http_stats http; /* of all network threads together; zeros when there is no server */
 
     /* API_NUMBERS_QUEUES: those that the caller's namespace may see */
@@ -47,6 +54,7 @@ struct api_numbers {
     bool cut; /* the call's memory was too small for them */
 
     /* private */
+    struct str scheduler_queue;
     struct api_call *call;
     unsigned parts;
     size_t cap;
@@ -67,3 +75,9 @@ void api_metrics__write(const struct api_metrics *m, const struct api_numbers *v
 
 /* api_status.c: the document of cluster status (config-and-metrics.md 12). */
 void api_status__write(struct json_write *w, const struct api_numbers *v);
+
+/* api_nodes.c: the members, in both. */
+void api_nodes__write(struct json_write *w, const struct api_numbers *v);
+void api_nodes__write_leader(struct json_write *w, const struct api_numbers *v);
+void api_nodes__write_group(struct json_write *w, const struct api_numbers *v);
+void api_nodes__metrics(struct buf *out, const struct api_numbers *v);

@@ -143,12 +143,16 @@ static const struct {
     const char *segment;
     const char *tag;
 } chapters[] = {
-    {"enqueue", "producers"},   {"webhooks", "producers"}, {"batch", "producers"},
-    {"fetch", "workers"},       {"ack", "workers"},        {"fail", "workers"},
-    {"heartbeat", "workers"},   {"workers", "workers"},    {"healthz", "system"},
-    {"livez", "system"},        {"readyz", "system"},      {"info", "system"},
-    {"cluster", "system"},      {"metrics", "system"},     {"debug", "system"},
-    {"openapi.json", "system"}, {"docs", "system"},        {"", "system"},
+    {"enqueue", "producers"}, {"webhooks", "producers"},
+    {"batch", "producers"},   {"fetch", "workers"},
+    {"ack", "workers"},       {"fail", "workers"},
+    {"heartbeat", "workers"}, {"workers", "workers"},
+    {"healthz", "system"},    {"livez", "system"},
+    {"readyz", "system"},     {"info", "system"},
+    {"cluster", "system"},    {"metrics", "system"},
+    {"debug", "system"},      {"openapi.json", "system"},
+    {"docs", "system"},       {"corvo.v1.proto", "system"},
+    {"", "system"},
 };
 
 static struct str tag_of(const struct api_route *r)
@@ -204,15 +208,17 @@ static const struct refusal {
     const char *description;
 } refusals[] = {
     {"BadRequest", 400, ROUTE_BODY | ROUTE_STREAM | IF_QUERY | IF_NOT_OPEN,
-     "The body, a parameter or the namespace is not what the schema says, or the state refuses."},
-    {"Unauthorized", 401, IF_NOT_OPEN, "A credential is needed, or the one given is not known."},
-    {"Forbidden", 403, IF_NOT_OPEN, "The caller's role or namespace may not do this."},
-    {"NotFound", 404, IF_PARAMETERS, "There is no such thing, or the caller may not see it."},
-    {"TooLarge", 413, ROUTE_BODY | ROUTE_STREAM, "The body, or a part of it, is over a limit."},
+     "Invalid body, parameter or namespace, or the operation is not allowed in the current state."},
+    {"Unauthorized", 401, IF_NOT_OPEN, "Missing or invalid credential."},
+    {"Forbidden", 403, IF_NOT_OPEN,
+     "The caller's role or namespace does not allow this operation."},
+    {"NotFound", 404, IF_PARAMETERS, "The resource does not exist, or the caller may not see it."},
+    {"TooLarge", 413, ROUTE_BODY | ROUTE_STREAM,
+     "The request body, or a part of it, is too large."},
     {"TooManyRequests", 429, IF_NOT_OPEN,
-     "The caller's rate is exceeded, or the write pipeline is full: Retry-After says when to come "
+     "Rate limit exceeded, or the write pipeline is full. Retry-After tells when to try "
      "again."},
-    {"Unavailable", 503, ROUTE_LEADER, "No leader is known or reachable."},
+    {"Unavailable", 503, ROUTE_LEADER, "No leader is available."},
 };
 
 static void write_error_content(struct openapi *o)
@@ -353,23 +359,33 @@ static const struct place {
     const char *description;
     int64_t max_bytes; /* 0: the rest of the path, which may be nothing */
 } places[] = {
-    {"/api/v1/jobs/{id}", "Id of a job.", LIMIT_NAME_BYTES},
-    {"/api/v1/ack/{job_id}", "Id of a job.", LIMIT_NAME_BYTES},
-    {"/api/v1/fail/{job_id}", "Id of a job.", LIMIT_NAME_BYTES},
-    {"/api/v1/batch/{id}", "Id of a batch.", LIMIT_NAME_BYTES},
-    {"/api/v1/bulk/{id}", "Id of a bulk operation.", LIMIT_NAME_BYTES},
-    {"/api/v1/queues/{name}", "Name of a queue, percent-encoded where it has a '/'.",
+    {"/api/v1/jobs/{id}", "Job ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/ack/{job_id}", "Job ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/fail/{job_id}", "Job ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/batch/{id}", "Batch ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/bulk/{id}", "Bulk operation ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/queues/{name}", "Queue name. Encode a '/' as %2F.", LIMIT_QUEUE_NAME_BYTES},
+    {"/api/v1/schedules/{id}", "Schedule ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/cluster/nodes/{id}", "Node name.", LIMIT_NAME_BYTES},
+    {"/api/v1/approval-policies/{id}", "Approval policy ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/auth/keys/{key_hash}", "SHA-256 of a key's secret, in hex.", LIMIT_NAME_BYTES},
+    {"/api/v1/auth/keys/{key_hash}/roles/{role}", "Name of a custom role.", LIMIT_NAME_BYTES},
+    {"/api/v1/auth/roles/{name}", "Name of a custom role.", LIMIT_NAME_BYTES},
+    {"/api/v1/auth/sessions/{id}", "Session ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/namespaces/{name}", "Namespace name.", LIMIT_NAMESPACE_BYTES},
+    {"/api/v1/org/members/{id}", "Member ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/org/api-keys/{id}", "Organization key ID.", LIMIT_NAME_BYTES},
+    {"/api/v1/budgets/{scope}", "Scope: queue, tag or global.", LIMIT_NAME_BYTES},
+    {"/api/v1/budgets/{scope}/{target}", "Queue name, tag as key=value, or *.", LIMIT_NAME_BYTES},
+    {"/api/v1/webhooks/{queue}", "Queue name; for DELETE, the webhook ID. Encode a '/' as %2F.",
      LIMIT_QUEUE_NAME_BYTES},
-    {"/api/v1/schedules/{id}", "Id of a schedule.", LIMIT_NAME_BYTES},
-    {"/api/v1/approval-policies/{id}", "Id of an approval policy.", LIMIT_NAME_BYTES},
-    {"/api/v1/webhooks/{queue}",
-     "Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id.",
-     LIMIT_QUEUE_NAME_BYTES},
-    {"/ui/{path}", "File of the interface; any other path is one of its pages.", 0},
+    {"/jobs/{id}", "Scheduled-DB job ID.", LIMIT_NAME_BYTES},
+    {"/docs/guide/{path}", "File of the guide.", 0},
+    {"/ui/{path}", "File of the web interface. Every other path returns the interface itself.", 0},
 };
 
 static const struct place other_place = {
-    .description = "Percent-encoded where it has a '/'.",
+    .description = "Encode a '/' as %2F.",
     .max_bytes = LIMIT_NAME_BYTES,
 };
 
@@ -441,14 +457,15 @@ static const struct header_parameter {
     int64_t max_bytes;
 } header_parameters[] = {
     {"Namespace", IF_NOT_OPEN, "X-Corvo-Namespace",
-     "Namespace to work in; the default one unless said.",
+     "Namespace of the request. The default namespace if absent.",
      "^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$", LIMIT_NAMESPACE_BYTES},
     {"IdempotencyKey", ROUTE_KEY, "Idempotency-Key",
-     "For a day, the same key is answered as the first time, and nothing is enqueued again; with "
-     "another body it is refused.",
+     "A repeated request with the same key and body within a day returns the first response and "
+     "enqueues nothing. The same key with another body is refused.",
      NULL, LIMIT_IDEMPOTENCY_KEY_BYTES},
     {"ApiGeneration", ROUTE_GENERATION, "X-Corvo-Api",
-     "2: a duplicate is 409 with unique_job_id, and a number as priority is an urgency from 0 to "
+     "2: a duplicate returns 409 with unique_job_id, and a numeric priority is an urgency from 0 "
+     "to "
      "100.",
      "^[12]?$", 1},
 };
@@ -616,20 +633,20 @@ static void write_error_schema(struct openapi *o)
     open_object(o, "properties");
     open_object(o, "error");
     text(o, "type", "string");
-    text(o, "description", "What went wrong, for people.");
+    text(o, "description", "Error message for people.");
     end(o);
     open_object(o, "code");
     text(o, "type", "string");
-    text(o, "description", "What went wrong, for programs.");
+    text(o, "description", "Error code for programs.");
     write_codes(o);
     end(o);
     open_object(o, "retry_after_ms");
     text(o, "type", "integer");
-    text(o, "description", "With OVERLOADED: when to come again.");
+    text(o, "description", "With OVERLOADED: milliseconds to wait before trying again.");
     end(o);
     open_object(o, "unique_job_id");
     text(o, "type", "string");
-    text(o, "description", "With CONFLICT: the job that holds the unique key.");
+    text(o, "description", "With CONFLICT: ID of the job that holds the unique key.");
     end(o);
     end(o);
     end(o);
@@ -639,7 +656,7 @@ static void write_error_responses(struct openapi *o)
 {
     open_object(o, "responses");
     open_object(o, "Error");
-    text(o, "description", "Any other refusal or failure; the code says which.");
+    text(o, "description", "Any other error. See `code`.");
     write_error_content(o);
     end(o);
     for (size_t i = 0; i < COUNT_OF(refusals); i++) {
@@ -675,10 +692,11 @@ static void write_header_parameters(struct openapi *o)
 static const struct {
     const char *name, *type, *in, *parameter, *scheme, *description;
 } credentials[] = {
-    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "The admin's password."},
-    {"bearer", "http", NULL, NULL, "bearer", "The same as a bearer token."},
+    {"apiKey", "apiKey", "header", "X-API-Key", NULL, "API key or admin password."},
+    {"bearer", "http", NULL, NULL, "bearer",
+     "API key, admin password or single sign-on token, sent as a bearer token."},
     {"cookie", "apiKey", "cookie", "corvo_api_key", NULL,
-     "The same for browsers, percent-encoded."},
+     "API key or admin password for browsers, percent-encoded."},
 };
 
 static void write_security(struct openapi *o)
@@ -715,12 +733,16 @@ static void write_info(struct openapi *o, const char *version)
     open_object(o, "info");
     text(o, "title", "Corvo");
     text(o, "version", version);
-    text(o, "description",
-         "Durable background jobs over HTTP. Bodies are JSON; members that are not known are "
-         "passed over, and null is as good as absent unless a member says otherwise. Errors are "
-         "an object with `error` for people and `code` for programs. There is one credential, the "
-         "admin's password, and its role is admin; a server that has none set asks for none. "
-         "`x-corvo-roles` names the roles that an operation is for.");
+    text(
+        o, "description",
+        "Durable background jobs over HTTP. Request and response bodies are JSON. Unknown "
+        "members are ignored. Unless noted otherwise, null means the same as leaving the member "
+        "out. "
+        "Errors are objects with a message (`error`) and a code (`code`). Authenticate with an API "
+        "key, "
+        "the admin password or a session. A server without credentials accepts only local clients, "
+        "unless it was started with --open-access. `x-corvo-roles` lists the roles that may call "
+        "an operation.");
     end(o);
     open_array(o, "servers");
     json_write_object(&o->w);

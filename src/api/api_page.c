@@ -17,11 +17,11 @@ struct page_in {
 
 static const struct json_field page_rows[] = {
     JSON_I64(struct page_in, limit, 1, API_PAGE_ROWS_MAX, JSON_CLAMP,
-             "Rows in the answer, at most 1000, which is also the default."),
+             "Maximum number of rows. Default and maximum: 1000."),
     JSON_STR(struct page_in, cursor, 0, CURSOR_BYTES_MAX, 0,
-             "Value of X-Corvo-Next-Cursor in the previous answer."),
+             "Value of X-Corvo-Next-Cursor in the previous response."),
     JSON_STR(struct page_in, prefix, 0, LIMIT_NAME_BYTES, 0,
-             "Only rows whose name (or id, where there is no name) begins with this."),
+             "Only rows whose name (or ID, if there is no name) has this prefix."),
 };
 static const struct page_in page_init = {.limit = API_PAGE_ROWS_MAX};
 const struct json_schema api_page__schema =
@@ -34,7 +34,7 @@ static int digit_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static bool read_cursor(struct api_call *c, struct str text, struct str *out)
+bool api_page__read_cursor(struct api_call *c, struct str text, struct str *out)
 {
     char *bytes = API_ARRAY(c, char, text.len / 2);
     for (size_t i = 0; i + 1 < text.len; i += 2) {
@@ -49,7 +49,7 @@ static bool read_cursor(struct api_call *c, struct str text, struct str *out)
     return text.len % 2 == 0;
 }
 
-static struct str write_cursor(struct api_call *c, struct str key)
+struct str api_page__write_cursor(struct api_call *c, struct str key)
 {
     static const char digits[] = "0123456789abcdef";
     char *text = API_ARRAY(c, char, key.len * 2);
@@ -64,7 +64,7 @@ bool api_page__begin(struct api_call *c, struct api_page *out)
 {
     const struct page_in *in = c->query;
     *out = (struct api_page){.call = c, .limit = (size_t)in->limit, .prefix = in->prefix};
-    if (!read_cursor(c, in->cursor, &out->after)) {
+    if (!api_page__read_cursor(c, in->cursor, &out->after)) {
         api_call__fail(c, ERR_VALIDATION,
                        "invalid cursor: expected the value of X-Corvo-Next-Cursor");
         return false;
@@ -109,7 +109,7 @@ void api_page__finish(struct api_page *p)
     cut(p);
     if (p->count > p->limit) {
         p->count = p->limit;
-        p->next = write_cursor(p->call, p->rows[p->limit - 1].key);
+        p->next = api_page__write_cursor(p->call, p->rows[p->limit - 1].key);
     }
 }
 

@@ -48,3 +48,7 @@ void api_page__reply(const struct api_page *p, const struct json_write *w);
 /* A time, and then a text, as a sort key; newest first when asked. */
 struct str api_page__time_key(struct api_call *c, struct wall at, bool newest_first,
                               struct str text);
+
+/* A key as text that a query carries as it is, and back; false when it is none of ours. */
+struct str api_page__write_cursor(struct api_call *c, struct str key);
+ATTR_NODISCARD bool api_page__read_cursor(struct api_call *c, struct str text, struct str *out);

@@ -23,17 +23,17 @@ static const struct json_word mode_words[] = {{"any", false}, {"all", true}, {NU
 
 static const struct json_field policy_rows[] = {
     JSON_STR(struct policy_in, name, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL | JSON_INSISTED,
-             "Shown to whoever approves."),
+             "Name of the policy, shown to the approver."),
     JSON_STR(struct policy_in, mode, 0, LIMIT_NAME_BYTES, 0,
-             "any: one of the checks holds; all: each of them.", .words = mode_words),
-    JSON_BOOL(struct policy_in, enabled, 0, "Whether it holds jobs."),
+             "any: one check must match. all: every check must match.", .words = mode_words),
+    JSON_BOOL(struct policy_in, enabled, 0, "Whether the policy is enabled."),
     JSON_STR(struct policy_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, JSON_NO_CONTROL,
-             "Check: the job is in this queue."),
-    JSON_STR(struct policy_in, tag_key, 0, LIMIT_TAG_KEY_BYTES, 0, "Check: the job has this tag,"),
+             "Check: queue of the job."),
+    JSON_STR(struct policy_in, tag_key, 0, LIMIT_TAG_KEY_BYTES, 0, "Check: tag of the job."),
     JSON_STR(struct policy_in, tag_value, 0, LIMIT_TAG_VALUE_BYTES, 0,
-             "with this value; a job without it counts as empty."),
+             "Check: value of the tag tag_key. A missing tag counts as empty."),
     JSON_BOOL(struct policy_in, all_namespaces, 0,
-              "Hold jobs of every namespace, not only of this one; for admins of the default one."),
+              "Apply to jobs of every namespace. Requires an admin of the default namespace."),
 };
 static const struct policy_in policy_init = {.enabled = true};
 static const struct json_schema policy_schema =
@@ -131,7 +131,7 @@ static void created(struct api_call *c, const struct result *r)
         api_policies__write(&w, c, r->id, &rec);
         api_call__reply(c, 200, &w);
     } else {
-        api_call__fail(c, ERR_NOT_FOUND, "the approval policy was deleted meanwhile");
+        api_call__fail(c, ERR_NOT_FOUND, "the approval policy was deleted in the meantime");
     }
     buf_deinit(&bytes);
 }
@@ -152,7 +152,8 @@ static void handle_create(struct api_call *c)
                                .all_namespaces = in->all_namespaces,
                                .enabled = in->enabled};
     if (p->all_namespaces && c->ns.len > 0) {
-        api_call__fail(c, ERR_FORBIDDEN, "all_namespaces needs an admin of the default namespace");
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "all_namespaces requires an admin of the default namespace");
     } else if (p->name.len == 0) {
         api_call__fail(c, ERR_POLICY, "name is required");
     } else if (!known) {
@@ -192,9 +193,9 @@ static void handle_delete(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                           roles      flags                      in              handler        cost  answer          doc */
-    {HTTP_GET,    "/api/v1/approval-policies",       ROLES_AOR, 0,                         NULL,           handle_list,   NULL, "200 [policy]", "Approval policies, the newest first."},
-    {HTTP_POST,   "/api/v1/approval-policies",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &policy_schema, handle_create, NULL, "200 policy",   "Create a policy that holds agents which want to go on."},
-    {HTTP_DELETE, "/api/v1/approval-policies/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,           handle_delete, NULL, "200 {status}", "Remove a policy; jobs that it held stay held."},
+    {HTTP_GET,    "/api/v1/approval-policies",       ROLES_AOR, 0,                         NULL,           handle_list,   NULL, "200 [policy]", "List approval policies, newest first."},
+    {HTTP_POST,   "/api/v1/approval-policies",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &policy_schema, handle_create, NULL, "200 policy",   "Create an approval policy. It holds matching agent jobs before they continue."},
+    {HTTP_DELETE, "/api/v1/approval-policies/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,           handle_delete, NULL, "200 {status}", "Delete an approval policy. Jobs that it held stay held."},
 };
 /* clang-format on */
 

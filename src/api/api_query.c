@@ -1,5 +1,7 @@
 #include "api/api_query_int.h"
 #include "base/check.h"
+#include "core/duration.h"
+#include "core/timestamp.h"
 
 /* A parameter as the member of an object. */
 struct query {
@@ -122,4 +124,19 @@ bool api_query__read(struct api_call *c, const struct json_schema *schema)
         api_call__fail_err(c, &err);
     }
     return good;
+}
+
+bool api_query__moment(struct str text, struct wall now, struct wall *out)
+{
+    struct err err;
+    int64_t ms = 0;
+    if (text.len == 0 || str_eq(text, STR("now"))) {
+        *out = now;
+        return true;
+    }
+    if (duration_parse(text, &ms, &err) == ERR_OK && ms >= 0) {
+        *out = wall_add_ms(now, -ms);
+        return true;
+    }
+    return timestamp_parse(text, out, &err) == ERR_OK;
 }

@@ -24,3 +24,8 @@ enum { API_QUERY_VALUES_MAX = 32 * 1024 };
 /* Decode into c->query. False, and the call has ended with "invalid <name>: …", when a value is
  * not what the table says. */
 ATTR_NODISCARD bool api_query__read(struct api_call *c, const struct json_schema *schema);
+
+/* A moment of a range: a time, or how long before now; empty for now. */
+ATTR_NODISCARD bool api_query__moment(struct str text, struct wall now, struct wall *out);
+#define API_QUERY_MOMENT_REFUSAL                                                                   \
+    "from, to: must be a time such as 2026-02-11T10:00:00Z or a duration before now such as 1h"

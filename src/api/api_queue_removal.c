@@ -37,9 +37,10 @@ struct removal_in {
 };
 
 #define ASYNC_ROW                                                                                  \
-    JSON_BOOL(struct removal_in, async, 0,                                                         \
-              "Answer 202 at once and go on in the background. The header Prefer: respond-async "  \
-              "does the same.")
+    JSON_BOOL(                                                                                     \
+        struct removal_in, async, 0,                                                               \
+        "Return 202 at once and continue in the background. The header Prefer: respond-async "     \
+        "does the same.")
 static const struct json_field clear_rows[] = {ASYNC_ROW};
 static const struct json_field delete_rows[] = {
     JSON_BOOL(struct removal_in, confirm, 0, "Accepted for compatibility; has no effect."),
@@ -58,7 +59,7 @@ static bool wants_async(const struct api_call *c)
     if (in->async) {
         return true;
     }
-    if (!http_request_header(c->req, STR("prefer"), &prefer)) {
+    if (!http_request_known(c->req, HTTP_KNOWN_PREFER, &prefer)) {
         return false;
     }
     while (prefer.len > 0) {
@@ -98,13 +99,14 @@ static void ended(struct svc_bulk_watch *w)
     if (r->gone) {
         api_call__stream_drop(c);
     } else if (!r->over) {
-        api_call__fail(c, ERR_STOPPING, "the server is stopping; operation %.*s goes on later", len,
-                       id);
+        api_call__fail(c, ERR_STOPPING,
+                       "the server is shutting down; operation %.*s continues after the restart",
+                       len, id);
     } else if (r->news.status == STORE_BULK_COMPLETED) {
         api_call__reply_status(c, r->word);
     } else if (r->news.status == STORE_BULK_CANCELLED) {
-        api_call__fail(c, ERR_CONFLICT, "operation %.*s was cancelled; some jobs are left", len,
-                       id);
+        api_call__fail(c, ERR_CONFLICT, "operation %.*s was cancelled; some jobs were not removed",
+                       len, id);
     } else {
         api_call__fail(c, ERR_INTERNAL, "operation %.*s failed: %s", len, id, r->news.error);
     }

@@ -154,15 +154,15 @@ struct limits_in {
 
 static const struct json_field concurrency_rows[] = {
     JSON_I64(struct limits_in, max, INT64_MIN, INT32_MAX, JSON_CLAMP,
-             "Jobs active at once; 0 or less removes the limit."),
+             "Maximum number of active jobs. 0 or less removes the limit."),
 };
 static const struct json_field throttle_rows[] = {
-    JSON_I64(struct limits_in, rate, INT64_MIN, INT64_MAX, JSON_INSISTED, "Claims in one window.",
-             .told_max = LIMIT_THROTTLE_RATE),
-    JSON_I64(struct limits_in, window_ms, INT64_MIN, INT64_MAX, 0, "Length of the window.",
-             .told_min = 1),
+    JSON_I64(struct limits_in, rate, INT64_MIN, INT64_MAX, JSON_INSISTED,
+             "Maximum number of jobs started per window.", .told_max = LIMIT_THROTTLE_RATE),
+    JSON_I64(struct limits_in, window_ms, INT64_MIN, INT64_MAX, 0,
+             "Length of the window, in milliseconds.", .told_min = 1),
     JSON_DURATION(struct limits_in, period_ms, "period", duration_parse, 0, INT64_MAX, 0,
-                  "The same as a duration; window_ms wins."),
+                  "Length of the window, as a duration. window_ms takes precedence."),
 };
 static const struct json_schema concurrency_schema =
     JSON_SCHEMA(struct limits_in, concurrency_rows);
@@ -237,16 +237,16 @@ static void handle_unthrottle(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                              roles      flags                      in                   handler             cost  answer          doc */
-    {HTTP_GET,    "/api/v1/queues",                     ROLES_AOR, 0,                         NULL,                handle_list,        NULL, "200 [queue]",  "Queues with their settings and counts, by name."},
-    {HTTP_GET,    "/api/v1/queues/{name}",              ROLES_AOR, 0,                         NULL,                handle_get,         NULL, "200 queue",    "One queue."},
-    {HTTP_POST,   "/api/v1/queues/{name}/pause",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_pause,       NULL, "200 {status}", "Hand out no more jobs."},
-    {HTTP_POST,   "/api/v1/queues/{name}/resume",       ROLES_AO,  ROUTE_LEADER,              NULL,                handle_resume,      NULL, "200 {status}", "Hand out jobs again."},
-    {HTTP_POST,   "/api/v1/queues/{name}/drain",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_drain,       NULL, "200 {status}", "Pause; what is active goes on."},
-    {HTTP_POST,   "/api/v1/queues/{name}/clear",        ROLES_AO,  ROUTE_LEADER,              NULL,                api_queue_removal__clear, NULL, "200 {status}, 202 {bulk_operation_id, progress_url}", "Remove pending and scheduled jobs."},
-    {HTTP_POST,   "/api/v1/queues/{name}/concurrency",  ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &concurrency_schema, handle_concurrency, NULL, "200 {status}", "Limit how many jobs are active at once."},
-    {HTTP_POST,   "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &throttle_schema,    handle_throttle,    NULL, "200 {status}", "Limit how many jobs are begun in a window of time."},
-    {HTTP_DELETE, "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER,              NULL,                handle_unthrottle,  NULL, "200 {status}", "Remove that limit."},
-    {HTTP_DELETE, "/api/v1/queues/{name}",              ROLES_AO,  ROUTE_LEADER,              NULL,                api_queue_removal__delete, NULL, "200 {status}, 202 {bulk_operation_id, progress_url}", "Remove the queue with all its jobs."},
+    {HTTP_GET,    "/api/v1/queues",                     ROLES_AOR, 0,                         NULL,                handle_list,        NULL, "200 [queue]",  "List queues with their settings and counts, by name."},
+    {HTTP_GET,    "/api/v1/queues/{name}",              ROLES_AOR, 0,                         NULL,                handle_get,         NULL, "200 queue",    "Return a queue."},
+    {HTTP_POST,   "/api/v1/queues/{name}/pause",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_pause,       NULL, "200 {status}", "Pause a queue. Workers get no more jobs from it."},
+    {HTTP_POST,   "/api/v1/queues/{name}/resume",       ROLES_AO,  ROUTE_LEADER,              NULL,                handle_resume,      NULL, "200 {status}", "Resume a queue."},
+    {HTTP_POST,   "/api/v1/queues/{name}/drain",        ROLES_AO,  ROUTE_LEADER,              NULL,                handle_drain,       NULL, "200 {status}", "Drain a queue: pause it while active jobs continue."},
+    {HTTP_POST,   "/api/v1/queues/{name}/clear",        ROLES_AO,  ROUTE_LEADER,              NULL,                api_queue_removal__clear, NULL, "200 {status}, 202 {bulk_operation_id, progress_url}", "Delete all pending and scheduled jobs of a queue."},
+    {HTTP_POST,   "/api/v1/queues/{name}/concurrency",  ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &concurrency_schema, handle_concurrency, NULL, "200 {status}", "Limit the number of active jobs of a queue."},
+    {HTTP_POST,   "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &throttle_schema,    handle_throttle,    NULL, "200 {status}", "Limit the number of jobs started per time window."},
+    {HTTP_DELETE, "/api/v1/queues/{name}/throttle",     ROLES_AO,  ROUTE_LEADER,              NULL,                handle_unthrottle,  NULL, "200 {status}", "Remove the rate limit of a queue."},
+    {HTTP_DELETE, "/api/v1/queues/{name}",              ROLES_AO,  ROUTE_LEADER,              NULL,                api_queue_removal__delete, NULL, "200 {status}, 202 {bulk_operation_id, progress_url}", "Delete a queue with all its jobs."},
 };
 /* clang-format on */
 

@@ -108,10 +108,10 @@ static void report_part(const struct restore *r, struct err *err)
     unsigned long long done = r->skip + r->restored + r->skipped;
     struct err why = *err;
     const char *hint = r->enqueue ? "send the backup again with skip set to that number"
-                                  : "send the backup again: jobs that exist are left as they are";
+                                  : "send the backup again: existing jobs are left unchanged";
     log_warn("restore stopped", LOG_U64("jobs", done), LOG_U64("of", backup->jobs),
              LOG_Z("error", why.msg));
-    (void)err_set(err, why.code, "%llu of %llu jobs done, then: %.100s; to go on, %s", done,
+    (void)err_set(err, why.code, "%llu of %llu jobs restored, then: %.100s; to continue, %s", done,
                   (unsigned long long)backup->jobs, why.msg, hint);
 }
 
@@ -196,7 +196,7 @@ static bool read_element(struct restore *r, const struct api_restore_element *e)
     size_t first = r->items.count;
     struct err *err = &r->err;
     if (text.len != e->text.len) {
-        (void)err_set(err, ERR_TOO_LARGE, "larger than a restore has memory for");
+        (void)err_set(err, ERR_TOO_LARGE, "larger than the memory limit of a restore");
     } else if (r->enqueue) {
         struct command_new *new = &r->news[r->new_count];
         struct command alone = {.type = COMMAND_ENQUEUE, .enqueue = {.jobs = new, .count = 1}};
@@ -355,7 +355,8 @@ static void piece_done(struct engine_op *op)
     r->retries = 0;
     r->err = op->err;
     if (r->err.code == ERR_OK && !result_decode(buf_str(&op->result), r->arena, &result)) {
-        (void)err_set(&r->err, ERR_INTERNAL, "the answer is larger than the restore's memory");
+        (void)err_set(&r->err, ERR_INTERNAL,
+                      "the response is larger than the memory limit of a restore");
     } else if (r->err.code == ERR_OK && result.code != ERR_OK) {
         (void)err_set(&r->err, result.code, STR_FMT, STR_ARG(result.message));
     }
@@ -404,13 +405,16 @@ static const struct json_word mode_words[] = {
 };
 
 static const struct json_field restore_rows[] = {
-    JSON_WORD(struct restore_in, mode, mode_words, JSON_LAX,
-              "enqueue makes new pending jobs; keep brings them back as they were, where the "
-              "backup's format can."),
-    JSON_BOOL(struct restore_in, verify, 0, "false restores a backup whose checksum is wrong."),
-    JSON_I64(struct restore_in, skip, 0, INT64_MAX, 0,
-             "Leave out this many jobs, counted from the first one of the backup: to go on with a "
-             "restore that was interrupted."),
+    JSON_WORD(
+        struct restore_in, mode, mode_words, JSON_LAX,
+        "enqueue creates new pending jobs. keep restores jobs with their IDs and states, if the "
+        "backup's format supports it."),
+    JSON_BOOL(struct restore_in, verify, 0,
+              "false restores a backup even if its checksum is wrong."),
+    JSON_I64(
+        struct restore_in, skip, 0, INT64_MAX, 0,
+        "Number of jobs to skip, counted from the first job of the backup. Use it to continue an "
+        "interrupted restore."),
 };
 static const struct restore_in restore_init = {.mode = MODE_KEEP, .verify = true};
 static const struct json_schema restore_schema =
@@ -422,7 +426,8 @@ struct body_in {
 };
 
 static const struct json_field body_rows[] = {
-    JSON_RAW(struct body_in, jobs, 0, JSON_INSISTED, "The jobs; the rest is as a backup has it.",
+    JSON_RAW(struct body_in, jobs, 0, JSON_INSISTED,
+             "Jobs of the backup. The other members are those of a backup.",
              .told_type = "[{any}]"),
 };
 static const struct json_schema body_schema = JSON_SCHEMA(struct body_in, body_rows);
@@ -436,14 +441,14 @@ static bool may_restore(struct restore *r, struct str ns)
     err_clear(&r->err);
     if (backup->has_checksum && !backup->checksum_fits && in->verify) {
         (void)err_set(&r->err, ERR_VALIDATION,
-                      "meta.checksum does not fit: the backup was damaged or edited; "
-                      "verify=false restores it nevertheless");
+                      "meta.checksum does not match: the backup was damaged or edited; "
+                      "use verify=false to restore it anyway");
     } else if (ns.len > 0 && !queue_name_is_namespace(ns)) {
-        (void)err_set(&r->err, ERR_VALIDATION, "namespace: '" STR_FMT "' is not a name",
-                      STR_ARG(ns));
+        (void)err_set(&r->err, ERR_VALIDATION,
+                      "namespace: '" STR_FMT "' is not a valid namespace name", STR_ARG(ns));
     } else if (c->ns.len > 0 && ns.len > 0 && !str_eq(ns, c->ns)) {
         (void)err_set(&r->err, ERR_FORBIDDEN,
-                      "another namespace needs an admin of the default one");
+                      "only an admin of the default namespace may use another namespace");
     }
     return r->err.code == ERR_OK;
 }
@@ -473,7 +478,7 @@ static void idle_cb(uv_timer_t *t)
 {
     struct restore *r = t->data;
     if (!r->busy) {
-        (void)err_set(&r->err, ERR_VALIDATION, "no byte of the backup came for %d s",
+        (void)err_set(&r->err, ERR_VALIDATION, "no data of the backup arrived for %d s",
                       IDLE_MS / 1000);
         fail(r);
     } else {
@@ -554,7 +559,8 @@ static void handle_restore(struct api_call *c)
     struct api_restore_spool *spool;
     struct err err;
     if (atomic_exchange(&c->api->restoring, true)) {
-        api_call__fail(c, ERR_CONFLICT, "another restore is running; try again when it is done");
+        api_call__fail(c, ERR_CONFLICT,
+                       "another restore is running; try again when it has finished");
         return;
     }
     spool = api_restore_spool__open(settings->data_dir, settings->node.free_bytes_min, &err);
@@ -588,7 +594,7 @@ static void handle_restore(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                  roles       flags                        in            handler         cost  answer                                    doc */
-    {HTTP_POST, "/api/v1/admin/restore",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_STREAM, &body_schema, handle_restore, NULL, "200 {status, restored_jobs, namespace}", "Bring a backup back; the body is one."},
+    {HTTP_POST, "/api/v1/admin/restore",  ROLE_ADMIN, ROUTE_LEADER | ROUTE_STREAM, &body_schema, handle_restore, NULL, "200 {status, restored_jobs, namespace}", "Restore a backup. The request body is the backup."},
 };
 /* clang-format on */
 

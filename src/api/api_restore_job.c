@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
+#include "api/api_backup_push.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/duration.h"
@@ -81,6 +82,7 @@ struct rest_in {
     struct wall unique_until;
     struct str *waits_for;
     size_t waits_for_count;
+    struct api_backup_push_in push;
 };
 
 static const struct json_field rest_rows[] = {
@@ -91,6 +93,17 @@ static const struct json_field rest_rows[] = {
     JSON_TIME(struct rest_in, unique_until, timestamp_parse, 0, "How long it holds its key."),
     JSON_STRS(struct rest_in, waits_for, waits_for_count, 0, LIMIT_DEPENDS_ON, LIMIT_NAME_BYTES, 0,
               "Dependencies that are not met."),
+    {JSON_ROW("push_target", "Where the server delivers it, with credentials.", JSON_KIND_RAW,
+              JSON_ONLY_OBJECT),
+     JSON_RANGE(0, LIMIT_PUSH_BYTES),
+     .offset = JSON_OFFSET(struct rest_in, push.push_target, struct str)},
+    {JSON_ROW("definition", "Of a job with a name.", JSON_KIND_I64, 0),
+     JSON_RANGE(INT64_MIN, INT64_MAX),
+     .offset = JSON_OFFSET(struct rest_in, push.definition, int64_t)},
+    {JSON_ROW("counted_bytes", "Of a job with a name.", JSON_KIND_I64, 0),
+     JSON_RANGE(0, UINT32_MAX), .offset = JSON_OFFSET(struct rest_in, push.counted_bytes, int64_t)},
+    {JSON_ROW("first_try_at", "Of its run.", JSON_KIND_TIME, 0), .parse_time = timestamp_parse,
+     .offset = JSON_OFFSET(struct rest_in, push.first_try_at, struct wall)},
 };
 static const struct json_schema rest_schema = JSON_SCHEMA(struct rest_in, rest_rows);
 
@@ -106,6 +119,8 @@ struct job_in {
     size_t errors_count, iterations_count, usage_count;
     struct agent_in *agent;
     struct rest_in *restore;
+    struct str push, name, cron, cancel_reason, last_outcome;
+    struct wall due_at, cron_until;
     uint64_t set;
 };
 
@@ -159,6 +174,13 @@ static const struct json_field job_rows[] = {
     JSON_OBJECT(struct job_in, agent, struct agent_in, &agent_schema, 0, "Of an agent's job."),
     JSON_OBJECT(struct job_in, restore, struct rest_in, &rest_schema, 0,
                 "What the document does not say."),
+    JSON_RAW(struct job_in, push, LIMIT_PUSH_BYTES, JSON_ONLY_OBJECT, "Without credentials."),
+    TEXT(name, LIMIT_JOB_NAME_BYTES),
+    TEXT(cron, LIMIT_CRON_BYTES),
+    TEXT(cancel_reason, LIMIT_REASON_BYTES),
+    TEXT(last_outcome, LIMIT_NAME_BYTES),
+    MOMENT(due_at),
+    MOMENT(cron_until),
 };
 #undef TEXT
 #undef NUMBER
@@ -294,6 +316,14 @@ static bool read_job(struct api_call *c, const struct job_in *in, struct job *j,
         j->batch_counted = in->restore->batch_counted;
     }
     read_agent(in, j);
+    api_backup_push__read(&(struct api_backup_push_job){.push = in->push,
+                                                        .name = in->name,
+                                                        .cron = in->cron,
+                                                        .cancel_reason = in->cancel_reason,
+                                                        .last_outcome = in->last_outcome,
+                                                        .due_at = in->due_at,
+                                                        .cron_until = in->cron_until},
+                          in->restore != NULL ? &in->restore->push : NULL, j);
     return read_basics(c, in, j, err) &&
            read_id("batch_id", in->batch_id, ID_BATCH, &j->batch_id, err) &&
            read_id("schedule_id", in->schedule_id, ID_SCHEDULE, &j->schedule_id, err) &&
@@ -390,7 +420,7 @@ size_t api_restore_job__item_bytes(const struct command_restore_item *it)
     switch ((int)it->kind) {
     case COMMAND_RESTORE_JOB:
         return j->payload.len + j->result.len + j->checkpoint.len + j->chain_config.len +
-               j->tags.len + j->progress.len + j->waits_for.len;
+               j->tags.len + j->progress.len + j->waits_for.len + j->push.len;
     case COMMAND_RESTORE_ERROR:
         return it->error.error.len + it->error.backtrace.len;
     case COMMAND_RESTORE_ITERATION:
@@ -416,7 +446,7 @@ bool api_restore_job__read_new(struct api_call *c, struct str json, struct comma
 /* Queues, schedules, batches */
 
 struct record_in {
-    struct str id, name, queue, cron, timezone, payload, unique_key, tags;
+    struct str id, name, queue, cron, timezone, payload, unique_key, tags, push;
     struct str callback_queue, callback_payload;
     bool paused, enabled, sealed;
     bool all_namespaces; /* older backups have it not, and meant all */
@@ -445,6 +475,7 @@ static const struct json_field record_rows[] = {
     TEXT(callback_queue, LIMIT_QUEUE_NAME_BYTES),
     VALUE(payload),
     VALUE(tags),
+    VALUE(push),
     VALUE(callback_payload),
     FLAG(paused),
     FLAG(enabled),
@@ -506,6 +537,7 @@ static bool add_schedule(struct api_call *c, const struct record_in *in,
                                 .payload = in->payload.len > 0 ? in->payload : STR("null"),
                                 .unique_key = in->unique_key,
                                 .tags = in->tags,
+                                .push = in->push,
                                 .max_retries = (uint32_t)in->max_retries,
                                 .priority = (uint8_t)in->priority,
                                 .enabled = in->enabled,

@@ -75,7 +75,7 @@ static enum err_code check_space(const struct api_restore_spool *s, size_t len, 
     return free_bytes >= s->free_min + len
                ? ERR_OK
                : err_set(err, ERR_NO_SPACE,
-                         "the disk has no room for the backup: %llu bytes arrived, %llu are free",
+                         "not enough disk space for the backup: %llu bytes arrived, %llu are free",
                          (unsigned long long)s->size, (unsigned long long)free_bytes);
 }
 
@@ -146,7 +146,7 @@ static enum err_code read_block(struct api_restore_spool *s, struct err *err)
         return err->code;
     }
     if (n == 0) {
-        return err_set(err, ERR_IO, "the copy of the backup in the data folder ends too early");
+        return err_set(err, ERR_IO, "the copy of the backup in the data directory is incomplete");
     }
     s->read_to += n;
     s->in = str_from(s->block, n);
@@ -171,7 +171,7 @@ static enum err_code next_of_list(struct api_restore_spool *s, struct err *err)
         case BACKUP_READER_ERROR: /* it was read before: the disk has changed it */
         case BACKUP_READER_MEMBER:
         case BACKUP_READER_LIST:
-            return err_set(err, ERR_IO, "the copy of the backup in the data folder is damaged");
+            return err_set(err, ERR_IO, "the copy of the backup in the data directory is damaged");
         }
     }
 }

@@ -7,21 +7,10 @@
  */
 #pragma once
 
+#include "auth/auth.h" /* IWYU pragma: export */
 #include "base/arena.h"
 #include "http/http_request.h"
 #include "json/json_schema.h"
-
-/* Who may use a route: built-in roles, as bits. */
-enum {
-    ROLE_ADMIN = 1,
-    ROLE_OPERATOR = 2,
-    ROLE_WORKER = 4,
-    ROLE_READONLY = 8,
-    ROLES_AO = ROLE_ADMIN | ROLE_OPERATOR,
-    ROLES_AOW = ROLES_AO | ROLE_WORKER,
-    ROLES_AOR = ROLES_AO | ROLE_READONLY,
-    ROLES_ALL = ROLES_AO | ROLE_WORKER | ROLE_READONLY,
-};
 
 enum {
     ROUTE_OPEN = 1,         /* no authentication; no rate limit outside of /api/v1 */
@@ -33,6 +22,13 @@ enum {
     ROUTE_STREAM = 64,      /* the handler reads the body; its table only describes it */
     ROUTE_KEY = 128,        /* takes an Idempotency-Key */
     ROUTE_GENERATION = 256, /* X-Corvo-Api changes what it means */
+    ROUTE_SERVER = 512,     /* about the whole server: for callers of the default namespace */
+    ROUTE_SCHEDULER = 1024, /* of the Scheduled-DB face, which may be off */
+    ROUTE_ANY_BODY = 2048,  /* one that is too large is handled as if it were none */
+    ROUTE_NODE = 4096,      /* a node that knows the cluster's secret may, too */
+    ROUTE_LOCAL = 8192,     /* about this node itself, or a stream of it: every node has its own */
+    ROUTE_ALWAYS = 16384,   /* also of a node whose state is not that of the others */
+    ROUTE_SIGN_IN = 32768,  /* a GET that signs somebody in: written down, without its query */
 };
 
 struct api_call;
@@ -40,7 +36,7 @@ struct api_call;
 struct api_route {
     enum http_method method;
     const char *pattern; /* "/api/v1/jobs/{id}" */
-    unsigned roles;
+    unsigned roles;      /* who may (auth.h); only an open route has none */
     unsigned flags;
     const struct json_schema *in; /* NULL: no JSON body */
     void (*handle)(struct api_call *c);
@@ -73,16 +69,31 @@ extern const struct api_routes api_queues_routes;
 extern const struct api_routes api_schedules_routes;
 extern const struct api_routes api_events_routes;
 extern const struct api_routes api_explain_routes;
+extern const struct api_routes api_history_routes;
+extern const struct api_routes api_guide_routes;
+extern const struct api_routes api_errors_routes;
 extern const struct api_routes api_bulk_routes;
 extern const struct api_routes api_backup_routes;
 extern const struct api_routes api_restore_routes;
 extern const struct api_routes api_search_routes;
 extern const struct api_routes api_webhooks_routes;
 extern const struct api_routes api_policies_routes;
+extern const struct api_routes api_push_routes;
 extern const struct api_routes api_system_routes;
 extern const struct api_routes api_cluster_routes;
 extern const struct api_routes api_usage_routes;
 extern const struct api_routes api_ui_routes;
+extern const struct api_routes api_audit_routes;
+extern const struct api_routes api_budgets_routes;
+extern const struct api_routes api_keys_routes;
+extern const struct api_routes api_roles_routes;
+extern const struct api_routes api_namespaces_routes;
+extern const struct api_routes api_org_routes;
+extern const struct api_routes api_sessions_routes;
+extern const struct api_routes api_sso_settings_routes;
+extern const struct api_routes api_sso_login_routes;
+extern const struct api_routes api_sdb_routes;
+extern const struct api_routes api_sdb_health_routes;
 
 enum { API_PARAMS_MAX = 2 };
 

@@ -27,8 +27,23 @@ static const struct api_routes *const tables[] = {
     &api_restore_routes,
     &api_search_routes,
     &api_usage_routes,
+    &api_history_routes,
+    &api_guide_routes,
+    &api_errors_routes,
     &api_webhooks_routes,
     &api_policies_routes,
+    &api_push_routes,
+    &api_keys_routes,
+    &api_roles_routes,
+    &api_namespaces_routes,
+    &api_audit_routes,
+    &api_budgets_routes,
+    &api_org_routes,
+    &api_sso_settings_routes,
+    &api_sso_login_routes,
+    &api_sessions_routes,
+    &api_sdb_routes,
+    &api_sdb_health_routes,
     &api_ui_routes,
 };
 /* clang-format on */
@@ -163,6 +178,7 @@ static const struct compiled **list_of(struct api_router *r, const struct compil
 
 static void compile(struct api_router *r, struct compiled *c, const struct api_route *route)
 {
+    CHECK(route->roles != 0 || (route->flags & ROUTE_OPEN) != 0);
     c->route = route;
     c->query = api_router__query(route);
     c->pattern = str_from_z(route->pattern);

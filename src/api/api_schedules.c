@@ -10,8 +10,16 @@
 #include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/timestamp.h"
 #include "engine/engine_schedule.h"
+#include "fsm/push_target.h"
 #include "store/store_record.h"
+#include "svc/svc_push.h"
+
+enum {
+    UPCOMING_HOURS = 24,
+    UPCOMING_RUNS_MAX = 48, /* of one schedule */
+};
 
 struct schedule_in {
     struct str name;
@@ -24,6 +32,7 @@ struct schedule_in {
     bool enabled;
     int priority;
     struct str tags;
+    struct svc_push *push;
     uint64_t set;
 };
 
@@ -39,6 +48,7 @@ enum {
     SET_ENABLED,
     SET_PRIORITY,
     SET_TAGS,
+    SET_PUSH,
 };
 
 /* A new schedule needs some members that a change may leave out. */
@@ -46,21 +56,28 @@ enum {
     [SET_NAME] = JSON_STR(struct schedule_in, name, 0, LIMIT_NAME_BYTES,                           \
                           JSON_NO_CONTROL | (insisted), "Unique name."),                           \
     [SET_QUEUE] = JSON_STR(struct schedule_in, queue, 0, LIMIT_QUEUE_NAME_BYTES,                   \
-                           JSON_NO_CONTROL | (insisted), "Where each run's job goes."),            \
-    [SET_CRON] = JSON_STR(struct schedule_in, cron, 0, LIMIT_NAME_BYTES, insisted,                 \
-                          "Five fields, a macro, or @every and a duration."),                      \
+                           JSON_NO_CONTROL | (insisted), "Queue of the created jobs."),            \
+    [SET_CRON] = JSON_STR(                                                                         \
+        struct schedule_in, cron, 0, LIMIT_NAME_BYTES, insisted,                                   \
+        "Cron expression with five fields, a macro such as @daily, or @every with a duration."),   \
     [SET_TIMEZONE] = JSON_STR(struct schedule_in, timezone, 0, LIMIT_NAME_BYTES, 0,                \
-                              "IANA name; UTC by default."),                                       \
-    [SET_PAYLOAD] = JSON_RAW(struct schedule_in, payload, 0, JSON_KEEP_NULL, "Of each job."),      \
-    [SET_UNIQUE_KEY] = JSON_STR(struct schedule_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,      \
-                                "A run is left out while its key is held."),                       \
-    [SET_MAX_RETRIES] =                                                                            \
-        JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0, "Attempts of each job."),       \
-    [SET_ENABLED] = JSON_BOOL(struct schedule_in, enabled, 0, "Whether it fires."),                \
+                              "IANA time zone. UTC by default."),                                  \
+    [SET_PAYLOAD] =                                                                                \
+        JSON_RAW(struct schedule_in, payload, 0, JSON_KEEP_NULL, "Payload of the created jobs."),  \
+    [SET_UNIQUE_KEY] =                                                                             \
+        JSON_STR(struct schedule_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,                     \
+                 "Unique key of the created jobs. A run is skipped while the key is held."),       \
+    [SET_MAX_RETRIES] = JSON_I64(struct schedule_in, max_retries, 0, INT32_MAX, 0,                 \
+                                 "Maximum number of attempts of each job, including the first."),  \
+    [SET_ENABLED] =                                                                                \
+        JSON_BOOL(struct schedule_in, enabled, 0, "Whether the schedule creates jobs."),           \
     [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,                \
-                               JSON_OR_NUMBER, "Of each job."),                                    \
-    [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Of each job.", .told_type = "{any}",    \
-                          .told_max = LIMIT_TAGS)
+                               JSON_OR_NUMBER, "Priority of the created jobs."),                   \
+    [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Tags of the created jobs.",             \
+                          .told_type = "{any}", .told_max = LIMIT_TAGS),                           \
+    [SET_PUSH] =                                                                                   \
+        JSON_OBJECT(struct schedule_in, push, struct svc_push, &svc_push_schema, 0,                \
+                    "Target URL if the server delivers the jobs. null: workers fetch them.")
 
 static const struct json_field create_rows[] = {SCHEDULE_ROWS(JSON_INSISTED)};
 static const struct json_field update_rows[] = {SCHEDULE_ROWS(0)};
@@ -147,6 +164,10 @@ static void write_schedule(struct json_write *w, const struct api_call *c, struc
     }
     api_document__raw(w, "tags", s->tags);
     api_document__time(w, "updated_at", s->updated_at);
+    if (s->push.len > 0) {
+        json_write_key(w, STR("push"));
+        push_target_show(s->push, w);
+    }
     json_write_end(w);
 }
 
@@ -232,7 +253,10 @@ static void list_one(void *data, struct str rest, struct str value)
     api_page__add(p, rec.name, id);
 }
 
-static void write_rows(struct json_write *w, const struct api_page *p)
+typedef void row_writer(struct json_write *w, const struct api_call *c, struct id id,
+                        const struct store_schedule *s);
+
+static void write_rows(struct json_write *w, const struct api_page *p, row_writer *write)
 {
     struct store *store = engine_store(p->call->api->config.engine);
     struct store_schedule rec;
@@ -244,24 +268,82 @@ static void write_rows(struct json_write *w, const struct api_page *p)
         buf_clear(&bytes);
         if (store_get(store, STORE_KIND_SCHEDULE, str_from(id->b, ID_BYTES), &bytes) &&
             store_record_decode_schedule(buf_str(&bytes), &rec)) {
-            write_schedule(w, p->call, *id, &rec);
+            write(w, p->call, *id, &rec);
         }
     }
     json_write_end(w);
     buf_deinit(&bytes);
 }
 
-static void handle_list(struct api_call *c)
+typedef void row_visit(void *data, struct str rest, struct str value);
+
+static void reply_list(struct api_call *c, row_visit *visit, row_writer *write)
 {
     struct api_page page;
     if (!api_page__begin(c, &page)) {
         return;
     }
-    store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, list_one, &page);
+    store_each(engine_store(c->api->config.engine), STORE_KIND_SCHEDULE, visit, &page);
     api_page__finish(&page);
     struct json_write w = api_call__json(c);
-    write_rows(&w, &page);
+    write_rows(&w, &page, write);
     api_page__reply(&page, &w);
+}
+
+static void handle_list(struct api_call *c)
+{
+    reply_list(c, list_one, write_schedule);
+}
+
+static void list_enabled(void *data, struct str rest, struct str value)
+{
+    struct store_schedule rec;
+    if (store_record_decode_schedule(value, &rec) && rec.enabled) {
+        list_one(data, rest, value);
+    }
+}
+
+/* The runs before the end, UPCOMING_RUNS_MAX at most. True: there are more. */
+static bool write_runs(struct json_write *w, const struct store_schedule *s, struct wall end)
+{
+    struct zone *zone = NULL;
+    struct err err;
+    struct wall at = s->next_run;
+    int count = 0;
+    bool known = engine_schedule_zone(s->timezone, &zone, &err) == ERR_OK;
+    bool more = at.ns != 0 && at.ns < end.ns;
+    api_document__array(w, "runs");
+    while (more && count < UPCOMING_RUNS_MAX) {
+        char text[TIMESTAMP_TEXT_MAX];
+        json_write_str(w, str_from(text, timestamp_format(at, text)));
+        count++;
+        more = known && engine_schedule_next(s->cron, zone, at, at, &at, &err) == ERR_OK &&
+               at.ns < end.ns;
+    }
+    json_write_end(w);
+    zone_free(zone);
+    return more;
+}
+
+static void write_upcoming(struct json_write *w, const struct api_call *c, struct id id,
+                           const struct store_schedule *s)
+{
+    struct wall end = engine_time(c->api->config.engine);
+    end.ns += (int64_t)UPCOMING_HOURS * 3600 * 1000000000;
+    json_write_object(w);
+    api_document__id(w, "id", id, ID_SCHEDULE);
+    api_document__text(w, "name", api_names__visible(c, s->name));
+    api_document__text(w, "queue", api_names__visible(c, s->queue));
+    api_document__text(w, "cron", s->cron);
+    api_document__text(w, "timezone", s->timezone);
+    bool more = write_runs(w, s, end);
+    api_document__bool(w, "more", more);
+    json_write_end(w);
+}
+
+static void handle_upcoming(struct api_call *c)
+{
+    reply_list(c, list_enabled, write_upcoming);
 }
 
 static void handle_get(struct api_call *c)
@@ -304,6 +386,13 @@ static bool merge(struct api_call *c, const struct schedule_in *in, struct store
     }
     if (is_set(in, SET_PRIORITY)) {
         s->priority = (uint8_t)in->priority;
+    }
+    if (is_set(in, SET_PUSH)) {
+        struct svc_caller who = api_call__caller(c);
+        s->push = STR_EMPTY;
+        if (in->push != NULL && svc_push_define(&who, in->push, &s->push, err) != ERR_OK) {
+            return false;
+        }
     }
     return (!is_set(in, SET_NAME) || api_names__internal(c, "name", in->name, &s->name, err)) &&
            (!is_set(in, SET_QUEUE) || api_names__internal(c, "queue", in->queue, &s->queue, err));
@@ -429,17 +518,19 @@ static void handle_run(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                       roles      flags                      in                handler        cost  answer                  doc */
-    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "Schedules, by name."},
-    {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, 0,                         NULL,             handle_get,    NULL, "200 schedule",         "One schedule, by id or name."},
-    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is taken", "A new schedule."},
-    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is taken", "Change what is supplied."},
-    {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Remove it; jobs that it made stay."},
-    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued", "Run it once now."},
+    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "List schedules by name."},
+    {HTTP_GET,    "/api/v1/upcoming",            ROLES_AOR, 0,                         NULL,             handle_upcoming, NULL, "200 [upcoming]",     "List the runs of the next 24 hours, by name of the schedule."},
+    {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, 0,                         NULL,             handle_get,    NULL, "200 schedule",         "Return a schedule, by ID or name."},
+    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is already in use", "Create a schedule."},
+    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is already in use", "Change a schedule. Members that are left out keep their values."},
+    {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Delete a schedule. Jobs that it created are kept."},
+    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued", "Run a schedule once, now."},
 };
 /* clang-format on */
 
 static const struct api_query queries[] = {
     {HTTP_GET, "/api/v1/schedules", &api_page__schema},
+    {HTTP_GET, "/api/v1/upcoming", &api_page__schema},
 };
 
 const struct api_routes api_schedules_routes = {

@@ -121,11 +121,11 @@ static const struct {
     unsigned flag;
     const char *sentence;
 } flag_sentences[] = {
-    {JSON_KEEP_NULL, " null is a value of its own."},
-    {JSON_CUT, " Longer text is cut."},
-    {JSON_NO_CONTROL, " Without control characters."},
-    {JSON_CLAMP, " A larger number counts as the largest."},
-    {JSON_LAX, " Any other value counts as absent."},
+    {JSON_KEEP_NULL, " null is a distinct value."},
+    {JSON_CUT, " Longer text is truncated."},
+    {JSON_NO_CONTROL, " Control characters are not allowed."},
+    {JSON_CLAMP, " Larger values are reduced to the maximum."},
+    {JSON_LAX, " Any other value is treated as absent."},
 };
 
 void api_schema__describe(struct json_write *w, const struct json_field *f)

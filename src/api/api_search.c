@@ -38,38 +38,39 @@ static enum err_code parse_time(struct str text, struct wall *out, struct err *e
 enum { ROW_ATTEMPT_MIN, ROW_ATTEMPT_MAX, ROW_CHAIN_STEP, ROW_HAS_ERRORS };
 
 #define SORT_DOC                                                                                   \
-    "created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at."
-#define LIMIT_DOC "Jobs in an answer, 50 unless said, at most 1000."
+    "Sort by created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at."
+#define LIMIT_DOC "Maximum number of jobs. Default 50, at most 1000."
 
 /* clang-format off */
 #define TEXT(member, doc) JSON_STR(struct api_search_in, member, 0, API_SEARCH_TEXT_MAX, 0, doc)
 #define TIME(member, doc) JSON_TIME(struct api_search_in, member, parse_time, 0, doc)
 static const struct json_field search_rows[] = {
-    JSON_I64(struct api_search_in, attempt_min, INT64_MIN, INT64_MAX, 0, "Attempts, at least."),
-    JSON_I64(struct api_search_in, attempt_max, INT64_MIN, INT64_MAX, 0, "Attempts, at most."),
-    JSON_I64(struct api_search_in, chain_step, INT64_MIN, INT64_MAX, 0, "Step of a chain."),
-    JSON_BOOL(struct api_search_in, has_errors, 0, "With or without error entries."),
+    JSON_I64(struct api_search_in, attempt_min, INT64_MIN, INT64_MAX, 0, "Minimum number of attempts."),
+    JSON_I64(struct api_search_in, attempt_max, INT64_MIN, INT64_MAX, 0, "Maximum number of attempts."),
+    JSON_I64(struct api_search_in, chain_step, INT64_MIN, INT64_MAX, 0, "Position in a chain."),
+    JSON_BOOL(struct api_search_in, has_errors, 0, "Only jobs with (true) or without (false) errors."),
     JSON_STR(struct api_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
-    JSON_RAW(struct api_search_in, state, API_SEARCH_TEXT_MAX, 0, "States, any of: an array, or a text with commas.", .told_type = "string | [string]"),
-    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, JSON_OR_NUMBER, "The priority.", .words = api_names__priorities),
-    JSON_RAW(struct api_search_in, tags, 0, JSON_ONLY_OBJECT, "Tags that must all be there."),
-    TEXT(payload_contains, "A part of the payload's JSON, without case."),
-    TEXT(payload_jq, "A question about the payload, such as .user.id == 7."),
-    TEXT(error_contains, "A part of any error, without case."),
-    TIME(created_after, "Created after."),      TIME(created_before, "Created before."),
-    TIME(scheduled_after, "Due after."),        TIME(scheduled_before, "Due before."),
-    TIME(started_after, "Claimed after."),      TIME(started_before, "Claimed before."),
-    TIME(completed_after, "Completed after."),  TIME(completed_before, "Completed before."),
-    TIME(expire_after, "Expires after."),       TIME(expire_before, "Expires before."),
+    JSON_RAW(struct api_search_in, state, API_SEARCH_TEXT_MAX, 0, "States, any of which must match: an array, or a comma-separated string.", .told_type = "string | [string]"),
+    JSON_RAW(struct api_search_in, priority, API_SEARCH_TEXT_MAX, JSON_OR_NUMBER, "Priority of the job.", .words = api_names__priorities),
+    JSON_RAW(struct api_search_in, tags, 0, JSON_ONLY_OBJECT, "Tags that must all match."),
+    TEXT(payload_contains, "Text in the JSON of the payload. Not case-sensitive."),
+    TEXT(payload_jq, "jq expression about the payload, such as .user.id == 7."),
+    TEXT(error_contains, "Text in any error message. Not case-sensitive."),
+    TEXT(error_fingerprint, "Fingerprint of an error group from GET /errors."),
+    TIME(created_after, "Created after this time."),      TIME(created_before, "Created before this time."),
+    TIME(scheduled_after, "Due after this time."),        TIME(scheduled_before, "Due before this time."),
+    TIME(started_after, "Started after this time."),      TIME(started_before, "Started before this time."),
+    TIME(completed_after, "Completed after this time."),  TIME(completed_before, "Completed before this time."),
+    TIME(expire_after, "Expires after this time."),       TIME(expire_before, "Expires before this time."),
     TEXT(unique_key, "Unique key."),
     TEXT(batch_id, "Batch."),
-    TEXT(worker_id, "Worker that has it."),
+    TEXT(worker_id, "Worker that runs the job, or ran it last."),
     TEXT(parent_id, "Parent."),
     TEXT(chain_id, "Chain."),
-    TEXT(job_id_prefix, "Beginning of the id."),
+    TEXT(job_id_prefix, "Prefix of the job ID."),
     TEXT(sort, SORT_DOC),
-    TEXT(order, "asc or desc."),
-    TEXT(cursor, "From the answer before."),
+    TEXT(order, "Sort order: asc or desc."),
+    TEXT(cursor, "Cursor of the previous response."),
     JSON_I64(struct api_search_in, limit, INT64_MIN, INT64_MAX, 0, LIMIT_DOC),
 };
 #undef TIME
@@ -240,6 +241,7 @@ bool api_search__filter(struct api_call *c, const struct api_search_in *in, stru
 {
     *out = (struct view_filter){
         .ns = c->ns,
+        .scope = c->caller.scope,
         .payload_contains = in->payload_contains,
         .payload_jq = in->payload_jq,
         .created = {in->created_after, in->created_before},
@@ -261,6 +263,7 @@ bool api_search__filter(struct api_call *c, const struct api_search_in *in, stru
         .parent_id = in->parent_id,
         .chain_id = in->chain_id,
         .error_contains = in->error_contains,
+        .error_fingerprint = in->error_fingerprint,
         .job_id_prefix = in->job_id_prefix,
     };
     return api_names__internal(c, "queue", in->queue, &out->queue, err) &&
@@ -269,7 +272,13 @@ bool api_search__filter(struct api_call *c, const struct api_search_in *in, stru
            view_search_check(out, err) == ERR_OK;
 }
 
-/* Cursors: base64 of {"offset":N} */
+/* Cursors: base64 of {"offset":N}. In the order of creation also {"after":id}: then the page begins
+ * behind that job, whatever was added or removed before it meanwhile. */
+
+struct cursor {
+    uint64_t offset;
+    struct id after;
+};
 
 static int base64_digit(char ch)
 {
@@ -278,22 +287,24 @@ static int base64_digit(char ch)
     return at == NULL ? -1 : (int)(at - digits);
 }
 
-/* 0 for everything that is not a cursor. */
-static uint64_t read_cursor(struct str cursor)
+/* Nothing for everything that is not a cursor. */
+static struct cursor read_cursor(struct str cursor)
 {
     char json[CURSOR_MAX];
     size_t len = 0;
     uint32_t bits = 0;
     struct json_value v;
     int64_t offset;
+    struct cursor none = {0};
+    struct cursor found = none;
     if (cursor.len > CURSOR_MAX || cursor.len % 4 != 0) {
-        return 0;
+        return none;
     }
     for (size_t i = 0; i < cursor.len; i++) {
         bool pad = cursor.ptr[i] == '=' && i + 2 >= cursor.len;
         int digit = pad ? 0 : base64_digit(cursor.ptr[i]);
         if (digit < 0) {
-            return 0;
+            return none;
         }
         bits = bits << 6 | (uint32_t)digit;
         if (i % 4 == 3) {
@@ -305,19 +316,31 @@ static uint64_t read_cursor(struct str cursor)
     while (len > 0 && json[len - 1] == '\0') {
         len--;
     }
-    return json_scan_member(str_from(json, len), STR("offset"), &v) && json_value_i64(v, &offset) &&
-                   offset > 0
-               ? (uint64_t)offset
-               : 0;
+    struct str text = str_from(json, len);
+    if (!json_scan_member(text, STR("offset"), &v) || !json_value_i64(v, &offset) || offset <= 0) {
+        return none;
+    }
+    found.offset = (uint64_t)offset;
+    if (json_scan_member(text, STR("after"), &v) && v.type == JSON_TYPE_STRING &&
+        !id_parse(str_from(v.text.ptr + 1, v.text.len - 2), ID_JOB, &found.after)) {
+        return none;
+    }
+    return found;
 }
 
-static void write_cursor(struct json_write *w, uint64_t offset)
+static void write_cursor(struct json_write *w, struct cursor cursor)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char json[CURSOR_MAX] = {0};
     char text[CURSOR_MAX * 2];
     size_t len = 0;
-    int n = snprintf(json, sizeof json, "{\"offset\":%llu}", (unsigned long long)offset);
+    int n = snprintf(json, sizeof json, "{\"offset\":%llu", (unsigned long long)cursor.offset);
+    if (!id_is_none(cursor.after)) {
+        char id[ID_TEXT_MAX];
+        size_t id_len = id_format(cursor.after, ID_JOB, id);
+        n += snprintf(json + n, sizeof json - (size_t)n, ",\"after\":\"%.*s\"", (int)id_len, id);
+    }
+    n += snprintf(json + n, sizeof json - (size_t)n, "}");
     for (int i = 0; i < n; i += 3) {
         uint32_t bits = (uint32_t)(unsigned char)json[i] << 16 |
                         (uint32_t)(unsigned char)json[i + 1] << 8 | (unsigned char)json[i + 2];
@@ -348,6 +371,7 @@ static void write_summary(struct api_call *c, struct json_write *w, struct id id
 struct search_call {
     struct view_filter filter;
     struct view_search search;
+    uint64_t before; /* jobs of earlier pages that the filter leaves out */
 };
 
 static void run_search(struct api_call *c, struct view_reader *r)
@@ -358,8 +382,9 @@ static void run_search(struct api_call *c, struct view_reader *r)
     if (view_search_run(r, search, c->arena, &c->ask_err) != ERR_OK) {
         return;
     }
-    uint64_t seen = search->offset + search->count;
-    bool more = search->count > 0 && seen < search->total;
+    uint64_t seen = s->before + search->offset + search->count;
+    uint64_t total = s->before + search->total;
+    bool more = search->count > 0 && seen < total;
     struct json_write w = json_write_to(&c->answer);
     buf_init(&doc, SIZE_MAX);
     json_write_object(&w);
@@ -368,9 +393,10 @@ static void run_search(struct api_call *c, struct view_reader *r)
         write_summary(c, &w, search->ids[i], &doc);
     }
     json_write_end(&w);
-    api_document__i64(&w, "total", (int64_t)search->total);
+    api_document__i64(&w, "total", (int64_t)total);
     if (more) {
-        write_cursor(&w, seen);
+        bool by_id = search->sort == VIEW_SORT_CREATED_AT;
+        write_cursor(&w, (struct cursor){seen, by_id ? search->ids[search->count - 1] : ID_NONE});
     }
     api_document__bool(&w, "has_more", more);
     api_document__i64(&w, "duration_ms", (os_clock_mono().ns - c->started.ns) / NS_PER_MS);
@@ -387,6 +413,20 @@ static const struct json_word sort_words[] = {
 };
 static_assert(VIEW_SORT_CREATED_AT == 0, "an empty word is the default");
 
+static void begin_at(struct search_call *s, struct cursor cursor)
+{
+    if (s->search.sort != VIEW_SORT_CREATED_AT || id_is_none(cursor.after)) {
+        s->search.offset = cursor.offset;
+        return;
+    }
+    s->before = cursor.offset;
+    if (s->search.ascending) {
+        s->filter.above = cursor.after;
+    } else {
+        s->filter.below = cursor.after;
+    }
+}
+
 static void search(struct api_call *c, const struct api_search_in *in)
 {
     struct search_call *s = API_NEW(c, struct search_call);
@@ -401,11 +441,11 @@ static void search(struct api_call *c, const struct api_search_in *in)
         .filter = &s->filter,
         .sort = (enum view_sort)sort,
         .ascending = str_eq(in->order, STR("asc")),
-        .offset = read_cursor(in->cursor),
         .limit = in->limit <= 0         ? PAGE_DEFAULT
                  : in->limit > PAGE_MAX ? PAGE_MAX
                                         : (uint32_t)in->limit,
     };
+    begin_at(s, read_cursor(in->cursor));
     c->data = s;
     c->ask_kind = view_search_kind(&s->filter);
     api_call__ask(c, run_search, api_call__reply_asked);
@@ -429,16 +469,16 @@ static void handle_search(struct api_call *c)
 static const struct json_field dead_rows[] = {
     JSON_STR(struct api_search_in, queue, 0, LIMIT_QUEUE_NAME_BYTES, 0, "Name of the queue."),
     JSON_I64(struct api_search_in, limit, INT64_MIN, INT64_MAX, 0, LIMIT_DOC),
-    TEXT(cursor, "From the answer before."),
+    TEXT(cursor, "Cursor of the previous response."),
     TEXT(sort, SORT_DOC),
-    TEXT(order, "asc or desc."),
-    TEXT(error_contains, "A part of any error, without case."),
-    TEXT(payload_contains, "A part of the payload's JSON, without case."),
-    TEXT(payload_jq, "A question about the payload, such as .user.id == 7."),
-    TIME(created_after, "Created after."),
-    TIME(created_before, "Created before."),
+    TEXT(order, "Sort order: asc or desc."),
+    TEXT(error_contains, "Text in any error message. Not case-sensitive."),
+    TEXT(payload_contains, "Text in the JSON of the payload. Not case-sensitive."),
+    TEXT(payload_jq, "jq expression about the payload, such as .user.id == 7."),
+    TIME(created_after, "Created after this time."),
+    TIME(created_before, "Created before this time."),
     JSON_STRS(struct api_search_in, tag, tag_count, 0, API_QUERY_VALUES_MAX, LIMIT_TAG_KEY_BYTES + LIMIT_TAG_VALUE_BYTES + 1, 0,
-              "A tag that must be there, as key:value.", .told_max = LIMIT_TAGS, .told_pattern = ":"),
+              "Tag that must match, as key:value.", .told_max = LIMIT_TAGS, .told_pattern = ":"),
 };
 #undef TIME
 #undef TEXT
@@ -535,8 +575,8 @@ struct words_in {
 };
 
 static const struct json_field words_rows[] = {
-    JSON_STR(struct words_in, q, 1, API_SEARCH_TEXT_MAX, JSON_REQUIRED, "Words to look for."),
-    JSON_I64(struct words_in, limit, 1, WORDS_MAX, JSON_LAX, "Jobs in the answer."),
+    JSON_STR(struct words_in, q, 1, API_SEARCH_TEXT_MAX, JSON_REQUIRED, "Words to search for."),
+    JSON_I64(struct words_in, limit, 1, WORDS_MAX, JSON_LAX, "Maximum number of jobs."),
 };
 static const struct words_in words_init = {.limit = PAGE_DEFAULT};
 static const struct json_schema words_schema =
@@ -546,7 +586,8 @@ static void handle_words(struct api_call *c)
 {
     const struct words_in *in = c->query;
     struct view_words *words = API_NEW(c, struct view_words);
-    *words = (struct view_words){.ns = c->ns, .query = in->q, .limit = (uint32_t)in->limit};
+    *words = (struct view_words){
+        .ns = c->ns, .scope = c->caller.scope, .query = in->q, .limit = (uint32_t)in->limit};
     c->data = words;
     c->ask_text = true;
     c->ask_kind = VIEW_KIND_TEXTS; /* what no word matches is looked for in every text */
@@ -576,10 +617,10 @@ enum { SEARCH_BODY = ROUTE_BODY | ROUTE_BODY_EMPTY | ROUTE_READ };
 
 static const struct api_route rows[] = {
     /* method    pattern                          roles       flags         in                   handler         cost  answer                                                doc */
-    {HTTP_POST, "/api/v1/jobs/search",            ROLES_AOR,  SEARCH_BODY,  &api_search__schema, handle_search,  NULL, "200 {jobs, total, cursor, has_more, duration_ms}",   "Jobs by what they are: all conditions must hold."},
-    {HTTP_GET,  "/api/v1/dead",                   ROLES_AOR,  0,            NULL,                handle_dead,    NULL, "200 {jobs, total, cursor, has_more, duration_ms}",   "Dead jobs, the last failure first."},
-    {HTTP_GET,  "/api/v1/search/fulltext",        ROLES_AOR,  0,            NULL,                handle_words,   NULL, "200 {q, results}",                                   "Jobs by words in payload, tags, queue and state."},
-    {HTTP_POST, "/api/v1/admin/rebuild-sqlite",   ROLE_ADMIN, ROUTE_LEADER, NULL,                handle_rebuild, NULL, "200 {status, rebuilt, duration_ms}",                 "Make the view that searches read anew, from all documents."},
+    {HTTP_POST, "/api/v1/jobs/search",            ROLES_AOR,  SEARCH_BODY,  &api_search__schema, handle_search,  NULL, "200 {jobs, total, cursor, has_more, duration_ms}",   "Search jobs. All conditions must match."},
+    {HTTP_GET,  "/api/v1/dead",                   ROLES_AOR,  0,            NULL,                handle_dead,    NULL, "200 {jobs, total, cursor, has_more, duration_ms}",   "List dead jobs, most recent failure first."},
+    {HTTP_GET,  "/api/v1/search/fulltext",        ROLES_AOR,  0,            NULL,                handle_words,   NULL, "200 {q, results}",                                   "Search jobs by words in payload, tags, queue and state."},
+    {HTTP_POST, "/api/v1/admin/rebuild-sqlite",   ROLE_ADMIN, ROUTE_LEADER | ROUTE_SERVER, NULL,                handle_rebuild, NULL, "200 {status, rebuilt, duration_ms}",                 "Rebuild the search index from all jobs."},
 };
 /* clang-format on */
 

@@ -16,7 +16,7 @@ struct api_search_in {
     struct str state;    /* JSON: a text, with commas or not, or an array */
     struct str priority; /* JSON: a word or a number */
     struct str tags;     /* JSON: an object */
-    struct str payload_contains, payload_jq, error_contains;
+    struct str payload_contains, payload_jq, error_contains, error_fingerprint;
     struct wall created_after, created_before, scheduled_after, scheduled_before;
     struct wall started_after, started_before, completed_after, completed_before;
     struct wall expire_after, expire_before;

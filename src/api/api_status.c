@@ -1,7 +1,7 @@
 /*
  * The document of cluster status (config-and-metrics.md 12).
  *
- * A server alone is a group of one: the same document, with one node in it.
+ * A server alone is a group of one: the same document, with one node in it (api_nodes.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,13 +71,12 @@ static void histogram(struct json_write *w, const char *key, const struct engine
 static void write_raft(struct json_write *w, const struct api_numbers *v)
 {
     const struct node_status *n = &v->engine.node;
-    bool leads = n->leader_id == v->settings->node.id;
     text(w, "mode", "cluster");
-    text(w, "status", n->leader_id != 0 ? "healthy" : "degraded");
+    bool fine = n->leader_id != 0 && !v->cluster->quarantined && !v->cluster->removed;
+    text(w, "status", fine ? "healthy" : "degraded");
     text(w, "state", n->role);
     text(w, "node_id", v->node_id);
-    text(w, "leader_id", leads ? v->node_id : "");
-    text(w, "leader_addr", leads ? v->settings->node.address : "");
+    api_nodes__write_leader(w, v);
     number(w, "term", n->term);
     index_text(w, "applied_index", n->applied_index);
     index_text(w, "commit_index", n->commit_index);
@@ -171,21 +170,6 @@ static void write_mirror(struct json_write *w, const struct api_numbers *v)
     json_write_end(w);
 }
 
-static void write_nodes(struct json_write *w, const struct api_numbers *v)
-{
-    api_document__array(w, "nodes");
-    json_write_object(w);
-    text(w, "id", v->node_id);
-    text(w, "address", v->settings->node.address);
-    api_document__text(w, "http_url", str_from_z(v->http_url));
-    api_document__bool(w, "voter", true);
-    text(w, "role", v->engine.node.role);
-    text(w, "status", v->engine.space.level != ENGINE_SPACE_FINE ? "degraded" : "healthy");
-    api_document__bool(w, "self", true);
-    json_write_end(w);
-    json_write_end(w);
-}
-
 /* The same numbers in groups, as the UI shows them. */
 static void write_groups(struct json_write *w, const struct api_numbers *v)
 {
@@ -218,7 +202,8 @@ void api_status__write(struct json_write *w, const struct api_numbers *v)
     write_snapshot(w, &v->engine.node);
     write_space(w, &v->engine.space);
     write_mirror(w, v);
-    write_nodes(w, v);
+    api_nodes__write(w, v);
+    api_nodes__write_group(w, v);
     write_groups(w, v);
     json_write_end(w);
 }

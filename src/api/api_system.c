@@ -7,6 +7,7 @@
 #include "api/api_page_int.h"
 #include "base/check.h"
 #include "json/json_scan.h"
+#include "rpc/rpc_schema.h"
 
 /* Health */
 
@@ -34,10 +35,11 @@ static void write_warnings(struct json_write *w, const struct api_numbers *v)
     }
     struct buf text;
     buf_init(&text, 256);
-    buf_printf(&text,
-               "the system's clock jumped %lld s ahead and is not followed; POST "
-               "/api/v1/admin/accept-clock if it is right",
-               (long long)(v->engine.clock_ahead_ms / 1000));
+    buf_printf(
+        &text,
+        "the system clock jumped %lld s ahead and was not accepted; if it is right, send POST "
+        "/api/v1/admin/accept-clock",
+        (long long)(v->engine.clock_ahead_ms / 1000));
     json_write_key(w, STR("warnings"));
     json_write_array(w);
     json_write_str(w, buf_str(&text));
@@ -49,7 +51,9 @@ static void write_warnings(struct json_write *w, const struct api_numbers *v)
 static void say_ready(struct api_call *c, const struct api_numbers *v)
 {
     struct err err;
-    if (v->engine.node.leader_id == 0) {
+    if (v->cluster->quarantined) {
+        api_call__fail(c, ERR_UNHEALTHY, "%s", api_forward__quarantined);
+    } else if (v->engine.node.leader_id == 0) {
         api_call__fail(c, ERR_UNHEALTHY, "no leader is known");
     } else if (engine_space_reason(&v->engine.space, &err) != ERR_OK) {
         api_call__fail(c, ERR_UNHEALTHY, "%s", err.msg);
@@ -67,7 +71,7 @@ struct healthz_in {
 };
 
 static const struct json_field healthz_rows[] = {
-    JSON_BOOL(struct healthz_in, ready, 0, "Ask what /readyz answers."),
+    JSON_BOOL(struct healthz_in, ready, 0, "Check readiness, as /readyz does."),
 };
 static const struct json_schema healthz_schema = JSON_SCHEMA(struct healthz_in, healthz_rows);
 
@@ -101,6 +105,9 @@ static void handle_info(struct api_call *c)
     json_write_object(&w);
     api_document__text(&w, "server_version", version);
     api_document__text(&w, "api_version", version);
+    if (c->api->config.sso != NULL && auth_table_sso(c->api->config.auth) == STORE_SSO_OIDC) {
+        api_document__text(&w, "sso_login_url", STR("/api/v1/auth/sso/login"));
+    }
     json_write_end(&w);
     api_call__reply(c, 200, &w);
 }
@@ -124,6 +131,9 @@ static void write_metrics(struct api_call *c, const struct api_numbers *v)
     struct buf text;
     api_call__buf(c, &text);
     api_metrics__write(c->api->metrics, v, c->route, &text);
+    if (!str_starts_with(c->req->path_raw, STR("/api/"))) {
+        api_sdb_meter__write(c, v, &text);
+    }
     if (text.overflow) {
         api_call__fail_memory(c, buf_error(&text));
     } else {
@@ -357,22 +367,29 @@ static void handle_docs(struct api_call *c)
     }
 }
 
+static void handle_rpc_schema(struct api_call *c)
+{
+    const struct http_header cache = {STR("Cache-Control"), STR("public, max-age=300")};
+    api_call__reply_headers(c, 200, STR("text/plain; charset=utf-8"), rpc_schema, &cache, 1);
+}
+
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                       roles      flags       in    handler                cost  answer                                            doc */
-    {HTTP_GET, "/healthz",                    ROLES_ALL, ROUTE_OPEN, NULL, handle_healthz,        NULL, "200 {status, raft_state, leader}, 503 unhealthy", "Does the node answer? With ready=1 as /readyz."},
-    {HTTP_GET, "/livez",                      ROLES_ALL, ROUTE_OPEN, NULL, handle_livez,          NULL, "200 {status}",                                   "Does the process answer?"},
-    {HTTP_GET, "/readyz",                     ROLES_ALL, ROUTE_OPEN, NULL, handle_readyz,         NULL, "200 {status, raft_state, leader}, 503 not ready", "Can the node take requests: is there a leader, and room on the disk?"},
-    {HTTP_GET, "/api/v1/info",                ROLES_ALL, ROUTE_OPEN, NULL, handle_info,           NULL, "200 {server_version, api_version}",              "Versions of the server and of this API."},
-    {HTTP_GET, "/api/v1/cluster/status",      ROLES_AOR, 0,          NULL, handle_cluster_status, NULL, "200 cluster status",                             "The state of the node, its log and its write pipeline."},
-    {HTTP_GET, "/api/v1/metrics",             ROLES_AOR, 0,          NULL, handle_metrics,        NULL, "200 text/plain",                                 "All numbers in Prometheus' text format."},
-    {HTTP_GET, "/metrics",                    ROLES_AOR, 0,          NULL, handle_metrics,        NULL, "200 text/plain",                                 "The same, where scrapers look for it."},
-    {HTTP_GET, "/api/v1/metrics/throughput",  ROLES_AOR, 0,          NULL, handle_throughput,     NULL, "200 [minute]",                                   "Jobs enqueued, completed and failed in each of the last 60 minutes."},
-    {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, 0,          NULL, handle_runtime,        NULL, "200 runtime", "Threads, memory and processor time."},
-    {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "Workers that were heard of within a day, the last one first."},
-    {HTTP_POST, "/api/v1/admin/accept-clock", ROLE_ADMIN, ROUTE_LEADER, NULL, handle_accept_clock, NULL, "200 {status, ahead_ms, time}",                    "Follow the system's clock although it jumped ahead (max-clock-jump)."},
-    {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "This description."},
-    {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "This description as a page for people."},
+    {HTTP_GET, "/healthz",                    ROLES_ALL, ROUTE_OPEN, NULL, handle_healthz,        NULL, "200 {status, raft_state, leader}, 503 unhealthy", "Check whether the node responds. With ready=1, the same as /readyz."},
+    {HTTP_GET, "/livez",                      ROLES_ALL, ROUTE_OPEN, NULL, handle_livez,          NULL, "200 {status}",                                   "Check whether the process responds."},
+    {HTTP_GET, "/readyz",                     ROLES_ALL, ROUTE_OPEN, NULL, handle_readyz,         NULL, "200 {status, raft_state, leader}, 503 not ready", "Check whether the node can accept requests: it has a leader and enough disk space."},
+    {HTTP_GET, "/api/v1/info",                ROLES_ALL, ROUTE_OPEN, NULL, handle_info,           NULL, "200 {server_version, api_version}",              "Return the versions of the server and of this API."},
+    {HTTP_GET, "/api/v1/cluster/status",      ROLES_AOR, ROUTE_LOCAL | ROUTE_ALWAYS, NULL, handle_cluster_status, NULL, "200 cluster status",                             "Return the state of the node, its log and its write pipeline."},
+    {HTTP_GET, "/api/v1/metrics",             ROLES_AOR, ROUTE_LOCAL | ROUTE_ALWAYS, NULL, handle_metrics,        NULL, "200 text/plain",                                 "Return all metrics in Prometheus text format."},
+    {HTTP_GET, "/metrics",                    ROLES_AOR, ROUTE_LOCAL | ROUTE_ALWAYS, NULL, handle_metrics,        NULL, "200 text/plain",                                 "Return all metrics in Prometheus text format."},
+    {HTTP_GET, "/api/v1/metrics/throughput",  ROLES_AOR, ROUTE_LOCAL, NULL, handle_throughput,     NULL, "200 [minute]",                                   "Return the jobs enqueued, completed and failed in each of the last 60 minutes."},
+    {HTTP_GET, "/api/v1/debug/runtime",       ROLES_AOR, ROUTE_LOCAL | ROUTE_ALWAYS, NULL, handle_runtime,        NULL, "200 runtime", "Return thread count, memory and CPU time."},
+    {HTTP_GET, "/api/v1/workers",             ROLES_AOR, 0,          NULL, handle_workers,        NULL, "200 [worker]",                                   "List workers seen in the last 24 hours, most recent first."},
+    {HTTP_POST, "/api/v1/admin/accept-clock", ROLE_ADMIN, ROUTE_LEADER | ROUTE_SERVER, NULL, handle_accept_clock, NULL, "200 {status, ahead_ms, time}",                    "Accept the system clock after it jumped ahead (see --max-clock-jump)."},
+    {HTTP_GET, "/openapi.json",               ROLES_ALL, ROUTE_OPEN, NULL, handle_openapi,        NULL, "200 OpenAPI document",                           "Return this OpenAPI document."},
+    {HTTP_GET, "/docs",                       ROLES_ALL, ROUTE_OPEN, NULL, handle_docs,           NULL, "200 text/html",                                  "Show the API reference as a web page."},
+    {HTTP_GET, "/corvo.v1.proto",             ROLES_ALL, ROUTE_OPEN, NULL, handle_rpc_schema,     NULL, "200 text/plain",                                 "Return the protobuf schema of the RPC service, for Connect and gRPC clients."},
 };
 /* clang-format on */
 

@@ -25,8 +25,8 @@ static void send_asset(struct api_call *c, const struct ui_asset *asset)
 {
     struct str accept = STR_EMPTY;
     struct str known = STR_EMPTY;
-    (void)!http_request_header(c->req, STR("Accept-Encoding"), &accept);
-    (void)!http_request_header(c->req, STR("If-None-Match"), &known);
+    (void)!http_request_known(c->req, HTTP_KNOWN_ACCEPT_ENCODING, &accept);
+    (void)!http_request_known(c->req, HTTP_KNOWN_IF_NONE_MATCH, &known);
     struct ui_body body = ui_encode(asset, accept);
     struct http_header headers[API_HEADERS_MAX] = {
         {STR("Cache-Control"),
@@ -62,9 +62,9 @@ static void handle_page(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern       roles      flags                    in    handler      cost  answer             doc */
-    {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Where a browser begins."},
-    {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "The web interface."},
-    {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 */*, 304 not modified", "A file or a page of the web interface; the path may have several parts."},
+    {HTTP_GET, "/",           ROLES_ALL, ROUTE_OPEN,              NULL, handle_root, NULL, "302 to /ui/",     "Redirect to the web interface."},
+    {HTTP_GET, "/ui",         ROLES_ALL, ROUTE_OPEN,              NULL, handle_ui,   NULL, "301 to /ui/",     "Redirect to the web interface."},
+    {HTTP_GET, "/ui/{path}",  ROLES_ALL, ROUTE_OPEN | ROUTE_TAIL, NULL, handle_page, NULL, "200 */*, 304 not modified", "Return a file or a page of the web interface."},
 };
 /* clang-format on */
 

@@ -92,12 +92,12 @@ struct summary_in {
 
 #define PERIOD_ROW                                                                                 \
     JSON_STR(struct summary_in, period, 0, LIMIT_NAME_BYTES, 0,                                    \
-             "How far back from now, as a duration such as 90m or 7d.")
+             "Length of the period up to now, as a duration such as 90m or 7d.")
 
 static const struct json_field summary_rows[] = {
     PERIOD_ROW,
     JSON_STR(struct summary_in, group_by, 0, LIMIT_NAME_BYTES, 0,
-             "What is summed up apart; tag:<key>: values of that tag.", .words = group_words,
+             "Grouping. tag:<key> groups by the values of that tag.", .words = group_words,
              .told_pattern = "^tag:."),
 };
 static const struct summary_in summary_init = {.period = {.ptr = "24h", .len = 3},
@@ -144,6 +144,7 @@ static bool set_period(struct api_call *c, struct summary *s)
         return false;
     }
     s->usage.ns = c->ns;
+    s->usage.scope = c->caller.scope;
     s->usage.to = os_clock_wall();
     s->usage.from = wall_add_ms(s->usage.to, -ms);
     if (s->usage.from.ns <= 0) {
@@ -184,8 +185,8 @@ static void handle_billing(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method   pattern                  roles      flags in    handler         cost  answer                                 doc */
-    {HTTP_GET, "/api/v1/usage/summary",  ROLES_AOR, 0,    NULL, handle_summary, NULL, "200 {period, from, to, totals, groups}", "Tokens and cost of a period, by queue, model, provider or tag."},
-    {HTTP_GET, "/api/v1/billing/summary", ROLES_AOR, 0,   NULL, handle_billing, NULL, "200 {period, summary}",               "Tokens and cost of a period, by namespace."},
+    {HTTP_GET, "/api/v1/usage/summary",  ROLES_AOR, 0,    NULL, handle_summary, NULL, "200 {period, from, to, totals, groups}", "Return tokens and cost of a period, by queue, model, provider or tag."},
+    {HTTP_GET, "/api/v1/billing/summary", ROLES_AOR, 0,   NULL, handle_billing, NULL, "200 {period, summary}",               "Return tokens and cost of a period, by namespace."},
 };
 /* clang-format on */
 

@@ -28,16 +28,16 @@ struct webhook_in {
 
 static const struct json_field webhook_rows[] = {
     JSON_STR(struct webhook_in, id, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
-             "Its name; made when it is left out. One that exists is replaced."),
+             "ID of the webhook; generated if left out. An existing webhook is replaced."),
     JSON_STR(struct webhook_in, url, 0, LIMIT_WEBHOOK_URL_BYTES, JSON_INSISTED,
-             "Where events are posted to.", .told_pattern = "^https?://[^ /?#][^ ]*$"),
+             "URL that receives the events.", .told_pattern = "^https?://[^ /?#][^ ]*$"),
     JSON_STRS(struct webhook_in, events, event_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
-              "Types of events, also with job. in front, * and ?; all of them by default."),
+              "Event types. They may start with job. and contain * and ?. All types by default."),
     JSON_STR(struct webhook_in, secret, 0, LIMIT_WEBHOOK_SECRET_BYTES, 0,
-             "Key of the signature; *** keeps the one that is there."),
+             "Secret that signs requests. *** keeps the current secret."),
     JSON_BOOL(struct webhook_in, enabled, 0, "Whether events are delivered."),
-    JSON_I64(struct webhook_in, retry_limit, INT32_MIN, INT32_MAX, 0, "Attempts per event.",
-             .told_max = LIMIT_WEBHOOK_ATTEMPTS),
+    JSON_I64(struct webhook_in, retry_limit, INT32_MIN, INT32_MAX, 0,
+             "Maximum number of attempts per event.", .told_max = LIMIT_WEBHOOK_ATTEMPTS),
 };
 static const struct webhook_in webhook_init = {.enabled = true, .retry_limit = RETRY_LIMIT};
 static const struct json_schema webhook_schema =
@@ -188,11 +188,11 @@ static void handle_put(struct api_call *c)
     if (webhook_url_check(c->api->config.webhook_guard, in->url, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
     } else if (!join_events(c, in, &put->webhook.events)) {
-        api_call__fail(c, ERR_WEBHOOK, "events: a type is empty or has control characters");
+        api_call__fail(c, ERR_WEBHOOK, "events: an event type is empty or has control characters");
     } else if (!api_names__internal(c, "id", in->id, &put->id, &err)) {
         api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
-        api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not have '::'", STR_ARG(in->id));
+        api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not contain '::'", STR_ARG(in->id));
     } else {
         api_call__submit(c, &command, 0, put_done);
     }
@@ -219,9 +219,9 @@ static void handle_delete(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                  roles      flags                      in               handler        cost  answer                doc */
-    {HTTP_GET,    "/api/v1/webhooks",       ROLES_AOR, 0,                         NULL,            handle_list,   NULL, "200 [webhook]",      "Webhooks, the oldest first."},
+    {HTTP_GET,    "/api/v1/webhooks",       ROLES_AOR, 0,                         NULL,            handle_list,   NULL, "200 [webhook]",      "List webhooks, oldest first."},
     {HTTP_POST,   "/api/v1/webhooks",       ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &webhook_schema, handle_put,    NULL, "200 {status, id}",   "Create or replace a webhook."},
-    {HTTP_DELETE, "/api/v1/webhooks/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,            handle_delete, NULL, "200 {status, id}",   "Remove a webhook; what is under way is broken off."},
+    {HTTP_DELETE, "/api/v1/webhooks/{id}",  ROLES_AO,  ROUTE_LEADER,              NULL,            handle_delete, NULL, "200 {status, id}",   "Delete a webhook. Requests in progress are aborted."},
 };
 /* clang-format on */
 

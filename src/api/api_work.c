@@ -1,6 +1,7 @@
 /*
  * Worker endpoints (http-api.md 8): fetch, ack, fail, heartbeat.
  */
+#include "api/api_auth_int.h"
 #include "api/api_int.h"
 #include "base/limits.h"
 #include "json/json_scan.h"
@@ -9,30 +10,40 @@
 
 /* Fetch */
 
-/* The members of both requests. */
-#define FETCH_ROWS                                                                                 \
+/* The members of both requests, and of an ack's next. */
+#define FETCH_ROWS(wait)                                                                           \
     JSON_STRS(struct svc_work_fetch, queues, queues_count, 0, LIMIT_CLAIM_QUEUES,                  \
-              LIMIT_QUEUE_NAME_BYTES, JSON_INSISTED, "Queues to look into, in this order."),       \
+              LIMIT_QUEUE_NAME_BYTES, JSON_INSISTED, "Queues to fetch from, in this order."),      \
         JSON_STR(struct svc_work_fetch, worker_id, 0, LIMIT_WORKER_ID_BYTES, 0,                    \
-                 "Who is asking; registers the worker."),                                          \
-        JSON_STR(struct svc_work_fetch, hostname, 0, LIMIT_WORKER_ID_BYTES, 0, "Where it runs."),  \
-        JSON_I64(struct svc_work_fetch, timeout, INT64_MIN, INT64_MAX, 0,                          \
-                 "Seconds to wait for a job; 30 by default, 60 at most."),                         \
+                 "ID of the worker. Registers the worker."),                                       \
+        JSON_STR(struct svc_work_fetch, hostname, 0, LIMIT_WORKER_ID_BYTES, 0,                     \
+                 "Host name of the worker."),                                                      \
+        JSON_I64(struct svc_work_fetch, timeout, INT64_MIN, INT64_MAX, 0, wait),                   \
         JSON_I64(struct svc_work_fetch, lease_duration, 0, LIMIT_LEASE_S_MAX, 0,                   \
-                 "Seconds that the claim holds without a heartbeat; default the longer of 60 and " \
-                 "timeout.")
+                 "Length of the lease in seconds. A heartbeat renews it. Default: 60, or timeout " \
+                 "if that is longer.")
 
-static const struct json_field fetch_rows[] = {FETCH_ROWS};
-static const struct json_field fetch_batch_rows[] = {
-    FETCH_ROWS,
-    JSON_I64(struct svc_work_fetch, count, INT64_MIN, INT64_MAX, 0,
-             "Jobs at most; 512 is the limit."),
-};
+#define FETCH_COUNT                                                                                \
+    JSON_I64(struct svc_work_fetch, count, INT64_MIN, INT64_MAX, 0,                                \
+             "Maximum number of jobs, at most 512.")
+#define FETCH_WAIT "Seconds to wait for a job. Default 30, at most 60."
+#define NEXT_WAIT                                                                                  \
+    "Seconds to wait for a job, at most 60. By default the request does not wait. The jobs are "   \
+    "acknowledged before the wait."
+
+static const struct json_field fetch_rows[] = {FETCH_ROWS(FETCH_WAIT)};
+static const struct json_field fetch_batch_rows[] = {FETCH_ROWS(FETCH_WAIT), FETCH_COUNT};
+static const struct json_field next_rows[] = {FETCH_ROWS(NEXT_WAIT)};
+static const struct json_field next_batch_rows[] = {FETCH_ROWS(NEXT_WAIT), FETCH_COUNT};
 static const struct svc_work_fetch fetch_init = {.count = 1};
 static const struct json_schema fetch_schema =
     JSON_SCHEMA(struct svc_work_fetch, fetch_rows, .init = &fetch_init);
 static const struct json_schema fetch_batch_schema =
     JSON_SCHEMA(struct svc_work_fetch, fetch_batch_rows, .init = &fetch_init);
+static const struct json_schema next_schema =
+    JSON_SCHEMA(struct svc_work_fetch, next_rows, .init = &fetch_init);
+static const struct json_schema next_batch_schema =
+    JSON_SCHEMA(struct svc_work_fetch, next_batch_rows, .init = &fetch_init);
 
 static void submit_claim(struct api_call *c,
                          void (*on_result)(struct api_call *c, const struct result *r))
@@ -79,21 +90,29 @@ static void one_fetched(struct api_call *c, const struct result *r)
     }
 }
 
+/* The claimed jobs as a document; false when the call has ended. */
+static bool write_jobs(struct api_call *c, struct json_write *w, const struct result *r)
+{
+    json_write_object(w);
+    json_write_key(w, STR("jobs"));
+    json_write_array(w);
+    if (!write_claimed(c, w, r)) {
+        return false;
+    }
+    json_write_end(w);
+    json_write_end(w);
+    return true;
+}
+
 static void many_fetched(struct api_call *c, const struct result *r)
 {
     if (api_call__refused(c, r)) {
         return;
     }
     struct json_write w = api_call__json(c);
-    json_write_object(&w);
-    json_write_key(&w, STR("jobs"));
-    json_write_array(&w);
-    if (!write_claimed(c, &w, r)) {
-        return;
+    if (write_jobs(c, &w, r)) {
+        api_call__reply(c, 200, &w);
     }
-    json_write_end(&w);
-    json_write_end(&w);
-    api_call__reply(c, 200, &w);
 }
 
 static void handle_fetch(struct api_call *c)
@@ -114,12 +133,12 @@ static uint64_t cost_of_fetch(const struct api_call *c)
 /* Usage reports */
 
 static const struct json_field usage_rows[] = {
-    JSON_I64(struct svc_usage, input_tokens, INT64_MIN, INT64_MAX, 0, "Tokens read."),
-    JSON_I64(struct svc_usage, output_tokens, INT64_MIN, INT64_MAX, 0, "Tokens written."),
+    JSON_I64(struct svc_usage, input_tokens, INT64_MIN, INT64_MAX, 0, "Input tokens."),
+    JSON_I64(struct svc_usage, output_tokens, INT64_MIN, INT64_MAX, 0, "Output tokens."),
     JSON_I64(struct svc_usage, cache_creation_tokens, INT64_MIN, INT64_MAX, 0,
-             "Tokens put into the cache."),
+             "Tokens written to the cache."),
     JSON_I64(struct svc_usage, cache_read_tokens, INT64_MIN, INT64_MAX, 0,
-             "Tokens taken from the cache."),
+             "Tokens read from the cache."),
     JSON_F64(struct svc_usage, cost_usd, INT64_MIN, SVC_USAGE_USD_MAX, 0, "Dollars."),
     JSON_STR(struct svc_usage, model, 0, LIMIT_MODEL_NAME_BYTES, 0, "Model."),
     JSON_STR(struct svc_usage, provider, 0, LIMIT_MODEL_NAME_BYTES, 0, "Provider."),
@@ -130,45 +149,159 @@ static const struct json_schema usage_schema = JSON_SCHEMA(struct svc_usage, usa
 
 #define ACK_ROWS                                                                                   \
     JSON_I64(struct svc_work_ack, lease_token, 0, INT64_MAX, 0,                                    \
-             "The claim that is meant; refused when the job was handed on."),                      \
+             "Lease token of the fetch. Refused if another worker has the job by now."),           \
         JSON_RAW(struct svc_work_ack, result, LIMIT_RESULT_BYTES, JSON_KEEP_NULL,                  \
-                 "Kept with the job."),                                                            \
-        JSON_RAW(struct svc_work_ack, checkpoint, LIMIT_RESULT_BYTES, 0,                           \
-                 "Replaces the checkpoint."),                                                      \
+                 "Result, stored with the job."),                                                  \
+        JSON_RAW(struct svc_work_ack, checkpoint, LIMIT_RESULT_BYTES, 0, "New checkpoint."),       \
         JSON_OBJECT(struct svc_work_ack, usage, struct svc_usage, &usage_schema, 0,                \
-                    "What was used."),                                                             \
+                    "Token usage and cost."),                                                      \
         JSON_STR(struct svc_work_ack, agent_status, 0, LIMIT_NAME_BYTES, 0,                        \
-                 "Agents: how the iteration ended.", .words = svc_work_agent_words),               \
+                 "Agent jobs: outcome of the iteration.", .words = svc_work_agent_words),          \
         JSON_STR(struct svc_work_ack, ack_status, 0, LIMIT_NAME_BYTES, 0,                          \
-                 "Any job: done, or hold to have a person look at it first.",                      \
+                 "done completes the job. hold waits for approval first.",                         \
                  .words = svc_work_ack_words),                                                     \
-        JSON_STR(struct svc_work_ack, hold_reason, 0, LIMIT_REASON_BYTES, JSON_CUT, "With hold."), \
+        JSON_STR(struct svc_work_ack, hold_reason, 0, LIMIT_REASON_BYTES, JSON_CUT,                \
+                 "Reason for the hold."),                                                          \
         JSON_STR(struct svc_work_ack, step_status, 0, LIMIT_NAME_BYTES, 0,                         \
-                 "Chains: whether to go on.", .words = svc_work_step_words),                       \
+                 "Chains: whether the chain continues.", .words = svc_work_step_words),            \
         JSON_STR(struct svc_work_ack, exit_reason, 0, LIMIT_REASON_BYTES, JSON_CUT,                \
-                 "Told to the exit handler.")
+                 "Reason, passed to the chain's on_exit step.")
 
-static const struct json_field ack_rows[] = {ACK_ROWS};
+struct ack_in {
+    struct svc_work_ack ack; /* first: the rows of an ack are those of its members */
+    struct svc_work_fetch *next;
+};
+_Static_assert(offsetof(struct ack_in, ack) == 0, "the rows of an ack are those of its request");
+
+static const struct json_field ack_rows[] = {
+    ACK_ROWS,
+    JSON_OBJECT(
+        struct ack_in, next, struct svc_work_fetch, &next_schema, 0,
+        "Fetches the next job in the same request, with the fields of a fetch. If the ack is "
+        "refused, no job is fetched."),
+};
 static const struct json_field ack_item_rows[] = {
     /* An id that is too long is no job's when it is cut, either. */
-    JSON_STR(struct svc_work_ack, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_CUT,
-             "The job."),
+    JSON_STR(struct svc_work_ack, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED | JSON_CUT, "Job ID."),
     ACK_ROWS,
 };
-static const struct json_schema ack_schema = JSON_SCHEMA(struct svc_work_ack, ack_rows);
+static const struct json_schema ack_schema = JSON_SCHEMA(struct ack_in, ack_rows);
 static const struct json_schema ack_item_schema = JSON_SCHEMA(struct svc_work_ack, ack_item_rows);
 
 struct ack_batch_in {
     struct svc_work_ack *acks;
     size_t acks_count;
+    struct svc_work_fetch *next;
 };
 
 static const struct json_field ack_batch_rows[] = {
     /* More than are taken, so that the refusal has the contract's words. */
     JSON_OBJECTS(struct ack_batch_in, acks, acks_count, struct svc_work_ack, &ack_item_schema, 0,
-                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "The jobs.", .told_max = LIMIT_ACK_BATCH),
+                 LIMIT_ENQUEUE_BATCH, JSON_INSISTED, "Jobs to acknowledge.",
+                 .told_max = LIMIT_ACK_BATCH),
+    JSON_OBJECT(struct ack_batch_in, next, struct svc_work_fetch, &next_batch_schema, 0,
+                "Fetches the next jobs in the same request, with the fields of fetch/batch."),
 };
 static const struct json_schema ack_batch_schema = JSON_SCHEMA(struct ack_batch_in, ack_batch_rows);
+
+/* An ack that asks for the next jobs, too: both are in one entry of the log. If there was no job,
+ * the call may wait for one, but what it acknowledged is durable by then: errors that come later
+ * are told beside it. */
+struct ack_next {
+    bool is_batch;
+    int64_t wait_ms; /* 0: it does not wait */
+    uint32_t acked;
+    struct command_claim claim;
+};
+
+static void write_next_error(struct json_write *w, enum err_code code, struct str message)
+{
+    api_document__object(w, "next_error");
+    api_document__text(w, "error", message);
+    api_document__text(w, "code", str_from_z(err_wire(code)));
+    json_write_end(w);
+}
+
+/* What was claimed, or why nothing could be. */
+static void reply_next(struct api_call *c, const struct result *r, enum err_code code,
+                       struct str message)
+{
+    const struct ack_next *n = c->data;
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    if (n->is_batch) {
+        api_document__i64(&w, "acked", n->acked);
+    } else {
+        api_document__text(&w, "status", STR("ok"));
+    }
+    json_write_key(&w, STR("next"));
+    if (!n->is_batch && r->count == 0) {
+        json_write_null(&w);
+    } else if (!(n->is_batch ? write_jobs : write_claimed)(c, &w, r)) {
+        return;
+    }
+    if (code != ERR_OK) {
+        write_next_error(&w, code, message);
+    }
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
+}
+
+static void next_fetched(struct api_call *c, const struct result *r)
+{
+    reply_next(c, r, r->code, r->message);
+}
+
+static void next_failed(struct api_call *c, const struct err *err)
+{
+    reply_next(c, &(struct result){0}, err->code, str_from_z(err->msg));
+}
+
+static void acked_with_next(struct api_call *c, const struct result *r)
+{
+    struct ack_next *n = c->data;
+    if (api_call__refused(c, r)) {
+        return;
+    }
+    n->acked = r->affected;
+    if (r->count > 0 || r->next_code != ERR_OK || n->wait_ms == 0 || c->client.shut) {
+        reply_next(c, r, r->next_code, r->message);
+        return;
+    }
+    struct command command;
+    command_init(&command, COMMAND_CLAIM);
+    command.claim = n->claim;
+    api_call__submit_more(c, &command, n->wait_ms, next_fetched, next_failed);
+}
+
+/* A role of the caller's own may allow acks and no fetches. */
+static bool may_fetch(struct api_call *c)
+{
+    if ((c->route->roles & c->caller.role_bit) != 0) {
+        return true;
+    }
+    struct auth_rule rule = auth_rule_of_route(c->route->roles, STR("POST"), STR("/api/v1/fetch"));
+    return api_auth__allows(c, &rule);
+}
+
+/* Put what is wanted next into the ack; false when the call has ended. */
+static bool add_next(struct api_call *c, const struct svc_work_fetch *next, bool is_batch,
+                     struct command *ack)
+{
+    struct svc_caller who = api_call__caller(c);
+    struct ack_next *n = API_NEW(c, struct ack_next);
+    struct err err;
+    if (!may_fetch(c)) {
+        return false;
+    }
+    n->is_batch = is_batch;
+    c->data = n;
+    if (svc_work_next(&who, next, &n->claim, ack, &n->wait_ms, &err) != ERR_OK) {
+        api_call__fail_err(c, &err);
+        return false;
+    }
+    return true;
+}
 
 static void acked(struct api_call *c, const struct result *r)
 {
@@ -179,17 +312,25 @@ static void acked(struct api_call *c, const struct result *r)
 
 static void handle_ack(struct api_call *c)
 {
-    struct svc_work_ack *in = c->in;
+    struct ack_in *in = c->in;
     struct svc_caller who = api_call__caller(c);
     ATTR_UNINITIALIZED struct command_ack_item room;
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
-    in->job_id = c->param[0];
-    if (svc_work_ack_one(&who, in, &room, &command, &err) != ERR_OK) {
+    in->ack.job_id = c->param[0];
+    if (svc_work_ack_one(&who, &in->ack, &room, &command, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
-        return;
+    } else if (in->next == NULL) {
+        api_call__submit(c, &command, 0, acked);
+    } else if (add_next(c, in->next, false, &command)) {
+        api_call__submit(c, &command, 0, acked_with_next);
     }
-    api_call__submit(c, &command, 0, acked);
+}
+
+static uint64_t cost_of_ack(const struct api_call *c)
+{
+    const struct ack_in *in = c->in;
+    return in->next != NULL ? 2 : 1;
 }
 
 static void reply_acked(struct api_call *c, uint32_t count)
@@ -208,6 +349,16 @@ static void many_acked(struct api_call *c, const struct result *r)
     }
 }
 
+/* Nothing is left to acknowledge: the claim alone. */
+static void submit_next(struct api_call *c)
+{
+    struct ack_next *n = c->data;
+    struct command command;
+    command_init(&command, COMMAND_CLAIM);
+    command.claim = n->claim;
+    api_call__submit(c, &command, n->wait_ms, next_fetched);
+}
+
 static void handle_ack_batch(struct api_call *c)
 {
     const struct ack_batch_in *in = c->in;
@@ -216,26 +367,29 @@ static void handle_ack_batch(struct api_call *c)
     struct err err;
     if (svc_work_ack_many(&who, in->acks, in->acks_count, &command, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
+    } else if (in->next != NULL && !add_next(c, in->next, true, &command)) {
+        return;
     } else if (command.ack.count == 0) {
-        reply_acked(c, 0);
+        in->next == NULL ? reply_acked(c, 0) : submit_next(c);
     } else {
-        api_call__submit(c, &command, 0, many_acked);
+        api_call__submit(c, &command, 0, in->next == NULL ? many_acked : acked_with_next);
     }
 }
 
 static uint64_t cost_of_acks(const struct api_call *c)
 {
     const struct ack_batch_in *in = c->in;
-    return in->acks_count > 1 ? in->acks_count : 1;
+    uint64_t acks = in->acks_count > 1 ? in->acks_count : 1;
+    return acks + (in->next == NULL ? 0 : svc_work_fetch_count(in->next));
 }
 
 /* Fail */
 
 static const struct json_field fail_rows[] = {
-    JSON_STR(struct svc_work_fail, error, 0, LIMIT_ERROR_BYTES, JSON_CUT, "What went wrong."),
-    JSON_STR(struct svc_work_fail, backtrace, 0, LIMIT_BACKTRACE_BYTES, JSON_CUT, "Where."),
+    JSON_STR(struct svc_work_fail, error, 0, LIMIT_ERROR_BYTES, JSON_CUT, "Error message."),
+    JSON_STR(struct svc_work_fail, backtrace, 0, LIMIT_BACKTRACE_BYTES, JSON_CUT, "Stack trace."),
     JSON_I64(struct svc_work_fail, lease_token, 0, INT64_MAX, 0,
-             "The claim that is meant; refused when the job was handed on."),
+             "Lease token of the fetch. Refused if another worker has the job by now."),
 };
 static const struct json_schema fail_schema = JSON_SCHEMA(struct svc_work_fail, fail_rows);
 
@@ -273,16 +427,17 @@ static void handle_fail(struct api_call *c)
  * clients send {"jobs": [{"job_id": "<id>", …}]}, where JSON may be inside of a string. */
 
 #define BEAT_ROWS                                                                                  \
-    JSON_RAW(struct svc_beat, progress, LIMIT_PROGRESS_BYTES, 0, "Shown with the job."),           \
-        JSON_RAW(struct svc_beat, checkpoint, LIMIT_RESULT_BYTES, 0, "Replaces the checkpoint."),  \
-        JSON_OBJECT(struct svc_beat, usage, struct svc_usage, &usage_schema, 0, "What was used."), \
-        JSON_I64(struct svc_beat, lease_token, 0, INT64_MAX, 0, "The claim that is meant.")
+    JSON_RAW(struct svc_beat, progress, LIMIT_PROGRESS_BYTES, 0, "Progress, shown with the job."), \
+        JSON_RAW(struct svc_beat, checkpoint, LIMIT_RESULT_BYTES, 0, "New checkpoint."),           \
+        JSON_OBJECT(struct svc_beat, usage, struct svc_usage, &usage_schema, 0,                    \
+                    "Token usage and cost."),                                                      \
+        JSON_I64(struct svc_beat, lease_token, 0, INT64_MAX, 0, "Lease token of the fetch.")
 
 static const struct json_field beat_rows[] = {BEAT_ROWS};
 static const struct json_schema beat_schema = JSON_SCHEMA(struct svc_beat, beat_rows);
 
 static const struct json_field beat_item_rows[] = {
-    JSON_STR(struct svc_beat, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED, "The job."),
+    JSON_STR(struct svc_beat, job_id, 1, LIMIT_NAME_BYTES, JSON_REQUIRED, "Job ID."),
     BEAT_ROWS,
 };
 static const struct json_schema beat_item_schema = JSON_SCHEMA(struct svc_beat, beat_item_rows);
@@ -293,7 +448,8 @@ struct heartbeat_in {
 
 static const struct json_field heartbeat_rows[] = {
     JSON_RAW(struct heartbeat_in, jobs, 0, 0,
-             "Job id to progress, checkpoint, usage and lease_token; or a list, with job_id.",
+             "Object from job ID to progress, checkpoint, usage and lease_token; or an array of "
+             "objects with job_id.",
              .told_type = "{{any}} | [{any}]", .told_max = LIMIT_HEARTBEAT_JOBS),
 };
 static const struct json_schema heartbeat_schema = JSON_SCHEMA(struct heartbeat_in, heartbeat_rows);
@@ -323,6 +479,9 @@ static void reply_beats(struct api_call *c)
         api_document__text(&w, "status",
                            b->list[i].status == SVC_BEAT_OK ? STR("ok") : STR("cancel"));
         api_document__time(&w, "lease_expires_at", b->list[i].lease_expires_at);
+        if (b->list[i].budget_exceeded) {
+            api_document__bool(&w, "budget_exceeded", true);
+        }
         json_write_end(&w);
     }
     json_write_end(&w);
@@ -477,12 +636,12 @@ static void handle_heartbeat(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method    pattern                 roles      flags                                          in                   handler             cost           answer                                                doc */
-    {HTTP_POST, "/api/v1/fetch",         ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_schema,       handle_fetch,       NULL,          "200 fetched job, 204 when there is none",            "Claim a job, waiting for one if need be."},
-    {HTTP_POST, "/api/v1/fetch/batch",   ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_batch_schema, handle_fetch_batch, cost_of_fetch, "200 fetched jobs",                                   "Claim several jobs."},
-    {HTTP_POST, "/api/v1/ack/batch",     ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &ack_batch_schema,   handle_ack_batch,   cost_of_acks,  "200 {acked}",                                        "Complete several jobs; others are passed over."},
-    {HTTP_POST, "/api/v1/ack/{job_id}",  ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY,  &ack_schema,         handle_ack,         NULL,          "200 {status}",                                       "Complete a job, or end an agent's iteration."},
-    {HTTP_POST, "/api/v1/fail/{job_id}", ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fail_schema,        handle_fail,        NULL,          "200 {status, next_attempt_at, attempts_remaining}",  "Give up on an attempt."},
-    {HTTP_POST, "/api/v1/heartbeat",     ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &heartbeat_schema,   handle_heartbeat,   NULL,          "200 {jobs, acked, unknown, canceled}",               "Renew leases, and hear which jobs to stop."},
+    {HTTP_POST, "/api/v1/fetch",         ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_schema,       handle_fetch,       NULL,          "200 fetched job, 204 no job arrived within the timeout",            "Fetch a job. Waits for one up to timeout."},
+    {HTTP_POST, "/api/v1/fetch/batch",   ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fetch_batch_schema, handle_fetch_batch, cost_of_fetch, "200 fetched jobs",                                   "Fetch several jobs."},
+    {HTTP_POST, "/api/v1/ack/batch",     ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &ack_batch_schema,   handle_ack_batch,   cost_of_acks,  "200 {acked, next}",                                  "Acknowledge several jobs. Jobs that cannot be acknowledged are left out."},
+    {HTTP_POST, "/api/v1/ack/{job_id}",  ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY,  &ack_schema,         handle_ack,         cost_of_ack,   "200 {status, next}",                                 "Acknowledge a job: complete it, or end an iteration of an agent job."},
+    {HTTP_POST, "/api/v1/fail/{job_id}", ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &fail_schema,        handle_fail,        NULL,          "200 {status, next_attempt_at, attempts_remaining}",  "Report that an attempt failed."},
+    {HTTP_POST, "/api/v1/heartbeat",     ROLES_AOW, ROUTE_LEADER | ROUTE_BODY,                     &heartbeat_schema,   handle_heartbeat,   NULL,          "200 {jobs, acked, unknown, canceled}",               "Renew leases, report progress and learn which jobs were cancelled."},
 };
 /* clang-format on */
 

@@ -1,0 +1,468 @@
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "api/api_access_int.h"
+#include "api/api_audit_int.h"
+#include "api/api_page_int.h"
+#include "base/check.h"
+#include "base/limits.h"
+#include "core/timestamp.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+
+enum {
+    WAITING_MAX = 4096,    /* entries that wait to be written */
+    USED_MAX = 1024,       /* keys whose use waits to be written */
+    REFUSED_PER_S = 5,     /* refusals that are written, and */
+    REFUSED_AT_ONCE = 100, /* so many at once */
+    EXPORT_MAX = 100000,
+};
+
+struct entry {
+    struct entry *next;
+    struct store_audit rec;
+    char texts[];
+};
+
+struct api_audit {
+    struct engine *engine;
+    int64_t retention_ms;
+    pthread_mutex_t lock; /* guards what follows but op, which is the writer's */
+    pthread_cond_t idle;
+    struct entry *first, **last;
+    uint32_t waiting;
+    uint32_t suppressed; /* refusals since the last entry that are not written */
+    double tokens;       /* refusals that may be written now */
+    struct mono refilled;
+    uint8_t used[USED_MAX][AUTH_HASH_BYTES];
+    uint32_t used_count;
+    bool busy;
+    struct engine_op op;
+};
+
+struct api_audit *api_audit__new(struct engine *engine, int64_t retention_ms)
+{
+    struct api_audit *a = calloc(1, sizeof *a);
+    CHECK(a != NULL);
+    a->engine = engine;
+    a->retention_ms = retention_ms;
+    a->last = &a->first;
+    a->tokens = REFUSED_AT_ONCE;
+    CHECK(pthread_mutex_init(&a->lock, NULL) == 0);
+    CHECK(pthread_cond_init(&a->idle, NULL) == 0);
+    return a;
+}
+
+static void drop_all(struct api_audit *a)
+{
+    while (a->first != NULL) {
+        struct entry *e = a->first;
+        a->first = e->next;
+        free(e);
+    }
+    a->last = &a->first;
+    a->waiting = 0;
+    a->used_count = 0;
+}
+
+void api_audit__free(struct api_audit *a)
+{
+    if (a == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&a->lock);
+    while (a->busy) {
+        (void)pthread_cond_wait(&a->idle, &a->lock);
+    }
+    drop_all(a);
+    (void)pthread_mutex_unlock(&a->lock);
+    (void)pthread_cond_destroy(&a->idle);
+    (void)pthread_mutex_destroy(&a->lock);
+    free(a);
+}
+
+/* Writing: one command at a time */
+
+/* Under the lock: the next entries go into the command, and their memory into *out. */
+static size_t take_entries(struct api_audit *a, struct store_audit *items, struct entry **out)
+{
+    size_t count = 0;
+    *out = a->first;
+    while (a->first != NULL && count < LIMIT_AUDIT_ITEMS) {
+        items[count++] = a->first->rec;
+        struct entry *next = a->first->next;
+        if (count == LIMIT_AUDIT_ITEMS) {
+            a->first->next = NULL;
+        }
+        a->first = next;
+        a->waiting--;
+    }
+    if (a->first == NULL) {
+        a->last = &a->first;
+    }
+    return count;
+}
+
+/* Under the lock: make the next command; false when there is nothing to write. */
+static bool prepare(struct api_audit *a)
+{
+    if (a->first == NULL && a->used_count == 0) {
+        return false;
+    }
+    struct store_audit *items = calloc(LIMIT_AUDIT_ITEMS, sizeof *items);
+    struct command_access_item *used = calloc(USED_MAX, sizeof *used);
+    struct entry *entries = NULL;
+    struct command c;
+    struct err err;
+    CHECK(items != NULL);
+    CHECK(used != NULL);
+    if (a->first != NULL) {
+        command_init(&c, COMMAND_AUDIT);
+        c.audit.items = items;
+        c.audit.retention_ms = a->retention_ms;
+        c.audit.count = take_entries(a, items, &entries);
+    } else {
+        command_init(&c, COMMAND_ACCESS);
+        c.access.items = used;
+        c.access.count = a->used_count < LIMIT_ACCESS_ITEMS ? a->used_count : LIMIT_ACCESS_ITEMS;
+        for (size_t i = 0; i < c.access.count; i++) {
+            used[i].kind = STORE_ACCESS_SEEN;
+            used[i].name = str_from(a->used[i], AUTH_HASH_BYTES);
+        }
+    }
+    engine_op_init(&a->op);
+    bool ready = engine_op_prepare(a->engine, &a->op, &c, &err) == ERR_OK;
+    if (!ready) {
+        log_error("audit entries lost", LOG_Z("error", err.msg));
+        engine_op_deinit(&a->op);
+    }
+    a->used_count = c.type == COMMAND_ACCESS ? 0 : a->used_count;
+    while (entries != NULL) {
+        struct entry *next = entries->next;
+        free(entries);
+        entries = next;
+    }
+    free(items);
+    free(used);
+    return ready;
+}
+
+static void write_next(struct api_audit *a);
+
+static void written(struct engine_op *op)
+{
+    struct api_audit *a = op->data;
+    if (op->err.code != ERR_OK && op->type == COMMAND_AUDIT) {
+        log_warn("audit entries lost", LOG_Z("error", op->err.msg));
+    }
+    engine_op_deinit(op);
+    (void)pthread_mutex_lock(&a->lock);
+    a->busy = false;
+    (void)pthread_cond_broadcast(&a->idle);
+    (void)pthread_mutex_unlock(&a->lock);
+    write_next(a);
+}
+
+static void write_next(struct api_audit *a)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    bool go = !a->busy && prepare(a);
+    a->busy = a->busy || go;
+    (void)pthread_mutex_unlock(&a->lock);
+    if (go) {
+        a->op.done = written;
+        a->op.data = a;
+        engine_submit(a->engine, &a->op);
+    }
+}
+
+/* Gathering */
+
+static bool may_write_refusal(struct api_audit *a)
+{
+    struct mono now = os_clock_mono();
+    a->tokens += (double)(now.ns - a->refilled.ns) / (double)NS_PER_S * REFUSED_PER_S;
+    a->tokens = a->tokens > REFUSED_AT_ONCE ? REFUSED_AT_ONCE : a->tokens;
+    a->refilled = now;
+    if (a->tokens < 1) {
+        return false;
+    }
+    a->tokens -= 1;
+    return true;
+}
+
+static struct entry *new_entry(const struct store_audit *rec)
+{
+    struct store_audit copy = *rec;
+    struct str *texts[] = {&copy.ns,     &copy.principal, &copy.role,
+                           &copy.method, &copy.path,      &copy.query};
+    size_t len = 0;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        *texts[i] = str_at_most(*texts[i], LIMIT_AUDIT_TEXT_BYTES);
+        len += texts[i]->len;
+    }
+    struct entry *e = malloc(sizeof *e + len);
+    CHECK(e != NULL);
+    char *at = e->texts;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        if (texts[i]->len > 0) {
+            memcpy(at, texts[i]->ptr, texts[i]->len);
+        }
+        texts[i]->ptr = at;
+        at += texts[i]->len;
+    }
+    e->rec = copy;
+    e->next = NULL;
+    return e;
+}
+
+static void add(struct api_audit *a, const struct store_audit *rec, bool refused)
+{
+    (void)pthread_mutex_lock(&a->lock);
+    if (a->waiting >= WAITING_MAX || (refused && !may_write_refusal(a))) {
+        a->suppressed++;
+    } else {
+        struct entry *e = new_entry(rec);
+        e->rec.suppressed = a->suppressed;
+        a->suppressed = 0;
+        *a->last = e;
+        a->last = &e->next;
+        a->waiting++;
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    write_next(a);
+}
+
+/* What workers and producers do all day is not written down, nor what changes nothing. */
+static bool is_daily(const struct api_route *route)
+{
+    static const char *const starts[] = {
+        "/api/v1/enqueue",   "/api/v1/fetch",       "/api/v1/ack",          "/api/v1/fail",
+        "/api/v1/heartbeat", "/api/v1/jobs/search", "/api/v1/jobs/bulk-get"};
+    for (size_t i = 0; i < COUNT_OF(starts); i++) {
+        if (str_starts_with(str_from_z(route->pattern), str_from_z(starts[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void api_audit__note(struct api_call *c, int status, int64_t took_ns)
+{
+    struct http_request *req = c->req;
+    bool refused = status == 401 || status == 403;
+    bool sign_in = c->route != NULL && (c->route->flags & ROUTE_SIGN_IN) != 0;
+    bool change = sign_in ? c->verdict == API_KNOWN
+                          : req->method != HTTP_GET && c->route != NULL && !is_daily(c->route);
+    if (c->api->audit == NULL || req->method == HTTP_OPTIONS || (!refused && !change) ||
+        !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
+        return;
+    }
+    bool known = c->verdict == API_KNOWN || c->verdict == API_OPEN;
+    struct buf room;
+    buf_init(&room, LIMIT_ACCESS_BODY_BYTES);
+    struct store_audit rec = {.ns = c->ns,
+                              .principal = known ? api_auth__principal(c, &room) : STR_EMPTY,
+                              .role = known ? c->caller.role : STR_EMPTY,
+                              .method = req->method_name,
+                              .path = req->path,
+                              .query = sign_in ? STR_EMPTY : req->query, /* it has a secret */
+                              .status = (uint32_t)status,
+                              .duration_ms = (uint32_t)(took_ns / NS_PER_MS)};
+    add(c->api->audit, &rec, refused);
+    buf_deinit(&room);
+}
+
+void api_audit__used(struct api_audit *a, const uint8_t *hash)
+{
+    if (a == NULL) {
+        return;
+    }
+    (void)pthread_mutex_lock(&a->lock);
+    if (a->used_count < USED_MAX) {
+        memcpy(a->used[a->used_count++], hash, AUTH_HASH_BYTES);
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    write_next(a);
+}
+
+/* Reading */
+
+struct audit_in {
+    int64_t limit, offset;
+    struct str principal, method, path_prefix, ns, format;
+    struct wall since, until;
+};
+
+static const struct json_field audit_rows[] = {
+    JSON_I64(struct audit_in, limit, 1, INT32_MAX, 0, "Maximum number of entries.",
+             .told_max = 1000),
+    JSON_I64(struct audit_in, offset, 0, INT32_MAX, 0, "Number of newest entries to skip."),
+    JSON_STR(struct audit_in, principal, 0, LIMIT_AUDIT_TEXT_BYTES, 0,
+             "Only requests of this caller."),
+    JSON_STR(struct audit_in, method, 0, LIMIT_NAME_BYTES, 0,
+             "Only requests with this method. Not case-sensitive."),
+    JSON_STR(struct audit_in, path_prefix, 0, LIMIT_AUDIT_TEXT_BYTES, 0,
+             "Only paths with this prefix."),
+    {JSON_ROW("namespace", "Only requests in this namespace.", JSON_KIND_STR, 0),
+     JSON_RANGE(0, LIMIT_NAME_BYTES), .offset = JSON_OFFSET(struct audit_in, ns, struct str)},
+    JSON_TIME(struct audit_in, since, timestamp_parse, 0, "Start of the range."),
+    JSON_TIME(struct audit_in, until, timestamp_parse, 0, "End of the range."),
+    JSON_STR(struct audit_in, format, 0, LIMIT_NAME_BYTES, 0,
+             "jsonl returns one entry per line, up to 100,000 entries, for exports."),
+};
+static const struct audit_in audit_init = {.limit = 100};
+static const struct json_schema audit_schema =
+    JSON_SCHEMA(struct audit_in, audit_rows, .init = &audit_init);
+
+struct listing {
+    struct api_call *call;
+    const struct audit_in *in;
+    struct json_write *w;
+    struct buf *lines; /* of an export */
+    int64_t total, skipped, shown;
+};
+
+static void write_entry(struct json_write *w, uint64_t id, const struct store_audit *e)
+{
+    json_write_object(w);
+    api_document__i64(w, "id", (int64_t)id);
+    api_document__text(w, "namespace", e->ns.len > 0 ? e->ns : STR("default"));
+    json_write_key(w, STR("principal"));
+    if (e->principal.len > 0) {
+        json_write_str(w, e->principal);
+    } else {
+        json_write_null(w);
+    }
+    json_write_key(w, STR("role"));
+    if (e->role.len > 0) {
+        json_write_str(w, e->role);
+    } else {
+        json_write_null(w);
+    }
+    api_document__text(w, "method", e->method);
+    api_document__text(w, "path", e->path);
+    api_document__i64(w, "status_code", e->status);
+    api_document__object(w, "metadata");
+    api_document__i64(w, "duration_ms", e->duration_ms);
+    json_write_key(w, STR("query"));
+    json_write_str(w, e->query);
+    api_document__i64_if_set(w, "suppressed", e->suppressed);
+    json_write_end(w);
+    api_document__time(w, "created_at", e->at);
+    json_write_end(w);
+}
+
+static bool is_wanted(const struct listing *l, const struct store_audit *e)
+{
+    const struct audit_in *in = l->in;
+    struct str ns = e->ns.len > 0 ? e->ns : STR("default");
+    return (l->call->ns.len == 0 || str_eq(l->call->ns, e->ns)) &&
+           (in->principal.len == 0 || str_eq(in->principal, e->principal)) &&
+           (in->method.len == 0 || str_eq_nocase(in->method, e->method)) &&
+           str_starts_with(e->path, in->path_prefix) && (in->ns.len == 0 || str_eq(in->ns, ns)) &&
+           (in->since.ns == 0 || e->at.ns >= in->since.ns) &&
+           (in->until.ns == 0 || e->at.ns <= in->until.ns);
+}
+
+/* Keys are in the order of time; the list is not. So they are kept, as views, and turned round. */
+struct found {
+    uint64_t id;
+    struct str value;
+};
+
+struct finding {
+    struct listing *list;
+    struct found *rows;
+    size_t count, cap;
+    bool full;
+};
+
+static void look_at(void *data, struct str rest, struct str value)
+{
+    struct finding *f = data;
+    struct store_audit e;
+    struct unpack u = unpack_from(rest);
+    uint64_t id = unpack_u64_be(&u);
+    if (u.bad || !store_access_decode_audit(value, &e) || !is_wanted(f->list, &e)) {
+        return;
+    }
+    struct found *rows =
+        api_call__grow(f->list->call, f->rows, f->count, &f->cap, sizeof(struct found));
+    if (rows == NULL) {
+        f->full = true;
+        return;
+    }
+    f->rows = rows;
+    f->rows[f->count++] = (struct found){.id = id, .value = arena_str(f->list->call->arena, value)};
+}
+
+static void reply_lines(struct api_call *c, const struct finding *f)
+{
+    struct buf lines;
+    api_call__buf(c, &lines);
+    for (size_t i = f->count; i-- > 0 && f->count - i <= EXPORT_MAX;) {
+        struct store_audit e;
+        struct json_write w = json_write_to(&lines);
+        if (store_access_decode_audit(f->rows[i].value, &e)) {
+            write_entry(&w, f->rows[i].id, &e);
+            json_write_finish(&w);
+            buf_add_char(&lines, '\n');
+        }
+    }
+    struct str text = api_call__keep(c, &lines);
+    api_call__reply_type(c, 200, STR("application/x-ndjson"), text);
+}
+
+static void reply_page(struct api_call *c, const struct finding *f)
+{
+    enum { LIMIT_MAX = 1000 };
+    const struct audit_in *in = c->query;
+    size_t limit = (size_t)(in->limit > LIMIT_MAX ? LIMIT_MAX : in->limit);
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__array(&w, "audit_logs");
+    for (size_t n = (size_t)in->offset; n < f->count && n - (size_t)in->offset < limit; n++) {
+        struct store_audit e;
+        const struct found *row = &f->rows[f->count - 1 - n];
+        if (store_access_decode_audit(row->value, &e)) {
+            write_entry(&w, row->id, &e);
+        }
+    }
+    json_write_end(&w);
+    api_document__i64(&w, "total", (int64_t)f->count);
+    api_document__i64(&w, "limit", (int64_t)limit);
+    api_document__i64(&w, "offset", in->offset);
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
+}
+
+static void handle_list(struct api_call *c)
+{
+    const struct audit_in *in = c->query;
+    struct listing list = {.call = c, .in = in};
+    struct finding f = {.list = &list};
+    if (!api_access__has_feature(c, "audit")) {
+        return;
+    }
+    store_each(engine_store(c->api->config.engine), STORE_KIND_AUDIT, look_at, &f);
+    if (f.full) {
+        api_call__fail_memory(c, ERR_TOO_LARGE);
+    } else if (str_eq(in->format, STR("jsonl"))) {
+        reply_lines(c, &f);
+    } else {
+        reply_page(c, &f);
+    }
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method    pattern               roles      flags  in    handler      cost  answer                            doc */
+    {HTTP_GET, "/api/v1/audit-logs",   ROLES_AOR, 0,     NULL, handle_list, NULL, "200 {audit_logs, total, limit, offset}", "List audited requests: changes and refused requests, newest first."},
+};
+/* clang-format on */
+
+static const struct api_query queries[] = {{HTTP_GET, "/api/v1/audit-logs", &audit_schema}};
+
+const struct api_routes api_audit_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

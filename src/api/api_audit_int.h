@@ -1,0 +1,25 @@
+/*
+ * The audit log: who changed what, and who was refused (http-api.md 18.3).
+ *
+ * Entries are gathered and written by commands of their own, one at a time, after the answers they
+ * are about; nobody waits for them. What waits is bounded, and so is how many refusals are written
+ * in a second: those that are left out are counted in the next entry. The same way notes which keys
+ * were used.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+struct api_audit;
+struct api_call;
+
+struct api_audit *api_audit__new(struct engine *engine, int64_t retention_ms);
+void api_audit__free(struct api_audit *a); /* waits for what is under way; NULL is fine */
+
+/* A call ends with this status. */
+void api_audit__note(struct api_call *c, int status, int64_t took_ns);
+
+/* The key with this hash was used. */
+void api_audit__used(struct api_audit *a, const uint8_t *hash);

@@ -1,0 +1,32 @@
+/*
+ * Who calls, and what they may: the way from a request to a caller of auth/.
+ */
+#pragma once
+
+#include "api/api_int.h"
+
+/* Who calls, as far as that is known before it is decided what they may. False when so many guessed
+ * from there that the credential is not even looked at: the call has ended. */
+ATTR_NODISCARD bool api_auth__identify(struct api_call *c);
+
+/* What a credential is worth; with API_KNOWN c->caller is who it belongs to. */
+enum api_verdict api_auth__look_up(struct api_call *c, struct str credential);
+
+/* Is this the secret? Takes the same time whatever the difference; what is wrong counts as a guess,
+ * and after too many of them from there nothing is right. */
+bool api_auth__is_right(const struct api_call *c, struct str given, struct str secret);
+
+/* Are they let in at all, and to which namespace? False when the call has ended. */
+ATTR_NODISCARD bool api_auth__admit(struct api_call *c);
+
+/* May they do what the call's route, or the RPC method of the call, does? False when the call has
+ * ended. */
+ATTR_NODISCARD bool api_auth__allows(struct api_call *c, const struct auth_rule *rule);
+ATTR_NODISCARD bool api_auth__allows_route(struct api_call *c);
+ATTR_NODISCARD bool api_auth__allows_rpc(struct api_call *c);
+
+/* Does the request say that a page of another server made it? */
+bool api_auth__is_cross_site(const struct api_call *c);
+
+/* The caller's name, which may be in room. */
+struct str api_auth__principal(struct api_call *c, struct buf *room);

@@ -1,0 +1,33 @@
+/*
+ * Api_names: words, namespaces and ids, for the caller of a call.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/job.h"
+#include "json/json_schema.h"
+
+struct api_call;
+
+extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
+
+/* What the word stands for, without case; nothing stands for 0. False when it is not known. */
+ATTR_NODISCARD bool api_names__word(const struct json_word *words, struct str word, int *out);
+
+/* The internal name of a queue, a schedule or a webhook as the caller names it in a field; false,
+ * with err, when it may not. */
+ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, struct str visible,
+                                        struct str *out, struct err *err);
+/* The name as the caller sees it. */
+struct str api_names__visible(const struct api_call *c, struct str internal);
+bool api_names__is_visible(const struct api_call *c, struct str internal);
+/* What the internal names begin with that the caller sees beginning with this. */
+struct str api_names__prefix(struct api_call *c, struct str visible);
+
+/* The document of a job that exists and that the caller may see, put into doc, which *out points
+ * into; false when there is none. Any thread. */
+ATTR_NODISCARD bool api_names__read_job_by_id(const struct api_call *c, struct id id,
+                                              struct buf *doc, struct job *out);

@@ -1,0 +1,32 @@
+/*
+ * Callers that signed in elsewhere: tokens of a provider, and headers of a proxy.
+ */
+#pragma once
+
+#include "api/api_int.h"
+#include "sso/sso.h"
+
+/* What became of the token that a request shows. */
+struct api_sso {
+    struct sso_ask ask;
+    struct auth_identity identity; /* when err is ERR_OK */
+    struct err err;
+    bool by_proxy; /* it was none: the headers of a proxy say who it is */
+};
+
+/* True when the request shows a token that has to be looked at first: then it goes on with `then`,
+ * when c->sso says what it is worth. False: it goes on at once. */
+ATTR_NODISCARD bool api_sso__waits(struct api_call *c, void (*then)(struct api_call *c));
+
+/* Is the caller one whom the provider, or a trusted proxy, vouches for? Then c->caller and
+ * c->verdict say so. */
+ATTR_NODISCARD bool api_sso__vouches(struct api_call *c);
+
+/* The end of a call whose token was not right. */
+void api_sso__refuse(struct api_call *c);
+
+/* Ask, and go on with `then` when the answer is in it. The question lives in the call's memory, and
+ * what it was answered with until the call ends or it is released. */
+void api_sso__ask(struct api_call *c, struct sso_ask *ask, void (*then)(struct api_call *c));
+/* Who it was answered to be, in the call's memory; the question is released. */
+struct auth_identity api_sso__take(struct api_call *c, struct sso_ask *ask);

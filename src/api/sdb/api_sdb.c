@@ -1,0 +1,441 @@
+/*
+ * Jobs of the Scheduled-DB face: create, read, list, cancel, delete (scheduler.md 2).
+ */
+#include "api/sdb/api_sdb.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/sdb/api_sdb_int.h"
+#include "base/check.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "fsm/push_target.h"
+#include "json/json_scan.h"
+#include "os/os_clock.h"
+#include "store/store_job.h"
+
+struct api_sdb_config api_sdb_config_default(void)
+{
+    return (struct api_sdb_config){
+        .enabled = true,
+        .execution_timeout_ms = PUSH_TARGET_TIMEOUT_MS,
+        .max_attempts = JOB_MAX_RETRIES,
+        .backoff = JOB_BACKOFF_EXPONENTIAL,
+        .retry_base_ms = JOB_RETRY_BASE_MS,
+        .retry_max_ms = JOB_RETRY_MAX_MS,
+        .memory_limit = 1ULL << 30,
+        .job_limit = 100000,
+        .body_limit = 10 << 20,
+        .failure_threshold = 0.1,
+        .ok_word = STR("healthy"),
+        .slot_gap_s = 10,
+    };
+}
+
+bool api_sdb_config_bytes(struct str text, uint64_t *out)
+{
+    static const struct {
+        const char *suffix;
+        unsigned shift;
+    } units[] = {{"GB", 30}, {"MB", 20}, {"KB", 10}};
+    unsigned shift = 0;
+    int64_t n;
+    text = str_trim(text);
+    for (size_t i = 0; i < COUNT_OF(units); i++) {
+        if (text.len > 2 &&
+            str_eq_nocase(str_from_offset(text, text.len - 2), str_from_z(units[i].suffix))) {
+            shift = units[i].shift;
+            text = str_trim(str_from(text.ptr, text.len - 2));
+            break;
+        }
+    }
+    if (!str_to_i64(text, &n) || n <= 0 || n > INT64_MAX >> shift) {
+        return false;
+    }
+    *out = (uint64_t)n << shift;
+    return true;
+}
+
+/* Looking up */
+
+bool api_sdb__queue(struct api_call *c, struct str *out)
+{
+    struct err err;
+    if (api_names__internal(c, "queue", API_SDB_QUEUE, out, &err)) {
+        return true;
+    }
+    api_call__fail_err(c, &err);
+    return false;
+}
+
+bool api_sdb__find(struct api_call *c, struct str name, struct buf *doc, struct job *out)
+{
+    struct engine *e = c->api->config.engine;
+    struct str queue;
+    struct buf key;
+    struct buf id;
+    struct err err;
+    if (!api_names__internal(c, "queue", API_SDB_QUEUE, &queue, &err)) {
+        return false;
+    }
+    buf_init(&key, LIMIT_INTERNAL_NAME_BYTES + 1 + LIMIT_JOB_NAME_BYTES);
+    buf_init(&id, ID_BYTES);
+    buf_add_str(&key, queue);
+    buf_add_char(&key, '\0');
+    buf_add_str(&key, name);
+    bool found = !key.overflow && store_get(engine_store(e), STORE_KIND_NAME, buf_str(&key), &id) &&
+                 id.len == ID_BYTES && engine_read_job(e, id_from_bytes(id.ptr), doc) &&
+                 store_job_decode(id_from_bytes(id.ptr), buf_str(doc), out, &err) == ERR_OK;
+    buf_deinit(&key);
+    buf_deinit(&id);
+    return found;
+}
+
+/* Run fn with the job that the path names, or answer 404. */
+static void with_job(struct api_call *c, void (*fn)(struct api_call *c, const struct job *j))
+{
+    struct buf doc;
+    struct job j;
+    buf_init(&doc, LIMIT_DOC_BYTES);
+    if (api_sdb__find(c, c->param[0], &doc, &j)) {
+        fn(c, &j);
+    } else {
+        api_sdb_text__fail(c, ERR_NOT_FOUND, STR("Job not found"));
+    }
+    buf_deinit(&doc);
+}
+
+/* Creating */
+
+static struct str random_id(struct api_call *c)
+{
+    uint8_t b[16];
+    char text[37];
+    os_clock_random(b, sizeof b);
+    b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+    b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+    (void)snprintf(text, sizeof text,
+                   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
+                   b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
+                   b[14], b[15]);
+    return arena_str(c->arena, str_from(text, sizeof text - 1));
+}
+
+/* What was asked for; the same is asked for when a client repeats itself. Stored, so for ever. */
+static uint64_t definition_of(const struct api_sdb_new *n)
+{
+    const struct str texts[] = {n->type, n->cron, n->url, n->token, n->payload};
+    const int64_t numbers[] = {n->has_at ? n->at_s : INT64_MIN, n->has_until ? n->until_s : 0};
+    uint64_t hash = 1;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        hash = hash_bytes(hash + texts[i].len, texts[i].ptr, texts[i].len);
+    }
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        hash = hash_bytes(hash, &numbers[i], sizeof numbers[i]);
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+static struct str target_of(struct api_call *c, const struct api_sdb_new *n)
+{
+    struct push_target t = {.url = n->url,
+                            .method = STR("POST"),
+                            .auth = n->token.len > 0 ? PUSH_TARGET_BEARER : PUSH_TARGET_OPEN,
+                            .secret = n->token,
+                            .timeout_ms = c->api->config.sdb.execution_timeout_ms,
+                            .success_below = PUSH_TARGET_SUCCESS_BELOW};
+    struct buf b;
+    buf_init(&b, LIMIT_PUSH_BYTES);
+    push_target_write(&t, &b);
+    return api_call__keep(c, &b);
+}
+
+static struct str tags_of(struct api_call *c, const struct api_sdb_new *n)
+{
+    struct buf b;
+    buf_init(&b, LIMIT_PUSH_BYTES);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    api_document__text(&w, "sched_type", n->type);
+    if (!n->recurring) {
+        api_document__text(&w, "cron_expression", n->cron);
+    }
+    json_write_end(&w);
+    json_write_finish(&w);
+    return api_call__keep(c, &b);
+}
+
+void api_sdb__full_text(const struct api_call *c, bool bytes, uint64_t current, uint64_t size,
+                        char out[static API_SDB_TEXT_BYTES])
+{
+    const struct api_sdb_config *sdb = &c->api->config.sdb;
+    if (bytes) {
+        (void)snprintf(out, API_SDB_TEXT_BYTES,
+                       "insufficient memory: current=%" PRIu64 " bytes, limit=%" PRIu64
+                       " bytes, requested=%" PRIu64 " bytes",
+                       current, sdb->memory_limit, size);
+    } else {
+        (void)snprintf(out, API_SDB_TEXT_BYTES,
+                       "maximum jobs reached: current=%" PRIu64 ", limit=%" PRIu64, current,
+                       sdb->job_limit);
+    }
+}
+
+/* 507, with the numbers (scheduler.md 10). */
+static void reply_full(struct api_call *c, bool bytes, uint64_t current)
+{
+    const struct api_sdb_config *sdb = &c->api->config.sdb;
+    const struct api_sdb_creation *made = c->data;
+    char text[API_SDB_TEXT_BYTES];
+    api_sdb__full_text(c, bytes, current, made->size, text);
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__text(&w, "error", str_from_z(text));
+    api_document__text(&w, "type", bytes ? STR("memory") : STR("job_count"));
+    api_document__i64(&w, "current", (int64_t)current);
+    api_document__i64(&w, "limit", (int64_t)(bytes ? sdb->memory_limit : sdb->job_limit));
+    if (bytes) {
+        api_document__i64(&w, "requested", (int64_t)made->size);
+    }
+    json_write_end(&w);
+    api_call__reply(c, 507, &w);
+}
+
+static void reply_job(struct api_call *c, const struct job *j)
+{
+    struct json_write w = api_call__json(c);
+    api_sdb_show__job(&w, j);
+    api_call__reply(c, 200, &w);
+}
+
+static void created(struct api_call *c, const struct result *r)
+{
+    const struct api_sdb_creation *made = c->data;
+    struct job j;
+    struct err err;
+    if (r->code == ERR_CONFLICT) {
+        api_sdb_text__fail(c, ERR_CONFLICT, STR("Job already exists"));
+    } else if (api_call__refused(c, r)) {
+        return;
+    } else if (r->items[0].status == RESULT_NO_BYTES || r->items[0].status == RESULT_NO_PLACE) {
+        bool bytes = r->items[0].status == RESULT_NO_BYTES;
+        (void)atomic_fetch_add(&c->api->sdb.refused[bytes ? 0 : 1], 1);
+        reply_full(c, bytes, r->items[0].order);
+    } else if (r->items[0].doc.len > 0 &&
+               store_job_decode(r->items[0].id, r->items[0].doc, &j, &err) == ERR_OK) {
+        (void)atomic_fetch_add(&c->api->sdb.created[j.cron.len > 0 ? 1 : 0], 1);
+        reply_job(c, &j);
+    } else { /* it was there, and is as it was asked for */
+        c->param[0] = made->room.job.name;
+        with_job(c, reply_job);
+    }
+}
+
+void api_sdb__command(struct api_call *c, struct str queue, struct wall now, struct api_sdb_new *n,
+                      struct api_sdb_creation *made, struct command *out)
+{
+    const struct api_sdb_config *sdb = &c->api->config.sdb;
+    struct job *j = &made->room.job;
+    j->definition = definition_of(n);
+    n->id = n->id.len > 0 ? n->id : random_id(c);
+    made->size = api_sdb_read__size(n);
+    j->name = n->id;
+    j->counted_bytes = (uint32_t)made->size;
+    j->payload = n->payload.len > 0 ? n->payload : STR("null");
+    j->push = target_of(c, n);
+    j->tags = tags_of(c, n);
+    j->cron = n->recurring ? n->cron : STR_EMPTY;
+    j->cron_until.ns = n->has_until ? n->until_s * NS_PER_S : 0;
+    j->scheduled_at.ns = n->has_at ? n->at_s * NS_PER_S : now.ns;
+    j->scheduled_at.ns = j->scheduled_at.ns > 0 ? j->scheduled_at.ns : 1;
+    j->priority = JOB_PRIORITY_NORMAL;
+    j->backoff = sdb->backoff;
+    j->max_retries = (uint32_t)sdb->max_attempts;
+    j->retry_base_ms = sdb->retry_base_ms;
+    j->retry_max_ms = sdb->retry_max_ms;
+    j->queue = queue;
+    command_init(out, COMMAND_NAMED_PUT);
+    out->named_put = (struct command_named_put){
+        .job = &made->room, .bytes_max = sdb->memory_limit, .count_max = sdb->job_limit};
+}
+
+static void handle_create(struct api_call *c)
+{
+    struct wall now = engine_time(c->api->config.engine);
+    struct api_sdb_creation *made = API_NEW(c, struct api_sdb_creation);
+    struct command command;
+    struct api_sdb_new n;
+    struct str object;
+    struct str queue;
+    struct str text;
+    if (!api_sdb_read__body(c, &object)) {
+        api_sdb_text__fail(c, ERR_VALIDATION, STR("Invalid request body"));
+    } else if (!api_sdb_read__new(c, object, now, &n, &text)) {
+        api_sdb_text__fail(c, ERR_VALIDATION, text);
+    } else if (api_sdb__queue(c, &queue)) {
+        api_sdb__command(c, queue, now, &n, made, &command);
+        c->data = made;
+        api_call__submit(c, &command, 0, created);
+    }
+}
+
+/* Reading */
+
+static void handle_get(struct api_call *c)
+{
+    with_job(c, reply_job);
+}
+
+static void reply_state(struct api_call *c, const struct job *j)
+{
+    struct json_write w = api_call__json(c);
+    api_sdb_show__state(&w, j, engine_store(c->api->config.engine));
+    api_call__reply(c, 200, &w);
+}
+
+static void handle_status(struct api_call *c)
+{
+    with_job(c, reply_state);
+}
+
+static void reply_executions(struct api_call *c, const struct job *j)
+{
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__text(&w, "job_id", j->name);
+    api_sdb_show__attempts(&w, j, engine_store(c->api->config.engine));
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
+}
+
+static void handle_executions(struct api_call *c)
+{
+    with_job(c, reply_executions);
+}
+
+/* Changing */
+
+static void submit_action(struct api_call *c, const struct job *j, enum command_job_action action,
+                          struct str reason,
+                          void (*then)(struct api_call *c, const struct result *r))
+{
+    struct command command;
+    struct id *id = API_NEW(c, struct id);
+    *id = j->id;
+    command_init(&command, COMMAND_JOBS);
+    command.jobs = (struct command_jobs){
+        .action = action, .reason = str_at_most(reason, LIMIT_REASON_BYTES), .ids = id, .count = 1};
+    api_call__submit(c, &command, 0, then);
+}
+
+static void deleted(struct api_call *c, const struct result *r)
+{
+    const unsigned *type = c->data;
+    if (r->code != ERR_OK) {
+        api_sdb_text__fail(c, ERR_NOT_FOUND, STR("Job not found"));
+    } else {
+        (void)atomic_fetch_add(&c->api->sdb.deleted[*type], 1);
+        api_call__reply_empty(c, 204);
+    }
+}
+
+static void delete_job(struct api_call *c, const struct job *j)
+{
+    unsigned *type = API_NEW(c, unsigned);
+    *type = j->cron.len > 0 ? 1 : 0;
+    c->data = type;
+    submit_action(c, j, COMMAND_JOB_DELETE, STR_EMPTY, deleted);
+}
+
+static void handle_delete(struct api_call *c)
+{
+    with_job(c, delete_job);
+}
+
+/* From the body, which may be missing, or nonsense. */
+static struct str reason_of(struct api_call *c)
+{
+    struct json_value v;
+    struct str object;
+    struct str reason;
+    struct err err;
+    if (api_sdb_read__body(c, &object) && json_scan_member(object, STR("reason"), &v) &&
+        v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, &reason, &err) == ERR_OK) {
+        return reason;
+    }
+    return STR_EMPTY;
+}
+
+static void refuse_cancel(struct api_call *c, const struct job *j)
+{
+    struct buf b;
+    buf_init(&b, 64);
+    buf_printf(&b, "Cannot cancel %s job", api_sdb_show__word(api_sdb_show__status(j)));
+    api_sdb_text__fail(c, ERR_VALIDATION, buf_str(&b));
+    buf_deinit(&b);
+}
+
+static void reply_cancelled(struct api_call *c, const struct job *j)
+{
+    const bool *was_active = c->data;
+    (void)atomic_fetch_add(&c->api->sdb.cancelled[j->cron.len > 0 ? 1 : 0], 1);
+    struct json_write w = api_call__json(c);
+    json_write_object(&w);
+    api_document__text(&w, "job_id", j->name);
+    api_document__text(&w, "status", STR("cancelled"));
+    api_document__i64(&w, "cancelled_at", j->cancelled_at.ns / NS_PER_S);
+    if (*was_active) {
+        api_document__text(&w, "message", STR("Job was in progress, cancellation attempted"));
+    }
+    json_write_end(&w);
+    api_call__reply(c, 200, &w);
+}
+
+static void cancelled(struct api_call *c, const struct result *r)
+{
+    bool *was_active = API_NEW(c, bool);
+    if (r->code != ERR_OK) { /* it ended meanwhile, or went */
+        with_job(c, refuse_cancel);
+        return;
+    }
+    *was_active = r->state == JOB_ACTIVE;
+    c->data = was_active;
+    with_job(c, reply_cancelled);
+}
+
+static void cancel_job(struct api_call *c, const struct job *j)
+{
+    enum api_sdb_status status = api_sdb_show__status(j);
+    if (status != API_SDB_PENDING && status != API_SDB_IN_PROGRESS) {
+        refuse_cancel(c, j);
+    } else {
+        submit_action(c, j, COMMAND_JOB_CANCEL, reason_of(c), cancelled);
+    }
+}
+
+static void handle_cancel(struct api_call *c)
+{
+    with_job(c, cancel_job);
+}
+
+/* clang-format off */
+static const struct api_route rows[] = {
+    /* method      pattern                  roles      flags                                          in    handler            cost  answer                                                     doc */
+    {HTTP_POST,   "/jobs",                  ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER | ROUTE_BODY | ROUTE_ANY_BODY,  NULL, handle_create,     NULL, "200 sdb job, 409 the id belongs to another job, 507 the capacity is exhausted",    "Scheduled-DB: create a one-time or recurring job that calls a URL."},
+    {HTTP_POST,   "/jobs/batch",            ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER | ROUTE_BODY | ROUTE_ANY_BODY,  NULL, api_sdb_batch__handle, NULL, "200 sdb batch",                                                "Scheduled-DB: create up to 100 jobs. Each job is created or refused separately."},
+    {HTTP_GET,    "/jobs",                  ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, api_sdb_list__handle,      NULL, "200 sdb list",                                                 "Scheduled-DB: list jobs with a status."},
+    {HTTP_GET,    "/jobs/{id}",             ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, handle_get,        NULL, "200 sdb job",                                                 "Scheduled-DB: return a job."},
+    {HTTP_DELETE, "/jobs/{id}",             ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER,                                  NULL, handle_delete,     NULL, "204",                                                     "Scheduled-DB: delete a job. A call in progress is aborted."},
+    {HTTP_GET,    "/jobs/{id}/status",      ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, handle_status,     NULL, "200 sdb state",                                                 "Scheduled-DB: return the status of a job."},
+    {HTTP_GET,    "/jobs/{id}/executions",  ROLES_ALL, ROUTE_SCHEDULER,                                             NULL, handle_executions, NULL, "200 sdb attempts",                                                 "Scheduled-DB: list the calls made for a job."},
+    {HTTP_POST,   "/jobs/{id}/cancel",      ROLES_AOW, ROUTE_SCHEDULER | ROUTE_LEADER | ROUTE_BODY | ROUTE_ANY_BODY,  NULL, handle_cancel,     NULL, "200 sdb cancelled",                                                 "Scheduled-DB: cancel a job. A call in progress is aborted."},
+};
+/* clang-format on */
+
+static const struct api_query queries[] = {
+    {HTTP_GET, "/jobs", &api_sdb_list__schema},
+};
+
+const struct api_routes api_sdb_routes = {
+    .rows = rows, .count = COUNT_OF(rows), .queries = queries, .query_count = COUNT_OF(queries)};

@@ -1,0 +1,365 @@
+#include "api/sdb/api_sdb_meter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api_numbers_int.h"
+#include "api/sdb/api_sdb_int.h"
+#include "base/check.h"
+#include "discover/discover.h"
+#include "os/os_clock.h"
+#include "push/push.h"
+#include "push/push_meter.h"
+
+#define NAME(name) "scheduled_db_" name
+
+/* The last is for all others. */
+static const int codes[API_SDB_CODES] = {200, 204, 400, 401, 403, 404, 409,
+                                         429, 500, 502, 503, 507, 0};
+
+static const struct meter_scale http_scale = {.count = 8,
+                                              .bounds = {{1000, "0.001"},
+                                                         {10000, "0.01"},
+                                                         {100000, "0.1"},
+                                                         {500000, "0.5"},
+                                                         {1000000, "1"},
+                                                         {5000000, "5"},
+                                                         {10000000, "10"},
+                                                         {30000000, "30"}}};
+
+static const char *const types[PUSH_METER_TYPES] = {"job_type=\"unico\"",
+                                                    "job_type=\"recurrente\""};
+
+/* The routes of the face, by their place in its tables. */
+static const struct api_route *route_at(unsigned i)
+{
+    return i < api_sdb_routes.count ? &api_sdb_routes.rows[i]
+                                    : &api_sdb_health_routes.rows[i - api_sdb_routes.count];
+}
+
+static unsigned route_count(void)
+{
+    unsigned count = (unsigned)(api_sdb_routes.count + api_sdb_health_routes.count);
+    CHECK(count <= API_SDB_ROUTES);
+    return count;
+}
+
+/* The place of the call's route; route_count() when it is none of the face. */
+static unsigned place_of(const struct api_call *c)
+{
+    unsigned i = 0;
+    while (i < route_count() && route_at(i) != c->route) {
+        i++;
+    }
+    return i;
+}
+
+void api_sdb_meter__answered(struct api_call *c, int status, int64_t took_ns)
+{
+    unsigned i = place_of(c);
+    unsigned code = 0;
+    if (i == route_count()) {
+        return;
+    }
+    while (code < API_SDB_CODES - 1 && codes[code] != status) {
+        code++;
+    }
+    (void)atomic_fetch_add(&c->api->sdb.routes[i].by_code[code], 1);
+    meter_add(&c->api->sdb.routes[i].took, &http_scale, took_ns / 1000);
+}
+
+void api_sdb_meter__forwarded(struct api_call *c)
+{
+    unsigned i = place_of(c);
+    if (i < route_count()) {
+        (void)atomic_fetch_add(&c->api->sdb.routes[i].forwarded, 1);
+    }
+}
+
+static void write_pair(struct buf *out, const char *name, const char *type, const char *help,
+                       const char *const labels[2], const atomic_uint_fast64_t values[2])
+{
+    meter_write_head(out, name, type, help);
+    for (unsigned i = 0; i < 2; i++) {
+        meter_write_number(out, name, labels[i], atomic_load(&values[i]));
+    }
+}
+
+static void write_one(struct buf *out, const char *name, const char *type, const char *help,
+                      uint64_t value)
+{
+    meter_write_head(out, name, type, help);
+    meter_write_number(out, name, "", value);
+}
+
+/* The answers of a route by status, from the least on that counts. */
+static void write_codes(struct api_call *c, struct buf *out, const char *name, unsigned route,
+                        int from)
+{
+    char labels[256];
+    for (unsigned code = 0; code < API_SDB_CODES; code++) {
+        uint64_t n = atomic_load(&c->api->sdb.routes[route].by_code[code]);
+        if (n > 0 && codes[code] >= from) {
+            (void)snprintf(
+                labels, sizeof labels, "method=\"%s\",endpoint=\"%s\",status_code=\"%d\"",
+                api_router__method(route_at(route)->method), route_at(route)->pattern, codes[code]);
+            meter_write_number(out, name, labels, n);
+        }
+    }
+}
+
+static void write_http(struct api_call *c, struct buf *out)
+{
+    static const struct {
+        const char *name;
+        int from;
+    } families[] = {{NAME("http_requests_total"), 0}, {NAME("http_errors_total"), 400}};
+    char labels[256];
+    for (size_t f = 0; f < COUNT_OF(families); f++) {
+        meter_write_head(out, families[f].name, "counter", "Requests to the Scheduled-DB API.");
+        for (unsigned i = 0; i < route_count(); i++) {
+            write_codes(c, out, families[f].name, i, families[f].from);
+        }
+    }
+    meter_write_head(out, NAME("http_request_duration_seconds"), "histogram",
+                     "Duration of requests to the Scheduled-DB API.");
+    for (unsigned i = 0; i < route_count(); i++) {
+        (void)snprintf(labels, sizeof labels, "method=\"%s\",endpoint=\"%s\"",
+                       api_router__method(route_at(i)->method), route_at(i)->pattern);
+        meter_write(out, NAME("http_request_duration_seconds"), labels, &c->api->sdb.routes[i].took,
+                    &http_scale);
+    }
+}
+
+static void write_forwarded(struct api_call *c, struct buf *out)
+{
+    char labels[256];
+    meter_write_head(out, NAME("http_proxy_requests_total"), "counter",
+                     "Requests to the Scheduled-DB API that were forwarded to the leader.");
+    for (unsigned i = 0; i < route_count(); i++) {
+        if ((route_at(i)->flags & ROUTE_LEADER) != 0) {
+            (void)snprintf(labels, sizeof labels, "method=\"%s\",endpoint=\"%s\"",
+                           api_router__method(route_at(i)->method), route_at(i)->pattern);
+            meter_write_number(out, NAME("http_proxy_requests_total"), labels,
+                               atomic_load(&c->api->sdb.routes[i].forwarded));
+        }
+    }
+}
+
+static void write_queries(struct api_call *c, struct buf *out)
+{
+    static const struct {
+        const char *pattern, *labels;
+    } queries[] = {{"/jobs/{id}/status", "endpoint=\"get_job_status\""},
+                   {"/jobs/{id}/executions", "endpoint=\"get_job_executions\""},
+                   {"/jobs", "endpoint=\"list_jobs_by_status\""}};
+    meter_write_head(out, NAME("status_query_duration_seconds"), "histogram",
+                     "Duration of job status requests.");
+    for (unsigned i = 0; i < route_count(); i++) {
+        for (size_t q = 0; q < COUNT_OF(queries); q++) {
+            if (route_at(i)->method == HTTP_GET &&
+                strcmp(route_at(i)->pattern, queries[q].pattern) == 0) {
+                meter_write(out, NAME("status_query_duration_seconds"), queries[q].labels,
+                            &c->api->sdb.routes[i].took, &http_scale);
+            }
+        }
+    }
+}
+
+static void write_runs(const struct push_meter *m, struct buf *out)
+{
+    static const char *const ends[2] = {"status=\"success\"", "status=\"error\""};
+    char label[64];
+    write_pair(out, NAME("jobs_executed_total"), "counter", "Runs that succeeded.", types,
+               m->executed);
+    write_pair(out, NAME("jobs_failed_total"), "counter", "Runs that failed.", types, m->failed);
+    meter_write_head(out, NAME("job_execution_duration_seconds"), "histogram", "Duration of runs.");
+    meter_write_head(out, NAME("execution_failures_total"), "counter", "Failed calls, by cause.");
+    for (unsigned i = STORE_TRY_ERROR_TIMEOUT; i < STORE_TRY_ERROR_COUNT; i++) {
+        (void)snprintf(label, sizeof label, "error_type=\"%s\"",
+                       store_rows_try_word((enum store_try_error)i));
+        meter_write_number(out, NAME("execution_failures_total"), label,
+                           atomic_load(&m->errors[i]));
+    }
+    for (unsigned i = 0; i < PUSH_METER_TYPES; i++) {
+        meter_write(out, NAME("job_execution_duration_seconds"), types[i], &m->run[i],
+                    &push_meter_run_scale);
+    }
+    meter_write_head(out, NAME("webhook_requests_total"), "counter", "Calls, by outcome.");
+    meter_write_head(out, NAME("webhook_duration_seconds"), "histogram", "Duration of calls.");
+    uint64_t errors = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t n = 0;
+        for (unsigned b = 0; b <= push_meter_call_scale.count; b++) {
+            n += atomic_load(&m->call[i].count[b]);
+        }
+        errors = n;
+        meter_write_number(out, NAME("webhook_requests_total"), ends[i], n);
+        meter_write(out, NAME("webhook_duration_seconds"), ends[i], &m->call[i],
+                    &push_meter_call_scale);
+    }
+    write_one(out, NAME("webhook_errors_total"), "counter", "Calls that failed.", errors);
+    meter_write_head(out, NAME("worker_errors_total"), "counter", "Runs that failed.");
+    meter_write_number(out, NAME("worker_errors_total"), "error_type=\"job_execution_failed\"",
+                       errors);
+    meter_write_head(out, NAME("retry_count"), "histogram",
+                     "Attempts after the first one of a run.");
+    meter_write(out, NAME("retry_count"), "", &m->retries, &push_meter_retry_scale);
+    meter_write_head(out, NAME("job_start_delay_seconds"), "histogram",
+                     "Delay from the due time of a run to its call.");
+    meter_write(out, NAME("job_start_delay_seconds"), "", &m->delay, &push_meter_delay_scale);
+}
+
+static void write_jobs(struct api_call *c, const struct api_numbers *v, struct buf *out)
+{
+    static const char *const reasons[2] = {"reason=\"memory\"", "reason=\"job_count\""};
+    const struct api_sdb_meter *m = &c->api->sdb;
+    const struct api_sdb_config *sdb = &c->api->config.sdb;
+    const struct machine_queue *q = &v->scheduler;
+    uint64_t by[API_SDB_STATUS_COUNT];
+    char label[64];
+    uint64_t all = 0;
+    api_sdb_numbers__count(q, by);
+    write_pair(out, NAME("jobs_total"), "counter", "Jobs created.", types, m->created);
+    write_pair(out, NAME("jobs_deleted_total"), "counter", "Jobs deleted.", types, m->deleted);
+    write_pair(out, NAME("jobs_cancelled_total"), "counter", "Jobs cancelled.", types,
+               m->cancelled);
+    write_pair(out, NAME("job_rejections_total"), "counter",
+               "Jobs refused because the capacity was exhausted.", reasons, m->refused);
+    meter_write_head(out, NAME("jobs_by_status"), "gauge", "Stored jobs, by status.");
+    for (unsigned i = 0; i < API_SDB_STATUS_COUNT; i++) {
+        (void)snprintf(label, sizeof label, "status=\"%s\"",
+                       api_sdb_show__word((enum api_sdb_status)i));
+        meter_write_number(out, NAME("jobs_by_status"), label, by[i]);
+        all += by[i];
+    }
+    write_one(out, NAME("jobs_active"), "gauge", "Stored jobs.", all);
+    write_one(out, NAME("jobs_scheduled"), "gauge", "Jobs waiting for their due time.",
+              q->count[JOB_SCHEDULED]);
+    write_one(out, NAME("jobs_timed_out_total"), "counter",
+              "Jobs whose last call was lost because its node failed.", by[API_SDB_TIMEOUT]);
+    write_one(out, NAME("queue_memory_usage_bytes"), "gauge", "Capacity used.", q->named_bytes);
+    write_one(out, NAME("queue_memory_limit_bytes"), "gauge", "Capacity.", sdb->memory_limit);
+    meter_write_head(out, NAME("queue_memory_utilization_percent"), "gauge", "Capacity used.");
+    buf_printf(out, NAME("queue_memory_utilization_percent") " %g\n",
+               (double)q->named_bytes * 100 / (double)(sdb->memory_limit + 1));
+    write_one(out, NAME("queue_job_count"), "gauge", "Jobs that have not finished.",
+              q->named_count);
+    write_one(out, NAME("queue_job_limit"), "gauge", "Maximum number of jobs.", sdb->job_limit);
+}
+
+static unsigned voters(const struct engine_cluster_status *cluster)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < cluster->count; i++) {
+        count += cluster->nodes[i].in_group && cluster->nodes[i].role == NODE_VOTER ? 1 : 0;
+    }
+    return count > 0 ? count : 1; /* a node that was always alone has no record */
+}
+
+/* Members by name: each has come once, and has gone when it was removed. */
+static void write_members(const struct engine_cluster_status *cluster, struct buf *out)
+{
+    static const struct {
+        const char *name, *help;
+        bool left;
+    } families[] = {{NAME("cluster_join_events_total"), "Nodes that joined.", false},
+                    {NAME("cluster_leave_events_total"), "Nodes that left or were removed.", true}};
+    char label[STORE_NODE_NAME_BYTES_MAX + 16];
+    for (size_t f = 0; f < COUNT_OF(families); f++) {
+        meter_write_head(out, families[f].name, "counter", families[f].help);
+        for (size_t i = 0; i < cluster->count; i++) {
+            bool counts = !families[f].left || cluster->nodes[i].state != STORE_NODE_MEMBER;
+            (void)snprintf(label, sizeof label, "node_id=\"%s\"", cluster->nodes[i].name);
+            meter_write_number(out, families[f].name, label, counts ? 1 : 0);
+        }
+    }
+}
+
+static void write_cluster(const struct api_numbers *v, struct buf *out)
+{
+    const struct engine_cluster_status *cluster = v->cluster;
+    const char *leader = "";
+    char label[STORE_NODE_NAME_BYTES_MAX + 48];
+    for (size_t i = 0; i < cluster->count; i++) {
+        leader = cluster->nodes[i].leads ? cluster->nodes[i].name : leader;
+    }
+    write_one(out, NAME("cluster_nodes"), "gauge", "Voters.", voters(cluster));
+    write_members(cluster, out);
+    meter_write_head(out, NAME("cluster_leader_changes_total"), "counter",
+                     "Leader changes since the start. The label names the current leader.");
+    (void)snprintf(label, sizeof label, "old_leader=\"\",new_leader=\"%s\"", leader);
+    meter_write_number(out, NAME("cluster_leader_changes_total"), label, cluster->elections);
+    write_one(out, NAME("cluster_split_brain_events_total"), "counter",
+              "Stops in a minority partition. Always 0: a minority refuses writes instead.", 0);
+}
+
+static void write_discovery(struct api_call *c, struct buf *out)
+{
+    const struct discover *d = atomic_load(&c->api->discover);
+    if (d == NULL) {
+        return;
+    }
+    const struct discover_meter *m = discover_meter(d);
+    const struct {
+        const char *name, *labels;
+        uint64_t value;
+    } rows[] = {
+        {NAME("discovery_operations_total"), "operation=\"find\",status=\"success\"",
+         atomic_load(&m->found_total)},
+        {NAME("discovery_operations_total"), "operation=\"find\",status=\"error\"",
+         atomic_load(&m->failed_total)},
+        {NAME("discovery_errors_total"), "error_type=\"lookup\"", atomic_load(&m->failed_total)},
+        {NAME("discovery_events_total"), "event_type=\"node_joined\"",
+         atomic_load(&m->joined_total)},
+        {NAME("discovery_events_total"), "event_type=\"node_left\"", atomic_load(&m->left_total)},
+        {NAME("nodes_discovered"), "", atomic_load(&m->known)},
+    };
+    char labels[128];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (i == 0 || strcmp(rows[i].name, rows[i - 1].name) != 0) {
+            meter_write_head(out, rows[i].name, i + 1 == COUNT_OF(rows) ? "gauge" : "counter",
+                             "Discovery strategy.");
+        }
+        (void)snprintf(labels, sizeof labels, "strategy=\"%s\"%s%s", discover_name(d),
+                       rows[i].labels[0] == '\0' ? "" : ",", rows[i].labels);
+        meter_write_number(out, rows[i].name, labels, rows[i].value);
+    }
+}
+
+static void write_node(struct api_call *c, const struct api_numbers *v, struct buf *out)
+{
+    int64_t up_s = (os_clock_mono().ns - c->api->started.ns) / NS_PER_S;
+    write_one(out, NAME("worker_active"), "gauge", "1 on the node that makes the calls.",
+              v->engine.node.leads ? 1 : 0);
+    write_one(out, NAME("raft_leader_elections_total"), "counter", "Raft term.",
+              v->engine.node.term);
+    meter_write_head(out, NAME("raft_operations_total"), "counter", "Commands applied.");
+    meter_write_number(out, NAME("raft_operations_total"), "operation=\"apply\",status=\"success\"",
+                       v->engine.applied_ops);
+    meter_write_head(out, NAME("raft_errors_total"), "counter", "Commands refused.");
+    meter_write_number(out, NAME("raft_errors_total"), "operation=\"apply\"",
+                       v->engine.overload_total + v->engine.tick_errors);
+    write_one(out, NAME("system_start_time_seconds"), "gauge", "Start time of the process.",
+              (uint64_t)(v->now.ns / NS_PER_S - up_s));
+    write_one(out, NAME("system_uptime_seconds"), "gauge", "Uptime of the process.",
+              (uint64_t)up_s);
+}
+
+void api_sdb_meter__write(struct api_call *c, const struct api_numbers *v, struct buf *out)
+{
+    if (!c->api->config.sdb.enabled) {
+        return;
+    }
+    write_jobs(c, v, out);
+    if (c->api->push != NULL) {
+        write_runs(push_meter(c->api->push), out);
+    }
+    write_http(c, out);
+    write_forwarded(c, out);
+    write_queries(c, out);
+    write_cluster(v, out);
+    write_discovery(c, out);
+    write_node(c, v, out);
+}

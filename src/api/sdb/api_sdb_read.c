@@ -1,0 +1,189 @@
+/*
+ * The body of a creation, in the contract's order of checks and with its texts (scheduler.md 2.3 to
+ * 2.5).
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "api/sdb/api_sdb_int.h"
+#include "base/limits.h"
+#include "core/timestamp.h"
+#include "engine/engine_schedule.h"
+#include "json/json_compact.h"
+#include "json/json_scan.h"
+
+/* Epoch seconds that a struct wall can hold. */
+#define SECONDS_MAX (INT64_MAX / NS_PER_S)
+
+static bool refuse(struct api_call *c, struct str *out, const char *fmt, ...) ATTR_PRINTF(3, 4);
+static bool refuse(struct api_call *c, struct str *out, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    size_t len = n < 0 ? 0 : (size_t)n < sizeof text ? (size_t)n : sizeof text - 1;
+    *out = arena_str(c->arena, str_from(text, len));
+    return false;
+}
+
+bool api_sdb_read__time(struct str text, int64_t *out_s)
+{
+    char rfc[sizeof "2024-12-25T10:00:00Z"];
+    struct wall at;
+    struct err err;
+    if (str_to_i64(text, out_s)) {
+        return true;
+    }
+    bool plain = text.len == sizeof rfc - 2 && text.ptr[10] == ' ';
+    if (plain) { /* "2024-12-25 10:00:00", in UTC */
+        memcpy(rfc, text.ptr, text.len);
+        rfc[10] = 'T';
+        rfc[text.len] = 'Z';
+        text = str_from(rfc, text.len + 1);
+    }
+    if (text.len < 20 || text.ptr[10] != 'T' || timestamp_parse(text, &at, &err) != ERR_OK) {
+        return false;
+    }
+    *out_s = at.ns / NS_PER_S - (at.ns % NS_PER_S < 0 ? 1 : 0);
+    return true;
+}
+
+/* A member that is text; false when it is something else. Null counts as absent. */
+static bool take_text(struct api_call *c, struct str body, const char *name, struct str *out)
+{
+    struct json_value v;
+    struct err err;
+    *out = STR_EMPTY;
+    if (!json_scan_member(body, str_from_z(name), &v) || v.type == JSON_TYPE_NULL) {
+        return true;
+    }
+    return v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK;
+}
+
+/* The same for a time, which may also be a whole number. */
+static bool take_time(struct api_call *c, struct str body, const char *name, struct str *out)
+{
+    struct json_value v;
+    int64_t n;
+    if (json_scan_member(body, str_from_z(name), &v) && v.type == JSON_TYPE_NUMBER) {
+        *out = v.text;
+        return json_value_i64(v, &n);
+    }
+    return take_text(c, body, name, out);
+}
+
+static bool take_payload(struct api_call *c, struct str body, struct str *out)
+{
+    struct json_value v;
+    struct buf b;
+    *out = STR_EMPTY;
+    if (!json_scan_member(body, STR("payload"), &v) || v.type == JSON_TYPE_NULL) {
+        return true;
+    }
+    if (v.type != JSON_TYPE_OBJECT) {
+        return false;
+    }
+    buf_init(&b, v.text.len);
+    json_compact_add(&b, v.text);
+    *out = api_call__keep(c, &b);
+    return true;
+}
+
+bool api_sdb_read__body(struct api_call *c, struct str *out_object)
+{
+    struct json_value v;
+    struct err err;
+    uint64_t limit = c->api->config.sdb.body_limit;
+    struct str body = str_trim(c->req->body);
+    if ((limit > 0 && body.len > limit) || json_scan_first(body, &v, &err) != ERR_OK ||
+        v.type != JSON_TYPE_OBJECT) {
+        return false;
+    }
+    *out_object = v.text;
+    return true;
+}
+
+static bool decode(struct api_call *c, struct str object, struct api_sdb_new *out,
+                   struct str *out_at, struct str *out_until)
+{
+    return take_text(c, object, "id", &out->id) && take_text(c, object, "type", &out->type) &&
+           take_time(c, object, "timestamp", out_at) &&
+           take_time(c, object, "last_date", out_until) &&
+           take_text(c, object, "cron_expression", &out->cron) &&
+           take_text(c, object, "webhook_url", &out->url) &&
+           take_text(c, object, "webhook_token", &out->token) &&
+           take_payload(c, object, &out->payload) && out->id.len <= LIMIT_JOB_NAME_BYTES &&
+           out->url.len <= LIMIT_PUSH_URL_BYTES && out->cron.len <= LIMIT_CRON_BYTES &&
+           out->token.len <= LIMIT_PUSH_HEADER_BYTES / 2 && !str_has_control(out->token);
+}
+
+static bool take_times(struct api_call *c, struct api_sdb_new *n, struct str at, struct str until,
+                       struct str *out)
+{
+    const struct {
+        const char *name;
+        struct str text;
+        int64_t *to;
+        bool *set;
+    } rows[] = {{"timestamp", at, &n->at_s, &n->has_at},
+                {"last_date", until, &n->until_s, &n->has_until}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        *rows[i].set = rows[i].text.len > 0;
+        if (*rows[i].set && (!api_sdb_read__time(rows[i].text, rows[i].to) ||
+                             *rows[i].to > SECONDS_MAX || *rows[i].to < -SECONDS_MAX)) {
+            return refuse(c, out,
+                          "Invalid job data: invalid %s: invalid timestamp format: " STR_FMT,
+                          rows[i].name, STR_ARG(rows[i].text));
+        }
+    }
+    return true;
+}
+
+static bool validate(struct api_call *c, struct wall now, struct api_sdb_new *n, struct str *out)
+{
+    static const char said[] = "Job validation failed: ";
+    struct wall ignored;
+    struct err err;
+    if (!n->recurring && !n->has_at) {
+        return refuse(c, out, "%stimestamp is required for unico jobs", said);
+    }
+    if (!n->recurring && n->at_s <= now.ns / NS_PER_S) {
+        return refuse(c, out, "%stimestamp must be in the future", said);
+    }
+    if (n->recurring && n->cron.len == 0) {
+        return refuse(c, out, "%scron_expression is required for recurrente jobs", said);
+    }
+    if (n->recurring && engine_schedule_recurring(n->cron, now, &ignored, &err) != ERR_OK) {
+        return refuse(c, out, "%sinvalid cron expression: %s", said, err.msg);
+    }
+    return true;
+}
+
+bool api_sdb_read__new(struct api_call *c, struct str object, struct wall now,
+                       struct api_sdb_new *out, struct str *out_text)
+{
+    struct str at;
+    struct str until;
+    *out = (struct api_sdb_new){.has_at = false};
+    if (!decode(c, object, out, &at, &until)) {
+        return refuse(c, out_text, "Invalid request body");
+    }
+    out->recurring = str_eq(out->type, STR("recurrente"));
+    if (!out->recurring && !str_eq(out->type, STR("unico"))) {
+        return refuse(c, out_text, "Job validation failed: invalid job type: " STR_FMT,
+                      STR_ARG(out->type));
+    }
+    if (!take_times(c, out, at, until, out_text) || !validate(c, now, out, out_text)) {
+        return false;
+    }
+    out->has_until &= out->recurring; /* of others it is dropped */
+    return true;
+}
+
+uint64_t api_sdb_read__size(const struct api_sdb_new *n)
+{
+    enum { JOB_BYTES = 128, STATE_BYTES = 64 }; /* contract */
+    return JOB_BYTES + STATE_BYTES + n->id.len + n->url.len + n->cron.len + n->payload.len;
+}
