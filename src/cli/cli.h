@@ -23,6 +23,8 @@ struct cli_host {
     /* Examine a data folder, and repair it when apply says so; empty: for a backup. The exit code.
      */
     int (*repair)(const char *data_dir, bool empty, bool apply, FILE *out, FILE *err);
+    /* Make the only survivor of a cluster one of its own, when apply says so. The exit code. */
+    int (*recover)(const char *data_dir, bool apply, FILE *out, FILE *err);
     bool (*setting)(size_t index, struct cli_setting *out); /* false past the last */
 };
 

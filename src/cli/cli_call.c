@@ -1,8 +1,10 @@
 /*
  * The commands that are one request: its body from the flags, its answer as a sentence or a table.
  */
+#include <sys/ioctl.h>
+
 #include "base/check.h"
-#include "cli/cli_int.h"
+#include "cli/cli_form.h"
 #include "cli/cli_time.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
@@ -10,6 +12,8 @@
 
 enum {
     COLUMNS_MAX = 12,
+    WIDTH_MIN = 20, /* a terminal that says less does not know */
+    LAST_MIN = 12,  /* characters that are left of the last column */
     CUT_CHARACTERS = 60,
     BODY_BYTES_MAX = 64 << 20,
     STALE_S = 60,
@@ -100,6 +104,27 @@ static struct str list_cell(struct cli *cli, struct str text)
     return joined;
 }
 
+/* "resource:action" for each action of each permission. */
+static struct str grants_cell(struct cli *cli, struct str text)
+{
+    struct str *items = NULL;
+    size_t count = cli_elements(cli, text, &items);
+    struct buf b;
+    buf_init(&b, CLI_LINE_BYTES);
+    for (size_t i = 0; i < count; i++) {
+        struct str resource = cli_member_text(cli, items[i], "resource");
+        struct str actions = list_cell(cli, cli_member(items[i], "actions").text);
+        while (actions.len > 0) {
+            struct str action = str_cut(&actions, ',');
+            buf_printf(&b, "%s" STR_FMT ":" STR_FMT, b.len > 0 ? "," : "", STR_ARG(resource),
+                       STR_ARG(action));
+        }
+    }
+    struct str joined = arena_str(cli->arena, buf_str(&b));
+    buf_deinit(&b);
+    return joined;
+}
+
 /* The member of the first name in "a|b" that is there. */
 static struct json_value first_of(struct cli *cli, struct str row, const char *names)
 {
@@ -115,29 +140,40 @@ static struct json_value first_of(struct cli *cli, struct str row, const char *n
 
 static struct str cell(struct cli *cli, struct str row, const struct cli_column *column)
 {
+    unsigned show = column->show & CLI_SHOW_KIND;
     struct json_value value = first_of(cli, row, column->member);
     struct str text = cli_harmless(cli, cli_decode(cli, value));
     double real = 0;
-    if (column->show == CLI_SHOW_YES) {
+    if (show == CLI_SHOW_YES) {
         return str_eq(text, STR("true")) ? STR("yes") : STR_EMPTY;
     }
-    if (column->show == CLI_SHOW_LIST) {
+    if (show == CLI_SHOW_LIST) {
         text = cli_harmless(cli, list_cell(cli, cli_decode(cli, value)));
     }
-    if (column->show == CLI_SHOW_MONEY && value.type == JSON_TYPE_NUMBER &&
-        json_value_f64(value, &real)) {
+    if (show == CLI_SHOW_GRANTS) {
+        text = cli_harmless(cli, grants_cell(cli, value.text));
+    }
+    if (show == CLI_SHOW_MONEY && value.type == JSON_TYPE_NUMBER && json_value_f64(value, &real)) {
         return cli_format(cli, "%.6f", real);
     }
-    if (column->show == CLI_SHOW_ALIVE) {
+    if (show == CLI_SHOW_ALIVE) {
         return alive_cell(text);
     }
     if (text.len == 0) {
         return STR("-");
     }
-    if (column->show == CLI_SHOW_TIME) {
+    if (show == CLI_SHOW_TIME) {
         return time_cell(cli, text);
     }
-    return column->show == CLI_SHOW_CUT ? cut(text, CUT_CHARACTERS) : text;
+    if (show == CLI_SHOW_PRIORITY) {
+        static const char *const words[] = {"critical", "high", "normal"};
+        int64_t number = 0;
+        return str_to_i64(text, &number) && number >= 0 && number < (int64_t)COUNT_OF(words)
+                   ? str_from_z(words[number])
+                   : text;
+    }
+    bool whole = cli_form_of(cli) == CLI_FORM_WIDE;
+    return show == CLI_SHOW_CUT && !whole ? cut(text, CUT_CHARACTERS) : text;
 }
 
 /* Tables */
@@ -153,32 +189,101 @@ static void print_cell(struct cli *cli, struct str text, size_t width, const cha
     }
 }
 
+/* How many characters a line may have; SIZE_MAX when nobody reads it on a screen. */
+static size_t line_width(const struct cli *cli)
+{
+    struct winsize size = {0};
+    if (!cli->out_is_terminal || cli_form_of(cli) == CLI_FORM_WIDE ||
+        ioctl(fileno(cli->out), TIOCGWINSZ, &size) != 0 || size.ws_col < WIDTH_MIN) {
+        return SIZE_MAX;
+    }
+    return size.ws_col;
+}
+
+static size_t sum_of(const size_t *width, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += width[i] + (i + 1 < count ? 2 : 0);
+    }
+    return sum;
+}
+
+struct table {
+    const struct cli_column *columns[COLUMNS_MAX];
+    size_t width[COLUMNS_MAX];
+    size_t count;      /* of columns */
+    struct str *cells; /* COLUMNS_MAX of each row */
+    size_t row_count;
+};
+
+/* Make the table fit: minor columns go, then the last one is cut. */
+static void fit(struct table *t, size_t room)
+{
+    size_t left = 0;
+    bool tight = sum_of(t->width, t->count) > room;
+    for (size_t c = 0; c < t->count; c++) {
+        if (tight && (t->columns[c]->show & CLI_SHOW_MINOR) != 0) {
+            continue;
+        }
+        for (size_t r = 0; r < t->row_count; r++) {
+            t->cells[r * COLUMNS_MAX + left] = t->cells[r * COLUMNS_MAX + c];
+        }
+        t->width[left] = t->width[c];
+        t->columns[left++] = t->columns[c];
+    }
+    t->count = left;
+    size_t sum = sum_of(t->width, left);
+    if (sum > room && left > 0) {
+        size_t last = left - 1;
+        size_t over = sum - room;
+        size_t most = t->width[last] > over + LAST_MIN ? t->width[last] - over : LAST_MIN;
+        for (size_t r = 0; r < t->row_count; r++) {
+            t->cells[r * COLUMNS_MAX + last] = cut(t->cells[r * COLUMNS_MAX + last], most);
+        }
+    }
+}
+
 void cli_call_table(struct cli *cli, const struct cli_column *columns, size_t column_count,
                     const struct str *rows, size_t row_count)
 {
-    size_t width[COLUMNS_MAX] = {0};
-    struct str *cells = ARENA_ARRAY(cli->arena, struct str, row_count * column_count + 1);
+    struct table t = {.row_count = row_count};
+    enum cli_form form = cli_form_of(cli);
+    if (form != CLI_FORM_TABLE && form != CLI_FORM_WIDE) {
+        cli_form_lines(cli, form, columns, column_count, rows, row_count);
+        return;
+    }
     CHECK(column_count > 0);
     CHECK(column_count <= COLUMNS_MAX);
-    CHECK(cells != NULL);
-    for (size_t c = 0; c < column_count; c++) {
-        width[c] = strlen(columns[c].head);
-        for (size_t r = 0; r < row_count; r++) {
-            struct str text = cell(cli, rows[r], &columns[c]);
-            cells[r * column_count + c] = text;
-            width[c] = characters(text) > width[c] ? characters(text) : width[c];
+    t.cells = ARENA_ARRAY(cli->arena, struct str, row_count * COLUMNS_MAX + 1);
+    CHECK(t.cells != NULL);
+    for (size_t i = 0; i < column_count; i++) {
+        if ((columns[i].show & CLI_SHOW_WIDE) == 0 || form == CLI_FORM_WIDE) {
+            t.columns[t.count++] = &columns[i];
         }
     }
-    width[column_count - 1] = 0; /* nothing is padded at the end of a line */
-    for (size_t c = 0; c < column_count; c++) {
-        print_cell(cli, str_from_z(columns[c].head), width[c], "\033[1m");
+    for (size_t c = 0; c < t.count; c++) {
+        t.width[c] = strlen(t.columns[c]->head);
+        for (size_t r = 0; r < row_count; r++) {
+            struct str text = cell(cli, rows[r], t.columns[c]);
+            t.cells[r * COLUMNS_MAX + c] = text;
+            t.width[c] = characters(text) > t.width[c] ? characters(text) : t.width[c];
+        }
+    }
+    fit(&t, line_width(cli));
+    t.width[t.count - 1] = 0; /* nothing is padded at the end of a line */
+    for (size_t c = 0; c < t.count; c++) {
+        print_cell(cli, str_from_z(t.columns[c]->head), t.width[c], "\033[1m");
     }
     cli_printf(cli, "\n");
-    for (size_t i = 0; i < row_count * column_count; i++) {
-        size_t c = i % column_count;
-        bool state = columns[c].show == CLI_SHOW_STATE || columns[c].show == CLI_SHOW_ALIVE;
-        print_cell(cli, cells[i], width[c], state ? state_color(cells[i]) : "");
-        cli_printf(cli, "%s", c + 1 == column_count ? "\n" : "");
+    for (size_t r = 0; r < row_count; r++) {
+        for (size_t c = 0; c < t.count; c++) {
+            struct str text = t.cells[r * COLUMNS_MAX + c];
+            unsigned show = t.columns[c]->show & CLI_SHOW_KIND;
+            bool state = show == CLI_SHOW_STATE || show == CLI_SHOW_ALIVE;
+            print_cell(cli, text, t.width[c], state ? state_color(text) : "");
+        }
+        cli_printf(cli, "\n");
     }
 }
 
@@ -223,11 +328,14 @@ static struct str body_of(struct cli *cli)
     return body;
 }
 
-/* A GET sends the flags that name a field as its query. */
+/* A GET sends the flags that name a field as its query; other methods only the one of .query. */
 static const char *url_of(struct cli *cli)
 {
     const struct cli_call *call = &cli->command->call;
     const char *url = cli_url(cli, call->path, cli->args, cli->arg_count);
+    if (call->query != NULL && cli_text(cli, call->query).len > 0) {
+        url = cli_url_query(cli, url, call->query, cli_text(cli, call->query));
+    }
     if (strcmp(call->method, "GET") != 0) {
         return url;
     }
@@ -239,6 +347,19 @@ static const char *url_of(struct cli *cli)
         }
     }
     return url;
+}
+
+static void say_notes(struct cli *cli, struct str answer)
+{
+    struct str names = str_from_z(cli->command->call.note);
+    while (names.len > 0) {
+        const char *name = arena_strz(cli->arena, str_cut(&names, ' '));
+        struct str note = name == NULL ? STR_EMPTY : cli_member_text(cli, answer, name);
+        if (note.len > 0) {
+            note = cli_harmless(cli, note);
+            cli_note(cli, "Note: " STR_FMT "\n", STR_ARG(note));
+        }
+    }
 }
 
 int cli_call_run(struct cli *cli)
@@ -254,12 +375,15 @@ int cli_call_run(struct cli *cli)
     if (code != CLI_OK) {
         return code;
     }
+    say_notes(cli, answer.body);
     if (call->text != NULL || cli_is_json(cli)) {
         return cli_show(cli, answer.body, call->text);
     }
     struct str array = call->rows == NULL ? answer.body : cli_member(answer.body, call->rows).text;
     size_t count = cli_elements(cli, array, &rows);
-    if (count == 0 && call->empty[0] != '\0') {
+    enum cli_form form = cli_form_of(cli);
+    bool people = form == CLI_FORM_TABLE || form == CLI_FORM_WIDE;
+    if (count == 0 && people && call->empty[0] != '\0') {
         cli_printf(cli, "%s\n", call->empty);
     } else {
         cli_call_table(cli, call->columns, call->column_count, rows, count);

@@ -10,7 +10,7 @@
 #include "os/os_clock.h"
 #include "os/os_signal.h"
 
-enum { HEADERS_MAX = 6 };
+enum { HEADERS_MAX = 8 };
 
 /* URLs */
 
@@ -47,12 +47,17 @@ static void add_base(struct cli *cli, struct buf *url)
     buf_add_str(url, base);
 }
 
+static bool is_at_root(const char *path)
+{
+    return strcmp(path, "/healthz") == 0 || strncmp(path, "/corvo.v1.", 10) == 0;
+}
+
 const char *cli_url(struct cli *cli, const char *pattern, const struct str *parts, size_t count)
 {
     struct buf url;
     buf_init(&url, CLI_LINE_BYTES);
     add_base(cli, &url);
-    if (strcmp(pattern, "/healthz") != 0) {
+    if (!is_at_root(pattern)) {
         buf_add_str(&url, STR("/api/v1"));
     }
     for (const char *p = pattern; *p != '\0'; p++) {
@@ -96,31 +101,61 @@ static void add_header(struct cli *cli, const char **headers, size_t *count, con
     headers[(*count)++] = line;
 }
 
-struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const char *url,
-                                      struct str body)
+static struct outgoing_wait_call call_to(struct cli *cli, const char *method, const char *url,
+                                         const char *const *headers)
 {
-    const char **headers = ARENA_ARRAY(cli->arena, const char *, HEADERS_MAX);
-    size_t count = 0;
-    CHECK(headers != NULL);
-    add_header(cli, headers, &count, "X-API-Key", cli_text(cli, "api-key"));
-    add_header(cli, headers, &count, "X-Corvo-Namespace", cli_text(cli, "namespace"));
-    add_header(cli, headers, &count, "X-Corvo-Client-Name", STR("corvo-cli"));
-    add_header(cli, headers, &count, "Content-Type",
-               body.len > 0 ? STR("application/json") : STR_EMPTY);
-    headers[count] = NULL;
+    struct str ca_file = cli_text(cli, "ca-file");
     if (cli->http == NULL) {
         cli->http = outgoing_wait_new();
     }
-    struct str ca_file = cli_text(cli, "ca-file");
     return (struct outgoing_wait_call){
         .method = method,
         .url = url,
         .headers = headers,
-        .body = body,
         .ca_file = ca_file.len == 0 ? NULL : arena_strz(cli->arena, ca_file),
-        .timeout_ms = cli_int(cli, "timeout"),
-        .limit_bytes = CLI_ANSWER_BYTES,
-        .header = "X-Corvo-Next-Cursor"};
+        .limit_bytes = CLI_ANSWER_BYTES};
+}
+
+/* The headers of every request, and how many; there is room for a few more. */
+static size_t own_headers(struct cli *cli, const char ***out)
+{
+    size_t count = 0;
+    *out = ARENA_ARRAY(cli->arena, const char *, HEADERS_MAX);
+    CHECK(*out != NULL);
+    add_header(cli, *out, &count, "X-API-Key", cli_text(cli, "api-key"));
+    add_header(cli, *out, &count, "X-Corvo-Namespace", cli_text(cli, "namespace"));
+    add_header(cli, *out, &count, "X-Corvo-Client-Name", STR("corvo-cli"));
+    return count;
+}
+
+struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const char *url,
+                                      struct str body)
+{
+    const char **headers = NULL;
+    size_t count = own_headers(cli, &headers);
+    add_header(cli, headers, &count, "Content-Type",
+               body.len > 0 ? STR("application/json") : STR_EMPTY);
+    headers[count] = NULL;
+    struct outgoing_wait_call call = call_to(cli, method, url, headers);
+    call.body = body;
+    call.timeout_ms = cli_int(cli, "timeout");
+    call.header = "X-Corvo-Next-Cursor";
+    return call;
+}
+
+struct outgoing_wait_call cli_call_stream(struct cli *cli, const char *method)
+{
+    const char **headers = NULL;
+    size_t count = own_headers(cli, &headers);
+    add_header(cli, headers, &count, "Content-Type", STR("application/connect+json"));
+    add_header(cli, headers, &count, "Connect-Protocol-Version", STR("1"));
+    /* A node that does not lead hands the stream on, as it does with requests: the leader's own
+     * address may be out of reach, and the key is for the server that was named. */
+    add_header(cli, headers, &count, "X-Corvo-Proxy-Stream", STR("1"));
+    headers[count] = NULL;
+    struct outgoing_wait_call call = call_to(cli, "POST", cli_url_to(cli, method), headers);
+    call.streams = true;
+    return call;
 }
 
 int cli_interrupted(struct cli *cli)
@@ -142,11 +177,11 @@ int cli_refused(struct cli *cli, int status, struct str body)
     struct str text = cli_harmless(cli, cli_member_text(cli, body, "error"));
     struct str raw = cli_harmless(cli, str_trim(body));
     if (text.len == 0 && raw.len == 0) {
-        return cli_fail(cli, "the server answered with status %d", status);
+        return cli_fail(cli, "the server returned status %d", status);
     }
     (void)cli_fail(cli, STR_FMT, STR_ARG(text.len > 0 ? text : raw));
     if (status == 401) {
-        cli_note(cli, "Give a key with --api-key or in CORVO_API_KEY.\n");
+        cli_note(cli, "Set a key with --api-key or CORVO_API_KEY.\n");
     }
     return CLI_FAILED;
 }
@@ -157,7 +192,7 @@ static int check_headers(struct cli *cli)
     static const char *const names[] = {"api-key", "namespace"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         if (str_has_control(cli_text(cli, names[i]))) {
-            return cli_fail(cli, "--%s has a control character in it", names[i]);
+            return cli_fail(cli, "--%s contains a control character", names[i]);
         }
     }
     return CLI_OK;
@@ -184,7 +219,7 @@ int cli_ask(struct cli *cli, const char *method, const char *url, struct str bod
     if (call.err.code != ERR_OK) {
         code = cli_unreachable(cli, &call.err);
     } else if (out->body.len < call.answer.len) {
-        code = cli_fail(cli, "the server's answers are more than fits into memory");
+        code = cli_fail(cli, "the server's responses do not fit into memory");
     }
     outgoing_wait_clear(&call);
     return code;
@@ -206,7 +241,7 @@ static int request_page(struct cli *cli, const char *method, const char *url, st
     }
     if (code == CLI_OK && out->status != 204 && !is_document(out->body)) {
         struct str server = cli_text(cli, "server");
-        return cli_fail(cli, "request failed: the answer is not JSON (" STR_FMT ")",
+        return cli_fail(cli, "request failed: the response is not JSON (" STR_FMT ")",
                         STR_ARG(server));
     }
     return code;
@@ -240,7 +275,7 @@ static int follow(struct cli *cli, const char *url, struct cli_answer *out)
     buf_add_char(&all, ']');
     out->body = arena_str(cli->arena, buf_str(&all));
     if (code == CLI_OK && (all.overflow || out->body.len < all.len)) {
-        code = cli_fail(cli, "the server's answers are more than fits into memory");
+        code = cli_fail(cli, "the server's responses do not fit into memory");
     }
     buf_deinit(&all);
     return code;

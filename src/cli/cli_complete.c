@@ -180,6 +180,115 @@ static void command_words(int count, char **words, struct cli_parse_words *out)
     }
 }
 
+/* What the server knows, for arguments and flags that name it; it has a moment to answer. */
+
+struct source {
+    const char *url;
+    struct str body;  /* empty: it is asked by GET */
+    const char *list; /* member with the rows; NULL: the answer is the list */
+    const char *member;
+    const char *help;
+};
+
+static const struct source queues = {.url = "/queues", .member = "name", .help = "queue"};
+static const struct source schedules = {.url = "/schedules", .member = "id", .help = "schedule"};
+
+static void offer_members(struct cli *cli, struct str word, const struct source *from)
+{
+    static char command[] = "queues", flag[] = "--timeout", moment[] = "700ms";
+    char *args[] = {command, flag, moment, NULL};
+    struct cli_answer answer;
+    struct str *rows = NULL;
+    struct err parsed;
+    FILE *err = cli->err;
+    /* The server, the key and the namespace come from the environment, as for any command. */
+    if (cli_parse(cli, 3, args, &parsed) != ERR_OK) {
+        return;
+    }
+    cli->err = fopen("/dev/null", "w"); /* a server that is not there is no error here */
+    if (cli->err == NULL) {
+        cli->err = err;
+        return;
+    }
+    int code = cli_ask(cli, from->body.len > 0 ? "POST" : "GET", cli_url_to(cli, from->url),
+                       from->body, &answer);
+    (void)fclose(cli->err);
+    cli->err = err;
+    if (code != CLI_OK || answer.status != 200) {
+        return;
+    }
+    struct str array = from->list == NULL ? answer.body : cli_member(answer.body, from->list).text;
+    size_t count = cli_elements(cli, array, &rows);
+    for (size_t i = 0; i < count; i++) {
+        struct str name = cli_harmless(cli, cli_member_text(cli, rows[i], from->member));
+        if (name.len > 0) {
+            offer(cli, word, "", name, from->help);
+        }
+    }
+}
+
+static void offer_jobs(struct cli *cli, struct str word)
+{
+    bool begun = str_starts_with(word, STR("job_"));
+    struct str body = begun ? CLI_OBJECT(cli, CLI_SET_TEXT("job_id_prefix", word)) : STR("{}");
+    struct source jobs = {"/jobs/search", body, "jobs", "id", ""};
+    offer_members(cli, word, &jobs);
+}
+
+/* By what the table calls it: "queue", "<job-id>", "STATES". */
+static void offer_named(struct cli *cli, struct str word, struct str what)
+{
+    if (str_eq_nocase(what, STR("queue")) || str_eq(what, STR("target-queue"))) {
+        offer_members(cli, word, &queues);
+    } else if (str_eq_nocase(what, STR("job-id"))) {
+        offer_jobs(cli, word);
+    } else if (str_eq(what, STR("job-id|queue"))) {
+        offer_members(cli, word, &queues);
+        offer_jobs(cli, word);
+    } else if (str_eq_nocase(what, STR("states"))) {
+        offer_words(cli, word, "",
+                    "pending active completed retrying dead cancelled scheduled held");
+    } else if (str_eq(what, STR("action"))) {
+        offer_words(cli, word, "",
+                    "retry delete cancel requeue hold approve reject move change_priority");
+    } else if (str_eq(what, STR("id"))) {
+        offer_members(cli, word, &schedules);
+    }
+}
+
+/* The name of the nth argument of "<scope> [target]". */
+static struct str argument_name(const char *args, size_t n)
+{
+    for (const char *p = args; *p != '\0'; p++) {
+        if (*p == '<' || *p == '[') {
+            size_t len = strcspn(p + 1, ">]");
+            if (n-- == 0) {
+                return str_from(p + 1, len);
+            }
+        }
+    }
+    return STR_EMPTY;
+}
+
+/* How many arguments stand before the word that is being completed. */
+static size_t arguments_before(const struct cli_command *c, int count, char **words)
+{
+    size_t n = 0;
+    for (int i = 0; i + 1 < count; i++) {
+        const struct cli_flag *f = flag_of(c, words[i]);
+        if (words[i][0] == '-') {
+            i += f != NULL && f->kind != CLI_BOOL && strchr(words[i], '=') == NULL ? 1 : 0;
+        } else {
+            n++;
+        }
+    }
+    size_t own = 1;
+    for (const char *p = c->name; *p != '\0'; p++) {
+        own += *p == ' ' ? 1 : 0;
+    }
+    return n < own ? 0 : n - own;
+}
+
 void cli_complete_words(struct cli *cli, int count, char **words)
 {
     /* "help" and "man" are followed by a command's name as if they were not there. */
@@ -194,10 +303,21 @@ void cli_complete_words(struct cli *cli, int count, char **words)
     struct str word = count > 0 ? str_from_z(words[count - 1]) : STR_EMPTY;
     const struct cli_flag *before = count > 1 ? flag_of(c, words[count - 2]) : NULL;
     if (before != NULL && before->kind != CLI_BOOL) {
-        offer_words(cli, word, "", before->words == NULL ? "" : before->words);
+        if (before->words != NULL) {
+            offer_words(cli, word, "", before->words);
+        } else if (before->value != NULL) {
+            offer_named(cli, word, str_from_z(before->value));
+        }
     } else if (str_starts_with(word, STR("-"))) {
         offer_flags(cli, c, word);
     } else if (group.len == 0 || cli_table_is_group(group)) {
         offer_commands(cli, group, word);
+    }
+    if (c != NULL && !str_starts_with(word, STR("-")) &&
+        (before == NULL || before->kind == CLI_BOOL)) {
+        struct str name = argument_name(c->args, arguments_before(c, count, words));
+        if (name.len > 0) {
+            offer_named(cli, word, name);
+        }
     }
 }

@@ -47,7 +47,7 @@ static void print_flags(FILE *to, const struct cli_command *c)
         if (i == 0 && c->flag_count > 0) {
             (void)fprintf(to, "\nFlags:\n");
         } else if (i == c->flag_count) {
-            (void)fprintf(to, "\nFlags of every command of its kind:\n");
+            (void)fprintf(to, "\nGlobal flags:\n");
         }
         print_flag(to, f);
     }
@@ -137,18 +137,18 @@ void cli_help_group(FILE *to, struct str group)
         }
         return;
     }
-    (void)fprintf(to, "corvo: a background-job server, its client and its tools\n\n"
+    (void)fprintf(to, "corvo: background-job server and command-line client\n\n"
                       "usage: corvo <command> [arguments] [flags]\n");
     const struct cli_family *const *families = cli_table_families(&count);
     for (size_t i = 0; i < count; i++) {
         print_family(to, families[i]);
     }
-    (void)fprintf(to, "\nFlags that every command for a server takes:\n");
+    (void)fprintf(to, "\nGlobal flags:\n");
     const struct cli_flag *f;
     for (size_t i = 0; (f = cli_table_flag(NULL, i)) != NULL; i++) {
         print_flag(to, f);
     }
-    (void)fprintf(to,
-                  "\n\"corvo help <command>\" says more, \"corvo man <command>\" prints its manual"
-                  " page.\n");
+    (void)fprintf(
+        to, "\nRun \"corvo help <command>\" for details and \"corvo man <command>\" for the manual"
+            " page.\n");
 }

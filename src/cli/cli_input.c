@@ -34,14 +34,14 @@ int cli_target(struct cli *cli, struct str path, const char **out_path, bool *ou
     struct os_file_info info = {0};
     struct err err;
     if (path.len == 0 || path.len + SUFFIX_BYTES >= OS_FILE_PATH_MAX) {
-        return cli_fail(cli, "the name of a file must have 1 to %d bytes",
+        return cli_fail(cli, "a file name must have 1 to %d bytes",
                         OS_FILE_PATH_MAX - SUFFIX_BYTES - 1);
     }
     *out_path = arena_strz(cli->arena, path);
     CHECK(*out_path != NULL);
     bool exists = os_file_stat(*out_path, &info, &err) == ERR_OK;
     *out_special = exists && !info.is_regular;
-    return info.is_dir ? cli_fail(cli, "'" STR_FMT "' is a folder", STR_ARG(path)) : CLI_OK;
+    return info.is_dir ? cli_fail(cli, "'" STR_FMT "' is a directory", STR_ARG(path)) : CLI_OK;
 }
 
 /* Without a detour: what is no file cannot be renamed over without being gone. */
@@ -50,7 +50,7 @@ static int write_through(struct cli *cli, const char *path, struct str bytes)
     FILE *to = fopen(path, "we");
     bool good = to != NULL && fwrite(bytes.ptr, 1, bytes.len, to) == bytes.len;
     good = to != NULL && fclose(to) == 0 && good;
-    return good ? CLI_OK : cli_fail(cli, "'%s' cannot be written", path);
+    return good ? CLI_OK : cli_fail(cli, "cannot write '%s'", path);
 }
 
 int cli_write_file(struct cli *cli, struct str path, struct str bytes)
@@ -84,7 +84,7 @@ static ssize_t read_some(struct cli *cli, char *room, size_t size)
     }
     ssize_t n = read(STDIN_FILENO, room, size);
     if (n < 0) {
-        (void)cli_fail(cli, "standard input cannot be read");
+        (void)cli_fail(cli, "cannot read standard input");
     }
     return n < 0 ? -1 : n;
 }
@@ -98,7 +98,7 @@ int cli_read_stdin(struct cli *cli, struct str *out)
         char *room = buf_reserve(&bytes, CHUNK_BYTES);
         if (room == NULL) {
             buf_deinit(&bytes);
-            return cli_fail(cli, "standard input has more than %d bytes", CLI_INPUT_BYTES);
+            return cli_fail(cli, "standard input is larger than %d bytes", CLI_INPUT_BYTES);
         }
         n = read_some(cli, room, CHUNK_BYTES);
         bytes.len += n > 0 ? (size_t)n : 0;
@@ -122,7 +122,7 @@ int cli_spool_stdin(struct cli *cli, int *out_fd)
     CHECK(bytes != NULL);
     if (file == NULL) {
         free(bytes);
-        return cli_fail(cli, "no temporary file can be made for standard input");
+        return cli_fail(cli, "cannot create a temporary file for standard input");
     }
     while (n > 0 && err.code == ERR_OK) {
         n = read_some(cli, bytes, CHUNK_BYTES);
@@ -154,7 +154,7 @@ bool cli_confirmed(struct cli *cli, bool if_silent, const char *question, int *o
         if (!if_silent) {
             (void)fputs("Error: ", cli->err);
             cli_print_pattern(cli, cli->err, question, STR_EMPTY);
-            cli_note(cli, " Say so with --yes.\n");
+            cli_note(cli, " Use --yes to confirm.\n");
         }
         return if_silent;
     }
@@ -169,6 +169,6 @@ bool cli_confirmed(struct cli *cli, bool if_silent, const char *question, int *o
     if (str_eq_nocase(answer, STR("y")) || str_eq_nocase(answer, STR("yes"))) {
         return true;
     }
-    cli_note(cli, "Nothing was done.\n");
+    cli_note(cli, "Nothing was changed.\n");
     return false;
 }

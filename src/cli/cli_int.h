@@ -105,7 +105,8 @@ struct cli_answer {
     struct str next; /* of a page of a list: where the next one begins; empty: it is the last */
 };
 
-/* base + "/api/v1" + pattern with {0}, {1} … replaced by the parts, percent-encoded. */
+/* base + "/api/v1" (not for the RPC service) + pattern with {0}, {1} … replaced by the parts,
+ * percent-encoded. */
 const char *cli_url(struct cli *cli, const char *pattern, const struct str *parts, size_t count);
 #define CLI_URL(cli, pattern, ...)                                                                 \
     cli_url((cli), (pattern), (const struct str[]){__VA_ARGS__},                                   \
@@ -120,6 +121,10 @@ const char *cli_url_query(struct cli *cli, const char *url, const char *name, st
 /* Ready to be started: headers, timeout, limits as the flags say. The body must stay. */
 struct outgoing_wait_call cli_call_to(struct cli *cli, const char *method, const char *url,
                                       struct str body);
+
+/* The same for a method of the RPC service ("/corvo.v1.…") that is a stream, of Connect with JSON.
+ */
+struct outgoing_wait_call cli_call_stream(struct cli *cli, const char *method);
 
 /* Make the request and wait. Any status is an answer. */
 ATTR_NODISCARD int cli_ask(struct cli *cli, const char *method, const char *url, struct str body,

@@ -123,7 +123,7 @@ void cli_man_command(struct cli *cli, FILE *to, const struct cli_command *c)
     if (c->examples != NULL) {
         put_example_lines(to, c->examples);
     }
-    (void)fputs(".SH EXIT STATUS\n0 when it went well, 1 when it did not, 130 or 143 when it was"
+    (void)fputs(".SH EXIT STATUS\n0 on success, 1 on error, 130 or 143 if"
                 " interrupted.\n.SH SEE ALSO\n\\fBcorvo\\fR(1)\n",
                 to);
 }
@@ -132,7 +132,7 @@ void cli_man_index(FILE *to)
 {
     size_t count = 0;
     const struct cli_family *const *families = cli_table_families(&count);
-    put_head(to, "", "a background-job server, its client and its tools");
+    put_head(to, "", "background-job server and command-line client");
     (void)fputs(".SH SYNOPSIS\n\\fBcorvo\\fR \\fIcommand\\fR [\\fIarguments\\fR]"
                 " [\\fIflags\\fR]\n.SH COMMANDS\n",
                 to);
@@ -150,10 +150,10 @@ void cli_man_index(FILE *to)
             (void)fputs(".\n", to);
         }
     }
-    (void)fputs(".SH OPTIONS\nEvery command that talks to a server takes:\n", to);
+    (void)fputs(".SH OPTIONS\nEvery command that connects to a server accepts:\n", to);
     const struct cli_flag *f;
     for (size_t i = 0; (f = cli_table_flag(NULL, i)) != NULL; i++) {
         put_flag(to, f);
     }
-    (void)fputs(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nWhen set, nothing is coloured.\n", to);
+    (void)fputs(".SH ENVIRONMENT\n.TP\n\\fBNO_COLOR\\fR\nIf set, turns colors off.\n", to);
 }

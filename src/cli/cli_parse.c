@@ -5,9 +5,11 @@
 
 #include "base/check.h"
 #include "cli/cli_suggest.h"
+#include "cli/cli_when.h"
 #include "core/duration.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
+#include "os/os_clock.h"
 #include "os/os_file.h"
 
 enum { WORDS_MAX = 3 };
@@ -252,11 +254,26 @@ static bool read_bool(struct str text, int64_t *out)
            str_eq(text, STR("no"));
 }
 
+/* A moment that is not one for the server yet. */
+static enum err_code read_when(struct cli *cli, struct cli_value *v, struct err *err)
+{
+    struct wall at;
+    char text[TIMESTAMP_TEXT_MAX];
+    bool ahead = (v->flag->options & CLI_AHEAD) != 0;
+    if (!cli_when_parse(v->text, os_clock_wall(), ahead, &at)) {
+        return wrong(
+            v->flag, v->text,
+            "a time such as 2026-02-11T10:00:00Z, 1h, -30m, yesterday or \"tomorrow 9:00\"", err);
+    }
+    v->text = arena_str(cli->arena, str_from(text, timestamp_format(at, text)));
+    return ERR_OK;
+}
+
 /* Give the flag a value, from wherever it comes. */
 static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, struct err *err)
 {
     const struct cli_flag *f = v->flag;
-    struct wall ignored;
+    struct wall at;
     struct err why;
     v->text = text;
     if (f->kind != CLI_BYTES && !str_is_utf8(text)) {
@@ -280,9 +297,7 @@ static enum err_code set(struct cli *cli, struct cli_value *v, struct str text, 
                    ? ERR_OK
                    : wrong(f, text, "a duration like 500ms, 2s or 1h30m", err);
     case CLI_TIME:
-        return timestamp_parse(text, &ignored, &why) == ERR_OK
-                   ? ERR_OK
-                   : wrong(f, text, "a time like 2026-02-11T10:00:00Z or a date", err);
+        return timestamp_parse(text, &at, &why) == ERR_OK ? ERR_OK : read_when(cli, v, err);
     case CLI_LIST:
     case CLI_PAIRS:
         return add_items(cli, v, text, err);
@@ -356,7 +371,7 @@ static enum err_code read_flag(struct parse *p, int *i, struct err *err)
     } else if (*i + 1 < p->argc) {
         text = str_from_z(p->argv[++*i]);
     } else {
-        return err_set(err, ERR_VALIDATION, "flag --%s needs a value", f->name);
+        return err_set(err, ERR_VALIDATION, "flag --%s requires a value", f->name);
     }
     if (!v->given) {
         v->item_count = 0; /* a list that is given is not added to the default */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "cli/cli_form.h"
 #include "cli/cli_int.h"
 #include "cli/cli_parse.h"
 #include "log/log.h"
@@ -67,6 +68,10 @@ static int dispatch(struct cli *cli)
     if ((c->options & CLI_RAW) == 0) {
         log_configure(log_level_of(cli_text(cli, "log-level")), LOG_AUTO);
         cli->signal_fd = os_signal_open(false);
+    }
+    int code = CLI_FAILED;
+    if ((c->options & (CLI_RAW | CLI_LOCAL)) == 0 && !cli_form_allowed(cli, &code)) {
+        return code;
     }
     return c->run != NULL ? c->run(cli) : cli_call_run(cli);
 }

@@ -4,10 +4,11 @@
 #include "base/check.h"
 
 static const struct cli_family *const families[] = {
-    &cli_self_family,   &cli_work_family,   &cli_jobs_family,   &cli_search_family,
-    &cli_bulk_family,   &cli_queues_family, &cli_status_family, &cli_schedules_family,
-    &cli_events_family, &cli_costs_family,  &cli_admin_family,  &cli_backup_family,
-    &cli_seed_family,   &cli_bench_family,  &cli_top_family,
+    &cli_self_family,    &cli_work_family,      &cli_jobs_family,   &cli_search_family,
+    &cli_bulk_family,    &cli_queues_family,    &cli_status_family, &cli_cluster_family,
+    &cli_history_family, &cli_schedules_family, &cli_events_family, &cli_costs_family,
+    &cli_access_family,  &cli_admin_family,     &cli_backup_family, &cli_seed_family,
+    &cli_bench_family,   &cli_top_family,
 };
 
 /* clang-format off */
@@ -18,21 +19,21 @@ static const struct cli_flag client_flags[] = {
              .env = "CORVO_API_KEY"),
     CLI_FLAG("namespace",   CLI_TEXT,     "NAME",     NULL,                    "namespace to act in",
              .env = "CORVO_NAMESPACE"),
-    CLI_FLAG("output",      CLI_TEXT,     "FORMAT",   "text",                  "how to print the result",
-             .words = "text json"),
-    CLI_FLAG("output-json", CLI_BOOL,     NULL,       "false",                 "the same as --output json"),
-    CLI_FLAG("ca-file",     CLI_BYTES,    "FILE",     NULL,                    "PEM file of who may vouch for the server",
+    CLI_FLAG("output",      CLI_TEXT,     "FORMAT",   "text",                  "output format",
+             .letter = 'o', .words = "text table wide json jsonl csv id"),
+    CLI_FLAG("output-json", CLI_BOOL,     NULL,       "false",                 "same as --output json"),
+    CLI_FLAG("ca-file",     CLI_BYTES,    "FILE",     NULL,                    "CA bundle (PEM) used to verify the server certificate",
              .env = "SSL_CERT_FILE"),
-    CLI_FLAG("timeout",     CLI_DURATION, "DURATION", NULL,                    "limit for each request"),
+    CLI_FLAG("timeout",     CLI_DURATION, "DURATION", NULL,                    "timeout of each request"),
 };
 
 static const struct cli_flag confirm_flags[] = {
-    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "do not ask", .letter = 'y'),
+    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "do not ask for confirmation", .letter = 'y'),
 };
 
 static const struct cli_flag global_flags[] = {
-    CLI_FLAG("log-level", CLI_TEXT, "LEVEL", "info",  "least level of what is logged to standard error"),
-    CLI_FLAG("help",      CLI_BOOL, NULL,    "false", "say how it is used", .letter = 'h'),
+    CLI_FLAG("log-level", CLI_TEXT, "LEVEL", "info",  "lowest level to log to standard error"),
+    CLI_FLAG("help",      CLI_BOOL, NULL,    "false", "show this help", .letter = 'h'),
 };
 
 /* Other spellings, for those who look for a command where it is not. */
@@ -47,6 +48,9 @@ static const struct {
     {"queue concurrency", "concurrency"}, {"queue throttle", "throttle"},
     {"events tail", "events"},   {"tail", "events"},
     {"keys", "keys list"},       {"webhooks", "webhooks list"}, {"namespaces", "namespaces list"},
+    {"roles", "roles list"},     {"sessions", "sessions list"}, {"org", "org show"},
+    {"sso", "sso show"},
+    {"audit list", "audit"},
     {"worker", "work"},          {"show", "inspect"},
 };
 /* clang-format on */

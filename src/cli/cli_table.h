@@ -23,7 +23,7 @@ enum cli_kind {
     CLI_REAL,
     CLI_BOOL,
     CLI_DURATION, /* sent as it was given */
-    CLI_TIME,     /* RFC 3339 or a date; sent as it was given */
+    CLI_TIME,     /* as in cli_when.h; what is RFC 3339 or a date is sent as it was given */
     CLI_LIST,     /* comma-separated, repeated, or both */
     CLI_PAIRS,    /* a list of key=value */
     CLI_JSON,     /* JSON text, or @file */
@@ -38,6 +38,7 @@ enum {
     CLI_NOT_NEGATIVE = 1 << 2, /* less than zero is not sent */
     CLI_SEND_DEFAULT = 1 << 3, /* the default is sent too */
     CLI_INVERTED = 1 << 4,     /* a boolean is sent as its opposite */
+    CLI_AHEAD = 1 << 5,        /* a bare duration is a time ahead of now, not before it */
 };
 
 struct cli_flag {
@@ -56,21 +57,30 @@ struct cli_flag {
 
 /* How a cell is shown. */
 enum cli_show {
-    CLI_SHOW_TEXT,  /* a string as it is, anything else as JSON */
-    CLI_SHOW_TIME,  /* on a terminal how long ago or ahead, else as it came */
-    CLI_SHOW_YES,   /* "yes" or nothing */
-    CLI_SHOW_STATE, /* in the colour of the state */
-    CLI_SHOW_ALIVE, /* a time of a heartbeat as healthy, stale (a minute) or offline (five) */
-    CLI_SHOW_MONEY, /* six decimals */
-    CLI_SHOW_LIST,  /* elements with commas; also of a string that holds a JSON array */
-    CLI_SHOW_CUT,   /* at most 60 characters */
+    CLI_SHOW_TEXT,     /* a string as it is, anything else as JSON */
+    CLI_SHOW_TIME,     /* on a terminal how long ago or ahead, else as it came */
+    CLI_SHOW_YES,      /* "yes" or nothing */
+    CLI_SHOW_STATE,    /* in the colour of the state */
+    CLI_SHOW_ALIVE,    /* a time of a heartbeat as healthy, stale (a minute) or offline (five) */
+    CLI_SHOW_MONEY,    /* six decimals */
+    CLI_SHOW_LIST,     /* elements with commas; also of a string that holds a JSON array */
+    CLI_SHOW_CUT,      /* at most 60 characters */
+    CLI_SHOW_PRIORITY, /* a number as its word */
+    CLI_SHOW_GRANTS,   /* permissions of a role: queues:read,queues:pause */
     CLI_SHOW_COUNT
+};
+
+/* When a column is shown, beside how. */
+enum {
+    CLI_SHOW_KIND = 0xff,
+    CLI_SHOW_MINOR = 1 << 8, /* left out on a terminal where the table would not fit */
+    CLI_SHOW_WIDE = 1 << 9,  /* only with -o wide */
 };
 
 struct cli_column {
     const char *head;
     const char *member; /* of each row; "a|b" takes the first that is there */
-    enum cli_show show;
+    unsigned show;      /* enum cli_show, and when it is shown */
 };
 
 enum { CLI_ARGS_MAX = 3 };
@@ -81,10 +91,13 @@ struct cli_call {
     const char *method;
     const char *path;                    /* below /api/v1 */
     const char *arg_field[CLI_ARGS_MAX]; /* fields of the body that take an argument */
-    const char *text;                    /* what is said when it went well; NULL: a table */
-    const char *rows;                    /* the member with the table's rows; NULL: the answer */
+    const char *query; /* the flag that is sent in the query although the method is not GET */
+    const char *text;  /* what is said when it went well; NULL: a table */
+    const char *rows;  /* the member with the table's rows; NULL: the answer */
     const struct cli_column *columns;
     size_t column_count;
+    const char *note;  /* members that are said on standard error when they are there, with blanks
+                          between; NULL: none */
     const char *empty; /* said instead of a table without rows; "": its head alone */
 };
 
@@ -127,18 +140,21 @@ struct cli_family {
     size_t count;
 };
 
+extern const struct cli_family cli_access_family;
 extern const struct cli_family cli_admin_family;
 extern const struct cli_family cli_backup_family;
 extern const struct cli_family cli_bench_family;
 extern const struct cli_family cli_bulk_family;
 extern const struct cli_family cli_costs_family;
 extern const struct cli_family cli_events_family;
+extern const struct cli_family cli_history_family;
 extern const struct cli_family cli_jobs_family;
 extern const struct cli_family cli_queues_family;
 extern const struct cli_family cli_schedules_family;
 extern const struct cli_family cli_search_family;
 extern const struct cli_family cli_seed_family;
 extern const struct cli_family cli_self_family;
+extern const struct cli_family cli_cluster_family;
 extern const struct cli_family cli_status_family;
 extern const struct cli_family cli_top_family;
 extern const struct cli_family cli_work_family;

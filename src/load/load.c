@@ -98,7 +98,9 @@ static void make_thread(struct load_run *run, unsigned number, size_t producers,
 {
     struct load_thread *t = &run->threads[number];
     t->run = run;
-    t->wire = run->plan->http2 ? &load_http2_wire : &load_http1_wire;
+    bool binary = run->plan->protocol == LOAD_BINARY;
+    bool http2 = !binary && (run->plan->http2 || run->plan->protocol != LOAD_HTTP);
+    t->wire = binary ? &load_binary_wire : http2 ? &load_http2_wire : &load_http1_wire;
     t->client_count = (clients - number + run->thread_count - 1) / run->thread_count;
     t->clients_left = t->client_count;
     t->clients = calloc(t->client_count, sizeof *t->clients);
@@ -109,7 +111,7 @@ static void make_thread(struct load_run *run, unsigned number, size_t producers,
         size_t worker = is_producer ? client : (client - producers) % run->plan->workers;
         load_client__init(&t->clients[i], t, is_producer, (unsigned)worker);
     }
-    make_conns(t, run->plan->http2);
+    make_conns(t, http2);
 }
 
 static void free_thread(struct load_thread *t)

@@ -41,6 +41,11 @@ enum {
 
 _Static_assert((int)LIMIT_ACK_BATCH == (int)LIMIT_CLAIM_COUNT, "one limit for both");
 
+/* How clients talk. RPC is gRPC over HTTP/2: a call for each request, or a stream for each client
+ * in whose frames a worker acknowledges what it had and fetches the next. In the binary protocol a
+ * worker acknowledges what it had, and is pushed as many. */
+enum load_protocol { LOAD_HTTP, LOAD_RPC, LOAD_STREAM, LOAD_BINARY };
+
 enum load_phase { LOAD_ENQUEUE, LOAD_PROCESS, LOAD_COMBINED };
 
 struct load_header {
@@ -55,7 +60,8 @@ struct load_plan {
     const char *authority; /* host:port, as the server is called */
     struct load_header headers[LOAD_HEADERS_MAX];
     size_t header_count;
-    bool http2; /* without TLS, by prior knowledge */
+    enum load_protocol protocol;
+    bool http2; /* without TLS, by prior knowledge; always for RPC */
     const char *queue;
     bool worker_queues; /* <queue>.w<i> for each worker */
     unsigned producers; /* clients that enqueue */
@@ -64,6 +70,7 @@ struct load_plan {
     unsigned threads; /* 0: chosen */
     uint64_t jobs;    /* in all; with duration_ns: as many may wait at most */
     unsigned enqueue_batch, fetch_batch, ack_batch;
+    bool separate_fetch; /* single requests over HTTP: otherwise an ack fetches the next job */
     size_t payload_bytes;
     int64_t work_ns;     /* a job takes so long */
     int64_t duration_ns; /* of LOAD_COMBINED: enqueue until then; 0: until there were `jobs` */

@@ -34,20 +34,29 @@ void load_queue_name(const struct load_plan *plan, unsigned worker, char out[LOA
     }
 }
 
-static void make_job(const struct load_plan *plan, const char *queue, struct load_text *text)
+/* A payload, with zeros where the time goes. */
+static size_t make_payload(const struct load_plan *plan, struct buf *b)
 {
     static const char tail[] = "\"}";
+    size_t begin = b->len;
+    buf_printf(b, "{\"t\":\"");
+    size_t time_at = b->len;
+    buf_printf(b, "%s\",\"fill\":\"", zeros);
+    while (b->len - begin + sizeof tail - 1 < plan->payload_bytes) {
+        buf_add_char(b, 'x');
+    }
+    buf_printf(b, "%s", tail);
+    CHECK(!b->overflow);
+    return time_at;
+}
+
+static void make_job(const struct load_plan *plan, const char *queue, struct load_text *text)
+{
     struct buf b;
     buf_init(&b, SIZE_MAX / 2);
     buf_printf(&b, "{\"queue\":\"%s\",\"payload\":", queue);
-    size_t payload_at = b.len;
-    buf_printf(&b, "{\"t\":\"");
-    text->time_at = b.len;
-    buf_printf(&b, "%s\",\"fill\":\"", zeros);
-    while (b.len - payload_at + sizeof tail - 1 < plan->payload_bytes) {
-        buf_add_char(&b, 'x');
-    }
-    buf_printf(&b, "%s}", tail);
+    text->time_at = make_payload(plan, &b);
+    buf_printf(&b, "}");
     CHECK(!b.overflow);
     text->job_len = b.len;
     text->job = buf_take(&b);
@@ -61,15 +70,22 @@ static int64_t lease_s(const struct load_plan *plan)
     return s > LIMIT_LEASE_S_MAX ? LIMIT_LEASE_S_MAX : s;
 }
 
+static void put_wanted(struct buf *b, const struct load_plan *plan, const char *queue,
+                       unsigned worker)
+{
+    buf_printf(b,
+               "{\"queues\":[\"%s\"],\"worker_id\":\"bench-w%u\",\"hostname\":\"bench\","
+               "\"lease_duration\":%lld",
+               queue, worker, (long long)lease_s(plan));
+}
+
 static void make_fetch(const struct load_plan *plan, const char *queue, unsigned worker,
                        struct load_text *text)
 {
     struct buf b;
     buf_init(&b, SIZE_MAX / 2);
-    buf_printf(&b,
-               "{\"queues\":[\"%s\"],\"worker_id\":\"bench-w%u\",\"hostname\":\"bench\","
-               "\"timeout\":%d,\"lease_duration\":%lld",
-               queue, worker, FETCH_WAIT_S, (long long)lease_s(plan));
+    put_wanted(&b, plan, queue, worker);
+    buf_printf(&b, ",\"timeout\":%d", FETCH_WAIT_S);
     if (plan->fetch_batch > 1) {
         buf_printf(&b, ",\"count\":%u", plan->fetch_batch);
     }
@@ -77,6 +93,22 @@ static void make_fetch(const struct load_plan *plan, const char *queue, unsigned
     CHECK(!b.overflow);
     text->fetch_len = b.len;
     text->fetch = buf_take(&b);
+}
+
+static void make_ack_text(const struct load_plan *plan, const char *queue, unsigned worker,
+                          struct load_text *text)
+{
+    struct buf b;
+    if (plan->separate_fetch || plan->fetch_batch > 1 || plan->ack_batch > 1) {
+        return;
+    }
+    buf_init(&b, SIZE_MAX / 2);
+    buf_printf(&b, "{\"next\":");
+    put_wanted(&b, plan, queue, worker);
+    buf_printf(&b, "}}");
+    CHECK(!b.overflow);
+    text->ack_len = b.len;
+    text->ack = buf_take(&b);
 }
 
 void load_client__texts_init(struct load_run *run)
@@ -87,8 +119,23 @@ void load_client__texts_init(struct load_run *run)
     for (unsigned i = 0; i < plan->workers; i++) {
         char queue[LOAD_TEXT_BYTES];
         load_queue_name(plan, i, queue);
-        make_job(plan, queue, &run->texts[i]);
-        make_fetch(plan, queue, i, &run->texts[i]);
+        if (plan->protocol == LOAD_HTTP) {
+            make_job(plan, queue, &run->texts[i]);
+            make_fetch(plan, queue, i, &run->texts[i]);
+            make_ack_text(plan, queue, i, &run->texts[i]);
+            continue;
+        }
+        struct buf payload;
+        buf_init(&payload, SIZE_MAX / 2);
+        size_t time_at = make_payload(plan, &payload);
+        if (plan->protocol == LOAD_BINARY) {
+            load_binary__make_texts(queue, buf_str(&payload), time_at, i, lease_s(plan),
+                                    &run->texts[i]);
+        } else {
+            load_rpc__make_job(queue, buf_str(&payload), time_at, &run->texts[i]);
+            load_rpc__make_fetch(plan, queue, i, lease_s(plan), &run->texts[i]);
+        }
+        buf_deinit(&payload);
     }
 }
 
@@ -97,6 +144,7 @@ void load_client__texts_deinit(struct load_run *run)
     for (unsigned i = 0; i < run->plan->workers; i++) {
         free(run->texts[i].job);
         free(run->texts[i].fetch);
+        free(run->texts[i].ack);
     }
     free(run->texts);
 }
@@ -144,6 +192,16 @@ static void set_path(struct load_client *client, const char *path)
     (void)snprintf(client->path, sizeof client->path, "/api/v1%s", path);
 }
 
+static void set_method(struct load_client *client, const char *method)
+{
+    (void)snprintf(client->path, sizeof client->path, "/corvo.v1.WorkerService/%s", method);
+}
+
+static enum load_protocol protocol_of(const struct load_client *client)
+{
+    return client->thread->run->plan->protocol;
+}
+
 /* How many jobs the producer puts in now; 0: there are no more. */
 static uint64_t take_jobs(struct load_run *run, int64_t now_ns)
 {
@@ -175,6 +233,15 @@ static void make_enqueue(struct load_client *client, int64_t now_ns)
     CHECK(len <= TIME_DIGITS);
     memcpy(time, zeros, TIME_DIGITS);
     memcpy(time + TIME_DIGITS - len, hex, len);
+    if (run->plan->protocol == LOAD_BINARY) {
+        load_binary__put_enqueues(client, text, str_from(time, TIME_DIGITS));
+        return;
+    }
+    if (run->plan->protocol != LOAD_HTTP) {
+        set_method(client, run->plan->protocol == LOAD_RPC ? "Enqueue" : "StreamLifecycle");
+        load_rpc__put_enqueues(client, text, str_from(time, TIME_DIGITS));
+        return;
+    }
     buf_clear(&client->body);
     if (run->plan->enqueue_batch == 1) {
         set_path(client, "/enqueue");
@@ -224,11 +291,18 @@ static void make_ack(struct load_client *client)
     client->in_ack = left < batch ? left : batch;
     client->confirmed = 0;
     client->misses = 0;
+    if (protocol_of(client) == LOAD_RPC) {
+        set_method(client, batch == 1 ? "Ack" : "AckBatch");
+        load_rpc__put_acks(client);
+        return;
+    }
     buf_clear(&client->body);
     if (batch == 1) {
         (void)snprintf(client->path, sizeof client->path, "/api/v1/ack/%.*s", (int)jobs->id_len,
                        jobs->id);
-        buf_add_str(&client->body, STR("{}"));
+        const struct load_text *text = &client->thread->run->texts[client->worker];
+        buf_add_str(&client->body,
+                    text->ack == NULL ? STR("{}") : str_from(text->ack, text->ack_len));
         return;
     }
     set_path(client, "/ack/batch");
@@ -241,11 +315,36 @@ static void make_ack(struct load_client *client)
     buf_add_str(&client->body, STR("]}"));
 }
 
+static bool is_streaming(const struct load_client *client)
+{
+    return protocol_of(client) == LOAD_STREAM || protocol_of(client) == LOAD_BINARY;
+}
+
+/* What it holds is acknowledged in the frame that fetches the next. */
+static void step_streaming_worker(struct load_client *client, int64_t now_ns)
+{
+    client->in_ack = client->held_count - client->next;
+    client->confirmed = client->misses = 0;
+    client->sent_ns = now_ns;
+    if (protocol_of(client) == LOAD_BINARY) {
+        load_binary__put_acks(client);
+    } else {
+        set_method(client, "StreamLifecycle");
+        load_rpc__put_frame(client, &client->thread->run->texts[client->worker]);
+    }
+    send_request(client);
+}
+
 static void step_worker(struct load_client *client, int64_t now_ns)
 {
     struct load_run *run = client->thread->run;
+    if (is_streaming(client) && client->held_count > 0) {
+        step_streaming_worker(client, now_ns);
+        return;
+    }
     if (client->next < client->held_count) {
         make_ack(client);
+        client->sent_ns = now_ns;
         send_request(client);
         return;
     }
@@ -254,10 +353,19 @@ static void step_worker(struct load_client *client, int64_t now_ns)
         wait_until(client, now_ns + POLL_MS * NS_PER_MS);
         return;
     }
+    if (is_streaming(client)) {
+        step_streaming_worker(client, now_ns);
+        return;
+    }
     const struct load_text *text = &run->texts[client->worker];
     set_path(client, run->plan->fetch_batch > 1 ? "/fetch/batch" : "/fetch");
-    buf_clear(&client->body);
-    buf_add(&client->body, text->fetch, text->fetch_len);
+    if (protocol_of(client) == LOAD_RPC) {
+        set_method(client, run->plan->fetch_batch > 1 ? "FetchBatch" : "Fetch");
+        load_rpc__put_fetch(client, text);
+    } else {
+        buf_clear(&client->body);
+        buf_add(&client->body, text->fetch, text->fetch_len);
+    }
     client->held_count = 0;
     client->next = 0;
     client->began_ns = now_ns;
@@ -291,8 +399,7 @@ static const char *behind_key(const char *at, const char *end, struct str key)
     return at;
 }
 
-/* The time in a payload that is ours; otherwise as given. */
-static int64_t enqueued_at(const char *at, const char *end, int64_t otherwise)
+int64_t load_client__enqueued_at(const char *at, const char *end, int64_t otherwise)
 {
     uint64_t v = 0;
     at = behind_key(at, end, STR("\"t\""));
@@ -334,16 +441,30 @@ static bool take_held(struct load_client *client)
         struct load_job *job = &client->held[client->held_count++];
         job->id_len = (size_t)(quote - at) - 1;
         memcpy(job->id, at + 1, job->id_len);
-        job->enqueued_ns = enqueued_at(quote, end, client->began_ns);
+        job->enqueued_ns = load_client__enqueued_at(quote, end, client->began_ns);
         at = quote;
     }
     return true;
 }
 
+static bool take_answer(struct load_client *client)
+{
+    switch (protocol_of(client)) {
+    case LOAD_HTTP:
+        return take_held(client);
+    case LOAD_BINARY:
+        return load_binary__take_jobs(client);
+    case LOAD_RPC:
+    case LOAD_STREAM:
+    default:
+        return load_rpc__take_jobs(client);
+    }
+}
+
 static void fetched(struct load_client *client, int64_t now_ns)
 {
     struct load_run *run = client->thread->run;
-    if (client->answer.len > 0 && !take_held(client)) {
+    if (client->answer.len > 0 && !take_answer(client)) {
         load__refuse(client->thread, STR("an answer to a fetch has no ids that bench understands"));
         return;
     }
@@ -374,6 +495,8 @@ static void acked(struct load_client *client, int64_t now_ns)
     size_t count = 0;
     if (client->thread->run->plan->ack_batch == 1) {
         count = client->status == 200 ? 1 : 0;
+    } else if (protocol_of(client) == LOAD_RPC) {
+        count = load_rpc__acked(client);
     } else if (client->answer.len > 0) {
         const char *end = client->answer.ptr + client->answer.len;
         const char *at = behind_key(client->answer.ptr, end, STR("\"acked\""));
@@ -388,6 +511,34 @@ static void acked(struct load_client *client, int64_t now_ns)
         return;
     }
     settle(client, now_ns);
+    if (client->thread->run->texts[client->worker].ack != NULL && client->status == 200) {
+        client->held_count = client->next = 0;
+        client->began_ns = client->sent_ns;
+        fetched(client, now_ns); /* a server that fetched nothing beside it is asked on its own */
+    }
+}
+
+/* The answer to a frame: what it acknowledged is settled, what it fetched is held. */
+static void exchanged(struct load_client *client, int64_t now_ns)
+{
+    if (client->in_ack > 0) {
+        client->confirmed =
+            protocol_of(client) == LOAD_BINARY ? client->acked : load_rpc__acked(client);
+        client->confirmed = client->confirmed > client->in_ack ? client->in_ack : client->confirmed;
+        settle(client, now_ns);
+    }
+    client->held_count = client->next = client->in_ack = 0;
+    client->began_ns = client->sent_ns;
+    fetched(client, now_ns);
+}
+
+/* An error in a frame as a status; a frame that is overloaded is sent again as it is. */
+static void look_at_frame(struct load_client *client)
+{
+    struct str error = client->status == 200 ? load_rpc__frame_error(client) : STR_EMPTY;
+    if (error.len > 0) {
+        client->status = str_starts_with(error, STR("OVERLOADED")) ? 429 : 400;
+    }
 }
 
 static void enqueued(struct load_client *client, int64_t now_ns)
@@ -452,12 +603,17 @@ void load_client__answered(struct load_client *client, int64_t now_ns)
         load__refuse(client->thread, STR("an answer is too long"));
         return;
     }
+    if (protocol_of(client) == LOAD_STREAM) {
+        look_at_frame(client);
+    }
     if (refused(client, now_ns)) {
         return;
     }
     client->pause_ms = 0;
     if (client->is_producer) {
         enqueued(client, now_ns);
+    } else if (is_streaming(client)) {
+        exchanged(client, now_ns);
     } else if (client->next < client->held_count) {
         acked(client, now_ns);
     } else {

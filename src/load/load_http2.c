@@ -27,10 +27,23 @@ static int on_header_cb(nghttp2_session *session, const nghttp2_frame *frame, co
     (void)data;
     if (client != NULL && str_eq(key, STR(":status")) && str_to_i64(text, &status)) {
         client->status = (int)status;
+    } else if (client != NULL && str_eq(key, STR("grpc-status")) && str_to_i64(text, &status)) {
+        client->status = load_rpc__status(status);
     } else if (client != NULL && str_eq(key, STR("server-timing"))) {
         client->server_ns = load_http1_timing(text);
     }
     return 0;
+}
+
+static bool is_streaming(const struct load_client *client)
+{
+    return client->thread->run->plan->protocol == LOAD_STREAM;
+}
+
+static void answered(struct load_conn *c, struct load_client *client)
+{
+    client->next_answered = c->answered;
+    c->answered = client;
 }
 
 static int on_data_cb(nghttp2_session *session, uint8_t flags, int32_t stream_id,
@@ -38,9 +51,12 @@ static int on_data_cb(nghttp2_session *session, uint8_t flags, int32_t stream_id
 {
     struct load_client *client = nghttp2_session_get_stream_user_data(session, stream_id);
     (void)flags;
-    (void)data;
     if (client != NULL) {
         buf_add(&client->answer, bytes, len);
+        if (is_streaming(client) && load_rpc__is_whole(buf_str(&client->answer))) {
+            client->status = 200;
+            answered(data, client);
+        }
     }
     return 0;
 }
@@ -49,10 +65,14 @@ static int on_close_cb(nghttp2_session *session, int32_t stream_id, uint32_t err
 {
     struct load_conn *c = data;
     struct load_client *client = nghttp2_session_get_stream_user_data(session, stream_id);
-    if (client != NULL) {
-        client->status = error == NGHTTP2_NO_ERROR ? client->status : 0;
-        client->next_answered = c->answered;
-        c->answered = client;
+    if (client == NULL) {
+        return 0;
+    }
+    bool lost = error != NGHTTP2_NO_ERROR || is_streaming(client);
+    client->stream_id = 0;
+    if (!is_streaming(client) || client->state == CLIENT_SENT) {
+        client->status = lost && client->status < 400 ? 0 : client->status;
+        answered(c, client);
     }
     return 0;
 }
@@ -69,6 +89,9 @@ static ssize_t read_body_cb(nghttp2_session *session, int32_t stream_id, uint8_t
     (void)data;
     memcpy(out, client->body.ptr + client->body_sent, n);
     client->body_sent += n;
+    if (is_streaming(client)) {
+        return n > 0 ? (ssize_t)n : NGHTTP2_ERR_DEFERRED; /* until the next frame */
+    }
     if (client->body_sent == client->body.len) {
         *flags |= NGHTTP2_DATA_FLAG_EOF;
     }
@@ -108,6 +131,9 @@ static void open_conn(struct load_conn *c)
 
 static void close_conn(struct load_conn *c)
 {
+    for (size_t i = 0; i < c->client_count; i++) {
+        c->clients[i]->stream_id = 0;
+    }
     nghttp2_session_del(c->session);
     c->session = NULL;
 }
@@ -127,6 +153,11 @@ static void put_request(struct load_conn *c, struct load_client *client)
     nghttp2_nv fields[4 + LOAD_HEADERS_MAX];
     size_t count = 0;
     nghttp2_data_provider body = {.source.ptr = client, .read_callback = read_body_cb};
+    if (is_streaming(client) && client->stream_id != 0) {
+        CHECK(nghttp2_session_resume_data(c->session, client->stream_id) == 0);
+        pump(c);
+        return;
+    }
     fields[count++] = pair(":method", "POST");
     fields[count++] = pair(":scheme", "http");
     fields[count++] = pair(":authority", plan->authority);
@@ -134,7 +165,8 @@ static void put_request(struct load_conn *c, struct load_client *client)
     for (size_t i = 0; i < plan->header_count; i++) {
         fields[count++] = pair(plan->headers[i].name, plan->headers[i].value);
     }
-    CHECK(nghttp2_submit_request(c->session, NULL, fields, count, &body, client) > 0);
+    client->stream_id = nghttp2_submit_request(c->session, NULL, fields, count, &body, client);
+    CHECK(client->stream_id > 0);
     pump(c);
 }
 

@@ -2,9 +2,9 @@
  * What the files of load/ share.
  *
  * A client (load_client.c) decides what to ask and what to make of the answer. A wire
- * (load_http1.c, load_http2.c) makes bytes of requests and answers of bytes; it knows no socket.
- * The loop (load_loop.c) moves bytes between wires and sockets, and wakes clients. A client belongs
- * to one thread for ever, as does its connection.
+ * (load_http1.c, load_http2.c, load_binary.c) makes bytes of requests and answers of bytes; it
+ * knows no socket. The loop (load_loop.c) moves bytes between wires and sockets, and wakes clients.
+ * A client belongs to one thread for ever, as does its connection.
  */
 #pragma once
 
@@ -30,8 +30,10 @@ struct load_text {
     char *job; /* a job's JSON, with zeros where the time goes */
     size_t job_len;
     size_t time_at; /* where that is */
-    char *fetch;    /* the body of a fetch */
+    char *fetch;    /* the body of a fetch, or what a frame says of it */
     size_t fetch_len;
+    char *ack; /* the body of an ack that fetches the next job; NULL: acks do not */
+    size_t ack_len;
 };
 
 /* What all threads see of a run. */
@@ -92,17 +94,24 @@ struct load_client {
     int status;        /* 0: the connection broke */
     int64_t server_ns; /* -1: not said */
     struct buf answer;
+    int32_t stream_id; /* LOAD_STREAM: the client's own; 0: none */
+    int64_t sent_ns;   /* of the frame under way, or of the ack that fetches as well */
+    /* LOAD_BINARY */
+    uint32_t number, ack_number; /* of the last frame; of the ack that is not answered, or 0 */
+    size_t promised;             /* jobs that it has credits for and that have not come */
+    size_t pushed;               /* jobs that came since it asked */
+    size_t acked;                /* by the last ack */
     struct load_client *next_answered;
 };
 
-/* One connection: one client of HTTP/1.1, many of HTTP/2. */
+/* One connection: one client of HTTP/1.1 and of the binary protocol, many of HTTP/2. */
 struct load_conn {
     int fd; /* -1: none */
     bool connected, wants_out;
     struct load_thread *thread;
     struct load_client **clients;
     size_t client_count;
-    struct buf in;  /* HTTP/1.1: the answer so far */
+    struct buf in;  /* HTTP/1.1, binary: what came and is not taken */
     struct buf out; /* bytes for the socket */
     size_t out_sent;
     void *session;                /* HTTP/2 */
@@ -122,6 +131,7 @@ struct load_wire {
 
 extern const struct load_wire load_http1_wire;
 extern const struct load_wire load_http2_wire;
+extern const struct load_wire load_binary_wire;
 
 /* The value of Server-Timing in nanoseconds; -1 when it is not understood. */
 int64_t load_http1_timing(struct str timing);
@@ -160,6 +170,41 @@ void load_client__answered(struct load_client *client, int64_t now_ns);
 
 /* A client that is ready has no connection and gets none now: it waits. */
 void load_client__unreachable(struct load_client *client, int64_t now_ns, const char *reason);
+
+/* The time in a payload that is ours; otherwise as given. */
+int64_t load_client__enqueued_at(const char *at, const char *end, int64_t otherwise);
+
+/* load_rpc.c: the messages of the RPC service, each behind its five bytes */
+void load_rpc__make_job(const char *queue, struct str payload, size_t time_in_payload,
+                        struct load_text *text);
+void load_rpc__make_fetch(const struct load_plan *plan, const char *queue, unsigned worker,
+                          int64_t lease_s, struct load_text *text);
+void load_rpc__put_enqueues(struct load_client *client, const struct load_text *text,
+                            struct str time);
+void load_rpc__put_fetch(struct load_client *client, const struct load_text *text);
+/* Of the jobs from `next` on, in_ack of them. */
+void load_rpc__put_acks(struct load_client *client);
+/* A frame with both. */
+void load_rpc__put_frame(struct load_client *client, const struct load_text *text);
+/* Is a whole message there? */
+bool load_rpc__is_whole(struct str answer);
+/* What a status of gRPC is in HTTP. */
+int load_rpc__status(int64_t grpc_status);
+/* The jobs of the answer to a fetch or a frame, into held. False when it cannot be read. */
+ATTR_NODISCARD bool load_rpc__take_jobs(struct load_client *client);
+/* How many acks an answer confirms; those of a frame too. */
+size_t load_rpc__acked(const struct load_client *client);
+/* The error of a frame; empty when there is none. */
+struct str load_rpc__frame_error(const struct load_client *client);
+
+/* load_binary.c: what frames of the binary protocol have in them */
+void load_binary__make_texts(const char *queue, struct str payload, size_t time_in_payload,
+                             unsigned worker, int64_t lease_s, struct load_text *text);
+void load_binary__put_enqueues(struct load_client *client, const struct load_text *text,
+                               struct str time);
+void load_binary__put_acks(struct load_client *client);
+/* The jobs that were pushed, into held. False when they cannot be read. */
+ATTR_NODISCARD bool load_binary__take_jobs(struct load_client *client);
 
 /* load_loop.c */
 void load_loop__thread(struct load_thread *t); /* until all its clients are done, or stop */

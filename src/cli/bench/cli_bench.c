@@ -30,6 +30,21 @@ struct bench {
 
 static const char *const phase_names[PHASES] = {"enqueue", "lifecycle", "combined"};
 
+static const char *protocol_words(const struct load_plan *p)
+{
+    switch (p->protocol) {
+    case LOAD_RPC:
+        return "gRPC";
+    case LOAD_STREAM:
+        return "gRPC streams";
+    case LOAD_BINARY:
+        return "the binary protocol";
+    case LOAD_HTTP:
+    default:
+        return p->http2 ? "HTTP/2 without TLS" : "HTTP/1.1";
+    }
+}
+
 static void print_plan(struct bench *b)
 {
     const struct load_plan *p = &b->plan.load;
@@ -39,8 +54,8 @@ static void print_plan(struct bench *b)
                "  batches: enqueue %u, fetch %u, ack %u\n  server: " STR_FMT "\n",
                (unsigned long long)p->jobs, p->payload_bytes, p->queue,
                p->worker_queues && p->workers > 1 ? " (one for each worker)" : "",
-               p->http2 ? "HTTP/2 without TLS" : "HTTP/1.1", p->producers, p->workers, p->streams,
-               p->enqueue_batch, p->fetch_batch, p->ack_batch, STR_ARG(b->server));
+               protocol_words(p), p->producers, p->workers, p->streams, p->enqueue_batch,
+               p->fetch_batch, p->ack_batch, STR_ARG(b->server));
     (void)fflush(b->cli->out); /* what follows takes its time */
 }
 
@@ -188,7 +203,7 @@ static int run_phase(struct bench *b, enum load_phase phase, uint64_t expected, 
             (void)fflush(b->cli->out);
         }
         if (r->rate_limited > 0) {
-            cli_note(b->cli, "The server limits the rate of requests: start it with "
+            cli_note(b->cli, "The server limits the request rate: start it with "
                              "--rate-limit-enabled=false\n");
         }
         if (stalled) {
@@ -283,33 +298,14 @@ static struct str report_json(struct bench *b, struct str comparison)
                       CLI_SET_RAW("comparison", comparison));
 }
 
-/* bench-20260211-100000.json */
-static struct str default_name(struct cli *cli)
-{
-    char time[TIMESTAMP_TEXT_MAX];
-    struct buf b;
-    size_t len = timestamp_format(os_clock_wall(), time);
-    size_t digits = 0;
-    buf_init(&b, CLI_LINE_BYTES);
-    buf_add_str(&b, STR("bench-"));
-    for (size_t i = 0; i < len && digits < 14; i++) {
-        if (time[i] >= '0' && time[i] <= '9') {
-            buf_add_str(&b, digits == 8 ? STR("-") : STR_EMPTY);
-            buf_add_char(&b, time[i]);
-            digits++;
-        }
-    }
-    buf_add_str(&b, STR(".json"));
-    struct str name = arena_str(cli->arena, buf_str(&b));
-    buf_deinit(&b);
-    return name;
-}
-
 static int save(struct bench *b, struct str report)
 {
     struct cli *cli = b->cli;
-    struct str name = cli_given(cli, "save") ? cli_text(cli, "save") : default_name(cli);
+    struct str name = cli_text(cli, "save");
     struct buf text;
+    if (name.len == 0) {
+        return CLI_OK;
+    }
     buf_init(&text, CLI_INPUT_BYTES);
     cli_json_indent(&text, report);
     buf_add_char(&text, '\n');
@@ -367,54 +363,58 @@ static int run_bench(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag bench_flags[] = {
-    CLI_FLAG("protocol", CLI_TEXT, "NAME", "http", "how workers talk; the server has no RPC yet, so only http works", .words = "rpc http matrix"),
+    CLI_FLAG("protocol", CLI_TEXT, "NAME", "http", "client protocol: http; rpc: one gRPC call per request; stream: one gRPC stream per client, with acks and the next fetch in one frame; binary: the binary worker protocol", .words = "http rpc stream binary"),
+    CLI_FLAG("rpc-address", CLI_TEXT, "HOST:PORT", "localhost:7438", "address of the server's --rpc-bind, for --protocol binary"),
     CLI_FLAG("http2", CLI_BOOL, NULL, "false", "HTTP/2 without TLS instead of HTTP/1.1"),
-    CLI_FLAG("jobs", CLI_INT, "N", "10000", "total jobs; with --duration, how many may wait at most"),
-    CLI_FLAG("concurrency", CLI_INT, "N", "10", "producers, and streams of each worker"),
-    CLI_FLAG("workers", CLI_INT, "N", "1", "logical workers"),
-    CLI_FLAG("worker-queues", CLI_BOOL, NULL, "false", "a queue <queue>.w<i> for each of several workers"),
-    CLI_FLAG("repeats", CLI_INT, "N", "1", "run everything so often"),
+    CLI_FLAG("jobs", CLI_INT, "N", "10000", "total number of jobs; with --duration, the maximum number of waiting jobs"),
+    CLI_FLAG("concurrency", CLI_INT, "N", "10", "number of producers, and of streams per worker"),
+    CLI_FLAG("workers", CLI_INT, "N", "1", "number of logical workers"),
+    CLI_FLAG("worker-queues", CLI_BOOL, NULL, "false", "use a separate queue <queue>.w<i> for each worker"),
+    CLI_FLAG("repeats", CLI_INT, "N", "1", "number of repetitions"),
     CLI_FLAG("repeat-pause", CLI_DURATION, "DURATION", "0s", "pause between repeats"),
-    CLI_FLAG("queue", CLI_TEXT, "QUEUE", "bench.q", "queue to use; it is cleared first"),
-    CLI_FLAG("enqueue-batch-size", CLI_INT, "N", "64", "jobs in one enqueue"),
-    CLI_FLAG("fetch-batch-size", CLI_INT, "N", "64", "jobs in one fetch"),
-    CLI_FLAG("ack-batch-size", CLI_INT, "N", "64", "jobs in one ack"),
-    CLI_FLAG("payload-bytes", CLI_INT, "N", "64", "size of a job's payload"),
+    CLI_FLAG("queue", CLI_TEXT, "QUEUE", "bench.q", "queue to use; its waiting jobs are deleted first"),
+    CLI_FLAG("enqueue-batch-size", CLI_INT, "N", "64", "jobs per enqueue request"),
+    CLI_FLAG("fetch-batch-size", CLI_INT, "N", "64", "jobs per fetch request"),
+    CLI_FLAG("ack-batch-size", CLI_INT, "N", "64", "jobs per ack request"),
+    CLI_FLAG("separate-fetch", CLI_BOOL, NULL, "false", "with batch sizes of 1 over HTTP, fetch in a separate request instead of with the ack"),
+    CLI_FLAG("payload-bytes", CLI_INT, "N", "64", "payload size of each job"),
     CLI_FLAG("work-duration", CLI_DURATION, "DURATION", "0s", "simulated work per job"),
-    CLI_FLAG("combined", CLI_BOOL, NULL, "false", "producers and workers at the same time"),
-    CLI_FLAG("duration", CLI_DURATION, "DURATION", "0s", "steady state: both at the same time, for so long"),
-    CLI_FLAG("threads", CLI_INT, "N", "0", "threads of the generator; 0: one for 64 requests under way"),
-    CLI_FLAG("preset", CLI_TEXT, "NAME", NULL, "sizes for flags that are not given", .words = "single-node cluster failure"),
-    CLI_FLAG("scenario", CLI_TEXT, "NAME", NULL, "what to break; needs --preset failure", .words = "leader-kill worker-crash partition disk-full slow-node"),
-    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json: print the report", .alias = "json"),
+    CLI_FLAG("combined", CLI_BOOL, NULL, "false", "run producers and workers at the same time"),
+    CLI_FLAG("duration", CLI_DURATION, "DURATION", "0s", "run producers and workers at the same time for this long"),
+    CLI_FLAG("threads", CLI_INT, "N", "0", "load generator threads; 0 uses one per 64 requests in flight"),
+    CLI_FLAG("preset", CLI_TEXT, "NAME", NULL, "preset values for flags you leave out", .words = "single-node cluster failure"),
+    CLI_FLAG("scenario", CLI_TEXT, "NAME", NULL, "fault to inject; requires --preset failure", .words = "leader-kill worker-crash partition disk-full slow-node"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "same as --output json: print the report", .alias = "json"),
     CLI_FLAG("compare", CLI_BYTES, "FILE", NULL, "report to compare with"),
-    CLI_FLAG("save", CLI_BYTES, "FILE", NULL, "where the report goes; bench-<date>-<time>.json unless given"),
-    CLI_FLAG("docker-container", CLI_LIST, "NAME", NULL, "container to break; the first is used"),
-    CLI_FLAG("docker-network", CLI_TEXT, "NAME", NULL, "network to cut it off from; found out unless given"),
-    CLI_FLAG("fault-duration", CLI_DURATION, "DURATION", "10s", "how long it stays broken"),
-    CLI_FLAG("fault-warmup", CLI_DURATION, "DURATION", "3s", "how long after the beginning it breaks"),
+    CLI_FLAG("save", CLI_BYTES, "FILE", NULL, "write the report to this file"),
+    CLI_FLAG("docker-container", CLI_LIST, "NAME", NULL, "container to break; if repeated, the first is used"),
+    CLI_FLAG("docker-network", CLI_TEXT, "NAME", NULL, "network to disconnect it from; detected by default"),
+    CLI_FLAG("fault-duration", CLI_DURATION, "DURATION", "10s", "how long the fault lasts"),
+    CLI_FLAG("fault-warmup", CLI_DURATION, "DURATION", "3s", "time from the start until the fault"),
 };
 
 static const struct cli_flag compare_flags[] = {
-    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print the result", .words = "text json"),
-    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json", .alias = "json"),
+    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "output format", .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "same as --output json", .alias = "json"),
 };
 
 static const struct cli_command commands[] = {
     {.name = "bench", .args = "", .summary = "Measure a running server under load",
-     .about = "Enqueues jobs and then processes them, or both at once, and says how many per second\n"
-              "and how long each took. A latency is that of a request in which the job was, from the\n"
-              "first try; over the whole life of a job with --combined and --duration. The jobs of\n"
-              "the queue that wait are removed first. The server's limit of requests per client\n"
-              "(--rate-limit-enabled) counts every job, so turn it off to measure.",
+     .about = "Enqueues jobs and then processes them, or does both at once, and reports jobs per second\n"
+              "and latencies. The latency of a job is that of its request, measured from the first attempt;\n"
+              "with --combined and --duration it covers the whole life of the job. Waiting jobs in the queue\n"
+              "are deleted first. The server's request limit (--rate-limit-enabled) counts every job,\n"
+              "so turn it off to measure.",
      .examples = "corvo bench --preset single-node\n"
                  "corvo bench --jobs 100000 --concurrency 50 --http2\n"
+                 "corvo bench --protocol stream --fetch-batch-size 10\n"
+                 "corvo bench --protocol binary --rpc-address localhost:7438\n"
                  "corvo bench --duration 30s --save now.json --compare before.json",
      CLI_FLAGS(bench_flags), .run = run_bench},
-    {.name = "bench compare", .args = "<baseline> <current>", .summary = "Set two saved reports side by side",
-     .about = "Prints every number that a phase has in both reports, by how much it changed, and how\n"
-              "many times the baseline it is now. No server is needed and nothing is run. A report in\n"
-              "which things got worse is no failure; - reads a report from standard input.",
+    {.name = "bench compare", .args = "<baseline> <current>", .summary = "Compare two saved reports",
+     .about = "Prints every number that a phase has in both reports, the change, and the ratio to the\n"
+              "baseline. Needs no server and runs nothing. The exit status is 0 even if the numbers got\n"
+              "worse. - reads a report from standard input.",
      .examples = "corvo bench compare before.json after.json\n"
                  "corvo bench compare before.json after.json --json | jq '.comparison[] | select(.metric == \"p99_us\")'",
      CLI_FLAGS(compare_flags), .options = CLI_LOCAL, .run = cli_bench_compare_run},

@@ -19,8 +19,8 @@ static bool has(struct str object, const char *key)
 /* Say that what begins there is not what a report has. */
 static int unfit(struct cli *cli, struct str path, size_t at, const char *what)
 {
-    return cli_fail(cli, STR_FMT ": no report of corvo bench: %s at byte %zu", STR_ARG(path), what,
-                    at);
+    return cli_fail(cli, STR_FMT ": not a report of corvo bench: %s at byte %zu", STR_ARG(path),
+                    what, at);
 }
 
 static int check_phase(struct cli *cli, struct str path, struct str text, const char *phase)
@@ -32,7 +32,7 @@ static int check_phase(struct cli *cli, struct str path, struct str text, const 
         return CLI_OK;
     }
     if (p.type != JSON_TYPE_OBJECT) {
-        (void)snprintf(what, sizeof what, "%s is no object", phase);
+        (void)snprintf(what, sizeof what, "%s is not an object", phase);
         return unfit(cli, path, (size_t)(p.text.ptr - text.ptr), what);
     }
     for (size_t i = 0; (n = cli_bench_number_at(i)) != NULL; i++) {
@@ -40,7 +40,7 @@ static int check_phase(struct cli *cli, struct str path, struct str text, const 
         double ignored;
         if (v.type != JSON_TYPE_COUNT &&
             (v.type != JSON_TYPE_NUMBER || !json_value_f64(v, &ignored))) {
-            (void)snprintf(what, sizeof what, "%s.%s is no number", phase, n->key);
+            (void)snprintf(what, sizeof what, "%s.%s is not a number", phase, n->key);
             return unfit(cli, path, (size_t)(v.text.ptr - text.ptr), what);
         }
     }
@@ -62,7 +62,7 @@ static int check_report(struct cli *cli, struct str path, struct str text)
     }
     size_t at = (size_t)(whole.text.ptr - text.ptr);
     if (whole.type != JSON_TYPE_OBJECT) {
-        return unfit(cli, path, at, "what is there is no object");
+        return unfit(cli, path, at, "the content is not an object");
     }
     for (size_t i = 0; i < COUNT_OF(phases); i++) {
         int code = check_phase(cli, path, text, phases[i]);
@@ -72,7 +72,7 @@ static int check_report(struct cli *cli, struct str path, struct str text)
         count += has(text, phases[i]) ? 1 : 0;
     }
     return count > 0 ? CLI_OK
-                     : unfit(cli, path, at, "there is no enqueue, lifecycle or combined in it");
+                     : unfit(cli, path, at, "enqueue, lifecycle and combined are all missing");
 }
 
 int cli_bench_report_read(struct cli *cli, struct str path, struct str *out)
@@ -201,8 +201,8 @@ void cli_bench_compare(struct cli *cli, const struct cli_bench_pair *pair)
     cli_printf(cli, pair->whole ? "" : "\n"); /* what was measured stands above */
     print_origin(cli, "Baseline", pair->baseline);
     print_origin(cli, "Current", pair->current);
-    warn_if_different(cli, pair, "server", "the servers are set up differently");
-    warn_if_different(cli, pair, "config", "the benchmarks were not run with the same settings");
+    warn_if_different(cli, pair, "server", "the servers have different settings");
+    warn_if_different(cli, pair, "config", "the benchmarks have different settings");
     if (count == 0) {
         cli_note(cli, "Warning: the reports have no phase in common\n");
     }

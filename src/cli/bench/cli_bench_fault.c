@@ -123,7 +123,7 @@ static int find_network(struct cli *cli, struct cli_bench_fault *f)
     int code = run_docker(cli, command, &names);
     f->network = str_cut(&names, ' ');
     if (code == CLI_OK && !is_name(f->network)) {
-        return cli_fail(cli, "the container is in no network; give one with --docker-network");
+        return cli_fail(cli, "the container is not in a network; set one with --docker-network");
     }
     return code;
 }
@@ -139,13 +139,13 @@ int cli_bench_fault_from(struct cli *cli, struct cli_bench_fault *out)
         return CLI_OK;
     }
     if (!str_eq(cli_text(cli, "preset"), STR("failure"))) {
-        return cli_fail(cli, "--scenario needs --preset failure");
+        return cli_fail(cli, "--scenario requires --preset failure");
     }
     if (containers->item_count == 0 || !is_name(containers->items[0])) {
-        return cli_fail(cli, "--scenario needs --docker-container with a container's name");
+        return cli_fail(cli, "--scenario requires --docker-container with the name of a container");
     }
     if (out->network.len > 0 && !is_name(out->network)) {
-        return cli_fail(cli, "--docker-network must be a network's name");
+        return cli_fail(cli, "--docker-network must be the name of a network");
     }
     out->container = containers->items[0];
     out->scenario = arena_strz(cli->arena, name);
@@ -205,7 +205,7 @@ void cli_bench_fault_print(struct cli *cli, const struct cli_bench_fault *f)
         return;
     }
     if (f->injected_ns == 0) {
-        cli_printf(cli, "\nfault\n  scenario: %s\n  the run was over before it\n", f->scenario);
+        cli_printf(cli, "\nfault\n  scenario: %s\n  the run ended before the fault\n", f->scenario);
         return;
     }
     cli_printf(cli, "\nfault\n  scenario: %s\n", f->scenario);

@@ -88,10 +88,14 @@ static int read_sizes(struct cli *cli, struct cli_bench_plan *plan)
     load->payload_bytes = (size_t)cli_int(cli, "payload-bytes");
     load->duration_ns = cli_int(cli, "duration") * NS_PER_MS;
     load->enqueue_batch = batch_size(cli, "enqueue-batch-size", LOAD_ENQUEUE_MAX);
+    if (load->protocol == LOAD_RPC && !cli_given(cli, "enqueue-batch-size")) {
+        load->enqueue_batch = 1; /* its only way */
+    }
     load->fetch_batch = batch_size(cli, "fetch-batch-size", LOAD_BATCH_MAX);
     load->ack_batch = batch_size(cli, "ack-batch-size", LOAD_BATCH_MAX);
+    load->separate_fetch = cli_bool(cli, "separate-fetch");
     if (load->payload_bytes * load->enqueue_batch > LOAD_BODY_BYTES) {
-        return cli_fail(cli, "%u payloads of %zu bytes are too much for one request",
+        return cli_fail(cli, "%u payloads of %zu bytes are too large for one request",
                         load->enqueue_batch, load->payload_bytes);
     }
     plan->combined = cli_bool(cli, "combined") || load->duration_ns > 0;
@@ -110,7 +114,7 @@ static int read_queue(struct cli *cli, struct cli_bench_plan *plan)
     /* The name is put into JSON as it is; the server says what else it does not like. */
     if (str_has_control(queue) || memchr(queue.ptr, '"', queue.len) != NULL ||
         memchr(queue.ptr, '\\', queue.len) != NULL) {
-        return cli_fail(cli, "--queue is not a name of a queue");
+        return cli_fail(cli, "--queue is not a valid queue name");
     }
     plan->load.queue = arena_strz(cli->arena, queue);
     CHECK(plan->load.queue != NULL);
@@ -126,14 +130,15 @@ static bool is_answering(const struct addrinfo *at)
     return good;
 }
 
-/* The address behind http://host:port/. */
+/* The address behind http://host:port/, or where the binary protocol is. */
 static int resolve(struct cli *cli, struct cli_bench_plan *plan)
 {
-    struct str url = cli_text(cli, "server");
+    bool binary = plan->load.protocol == LOAD_BINARY;
+    struct str url = cli_text(cli, binary ? "rpc-address" : "server");
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *list = NULL;
     if (str_starts_with(url, STR("https://"))) {
-        return cli_fail(cli, "bench speaks no TLS: measure the server's plain port");
+        return cli_fail(cli, "bench does not support TLS: use the server's plain port");
     }
     url = str_starts_with(url, STR("http://")) ? str_from_offset(url, 7) : url;
     const char *slash = url.len == 0 ? NULL : memchr(url.ptr, '/', url.len);
@@ -168,7 +173,7 @@ static int resolve(struct cli *cli, struct cli_bench_plan *plan)
     }
     freeaddrinfo(list);
     return at != NULL ? CLI_OK
-                      : cli_fail(cli, "request failed: nobody answers at %s", plan->load.authority);
+                      : cli_fail(cli, "request failed: no response from %s", plan->load.authority);
 }
 
 static void add_header(struct cli *cli, struct cli_bench_plan *plan, const char *name,
@@ -181,16 +186,54 @@ static void add_header(struct cli *cli, struct cli_bench_plan *plan, const char 
     }
 }
 
+static const char *const protocol_names[] = {
+    [LOAD_HTTP] = "http", [LOAD_RPC] = "rpc", [LOAD_STREAM] = "stream", [LOAD_BINARY] = "binary"};
+
+static int read_protocol(struct cli *cli, struct cli_bench_plan *plan)
+{
+    for (size_t i = 0; i < COUNT_OF(protocol_names); i++) {
+        if (str_eq(cli_text(cli, "protocol"), str_from_z(protocol_names[i]))) {
+            plan->load.protocol = (enum load_protocol)i;
+            plan->load.http2 =
+                i == LOAD_RPC || i == LOAD_STREAM || (i == LOAD_HTTP && cli_bool(cli, "http2"));
+            return CLI_OK;
+        }
+    }
+    return cli_fail(cli, "--protocol must be http, rpc, stream or binary");
+}
+
+static int check_protocol(struct cli *cli, const struct cli_bench_plan *plan)
+{
+    const struct load_plan *load = &plan->load;
+    if (load->protocol == LOAD_RPC && load->enqueue_batch > 1) {
+        return cli_fail(cli, "--protocol rpc enqueues one job at a time: use stream for batches");
+    }
+    if (load->protocol != LOAD_BINARY) {
+        return CLI_OK;
+    }
+    if (load->payload_bytes > UINT16_MAX) {
+        return cli_fail(cli, "--protocol binary supports payloads of at most %d bytes", UINT16_MAX);
+    }
+    if (cli_text(cli, "namespace").len > 0) {
+        return cli_fail(cli, "--protocol binary uses the namespace of its key: leave out "
+                             "--namespace");
+    }
+    if (cli_text(cli, "api-key").len > UINT8_MAX) {
+        return cli_fail(cli, "--protocol binary supports keys of at most %d bytes", UINT8_MAX);
+    }
+    return CLI_OK;
+}
+
 int cli_bench_plan_read(struct cli *cli, struct cli_bench_plan *plan)
 {
-    if (!str_eq(cli_text(cli, "protocol"), STR("http"))) {
-        return cli_fail(cli, "this server has no worker RPC: use --protocol http");
-    }
-    int code = read_sizes(cli, plan);
+    int code = read_protocol(cli, plan);
+    code = code == CLI_OK ? read_sizes(cli, plan) : code;
     code = code == CLI_OK ? read_queue(cli, plan) : code;
     code = code == CLI_OK ? resolve(cli, plan) : code;
-    plan->load.http2 = cli_bool(cli, "http2");
-    add_header(cli, plan, "content-type", STR("application/json"));
+    code = code == CLI_OK ? check_protocol(cli, plan) : code;
+    add_header(cli, plan, "content-type",
+               plan->load.protocol == LOAD_HTTP ? STR("application/json")
+                                                : STR("application/grpc"));
     add_header(cli, plan, "x-api-key", cli_text(cli, "api-key"));
     add_header(cli, plan, "x-corvo-namespace", cli_text(cli, "namespace"));
     return code;
@@ -202,9 +245,10 @@ struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *pla
     return CLI_OBJECT(
         cli, CLI_SET_INT("jobs", (int64_t)p->jobs), CLI_SET_INT("concurrency", p->producers),
         CLI_SET_INT("workers", p->workers), CLI_SET_BOOL("worker_queues", p->worker_queues),
-        CLI_SET_TEXT("protocol", STR("http")), CLI_SET_BOOL("http2", p->http2),
-        CLI_SET_INT("enqueue_batch", p->enqueue_batch), CLI_SET_INT("fetch_batch", p->fetch_batch),
-        CLI_SET_INT("ack_batch", p->ack_batch),
+        CLI_SET_TEXT("protocol", str_from_z(protocol_names[p->protocol])),
+        CLI_SET_BOOL("http2", p->http2), CLI_SET_INT("enqueue_batch", p->enqueue_batch),
+        CLI_SET_INT("fetch_batch", p->fetch_batch), CLI_SET_INT("ack_batch", p->ack_batch),
+        CLI_SET_BOOL("separate_fetch", p->separate_fetch),
         CLI_SET_TEXT("work_duration",
                      cli_format(cli, "%lldms", (long long)(p->work_ns / NS_PER_MS))),
         CLI_SET_BOOL("combined", plan->combined),

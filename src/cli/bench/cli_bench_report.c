@@ -148,7 +148,7 @@ void cli_bench_print(struct cli *cli, const struct cli_bench_phase *p)
     cli_printf(cli, "\n%s\n  completed: %llu/%llu in %s\n", p->name,
                (unsigned long long)p->completed, (unsigned long long)p->total, took);
     if (p->stalled) {
-        cli_printf(cli, "  stalled: there was no progress any more\n");
+        cli_printf(cli, "  stalled: no more progress\n");
     }
     const struct {
         const char *label;

@@ -1,16 +1,15 @@
 /*
- * Commands for administrators: keys, namespaces, webhooks, the audit log.
+ * Commands for administrators: namespaces, webhooks, the audit log.
  */
 #include "base/check.h"
 #include "cli/cli_int.h"
 
-static int run_rate_limit(struct cli *cli)
+/* Set what the flags say; show what there is when none is given. */
+static int show_or_set(struct cli *cli, const char *url, const char *const *names, size_t count)
 {
-    const char *url = CLI_URL(cli, "/namespaces/{0}/rate-limit", cli->args[0]);
-    static const char *const names[] = {"read-rps", "read-burst", "write-rps", "write-burst"};
     struct cli_answer answer;
     bool any = cli_bool(cli, "clear");
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
+    for (size_t i = 0; i < count; i++) {
         any = any || cli_given(cli, names[i]);
     }
     if (any) {
@@ -23,14 +22,21 @@ static int run_rate_limit(struct cli *cli)
     return code;
 }
 
-/* clang-format off */
-static const struct cli_column key_columns[] = {
-    {"NAME", "name", CLI_SHOW_TEXT},            {"NAMESPACE", "namespace", CLI_SHOW_TEXT},
-    {"ROLE", "role", CLI_SHOW_TEXT},            {"ENABLED", "enabled", CLI_SHOW_TEXT},
-    {"SCOPE", "queue_scope", CLI_SHOW_TEXT},    {"LAST USED", "last_used_at", CLI_SHOW_TIME},
-    {"EXPIRES", "expires_at", CLI_SHOW_TIME},   {"KEY HASH", "key_hash", CLI_SHOW_TEXT},
-};
+static int run_rate_limit(struct cli *cli)
+{
+    static const char *const names[] = {"read-rps", "read-burst", "write-rps", "write-burst"};
+    return show_or_set(cli, CLI_URL(cli, "/namespaces/{0}/rate-limit", cli->args[0]), names,
+                       COUNT_OF(names));
+}
 
+static int run_quota(struct cli *cli)
+{
+    static const char *const names[] = {"max-jobs", "max-payload-bytes", "max-queues"};
+    return show_or_set(cli, CLI_URL(cli, "/namespaces/{0}/quota", cli->args[0]), names,
+                       COUNT_OF(names));
+}
+
+/* clang-format off */
 static const struct cli_column namespace_columns[] = {
     {"NAME", "name", CLI_SHOW_TEXT},            {"CREATED", "created_at", CLI_SHOW_TIME},
     {"RATE LIMIT", "rate_limit", CLI_SHOW_TEXT},
@@ -48,82 +54,73 @@ static const struct cli_column audit_columns[] = {
     {"STATUS", "status_code", CLI_SHOW_TEXT},   {"PATH", "path", CLI_SHOW_TEXT},
 };
 
-static const struct cli_flag key_flags[] = {
-    CLI_FLAG("name",        CLI_TEXT, "NAME",    NULL,       "what the key is for",
-             .field = "name", .options = CLI_REQUIRED),
-    CLI_FLAG("namespace",   CLI_TEXT, "NAME",    "default",  "the namespace it works in",
-             .field = "namespace", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("role",        CLI_TEXT, "ROLE",    "readonly", "admin, operator, worker, readonly or a role of your own",
-             .field = "role", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("queue-scope", CLI_TEXT, "PATTERN", NULL,       "queues it may touch", .field = "queue_scope"),
-    CLI_FLAG("expires-at",  CLI_TIME, "TIME",    NULL,       "when it ends", .field = "expires_at"),
-};
-
 static const struct cli_flag rate_flags[] = {
     CLI_FLAG("read-rps",    CLI_REAL, "N",  NULL,    "reads per second", .field = "read_rps"),
-    CLI_FLAG("read-burst",  CLI_REAL, "N",  NULL,    "reads at once", .field = "read_burst"),
+    CLI_FLAG("read-burst",  CLI_REAL, "N",  NULL,    "burst of reads", .field = "read_burst"),
     CLI_FLAG("write-rps",   CLI_REAL, "N",  NULL,    "writes per second", .field = "write_rps"),
-    CLI_FLAG("write-burst", CLI_REAL, "N",  NULL,    "writes at once", .field = "write_burst"),
-    CLI_FLAG("clear",       CLI_BOOL, NULL, "false", "back to the defaults"),
+    CLI_FLAG("write-burst", CLI_REAL, "N",  NULL,    "burst of writes", .field = "write_burst"),
+    CLI_FLAG("clear",       CLI_BOOL, NULL, "false", "restore the defaults"),
+};
+
+static const struct cli_flag quota_flags[] = {
+    CLI_FLAG("max-jobs",          CLI_INT,  "N",  NULL,    "jobs that have not ended", .field = "max_jobs"),
+    CLI_FLAG("max-payload-bytes", CLI_INT,  "N",  NULL,    "total payload bytes of those jobs", .field = "max_payload_bytes"),
+    CLI_FLAG("max-queues",        CLI_INT,  "N",  NULL,    "queues", .field = "max_queues"),
+    CLI_FLAG("clear",             CLI_BOOL, NULL, "false", "remove the quota"),
 };
 
 static const struct cli_flag webhook_flags[] = {
-    CLI_FLAG("url",         CLI_TEXT, "URL",    NULL,    "where to send events",
+    CLI_FLAG("url",         CLI_TEXT, "URL",    NULL,    "URL to send events to",
              .field = "url", .options = CLI_REQUIRED),
-    CLI_FLAG("events",      CLI_LIST, "TYPES",  NULL,    "which events; all when not given", .field = "events"),
-    CLI_FLAG("secret",      CLI_TEXT, "SECRET", NULL,    "signs what is sent", .field = "secret"),
-    CLI_FLAG("retry-limit", CLI_INT,  "N",      "3",     "attempts in all",
+    CLI_FLAG("events",      CLI_LIST, "TYPES",  NULL,    "event types to send; all by default", .field = "events"),
+    CLI_FLAG("secret",      CLI_TEXT, "SECRET", NULL,    "secret that signs each request", .field = "secret"),
+    CLI_FLAG("retry-limit", CLI_INT,  "N",      "3",     "number of attempts",
              .field = "retry_limit", .options = CLI_SEND_DEFAULT),
-    CLI_FLAG("disabled",    CLI_BOOL, NULL,     "false", "keep it without sending",
+    CLI_FLAG("disabled",    CLI_BOOL, NULL,     "false", "save the webhook without sending events",
              .field = "enabled", .options = CLI_SEND_DEFAULT | CLI_INVERTED),
 };
 
 static const struct cli_flag audit_flags[] = {
-    CLI_FLAG("principal",   CLI_TEXT, "NAME",   NULL,  "done by", .field = "principal"),
-    CLI_FLAG("method",      CLI_TEXT, "METHOD", NULL,  "with this method", .field = "method"),
-    CLI_FLAG("path-prefix", CLI_TEXT, "PATH",   NULL,  "on paths that begin so", .field = "path_prefix"),
-    CLI_FLAG("since",       CLI_TIME, "TIME",   NULL,  "not before", .field = "since"),
-    CLI_FLAG("until",       CLI_TIME, "TIME",   NULL,  "not after", .field = "until"),
-    CLI_FLAG("limit",       CLI_INT,  "N",      "100", "entries at most",
+    CLI_FLAG("principal",   CLI_TEXT, "NAME",   NULL,  "only requests by this principal", .field = "principal"),
+    CLI_FLAG("method",      CLI_TEXT, "METHOD", NULL,  "only requests with this HTTP method", .field = "method"),
+    CLI_FLAG("path-prefix", CLI_TEXT, "PATH",   NULL,  "only requests to paths with this prefix", .field = "path_prefix"),
+    CLI_FLAG("since",       CLI_TIME, "TIME",   NULL,  "only requests after this time", .field = "since"),
+    CLI_FLAG("until",       CLI_TIME, "TIME",   NULL,  "only requests before this time", .field = "until"),
+    CLI_FLAG("limit",       CLI_INT,  "N",      "100", "print at most this many entries",
              .field = "limit", .options = CLI_SEND_DEFAULT),
     CLI_FLAG("offset",      CLI_INT,  "N",      "0",   "entries to skip",
              .field = "offset", .options = CLI_SEND_DEFAULT),
 };
 
 static const struct cli_command commands[] = {
-    {.name = "keys list", .args = "", .summary = "List the API keys",
-     .call = {"GET", "/auth/keys", CLI_COLUMNS(key_columns), .empty = "No API keys"}},
-    {.name = "keys create", .args = "", .summary = "Make an API key and print its secret, once",
-     .about = "The first key closes the server to everybody who has none.",
-     .examples = "export CORVO_API_KEY=$(corvo keys create --name ops --role admin)", CLI_FLAGS(key_flags),
-     .call = {"POST", "/auth/keys", .text = "{api_key}"}},
-    {.name = "keys delete", .args = "<key-hash>", .summary = "Delete an API key",
-     .options = CLI_CONFIRM, .confirm = "Delete the API key with hash {0}?",
-     .call = {"DELETE", "/auth/keys", .arg_field = {"key_hash"}, .text = "Key deleted: {0}"}},
-    {.name = "namespaces list", .args = "", .summary = "List the namespaces",
+    {.name = "namespaces list", .args = "", .summary = "List namespaces",
      .call = {"GET", "/namespaces", CLI_COLUMNS(namespace_columns), .empty = "No namespaces"}},
-    {.name = "namespaces create", .args = "<name>", .summary = "Make a namespace",
+    {.name = "namespaces create", .args = "<name>", .summary = "Create a namespace",
      .call = {"POST", "/namespaces", .arg_field = {"name"}, .text = "Namespace created: {0}"}},
-    {.name = "namespaces delete", .args = "<name>", .summary = "Delete a namespace; its jobs stay",
+    {.name = "namespaces delete", .args = "<name>", .summary = "Delete a namespace; its jobs are kept",
      .options = CLI_CONFIRM, .confirm = "Delete namespace {0}?",
      .call = {"DELETE", "/namespaces/{0}", .text = "Namespace deleted: {0}"}},
     {.name = "namespaces rate-limit", .args = "<name>", .summary = "Show or set the request limits of a namespace",
      CLI_FLAGS(rate_flags), .run = run_rate_limit,
      .call = {"PUT", "/namespaces/{0}/rate-limit", .text = "Rate limit of {0} {status}"}},
-    {.name = "webhooks list", .args = "", .summary = "List the webhooks",
+    {.name = "namespaces quota", .args = "<name>", .summary = "Show or set the quota of a namespace",
+     .examples = "corvo namespaces quota acme --max-jobs 100000 --max-queues 50",
+     CLI_FLAGS(quota_flags), .run = run_quota,
+     .call = {"PUT", "/namespaces/{0}/quota", .text = "Quota of {0} {status}"}},
+    {.name = "webhooks list", .args = "", .summary = "List webhooks",
      .call = {"GET", "/webhooks", CLI_COLUMNS(webhook_columns), .empty = "No webhooks"}},
-    {.name = "webhooks set", .args = "[id]", .summary = "Make a webhook, or change the one with this id",
+    {.name = "webhooks set", .args = "[id]", .summary = "Create a webhook, or change the webhook with this id",
      .examples = "corvo webhooks set --url https://example.com/hook --events completed,dead --secret s3cret",
      CLI_FLAGS(webhook_flags),
      .call = {"POST", "/webhooks", .arg_field = {"id"}, .text = "Webhook set: {id}"}},
     {.name = "webhooks delete", .args = "<id>", .summary = "Delete a webhook",
      .call = {"DELETE", "/webhooks/{0}", .text = "Webhook deleted: {0}"}},
-    {.name = "audit", .args = "", .summary = "List who did what", CLI_FLAGS(audit_flags),
+    {.name = "audit", .args = "", .summary = "List entries of the audit log", CLI_FLAGS(audit_flags),
      .call = {"GET", "/audit-logs", .rows = "audit_logs", CLI_COLUMNS(audit_columns), .empty = "No audit log entries"}},
-    {.name = "admin rebuild-sqlite", .args = "", .summary = "Build the query view again from the source of truth",
+    {.name = "admin rebuild-sqlite", .args = "", .summary = "Rebuild the search index",
      .call = {"POST", "/admin/rebuild-sqlite", .text = "SQLite rebuilt in {duration_ms}ms"}},
-    {.name = "admin accept-clock", .args = "", .summary = "Follow the server's clock although it jumped ahead",
-     .call = {"POST", "/admin/accept-clock", .text = "The time is {time}; the clock was {ahead_ms}ms ahead"}},
+    {.name = "admin accept-clock", .args = "", .summary = "Accept the system clock after it jumped ahead",
+     .call = {"POST", "/admin/accept-clock", .text = "Server time is {time}; the clock was {ahead_ms}ms ahead"}},
 };
 /* clang-format on */
 

@@ -67,7 +67,7 @@ static int download(struct saving *s)
     } else if (call.status >= 400) {
         code = cli_refused(cli, call.status, buf_str(&call.answer));
     } else if (s->last != '}') {
-        code = cli_fail(cli, "the backup broke off after %llu bytes", (unsigned long long)s->size);
+        code = cli_fail(cli, "the backup stopped after %llu bytes", (unsigned long long)s->size);
     }
     outgoing_wait_clear(&call);
     return code;
@@ -79,7 +79,7 @@ static int save(struct cli *cli, const char *path, uint64_t *out_size)
     char part[OS_FILE_PATH_MAX];
     int n = snprintf(part, sizeof part, "%s.part", path);
     if (n < 0 || (size_t)n >= sizeof part) {
-        return cli_fail(cli, "the file's name is too long");
+        return cli_fail(cli, "the file name is too long");
     }
     os_process_keep_private();
     if (os_file_open(part, O_WRONLY | O_CREAT | O_TRUNC, &s.fd, &s.err) != ERR_OK) {
@@ -109,7 +109,8 @@ static int create(struct cli *cli, struct str file)
     bool special = false;
     int code = cli_target(cli, file, &path, &special);
     if (code == CLI_OK && special) {
-        code = cli_fail(cli, "'" STR_FMT "' is no file; - is standard output", STR_ARG(file));
+        code = cli_fail(cli, "'" STR_FMT "' is not a regular file; use - for standard output",
+                        STR_ARG(file));
     }
     code = code == CLI_OK ? save(cli, path, &size) : code;
     if (code != CLI_OK) {
@@ -185,7 +186,7 @@ static int verify_jobs(struct cli *cli, struct str jobs, bool full, size_t *out_
                                    has(job.text, "state", JSON_TYPE_STRING) &&
                                    has(job.text, "created_at", JSON_TYPE_STRING));
             if (!good || !whole) {
-                return cli_fail(cli, "jobs[%zu] is not a whole job", *out_count);
+                return cli_fail(cli, "jobs[%zu] is incomplete", *out_count);
             }
             (*out_count)++;
         }
@@ -205,7 +206,7 @@ static int verify(struct cli *cli, struct str text, struct verified *out)
     }
     out->format = cli_member_int(text, "meta.format");
     if (out->format < 1 || out->format > 2) {
-        return cli_fail(cli, "this is no backup of a format that we know");
+        return cli_fail(cli, "this is not a backup in a known format");
     }
     if (!has(text, "namespace", JSON_TYPE_STRING) || !json_scan_member(text, STR("jobs"), &jobs) ||
         jobs.type != JSON_TYPE_ARRAY) {
@@ -215,7 +216,7 @@ static int verify(struct cli *cli, struct str text, struct verified *out)
         return cli_fail(cli, "the backup is damaged: %s", err.msg);
     }
     if (whole.has_checksum && !whole.checksum_fits) {
-        return cli_fail(cli, "the backup is damaged or was edited: its checksum does not fit");
+        return cli_fail(cli, "the backup was damaged or edited: its checksum does not match");
     }
     out->queues =
         json_scan_member(text, STR("queues"), &queues) ? cli_elements(cli, queues.text, &rows) : 0;
@@ -248,7 +249,7 @@ static void note_others(struct cli *cli, struct str answer)
     int64_t skipped = cli_member_int(answer, "skipped_jobs");
     int64_t failed = cli_member_int(answer, "failed_jobs");
     if (skipped > 0) {
-        cli_note(cli, "%lld jobs were there already\n", (long long)skipped);
+        cli_note(cli, "%lld jobs already existed\n", (long long)skipped);
     }
     if (failed > 0) {
         cli_note(cli, "%lld jobs could not be restored\n", (long long)failed);
@@ -316,27 +317,27 @@ static const struct cli_flag repair_flags[] = {
 };
 
 static const struct cli_flag admin_backup_flags[] = {
-    CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "where to write it; standard output when not given", .letter = 'o'),
+    CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "file to write; standard output by default", .letter = 'o'),
 };
 
 static const struct cli_command commands[] = {
     {.name = "backup create", .args = "<file>", .summary = "Write a backup of a namespace to a file; - is standard output",
      .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
      .options = CLI_FILES, .run = run_create},
-    {.name = "backup restore", .args = "<file>", .summary = "Give a backup back to the server; jobs that exist are left alone",
+    {.name = "backup restore", .args = "<file>", .summary = "Restore a backup; existing jobs are left unchanged",
      .options = CLI_FILES, .run = run_restore},
-    {.name = "backup verify", .args = "<file>", .summary = "Check that a file is a whole backup",
+    {.name = "backup verify", .args = "<file>", .summary = "Check that a backup file is complete",
      .options = CLI_LOCAL, .run = run_verify},
     {.name = "repair", .args = "", .summary = "Find damaged files of a stopped server and repair them",
      .about = "Reads the state, the snapshots and the log, and reports what is damaged, how it can be\n"
-              "repaired and what would be lost. Damaged files are moved into a folder\n"
-              "damaged-TIME, never removed. Exits 0 if nothing is damaged or the repair is done, 1 if\n"
+              "repaired and what would be lost. Damaged files are moved to a directory\n"
+              "damaged-TIME, never deleted. Exits 0 if nothing is damaged or the repair is done, 1 if\n"
               "a repair is possible or only a backup helps.",
      .examples = "corvo repair --data-dir /var/lib/corvo\ncorvo repair --data-dir /var/lib/corvo --yes",
      CLI_FLAGS(repair_flags), .options = CLI_LOCAL, .run = run_repair},
     {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
      CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
-    {.name = "admin restore", .args = "<file>", .summary = "Give a backup back to the server",
+    {.name = "admin restore", .args = "<file>", .summary = "Restore a backup",
      .options = CLI_FILES, .run = run_restore},
 };
 /* clang-format on */

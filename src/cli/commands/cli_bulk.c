@@ -55,18 +55,18 @@ static int read_action(struct bulk *b)
     b->action = find_action(cli->args[0]);
     if (b->action == NULL) {
         return cli_fail(cli,
-                        "unknown bulk action '" STR_FMT "': there are retry, delete, cancel,"
-                        " requeue, hold, approve, reject, move and change_priority",
+                        "unknown bulk action '" STR_FMT "'; expected retry, delete, cancel,"
+                        " requeue, hold, approve, reject, move or change_priority",
                         STR_ARG(cli->args[0]));
     }
     if (b->action->flag == NULL) {
         return cli->arg_count < 2 ? CLI_OK
-                                  : cli_fail(cli, "bulk %s takes no target", b->action->name);
+                                  : cli_fail(cli, "bulk %s accepts no target", b->action->name);
     }
     b->target = cli->arg_count > 1 ? cli->args[1] : cli_text(cli, b->action->flag);
     if (b->target.len == 0) {
-        return cli_fail(cli, "bulk %s needs a target: corvo bulk %s <%s>, or --%s", b->action->name,
-                        b->action->name, b->action->what, b->action->flag);
+        return cli_fail(cli, "bulk %s requires a target: corvo bulk %s <%s>, or --%s",
+                        b->action->name, b->action->name, b->action->what, b->action->flag);
     }
     return CLI_OK;
 }
@@ -301,19 +301,77 @@ static int in_background(struct cli *cli, struct str accepted)
     return code == CLI_OK ? conclude(cli, task.body) : code;
 }
 
-/* Deleting everything that a filter matches is asked about; an empty filter is everything. */
+/* Does the filter leave any job out? Empty members, and members that only order or cut the result,
+ * do not. */
+static bool narrows(struct str filter)
+{
+    static const char *const neutral = "sort order limit cursor";
+    struct json_scan scan = json_scan_from(filter);
+    struct json_value key;
+    struct json_value value;
+    bool found = false;
+    if (!json_scan_enter_object(&scan)) {
+        return false;
+    }
+    while (json_scan_next_key(&scan, &key) && json_scan_value(&scan, &value)) {
+        struct str name = str_from(key.text.ptr + 1, key.text.len - 2);
+        bool empty = value.type == JSON_TYPE_NULL || str_eq(value.text, STR("\"\"")) ||
+                     ((value.type == JSON_TYPE_OBJECT || value.type == JSON_TYPE_ARRAY) &&
+                      str_trim(str_from(value.text.ptr + 1, value.text.len - 2)).len == 0);
+        found = found || (!empty && !cli_table_is_word(neutral, name));
+    }
+    return found;
+}
+
+/* How many jobs match the filter, and how many there are. */
+static int count_matches(struct bulk *b, int64_t *out_matching, int64_t *out_all)
+{
+    struct cli_answer answer;
+    const char *url = cli_url_to(b->cli, "/jobs/search");
+    int code = cli_request(b->cli, "POST", url, b->filter, &answer);
+    if (code != CLI_OK) {
+        return code;
+    }
+    *out_matching = cli_member_int(answer.body, "total");
+    code = cli_request(b->cli, "POST", url, STR("{\"limit\":1}"), &answer);
+    *out_all = code == CLI_OK ? cli_member_int(answer.body, "total") : 0;
+    return code;
+}
+
+/* A filter that matches every job is confirmed however it is written, and so is every delete by a
+ * filter. A script that cannot be asked is refused when it did not say which jobs it means. */
 static bool may_go_on(struct bulk *b, int *out_code)
 {
-    bool by_filter = b->filter.len > 0;
-    bool everything =
-        by_filter && str_trim(str_from(b->filter.ptr + 1, b->filter.len - 2)).len == 0;
-    if (strcmp(b->action->name, "delete") != 0 || !by_filter) {
+    struct cli *cli = b->cli;
+    bool deletes = strcmp(b->action->name, "delete") == 0;
+    int64_t matching = 0;
+    int64_t all = 0;
+    if (b->filter.len == 0 || cli_bool(cli, "yes")) {
         return true;
     }
-    return cli_confirmed(b->cli, !everything,
-                         everything ? "This deletes every job of every queue."
-                                    : "Delete all jobs that match the filter?",
-                         out_code);
+    bool everything = !narrows(b->filter);
+    if (!everything && (deletes || cli->in_is_terminal)) {
+        *out_code = count_matches(b, &matching, &all);
+        if (*out_code != CLI_OK) {
+            return false;
+        }
+        bool named = cli_member(b->filter, "queue").type == JSON_TYPE_STRING;
+        everything = matching > 0 && matching == all && (cli->in_is_terminal || !named);
+    }
+    if (!everything && !deletes) {
+        return true;
+    }
+    struct str question =
+        everything
+            ? cli_format(cli,
+                         "The filter matches every job in every queue. bulk %s changes all of them"
+                         " and cannot be undone.",
+                         b->action->name)
+            : cli_format(cli, "Delete %lld jobs that match the filter? This cannot be undone.",
+                         (long long)matching);
+    const char *text = arena_strz(cli->arena, question);
+    CHECK(text != NULL);
+    return cli_confirmed(cli, !everything, text, out_code);
 }
 
 static int run_bulk(struct cli *cli)
@@ -350,21 +408,22 @@ static int run_bulk(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("filter",   CLI_TEXT, "JSON",  NULL,    "jobs that match, as in the search API; standard input is not read"),
-    CLI_FLAG("to",       CLI_TEXT, "QUEUE", NULL,    "target of move"),
-    CLI_FLAG("priority", CLI_TEXT, "WORD",  NULL,    "target of change_priority"),
-    CLI_FLAG("async",    CLI_BOOL, NULL,    "false", "work in the background"),
-    CLI_FLAG("wait",     CLI_BOOL, NULL,    "true",  "follow work in the background to its end"),
-    CLI_FLAG("dry-run",  CLI_BOOL, NULL,    "false", "say how many jobs are meant, change nothing"),
-    CLI_FLAG("yes",      CLI_BOOL, NULL,    "false", "do not ask", .letter = 'y'),
+    CLI_FLAG("filter",   CLI_TEXT, "JSON",  NULL,    "select jobs by a filter of the search API instead of ids from standard input"),
+    CLI_FLAG("to",       CLI_TEXT, "QUEUE", NULL,    "destination queue of move"),
+    CLI_FLAG("priority", CLI_TEXT, "WORD",  NULL,    "new priority of change_priority"),
+    CLI_FLAG("async",    CLI_BOOL, NULL,    "false", "run in the background"),
+    CLI_FLAG("wait",     CLI_BOOL, NULL,    "true",  "wait until a background operation ends"),
+    CLI_FLAG("dry-run",  CLI_BOOL, NULL,    "false", "print how many jobs match and change nothing"),
+    CLI_FLAG("yes",      CLI_BOOL, NULL,    "false", "do not ask for confirmation", .letter = 'y'),
 };
 
 static const struct cli_command commands[] = {
-    {.name = "bulk", .args = "<action> [target]", .summary = "Do something to many jobs",
+    {.name = "bulk", .args = "<action> [target]", .summary = "Retry, cancel, move or delete many jobs",
      .about = "Actions: retry, delete, cancel, requeue, hold, approve, reject, move <queue>,\n"
-              "change_priority <priority>. Jobs whose state does not allow it are left alone.\n\n"
-              "The ids come from standard input in any form that corvo search prints, or from a\n"
-              "filter that the server applies.",
+              "change_priority <priority>. Jobs in a state that does not allow the action are skipped.\n\n"
+              "Job ids come from standard input, in any form that corvo search prints, or from a\n"
+              "filter that the server applies. A filter that matches every job asks first; in a\n"
+              "script, confirm it with --yes.",
      .examples = "corvo search --queue emails.send --state dead | corvo bulk retry\n"
                  "corvo search --queue old.emails --output json | corvo bulk move emails.v2\n"
                  "corvo bulk retry --filter '{\"queue\":\"emails.send\",\"state\":[\"dead\"]}' --dry-run",

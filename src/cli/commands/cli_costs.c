@@ -97,7 +97,7 @@ static int run_budget_set(struct cli *cli)
                         STR_ARG(cli->args[0]));
     }
     if (!cli_given(cli, "daily") && !cli_given(cli, "per-job")) {
-        return cli_fail(cli, "give --daily, --per-job or both");
+        return cli_fail(cli, "set --daily, --per-job or both");
     }
     return cli_call_run(cli);
 }
@@ -175,40 +175,40 @@ static const struct cli_column budget_columns[] = {
 };
 
 static const struct cli_flag usage_flags[] = {
-    CLI_FLAG("period",   CLI_TEXT, "DURATION", "24h", "how far back: 24h, 7d, 2w"),
-    CLI_FLAG("group-by", CLI_TEXT, "WORD",     NULL,  "queue, model or provider"),
+    CLI_FLAG("period",   CLI_TEXT, "DURATION", "24h", "length of the period up to now, such as 24h, 7d or 2w"),
+    CLI_FLAG("group-by", CLI_TEXT, "WORD",     NULL,  "group by queue, model or provider"),
 };
 
 static const struct cli_flag budget_flags[] = {
     CLI_FLAG("daily",     CLI_REAL, "USD",  NULL,   "limit per day", .field = "daily_usd"),
     CLI_FLAG("per-job",   CLI_REAL, "USD",  NULL,   "limit per job", .field = "per_job_usd"),
-    CLI_FLAG("on-exceed", CLI_TEXT, "WORD", "hold", "what happens above it",
+    CLI_FLAG("on-exceed", CLI_TEXT, "WORD", "hold", "what to do when the limit is exceeded",
              .field = "on_exceed", .words = "hold reject alert_only", .options = CLI_SEND_DEFAULT),
 };
 
 static const struct cli_flag policy_flags[] = {
-    CLI_FLAG("mode",     CLI_TEXT,  "WORD",      "any",   "whether any or all conditions must hold",
+    CLI_FLAG("mode",     CLI_TEXT,  "WORD",      "any",   "whether any or all conditions must match",
              .words = "any all"),
-    CLI_FLAG("queue",    CLI_TEXT,  "QUEUE",     NULL,    "jobs of this queue"),
-    CLI_FLAG("tag",      CLI_PAIRS, "KEY=VALUE", NULL,    "jobs with this tag"),
-    CLI_FLAG("disabled", CLI_BOOL,  NULL,        "false", "keep it without applying it"),
+    CLI_FLAG("queue",    CLI_TEXT,  "QUEUE",     NULL,    "match jobs in this queue"),
+    CLI_FLAG("tag",      CLI_PAIRS, "KEY=VALUE", NULL,    "match jobs with this tag"),
+    CLI_FLAG("disabled", CLI_BOOL,  NULL,        "false", "save the policy without applying it"),
 };
 
 static const struct cli_command commands[] = {
     {.name = "usage", .args = "", .summary = "Show tokens and cost", .examples = "corvo usage --period 7d --group-by model",
      CLI_FLAGS(usage_flags), .run = run_usage},
-    {.name = "cache stats", .args = "", .summary = "Show how well prompt caching works", .run = run_cache_stats},
-    {.name = "budget list", .args = "", .summary = "List the budgets",
+    {.name = "cache stats", .args = "", .summary = "Show the prompt cache hit rate", .run = run_cache_stats},
+    {.name = "budget list", .args = "", .summary = "List budgets",
      .call = {"GET", "/budgets", CLI_COLUMNS(budget_columns), .empty = "No budgets configured"}},
-    {.name = "budget set", .args = "<scope> <target>", .summary = "Limit what may be spent",
+    {.name = "budget set", .args = "<scope> <target>", .summary = "Set a spending limit",
      .about = "The scope is queue, tag or global. The target is a queue, key=value, or * for global.",
      .examples = "corvo budget set queue agents.research --daily 25 --per-job 1.5\ncorvo budget set global '*' --daily 100 --on-exceed alert_only",
      CLI_FLAGS(budget_flags), .run = run_budget_set,
      .call = {"POST", "/budgets", .arg_field = {"scope", "target"}, .text = "Budget set for {0}:{1}"}},
     {.name = "budget delete", .args = "<scope> <target>", .summary = "Delete a budget",
      .call = {"DELETE", "/budgets/{0}/{1}", .text = "Budget deleted for {0}:{1}"}},
-    {.name = "approval-policy list", .args = "", .summary = "List the approval policies", .run = run_policy_list},
-    {.name = "approval-policy set", .args = "<name>", .summary = "Hold agent jobs that match until somebody approves",
+    {.name = "approval-policy list", .args = "", .summary = "List approval policies", .run = run_policy_list},
+    {.name = "approval-policy set", .args = "<name>", .summary = "Hold matching agent jobs until someone approves them",
      .examples = "corvo approval-policy set big-mails --queue emails.send --tag size=big --mode all",
      CLI_FLAGS(policy_flags), .run = run_policy_set},
     {.name = "approval-policy delete", .args = "<id>", .summary = "Delete an approval policy",

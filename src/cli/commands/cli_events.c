@@ -129,8 +129,8 @@ static int follow_once(struct following *f, bool *out_over)
         int64_t limit = cli_int(cli, "count");
         *out_over = (limit > 0 && f->count >= limit) || ferror(cli->out) != 0;
         if (!*out_over) {
-            cli_note(cli, "Disconnected: %s; connecting again\n",
-                     call.err.code != ERR_OK ? call.err.msg : "the server ended the stream");
+            cli_note(cli, "Disconnected: %s; reconnecting\n",
+                     call.err.code != ERR_OK ? call.err.msg : "the server closed the stream");
         }
     }
     outgoing_wait_clear(&call);
@@ -162,18 +162,18 @@ static int run_events(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("queues",  CLI_LIST, "QUEUES", NULL, "only of these queues"),
-    CLI_FLAG("job-ids", CLI_LIST, "IDS",    NULL, "only of these jobs"),
-    CLI_FLAG("types",   CLI_LIST, "TYPES",  NULL, "only of these types: enqueued, started, completed, failed, dead …"),
-    CLI_FLAG("after",   CLI_INT,  "SEQ",    NULL, "begin after this number"),
-    CLI_FLAG("tail",    CLI_INT,  "N",      "10", "without --after: begin with so many past events"),
-    CLI_FLAG("count",   CLI_INT,  "N",      "0",  "end after so many events; 0: never"),
+    CLI_FLAG("queues",  CLI_LIST, "QUEUES", NULL, "only events of these queues"),
+    CLI_FLAG("job-ids", CLI_LIST, "IDS",    NULL, "only events of these jobs"),
+    CLI_FLAG("types",   CLI_LIST, "TYPES",  NULL, "only events of these types: enqueued, started, completed, failed, dead …"),
+    CLI_FLAG("after",   CLI_INT,  "SEQ",    NULL, "start after the event with this number"),
+    CLI_FLAG("tail",    CLI_INT,  "N",      "10", "without --after: start with this many past events"),
+    CLI_FLAG("count",   CLI_INT,  "N",      "0",  "exit after this many events; 0 never exits"),
 };
 
 static const struct cli_command commands[] = {
-    {.name = "events", .args = "", .summary = "Follow what happens",
+    {.name = "events", .args = "", .summary = "Follow the event stream",
      .about = "One line per event: number, time, type, job, queue and data; with --output json one\n"
-              "object per line. Connects again when the connection is lost and misses nothing.",
+              "object per line. If the connection is lost, reconnects and continues after the last event.",
      .examples = "corvo events --types dead,failed --output json | jq -r .job_id\ncorvo events --queues emails.send --tail 0",
      CLI_FLAGS(flags), .run = run_events},
 };

@@ -43,14 +43,14 @@ static void show(struct cli *cli, struct str answer, bool job)
                    STR_ARG(queue), STR_ARG(state));
     } else {
         cli_printf(cli, "Queue " STR_FMT " %s.\n", STR_ARG(queue),
-                   runnable ? "hands out jobs" : "hands out no job now");
+                   runnable ? "is ready to hand out jobs" : "hands out no jobs at the moment");
     }
     size_t count = cli_elements(cli, cli_member(answer, "reasons").text, &reasons);
     for (size_t i = 0; i < count; i++) {
         show_reason(cli, reasons[i]);
     }
     if (job && runnable && count == 0) {
-        cli_printf(cli, "- nothing is in its way: the next worker that asks gets it\n");
+        cli_printf(cli, "- nothing blocks it: it goes to the next free worker\n");
     }
 }
 

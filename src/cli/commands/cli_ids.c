@@ -33,7 +33,7 @@ static enum err_code add_value(struct reading *r, struct json_value value)
         return err_set(r->err, ERR_VALIDATION, "standard input has an object without an id");
     }
     if (value.type != JSON_TYPE_STRING) {
-        return err_set(r->err, ERR_VALIDATION, "standard input has %s where a job id should be",
+        return err_set(r->err, ERR_VALIDATION, "standard input contains %s instead of a job id",
                        json_value_type_name(value.type));
     }
     if (json_value_text(value, r->arena, &id, r->err) != ERR_OK) {

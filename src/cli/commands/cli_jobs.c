@@ -1,6 +1,7 @@
 /*
  * Commands for single jobs.
  */
+#include "base/attr.h"
 #include "base/limits.h"
 #include "cli/cli_int.h"
 #include "cli/commands/cli_explain.h"
@@ -109,20 +110,70 @@ static int enqueue_body(struct cli *cli, struct str *out)
     return code;
 }
 
-static int run_enqueue(struct cli *cli)
+/* Where the server delivers the job. */
+static struct str push_object(struct cli *cli)
+{
+    struct str token = cli_text(cli, "token");
+    struct str auth = STR_EMPTY;
+    if (token.len > 0) {
+        auth = CLI_OBJECT(cli, CLI_SET_TEXT("type", STR("bearer")), CLI_SET_TEXT("token", token));
+    }
+    return CLI_OBJECT(
+        cli, CLI_SET_TEXT("url", cli->args[0]), CLI_SET_TEXT("method", cli_text(cli, "method")),
+        CLI_SET_TEXT("timeout", cli_text(cli, "call-timeout")), CLI_SET_RAW("auth", auth));
+}
+
+static int push_body(struct cli *cli, struct str *out)
+{
+    struct str payload;
+    struct buf b;
+    int code = payload_of(cli, &payload);
+    if (code != CLI_OK) {
+        return code;
+    }
+    buf_init(&b, BODY_BYTES_MAX);
+    struct json_write w = json_write_to(&b);
+    json_write_object(&w);
+    json_write_key(&w, STR("payload"));
+    json_write_raw(&w, payload);
+    json_write_key(&w, STR("push"));
+    json_write_raw(&w, push_object(cli));
+    if (!cli_given(cli, "queue")) {
+        json_write_key(&w, STR("queue"));
+        json_write_str(&w, STR("push"));
+    }
+    cli_values_write(cli, &w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    *out = arena_str(cli->arena, buf_str(&b));
+    buf_deinit(&b);
+    return CLI_OK;
+}
+
+static int enqueue(struct cli *cli, int (*write_body)(struct cli *cli, struct str *out))
 {
     struct str body;
     struct cli_answer answer;
-    int code = enqueue_body(cli, &body);
+    int code = write_body(cli, &body);
     if (code != CLI_OK) {
         return code;
     }
     code = cli_request(cli, "POST", cli_url_to(cli, "/enqueue"), body, &answer);
     if (code == CLI_OK && cli_member_text(cli, answer.body, "job_id").len == 0) {
-        return cli_fail(cli, "request failed: the answer names no job");
+        return cli_fail(cli, "request failed: the response has no job id");
     }
     return code == CLI_OK ? cli_show(cli, answer.body, "Job enqueued: {job_id} (status: {status})")
                           : code;
+}
+
+static int run_enqueue(struct cli *cli)
+{
+    return enqueue(cli, enqueue_body);
+}
+
+static int run_push(struct cli *cli)
+{
+    return enqueue(cli, push_body);
 }
 
 /* Others */
@@ -190,68 +241,126 @@ static int run_held(struct cli *cli)
     struct cli_answer answer;
     struct str body =
         STR("{\"state\":[\"held\"],\"limit\":100,\"sort\":\"created_at\",\"order\":\"desc\"}");
+    static const struct cli_column columns[] = {
+        {"ID", "id", CLI_SHOW_TEXT},
+        {"QUEUE", "queue", CLI_SHOW_TEXT},
+        {"CREATED", "created_at", CLI_SHOW_TIME},
+        {"REASON", "hold_reason", CLI_SHOW_CUT},
+    };
+    struct str *rows = NULL;
     int code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/search"), body, &answer);
-    return code != CLI_OK ? code : print_rows(cli, answer.body, "jobs", "No held jobs", print_held);
+    if (code != CLI_OK || !cli->out_is_terminal || cli_is_json(cli)) {
+        return code != CLI_OK ? code
+                              : print_rows(cli, answer.body, "jobs", "No held jobs", print_held);
+    }
+    size_t count = cli_elements(cli, cli_member(answer.body, "jobs").text, &rows);
+    long long total = (long long)cli_member_int(answer.body, "total");
+    if (count == 0) {
+        cli_printf(cli, "No held jobs\n");
+        return CLI_OK;
+    }
+    cli_call_table(cli, columns, COUNT_OF(columns), rows, count);
+    if ((long long)count < total) {
+        cli_printf(cli, "%zu of %lld held jobs; corvo search --state held --all lists every one\n",
+                   count, total);
+    }
+    return CLI_OK;
 }
 
 /* clang-format off */
 static const struct cli_flag enqueue_flags[] = {
     CLI_FLAG("priority",                CLI_TEXT,     "WORD",      NULL, "critical, high or normal",
              .field = "priority"),
-    CLI_FLAG("unique-key",              CLI_TEXT,     "KEY",       NULL, "no second job while one with this key exists",
+    CLI_FLAG("unique-key",              CLI_TEXT,     "KEY",       NULL, "enqueue nothing if a job with this key exists",
              .field = "unique_key"),
-    CLI_FLAG("unique-period",           CLI_INT,      "SECONDS",   NULL, "how long the key is locked",
+    CLI_FLAG("unique-period",           CLI_INT,      "SECONDS",   NULL, "how long the key is held",
              .field = "unique_period"),
-    CLI_FLAG("max-retries",             CLI_INT,      "N",         "-1", "attempts in all; -1: the server's default",
+    CLI_FLAG("max-retries",             CLI_INT,      "N",         "-1", "number of attempts; -1 uses the server default",
              .field = "max_retries", .options = CLI_NOT_NEGATIVE),
-    CLI_FLAG("scheduled-at",            CLI_TIME,     "TIME",      NULL, "not before this time",
-             .field = "scheduled_at", .alias = "schedule"),
+    CLI_FLAG("scheduled-at",            CLI_TIME,     "TIME",      NULL, "run at this time, for example \"tomorrow 9:00\"",
+             .field = "scheduled_at", .alias = "schedule", .options = CLI_AHEAD),
+    CLI_FLAG("at",                      CLI_TIME,     "TIME",      NULL, "same as --scheduled-at",
+             .field = "scheduled_at", .options = CLI_AHEAD),
+    CLI_FLAG("delay",                   CLI_TIME,     "DURATION",  NULL, "run after this long, for example 5m",
+             .field = "scheduled_at", .options = CLI_AHEAD),
     CLI_FLAG("tags",                    CLI_JSON,     "JSON",      NULL, "tags as a JSON object"),
-    CLI_FLAG("tag",                     CLI_PAIRS,    "KEY=VALUE", NULL, "a tag; may be repeated"),
-    CLI_FLAG("expire-after",            CLI_DURATION, "DURATION",  NULL, "give up when it has not run by then",
+    CLI_FLAG("tag",                     CLI_PAIRS,    "KEY=VALUE", NULL, "tag; repeat the flag for several tags"),
+    CLI_FLAG("expire-after",            CLI_DURATION, "DURATION",  NULL, "expire the job if it has not started after this long",
              .field = "expire_after"),
-    CLI_FLAG("retry-backoff",           CLI_TEXT,     "WORD",      NULL, "how the delay grows",
+    CLI_FLAG("retry-backoff",           CLI_TEXT,     "WORD",      NULL, "how the delay between attempts grows",
              .field = "retry_backoff", .words = "none fixed linear exponential"),
-    CLI_FLAG("retry-base-delay",        CLI_DURATION, "DURATION",  NULL, "first delay", .field = "retry_base_delay"),
-    CLI_FLAG("retry-max-delay",         CLI_DURATION, "DURATION",  NULL, "longest delay", .field = "retry_max_delay"),
-    CLI_FLAG("depends-on",              CLI_LIST,     "JOB-ID",    NULL, "jobs that must be completed first",
+    CLI_FLAG("retry-base-delay",        CLI_DURATION, "DURATION",  NULL, "delay before the second attempt", .field = "retry_base_delay"),
+    CLI_FLAG("retry-max-delay",         CLI_DURATION, "DURATION",  NULL, "maximum delay between attempts", .field = "retry_max_delay"),
+    CLI_FLAG("depends-on",              CLI_LIST,     "JOB-ID",    NULL, "jobs that must complete first",
              .field = "depends_on"),
-    CLI_FLAG("chain",                   CLI_JSON,     "JSON",      NULL, "further steps, as JSON or @file",
+    CLI_FLAG("chain",                   CLI_JSON,     "JSON",      NULL, "following steps, as JSON or @file",
              .field = "chain"),
-    CLI_FLAG("parent-id",               CLI_TEXT,     "JOB-ID",    NULL, "the job that this one belongs to",
+    CLI_FLAG("parent-id",               CLI_TEXT,     "JOB-ID",    NULL, "parent job",
              .field = "parent_id"),
-    CLI_FLAG("agent-max-iterations",    CLI_INT,      "N",         "0",  "agent job: hold after so many iterations",
+    CLI_FLAG("agent-max-iterations",    CLI_INT,      "N",         "0",  "agent job: hold after this many iterations",
              .field = "agent.max_iterations", .options = CLI_POSITIVE),
     CLI_FLAG("agent-max-cost-usd",      CLI_REAL,     "USD",       "0",  "agent job: hold above this cost",
              .field = "agent.max_cost_usd", .options = CLI_POSITIVE),
-    CLI_FLAG("agent-iteration-timeout", CLI_TEXT,     "DURATION",  NULL, "agent job: limit for each iteration",
+    CLI_FLAG("agent-iteration-timeout", CLI_TEXT,     "DURATION",  NULL, "agent job: timeout of each iteration",
              .field = "agent.iteration_timeout"),
 };
 
 static const struct cli_flag reason_flags[] = {
-    CLI_FLAG("reason", CLI_TEXT, "TEXT", NULL, "why", .field = "reason"),
+    CLI_FLAG("reason", CLI_TEXT, "TEXT", NULL, "reason to record", .field = "reason"),
+};
+
+static const struct cli_flag approve_flags[] = {
+    CLI_FLAG("comment", CLI_TEXT, "TEXT", NULL, "comment for the audit log, at most 300 bytes"),
 };
 
 static const struct cli_flag replay_flags[] = {
-    CLI_FLAG("from", CLI_INT, "N", "0", "the iteration whose checkpoint to begin with", .field = "from"),
+    CLI_FLAG("from", CLI_INT, "N", "0", "iteration to start from", .field = "from"),
 };
 
 static const struct cli_flag wait_flags[] = {
-    CLI_FLAG("state",        CLI_LIST,     "STATES",   "completed", "wait until the job is in one of these"),
-    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL,        "give up after this long"),
+    CLI_FLAG("state",        CLI_LIST,     "STATES",   "completed", "wait for one of these states"),
+    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL,        "stop waiting after this long"),
+};
+
+static const struct cli_flag push_flags[] = {
+    CLI_FLAG("queue",        CLI_TEXT,     "QUEUE",    NULL, "queue of the job; push by default", .field = "queue"),
+    CLI_FLAG("method",       CLI_TEXT,     "METHOD",   NULL, "HTTP method of the request; POST by default"),
+    CLI_FLAG("token",        CLI_TEXT,     "TOKEN",    NULL, "bearer token to send; it is never shown again"),
+    CLI_FLAG("call-timeout", CLI_TEXT,     "DURATION", NULL, "timeout of one call; 5m by default"),
+    CLI_FLAG("priority",     CLI_TEXT,     "WORD",     NULL, "critical, high or normal", .field = "priority"),
+    CLI_FLAG("max-retries",  CLI_INT,      "N",        "-1", "number of attempts; -1 uses the server default",
+             .field = "max_retries", .options = CLI_NOT_NEGATIVE),
+    CLI_FLAG("scheduled-at", CLI_TIME,     "TIME",     NULL, "deliver at this time", .field = "scheduled_at"),
+};
+
+static const struct cli_column host_columns[] = {
+    {"HOST", "host", CLI_SHOW_TEXT},                  {"BREAKER", "breaker", CLI_SHOW_TEXT},
+    {"IN FLIGHT", "in_flight", CLI_SHOW_TEXT},        {"WAITING", "waiting", CLI_SHOW_TEXT},
+    {"OK", "succeeded", CLI_SHOW_TEXT},               {"FAILED", "failed", CLI_SHOW_TEXT},
+    {"LATENCY MS", "latency_ms", CLI_SHOW_TEXT},      {"NEXT PROBE", "next_probe_at", CLI_SHOW_TIME},
+    {"LAST ERROR", "last_error", CLI_SHOW_CUT | CLI_SHOW_MINOR},
+    {"LAST CALL", "last_call_at", CLI_SHOW_TIME | CLI_SHOW_WIDE},
+    {"UNANSWERED", "unanswered", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
 };
 
 static const struct cli_command commands[] = {
-    {.name = "enqueue", .args = "<queue> <payload>", .summary = "Put a job into a queue",
+    {.name = "push", .args = "<url> <payload>", .summary = "Enqueue a job that the server delivers to a URL",
+     .about = "The payload is JSON and becomes the request body; - reads it from standard input.",
+     .examples = "corvo push https://example.com/hooks/report '{\"day\":\"2026-11-16\"}' --scheduled-at +1h",
+     CLI_FLAGS(push_flags), .run = run_push},
+    {.name = "push hosts", .args = "", .summary = "List the hosts that jobs are delivered to, with their circuit breakers",
+     .about = "Counts calls since the leader started. A host with an open breaker is not called until NEXT PROBE.",
+     .call = {"GET", "/push/hosts", CLI_COLUMNS(host_columns), .empty = "No deliveries yet"}},
+    {.name = "enqueue", .args = "<queue> <payload>", .summary = "Enqueue a job",
      .about = "The payload is JSON; - reads it from standard input. Any --agent flag makes an agent job.",
      .examples = "corvo enqueue emails.send '{\"to\":\"a@example.com\"}' --priority high --tag tenant=acme\n"
                  "jq -c .order order.json | corvo enqueue orders.ship - --unique-key order-17",
      CLI_FLAGS(enqueue_flags), .run = run_enqueue},
     {.name = "inspect", .args = "<job-id>", .summary = "Show everything about a job", .run = run_inspect},
-    {.name = "explain", .args = "<job-id|queue>", .summary = "Say why a job, or a queue's jobs, are not running", .run = cli_explain_run},
+    {.name = "explain", .args = "<job-id|queue>", .summary = "Explain why a job, or the jobs of a queue, are not running", .run = cli_explain_run},
     {.name = "wait", .args = "<job-id>", .summary = "Wait until a job reaches a state",
-     .about = "Ends with 0 when the job is in one of the states, with 1 when it ended in another one.\n"
-              "Follows the server's events and asks again and again only where there are none.",
+     .about = "Exits 0 if the job reaches one of the states, 1 if it ends in another state.\n"
+              "Follows the event stream of the server; polls if there is none.",
      .examples = "corvo wait job_… --state completed --wait-timeout 10m && echo shipped",
      CLI_FLAGS(wait_flags), .run = cli_wait_run},
     {.name = "retry", .args = "<job-id>", .summary = "Run a finished job again",
@@ -262,14 +371,14 @@ static const struct cli_command commands[] = {
      .call = {"POST", "/jobs/{0}/move", .arg_field = {NULL, "queue"}, .text = "Job moved to {1}"}},
     {.name = "delete", .args = "<job-id>", .summary = "Delete a job",
      .call = {"DELETE", "/jobs/{0}", .text = "Job deleted"}},
-    {.name = "hold", .args = "<job-id>", .summary = "Hold a job until somebody approves or rejects it",
+    {.name = "hold", .args = "<job-id>", .summary = "Hold a job until someone approves or rejects it",
      CLI_FLAGS(reason_flags),
      .call = {"POST", "/jobs/{0}/hold", .text = "Job {0} held"}},
-    {.name = "approve", .args = "<job-id>", .summary = "Let a held job run",
-     .call = {"POST", "/jobs/{0}/approve", .text = "Job {0} approved"}},
-    {.name = "reject", .args = "<job-id>", .summary = "Let a held job die", CLI_FLAGS(reason_flags),
+    {.name = "approve", .args = "<job-id>", .summary = "Approve a held job", CLI_FLAGS(approve_flags),
+     .call = {"POST", "/jobs/{0}/approve", .text = "Job {0} approved", .query = "comment"}},
+    {.name = "reject", .args = "<job-id>", .summary = "Reject a held job; it becomes dead", CLI_FLAGS(reason_flags),
      .call = {"POST", "/jobs/{0}/reject", .text = "Job {0} rejected"}},
-    {.name = "held", .args = "", .summary = "List the jobs that wait for approval", .run = run_held},
+    {.name = "held", .args = "", .summary = "List held jobs", .run = run_held},
     {.name = "replay", .args = "<job-id>", .summary = "Run an agent job again from one of its iterations",
      CLI_FLAGS(replay_flags), .run = run_replay,
      .call = {"POST", "/jobs/{0}/replay", .text = "Replay enqueued: {job_id} (status: {status})"}},

@@ -126,7 +126,7 @@ static int run_throttle(struct cli *cli)
         return code == CLI_OK ? cli_show(cli, answer.body, "Queue {0} throttle: none") : code;
     }
     if (cli->arg_count < 2 || !read_rate(cli->args[1], &rate, &window_ms)) {
-        return cli_fail(cli, "give a rate like 100/1m, or --remove");
+        return cli_fail(cli, "specify a rate such as 100/1m, or --remove");
     }
     struct str body =
         CLI_OBJECT(cli, CLI_SET_INT("rate", rate), CLI_SET_INT("window_ms", window_ms));
@@ -140,16 +140,17 @@ static const struct cli_column queue_columns[] = {
     {"ACTIVE", "active", CLI_SHOW_TEXT},        {"HELD", "held", CLI_SHOW_TEXT},
     {"COMPLETED", "completed", CLI_SHOW_TEXT},  {"DEAD", "dead", CLI_SHOW_TEXT},
     {"PAUSED", "paused", CLI_SHOW_YES},
+    {"SCHEDULED", "scheduled", CLI_SHOW_TEXT | CLI_SHOW_WIDE}, {"RETRYING", "retrying", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
 };
 
 static const struct cli_flag drain_flags[] = {
-    CLI_FLAG("wait",         CLI_BOOL,     NULL,       "false", "wait until no job of the queue is active"),
-    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL,    "give up after this long"),
+    CLI_FLAG("wait",         CLI_BOOL,     NULL,       "false", "wait until the queue has no active jobs"),
+    CLI_FLAG("wait-timeout", CLI_DURATION, "DURATION", NULL,    "stop waiting after this long"),
 };
 
 static const struct cli_flag destroy_flags[] = {
-    CLI_FLAG("confirm", CLI_BOOL, NULL, "false", "yes, the queue and all its jobs"),
-    CLI_FLAG("yes",     CLI_BOOL, NULL, "false", "the same", .letter = 'y'),
+    CLI_FLAG("confirm", CLI_BOOL, NULL, "false", "confirm deleting the queue and all its jobs"),
+    CLI_FLAG("yes",     CLI_BOOL, NULL, "false", "same as --confirm", .letter = 'y'),
 };
 
 static const struct cli_flag throttle_flags[] = {
@@ -157,22 +158,22 @@ static const struct cli_flag throttle_flags[] = {
 };
 
 static const struct cli_command commands[] = {
-    {.name = "queues", .args = "", .summary = "List the queues",
+    {.name = "queues", .args = "", .summary = "List queues",
      .call = {"GET", "/queues", CLI_COLUMNS(queue_columns), .empty = ""}},
-    {.name = "pause", .args = "<queue>", .summary = "Stop handing out jobs of a queue",
+    {.name = "pause", .args = "<queue>", .summary = "Pause a queue: workers get no more jobs from it",
      .call = {"POST", "/queues/{0}/pause", .text = "Queue {0} paused"}},
-    {.name = "resume", .args = "<queue>", .summary = "Hand out jobs of a queue again",
+    {.name = "resume", .args = "<queue>", .summary = "Resume a paused queue",
      .call = {"POST", "/queues/{0}/resume", .text = "Queue {0} resumed"}},
     {.name = "clear", .args = "<queue>", .summary = "Delete the pending and scheduled jobs of a queue",
-     .options = CLI_CONFIRM, .confirm = "Delete all pending and scheduled jobs of queue {0}?",
+     .options = CLI_CONFIRM, .confirm = "Delete all pending and scheduled jobs of queue {0}? This cannot be undone.",
      .call = {"POST", "/queues/{0}/clear", .text = "Queue {0} cleared"}},
     {.name = "drain", .args = "<queue>", .summary = "Pause a queue and let its active jobs finish",
      .examples = "corvo drain emails.send --wait --wait-timeout 5m",
      CLI_FLAGS(drain_flags), .run = run_drain},
     {.name = "destroy", .args = "<queue>", .summary = "Delete a queue and all its jobs",
      CLI_FLAGS(destroy_flags), .run = run_destroy},
-    {.name = "concurrency", .args = "<queue> <max>", .summary = "Limit how many jobs of a queue are active; 0: no limit", .run = run_concurrency},
-    {.name = "throttle", .args = "<queue> [rate/window]", .summary = "Limit how fast jobs of a queue are handed out",
+    {.name = "concurrency", .args = "<queue> <max>", .summary = "Limit the number of active jobs in a queue; 0 removes the limit", .run = run_concurrency},
+    {.name = "throttle", .args = "<queue> [rate/window]", .summary = "Limit the rate at which a queue hands out jobs",
      .examples = "corvo throttle emails.send 100/1m\ncorvo throttle emails.send --remove",
      CLI_FLAGS(throttle_flags), .run = run_throttle},
 };

@@ -8,19 +8,20 @@
 static const struct cli_column columns[] = {
     {"NAME", "name", CLI_SHOW_TEXT},         {"QUEUE", "queue", CLI_SHOW_TEXT},
     {"CRON", "cron", CLI_SHOW_TEXT},         {"TIMEZONE", "timezone", CLI_SHOW_TEXT},
-    {"NEXT RUN", "next_run", CLI_SHOW_TIME}, {"LAST RUN", "last_run", CLI_SHOW_TIME},
+    {"NEXT RUN", "next_run", CLI_SHOW_TIME}, {"LAST RUN", "last_run", CLI_SHOW_TIME | CLI_SHOW_MINOR},
+    {"ID", "id", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
 };
 
 #define REST                                                                                             \
-    CLI_FLAG("unique-key", CLI_TEXT, "KEY", NULL, "passed to each run", .field = "unique_key"),                           \
-    CLI_FLAG("enabled", CLI_BOOL, NULL, NULL, "whether it fires; =false keeps it without firing", .field = "enabled")
+    CLI_FLAG("unique-key", CLI_TEXT, "KEY", NULL, "unique key of each run", .field = "unique_key"),                           \
+    CLI_FLAG("enabled", CLI_BOOL, NULL, NULL, "whether the schedule is active; use =false to disable it", .field = "enabled")
 
 static const struct cli_flag create_flags[] = {
-    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL,  "where each run is enqueued",
+    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL,  "queue for each run",
              .field = "queue", .options = CLI_REQUIRED),
-    CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL,  "when: five fields, @daily, @every 5m",
+    CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL,  "cron expression with five fields, @daily, or @every 5m",
              .field = "cron", .options = CLI_REQUIRED),
-    CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  "UTC", "in which time zone",
+    CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  "UTC", "time zone of the cron expression",
              .field = "timezone", .options = CLI_SEND_DEFAULT),
     CLI_FLAG("payload",     CLI_JSON, "JSON",  "{}",  "payload of each run, as JSON or @file",
              .field = "payload", .options = CLI_SEND_DEFAULT),
@@ -30,10 +31,10 @@ static const struct cli_flag create_flags[] = {
 };
 
 static const struct cli_flag update_flags[] = {
-    CLI_FLAG("name",        CLI_TEXT, "NAME",  NULL, "a new name", .field = "name"),
-    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL, "where each run is enqueued", .field = "queue"),
-    CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL, "when: five fields, @daily, @every 5m", .field = "cron"),
-    CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  NULL, "in which time zone", .field = "timezone"),
+    CLI_FLAG("name",        CLI_TEXT, "NAME",  NULL, "new name", .field = "name"),
+    CLI_FLAG("queue",       CLI_TEXT, "QUEUE", NULL, "queue for each run", .field = "queue"),
+    CLI_FLAG("cron",        CLI_TEXT, "EXPR",  NULL, "cron expression with five fields, @daily, or @every 5m", .field = "cron"),
+    CLI_FLAG("timezone",    CLI_TEXT, "ZONE",  NULL, "time zone of the cron expression", .field = "timezone"),
     CLI_FLAG("payload",     CLI_JSON, "JSON",  NULL, "payload of each run, as JSON or @file", .field = "payload"),
     CLI_FLAG("max-retries", CLI_INT,  "N",     NULL, "attempts of each run", .field = "max_retries"),
     REST,
@@ -43,18 +44,18 @@ static const struct cli_flag update_flags[] = {
 #define LIST_CALL {"GET", "/schedules", CLI_COLUMNS(columns), .empty = "No schedules"}
 
 static const struct cli_command commands[] = {
-    {.name = "schedules", .args = "", .summary = "List the schedules", .call = LIST_CALL},
-    {.name = "schedules list", .args = "", .summary = "List the schedules", .call = LIST_CALL},
-    {.name = "schedules create", .args = "<name>", .summary = "Enqueue a job again and again",
+    {.name = "schedules", .args = "", .summary = "List schedules", .call = LIST_CALL},
+    {.name = "schedules list", .args = "", .summary = "List schedules", .call = LIST_CALL},
+    {.name = "schedules create", .args = "<name>", .summary = "Create a schedule that enqueues a job on each run",
      .examples = "corvo schedules create daily-report --queue reports --cron '0 9 * * *' --timezone Europe/Berlin",
      CLI_FLAGS(create_flags),
      .call = {"POST", "/schedules", .arg_field = {"name"}, .text = "Schedule created: {id}"}},
-    {.name = "schedules update", .args = "<id>", .summary = "Change a schedule; what is not given stays",
+    {.name = "schedules update", .args = "<id>", .summary = "Change a schedule; fields you leave out keep their values",
      CLI_FLAGS(update_flags),
      .call = {"PUT", "/schedules/{0}", .text = "Schedule updated: {id}"}},
-    {.name = "schedules delete", .args = "<id>", .summary = "Delete a schedule; jobs of past runs stay",
+    {.name = "schedules delete", .args = "<id>", .summary = "Delete a schedule; jobs it already enqueued are kept",
      .call = {"DELETE", "/schedules/{0}", .text = "Schedule deleted: {0}"}},
-    {.name = "schedules run", .args = "<id>", .summary = "Let a schedule fire now, besides its times",
+    {.name = "schedules run", .args = "<id>", .summary = "Run a schedule now, without changing its next run",
      .call = {"POST", "/schedules/{0}/run", .text = "Job enqueued: {job_id} (status: {status})"}},
 };
 #undef LIST_CALL

@@ -81,7 +81,7 @@ static int claim(struct seeding *s, const char *queue, struct str id)
             return CLI_OK;
         }
     }
-    return cli_fail(cli, "queue %s does not hand out job " STR_FMT, queue, STR_ARG(id));
+    return cli_fail(cli, "queue %s did not return job " STR_FMT, queue, STR_ARG(id));
 }
 
 static int ack(struct seeding *s, struct str id, struct str body)
@@ -501,12 +501,12 @@ static int run_demo(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag demo_flags[] = {
-    CLI_FLAG("count", CLI_INT, "N", "48", "ordinary jobs besides the special ones"),
+    CLI_FLAG("count", CLI_INT, "N", "48", "number of ordinary jobs, in addition to the special ones"),
 };
 
 static const struct cli_command commands[] = {
-    {.name = "seed demo", .args = "", .summary = "Fill a server with data for demonstrations",
-     .about = "Makes jobs in every state, a chain, dependencies, agent jobs with usage, budgets, an\n"
+    {.name = "seed demo", .args = "", .summary = "Fill a server with demo data",
+     .about = "Creates jobs in every state, a chain, dependencies, agent jobs with usage, budgets, an\n"
               "approval policy, a webhook, a schedule and a paused queue. Not for production.",
      CLI_FLAGS(demo_flags), .run = run_demo},
 };

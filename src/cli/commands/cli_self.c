@@ -66,8 +66,7 @@ static int run_completion(struct cli *cli)
 {
     const char *script = cli_complete_script(cli->args[0]);
     if (script == NULL) {
-        return cli_fail(cli,
-                        "unknown shell '" STR_FMT "': there are bash, zsh, fish and powershell",
+        return cli_fail(cli, "unknown shell '" STR_FMT "'; expected bash, zsh, fish or powershell",
                         STR_ARG(cli->args[0]));
     }
     cli_printf(cli, "%s", script);
@@ -150,22 +149,22 @@ static int run_man(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag version_flags[] = {
-    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "how to print it", .words = "text json"),
-    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "the same as --output json"),
+    CLI_FLAG("output", CLI_TEXT, "FORMAT", "text", "output format", .words = "text json"),
+    CLI_FLAG("output-json", CLI_BOOL, NULL, "false", "same as --output json"),
 };
 
 static const struct cli_flag man_flags[] = {
-    CLI_FLAG("dir", CLI_BYTES, "DIR", NULL, "write every page as a file into this folder"),
+    CLI_FLAG("dir", CLI_BYTES, "DIR", NULL, "write all pages as files to this directory"),
 };
 
 static const struct cli_command commands[] = {
     {.name = "server", .args = "[settings...]", .summary = "Run the server",
      .about = "\"corvo server --help\" lists the settings.", .options = CLI_LOCAL | CLI_RAW, .run = run_server},
-    {.name = "version", .args = "", .summary = "Say which version this is",
+    {.name = "version", .args = "", .summary = "Print the version",
      CLI_FLAGS(version_flags), .options = CLI_LOCAL, .run = run_version},
-    {.name = "help", .args = "[command...]", .summary = "Say how a command is used",
+    {.name = "help", .args = "[command...]", .summary = "Show help for a command",
      .options = CLI_LOCAL, .run = run_help},
-    {.name = "completion", .args = "<shell>", .summary = "Print the completion script of a shell",
+    {.name = "completion", .args = "<shell>", .summary = "Print the completion script for a shell",
      .about = "Shells: bash, zsh, fish, powershell.",
      .examples = "source <(corvo completion bash)\n"
                  "corvo completion zsh > \"${fpath[1]}/_corvo\"\n"
@@ -175,7 +174,7 @@ static const struct cli_command commands[] = {
     {.name = "man", .args = "[command...]", .summary = "Print a manual page",
      .examples = "corvo man search | man -l -\ncorvo man --dir /usr/local/share/man/man1",
      CLI_FLAGS(man_flags), .options = CLI_LOCAL, .run = run_man},
-    {.name = "__complete", .args = "[words...]", .summary = "Say what could come next",
+    {.name = "__complete", .args = "[words...]", .summary = "List completions for a command line",
      .options = CLI_LOCAL | CLI_RAW | CLI_HIDDEN, .run = run_complete},
 };
 /* clang-format on */

@@ -186,26 +186,26 @@ static int run_cluster_join(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag health_flags[] = {
-    CLI_FLAG("ready", CLI_BOOL, NULL, "false", "also ask whether there is a leader"),
+    CLI_FLAG("ready", CLI_BOOL, NULL, "false", "also check that there is a leader"),
 };
 
 static const struct cli_flag cluster_events_flags[] = {
     CLI_FLAG("after", CLI_INT, "SEQ", "0",   "only events after this number"),
-    CLI_FLAG("limit", CLI_INT, "N",   "100", "events at most"),
+    CLI_FLAG("limit", CLI_INT, "N",   "100", "print at most this many events"),
 };
 
 static const struct cli_flag cluster_join_flags[] = {
     CLI_FLAG("shard",       CLI_INT, "N", NULL, "the shard to join"),
-    CLI_FLAG("shard-count", CLI_INT, "N", NULL, "how many shards the node expects"),
+    CLI_FLAG("shard-count", CLI_INT, "N", NULL, "number of shards the node expects"),
 };
 
 static const struct cli_command commands[] = {
-    {.name = "status", .args = "", .summary = "Show the server's state and its queues", .run = run_status},
-    {.name = "health", .args = "", .summary = "Ask whether the server is well; 1 when it is not",
+    {.name = "status", .args = "", .summary = "Show server state and queues", .run = run_status},
+    {.name = "health", .args = "", .summary = "Check server health. Exits 1 if the server is unhealthy",
      CLI_FLAGS(health_flags), .run = run_health},
-    {.name = "workers", .args = "", .summary = "List the workers",
+    {.name = "workers", .args = "", .summary = "List workers",
      .call = {"GET", "/workers", CLI_COLUMNS(worker_columns), .empty = "No workers connected"}},
-    {.name = "cluster status", .args = "", .summary = "Show the nodes and how far each is", .run = run_cluster_status},
+    {.name = "cluster status", .args = "", .summary = "Show the nodes and their log positions", .run = run_cluster_status},
     {.name = "cluster events", .args = "", .summary = "List events of the replicated log",
      CLI_FLAGS(cluster_events_flags), .run = run_cluster_events},
     {.name = "cluster join", .args = "<node-id> <raft-addr>", .summary = "Add a node to the cluster",

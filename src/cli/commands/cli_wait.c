@@ -182,8 +182,7 @@ static int check_states(struct cli *cli)
     for (size_t i = 0; i < states->item_count; i++) {
         if (!cli_table_is_word("pending active held completed retrying dead cancelled scheduled",
                                states->items[i])) {
-            return cli_fail(cli, "--state: there is no state '" STR_FMT "'",
-                            STR_ARG(states->items[i]));
+            return cli_fail(cli, "--state: unknown state '" STR_FMT "'", STR_ARG(states->items[i]));
         }
     }
     return CLI_OK;

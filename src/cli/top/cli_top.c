@@ -114,7 +114,8 @@ static void print_text(struct top *t, const struct str *documents, struct str de
     struct cli_top_frame frame = {.model = &t->model,
                                   .ui = &t->ui,
                                   .server = t->server,
-                                  .no_events = dead.len > 0 ? NULL : "the server has no search",
+                                  .no_events =
+                                      dead.len > 0 ? NULL : "the server has no search index",
                                   .now = os_clock_wall(),
                                   .still = true};
     cli_top_draw(&t->grid, &frame);
@@ -246,7 +247,7 @@ static int run_live(struct top *t)
     }
     cli_top_feed_deinit(&t->feed);
     cli_top_screen_close(t->screen);
-    return t->lost ? cli_fail(cli, "the terminal is gone") : t->code;
+    return t->lost ? cli_fail(cli, "the terminal was closed") : t->code;
 }
 
 static int run_top(struct cli *cli)
@@ -265,16 +266,16 @@ static int run_top(struct cli *cli)
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("interval", CLI_DURATION, "DURATION", "2s", "how often the server is asked"),
-    CLI_FLAG("once", CLI_BOOL, NULL, "false", "print what there is and end; so it is without a terminal"),
-    CLI_FLAG("queue", CLI_TEXT, "TEXT", NULL, "only queues with this in their name"),
+    CLI_FLAG("interval", CLI_DURATION, "DURATION", "2s", "refresh interval"),
+    CLI_FLAG("once", CLI_BOOL, NULL, "false", "print once and exit; the default without a terminal"),
+    CLI_FLAG("queue", CLI_TEXT, "TEXT", NULL, "only queues whose name contains this text"),
     CLI_FLAG("ascii", CLI_BOOL, NULL, "false", "draw with plain characters only"),
 };
 
 static const struct cli_command commands[] = {
     {.name = "top", .args = "", .summary = "Watch queues, workers and failures on the terminal",
      .about = "Keys: s sorts, / filters, Enter inspects a queue or a failed job, P pauses or resumes a\n"
-              "queue, p freezes, ? helps, q quits. Rates are per minute, over the last five samples.",
+              "queue, p freezes the display, ? shows help, q quits. Rates are per minute, over the last five samples.",
      .examples = "corvo top --interval 500ms\ncorvo top --once --output json | jq '.queues[] | select(.dead > 0)'",
      CLI_FLAGS(flags), .run = run_top},
 };

@@ -87,7 +87,7 @@ static bool went_well(struct cli_top_feed *f, const struct cli_top_request *r, c
         if (text.len > 0) {
             cli_top_model_text(out, size, text);
         } else {
-            (void)snprintf(out, size, "the server answered with status %d", call->status);
+            (void)snprintf(out, size, "the server returned status %d", call->status);
         }
         cli_round_end(f->cli, outer);
         return false;

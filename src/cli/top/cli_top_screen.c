@@ -71,8 +71,7 @@ enum err_code cli_top_screen_open(bool color, struct cli_top_screen **out, struc
 {
     SCREEN *screen = newterm(NULL, stdout, stdin);
     if (screen == NULL) {
-        return err_set(err, ERR_UNSUPPORTED,
-                       "nothing can be drawn on this terminal (TERM); use --once");
+        return err_set(err, ERR_UNSUPPORTED, "cannot draw on this terminal (TERM); use --once");
     }
     struct cli_top_screen *s = calloc(1, sizeof *s);
     CHECK(s != NULL);

@@ -34,6 +34,7 @@ void cli_slot_init(struct cli_slot *s, struct cli *cli, int64_t kill_after_ms)
     buf_init(&s->output, LIMIT_RESULT_BYTES);
     buf_init(&s->errors, (size_t)ERRORS_KEPT * 2 + CHUNK_BYTES);
     buf_init(&s->reports, REPORT_BYTES);
+    buf_init(&s->next_job, ARENA_BYTES);
 }
 
 static void free_slot(struct cli_slot *s)
@@ -45,8 +46,8 @@ static void free_slot(struct cli_slot *s)
     buf_clear(&s->reports);
     arena_reset(s->arena);
     arena_reset(s->report_arena);
-    s->progress = s->checkpoint = s->job_id = STR_EMPTY;
-    s->cancelled = false;
+    s->progress = s->checkpoint = s->job_id = s->result = STR_EMPTY;
+    s->in_frame = false;
     s->kill_at = s->retry_at = (struct mono){0};
     s->tries = 0;
     s->state = CLI_SLOT_FREE;
@@ -65,6 +66,7 @@ void cli_slot_deinit(struct cli_slot *s)
     buf_deinit(&s->output);
     buf_deinit(&s->errors);
     buf_deinit(&s->reports);
+    buf_deinit(&s->next_job);
     arena_free(s->arena);
     arena_free(s->report_arena);
 }
@@ -135,18 +137,70 @@ static void report_failure(struct cli_slot *s, int code)
     struct str error =
         cli_format(cli, "%s %d%s" STR_FMT, code < 0 ? "killed by signal" : "exit status",
                    code < 0 ? -code : code, line.len > 0 ? ": " : "", STR_ARG(line));
+    if (s->tells) {
+        cli_note(cli, STR_FMT " failed: " STR_FMT "\n", STR_ARG(s->job_id),
+                 STR_ARG(cli_harmless(cli, error)));
+    }
+    s->failed = true;
     report(
         s, "/fail/{0}",
         CLI_OBJECT(cli, CLI_SET_TEXT("error", error), CLI_SET_TEXT("backtrace", errors), token(s)));
 }
 
-static void report_success(struct cli_slot *s)
+static void report_success(struct cli_slot *s, struct str next)
 {
     struct cli *cli = s->cli;
     struct str checkpoint = s->checkpoint; /* reported after the last heartbeat */
+    s->asks = next.len > 0;
     report(s, "/ack/{0}",
-           CLI_OBJECT(cli, CLI_SET_RAW("result", result_of(s)),
-                      CLI_SET_RAW("checkpoint", checkpoint), token(s)));
+           CLI_OBJECT(cli, CLI_SET_RAW("result", s->result), CLI_SET_RAW("checkpoint", checkpoint),
+                      CLI_SET_RAW("next", next), token(s)));
+}
+
+/* Acks by a frame */
+
+static void end_well(struct cli_slot *s)
+{
+    s->result = result_of(s);
+    if (s->acks_by_frame && s->checkpoint.len == 0) { /* of which a frame has no word */
+        s->state = CLI_SLOT_ACKING;
+    } else {
+        report_success(s, s->next);
+    }
+}
+
+void cli_slot_write_ack(struct cli_slot *s, struct json_write *w)
+{
+    CHECK(s->state == CLI_SLOT_ACKING);
+    s->in_frame = true;
+    json_write_object(w);
+    json_write_key(w, STR("jobId"));
+    json_write_str(w, s->job_id);
+    if (s->result.len > 0) {
+        json_write_key(w, STR("resultJson"));
+        json_write_str(w, s->result);
+    }
+    if (s->lease_token != 0) {
+        json_write_key(w, STR("leaseToken"));
+        json_write_i64(w, s->lease_token);
+    }
+    json_write_end(w);
+}
+
+void cli_slot_acked(struct cli_slot *s)
+{
+    CHECK(s->state == CLI_SLOT_ACKING);
+    free_slot(s);
+}
+
+void cli_slot_report_ack(struct cli_slot *s)
+{
+    struct arena *outer = s->cli->arena;
+    CHECK(s->state == CLI_SLOT_ACKING);
+    s->in_frame = false;
+    s->cli->arena = s->arena;
+    report_success(s, STR_EMPTY);
+    s->cli->arena = outer;
 }
 
 /* The answer to a report. A server that is away or busy is asked again, which does no harm: a
@@ -168,7 +222,12 @@ static bool take_answer(struct cli_slot *s)
         log_warn("report refused", LOG_STR("job_id", s->job_id), LOG_I64("status", s->call.status),
                  LOG_STR("error", why.len > 0 ? why : str_from_z(s->call.err.msg)),
                  LOG_Z("meaning", again ? "the job is handed out again when its lease ends"
-                                        : "this worker does not hold the job any more"));
+                                        : "this worker no longer holds the job"));
+    } else if (s->asks) {
+        struct str next = cli_member(buf_str(&s->call.answer), "next").text;
+        if (cli_member_text(cli, next, "job_id").len > 0) { /* otherwise it is null, or missing */
+            buf_add_str(&s->next_job, next);
+        }
     }
     free_slot(s);
     return true;
@@ -231,6 +290,9 @@ void cli_slot_start(struct cli_slot *s, const char *command, struct str job)
     CHECK(s->state == CLI_SLOT_FREE);
     cli->arena = s->arena;
     job = arena_str(s->arena, job);
+    s->asks = false;
+    s->cancelled = s->failed = false; /* until now they told how the last job ended */
+    buf_clear(&s->next_job);
     s->job_id = cli_member_text(cli, job, "job_id");
     s->lease_token = cli_member_int(job, "lease_token");
     struct str payload = cli_member(job, "payload").text;
@@ -239,6 +301,7 @@ void cli_slot_start(struct cli_slot *s, const char *command, struct str job)
         log_debug("job started", LOG_STR("job_id", s->job_id), LOG_I64("pid", s->child.pid));
     } else {
         struct str why = cli_format(cli, "the program could not be started: %s", err.msg);
+        s->failed = true;
         report(s, "/fail/{0}", CLI_OBJECT(cli, CLI_SET_TEXT("error", why), token(s)));
     }
     cli->arena = outer;
@@ -352,7 +415,7 @@ static bool turn_running(struct cli_slot *s)
         return true;
     }
     if (code == 0) {
-        report_success(s);
+        end_well(s);
     } else {
         report_failure(s, code);
     }

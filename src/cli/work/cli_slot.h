@@ -3,10 +3,14 @@
  *
  *   FREE --> RUNNING --> REPORTING --> FREE
  *                 +-- cancelled --------^
+ *                 +--> ACKING ----------^
+ *                         +--> REPORTING, when the stream did not confirm it
  *
  * The worker (cli_work.c) owns the slots, waits for all of their descriptors at once and calls
- * cli_slot_turn after each wait. A slot has an arena of its own that is emptied with each job, so
- * that a worker may run for years.
+ * cli_slot_turn after each wait. With the ack of a job the next one is fetched, which the owner
+ * starts when the slot is free. Where the owner has a stream it acknowledges jobs itself, several
+ * with one frame (ACKING); failures, and acks that have more to say, are reports. A slot has an
+ * arena of its own that is emptied with each job, so that a worker may run for years.
  */
 #pragma once
 
@@ -14,7 +18,7 @@
 #include "cli/cli_int.h"
 #include "os/os_child.h"
 
-enum cli_slot_state { CLI_SLOT_FREE, CLI_SLOT_RUNNING, CLI_SLOT_REPORTING };
+enum cli_slot_state { CLI_SLOT_FREE, CLI_SLOT_RUNNING, CLI_SLOT_ACKING, CLI_SLOT_REPORTING };
 
 enum { CLI_SLOT_FDS = 4 };
 
@@ -31,8 +35,17 @@ struct cli_slot {
     struct str progress, checkpoint; /* reported and not sent yet, as JSON */
     struct arena *report_arena;      /* both of them */
     bool cancelled;
+    bool failed;         /* the job's end was reported as a failure */
+    bool tells;          /* a failure is printed */
     struct mono kill_at; /* 0: nobody means to */
     int64_t kill_after_ms;
+    bool acks_by_frame;  /* set by the owner before each turn */
+    bool in_frame;       /* ACKING: in the frame that is under way */
+    struct str result;   /* ACKING: as JSON; empty: none */
+    struct str next;     /* set by the owner before each turn: what an ack fetches beside it, as
+                            JSON; empty: nothing */
+    bool asks;           /* the last ack did so */
+    struct buf next_job; /* and got this job, for the owner to start; empty: none */
     struct outgoing_wait_call call; /* ack or fail */
     struct mono retry_at;           /* the call is made again then; 0: it is under way */
     int tries;
@@ -43,6 +56,13 @@ void cli_slot_deinit(struct cli_slot *s); /* kills what runs */
 
 /* Run the command for the job, a fetched document. When it cannot be started the job is failed. */
 void cli_slot_start(struct cli_slot *s, const char *command, struct str job);
+
+/* Write the item of a frame's "acks" for a job whose ack waits for it. */
+void cli_slot_write_ack(struct cli_slot *s, struct json_write *w);
+
+/* The frame was answered and the ack confirmed: the slot is free. Otherwise report it. */
+void cli_slot_acked(struct cli_slot *s);
+void cli_slot_report_ack(struct cli_slot *s);
 
 /* Ask the program to stop, and make it stop after a while; the job's end is not reported. */
 void cli_slot_cancel(struct cli_slot *s);

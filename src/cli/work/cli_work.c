@@ -4,6 +4,12 @@
  * One thread, one wait: for the fetch that is parked at the server, for the programs that run, for
  * the answers to what was reported, for signals and for the next heartbeat. After each wait
  * everything is looked at once.
+ *
+ * Where the server has lifecycle streams, acks and the jobs that follow them go over one, in
+ * frames; so do fetches, until one finds nothing. Then a fetch is parked at the server, which costs
+ * nobody anything, and frames go on beside it. What a stream does not do, because it is lost or the
+ * server refuses, is done by requests: they are always there, know how to try again, and are told
+ * why not.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +18,7 @@
 #include "base/check.h"
 #include "cli/cli_int.h"
 #include "cli/work/cli_slot.h"
+#include "cli/work/cli_stream.h"
 #include "json/json_scan.h"
 #include "log/log.h"
 #include "os/os_clock.h"
@@ -26,6 +33,8 @@ enum {
     EMPTY_MS = 50,         /* after a fetch that found nothing */
     BACKOFF_MS_MIN = 500,
     BACKOFF_MS_MAX = 30000,
+    STREAM_MS = 1000,      /* after a stream was lost, until another is opened */
+    FRAME_BYTES = 4 << 20, /* a frame that has as many gets no more acks */
     ARENA_BYTES = 256 << 20,
     HOST_BYTES_MAX = 256,
 };
@@ -34,16 +43,30 @@ struct worker {
     struct cli *cli;
     const char *command;
     struct str id, host;
+    struct str next; /* what an ack fetches beside it */
+    /* As many jobs at once, and twice as many slots: while the acks of some are tried again, others
+     * may have come for them. */
+    size_t concurrency;
     struct cli_slot *slots;
     size_t slot_count, busy;
-    int64_t claimed, jobs_max;
+    int64_t claimed, jobs_max; /* claimed, or asked for */
+    int64_t completed, failed, cancelled;
+    bool tells; /* what it does is printed: somebody watches */
 
     struct outgoing_wait_call fetch;
     struct arena *fetch_arena;
     bool fetching;
+    size_t fetch_count;   /* as many jobs */
     struct mono fetch_at; /* not before */
     int64_t backoff_ms;
     bool idle; /* the last fetch found nothing, and nothing has ended since */
+
+    bool streams, must_stream; /* as --protocol says, and as the server can */
+    struct cli_stream stream;
+    struct mono stream_at;          /* not before */
+    size_t frame_acks, frame_count; /* of the frame under way: acks, jobs to fetch */
+    bool quiet;                     /* the last frame found too little: park a fetch */
+    bool told;                      /* how it talks */
 
     struct outgoing_wait_call beat;
     struct arena *beat_arena;
@@ -64,16 +87,10 @@ static struct mono in_ms(int64_t ms)
 
 /* Fetching */
 
-static struct str fetch_body(struct worker *w)
+static struct str queues_json(struct cli *cli)
 {
-    struct cli *cli = w->cli;
     const struct cli_value *queues = cli_value(cli, "queue");
-    bool leave = cli_bool(cli, "exit-when-idle");
-    size_t room = w->slot_count - w->busy;
     struct buf b;
-    if (w->jobs_max > 0 && (int64_t)room > w->jobs_max - w->claimed) {
-        room = (size_t)(w->jobs_max - w->claimed);
-    }
     buf_init(&b, (size_t)CLI_LINE_BYTES * 4);
     struct json_write list = json_write_to(&b);
     json_write_array(&list);
@@ -81,19 +98,52 @@ static struct str fetch_body(struct worker *w)
         json_write_str(&list, queues->items[i]);
     }
     json_write_end(&list);
-    struct str body = CLI_OBJECT(
-        cli, CLI_SET_RAW("queues", arena_str(cli->arena, buf_str(&b))),
-        CLI_SET_TEXT("worker_id", w->id), CLI_SET_TEXT("hostname", w->host),
-        CLI_SET_INT("count", (int64_t)room), CLI_SET_INT("timeout", leave ? POLL_IDLE_S : POLL_S),
-        CLI_SET_INT("lease_duration", (cli_int(cli, "lease") + 999) / 1000));
+    struct str json = arena_str(cli->arena, buf_str(&b));
     buf_deinit(&b);
-    return body;
+    return json;
+}
+
+/* The members that fetches and acks share. */
+#define WANTED(w)                                                                                  \
+    CLI_SET_RAW("queues", queues_json((w)->cli)), CLI_SET_TEXT("worker_id", (w)->id),              \
+        CLI_SET_TEXT("hostname", (w)->host), CLI_SET_INT("lease_duration", lease_s((w)->cli))
+
+static int64_t lease_s(struct cli *cli)
+{
+    return (cli_int(cli, "lease") + 999) / 1000;
+}
+
+/* Jobs that could be taken on besides those that were asked for. */
+static size_t room(const struct worker *w)
+{
+    size_t coming = w->frame_count > w->frame_acks ? w->frame_count - w->frame_acks : 0;
+    size_t taken = w->busy + coming + (w->fetching ? w->fetch_count : 0);
+    return taken < w->concurrency ? w->concurrency - taken : 0;
+}
+
+/* No more than are wanted in all. */
+static size_t at_most(const struct worker *w, size_t count)
+{
+    bool limited = w->jobs_max > 0 && (int64_t)count > w->jobs_max - w->claimed;
+    return limited ? (size_t)(w->jobs_max - w->claimed) : count;
+}
+
+static struct str fetch_body(struct worker *w)
+{
+    bool leave = cli_bool(w->cli, "exit-when-idle");
+    return CLI_OBJECT(w->cli, WANTED(w), CLI_SET_INT("count", (int64_t)w->fetch_count),
+                      CLI_SET_INT("timeout", leave ? POLL_IDLE_S : POLL_S));
+}
+
+static bool may_claim(const struct worker *w)
+{
+    return !w->draining && (w->jobs_max == 0 || w->claimed < w->jobs_max);
 }
 
 static bool wants_more(const struct worker *w)
 {
     bool leave = cli_bool(w->cli, "exit-when-idle") && w->idle && w->busy == 0;
-    return !w->draining && !leave && (w->jobs_max == 0 || w->claimed < w->jobs_max);
+    return !leave && may_claim(w);
 }
 
 static void start_fetch(struct worker *w)
@@ -102,6 +152,8 @@ static void start_fetch(struct worker *w)
     struct arena *outer = cli->arena;
     arena_reset(w->fetch_arena);
     cli->arena = w->fetch_arena;
+    w->fetch_count = at_most(w, room(w));
+    w->claimed += (int64_t)w->fetch_count;
     w->fetch = cli_call_to(cli, "POST", cli_url_to(cli, "/fetch/batch"), fetch_body(w));
     w->fetch.timeout_ms = POLL_S * 1000 + POLL_SLACK_MS;
     cli->arena = outer;
@@ -132,12 +184,31 @@ static bool is_final(int status)
     return status >= 400 && status < 500 && status != 429 && status != 408;
 }
 
+/* Run the program for each; how many. A server that hands out more than was asked for gets the rest
+ * back when the leases end. */
+static size_t start_jobs(struct worker *w, struct str jobs, size_t limit, bool by_frame)
+{
+    struct cli *cli = w->cli;
+    struct str *items = NULL;
+    size_t count = cli_elements(cli, jobs, &items);
+    size_t started = 0;
+    for (size_t i = 0; i < count && started < limit; i++) {
+        struct str job = by_frame ? cli_stream_job(cli, items[i]) : items[i];
+        if (cli_member_text(cli, job, "job_id").len > 0) {
+            cli_slot_start(free_slot(w), w->command, job);
+            w->busy++;
+            started++;
+        }
+    }
+    return started;
+}
+
 static void take_jobs(struct worker *w)
 {
     struct cli *cli = w->cli;
-    struct str *jobs = NULL;
     struct str answer = buf_str(&w->fetch.answer);
     w->fetching = false;
+    w->claimed -= (int64_t)w->fetch_count;
     if (w->fetch.err.code != ERR_OK) {
         back_off(w, str_from_z(w->fetch.err.msg));
         return;
@@ -152,20 +223,179 @@ static void take_jobs(struct worker *w)
         return;
     }
     w->backoff_ms = BACKOFF_MS_MIN;
-    size_t before = w->busy;
-    size_t count = cli_elements(cli, cli_member(answer, "jobs").text, &jobs);
-    /* A server that hands out more than was asked for gets the rest back when the leases end. */
-    for (size_t i = 0; i < count && w->busy < w->slot_count; i++) {
-        if (cli_member_text(cli, jobs[i], "job_id").len > 0) {
-            cli_slot_start(free_slot(w), w->command, jobs[i]);
-            w->busy++;
-            w->claimed++;
-        }
-    }
-    w->idle = w->busy == before;
+    size_t started = start_jobs(w, cli_member(answer, "jobs").text, w->fetch_count, false);
+    w->claimed += (int64_t)started;
+    w->idle = started == 0;
+    w->quiet = w->quiet && w->idle;
     if (w->idle) {
         w->fetch_at =
             in_ms(EMPTY_MS); /* whatever the server does not park is not asked in a loop */
+    }
+}
+
+/* The slot is free: start what came with the answer to its ack, which was counted when it was asked
+ * for. */
+static void start_next(struct worker *w, struct cli_slot *s)
+{
+    if (!s->asks) {
+        return;
+    }
+    s->asks = false;
+    if (s->next_job.len > 0 && w->signals < 2) {
+        cli_slot_start(s, w->command, buf_str(&s->next_job));
+        w->busy++;
+    } else {
+        w->claimed--;
+    }
+}
+
+/* The slot became free: count how its job ended, and go on with what it brought. */
+static void count_end(struct worker *w, struct cli_slot *s)
+{
+    w->busy--;
+    w->cancelled += s->cancelled ? 1 : 0;
+    w->failed += !s->cancelled && s->failed ? 1 : 0;
+    w->completed += !s->cancelled && !s->failed ? 1 : 0;
+    w->idle = false; /* what has ended may have left something to do */
+    w->quiet = false;
+    start_next(w, s);
+}
+
+/* Frames */
+
+static void tell(struct worker *w, const char *how, struct str why)
+{
+    if (w->tells && !w->told) {
+        cli_note(w->cli,
+                 "Worker " STR_FMT " started: queue " STR_FMT
+                 ", up to %zu jobs at once, over %s%s" STR_FMT "\n",
+                 STR_ARG(w->id), STR_ARG(cli_text(w->cli, "queue")), w->concurrency, how,
+                 why.len > 0 ? ": " : "", STR_ARG(cli_harmless(w->cli, why)));
+    }
+    w->told = true;
+}
+
+static bool may_stream(const struct worker *w)
+{
+    return w->streams && (w->stream.open || os_clock_mono().ns >= w->stream_at.ns);
+}
+
+/* The acks that wait for a frame are made by requests. Those of the one under way too, unless they
+ * are left to it. */
+static void report_acks(struct worker *w, bool in_frame)
+{
+    for (size_t i = 0; i < w->slot_count; i++) {
+        struct cli_slot *s = &w->slots[i];
+        if (s->state == CLI_SLOT_ACKING && (in_frame || !s->in_frame)) {
+            cli_slot_report_ack(s);
+        }
+    }
+}
+
+static size_t write_acks(struct worker *w, struct json_write *out, const struct buf *b)
+{
+    size_t count = 0;
+    json_write_array(out);
+    for (size_t i = 0; i < w->slot_count && b->len < FRAME_BYTES; i++) {
+        if (w->slots[i].state == CLI_SLOT_ACKING) {
+            cli_slot_write_ack(&w->slots[i], out);
+            count++;
+        }
+    }
+    json_write_end(out);
+    return count;
+}
+
+static void send_frame(struct worker *w)
+{
+    struct cli *cli = w->cli;
+    struct buf b;
+    buf_init(&b, ARENA_BYTES / 4);
+    struct json_write acks = json_write_to(&b);
+    w->frame_acks = write_acks(w, &acks, &b);
+    w->frame_count = 0; /* for the room is that besides this frame */
+    if (may_claim(w)) {
+        w->frame_count = at_most(w, w->frame_acks + room(w));
+    }
+    w->claimed += (int64_t)w->frame_count;
+    struct str frame = CLI_OBJECT(
+        cli, CLI_SET_RAW("queues", queues_json(cli)), CLI_SET_TEXT("workerId", w->id),
+        CLI_SET_TEXT("hostname", w->host), CLI_SET_INT("leaseDuration", lease_s(cli)),
+        CLI_SET_INT("fetchCount", (int64_t)w->frame_count), CLI_SET_RAW("acks", buf_str(&b)));
+    buf_deinit(&b);
+    cli_stream_send(&w->stream, frame, w->frame_acks == 0);
+}
+
+/* The frame is over, whether it was answered or not. */
+static void end_frame(struct worker *w, size_t started)
+{
+    w->claimed -= (int64_t)(w->frame_count - started);
+    w->quiet = w->frame_count > started || (w->quiet && w->frame_count == 0);
+    w->frame_acks = w->frame_count = 0;
+}
+
+/* Frames say how many acks were confirmed, not which. */
+static void take_acks(struct worker *w, struct str answer)
+{
+    bool all = cli_member_int(answer, "acked") == (int64_t)w->frame_acks &&
+               cli_member(answer, "error").text.len == 0;
+    for (size_t i = 0; i < w->slot_count; i++) {
+        struct cli_slot *s = &w->slots[i];
+        if (s->in_frame && all) {
+            cli_slot_acked(s);
+            count_end(w, s);
+        } else if (s->in_frame) {
+            cli_slot_report_ack(s);
+        }
+    }
+}
+
+static void take_frame(struct worker *w, struct str answer)
+{
+    struct str error = cli_member_text(w->cli, answer, "error");
+    if (error.len > 0) {
+        log_debug("frame refused", LOG_STR("error", error));
+    }
+    tell(w, "a stream", STR_EMPTY);
+    take_acks(w, answer);
+    size_t started = 0;
+    if (w->signals < 2) {
+        started = start_jobs(w, cli_member(answer, "jobs").text, w->frame_count, true);
+    }
+    end_frame(w, started);
+}
+
+static void lose_stream(struct worker *w, struct str why, int64_t again_ms)
+{
+    log_debug("stream lost", LOG_STR("error", why));
+    w->stream_at = in_ms(again_ms);
+    report_acks(w, true);
+    end_frame(w, 0);
+}
+
+static void turn_stream(struct worker *w)
+{
+    struct str text = STR_EMPTY;
+    switch (cli_stream_turn(&w->stream, &text)) {
+    case CLI_STREAM_NOTHING:
+        break;
+    case CLI_STREAM_ANSWER:
+        take_frame(w, text);
+        break;
+    case CLI_STREAM_LOST:
+        lose_stream(w, text, STREAM_MS);
+        break;
+    case CLI_STREAM_NONE:
+        lose_stream(w, text, STREAM_MS);
+        w->streams = false;
+        if (w->must_stream) {
+            w->code = cli_fail(w->cli, "no lifecycle stream: " STR_FMT,
+                               STR_ARG(cli_harmless(w->cli, text)));
+            w->draining = true;
+        } else {
+            tell(w, "HTTP, without a stream", text);
+        }
+        break;
     }
 }
 
@@ -263,6 +493,10 @@ static void begin_drain(struct worker *w)
 
 static void cancel_all(struct worker *w)
 {
+    if (w->stream.asked) { /* nobody waits for it any more */
+        cli_stream_close(&w->stream);
+        lose_stream(w, STR("stopped"), STREAM_MS);
+    }
     for (size_t i = 0; i < w->slot_count; i++) {
         cli_slot_cancel(&w->slots[i]);
     }
@@ -276,7 +510,8 @@ static void take_signal(struct worker *w)
     }
     w->signals++;
     if (w->signals == 1) {
-        cli_note(w->cli, "Stopping: %zu jobs to finish; once more stops them\n", w->busy);
+        cli_note(w->cli, "Stopping after %zu running jobs. Press Ctrl-C again to stop them now.\n",
+                 w->busy);
         begin_drain(w);
     } else {
         w->code = CLI_SIGNAL_BASE + number;
@@ -291,6 +526,23 @@ static int64_t sooner(int64_t a, struct mono b)
     return b.ns != 0 && b.ns < a ? b.ns : a;
 }
 
+/* Is a fetch to be made by a request, whenever the time has come? */
+static bool parks(const struct worker *w)
+{
+    bool by_frame = may_stream(w) && !w->quiet;
+    return !w->fetching && !by_frame && wants_more(w) && room(w) > 0;
+}
+
+static bool has_frame(const struct worker *w)
+{
+    for (size_t i = 0; i < w->slot_count; i++) {
+        if (w->slots[i].state == CLI_SLOT_ACKING) {
+            return true;
+        }
+    }
+    return !w->quiet && !w->fetching && wants_more(w) && room(w) > 0;
+}
+
 static int wait_ms(const struct worker *w)
 {
     int64_t now = os_clock_mono().ns;
@@ -298,9 +550,10 @@ static int wait_ms(const struct worker *w)
     if (any_held(w) && !w->beating) {
         at = sooner(at, beat_due(w));
     }
-    if (!w->fetching && wants_more(w) && w->busy < w->slot_count) {
+    if (parks(w)) {
         at = sooner(at, w->fetch_at);
     }
+    at = sooner(at, cli_stream_deadline(&w->stream));
     at = sooner(at, w->drain_until);
     for (size_t i = 0; i < w->slot_count; i++) {
         at = sooner(at, cli_slot_deadline(&w->slots[i]));
@@ -312,7 +565,12 @@ static int wait_ms(const struct worker *w)
 static void start_what_is_due(struct worker *w)
 {
     int64_t now = os_clock_mono().ns;
-    if (!w->fetching && wants_more(w) && w->busy < w->slot_count && now >= w->fetch_at.ns) {
+    if (!may_stream(w)) {
+        report_acks(w, false);
+    } else if (!w->stream.asked && has_frame(w)) {
+        send_frame(w);
+    }
+    if (parks(w) && now >= w->fetch_at.ns) {
         start_fetch(w);
     }
     if (!w->beating && any_held(w) && now >= beat_due(w).ns) {
@@ -327,7 +585,19 @@ static void start_what_is_due(struct worker *w)
 
 static bool is_over(const struct worker *w)
 {
-    return w->busy == 0 && !w->fetching && !wants_more(w);
+    return w->busy == 0 && !w->fetching && !w->stream.asked && !wants_more(w);
+}
+
+static void turn_slot(struct worker *w, struct cli_slot *s)
+{
+    bool asked = s->asks;
+    s->next = may_claim(w) ? w->next : STR_EMPTY;
+    s->acks_by_frame = may_stream(w);
+    bool freed = cli_slot_turn(s);
+    w->claimed += s->asks && !asked ? 1 : 0;
+    if (freed) {
+        count_end(w, s);
+    }
 }
 
 static void turn(struct worker *w)
@@ -344,16 +614,14 @@ static void turn(struct worker *w)
         take_jobs(w);
         outgoing_wait_clear(&w->fetch);
     }
+    turn_stream(w);
     take_signal(w);
     if (w->beating && w->beat.done) {
         take_beat(w);
         outgoing_wait_clear(&w->beat);
     }
     for (size_t i = 0; i < w->slot_count; i++) {
-        if (cli_slot_turn(&w->slots[i])) {
-            w->busy--;
-            w->idle = false; /* what has ended may have left something to do */
-        }
+        turn_slot(w, &w->slots[i]);
     }
 }
 
@@ -367,8 +635,10 @@ static void open_worker(struct worker *w)
     if (w->id.len == 0) {
         w->id = cli_format(cli, "%s-%ld", host, (long)getpid());
     }
+    w->next = CLI_OBJECT(cli, WANTED(w));
     w->command = arena_strz(cli->arena, cli_text(cli, "exec"));
-    w->slot_count = (size_t)cli_int(cli, "concurrency");
+    w->concurrency = (size_t)cli_int(cli, "concurrency");
+    w->slot_count = w->concurrency * 2;
     w->slots = calloc(w->slot_count, sizeof *w->slots);
     CHECK(w->command != NULL);
     CHECK(w->slots != NULL);
@@ -381,6 +651,13 @@ static void open_worker(struct worker *w)
     cli->http = cli->http == NULL ? outgoing_wait_new() : cli->http;
     for (size_t i = 0; i < w->slot_count; i++) {
         cli_slot_init(&w->slots[i], cli, cli_int(cli, "kill-after"));
+        w->slots[i].tells = w->tells;
+    }
+    cli_stream_init(&w->stream, cli);
+    w->must_stream = str_eq(cli_text(cli, "protocol"), STR("stream"));
+    w->streams = !str_eq(cli_text(cli, "protocol"), STR("http"));
+    if (!w->streams) {
+        tell(w, "HTTP", STR_EMPTY);
     }
 }
 
@@ -393,6 +670,8 @@ static void close_worker(struct worker *w)
     for (size_t i = 0; i < w->slot_count; i++) {
         cli_slot_deinit(&w->slots[i]);
     }
+    cli_stream_finish(&w->stream);
+    cli_stream_deinit(&w->stream);
     free(w->slots);
     arena_free(w->fetch_arena);
     arena_free(w->beat_arena);
@@ -400,7 +679,7 @@ static void close_worker(struct worker *w)
 
 static int run_work(struct cli *cli)
 {
-    struct worker w = {.cli = cli};
+    struct worker w = {.cli = cli, .tells = cli->err_is_terminal || cli_bool(cli, "verbose")};
     int64_t slots = cli_int(cli, "concurrency");
     if (slots < 1 || slots > CONCURRENCY_MAX) {
         return cli_fail(cli, "--concurrency must be 1 to %d", CONCURRENCY_MAX);
@@ -419,36 +698,44 @@ static int run_work(struct cli *cli)
     cli->arena = outer;
     arena_free(round);
     close_worker(&w);
+    if (w.tells) {
+        cli_note(cli, "Worker stopped: %lld completed, %lld failed, %lld cancelled\n",
+                 (long long)w.completed, (long long)w.failed, (long long)w.cancelled);
+    }
     return w.code;
 }
 
 /* clang-format off */
 static const struct cli_flag flags[] = {
-    CLI_FLAG("queue",          CLI_LIST,     "QUEUES",   NULL,    "queues to take jobs from, the first ones first",
+    CLI_FLAG("queue",          CLI_LIST,     "QUEUES",   NULL,    "queues to fetch from, in order of preference",
              .options = CLI_REQUIRED),
-    CLI_FLAG("exec",           CLI_BYTES,    "COMMAND",  NULL,    "what to run for each job, by /bin/sh -c",
+    CLI_FLAG("exec",           CLI_BYTES,    "COMMAND",  NULL,    "command to run for each job, with /bin/sh -c",
              .options = CLI_REQUIRED),
-    CLI_FLAG("concurrency",    CLI_INT,      "N",        "1",     "jobs at the same time"),
-    CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "name of the worker; by default the host's and the process's"),
-    CLI_FLAG("lease",          CLI_DURATION, "DURATION", "60s",   "how long a claim holds without a heartbeat"),
-    CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "how often to say that a job is worked on"),
-    CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "from SIGTERM to SIGKILL for a job that was cancelled"),
-    CLI_FLAG("drain-timeout",  CLI_DURATION, "DURATION", "0s",    "how long running jobs may take when the worker stops; 0s: as long as they need"),
-    CLI_FLAG("max-jobs",       CLI_INT,      "N",        "0",     "end after so many jobs; 0: never"),
-    CLI_FLAG("exit-when-idle", CLI_BOOL,     NULL,       "false", "end when there is nothing to do"),
+    CLI_FLAG("concurrency",    CLI_INT,      "N",        "1",     "number of jobs to run at once"),
+    CLI_FLAG("worker-id",      CLI_TEXT,     "ID",       NULL,    "worker id; host name and process id by default"),
+    CLI_FLAG("lease",          CLI_DURATION, "DURATION", "60s",   "lease of a fetched job; heartbeats renew it"),
+    CLI_FLAG("heartbeat",      CLI_DURATION, "DURATION", "15s",   "interval between heartbeats"),
+    CLI_FLAG("kill-after",     CLI_DURATION, "DURATION", "10s",   "time from SIGTERM to SIGKILL for a cancelled job"),
+    CLI_FLAG("drain-timeout",  CLI_DURATION, "DURATION", "0s",    "how long to wait for running jobs on shutdown; 0s waits until they finish"),
+    CLI_FLAG("protocol",       CLI_TEXT,     "NAME",     "auto",  "how to fetch and ack: stream, http, or auto for a stream if the server has one", .words = "auto http stream"),
+    CLI_FLAG("max-jobs",       CLI_INT,      "N",        "0",     "exit after this many jobs; 0 never exits"),
+    CLI_FLAG("exit-when-idle", CLI_BOOL,     NULL,       "false", "exit when the queues are empty"),
+    CLI_FLAG("verbose",        CLI_BOOL,     NULL,       "false", "print start, failures and a summary even if standard error is not a terminal", .letter = 'v'),
 };
 
 static const struct cli_command commands[] = {
-    {.name = "work", .args = "", .summary = "Work on jobs with any program",
-     .about = "For each job the command is run with the payload on standard input and these variables:\n"
+    {.name = "work", .args = "", .summary = "Run a program for each job",
+     .about = "The command runs once per job, with the payload on standard input and these variables:\n"
               "CORVO_JOB_ID, CORVO_QUEUE, CORVO_ATTEMPT, CORVO_MAX_RETRIES, CORVO_LEASE_TOKEN, and\n"
-              "CORVO_CHECKPOINT, CORVO_TAGS and CORVO_AGENT (JSON) where the job has them.\n\n"
-              "Exit status 0 completes the job; its output is the result, as JSON if it is JSON, else\n"
-              "as a string. Any other status fails it, with the end of its standard error. A line of\n"
-              "JSON on descriptor 3, {\"progress\":…,\"checkpoint\":…}, goes out with a heartbeat.\n"
-              "When the job is cancelled the program and all it started get SIGTERM, later SIGKILL.\n\n"
-              "SIGTERM or SIGINT stops the worker once its jobs are done, with status 0; a second one\n"
-              "stops the jobs too, which are then handed out again.",
+              "CORVO_CHECKPOINT, CORVO_TAGS and CORVO_AGENT (JSON) if the job has them.\n\n"
+              "Exit status 0 completes the job. The output becomes the result: as JSON if it is valid JSON,\n"
+              "otherwise as a string. Any other status fails the job, with the end of standard error as the\n"
+              "message. A line of JSON on file descriptor 3, {\"progress\":…,\"checkpoint\":…}, reports progress.\n"
+              "If the job is cancelled, the command and its children get SIGTERM, and later SIGKILL.\n\n"
+              "Jobs are fetched and acknowledged over a lifecycle stream (HTTP/2) if the server supports it,\n"
+              "otherwise over HTTP requests. Over a stream, a command without output gives the result {}.\n\n"
+              "SIGTERM or SIGINT stops the worker when its jobs are done, with exit status 0. A second signal\n"
+              "stops the jobs too; other workers get them when their leases end.",
      .examples = "corvo work --queue thumbnails --exec './resize.sh' --concurrency 4\n"
                  "corvo work --queue etl --exec 'python3 load.py' --exit-when-idle",
      CLI_FLAGS(flags), .run = run_work},

@@ -1,0 +1,13 @@
+/*
+ * Cli_when: moments as people type them.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+
+/* A time (RFC 3339), a date, "now", "today", "yesterday" or "tomorrow" with or without an "HH:MM"
+ * in the local time zone, "-1h", "+5m", or a bare duration, which is before now, or ahead of it. */
+ATTR_NODISCARD bool cli_when_parse(struct str text, struct wall now, bool ahead, struct wall *out);

@@ -1,0 +1,136 @@
+/*
+ * Commands about the members of a cluster: what is wrong with them, and the last resort.
+ */
+#include "base/check.h"
+#include "cli/cli_int.h"
+
+enum { LAG_MAX = 10000 /* entries: some seconds behind, under load */ };
+
+/* One sentence about what is wrong. */
+static void say(struct cli *cli, unsigned *count, struct str node, const char *what)
+{
+    struct str name = cli_harmless(cli, node);
+    (*count)++;
+    cli_printf(cli, "Node " STR_FMT " %s.\n", STR_ARG(name), what);
+}
+
+static int64_t number_of(struct str object, const char *path)
+{
+    struct json_value v = cli_member(object, path);
+    int64_t n = 0;
+    for (size_t i = 0; i < v.text.len && v.text.ptr[i] >= '0' && v.text.ptr[i] <= '9'; i++) {
+        n = n * 10 + (v.text.ptr[i] - '0');
+    }
+    return n;
+}
+
+/* What a node says of itself, compared with what the first one said. */
+static void verify_status(struct cli *cli, struct str first, struct str status, struct str name,
+                          unsigned *wrong)
+{
+    static const struct {
+        const char *member;
+        const char *what;
+    } same[] = {
+        {"cluster_id", "belongs to another cluster"},
+        {"leader_id", "follows another leader, or has none"},
+        {"durable", "has a different --durable setting"},
+        {"lifecycle_events", "has a different --lifecycle-events setting"},
+    };
+    for (size_t i = 0; i < COUNT_OF(same); i++) {
+        if (!str_eq(cli_member(first, same[i].member).text,
+                    cli_member(status, same[i].member).text)) {
+            say(cli, wrong, name, same[i].what);
+        }
+    }
+    if (cli_member_true(status, "quarantined")) {
+        say(cli, wrong, name, "has data that differs from the majority and is quarantined");
+    } else if (number_of(status, "state_hash.differed_total") > 0) {
+        say(cli, wrong, name, "found a difference between its data and another node's");
+    }
+    if (cli_member_text(cli, status, "unreadable").len > 0) {
+        say(cli, wrong, name, "runs a version that cannot read the leader's messages");
+    }
+    if (cli_member_true(status, "removed")) {
+        say(cli, wrong, name, "was removed from the cluster but is still running");
+    }
+}
+
+static void verify_node(struct cli *cli, struct str first, struct str node, unsigned *wrong)
+{
+    struct cli_answer answer;
+    struct str name = cli_member_text(cli, node, "id");
+    struct str url = cli_member_text(cli, node, "http_url");
+    struct str state = cli_member_text(cli, node, "status");
+    if (str_eq(state, STR("unreachable"))) {
+        say(cli, wrong, name, "cannot be reached by the leader");
+    } else if (number_of(node, "lag") > LAG_MAX) {
+        say(cli, wrong, name, "is far behind the leader");
+    }
+    if (url.len == 0) {
+        say(cli, wrong, name, "has not reported the URL of its API");
+        return;
+    }
+    const char *full =
+        arena_strz(cli->arena, cli_format(cli, STR_FMT "/api/v1/cluster/status", STR_ARG(url)));
+    CHECK(full != NULL);
+    if (cli_ask(cli, "GET", full, STR_EMPTY, &answer) != CLI_OK || answer.status != 200) {
+        say(cli, wrong, name, "does not respond at its API URL");
+        return;
+    }
+    verify_status(cli, first, answer.body, name, wrong);
+}
+
+static int run_verify(struct cli *cli)
+{
+    struct cli_answer answer;
+    struct str *rows = NULL;
+    unsigned wrong = 0;
+    int code = cli_request(cli, "GET", cli_url_to(cli, "/cluster/status"), STR_EMPTY, &answer);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (cli_member_text(cli, answer.body, "leader_id").len == 0) {
+        wrong++;
+        cli_printf(cli, "There is no leader: a majority of the voters must be running.\n");
+    }
+    size_t count = cli_elements(cli, cli_member(answer.body, "nodes").text, &rows);
+    for (size_t i = 0; i < count; i++) {
+        verify_node(cli, answer.body, rows[i], &wrong);
+    }
+    if (wrong == 0) {
+        cli_printf(cli, "%zu %s, no problems found.\n", count, count == 1 ? "node" : "nodes");
+    }
+    return wrong == 0 ? CLI_OK : CLI_FAILED;
+}
+
+static int run_recover(struct cli *cli)
+{
+    const char *data_dir = arena_strz(cli->arena, cli_text(cli, "data-dir"));
+    CHECK(data_dir != NULL);
+    return cli->host->recover(data_dir, cli_bool(cli, "yes"), cli->out, cli->err);
+}
+
+/* clang-format off */
+static const struct cli_flag recover_flags[] = {
+    CLI_FLAG("data-dir", CLI_TEXT, "DIR", "data", "data directory of the surviving node"),
+    CLI_FLAG("yes", CLI_BOOL, NULL, "false", "carry out the recovery; without it nothing is changed"),
+};
+
+static const struct cli_command commands[] = {
+    {.name = "cluster leave", .args = "<node-id>", .summary = "Remove a running node from the cluster",
+     .call = {"POST", "/cluster/leave", .arg_field = {"node_id"}, .text = "Node {0} is leaving the cluster"}},
+    {.name = "cluster remove", .args = "<node-id>", .summary = "Remove a node that will not come back",
+     .call = {"DELETE", "/cluster/nodes/{0}", .text = "Node {0} is leaving the cluster"}},
+    {.name = "cluster transfer", .args = "<node-id>", .summary = "Transfer leadership to another node",
+     .call = {"POST", "/cluster/transfer", .arg_field = {"node_id"}, .text = "Transferring leadership to {0}"}},
+    {.name = "cluster verify", .args = "", .summary = "Compare the data of all nodes. Exits 1 if they differ",
+     .run = run_verify},
+    {.name = "cluster recover", .args = "", .summary = "Turn the last surviving node into a new cluster",
+     .about = "Use this if a majority of the nodes is lost for good. The server must be stopped. Writes\n"
+                "that only the lost nodes had are lost, even if they were acknowledged.",
+     CLI_FLAGS(recover_flags), .options = CLI_LOCAL, .run = run_recover},
+};
+/* clang-format on */
+
+const struct cli_family cli_cluster_family = {"Cluster", commands, COUNT_OF(commands)};

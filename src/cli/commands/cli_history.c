@@ -1,0 +1,59 @@
+/*
+ * Commands about what happened: history and errors.
+ */
+#include "base/attr.h"
+#include "cli/cli_int.h"
+
+/* clang-format off */
+static const struct cli_column history_columns[] = {
+    {"AT", "at", CLI_SHOW_TEXT},                     {"ENQUEUED", "enqueued", CLI_SHOW_TEXT},
+    {"STARTED", "started", CLI_SHOW_TEXT | CLI_SHOW_MINOR}, {"COMPLETED", "completed", CLI_SHOW_TEXT},
+    {"FAILED", "failed", CLI_SHOW_TEXT},             {"DEAD", "dead", CLI_SHOW_TEXT},
+    {"PENDING", "depth", CLI_SHOW_TEXT},             {"WAIT P50 MS", "wait.p50_ms", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+    {"WAIT P99 MS", "wait.p99_ms", CLI_SHOW_TEXT},   {"RUN P50 MS", "run.p50_ms", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+    {"RUN P99 MS", "run.p99_ms", CLI_SHOW_TEXT},
+};
+
+static const struct cli_column error_columns[] = {
+    {"FINGERPRINT", "fingerprint", CLI_SHOW_TEXT},   {"COUNT", "count", CLI_SHOW_TEXT},
+    {"JOBS", "jobs", CLI_SHOW_TEXT | CLI_SHOW_MINOR}, {"DEAD", "dead", CLI_SHOW_TEXT},
+    {"LAST SEEN", "last_seen", CLI_SHOW_TIME},       {"EXAMPLE", "example.job_id", CLI_SHOW_TEXT | CLI_SHOW_WIDE},
+    {"MESSAGE", "message", CLI_SHOW_CUT},
+};
+
+static const struct cli_flag history_flags[] = {
+    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL, "only this queue; all queues if left out", .field = "queue"),
+    CLI_FLAG("since",  CLI_TIME,     "TIME",     "1h", "start of the range, for example 24h or \"yesterday 2:00\"",
+             .field = "from", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("until",  CLI_TIME,     "TIME",     NULL, "end of the range; now if left out", .field = "to"),
+    CLI_FLAG("step",   CLI_DURATION, "DURATION", NULL, "length of a step, in whole minutes", .field = "step"),
+};
+
+static const struct cli_flag errors_flags[] = {
+    CLI_FLAG("queue",  CLI_TEXT,     "QUEUE",    NULL,  "only this queue; all queues if left out", .field = "queue"),
+    CLI_FLAG("since",  CLI_TIME,     "TIME",     "24h", "start of the range, for example 1h or yesterday",
+             .field = "from", .options = CLI_SEND_DEFAULT),
+    CLI_FLAG("until",  CLI_TIME,     "TIME",     NULL,  "end of the range; now if left out", .field = "to"),
+    CLI_FLAG("limit",  CLI_INT,      "N",        "50",  "print at most this many groups", .field = "limit"),
+};
+
+static const struct cli_command commands[] = {
+    {.name = "history", .args = "", .summary = "Show counts and latencies over time",
+     .about = "Counts, pending jobs, and wait and run times. The server keeps minutes for 48 hours and\n"
+              "hours for 90 days.",
+     .examples = "corvo history --since 24h --step 1h\n"
+                 "corvo history --queue emails.send --since \"yesterday 2:00\" --until \"yesterday 3:00\"\n"
+                 "corvo history --since 7d -o csv > week.csv",
+     CLI_FLAGS(history_flags),
+     .call = {"GET", "/history", .rows = "points", CLI_COLUMNS(history_columns), .empty = ""}},
+    {.name = "errors", .args = "", .summary = "Group failures by error message",
+     .about = "Messages that differ only in numbers, ids, addresses and paths are one group. Use the\n"
+              "fingerprint to act on the jobs of a group.",
+     .examples = "corvo errors --since 1h\n"
+                 "corvo search --error-fingerprint 9f86d081884c7d65 --state dead | corvo bulk retry",
+     CLI_FLAGS(errors_flags),
+     .call = {"GET", "/errors", .rows = "groups", CLI_COLUMNS(error_columns), .empty = "No failures in this range"}},
+};
+/* clang-format on */
+
+const struct cli_family cli_history_family = {"What happened", commands, COUNT_OF(commands)};
