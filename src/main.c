@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "jqbox/jqbox_child.h"
 #include "os/os_process.h"
+#include "repair/recover.h"
 #include "repair/repair.h"
 #include "server/server.h"
 #include "server/settings.h"
@@ -37,10 +38,28 @@ static int repair(const char *data_dir, bool empty, bool apply, FILE *out, FILE 
     return outcome == REPAIR_SOUND || outcome == REPAIR_MENDED ? 0 : 1;
 }
 
+static int recover(const char *data_dir, bool apply, FILE *out, FILE *err)
+{
+    struct err why;
+    struct buf report;
+    buf_init(&report, REPORT_BYTES_MAX);
+    enum err_code code = recover_run(data_dir, apply, &report, &why);
+    (void)fprintf(out, STR_FMT, STR_ARG(buf_str(&report)));
+    buf_deinit(&report);
+    if (code != ERR_OK) {
+        (void)fprintf(err, "Error: %s\n", why.msg);
+        return 1;
+    }
+    if (!apply) {
+        (void)fprintf(out, "Nothing was changed. Repeat the command with --yes to do it.\n");
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct cli_host host = {
-        .server = server_main, .repair = repair, .setting = setting};
+        .server = server_main, .repair = repair, .recover = recover, .setting = setting};
     os_process_fill_standard();
     if (jqbox_child_is_asked(argc, argv)) {
         return jqbox_child_main();

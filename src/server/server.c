@@ -8,16 +8,27 @@
 #include <uv.h>
 
 #include "api/api.h"
+#include "auth/auth_table.h"
 #include "base/arena.h"
 #include "base/build.h"
 #include "base/check.h"
+#include "binary/binary.h"
 #include "engine/engine.h"
+#include "front/front_forward.h"
 #include "http/http_server.h"
 #include "log/log.h"
+#include "os/os_networks.h"
 #include "os/os_process.h"
 #include "outgoing/outgoing_guard.h"
+#include "push/push.h"
 #include "rpc/rpc.h"
+#include "server/server_discover.h"
+#include "server/server_join.h"
+#include "server/server_leave.h"
+#include "server/server_lobby.h"
+#include "server/server_sso.h"
 #include "server/settings.h"
+#include "sso/sso.h"
 #include "svc/svc_bulk.h"
 #include "view/view.h"
 #include "webhook/webhook.h"
@@ -27,6 +38,7 @@ enum {
     TEXT_BYTES_MAX = 64 << 10,
     USER_AGENT_BYTES = 64,
     FILES_MIN = 1024,
+    LISTENERS_MAX = 3,
     FILES_OWN = 640,  /* not for clients: the store's tables, the log, the view, webhooks */
     MEMORY_SHARE = 4, /* requests may have a quarter of it; the store, the view and jobs that wait
                        * need the rest */
@@ -43,13 +55,22 @@ struct server {
     struct arena *arena;
     uint64_t files;       /* how many may be open */
     struct budget budget; /* of all memory that requests can claim */
+    struct auth_table *auth;
+    struct sso *sso;
+    struct os_networks proxies; /* that are trusted */
+    struct discover *discover;  /* NULL: there are no other nodes to find */
+    struct server_discover *watch;
+    struct server_lobby *lobby; /* while the cluster is forming; NULL otherwise */
     struct engine *engine;
     struct svc_bulk *bulk;
     struct view *view;
     struct outgoing_guard *webhook_guard;
     struct webhook_sender *webhooks;
+    struct push_sender *push;
     char user_agent[USER_AGENT_BYTES];
+    struct front_shared front; /* to the other nodes */
     struct rpc *rpc;
+    struct binary *binary;
     struct api *api;
     struct http_server *http;
     uv_loop_t loop; /* the main thread's: signals */
@@ -71,12 +92,12 @@ static const char *zero_terminated(struct server *s, struct str text)
 
 static enum err_code check_files(const struct server *s, struct err *err)
 {
-    return s->files >= FILES_MIN
-               ? ERR_OK
-               : err_set(err, ERR_VALIDATION,
-                         "the process may have %" PRIu64 " open files and needs %d: raise the hard "
-                         "limit (ulimit -Hn, LimitNOFILE)",
-                         s->files, FILES_MIN);
+    return s->files >= FILES_MIN ? ERR_OK
+                                 : err_set(err, ERR_VALIDATION,
+                                           "the limit on open files is %" PRIu64
+                                           ", but the server needs at least %d: raise the hard "
+                                           "limit (ulimit -Hn, LimitNOFILE)",
+                                           s->files, FILES_MIN);
 }
 
 static size_t memory_limit(const struct settings *set)
@@ -105,11 +126,39 @@ static struct http_limits http_limits(const struct server *s)
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
     uint64_t left = s->files - FILES_OWN;
     limits.connections = left < limits.connections ? (unsigned)left : limits.connections;
+    limits.body_timeout_ms = (uint32_t)s->settings.http_read_timeout_ms;
+    limits.header_timeout_ms = (uint32_t)s->settings.http_header_timeout_ms;
+    limits.write_timeout_ms = (uint32_t)s->settings.http_write_timeout_ms;
+    limits.idle_timeout_ms = (uint32_t)s->settings.http_idle_timeout_ms;
     return limits;
 }
 
-/* The address of the API for others. */
-static const char *http_url(struct server *s)
+/* Where to listen, and how. */
+static struct http_server_config http_config(struct server *s,
+                                             struct http_listen listen[static LISTENERS_MAX])
+{
+    const struct settings *set = &s->settings;
+    bool tls = set->tls_cert.len > 0;
+    const struct str addresses[LISTENERS_MAX] = {set->bind, set->scheduler_bind, set->metrics_bind};
+    size_t count = 0;
+    for (size_t i = 0; i < LISTENERS_MAX; i++) {
+        if (addresses[i].len > 0) {
+            listen[count++] =
+                (struct http_listen){.address = zero_terminated(s, addresses[i]), .tls = tls};
+        }
+    }
+    return (struct http_server_config){
+        .listen = listen,
+        .listen_count = count,
+        .threads = (unsigned)set->http_threads,
+        .limits = http_limits(s),
+        .tls_cert_file = tls ? zero_terminated(s, set->tls_cert) : NULL,
+        .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
+    };
+}
+
+/* The address of the API for others, who reach it at that port. */
+static const char *url_at(struct server *s, struct str port)
 {
     const struct settings *set = &s->settings;
     struct buf url;
@@ -117,11 +166,113 @@ static const char *http_url(struct server *s)
         return zero_terminated(s, set->http_advertise);
     }
     buf_init(&url, 1024);
-    buf_printf(&url, "%s://" STR_FMT ":%u", set->tls_cert.len > 0 ? "https" : "http",
-               STR_ARG(settings_host(set->bind)), (unsigned)http_server_port(s->http, 0));
+    struct str host = set->advertise_host.len > 0 ? set->advertise_host : settings_host(set->bind);
+    buf_printf(&url, "%s://" STR_FMT ":" STR_FMT, set->tls_cert.len > 0 ? "https" : "http",
+               STR_ARG(host), STR_ARG(port));
     const char *text = zero_terminated(s, buf_str(&url));
     buf_deinit(&url);
     return text;
+}
+
+static const char *http_url(struct server *s)
+{
+    char port[8];
+    (void)snprintf(port, sizeof port, "%u", (unsigned)http_server_port(s->http, 0));
+    return url_at(s, str_from_z(port));
+}
+
+/* The port of bind, as it was given; empty when the system is to choose it. */
+static struct str given_port(const struct server *s)
+{
+    struct str port = settings_port(s->settings.bind);
+    return str_eq(port, STR("0")) ? STR_EMPTY : port;
+}
+
+/* The same before anybody listens; empty when nobody knows it yet. */
+static const char *expected_url(struct server *s)
+{
+    struct str port = given_port(s);
+    return port.len == 0 && s->settings.http_advertise.len == 0 ? "" : url_at(s, port);
+}
+
+static const char *or_null(struct server *s, struct str text)
+{
+    return text.len == 0 ? NULL : zero_terminated(s, text);
+}
+
+/* Where to listen for other nodes: on loopback only, when nobody has to prove anything. */
+static const char *peer_bind(struct server *s)
+{
+    const struct settings *set = &s->settings;
+    bool guarded = set->cluster_secret.len > 0 || set->peer_tls_cert.len > 0;
+    if (!settings_is_clustered(set)) {
+        return NULL;
+    }
+    if (guarded) {
+        return zero_terminated(s, set->raft_bind);
+    }
+    log_warn("peer port on loopback only",
+             LOG_Z("meaning", "nodes on other machines cannot connect; set cluster-secret or "
+                              "peer-tls-cert to allow it"));
+    struct buf text;
+    buf_init(&text, 64);
+    buf_printf(&text, "127.0.0.1:" STR_FMT, STR_ARG(settings_port(set->raft_bind)));
+    const char *z = zero_terminated(s, buf_str(&text));
+    buf_deinit(&text);
+    return z;
+}
+
+/* Nobody could ask at a port that the system is to choose. */
+static enum err_code open_lobby(struct server *s, struct err *err)
+{
+    struct http_listen listen[LISTENERS_MAX];
+    struct http_server_config http = http_config(s, listen);
+    http.listen_count = 1;
+    return given_port(s).len == 0
+               ? ERR_OK
+               : server_lobby_open(&http, zero_terminated(s, s->settings.node_id), &s->lobby, err);
+}
+
+static enum err_code set_cluster(struct server *s, struct engine_config *config, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    config->node.election_ms = (unsigned)set->election_timeout_ms;
+    config->node.heartbeat_ms = (unsigned)set->heartbeat_interval_ms;
+    config->cluster.name = zero_terminated(s, set->node_id);
+    config->cluster.version = build_release;
+    config->cluster.http_url = expected_url(s);
+    config->cluster.bind = peer_bind(s);
+    config->cluster.secret = set->cluster_secret;
+    config->cluster.tls = (struct raftnet_link_tls){.cert_file = or_null(s, set->peer_tls_cert),
+                                                    .key_file = or_null(s, set->peer_tls_key),
+                                                    .ca_file = or_null(s, set->peer_tls_ca)};
+    config->cluster.rate_bytes = (uint64_t)set->peer_transfer_rate;
+    config->cluster.non_voter = set->non_voter;
+    config->node.bootstrap = !settings_joins(set);
+    if (server_discover_open(set, config->cluster.http_url, &s->discover, err) != ERR_OK) {
+        return err->code;
+    }
+    bool left;
+    if (server_leave_resume(config->data_dir, &left, err) != ERR_OK) {
+        return err->code;
+    }
+    if (engine_cluster_has_begun(config->data_dir)) {
+        return ERR_OK; /* a member comes back whoever else is there */
+    }
+    if (left && s->discover == NULL) {
+        return err_set(err, ERR_JOIN,
+                       "this node left its cluster when it was stopped: give join or discover, or "
+                       "remove the folder \"left\" from its data folder to begin a new cluster");
+    }
+    config->node.bootstrap &= !left;
+    if (s->discover != NULL && open_lobby(s, err) != ERR_OK) {
+        return err->code;
+    }
+    if (set->bootstrap_expect > 0 && s->discover != NULL && !left &&
+        server_join_founds(set, s->discover)) {
+        config->node.bootstrap = true;
+    }
+    return ERR_OK;
 }
 
 static enum err_code open_engine(struct server *s, struct err *err)
@@ -131,6 +282,9 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.data_dir = zero_terminated(s, set->data_dir);
     config.node.address = zero_terminated(s, set->raft_advertise);
     config.node.durable = set->durable;
+    if (set_cluster(s, &config, err) != ERR_OK) {
+        return err->code;
+    }
     config.node.segment_bytes = (uint64_t)set->segment_bytes;
     config.node.snapshot_log_bytes = (uint64_t)set->snapshot_log_bytes;
     config.free_bytes_min = (uint64_t)set->free_space_min;
@@ -140,7 +294,20 @@ static enum err_code open_engine(struct server *s, struct err *err)
     config.retention_ms = set->retention_ms;
     config.retention_interval_ms = set->retention_interval_ms;
     config.max_clock_jump_ms = set->max_clock_jump_ms;
-    return engine_open(&config, &s->engine, err);
+    s->auth = auth_table_new();
+    if (server_sso_set(set, s->auth, &s->proxies, err) != ERR_OK) {
+        return err->code;
+    }
+    config.hooks = (struct machine_hooks){.data = s->auth, .access = auth_table_change};
+    if (engine_open(&config, &s->engine, err) != ERR_OK) {
+        return err->code;
+    }
+    if (!config.node.bootstrap &&
+        server_join(set, s->engine, s->discover, config.cluster.http_url, err) != ERR_OK) {
+        return err->code;
+    }
+    server_leave_forget(config.data_dir);
+    return ERR_OK;
 }
 
 static void open_services(struct server *s)
@@ -170,15 +337,86 @@ static enum err_code open_view(struct server *s, struct err *err)
 static enum err_code open_webhooks(struct server *s, struct err *err)
 {
     const struct settings *set = &s->settings;
-    if (outgoing_guard_new(set->webhook_deny, set->webhook_allow, &s->webhook_guard, err) !=
-        ERR_OK) {
-        return err_wrap(err, "webhook-deny or webhook-allow");
+    struct buf allow;
+    buf_init(&allow, SETTINGS_BYTES_MAX);
+    buf_printf(&allow, STR_FMT "," STR_FMT, STR_ARG(set->webhook_allow),
+               STR_ARG(set->outgoing_allow));
+    enum err_code code =
+        outgoing_guard_new(set->webhook_deny, buf_str(&allow), &s->webhook_guard, err);
+    buf_deinit(&allow);
+    if (code != ERR_OK) {
+        return err_wrap(err, "webhook-deny, webhook-allow or outgoing-allow");
     }
     (void)snprintf(s->user_agent, sizeof s->user_agent, "corvo/%s", build_release);
     struct webhook_config config = {
         .engine = s->engine, .guard = s->webhook_guard, .user_agent = s->user_agent};
     s->webhooks = webhook_open(&config);
+    struct sso_config sso = {
+        .auth = s->auth, .guard = s->webhook_guard, .user_agent = s->user_agent};
+    s->sso = sso_open(&sso);
     return ERR_OK;
+}
+
+/* The memory limit of the scheduler's jobs: what is given, if it makes sense, else a part of what
+ * there is. */
+static uint64_t queue_memory(const struct settings *set)
+{
+    enum { PERCENT_DEFAULT = 50 };
+    uint64_t bytes;
+    if (set->queue_memory_limit.len > 0) {
+        if (api_sdb_config_bytes(set->queue_memory_limit, &bytes)) {
+            return bytes;
+        }
+        log_warn("queue-memory-limit ignored", LOG_STR("value", set->queue_memory_limit));
+    }
+    bool sound = set->queue_memory_percent > 0 && set->queue_memory_percent <= 100;
+    uint64_t percent = sound ? (uint64_t)set->queue_memory_percent : PERCENT_DEFAULT;
+    uint64_t all = os_process_memory();
+    all = all == 0 ? MEMORY_LIMIT_DEFAULT : all;
+    return all / 100 * percent;
+}
+
+static struct api_sdb_config scheduler(const struct settings *set)
+{
+    struct api_sdb_config sdb = api_sdb_config_default();
+    sdb.enabled = set->scheduler_enabled;
+    sdb.execution_timeout_ms = set->execution_timeout_ms;
+    sdb.max_attempts = set->max_attempts;
+    if (!job_backoff_parse(set->scheduler_backoff, &sdb.backoff)) {
+        sdb.backoff = JOB_BACKOFF_EXPONENTIAL;
+    }
+    sdb.retry_base_ms = set->scheduler_retry_base_ms;
+    sdb.retry_max_ms = set->scheduler_retry_max_ms;
+    sdb.memory_limit = queue_memory(set);
+    if (set->queue_job_limit > 0) {
+        sdb.job_limit = (uint64_t)set->queue_job_limit;
+    } else {
+        log_warn("queue-job-limit ignored", LOG_I64("value", set->queue_job_limit));
+    }
+    sdb.body_limit = set->max_request_body_size > 0 ? (uint64_t)set->max_request_body_size : 0;
+    sdb.failure_threshold = set->health_failure_threshold;
+    sdb.ok_word = set->health_ok_word;
+    sdb.auth_token = set->auth_token;
+    sdb.slot_gap_s = set->slot_gap_ms / 1000;
+    return sdb;
+}
+
+static void open_push(struct server *s)
+{
+    const struct settings *set = &s->settings;
+    struct push_config config = push_config_default();
+    config.engine = s->engine;
+    config.guard = s->webhook_guard;
+    config.user_agent = s->user_agent;
+    config.node_id = set->node_id;
+    config.bearer = set->webhook_bearer_token;
+    config.lease_ms = set->inprogress_timeout_ms;
+    config.keep_ms = set->history_retention_ms;
+    config.calls_max = (uint32_t)set->push_max_calls;
+    config.host_calls_max = (uint32_t)set->push_max_host_calls;
+    config.drain_ms = set->shutdown_drain_ms;
+    s->push = push_open(&config);
+    api_set_push(s->api, s->push);
 }
 
 static void open_rpc(struct server *s)
@@ -186,6 +424,7 @@ static void open_rpc(struct server *s)
     const struct settings *set = &s->settings;
     struct rpc_config rpc = rpc_config_default();
     rpc.engine = s->engine;
+    rpc.front = &s->front;
     rpc.budget = &s->budget;
     rpc.version = build_release;
     rpc.streams_max = (uint32_t)set->stream_max_open;
@@ -195,18 +434,51 @@ static void open_rpc(struct server *s)
     if (set->stream_max_fps >= 0) {
         rpc.stream_fps_max = (uint32_t)set->stream_max_fps;
     }
+    rpc.compression = !set->no_compression;
     rpc.idle_fetch_ms = set->idle_fetch_sleep_ms;
     s->rpc = rpc_new(&rpc);
 }
 
-static enum err_code open_http(struct server *s, struct err *err)
+static enum err_code open_binary(struct server *s, struct err *err)
+{
+    const struct settings *set = &s->settings;
+    if (set->rpc_bind.len == 0) {
+        return ERR_OK;
+    }
+    struct binary_config config = {.engine = s->engine,
+                                   .budget = &s->budget,
+                                   .address = zero_terminated(s, set->rpc_bind),
+                                   .auth = s->auth,
+                                   .password = set->admin_password,
+                                   .open_access = set->open_access,
+                                   .may_try = api_may_try,
+                                   .tried = api_tried,
+                                   .data = s->api};
+    if (binary_open(&config, &s->binary, err) != ERR_OK) {
+        return err->code;
+    }
+    outgoing_guard_add_own(s->webhook_guard,
+                           (const struct sockaddr *)&binary_addr(s->binary)->sockaddr);
+    return ERR_OK;
+}
+
+/* What requests to the leader need. */
+static void set_front(struct server *s)
+{
+    const struct settings *set = &s->settings;
+    s->front.engine = s->engine;
+    s->front.node_id = zero_terminated(s, set->node_id);
+    s->front.key = front_peer_key_from(engine_cluster_id(s->engine), set->cluster_secret);
+    s->front.ca_file = or_null(s, set->peer_tls_ca);
+}
+
+static void open_api(struct server *s, bool tls)
 {
     const struct settings *set = &s->settings;
     struct api_config api = api_config_default();
-    bool tls = set->tls_cert.len > 0;
-    struct http_listen listen = {.address = zero_terminated(s, set->bind), .tls = tls};
-    open_services(s);
+    set_front(s);
     api.engine = s->engine;
+    api.front = &s->front;
     api.budget = &s->budget;
     api.bulk = s->bulk;
     api.view = s->view;
@@ -214,9 +486,19 @@ static enum err_code open_http(struct server *s, struct err *err)
     api.webhook_guard = s->webhook_guard;
     api.version = build_release;
     api.node_id = zero_terminated(s, set->node_id);
+    api.cluster_secret = set->cluster_secret;
+    api.takes_nodes = settings_is_clustered(set);
     api.raft_store = zero_terminated(s, set->raft_store);
     api.mirror_async = set->sqlite_mirror_async;
     api.admin_password = set->admin_password;
+    api.auth = s->auth;
+    api.sso = s->sso;
+    api.trusted_proxies = s->proxies.count > 0 ? &s->proxies : NULL;
+    api.open_access = set->open_access;
+    api.secure = tls;
+    api.audit = true;
+    api.audit_retention_ms = set->audit_retention_ms;
+    api.features = set->features;
     api.max_body_bytes = (uint64_t)set->max_body_size;
     api.docs_enabled = set->docs_enabled;
     api.limiter = (struct api_limiter_config){.enabled = set->rate_limit_enabled,
@@ -225,24 +507,39 @@ static enum err_code open_http(struct server *s, struct err *err)
                                               .read_burst = set->rate_limit_read_burst,
                                               .write_rps = set->rate_limit_write_rps,
                                               .write_burst = set->rate_limit_write_burst};
+    api.sdb = scheduler(set);
     open_rpc(s);
     api.rpc = s->rpc;
     s->api = api_new(&api);
-    struct http_server_config http = {
-        .listen = &listen,
-        .listen_count = 1,
-        .threads = (unsigned)set->http_threads,
-        .limits = http_limits(s),
-        .tls_cert_file = tls ? zero_terminated(s, set->tls_cert) : NULL,
-        .tls_key_file = tls ? zero_terminated(s, set->tls_key) : NULL,
-    };
+}
+
+static enum err_code open_http(struct server *s, struct err *err)
+{
+    struct http_listen listen[LISTENERS_MAX];
+    struct http_server_config http = http_config(s, listen);
+    open_services(s);
+    open_api(s, http.tls_cert_file != NULL);
+    if (open_binary(s, err) != ERR_OK) {
+        return err->code;
+    }
+    server_lobby_close(s->lobby); /* its address is wanted now */
+    s->lobby = NULL;
     api_attach(s->api, &http);
     if (http_server_open(&http, &s->http, err) != ERR_OK) {
         return err->code;
     }
-    outgoing_guard_add_own(s->webhook_guard,
-                           (const struct sockaddr *)&http_server_addr(s->http, 0)->sockaddr);
+    for (size_t i = 0; i < http.listen_count; i++) {
+        outgoing_guard_add_own(
+            s->webhook_guard,
+            (const struct sockaddr *)&http_server_addr(s->http, (unsigned)i)->sockaddr);
+    }
     api_set_server(s->api, s->http, http_url(s));
+    open_push(s); /* with every listener known to the guard */
+    engine_cluster_announce(s->engine, http_url(s));
+    if (s->discover != NULL) {
+        api_set_discover(s->api, s->discover);
+        s->watch = server_discover_start(&s->settings, s->engine, s->discover);
+    }
     return ERR_OK;
 }
 
@@ -251,7 +548,8 @@ static void on_signal(uv_signal_t *handle, int number)
     struct server *s = handle->data;
     struct err err;
     if (number == SIGHUP) {
-        if (s->settings.tls_cert.len > 0 && http_server_reload_tls(s->http, &err) != ERR_OK) {
+        if ((s->settings.tls_cert.len > 0 && http_server_reload_tls(s->http, &err) != ERR_OK) ||
+            engine_cluster_reload_tls(s->engine, &err) != ERR_OK) {
             log_error("tls not reloaded", LOG_Z("error", err.msg));
         } else {
             log_info("reloaded");
@@ -296,12 +594,20 @@ static void log_ready(const struct server *s)
     }
     if (set->admin_password.len > 0) {
         log_info("admin password configured");
+    } else if (auth_table_has_keys(s->auth)) {
+        log_info("API key required");
+    } else if (auth_table_is_closed(s->auth)) {
+        log_info("single sign-on required");
+    } else if (set->open_access) {
+        log_warn("open access", LOG_Z("meaning", "every client that can connect has full access"));
     } else {
         log_warn("no admin password set",
-                 LOG_Z("meaning", "everybody who can connect may do everything"));
+                 LOG_Z("meaning",
+                       "only clients on this machine are accepted; set --admin-password, "
+                       "create an API key, or accept every client with --open-access"));
     }
-    if (set->join.len > 0 || set->discover.len > 0) {
-        log_warn("join skipped", LOG_Z("meaning", "bootstrap was asked for and wins"));
+    if ((set->join.len > 0 || set->discover.len > 0) && !settings_joins(set)) {
+        log_warn("join skipped", LOG_Z("meaning", "bootstrap is set and takes precedence"));
     }
     log_info("corvo server ready", LOG_STR("bind", set->bind),
              LOG_U64("port", http_server_port(s->http, 0)), LOG_STR("data_dir", set->data_dir),
@@ -309,22 +615,46 @@ static void log_ready(const struct server *s)
              LOG_BOOL("tls", set->tls_cert.len > 0));
 }
 
+/* After everything else: nobody has its files open any more. */
+static void put_aside(struct server *s)
+{
+    struct err err;
+    if (server_leave_put_aside(zero_terminated(s, s->settings.data_dir), &err) != ERR_OK) {
+        log_error("data folder not put aside", LOG_Z("error", err.msg),
+                  LOG_Z("remedy", "empty it before the next start"));
+    }
+}
+
 static void stop(struct server *s)
 {
+    bool left = false;
+    sso_stop(s->sso);
+    server_lobby_close(s->lobby);
+    server_discover_stop(s->watch);
+    push_stop(s->push); /* what its calls come to still gets into the log */
     if (s->engine != NULL) {
+        left = s->http != NULL && server_leave(&s->settings, s->engine);
         engine_last_call(s->engine, (uint32_t)s->settings.shutdown_timeout_ms);
     }
     if (s->http != NULL) {
         http_server_stop(s->http, (uint32_t)s->settings.shutdown_timeout_ms);
         http_server_free(s->http);
     }
+    binary_close(s->binary);
+    push_free(s->push);
     webhook_close(s->webhooks);
+    sso_free(s->sso);
     outgoing_guard_free(s->webhook_guard);
     api_free(s->api);
     rpc_free(s->rpc);
     svc_bulk_close(s->bulk);
     view_close(s->view);
     engine_close(s->engine);
+    discover_close(s->discover);
+    auth_table_free(s->auth);
+    if (left) {
+        put_aside(s);
+    }
     arena_free(s->arena);
 }
 

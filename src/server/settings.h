@@ -44,12 +44,37 @@ struct settings {
     double rate_limit_read_rps, rate_limit_read_burst;
     double rate_limit_write_rps, rate_limit_write_burst;
     struct str admin_password;
+    bool open_access;
+    int64_t audit_retention_ms;
+    struct str features;
     int64_t stream_max_inflight, stream_max_open, stream_max_fps; /* of RPC streams */
     int64_t idle_fetch_sleep_ms;
     bool docs_enabled;
     bool lifecycle_events;
     struct str webhook_deny;
     struct str webhook_allow;
+    struct str outgoing_allow; /* the same for everything that goes out */
+    /* deliveries, and the Scheduled-DB face */
+    bool scheduler_enabled;
+    struct str scheduler_bind;
+    struct str metrics_bind;
+    int64_t push_max_calls, push_max_host_calls;
+    int64_t execution_timeout_ms, inprogress_timeout_ms;
+    int64_t max_attempts;
+    int64_t history_retention_ms;
+    double health_failure_threshold;
+    struct str health_ok_word;
+    struct str queue_memory_limit; /* as given; empty: by percent */
+    int64_t queue_memory_percent;
+    int64_t queue_job_limit;
+    int64_t max_request_body_size;
+    struct str scheduler_backoff;
+    int64_t scheduler_retry_base_ms, scheduler_retry_max_ms;
+    int64_t slot_gap_ms;
+    int64_t shutdown_drain_ms;
+    bool leave_on_shutdown;
+    struct str auth_token;
+    struct str webhook_bearer_token;
     bool sqlite_mirror_async;
     int64_t view_readers;
     int64_t view_wait_ms;
@@ -57,6 +82,8 @@ struct settings {
     struct str tls_cert;
     struct str tls_key;
     int64_t http_threads;
+    int64_t http_read_timeout_ms, http_header_timeout_ms;
+    int64_t http_write_timeout_ms, http_idle_timeout_ms;
     struct str log_level;
     struct str log_format;
     struct str config; /* the file */
@@ -65,12 +92,37 @@ struct settings {
     int64_t raft_shards;
     bool bootstrap;
     bool bootstrap_given; /* by any source, whatever its value */
+    bool raft_bind_given;
     struct str join;
     struct str discover;
+    struct str discover_name, discover_domain, discover_server;
+    int64_t discover_remove_ms; /* 0: never */
+    int64_t join_timeout_ms;
+    struct str kubernetes_service, kubernetes_namespace, kubernetes_api, kubernetes_account;
+    struct str gossip_bind, gossip_seeds, gossip_secret;
+    /* of the pod, from its environment alone */
+    struct str pod, pod_ip, pod_namespace, kubernetes_host, kubernetes_port;
+    int64_t bootstrap_expect;
+    bool non_voter;
+    struct str cluster_secret;
+    struct str peer_tls_cert, peer_tls_key, peer_tls_ca;
+    int64_t election_timeout_ms, heartbeat_interval_ms;
+    int64_t peer_transfer_rate;
     bool otel_enabled;
+    struct str oidc_issuer_url, oidc_client_id;
     bool saml_header_auth;
-    struct str ignored; /* accepted for compatibility, without effect */
-    bool ignored_choice;
+    struct str trusted_proxies;
+    /* As Scheduled-DB says it; settings_fallback_merge makes settings of ours of it. */
+    struct settings_parts {
+        struct str http_host, raft_host;
+        int64_t http_port, raft_port; /* -1: not given */
+        struct str peers, strategy;
+    } parts;
+    struct str advertise_host; /* in the addresses for others that are not given */
+    struct str ignored;        /* accepted for compatibility, without effect */
+    bool ignored_bool;
+    bool no_compression;
+    struct str rpc_bind;
     int64_t ignored_number;
 };
 
@@ -80,12 +132,24 @@ ATTR_NODISCARD enum err_code settings_read(int argc, char **argv, char **environ
                                            struct arena *arena, struct settings *out,
                                            struct err *err);
 
+/* Give one setting a value. */
+ATTR_NODISCARD enum err_code settings_set(const char *name, struct str value, struct settings *out,
+                                          struct err *err);
+
 /* The host that others reach a bind address at: its own, or 127.0.0.1 for all interfaces. */
 struct str settings_host(struct str bind);
+/* What is behind the last colon of an address; empty when there is none. */
+struct str settings_port(struct str address);
 
 /* The nth setting of the table, for completion and the manual; false past the last. */
 ATTR_NODISCARD bool settings_row(size_t index, const char **out_name, const char **out_shown,
                                  const char **out_help);
+
+/* Other nodes are to be reached, or to reach this one. */
+bool settings_is_clustered(const struct settings *s);
+
+/* It joins a cluster, unless its data folder says that it is in one. */
+bool settings_joins(const struct settings *s);
 
 /* Log that this version starts and what is in force, one value each; of a secret only whether there
  * is one. */

@@ -1,0 +1,322 @@
+#include "server/server_join.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/build.h"
+#include "base/check.h"
+#include "engine/engine_cluster.h"
+#include "engine/engine_leader.h"
+#include "json/json_scan.h"
+#include "json/json_write.h"
+#include "log/log.h"
+#include "os/os_clock.h"
+#include "outgoing/outgoing_wait.h"
+#include "server/server_lobby.h"
+
+enum {
+    URL_BYTES_MAX = 1024,
+    ANSWER_BYTES_MAX = 1 << 20,
+    BODY_BYTES_MAX = 8192,
+    TRY_MS = 5000,        /* one request */
+    PAUSE_MS = 250,       /* between two rounds */
+    SLOW_MS = 30000,      /* forming a cluster should be over */
+    CATCH_UP_MS = 600000, /* from being let in to having the state */
+};
+
+static void pause_a_while(void)
+{
+    const struct timespec t = {.tv_nsec = PAUSE_MS * NS_PER_MS};
+    (void)nanosleep(&t, NULL);
+}
+
+/* Who vouches for the others' certificates, from malloc; NULL: whom the system trusts. As for what
+ * is forwarded to them: members know one another by --peer-tls-ca. */
+static char *ca_file(const struct settings *s)
+{
+    char *z = s->peer_tls_ca.len == 0 ? NULL : strndup(s->peer_tls_ca.ptr, s->peer_tls_ca.len);
+    CHECK(z != NULL || s->peer_tls_ca.len == 0);
+    return z;
+}
+
+static void find_nodes(struct discover *d, struct discover_list *out)
+{
+    struct err err;
+    if (discover_find(d, out, &err) != ERR_OK) {
+        log_warn("discovery failed", LOG_Z("error", err.msg));
+    }
+}
+
+/* Forming a cluster takes seconds. Longer is worth a line, once, and no reason to give up (B-06).
+ */
+struct patience {
+    int64_t begun_ns, warn_ns, until_ns;
+    bool warned;
+};
+
+static struct patience patience_for(int64_t ms)
+{
+    int64_t now = os_clock_mono().ns;
+    int64_t warn_ms = ms / 2 < SLOW_MS ? ms / 2 : SLOW_MS;
+    return (struct patience){
+        .begun_ns = now, .warn_ns = now + warn_ms * NS_PER_MS, .until_ns = now + ms * NS_PER_MS};
+}
+
+/* False when it is over. */
+static bool patience_lasts(struct patience *p, const char *what)
+{
+    int64_t now = os_clock_mono().ns;
+    if (now > p->warn_ns && !p->warned) {
+        p->warned = true;
+        log_warn("still waiting to form the cluster", LOG_Z("waiting_for", what),
+                 LOG_I64("waited_ms", (now - p->begun_ns) / NS_PER_MS));
+    }
+    return now < p->until_ns;
+}
+
+/* --- asking --- */
+
+static void member_text(struct str json, struct str name, char *out, size_t size)
+{
+    struct json_value v;
+    out[0] = '\0';
+    if (json_scan_member(json, name, &v) && v.type == JSON_TYPE_STRING && v.text.len >= 2 &&
+        v.text.len - 2 < size) {
+        memcpy(out, v.text.ptr + 1, v.text.len - 2);
+        out[v.text.len - 2] = '\0';
+    }
+}
+
+static void write_member(struct json_write *w, const char *key, struct str value)
+{
+    json_write_key(w, str_from_z(key));
+    json_write_str(w, value);
+}
+
+static void write_body(const struct settings *s, struct engine *e, const char *http_url,
+                       struct buf *out)
+{
+    char id[24];
+    struct json_write w = json_write_to(out);
+    (void)snprintf(id, sizeof id, "%016" PRIx64, engine_cluster_node_id(e));
+    json_write_object(&w);
+    write_member(&w, "node_id", s->node_id);
+    write_member(&w, "addr", s->raft_advertise);
+    write_member(&w, "raft_id", str_from_z(id));
+    write_member(&w, "http_url", str_from_z(http_url));
+    write_member(&w, "version", str_from_z(build_release));
+    json_write_key(&w, STR("voter"));
+    json_write_bool(&w, !s->non_voter);
+    json_write_end(&w);
+}
+
+/* One member. ERR_LEADER_UNAVAILABLE: another one, or later. */
+static enum err_code ask(const struct settings *s, struct engine *e, const char *target,
+                         const char *ca, struct str body, struct err *err)
+{
+    char url[URL_BYTES_MAX + 32];
+    char secret[URL_BYTES_MAX + 64];
+    char password[URL_BYTES_MAX + 64];
+    char text[200];
+    const char *headers[4] = {"Content-Type: application/json"};
+    size_t count = 1;
+    (void)snprintf(url, sizeof url, "%s/api/v1/cluster/join", target);
+    if (s->cluster_secret.len > 0) {
+        (void)snprintf(secret, sizeof secret, "X-Corvo-Cluster-Secret: " STR_FMT,
+                       STR_ARG(s->cluster_secret));
+        headers[count++] = secret;
+    }
+    if (s->admin_password.len > 0) {
+        (void)snprintf(password, sizeof password, "X-API-Key: " STR_FMT,
+                       STR_ARG(s->admin_password));
+        headers[count++] = password;
+    }
+    struct outgoing_wait *w = outgoing_wait_new();
+    struct outgoing_wait_call call = {.method = "POST",
+                                      .url = url,
+                                      .headers = headers,
+                                      .body = body,
+                                      .ca_file = ca,
+                                      .timeout_ms = TRY_MS,
+                                      .limit_bytes = ANSWER_BYTES_MAX};
+    bool ran = outgoing_wait_run(w, &call, -1);
+    enum err_code code = ERR_OK;
+    struct str answer = buf_str(&call.answer);
+    if (!ran || call.err.code != ERR_OK) {
+        code = err_set(err, ERR_LEADER_UNAVAILABLE, "%s", call.err.msg);
+    } else if (call.status == 200) {
+        member_text(answer, STR("cluster_id"), text, sizeof text);
+        uint64_t cluster = strtoull(text, NULL, 16);
+        code = cluster == 0 ? err_set(err, ERR_JOIN, "%s is not part of a cluster", target)
+                            : engine_cluster_adopt(e, cluster, err);
+    } else {
+        member_text(answer, STR("error"), text, sizeof text);
+        bool later = call.status == 503 || call.status == 429;
+        code = err_set(err, later ? ERR_LEADER_UNAVAILABLE : ERR_JOIN, "%s: %d %.150s", target,
+                       call.status, text);
+    }
+    outgoing_wait_clear(&call);
+    outgoing_wait_free(w);
+    return code;
+}
+
+/* Ask one after the other until one has taken us or refused for good. */
+static enum err_code ask_each(const struct settings *s, struct engine *e, struct discover *d,
+                              const struct discover_list *nodes, struct str body, struct err *err)
+{
+    enum err_code code = ERR_LEADER_UNAVAILABLE;
+    char *ca = ca_file(s);
+    for (size_t i = 0; i < nodes->count && code == ERR_LEADER_UNAVAILABLE; i++) {
+        const char *url = nodes->peers[i].url;
+        if (discover_is_own(d, &nodes->peers[i])) {
+            continue;
+        }
+        code = ask(s, e, url, ca, body, err);
+        if (code == ERR_OK) {
+            log_info("joined cluster", LOG_Z("target", url));
+        } else {
+            log_warn("join attempt failed", LOG_Z("target", url), LOG_Z("error", err->msg));
+        }
+    }
+    free(ca);
+    return code;
+}
+
+static enum err_code ask_all(const struct settings *s, struct engine *e, struct discover *d,
+                             const char *http_url, struct err *err)
+{
+    struct discover_list *nodes = calloc(1, sizeof *nodes);
+    struct buf body;
+    struct patience patience = patience_for(s->join_timeout_ms);
+    enum err_code code = ERR_LEADER_UNAVAILABLE;
+    CHECK(nodes != NULL);
+    buf_init(&body, BODY_BYTES_MAX);
+    write_body(s, e, http_url, &body);
+    (void)err_set(err, ERR_JOIN, "no node to join was found");
+    while (code == ERR_LEADER_UNAVAILABLE && patience_lasts(&patience, "a member that responds")) {
+        find_nodes(d, nodes);
+        code = ask_each(s, e, d, nodes, buf_str(&body), err);
+        if (code == ERR_LEADER_UNAVAILABLE) {
+            pause_a_while();
+        }
+    }
+    buf_deinit(&body);
+    free(nodes);
+    return code == ERR_OK ? ERR_OK : err_wrap(err, "join");
+}
+
+/* --- the state --- */
+
+struct look {
+    struct engine_call call;
+    struct engine *e;
+    struct str name;
+    bool found;
+    uv_sem_t over;
+};
+
+static void look_run(struct engine_call *call, struct machine *m)
+{
+    struct look *l = CONTAINER_OF(call, struct look, call);
+    (void)m;
+    l->found = engine_cluster_find(l->e, l->name) == engine_cluster_node_id(l->e);
+}
+
+static void look_done(struct engine_call *call)
+{
+    struct look *l = CONTAINER_OF(call, struct look, call);
+    uv_sem_post(&l->over);
+}
+
+/* Our own record is part of the state: whoever has it has what was there before. */
+static bool has_state(const struct settings *s, struct engine *e)
+{
+    struct look l = {.call = {.run = look_run, .done = look_done}, .e = e, .name = s->node_id};
+    CHECK(uv_sem_init(&l.over, 0) == 0);
+    bool asked = engine_run(e, &l.call);
+    if (asked) {
+        uv_sem_wait(&l.over);
+    }
+    uv_sem_destroy(&l.over);
+    return asked && l.found;
+}
+
+enum err_code server_join(const struct settings *s, struct engine *e, struct discover *d,
+                          const char *http_url, struct err *err)
+{
+    int64_t until = os_clock_mono().ns + CATCH_UP_MS * NS_PER_MS;
+    if (engine_cluster_id(e) != 0) {
+        return ERR_OK;
+    }
+    if (d == NULL) {
+        return err_set(err, ERR_JOIN, "no node to join is configured: set join or discover");
+    }
+    if (ask_all(s, e, d, http_url, err) != ERR_OK) {
+        return err->code;
+    }
+    while (!has_state(s, e)) {
+        if (os_clock_mono().ns > until) {
+            return err_set(err, ERR_JOIN,
+                           "the leader accepted this node, but cannot reach it "
+                           "at " STR_FMT " (raft-advertise)",
+                           STR_ARG(s->raft_advertise));
+        }
+        pause_a_while();
+    }
+    return ERR_OK;
+}
+
+/* --- beginning one together --- */
+
+/* Nobody but a member answers without the mark of one that waits as we do. */
+static bool is_member(const char *target, const char *ca)
+{
+    char url[URL_BYTES_MAX + 32];
+    (void)snprintf(url, sizeof url, "%s/health", target);
+    struct outgoing_wait *w = outgoing_wait_new();
+    struct outgoing_wait_call call = {.method = "GET",
+                                      .url = url,
+                                      .ca_file = ca,
+                                      .timeout_ms = TRY_MS,
+                                      .limit_bytes = ANSWER_BYTES_MAX};
+    bool answers = outgoing_wait_run(w, &call, -1) && call.err.code == ERR_OK;
+    bool forming =
+        call.answer.len > 0 && memmem(call.answer.ptr, call.answer.len, SERVER_LOBBY_MARK,
+                                      sizeof SERVER_LOBBY_MARK - 1) != NULL;
+    outgoing_wait_clear(&call);
+    outgoing_wait_free(w);
+    return answers && !forming;
+}
+
+/* As many as are to begin it, this one among them; those that were named are all there. */
+static bool find_all(const struct settings *s, struct discover *d, struct discover_list *out)
+{
+    struct patience patience = patience_for(s->join_timeout_ms);
+    do {
+        find_nodes(d, out);
+        if ((int64_t)out->count >= s->bootstrap_expect) {
+            return true;
+        }
+        pause_a_while();
+    } while (patience_lasts(&patience, "the nodes of bootstrap-expect"));
+    log_warn("too few nodes found to start a cluster", LOG_U64("found", out->count),
+             LOG_I64("expected", s->bootstrap_expect));
+    return false;
+}
+
+bool server_join_founds(const struct settings *s, struct discover *d)
+{
+    struct discover_list *nodes = calloc(1, sizeof *nodes);
+    char *ca = ca_file(s);
+    CHECK(nodes != NULL);
+    bool first = find_all(s, d, nodes) && discover_is_own(d, &nodes->peers[0]);
+    for (size_t i = 1; i < nodes->count && first; i++) {
+        first = !is_member(nodes->peers[i].url, ca);
+    }
+    free(ca);
+    free(nodes);
+    return first;
+}

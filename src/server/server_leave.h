@@ -1,0 +1,32 @@
+/*
+ * Server_leave: leave-on-shutdown (scheduler.md 14.5).
+ *
+ * A leader that stops has itself taken out of the cluster, and its data folder is put aside: the
+ * number of a member that left is never a member's again (fsm/apply_node.c). The next start finds
+ * an empty folder, joins with a new number, and removes what was put aside once the cluster has let
+ * it in.
+ *
+ *   data/left/   what the member had; without its identity: not all of it is there yet
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "base/attr.h"
+#include "engine/engine.h"
+#include "server/settings.h"
+
+/* Before the engine is told that it is the last call: leave if this node leads, and if the others
+ * can go on without it. True when it has left. */
+bool server_leave(const struct settings *s, struct engine *e);
+
+/* After the engine was closed: put aside what the member had. */
+ATTR_NODISCARD enum err_code server_leave_put_aside(const char *data_dir, struct err *err);
+
+/* Before the engine is opened. Ends what a crash has interrupted. *out_left: the node has left and
+ * has not joined again, so it must not begin a cluster of its own. */
+ATTR_NODISCARD enum err_code server_leave_resume(const char *data_dir, bool *out_left,
+                                                 struct err *err);
+
+/* The node is a member again. */
+void server_leave_forget(const char *data_dir);
