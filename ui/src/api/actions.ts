@@ -3,15 +3,21 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useRef } from "react";
 
 import { toast } from "../lib/toasts";
-import { del, messageOf, post, put } from "./client";
+import { del, get, messageOf, post, put } from "./client";
+import { beginSession } from "./key";
 import { KEY } from "./queries";
 import type {
+  BudgetInput,
   BulkDone,
   BulkRequest,
   BulkStarted,
   EnqueueRequest,
+  KeyInput,
+  MemberInput,
   PolicyInput,
+  RoleInput,
   ScheduleInput,
+  SsoInput,
   WebhookInput,
 } from "./types";
 
@@ -21,12 +27,20 @@ const AFTER_ACTION = [
   KEY.job,
   KEY.iterations,
   KEY.explain,
+  KEY.errors,
   KEY.workers,
   KEY.usage,
   KEY.budgets,
   KEY.schedules,
   KEY.webhooks,
   KEY.policies,
+  KEY.keys,
+  KEY.keyRoles,
+  KEY.roles,
+  KEY.namespaces,
+  KEY.sessions,
+  KEY.sso,
+  KEY.org,
 ];
 
 interface ActionTexts<R> {
@@ -71,18 +85,34 @@ export function useAction<V, R>(run: (input: V) => Promise<R>, texts: ActionText
 export const useEnqueue = () =>
   useAction((request: EnqueueRequest) => post("/enqueue", { body: request }), {
     done: (answer) =>
-      "unique_existing" in answer && answer.unique_existing ? "A job with this unique key exists already" : "Job enqueued",
+      "unique_existing" in answer && answer.unique_existing ? "A job with this unique key already exists" : "Job enqueued",
     failed: "Enqueue failed",
   });
 
-type JobAction = "retry" | "cancel" | "approve" | "reject" | "hold";
+type JobAction = "retry" | "cancel" | "hold";
 const onJob = (action: JobAction) => (id: string) => post(`/jobs/{id}/${action}` as const, { params: { id } });
 
 export const useRetry = () => useAction(onJob("retry"), { done: "Job retried", failed: "Retry failed" });
 export const useCancel = () => useAction(onJob("cancel"), { done: "Job cancelled", failed: "Cancel failed" });
+
+/** A decision about a held job. The server keeps the comment of an approval in the audit log, the reason of a rejection
+ *  with the job. */
+interface Decision {
+  id: string;
+  comment?: string;
+}
 export const useApprove = () =>
-  useAction(onJob("approve"), { done: "Job approved", failed: "Approve failed" });
-export const useReject = () => useAction(onJob("reject"), { done: "Job rejected", failed: "Reject failed" });
+  useAction(
+    ({ id, comment = "" }: Decision) =>
+      post("/jobs/{id}/approve", { params: { id }, ...(comment === "" ? {} : { query: { comment } }) }),
+    { done: "Job approved", failed: "Approve failed" },
+  );
+export const useReject = () =>
+  useAction(
+    ({ id, comment = "" }: Decision) =>
+      post("/jobs/{id}/reject", { params: { id }, ...(comment === "" ? {} : { body: { reason: comment } }) }),
+    { done: "Job rejected", failed: "Reject failed" },
+  );
 export const useHold = () => useAction(onJob("hold"), { done: "Job held", failed: "Hold failed" });
 export const useDeleteJob = () =>
   useAction((id: string) => del("/jobs/{id}", { params: { id } }), { done: "Job deleted", failed: "Delete failed" });
@@ -194,3 +224,123 @@ export const useDeletePolicy = () =>
     done: "Approval policy deleted",
     failed: "Delete failed",
   });
+
+/** A first key closes the server for everybody without one, this page included: it signs in with it. */
+async function createKey(input: KeyInput) {
+  const made = await post("/auth/keys", { body: input });
+  if (made.note !== undefined) {
+    await beginSession(made.api_key);
+  }
+  return made;
+}
+
+export const useCreateKey = () => useAction(createKey, { done: "API key created", failed: "Create failed" });
+
+export const useDeleteKey = () =>
+  useAction((keyHash: string) => del("/auth/keys", { body: { key_hash: keyHash } }), {
+    done: "API key deleted",
+    failed: "Delete failed",
+  });
+
+export const useRotateKey = () =>
+  useAction((keyHash: string) => post("/auth/keys/{key_hash}/rotate", { params: { key_hash: keyHash }, body: {} }), {
+    done: "API key rotated",
+    failed: "Rotate failed",
+  });
+
+export const useAssignRole = () =>
+  useAction(
+    ({ keyHash, role }: { keyHash: string; role: string }) =>
+      post("/auth/keys/{key_hash}/roles", { params: { key_hash: keyHash }, body: { role } }),
+    { done: "Role assigned", failed: "Assign failed" },
+  );
+
+export const useUnassignRole = () =>
+  useAction(
+    ({ keyHash, role }: { keyHash: string; role: string }) =>
+      del("/auth/keys/{key_hash}/roles/{role}", { params: { key_hash: keyHash, role } }),
+    { done: "Role removed", failed: "Remove failed" },
+  );
+
+export const useSaveRole = () =>
+  useAction((input: RoleInput) => post("/auth/roles", { body: input }), { done: "Role saved", failed: "Save failed" });
+
+export const useDeleteRole = () =>
+  useAction((name: string) => del("/auth/roles/{name}", { params: { name } }), {
+    done: "Role deleted",
+    failed: "Delete failed",
+  });
+
+export const useSaveSso = () =>
+  useAction((input: SsoInput) => post("/settings/sso", { body: input }), { done: "SSO settings saved", failed: "Save failed" });
+
+export const useCreateNamespace = () =>
+  useAction((name: string) => post("/namespaces", { body: { name } }), {
+    done: "Namespace created",
+    failed: "Create failed",
+  });
+
+export const useDeleteNamespace = () =>
+  useAction((name: string) => del("/namespaces/{name}", { params: { name } }), {
+    done: "Namespace deleted",
+    failed: "Delete failed",
+  });
+
+export interface QuotaInput {
+  name: string;
+  max_jobs: number;
+  max_payload_bytes: number;
+  max_queues: number;
+}
+
+export const useSaveQuota = () =>
+  useAction(({ name, ...body }: QuotaInput) => put("/namespaces/{name}/quota", { params: { name }, body }), {
+    done: "Quota saved",
+    failed: "Save failed",
+  });
+
+export const useSaveBudget = () =>
+  useAction((input: BudgetInput) => post("/budgets", { body: input }), { done: "Budget saved", failed: "Save failed" });
+
+export const useDeleteBudget = () =>
+  useAction(
+    ({ scope, target }: { scope: string; target: string }) => del("/budgets/{scope}/{target}", { params: { scope, target } }),
+    { done: "Budget deleted", failed: "Delete failed" },
+  );
+
+export const useRenameOrg = () =>
+  useAction((name: string) => put("/org", { body: { name } }), { done: "Organization renamed", failed: "Rename failed" });
+
+export const useAddMember = () =>
+  useAction((input: MemberInput) => post("/org/members", { body: input }), { done: "Member added", failed: "Add failed" });
+
+export const useRemoveMember = () =>
+  useAction((id: string) => del("/org/members/{id}", { params: { id } }), { done: "Member removed", failed: "Remove failed" });
+
+/** This one may be the first key, too. */
+async function createOrgKey(name: string) {
+  const { open } = await get("/auth/status");
+  const made = await post("/org/api-keys", { body: { name } });
+  if (open) {
+    await beginSession(made.key);
+  }
+  return made;
+}
+
+export const useCreateOrgKey = () =>
+  useAction(createOrgKey, { done: "Organization key created", failed: "Create failed" });
+
+export const useDeleteOrgKey = () =>
+  useAction((id: string) => del("/org/api-keys/{id}", { params: { id } }), {
+    done: "Organization key deleted",
+    failed: "Delete failed",
+  });
+
+export const useRevokeSession = () =>
+  useAction((id: string) => del("/auth/sessions/{id}", { params: { id } }), {
+    done: "Session ended",
+    failed: "Failed",
+  });
+
+export const useSignOut = () =>
+  useAction(() => del("/auth/session"), { done: "Signed out", failed: "Sign out failed" });

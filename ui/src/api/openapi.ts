@@ -15,7 +15,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     job_id: string;
                 };
                 cookie?: never;
@@ -32,7 +32,7 @@ export interface paths {
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["Status"];
+                        "application/json": components["schemas"]["AckedOne"];
                     };
                 };
             };
@@ -127,7 +127,9 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Namespace to back up; the caller's unless said. */
+                    /** @description Include the credentials of jobs that the server delivers. */
+                    include_secrets?: boolean;
+                    /** @description Namespace to back up. The caller's namespace by default. */
                     namespace?: string;
                 };
                 header?: never;
@@ -202,11 +204,11 @@ export interface paths {
         post: {
             parameters: {
                 query?: {
-                    /** @description enqueue makes new pending jobs; keep brings them back as they were, where the backup's format can. Any other value counts as absent. */
+                    /** @description enqueue creates new pending jobs. keep restores jobs with their IDs and states, if the backup's format supports it. Any other value is treated as absent. */
                     mode?: "keep" | "enqueue";
-                    /** @description Leave out this many jobs, counted from the first one of the backup: to go on with a restore that was interrupted. */
+                    /** @description Number of jobs to skip, counted from the first job of the backup. Use it to continue an interrupted restore. */
                     skip?: number;
-                    /** @description false restores a backup whose checksum is wrong. */
+                    /** @description false restores a backup even if its checksum is wrong. */
                     verify?: boolean;
                 };
                 header?: never;
@@ -246,11 +248,11 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
                     cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
                     limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
                     prefix?: string;
                 };
                 header?: never;
@@ -316,7 +318,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of an approval policy. */
+                    /** @description Approval policy ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -334,6 +336,630 @@ export interface paths {
                 };
             };
         };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit-logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description jsonl returns one entry per line, up to 100,000 entries, for exports. */
+                    format?: string;
+                    /** @description Maximum number of entries. */
+                    limit?: number;
+                    /** @description Only requests with this method. Not case-sensitive. */
+                    method?: string;
+                    /** @description Only requests in this namespace. */
+                    namespace?: string;
+                    /** @description Number of newest entries to skip. */
+                    offset?: number;
+                    /** @description Only paths with this prefix. */
+                    path_prefix?: string;
+                    /** @description Only requests of this caller. */
+                    principal?: string;
+                    /** @description Start of the range. */
+                    since?: string;
+                    /** @description End of the range. */
+                    until?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AuditLog"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Key"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAuthKeysRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["KeyMade"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["DeleteAuthKeysRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/keys/{key_hash}/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description SHA-256 of a key's secret, in hex. */
+                    key_hash: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["KeyRoles"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description SHA-256 of a key's secret, in hex. */
+                    key_hash: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAuthKeysByKeyHashRolesRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/keys/{key_hash}/roles/{role}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description SHA-256 of a key's secret, in hex. */
+                    key_hash: string;
+                    /** @description Name of a custom role. */
+                    role: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/keys/{key_hash}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description SHA-256 of a key's secret, in hex. */
+                    key_hash: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["PostAuthKeysByKeyHashRotateRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["KeyMade"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Role"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAuthRolesRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/roles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Name of a custom role. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostAuthSessionRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionBegun"];
+                    };
+                };
+            };
+        };
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SessionBegun"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Session"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Session ID. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/sso/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Authorization code from the provider. */
+                    code?: string;
+                    /** @description Error code from the provider. */
+                    error?: string;
+                    /** @description State parameter of the sign-in request. */
+                    state?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: never;
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/sso/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Page of the interface to return to. */
+                    return_to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: never;
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AuthStatus"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -390,7 +1016,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a batch. */
+                    /** @description Batch ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -430,7 +1056,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a batch. */
+                    /** @description Batch ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -464,7 +1090,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description How far back from now, as a duration such as 90m or 7d. */
+                    /** @description Length of the period up to now, as a duration such as 90m or 7d. */
                     period?: string;
                 };
                 header?: never;
@@ -492,6 +1118,111 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Budget"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostBudgetsRequest"];
+                };
+            };
+            responses: {
+                /** @description budget */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Budget"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{scope}/{target}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Scope: queue, tag or global. */
+                    scope: string;
+                    /** @description Queue name, tag as key=value, or *. */
+                    target: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/bulk/{id}": {
         parameters: {
             query?: never;
@@ -504,7 +1235,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a bulk operation. */
+                    /** @description Bulk operation ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -529,7 +1260,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a bulk operation. */
+                    /** @description Bulk operation ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -564,7 +1295,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a bulk operation. */
+                    /** @description Bulk operation ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -600,9 +1331,9 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Events behind this one. */
+                    /** @description Return events after this sequence number. */
                     after_seq?: number;
-                    /** @description Events in an answer. A larger number counts as the largest. */
+                    /** @description Maximum number of events. Larger values are reduced to the maximum. */
                     limit?: number;
                 };
                 header?: never;
@@ -669,6 +1400,83 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cluster/leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["PostClusterLeaveRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cluster/nodes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Node name. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/cluster/status": {
         parameters: {
             query?: never;
@@ -704,6 +1512,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cluster/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["PostClusterTransferRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/dead": {
         parameters: {
             query?: never;
@@ -714,27 +1561,27 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Created after. */
+                    /** @description Created after this time. */
                     created_after?: string;
-                    /** @description Created before. */
+                    /** @description Created before this time. */
                     created_before?: string;
-                    /** @description From the answer before. */
+                    /** @description Cursor of the previous response. */
                     cursor?: string;
-                    /** @description A part of any error, without case. */
+                    /** @description Text in any error message. Not case-sensitive. */
                     error_contains?: string;
-                    /** @description Jobs in an answer, 50 unless said, at most 1000. */
+                    /** @description Maximum number of jobs. Default 50, at most 1000. */
                     limit?: number;
-                    /** @description asc or desc. */
+                    /** @description Sort order: asc or desc. */
                     order?: string;
-                    /** @description A part of the payload's JSON, without case. */
+                    /** @description Text in the JSON of the payload. Not case-sensitive. */
                     payload_contains?: string;
-                    /** @description A question about the payload, such as .user.id == 7. */
+                    /** @description jq expression about the payload, such as .user.id == 7. */
                     payload_jq?: string;
                     /** @description Name of the queue. */
                     queue?: string;
-                    /** @description created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at. */
+                    /** @description Sort by created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at. */
                     sort?: string;
-                    /** @description A tag that must be there, as key:value. */
+                    /** @description Tag that must match, as key:value. */
                     tag?: string[];
                 };
                 header?: never;
@@ -884,6 +1731,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Start of the range: a time, or a duration before now such as 1h or 7d. */
+                    from?: string;
+                    /** @description Maximum number of groups. 50 if left out. Any other value is treated as absent. */
+                    limit?: number;
+                    /** @description Queue to report on. All queues if left out. */
+                    queue?: string;
+                    /** @description End of the range, in the same form. Now if left out. */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ErrorGroups"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -894,17 +1785,17 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Frames per event: with its name, as a message, or both. named unless said; both for a browser's EventSource. */
+                    /** @description Format of each event: named, message or both. Default: named; both for a browser's EventSource. */
                     format?: "named" | "message" | "both";
                     /** @description Only events of these jobs. */
                     job_ids?: string[];
-                    /** @description Events behind this one; the larger of it and the header Last-Event-ID counts. Any other value counts as absent. */
+                    /** @description Return events after this sequence number. If the header Last-Event-ID is set too, the larger number is used. Any other value is treated as absent. */
                     last_event_id?: number;
                     /** @description Only events of these queues. */
                     queues?: string[];
-                    /** @description Without a position: begin so many events before the end; 0: only new ones. */
+                    /** @description If no position is given, start with this many past events. 0: new events only. */
                     tail?: number;
-                    /** @description Only events of these types: completed or job.completed, job.*, *. */
+                    /** @description Only events of these types, such as completed, job.completed, job.* or *. */
                     types?: string[];
                 };
                 header?: never;
@@ -946,7 +1837,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     job_id: string;
                 };
                 cookie?: never;
@@ -1005,7 +1896,7 @@ export interface paths {
                         "application/json": components["schemas"]["FetchedJob"];
                     };
                 };
-                /** @description when there is none */
+                /** @description no job arrived within the timeout */
                 204: {
                     headers: {
                         [name: string]: unknown;
@@ -1098,6 +1989,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description json, or csv for a table with one line per step. */
+                    format?: "json" | "csv";
+                    /** @description Start of the range: a time, or a duration before now such as 1h or 7d. */
+                    from?: string;
+                    /** @description Queue to report on. All queues if left out. */
+                    queue?: string;
+                    /** @description Series to return, comma-separated: enqueued, started, completed, failed, retried, dead, cancelled, expired, depth, workers, wait, run. All if left out. */
+                    series?: string[];
+                    /** @description Length of a step: whole minutes, such as 1m, 15m or 1d. Chosen to return about 120 points if left out. */
+                    step?: string;
+                    /** @description End of the range, in the same form. Now if left out. */
+                    to?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["History"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/info": {
         parameters: {
             query?: never;
@@ -1145,7 +2084,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1170,7 +2109,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1204,10 +2143,13 @@ export interface paths {
         put?: never;
         post: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description Comment on the decision. The audit log records it in metadata.query. */
+                    comment?: string;
+                };
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1245,7 +2187,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1281,7 +2223,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1321,7 +2263,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1361,7 +2303,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1401,7 +2343,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1443,7 +2385,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1483,12 +2425,12 @@ export interface paths {
         post: {
             parameters: {
                 query?: {
-                    /** @description Iteration to begin from, unless the body says it. Any other value counts as absent. */
+                    /** @description Iteration to continue from, if the body does not name one. Any other value is treated as absent. */
                     from?: number;
                 };
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1530,7 +2472,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a job. */
+                    /** @description Job ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -1750,6 +2692,543 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/namespaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Namespace"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostNamespacesRequest"];
+                };
+            };
+            responses: {
+                /** @description Created */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NamespaceMade"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/namespaces/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Namespace name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/namespaces/{name}/quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Namespace name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NamespaceQuota"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Namespace name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PutNamespacesByNameQuotaRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/namespaces/{name}/rate-limit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Namespace name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NamespaceLimits"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Namespace name. */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PutNamespacesByNameRateLimitRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/org": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description organisation */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Organisation"];
+                    };
+                };
+            };
+        };
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PutOrgRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/org/api-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OrganisationKey"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PutOrgRequest"];
+                };
+            };
+            responses: {
+                /** @description organisation secret */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OrganisationSecret"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/org/api-keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Organization key ID. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/org/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Member"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostOrgMembersRequest"];
+                };
+            };
+            responses: {
+                /** @description member */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Member"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/org/members/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Member ID. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/push/hosts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PushHost"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/queues": {
         parameters: {
             query?: never;
@@ -1760,11 +3239,11 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
                     cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
                     limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
                     prefix?: string;
                 };
                 header?: never;
@@ -1804,7 +3283,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -1827,14 +3306,14 @@ export interface paths {
         delete: {
             parameters: {
                 query?: {
-                    /** @description Answer 202 at once and go on in the background. The header Prefer: respond-async does the same. */
+                    /** @description Return 202 at once and continue in the background. The header Prefer: respond-async does the same. */
                     async?: boolean;
                     /** @description Accepted for compatibility; has no effect. */
                     confirm?: boolean;
                 };
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -1878,12 +3357,12 @@ export interface paths {
         post: {
             parameters: {
                 query?: {
-                    /** @description Answer 202 at once and go on in the background. The header Prefer: respond-async does the same. */
+                    /** @description Return 202 at once and continue in the background. The header Prefer: respond-async does the same. */
                     async?: boolean;
                 };
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -1930,7 +3409,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -1972,7 +3451,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -2008,7 +3487,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -2048,7 +3527,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -2086,7 +3565,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -2124,7 +3603,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -2151,7 +3630,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'. */
+                    /** @description Queue name. Encode a '/' as %2F. */
                     name: string;
                 };
                 cookie?: never;
@@ -2184,11 +3663,11 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
                     cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
                     limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
                     prefix?: string;
                 };
                 header?: never;
@@ -2251,7 +3730,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a schedule. */
+                    /** @description Schedule ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -2274,7 +3753,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a schedule. */
+                    /** @description Schedule ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -2302,7 +3781,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a schedule. */
+                    /** @description Schedule ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -2339,7 +3818,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Id of a schedule. */
+                    /** @description Schedule ID. */
                     id: string;
                 };
                 cookie?: never;
@@ -2382,9 +3861,9 @@ export interface paths {
         get: {
             parameters: {
                 query: {
-                    /** @description Jobs in the answer. Any other value counts as absent. */
+                    /** @description Maximum number of jobs. Any other value is treated as absent. */
                     limit?: number;
-                    /** @description Words to look for. */
+                    /** @description Words to search for. */
                     q: string;
                 };
                 header?: never;
@@ -2412,6 +3891,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/settings/sso": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description SSO settings */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SsoSettings"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostSettingsSsoRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SsoSaved"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/upcoming": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
+                    cursor?: string;
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
+                    limit?: number;
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
+                    prefix?: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UpcomingRuns"][];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage/summary": {
         parameters: {
             query?: never;
@@ -2422,9 +4001,9 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description What is summed up apart; tag:<key>: values of that tag. */
+                    /** @description Grouping. tag:<key> groups by the values of that tag. */
                     group_by?: string | ("none" | "queue" | "model" | "provider");
-                    /** @description How far back from now, as a duration such as 90m or 7d. */
+                    /** @description Length of the period up to now, as a duration such as 90m or 7d. */
                     period?: string;
                 };
                 header?: never;
@@ -2462,11 +4041,11 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
                     cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
                     limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
                     prefix?: string;
                 };
                 header?: never;
@@ -2529,20 +4108,20 @@ export interface paths {
         post: {
             parameters: {
                 query?: {
-                    /** @description Attempts in all. */
+                    /** @description Maximum number of attempts, including the first. */
                     max_retries?: number;
-                    /** @description critical, high or normal. */
+                    /** @description Priority: critical, high or normal. */
                     priority?: "critical" | "high" | "normal";
-                    /** @description Not before this moment. */
+                    /** @description The job does not start before this time. */
                     scheduled_at?: string;
-                    /** @description Tags, as key:value each. */
+                    /** @description Tags, each as key:value. */
                     tags?: string[];
-                    /** @description While a job with this key holds it, no other is made. */
+                    /** @description Unique key. While a job holds it, no second job with the same key is created. */
                     unique_key?: string;
                 };
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id. */
+                    /** @description Queue name; for DELETE, the webhook ID. Encode a '/' as %2F. */
                     queue: string;
                 };
                 cookie?: never;
@@ -2578,7 +4157,7 @@ export interface paths {
                 query?: never;
                 header?: never;
                 path: {
-                    /** @description Name of a queue, percent-encoded where it has a '/'; to remove a webhook: its id. */
+                    /** @description Queue name; for DELETE, the webhook ID. Encode a '/' as %2F. */
                     queue: string;
                 };
                 cookie?: never;
@@ -2611,11 +4190,11 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description Value of X-Corvo-Next-Cursor in the previous answer. */
+                    /** @description Value of X-Corvo-Next-Cursor in the previous response. */
                     cursor?: string;
-                    /** @description Rows in the answer, at most 1000, which is also the default. A larger number counts as the largest. */
+                    /** @description Maximum number of rows. Default and maximum: 1000. Larger values are reduced to the maximum. */
                     limit?: number;
-                    /** @description Only rows whose name (or id, where there is no name) begins with this. */
+                    /** @description Only rows whose name (or ID, if there is no name) has this prefix. */
                     prefix?: string;
                 };
                 header?: never;
@@ -2650,27 +4229,107 @@ export interface components {
         Acked: {
             /**
              * Format: int64
-             * @description Jobs that were completed.
+             * @description Number of jobs completed.
              */
             acked: number;
+            /** @description With `next`: the fetched jobs. */
+            next?: components["schemas"]["FetchedJobs"];
+            /** @description Why the next job could not be fetched, though the ack succeeded. */
+            next_error?: components["schemas"]["NextError"];
+        };
+        AckedOne: {
+            /** @description With `next`: the fetched job; null if there is none. */
+            next?: components["schemas"]["FetchedJob"] | null;
+            /** @description Why the next job could not be fetched, though the ack succeeded. */
+            next_error?: components["schemas"]["NextError"];
+            /** @description ok */
+            status: string;
         };
         Agent: {
             /**
              * Format: int64
-             * @description The iteration it is at.
+             * @description Current iteration.
              */
             iteration?: number;
-            /** @description How long an iteration may take. */
+            /** @description Time limit of one iteration. */
             iteration_timeout?: string;
-            /** @description What it may cost. */
+            /** @description Maximum total cost in US dollars. */
             max_cost_usd?: number;
             /**
              * Format: int64
-             * @description Iterations it may make.
+             * @description Maximum number of iterations.
              */
             max_iterations?: number;
-            /** @description What it has cost. */
+            /** @description Total cost so far, in US dollars. */
             total_cost_usd?: number;
+        };
+        AuditEntry: {
+            /**
+             * Format: date-time
+             * @description Time of the request.
+             */
+            created_at: string;
+            /**
+             * Format: int64
+             * @description Sequence number of the entry.
+             */
+            id: number;
+            /** @description Duration, query string, and number of earlier refusals that were not recorded. */
+            metadata: {
+                [key: string]: unknown;
+            };
+            /** @description HTTP method. */
+            method: string;
+            /** @description Namespace of the request. */
+            namespace: string;
+            /** @description Path of the request. */
+            path: string;
+            /** @description Caller of the request. */
+            principal: string | null;
+            /** @description Role of the caller. */
+            role: string | null;
+            /**
+             * Format: int64
+             * @description Status of the response.
+             */
+            status_code: number;
+        };
+        AuditLog: {
+            /** @description Entries, newest first. */
+            audit_logs: components["schemas"]["AuditEntry"][];
+            /**
+             * Format: int64
+             * @description Maximum number of entries per page.
+             */
+            limit: number;
+            /**
+             * Format: int64
+             * @description Number of entries skipped.
+             */
+            offset: number;
+            /**
+             * Format: int64
+             * @description Number of matching entries.
+             */
+            total: number;
+        };
+        AuthStatus: {
+            /** @description Whether an admin password is set. */
+            admin_password_set: boolean;
+            /** @description Whether the caller uses a session cookie. */
+            by_session: boolean;
+            /** @description Whether the caller can select another namespace with X-Corvo-Namespace. */
+            chooses_namespace: boolean;
+            /** @description Namespace of the caller. */
+            namespace: string;
+            /** @description Whether the server has neither a password nor a key. */
+            open: boolean;
+            /** @description Name of the authenticated caller. */
+            principal: string;
+            /** @description Queues that the caller may use. */
+            queue_scope?: string;
+            /** @description Role of the caller. */
+            role?: string;
         };
         /** @enum {string} */
         Backoff: "none" | "fixed" | "linear" | "exponential";
@@ -2679,20 +4338,20 @@ export interface components {
             approval_policies: unknown[];
             /** @description Batches of these jobs. */
             batches: unknown[];
-            /** @description Nothing. */
+            /** @description Always empty. Budgets are not part of a backup. */
             budgets: unknown[];
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time when the backup was taken.
              */
             created_at: string;
-            /** @description Jobs with everything that belongs to them. */
+            /** @description Jobs with their errors, iterations and usage. */
             jobs: unknown[];
             /** @description Format, number of jobs, checksum. */
             meta: {
                 [key: string]: unknown;
             };
-            /** @description Whose it is. */
+            /** @description Namespace of the backup. */
             namespace: string;
             /** @description Queues with their settings. */
             queues: unknown[];
@@ -2702,63 +4361,65 @@ export interface components {
             webhooks: unknown[];
         };
         Batch: {
-            /** @description What that job is given. */
+            /** @description Payload of the callback job. */
             callback_payload?: unknown;
-            /** @description Where a job goes when all are finished. */
+            /** @description Queue of the callback job, which is enqueued when all jobs have finished. */
             callback_queue?: string;
             /**
              * Format: date-time
-             * @description When it was opened.
+             * @description Time when the batch was opened.
              */
             created_at: string;
             /**
              * Format: int64
-             * @description Jobs that ended otherwise.
+             * @description Jobs that finished in another state.
              */
             failed: number;
-            /** @description The batch. */
+            /** @description Batch ID. */
             id: string;
             /**
              * Format: int64
-             * @description Jobs that are not finished.
+             * @description Jobs that have not finished.
              */
             pending: number;
-            /** @description Whether no more jobs may join. */
+            /** @description Whether the batch is closed to new jobs. */
             sealed: boolean;
             /**
              * Format: int64
-             * @description Jobs that were completed.
+             * @description Jobs that completed.
              */
             succeeded: number;
             /**
              * Format: int64
-             * @description Jobs in it.
+             * @description Jobs in the batch.
              */
             total: number;
         };
         BatchOpened: {
-            /** @description The new batch. */
+            /** @description ID of the new batch. */
             batch_id: string;
         };
         Beat: {
+            /** @description Whether the reported usage exceeded the job's budget. */
+            budget_exceeded?: boolean;
             /**
              * Format: date-time
-             * @description When the lease ends unless another heartbeat comes.
+             * @description Time when the lease ends, unless another heartbeat renews it.
              */
             lease_expires_at?: string;
-            /** @description Whether to go on. */
+            /** @description ok, or cancel if the worker should stop the job. */
             status: components["schemas"]["BeatStatus"];
         };
         Beats: {
             /** @description Jobs whose lease was renewed. */
             acked: string[];
-            /** @description Jobs to stop. */
+            /** @description Jobs that the worker should stop. */
             canceled: string[];
-            /** @description By job. */
+            /** @description Results by job ID. */
             jobs: {
                 [key: string]: components["schemas"]["Beat"];
             };
-            /** @description Jobs that are not there. */
+            /** @description Jobs that the server does not know. */
             unknown: string[];
         };
         /** @enum {string} */
@@ -2766,136 +4427,157 @@ export interface components {
         Bill: {
             /**
              * Format: int64
-             * @description Tokens put into the cache.
+             * @description Tokens written to the cache.
              */
             cache_creation_tokens: number;
             /**
              * Format: int64
-             * @description Tokens found in the cache.
+             * @description Tokens read from the cache.
              */
             cache_read_tokens: number;
-            /** @description What it cost. */
+            /** @description Cost in US dollars. */
             cost_usd: number;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens: number;
-            /** @description Whose. */
+            /** @description Name of the namespace. */
             namespace: string;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
             /**
              * Format: int64
-             * @description Reports.
+             * @description Number of usage reports.
              */
             rows: number;
         };
         Billing: {
-            /** @description What was asked for. */
+            /** @description Requested period. */
             period: string;
-            /** @description By namespace. */
+            /** @description Totals by namespace. */
             summary: components["schemas"]["Bill"][];
         };
         Bucket: {
             /**
              * Format: int64
-             * @description Cases that took no longer, and longer than the bucket before.
+             * @description Number of samples in this bucket: at most le, and above the previous bucket.
              */
             count: number;
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             le: string;
+        };
+        Budget: {
+            /**
+             * Format: date-time
+             * @description Time when the budget was first set.
+             */
+            created_at: string;
+            /** @description Limit per day, in US dollars. */
+            daily_usd?: number;
+            /** @description Budget ID. It changes whenever the budget is set. */
+            id: string;
+            /** @description Namespace of the budget. Absent for the default namespace. */
+            namespace?: string;
+            /** @description Action when the limit is exceeded: hold, reject or alert_only. */
+            on_exceed: string;
+            /** @description Limit per job, in US dollars. */
+            per_job_usd?: number;
+            /** @description Scope: queue, tag or global. */
+            scope: string;
+            /** @description Queue name, tag, or *. */
+            target: string;
         };
         /** @enum {string} */
         BulkAction: "retry" | "cancel" | "move" | "delete" | "change_priority" | "requeue" | "hold" | "approve" | "reject";
         BulkDone: {
             /**
              * Format: int64
-             * @description Jobs that were changed.
+             * @description Number of jobs changed.
              */
             affected: number;
             /**
              * Format: int64
-             * @description Of a dry run: jobs that would be changed.
+             * @description Dry run only: number of jobs that would change.
              */
             applicable?: number;
-            /** @description Nothing was changed. */
+            /** @description Whether this was a dry run. A dry run changes nothing. */
             dry_run?: boolean;
             /**
              * Format: int64
-             * @description How long it took.
+             * @description Duration in milliseconds.
              */
             duration_ms: number;
             /**
              * Format: int64
-             * @description Jobs that were not.
+             * @description Number of jobs not changed.
              */
             errors: number;
             /**
              * Format: int64
-             * @description Of a dry run: jobs that are meant.
+             * @description Dry run only: number of matching jobs.
              */
             matched?: number;
         };
         BulkOperation: {
-            /** @description What it does. */
+            /** @description Action applied to each job. */
             action: components["schemas"]["BulkTask"];
             /**
              * Format: int64
-             * @description Jobs that were changed.
+             * @description Number of jobs changed.
              */
             affected: number;
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description Time when the operation was created.
              */
             created_at: string;
-            /** @description Why it failed. */
+            /** @description Why the operation failed. */
             error?: string;
             /**
              * Format: int64
-             * @description Jobs that were not.
+             * @description Number of jobs not changed.
              */
             errors: number;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description Time when the operation ended.
              */
             finished_at?: string;
-            /** @description The operation. */
+            /** @description Operation ID. */
             id: string;
             /**
              * Format: int64
-             * @description Jobs that were looked at.
+             * @description Number of jobs processed.
              */
             processed: number;
-            /** @description Where it is. */
+            /** @description Status of the operation. */
             status: components["schemas"]["BulkStatus"];
             /**
              * Format: int64
-             * @description Jobs that are meant.
+             * @description Number of jobs that the operation covers.
              */
             total: number;
             /**
              * Format: date-time
-             * @description When it got on last.
+             * @description Time of the last progress.
              */
             updated_at?: string;
         };
         BulkStarted: {
-            /** @description The operation, which goes on in the background. */
+            /** @description ID of the operation, which runs in the background. */
             bulk_operation_id: string;
             /**
              * Format: int64
-             * @description Jobs that are meant.
+             * @description Number of jobs that the operation covers.
              */
             estimated_total: number;
-            /** @description Events about it. */
+            /** @description URL of the progress event stream. */
             progress_url: string;
-            /** @description Where it is. */
+            /** @description Status of the operation. */
             status: components["schemas"]["BulkStatus"];
         };
         /** @enum {string} */
@@ -2905,242 +4587,378 @@ export interface components {
         ChainConfig: {
             /** @description Jobs that must complete first. */
             depends_on?: string[];
-            /** @description The step that is run at the end in any case. */
+            /** @description Step that always runs at the end, whether the chain succeeded or failed. */
             on_exit?: components["schemas"]["ChainStep"];
-            /** @description "continue", or the step that is run when one fails. */
+            /** @description "continue", or the step to run if a step fails. */
             on_failure?: unknown;
-            /** @description The steps, in order. */
+            /** @description Steps in the order in which they run. */
             steps?: components["schemas"]["ChainStep"][];
         };
         ChainStep: {
-            /** @description What it is given. */
+            /** @description Payload of the step's job. */
             payload?: unknown;
-            /** @description Where the step's job goes. */
+            /** @description Queue of the step's job. */
             queue: string;
+        };
+        CheckpointFetch: {
+            /**
+             * Format: int64
+             * @description Bytes received so far.
+             */
+            bytes_done: number;
+            /**
+             * Format: int64
+             * @description Size of the current or last checkpoint, in bytes.
+             */
+            bytes_total: number;
+            /** @description Why the last fetch failed. */
+            error?: string;
+            /**
+             * Format: int64
+             * @description Number of checkpoints fetched.
+             */
+            fetched_total: number;
+            /** @description Whether a checkpoint is being fetched. */
+            running: boolean;
         };
         ClockAccepted: {
             /**
              * Format: int64
-             * @description How far the clock was ahead of the server's time.
+             * @description How far the system clock was ahead of the server's time, in milliseconds.
              */
             ahead_ms: number;
             /** @description ok */
             status: string;
             /**
              * Format: date-time
-             * @description The server's time now.
+             * @description Current server time.
              */
             time: string;
         };
         ClusterNode: {
-            /** @description Where others reach it. */
+            /** @description Address for the other nodes. */
             address: string;
-            /** @description Where clients reach its API. */
+            /** @description Why the node is unreachable. */
+            error?: string;
+            /** @description URL of the API. */
             http_url?: string;
-            /** @description Its name. */
+            /** @description Name of the node. */
             id: string;
-            /** @description leader, follower or candidate. */
+            /**
+             * Format: int64
+             * @description Number of log entries that the node is missing. Reported by the leader only.
+             */
+            lag?: number;
+            /**
+             * Format: int64
+             * @description Milliseconds since the answering node last heard from this node.
+             */
+            last_contact_ms?: number;
+            /**
+             * Format: int64
+             * @description Last log entry that the node is known to have. Reported by the leader only.
+             */
+            match_index?: number;
+            /** @description Raft ID, 16 hex digits. */
+            raft_id: string;
+            /** @description Role: Leader, Follower, Candidate, Standby, Spare or Joining. */
             role: string;
-            /** @description Whether it is the one that answers. */
+            /** @description Whether this is the node that answered the request. */
             self: boolean;
-            /** @description healthy or degraded. */
+            /** @description Status: healthy, degraded, catching up, unreachable, unknown, leaving, differs, quarantined, removed or outdated. */
             status: string;
-            /** @description Whether it has a vote. */
+            /** @description Version of the server. */
+            version?: string;
+            /** @description Whether the node votes. */
             voter: boolean;
         };
         ClusterStatus: {
-            /** @description What waits, and what was refused. */
+            /** @description Requests waiting and refused, and request memory. */
             admission_stats: {
                 [key: string]: number;
             };
-            /** @description The last entry that was applied. */
+            /** @description Last log entry applied. */
             applied_index: string;
             /**
              * Format: int64
-             * @description Operations applied.
+             * @description Number of operations applied.
              */
             applied_total: number;
             /**
              * Format: int64
-             * @description 0: there is no such limit.
+             * @description Always 0: there is no such limit.
              */
             apply_batch_extend_at: number;
             /**
              * Format: int64
-             * @description Operations in an entry, at most.
+             * @description Maximum number of operations per log entry.
              */
             apply_batch_max: number;
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             apply_batch_min_wait: string;
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             apply_batch_window: string;
             /**
              * Format: int64
-             * @description 0: there is no such limit.
+             * @description Always 0: there is no such limit.
              */
             apply_max_fetch_queue_inflight: number;
             /**
              * Format: int64
-             * @description Operations under way, at most.
+             * @description Maximum number of operations in progress.
              */
             apply_max_pending: number;
             /**
              * Format: int64
-             * @description Operations under way.
+             * @description Number of operations in progress.
              */
             apply_pending_now: number;
             /**
              * Format: int64
-             * @description Operations applied at once, at most.
+             * @description Maximum number of operations applied at once.
              */
             apply_sub_batch_max: number;
-            /** @description How long entries take. */
+            /** @description Time until a log entry is committed and applied. */
             apply_time_hist: components["schemas"]["Histogram"];
-            /** @description The last entry that is committed. */
+            /** @description Transfer of a checkpoint to this node. */
+            checkpoint_fetch: components["schemas"]["CheckpointFetch"];
+            /** @description Cluster ID, 16 hex digits. */
+            cluster_id: string;
+            /** @description Last log entry committed. */
             commit_index: string;
-            /** @description Whether an answer waits for the disk. */
+            /** @description Whether writes are flushed to disk before they are acknowledged. */
             durable: boolean;
             /**
              * Format: int64
-             * @description Fetches refused for want of room.
+             * @description Number of leader changes seen by this node.
+             */
+            elections: number;
+            /**
+             * Format: int64
+             * @description Always 0: fetches have no limit of their own.
              */
             fetch_overload_total: number;
-            /** @description Where it is. */
+            /** @description Address of the leader for the other nodes. */
             leader_addr: string;
-            /** @description The leader. */
+            /** @description Name of the leader. */
             leader_id: string;
-            /** @description Whether events are kept. */
+            /** @description URL of the leader's API. */
+            leader_url: string;
+            /** @description Whether the event log is enabled. */
             lifecycle_events: boolean;
             /** @description cluster */
             mode: string;
-            /** @description The node that answers. */
+            /** @description Node that answered the request. */
             node_id: string;
-            /** @description The nodes of the cluster. */
+            /** @description Nodes of the cluster. */
             nodes: components["schemas"]["ClusterNode"][];
             /**
              * Format: int64
-             * @description Operations refused for want of room.
+             * @description Operations refused because the write pipeline was full.
              */
             overload_total: number;
-            /** @description The state is made again from the log. */
+            /** @description Always true: the state is rebuilt from the log after a crash. */
             pebble_nosync: boolean;
-            /** @description Numbers of the write pipeline. */
+            /** @description Counters of the write pipeline. */
             pipeline_stats: {
                 [key: string]: number;
             };
-            /** @description How long operations wait. */
+            /** @description Whether this node is quarantined because its data differs from the majority. */
+            quarantined: boolean;
+            /** @description Time until an operation is written to a log entry. */
             queue_time_hist: components["schemas"]["Histogram"];
-            /** @description The opposite. */
+            /** @description Opposite of durable. */
             raft_nosync: boolean;
-            /** @description How the log is kept. */
+            /** @description Storage of the Raft log. */
             raft_store: string;
+            /** @description Whether this node was removed from the cluster. */
+            removed: boolean;
             /** @description Snapshots of the state. */
             snapshot: components["schemas"]["SnapshotInfo"];
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             snapshot_interval: string;
             /**
              * Format: int64
-             * @description Bytes of log between snapshots.
+             * @description Bytes of log between two snapshots.
              */
             snapshot_log_bytes: number;
             /**
              * Format: int64
-             * @description 0: bytes count.
+             * @description Always 0: snapshots depend on snapshot_log_bytes.
              */
             snapshot_threshold: number;
-            /** @description Disk space and memory for the log. */
+            /** @description Disk space, and memory of the log. */
             space: components["schemas"]["Space"];
-            /** @description The view that searches read. */
+            /** @description State of the search index. */
             sqlite_mirror: components["schemas"]["Mirror"];
-            /** @description Whether searches are answered by a view. */
+            /** @description Whether searches use the search index. */
             sqlite_mirror_async: boolean;
-            /** @description Its being made anew. */
+            /** @description Rebuilds of the search index. */
             sqlite_rebuild: components["schemas"]["MirrorRebuild"];
-            /** @description Leader, Follower, Candidate or Shutdown. */
+            /** @description Raft state: Leader, Follower, Candidate or Shutdown. */
             state: string;
-            /** @description healthy, or degraded without a leader. */
+            /** @description Hash of the state, compared between nodes. */
+            state_hash: components["schemas"]["StateHash"];
+            /** @description healthy, or degraded if there is no leader. */
             status: string;
             /**
              * Format: int64
-             * @description The term.
+             * @description Current Raft term.
              */
             term: number;
+            /** @description What this node's version cannot read in the messages of the leader. */
+            unreadable?: string;
+        };
+        DeleteAuthKeysRequest: {
+            /** @description SHA-256 of the secret, in hex. */
+            key_hash: string;
         };
         Dependency: {
-            /** @description A job that must complete first. */
+            /** @description ID of a job that must complete first. */
             job_id: string;
-            /** @description Its state; gone when it is not there any more. */
+            /** @description State of that job, or gone if it no longer exists. */
             state: string;
         };
         Enqueued: {
-            /** @description The same, as later clients read it. */
+            /** @description The same job as an object, for newer clients. */
             job?: components["schemas"]["JobRef"];
-            /** @description The new job, or the one that holds the unique key. */
+            /** @description ID of the new job, or of the job that holds the unique key. */
             job_id: string;
-            /** @description Its state, or that it was there already. */
+            /** @description State of the new job, or duplicate. */
             status: components["schemas"]["EnqueueStatus"];
-            /** @description Whether it was there already. */
+            /** @description Whether a job with this unique key already existed. */
             unique_existing: boolean;
-            /** @description The one that was there. */
+            /** @description ID of the existing job. */
             unique_job_id?: string;
         };
         EnqueuedBatch: {
-            /** @description The batch they are in; empty when there is none. */
+            /** @description Batch that the jobs belong to. Empty if there is none. */
             batch_id: string;
-            /** @description In the order given. */
+            /** @description Job IDs, in the order of the request. */
             job_ids: string[];
         };
         /** @enum {string} */
         EnqueueStatus: "pending" | "scheduled" | "duplicate";
         Error: {
             /**
-             * @description What went wrong, for programs.
+             * @description Error code for programs.
              * @enum {string}
              */
-            code: "PARSE_ERROR" | "VALIDATION_ERROR" | "ACK_ERROR" | "FAIL_ERROR" | "RETRY_ERROR" | "CANCEL_ERROR" | "MOVE_ERROR" | "HOLD_ERROR" | "APPROVE_ERROR" | "REJECT_ERROR" | "REPLAY_ERROR" | "QUEUE_ERROR" | "BULK_ERROR" | "BUDGET_ERROR" | "POLICY_ERROR" | "WEBHOOK_ERROR" | "AUTH_ERROR" | "SCHEDULE_ERROR" | "USAGE_SUMMARY_ERROR" | "JOIN_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "LICENSE_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "SHARD_LEADER_CONFLICT" | "SHARD_COUNT_MISMATCH" | "PAYLOAD_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "OVERLOADED" | "BUDGET_EXCEEDED" | "INTERNAL_ERROR" | "STORE_ERROR" | "SEARCH_ERROR" | "BACKUP_ERROR" | "BILLING_ERROR" | "SSE_UNSUPPORTED" | "UNSUPPORTED" | "UNHEALTHY" | "LEADER_UNAVAILABLE" | "FORWARD_LOOP" | "REQUEST_TIMEOUT" | "URI_TOO_LONG" | "HEADERS_TOO_LARGE";
-            /** @description What went wrong, for people. */
+            code: "PARSE_ERROR" | "VALIDATION_ERROR" | "ACK_ERROR" | "FAIL_ERROR" | "RETRY_ERROR" | "CANCEL_ERROR" | "MOVE_ERROR" | "HOLD_ERROR" | "APPROVE_ERROR" | "REJECT_ERROR" | "REPLAY_ERROR" | "QUEUE_ERROR" | "BULK_ERROR" | "BUDGET_ERROR" | "POLICY_ERROR" | "WEBHOOK_ERROR" | "AUTH_ERROR" | "SCHEDULE_ERROR" | "USAGE_SUMMARY_ERROR" | "JOIN_ERROR" | "UNAUTHORIZED" | "FORBIDDEN" | "OPEN_ACCESS_DISABLED" | "LICENSE_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "CONFLICT" | "SHARD_LEADER_CONFLICT" | "SHARD_COUNT_MISMATCH" | "PAYLOAD_TOO_LARGE" | "IDEMPOTENCY_KEY_REUSED" | "RATE_LIMITED" | "OVERLOADED" | "BUDGET_EXCEEDED" | "INTERNAL_ERROR" | "STORE_ERROR" | "SEARCH_ERROR" | "BACKUP_ERROR" | "BILLING_ERROR" | "SSE_UNSUPPORTED" | "UNSUPPORTED" | "UNHEALTHY" | "LEADER_UNAVAILABLE" | "FORWARD_LOOP" | "UNKNOWN_OUTCOME" | "LEADER_UNREACHABLE" | "QUOTA_EXCEEDED" | "REQUEST_TIMEOUT" | "URI_TOO_LONG" | "HEADERS_TOO_LARGE";
+            /** @description Error message for people. */
             error: string;
-            /** @description With OVERLOADED: when to come again. */
+            /** @description With OVERLOADED: milliseconds to wait before trying again. */
             retry_after_ms?: number;
-            /** @description With CONFLICT: the job that holds the unique key. */
+            /** @description With CONFLICT: ID of the job that holds the unique key. */
             unique_job_id?: string;
+        };
+        ErrorExample: {
+            /** @description Full error message. */
+            error: string;
+            /** @description ID of the job that failed most recently with this error. */
+            job_id: string;
+        };
+        ErrorGroup: {
+            /** @description Failures in 24 equal parts of the range. */
+            chart: number[];
+            /**
+             * Format: int64
+             * @description Failed attempts.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Jobs with this error that are dead now.
+             */
+            dead: number;
+            /** @description Most recent failure. */
+            example: components["schemas"]["ErrorExample"];
+            /** @description Identifies the group. Use it as error_fingerprint in a search or a bulk filter. */
+            fingerprint: string;
+            /**
+             * Format: date-time
+             * @description First failure in the range.
+             */
+            first_seen: string;
+            /**
+             * Format: int64
+             * @description Jobs with this error.
+             */
+            jobs: number;
+            /**
+             * Format: date-time
+             * @description Last failure in the range.
+             */
+            last_seen: string;
+            /** @description First line of the error, with numbers, ids, addresses and paths replaced. */
+            message: string;
+            /** @description The five queues with the most failures. */
+            queues: components["schemas"]["ErrorQueue"][];
+        };
+        ErrorGroups: {
+            /**
+             * Format: date-time
+             * @description Start of the range.
+             */
+            from: string;
+            /** @description Groups, most frequent first. */
+            groups: components["schemas"]["ErrorGroup"][];
+            /**
+             * Format: date-time
+             * @description End of the range.
+             */
+            to: string;
+            /**
+             * Format: int64
+             * @description Failed attempts in the range, in all groups.
+             */
+            total: number;
+        };
+        ErrorQueue: {
+            /**
+             * Format: int64
+             * @description Failed attempts in the queue.
+             */
+            count: number;
+            /** @description Name of the queue. */
+            queue: string;
         };
         Event: {
             /**
              * Format: int64
-             * @description When: nanoseconds since 1970.
+             * @description Time in nanoseconds since 1970.
              */
             at_ns: number;
             /**
              * Format: date-time
-             * @description The same as at_ns.
+             * @description Same time as at_ns.
              */
             created_at: string;
-            /** @description More, by type. */
+            /** @description Details that depend on the type. */
             data?: unknown;
             /**
              * Format: int64
-             * @description The same as seq.
+             * @description Same as seq.
              */
             id: number;
-            /** @description The job. */
+            /** @description Job ID. */
             job_id?: string;
-            /** @description The queue. */
+            /** @description Queue of the event. */
             queue?: string;
             /**
              * Format: int64
-             * @description Its number; later ones are larger.
+             * @description Sequence number. It increases with every event.
              */
             seq: number;
-            /** @description An EventType; with job. in front in streams of format=message. */
+            /** @description Event type. Streams with format=message add the prefix job. */
             type: string;
         };
         Events: {
-            /** @description The oldest first. */
+            /** @description Events, oldest first. */
             events: components["schemas"]["Event"][];
         };
         /** @enum {string} */
-        EventType: "enqueued" | "started" | "completed" | "continued" | "held" | "approved" | "rejected" | "failed" | "progress" | "retrying" | "dead" | "cancelled" | "retried" | "moved" | "deleted" | "priority_changed" | "promoted" | "reclaimed" | "expired" | "queue.paused" | "queue.resumed" | "queue.cleared" | "queue.deleted";
+        EventType: "enqueued" | "started" | "completed" | "continued" | "held" | "approved" | "rejected" | "failed" | "progress" | "retrying" | "dead" | "cancelled" | "retried" | "moved" | "deleted" | "priority_changed" | "promoted" | "reclaimed" | "expired" | "queue.paused" | "queue.resumed" | "queue.cleared" | "queue.deleted" | "budget.exceeded";
         Failed: {
             /**
              * Format: int64
@@ -3149,284 +4967,458 @@ export interface components {
             attempt: number;
             /**
              * Format: int64
-             * @description Attempts it has left.
+             * @description Attempts left.
              */
             attempts_remaining: number;
             /**
              * Format: date-time
-             * @description When it is tried again.
+             * @description Time of the next attempt.
              */
             next_attempt_at?: string;
-            /** @description What the job is now. */
+            /** @description New state of the job. */
             status: components["schemas"]["JobState"];
         };
         FetchedJob: {
-            /** @description Limits and course of an agent's job. */
+            /** @description Limits and progress of an agent job. */
             agent?: components["schemas"]["Agent"];
             /**
              * Format: int64
-             * @description Which attempt this is, from 1.
+             * @description Number of this attempt, starting at 1.
              */
             attempt: number;
-            /** @description What the last attempt or iteration left. */
+            /** @description Checkpoint of the previous attempt or iteration. */
             checkpoint?: unknown;
-            /** @description The job's id. */
+            /** @description Job ID. */
             job_id: string;
             /**
              * Format: int64
-             * @description Seconds until it is taken back unless a heartbeat comes.
+             * @description Length of the lease in seconds. A heartbeat renews it.
              */
             lease_duration: number;
             /**
              * Format: int64
-             * @description Proof of the claim, for answers about it.
+             * @description Lease token. Send it with ack, fail and heartbeats.
              */
             lease_token: number;
             /**
              * Format: int64
-             * @description Attempts in all.
+             * @description Maximum number of attempts, including the first.
              */
             max_retries: number;
-            /** @description What it was enqueued with. */
+            /** @description Payload that the job was enqueued with. */
             payload: unknown;
-            /** @description The queue it came from. */
+            /** @description Queue of the job. */
             queue: string;
-            /** @description Its tags. */
+            /** @description Tags of the job. */
             tags?: {
                 [key: string]: unknown;
             };
         };
         FetchedJobs: {
-            /** @description What was claimed; nothing when the time is over. */
+            /** @description Claimed jobs. Empty if no job arrived within the timeout. */
             jobs: components["schemas"]["FetchedJob"][];
         };
         Health: {
-            /** @description Whether this node leads. */
+            /** @description Whether this node is the leader. */
             leader: boolean;
-            /** @description Leader, Follower, Candidate or Shutdown. */
+            /** @description Raft state of the node: Leader, Follower, Candidate or Shutdown. */
             raft_state: string;
             /** @description ok */
             status: string;
-            /** @description What the node goes on in spite of, for somebody to look at. */
+            /** @description Problems that need attention but do not stop the node. */
             warnings?: string[];
         };
         Histogram: {
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             avg?: string;
-            /** @description By how long they took. */
+            /** @description Samples by duration. */
             buckets?: components["schemas"]["Bucket"][];
             /**
              * Format: int64
-             * @description Cases.
+             * @description Number of samples.
              */
             count: number;
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             p50?: string;
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             p90?: string;
-            /** @description A duration, as 1.5ms. */
+            /** @description Duration, such as 1.5ms. */
             p99?: string;
         };
+        History: {
+            /**
+             * Format: date-time
+             * @description Start of the first step.
+             */
+            from: string;
+            /** @description One per step, oldest first. */
+            points: components["schemas"]["HistoryPoint"][];
+            /** @description The queue, if one was named. */
+            queue?: string;
+            /**
+             * Format: int64
+             * @description Length of a step.
+             */
+            step_seconds: number;
+            /**
+             * Format: date-time
+             * @description End of the last step.
+             */
+            to: string;
+            /** @description Totals of the range. */
+            totals: components["schemas"]["HistorySum"];
+        };
+        HistoryPoint: {
+            /**
+             * Format: date-time
+             * @description Start of the step.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description Jobs cancelled.
+             */
+            cancelled?: number;
+            /**
+             * Format: int64
+             * @description Jobs completed.
+             */
+            completed?: number;
+            /**
+             * Format: int64
+             * @description Jobs that used up their attempts, were rejected or expired.
+             */
+            dead?: number;
+            /**
+             * Format: int64
+             * @description Pending jobs at the end of the step.
+             */
+            depth?: number;
+            /**
+             * Format: int64
+             * @description Largest number of pending jobs seen in the step.
+             */
+            depth_max?: number;
+            /**
+             * Format: int64
+             * @description Jobs created.
+             */
+            enqueued?: number;
+            /**
+             * Format: int64
+             * @description Jobs that expired.
+             */
+            expired?: number;
+            /**
+             * Format: int64
+             * @description Attempts that failed or timed out.
+             */
+            failed?: number;
+            /**
+             * Format: int64
+             * @description Failed attempts that will be tried again.
+             */
+            retried?: number;
+            /** @description Time from fetch until completion or failure. */
+            run?: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Attempts handed to a worker.
+             */
+            started?: number;
+            /** @description Time from ready to run until a worker fetched the job. */
+            wait?: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Known workers at the end of the step. Only if no queue is named.
+             */
+            workers?: number;
+        };
+        HistorySum: {
+            /**
+             * Format: int64
+             * @description Jobs cancelled.
+             */
+            cancelled?: number;
+            /**
+             * Format: int64
+             * @description Jobs completed.
+             */
+            completed?: number;
+            /**
+             * Format: int64
+             * @description Jobs that used up their attempts, were rejected or expired.
+             */
+            dead?: number;
+            /**
+             * Format: int64
+             * @description Pending jobs at the end of the step.
+             */
+            depth?: number;
+            /**
+             * Format: int64
+             * @description Largest number of pending jobs seen in the step.
+             */
+            depth_max?: number;
+            /**
+             * Format: int64
+             * @description Jobs created.
+             */
+            enqueued?: number;
+            /**
+             * Format: int64
+             * @description Jobs that expired.
+             */
+            expired?: number;
+            /**
+             * Format: int64
+             * @description Attempts that failed or timed out.
+             */
+            failed?: number;
+            /**
+             * Format: int64
+             * @description Failed attempts that will be tried again.
+             */
+            retried?: number;
+            /** @description Time from fetch until completion or failure. */
+            run?: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Attempts handed to a worker.
+             */
+            started?: number;
+            /** @description Time from ready to run until a worker fetched the job. */
+            wait?: components["schemas"]["Times"];
+            /**
+             * Format: int64
+             * @description Known workers at the end of the step. Only if no queue is named.
+             */
+            workers?: number;
+        };
         Holder: {
-            /** @description Where that runs. */
+            /** @description Host name of the worker. */
             hostname?: string;
-            /** @description An active job. */
+            /** @description ID of an active job. */
             job_id: string;
             /**
              * Format: date-time
-             * @description Until when, at least.
+             * @description Time when the lease ends, unless it is renewed.
              */
             lease_expires_at?: string;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Time when the attempt started.
              */
             started_at?: string;
-            /** @description Who has it. */
+            /** @description Worker that runs the job. */
             worker_id?: string;
         };
         Info: {
             /** @description Version of this API. */
             api_version: string;
-            /** @description Version of the program. */
+            /** @description Version of the server. */
             server_version: string;
+            /** @description Sign-in URL for browsers, if an identity provider is configured. */
+            sso_login_url?: string;
         };
         Iteration: {
             /**
              * Format: int64
-             * @description Tokens put into the cache.
+             * @description Tokens written to the cache.
              */
             cache_creation_tokens?: number;
             /**
              * Format: int64
-             * @description Tokens found in the cache.
+             * @description Tokens read from the cache.
              */
             cache_read_tokens?: number;
-            /** @description What it left for the next. */
+            /** @description Checkpoint for the next iteration. */
             checkpoint?: unknown;
-            /** @description What it cost. */
+            /** @description Cost in US dollars. */
             cost_usd?: number;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description End of the iteration.
              */
             created_at: string;
-            /** @description Why it wants a person. */
+            /** @description Why the job was held for review. */
             hold_reason?: string;
             /**
              * Format: int64
-             * @description Number of the entry within the job.
+             * @description Sequence number of the entry within the job.
              */
             id: number;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens?: number;
             /**
              * Format: int64
-             * @description Which one, from 1.
+             * @description Iteration number, starting at 1.
              */
             iteration: number;
-            /** @description The job. */
+            /** @description Job ID. */
             job_id: string;
-            /** @description The model used. */
+            /** @description Model name. */
             model?: string;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens?: number;
-            /** @description Whose it is. */
+            /** @description Provider of the model. */
             provider?: string;
-            /** @description What came out. */
+            /** @description Result of the iteration. */
             result?: unknown;
-            /** @description How it ended. */
+            /** @description Outcome of the iteration. */
             status: components["schemas"]["IterationStatus"];
         };
         Iterations: {
-            /** @description The oldest first. */
+            /** @description Iterations, oldest first. */
             iterations: components["schemas"]["Iteration"][];
         };
         /** @enum {string} */
         IterationStatus: "continue" | "done" | "hold";
         Job: {
-            /** @description Limits and course of an agent's job. */
+            /** @description Limits and progress of an agent job. */
             agent?: components["schemas"]["Agent"];
             /**
              * Format: int64
-             * @description Attempts that were begun.
+             * @description Number of attempts started so far.
              */
             attempt: number;
-            /** @description The batch it is in. */
+            /** @description Batch that the job belongs to. */
             batch_id?: string;
+            /** @description Why the job was cancelled. */
+            cancel_reason?: string;
             /**
              * Format: date-time
-             * @description When it was cancelled.
+             * @description Time when the job was cancelled.
              */
             cancelled_at?: string;
-            /** @description What comes after it, and before: a ChainConfig, or the caller's own. */
+            /** @description Chain definition: a ChainConfig, or the client's own value. */
             chain_config?: unknown;
-            /** @description The chain it is in. */
+            /** @description Chain that the job belongs to. */
             chain_id?: string;
             /**
              * Format: int64
-             * @description Its place there, from 0.
+             * @description Position in the chain, starting at 0.
              */
             chain_step?: number;
-            /** @description What the worker wants to find again. */
+            /** @description Checkpoint saved by the worker for the next attempt. */
             checkpoint?: unknown;
             /**
              * Format: date-time
-             * @description When it was completed.
+             * @description Time when the job completed.
              */
             completed_at?: string;
             /**
              * Format: date-time
-             * @description When it was enqueued.
+             * @description Time when the job was enqueued.
              */
             created_at: string;
-            /** @description Its failures, the oldest first. */
+            /** @description Cron expression of a recurring delivery. */
+            cron?: string;
+            /**
+             * Format: date-time
+             * @description Last time at which a recurring delivery may run.
+             */
+            cron_until?: string;
+            /**
+             * Format: date-time
+             * @description Due time of the delivery.
+             */
+            due_at?: string;
+            /** @description Failures, oldest first. */
             errors?: components["schemas"]["JobError"][];
             /**
              * Format: date-time
-             * @description Not after then.
+             * @description The job expires if it has not started by this time.
              */
             expire_at?: string;
             /**
              * Format: date-time
-             * @description When it failed last.
+             * @description Time of the last failure.
              */
             failed_at?: string;
-            /** @description Why it is held. */
+            /** @description Why the job is held. */
             hold_reason?: string;
-            /** @description Where the worker runs. */
+            /** @description Host name of the worker. */
             hostname?: string;
-            /** @description The job's id. */
+            /** @description Job ID. */
             id: string;
+            /** @description Outcome of the last delivery. */
+            last_outcome?: string;
             /**
              * Format: date-time
-             * @description When it is taken from its worker.
+             * @description Time when the lease ends.
              */
             lease_expires_at?: string;
             /**
              * Format: int64
-             * @description Attempts in all.
+             * @description Maximum number of attempts, including the first.
              */
             max_retries: number;
-            /** @description The job it follows. */
+            /** @description Name given by the client. */
+            name?: string;
+            /** @description Job that this job follows. */
             parent_id?: string;
-            /** @description What it was enqueued with. */
+            /** @description Payload that the job was enqueued with. */
             payload: unknown;
             /**
              * Format: int64
-             * @description 0 critical, 1 high, 2 normal.
+             * @description Priority: 0 critical, 1 high, 2 normal.
              */
             priority: number;
-            /** @description What the worker reported; a Progress if it keeps to that. */
+            /** @description Progress reported by the worker: a Progress object, or any other value. */
             progress?: unknown;
-            /** @description The queue it is in. */
+            /** @description Target URL of a job that the server delivers. */
+            push?: components["schemas"]["Push"];
+            /** @description Delivery attempts, oldest first. */
+            push_attempts?: components["schemas"]["PushAttempt"][];
+            /** @description Queue of the job. */
             queue: string;
-            /** @description What came out. */
+            /** @description Result of the job. */
             result?: unknown;
-            /** @description How the delay grows between attempts. */
+            /** @description How the delay between attempts grows. */
             retry_backoff: components["schemas"]["Backoff"];
             /**
              * Format: int64
-             * @description The first delay.
+             * @description First retry delay, in milliseconds.
              */
             retry_base_delay_ms: number;
             /**
              * Format: int64
-             * @description The longest delay.
+             * @description Maximum retry delay, in milliseconds.
              */
             retry_max_delay_ms: number;
-            /** @description The schedule it came from. */
+            /** @description Schedule that created the job. */
             schedule_id?: string;
             /**
              * Format: date-time
-             * @description Not before then.
+             * @description The job does not start before this time.
              */
             scheduled_at?: string;
             /**
              * Format: date-time
-             * @description When the last attempt began.
+             * @description Time when the last attempt started.
              */
             started_at?: string;
-            /** @description Its state. */
+            /** @description State of the job. */
             state: components["schemas"]["JobState"];
-            /** @description Its tags. */
+            /** @description Tags of the job. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description No other job with this key is taken while it holds. */
+            /** @description Unique key. While it is held, no second job with the same key is created. */
             unique_key?: string;
             /**
              * Format: int64
-             * @description Seconds that the unique key holds.
+             * @description How long the unique key is held, in seconds.
              */
             unique_period?: number;
-            /** @description Who has it, or had it last. */
+            /** @description Worker that runs the job, or ran it last. */
             worker_id?: string;
         };
         JobError: {
@@ -3435,147 +5427,214 @@ export interface components {
              * @description The attempt that failed.
              */
             attempt: number;
-            /** @description Where it happened. */
+            /** @description Stack trace reported by the worker. */
             backtrace?: string;
             /**
              * Format: date-time
-             * @description When it failed.
+             * @description Time of the failure.
              */
             created_at: string;
-            /** @description What the worker said. */
+            /** @description Error message reported by the worker. */
             error: string;
             /**
              * Format: int64
-             * @description Number of the entry within the job.
+             * @description Sequence number of the entry within the job.
              */
             id: number;
-            /** @description The job. */
+            /** @description Job ID. */
             job_id: string;
         };
         JobExplanation: {
             /**
              * Format: date-time
-             * @description Not after then.
+             * @description The job expires if it has not started by this time.
              */
             expire_at?: string;
-            /** @description The job. */
+            /** @description Job ID. */
             job_id: string;
-            /** @description Its place in the queue. */
+            /** @description Position in the queue. */
             position?: components["schemas"]["Position"];
-            /** @description The queue it is in. */
+            /** @description Queue of the job. */
             queue: string;
-            /** @description Why it does not run, or what it waits for. */
+            /** @description Why the job is not running. */
             reasons: components["schemas"]["Reason"][];
-            /** @description Whether a fetch could get it now. */
+            /** @description Whether a worker could fetch the job now. */
             runnable: boolean;
-            /** @description Its state. */
+            /** @description State of the job. */
             state: components["schemas"]["JobState"];
         };
         JobRef: {
-            /** @description The job. */
+            /** @description Job ID. */
             id: string;
-            /** @description The queue it is in. */
+            /** @description Queue of the job. */
             queue: string;
-            /** @description Its state, or that it was there already. */
+            /** @description State of the new job, or duplicate. */
             status: components["schemas"]["EnqueueStatus"];
         };
         Jobs: {
-            /** @description Those that exist, in the order asked for. */
+            /** @description Jobs that exist, in the order of the request. */
             jobs: components["schemas"]["Job"][];
         };
         /** @enum {string} */
         JobState: "pending" | "active" | "completed" | "retrying" | "dead" | "cancelled" | "scheduled" | "held";
         JobSummary: {
-            /** @description Limits and course of an agent's job. */
+            /** @description Limits and progress of an agent job. */
             agent?: components["schemas"]["Agent"];
             /**
              * Format: int64
-             * @description Attempts that were begun.
+             * @description Number of attempts started so far.
              */
             attempt: number;
-            /** @description The batch it is in. */
+            /** @description Batch that the job belongs to. */
             batch_id?: string;
-            /** @description The chain it is in. */
+            /** @description Chain that the job belongs to. */
             chain_id?: string;
             /**
              * Format: int64
-             * @description Its place there, from 0.
+             * @description Position in the chain, starting at 0.
              */
             chain_step?: number;
             /**
              * Format: date-time
-             * @description When it was completed.
+             * @description Time when the job completed.
              */
             completed_at?: string;
             /**
              * Format: date-time
-             * @description When it was enqueued.
+             * @description Time when the job was enqueued.
              */
             created_at: string;
             /**
              * Format: date-time
-             * @description Not after then.
+             * @description The job expires if it has not started by this time.
              */
             expire_at?: string;
             /**
              * Format: date-time
-             * @description When it failed last.
+             * @description Time of the last failure.
              */
             failed_at?: string;
-            /** @description Why it is held. */
+            /** @description Why the job is held. */
             hold_reason?: string;
-            /** @description The job's id. */
+            /** @description Job ID. */
             id: string;
-            /** @description What the worker said of the last failure. */
+            /** @description Error message of the last failure. */
             last_error?: string;
             /**
              * Format: int64
-             * @description Attempts in all.
+             * @description Maximum number of attempts, including the first.
              */
             max_retries: number;
-            /** @description The job it follows. */
+            /** @description Job that this job follows. */
             parent_id?: string;
-            /** @description What it was enqueued with. */
+            /** @description Payload that the job was enqueued with. */
             payload: unknown;
             /**
              * Format: int64
-             * @description 0 critical, 1 high, 2 normal.
+             * @description Priority: 0 critical, 1 high, 2 normal.
              */
             priority: number;
-            /** @description What the worker reported; a Progress if it keeps to that. */
+            /** @description Progress reported by the worker: a Progress object, or any other value. */
             progress?: unknown;
-            /** @description The queue it is in. */
+            /** @description Queue of the job. */
             queue: string;
             /**
              * Format: date-time
-             * @description Not before then.
+             * @description The job does not start before this time.
              */
             scheduled_at?: string;
             /**
              * Format: date-time
-             * @description When the last attempt began.
+             * @description Time when the last attempt started.
              */
             started_at?: string;
-            /** @description Its state. */
+            /** @description State of the job. */
             state: components["schemas"]["JobState"];
-            /** @description Its tags. */
+            /** @description Tags of the job. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description No other job with this key is taken while it holds. */
+            /** @description Unique key. While it is held, no second job with the same key is created. */
             unique_key?: string;
-            /** @description Who has it, or had it last. */
+            /** @description Worker that runs the job, or ran it last. */
             worker_id?: string;
         };
         Joined: {
-            /** @description Whether it was no member before. */
+            /** @description Whether the node was added. False if it was already a member. */
             added: boolean;
-            /** @description Where peers reach it. */
+            /** @description Address for the other nodes. */
             addr: string;
-            /** @description The node. */
+            /** @description Cluster ID, 16 hex digits. */
+            cluster_id: string;
+            /** @description Name of the node. */
             node_id: string;
             /** @description ok */
             status: string;
+        };
+        Key: {
+            /**
+             * Format: date-time
+             * @description Time when the key was created.
+             */
+            created_at: string;
+            /** @description Whether the key is accepted. */
+            enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Time when the key expires.
+             */
+            expires_at?: string;
+            /** @description SHA-256 of the secret, in hex. Identifies the key. */
+            key_hash: string;
+            /**
+             * Format: date-time
+             * @description Time of last use, accurate to a minute.
+             */
+            last_used_at?: string;
+            /** @description Name of the key. */
+            name: string;
+            /** @description Namespace of the key. */
+            namespace: string;
+            /** @description Queues that the key may use. */
+            queue_scope?: string;
+            /** @description Role of the key. */
+            role: string;
+        };
+        KeyMade: {
+            /** @description Secret of the key. It is shown only once. */
+            api_key: string;
+            /** @description SHA-256 of the secret, in hex. Identifies the key. */
+            key_hash: string;
+            /** @description For the first key: how access to the server changes. */
+            note?: string;
+            /**
+             * Format: date-time
+             * @description Time until which the old key keeps working.
+             */
+            old_expires_at?: string;
+            /** @description ok */
+            status: string;
+        };
+        KeyRoles: {
+            /** @description SHA-256 of the key's secret, in hex. */
+            key_hash: string;
+            /** @description Custom roles of the key. */
+            roles: string[];
+        };
+        Member: {
+            /**
+             * Format: date-time
+             * @description Time when the member was added.
+             */
+            created_at: string;
+            /** @description Email address. */
+            email?: string;
+            /** @description Member ID. */
+            id: string;
+            /** @description Name of the member. */
+            name: string;
+            /** @description Role: owner, admin or member. */
+            role: string;
         };
         Minute: {
             /**
@@ -3590,150 +5649,242 @@ export interface components {
             enqueued: number;
             /**
              * Format: int64
-             * @description Attempts that failed.
+             * @description Failed attempts.
              */
             failed: number;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description Start of the minute.
              */
             minute: string;
         };
         Mirror: {
             /**
              * Format: int64
-             * @description Changes it has made.
+             * @description Number of changes applied to the index.
              */
             applied: number;
-            /** @description It follows behind the state. */
+            /** @description Whether the index is updated in the background. */
             async: boolean;
             /**
              * Format: int64
-             * @description 0: none is.
+             * @description Always 0: no change is dropped.
              */
             dropped: number;
             /**
              * Format: int64
-             * @description Changes it has not made.
+             * @description Number of changes not applied yet.
              */
             lag: number;
-            /** @description It is not written because the disk is nearly full. */
+            /** @description Whether updates are paused because the disk is nearly full. */
             low_space: boolean;
             /**
              * Format: int64
-             * @description 0: there is no limit.
+             * @description Always 0: there is no limit.
              */
             queue_capacity: number;
             /**
              * Format: int64
-             * @description The same.
+             * @description Same as lag.
              */
             queue_depth: number;
             /**
              * Format: int64
-             * @description Changes given to it.
+             * @description Number of changes passed to the index.
              */
             queued: number;
         };
         MirrorRebuild: {
             /**
              * Format: int64
-             * @description How long it took.
+             * @description Duration of the last rebuild, in milliseconds.
              */
             last_duration_ms?: number;
-            /** @description Why it did not. */
+            /** @description Why the last rebuild failed. */
             last_error?: string;
             /**
              * Format: date-time
-             * @description When that began.
+             * @description Start of the last rebuild.
              */
             last_started_at?: string;
-            /** @description Whether it went well. */
+            /** @description Whether the last rebuild succeeded. */
             last_success?: boolean;
-            /** @description Whether it was made anew. */
+            /** @description Whether the index has been rebuilt since the start. */
             ran: boolean;
-            /** @description Whether it is being made anew. */
+            /** @description Whether a rebuild is running. */
             running: boolean;
         };
+        Namespace: {
+            /**
+             * Format: date-time
+             * @description Time when the namespace was registered.
+             */
+            created_at?: string;
+            /** @description Name of the namespace. */
+            name: string;
+            /** @description Request limits that differ from the defaults. */
+            rate_limit?: {
+                [key: string]: number;
+            };
+        };
+        NamespaceLimits: {
+            /** @description Reads in a burst. */
+            read_burst?: number;
+            /** @description Reads per second and client. */
+            read_rps?: number;
+            /** @description Whether the namespace uses the default limits. */
+            using_defaults: boolean;
+            /** @description Writes in a burst. */
+            write_burst?: number;
+            /** @description Writes per second and client. */
+            write_rps?: number;
+        };
+        NamespaceMade: {
+            /** @description Name of the namespace. */
+            name: string;
+            /** @description created */
+            status: string;
+        };
+        NamespaceQuota: {
+            /** @description Jobs that have not ended. */
+            jobs: components["schemas"]["QuotaLine"];
+            /** @description Payload bytes of those jobs. */
+            payload_bytes: components["schemas"]["QuotaLine"];
+            /** @description Queues. */
+            queues: components["schemas"]["QuotaLine"];
+        };
+        NextError: {
+            /** @description Error code, as in error responses. */
+            code: string;
+            /** @description Error message. */
+            error: string;
+        };
+        Organisation: {
+            /**
+             * Format: date-time
+             * @description Time when the organization was created.
+             */
+            created_at: string;
+            /** @description org_default */
+            id: string;
+            /** @description Name of the organization. */
+            name: string;
+        };
+        OrganisationKey: {
+            /**
+             * Format: date-time
+             * @description Time when the key was created.
+             */
+            created_at: string;
+            /** @description Key ID. */
+            id: string;
+            /** @description Name of the key. */
+            name: string;
+            /** @description First characters of the secret. */
+            prefix: string;
+        };
+        OrganisationSecret: {
+            /**
+             * Format: date-time
+             * @description Time when the key was created.
+             */
+            created_at: string;
+            /** @description Key ID. */
+            id: string;
+            /** @description Secret of the key. It is shown only once. */
+            key: string;
+            /** @description Name of the key. */
+            name: string;
+            /** @description First characters of the secret. */
+            prefix: string;
+        };
+        Permission: {
+            /** @description Allowed actions. */
+            actions: string[];
+            /** @description First path segment after /api/v1 that the permission covers. */
+            resource: string;
+        };
         Policy: {
-            /** @description Whether it holds jobs of every namespace. */
+            /** @description Whether the policy applies to jobs of every namespace. */
             all_namespaces: boolean;
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time when the policy was created.
              */
             created_at: string;
-            /** @description Whether it is tried. */
+            /** @description Whether the policy is enabled. */
             enabled: boolean;
-            /** @description The policy's id. */
+            /** @description Policy ID. */
             id: string;
-            /** @description any or all of the checks must hold. */
+            /** @description Whether any or all of the checks must match. */
             mode: string;
-            /** @description For people. */
+            /** @description Name of the policy. */
             name: string;
-            /** @description A check: the job's queue. */
+            /** @description Check: queue of the job. */
             queue?: string;
-            /** @description A check: the job's tag of this name… */
+            /** @description Check: tag of the job. */
             tag_key?: string;
-            /** @description …has this value. */
+            /** @description Check: value of the tag tag_key. */
             tag_value?: string;
         };
         Position: {
             /**
              * Format: int64
-             * @description Jobs of the queue before it.
+             * @description Number of jobs ahead in the queue.
              */
             ahead: number;
-            /** @description They were not all counted. */
+            /** @description Whether counting stopped early, so that there may be more jobs ahead. */
             at_least: boolean;
         };
         PostAckBatchRequest: {
-            /** @description The jobs. */
+            /** @description Jobs to acknowledge. */
             acks: components["schemas"]["PostAckBatchRequestAcks"][];
+            /** @description Fetches the next jobs in the same request, with the fields of fetch/batch. */
+            next?: components["schemas"]["PostAckBatchRequestNext"];
         };
         PostAckBatchRequestAcks: {
             /**
-             * @description Any job: done, or hold to have a person look at it first.
+             * @description done completes the job. hold waits for approval first.
              * @enum {string}
              */
             ack_status?: "done" | "hold";
             /**
-             * @description Agents: how the iteration ended.
+             * @description Agent jobs: outcome of the iteration.
              * @enum {string}
              */
             agent_status?: "continue" | "done" | "hold";
-            /** @description Replaces the checkpoint. */
+            /** @description New checkpoint. */
             checkpoint?: unknown;
-            /** @description Told to the exit handler. Longer text is cut. */
+            /** @description Reason, passed to the chain's on_exit step. Longer text is truncated. */
             exit_reason?: string;
-            /** @description With hold. Longer text is cut. */
+            /** @description Reason for the hold. Longer text is truncated. */
             hold_reason?: string;
-            /** @description The job. Longer text is cut. */
+            /** @description Job ID. Longer text is truncated. */
             job_id: string;
             /**
              * Format: int64
-             * @description The claim that is meant; refused when the job was handed on.
+             * @description Lease token of the fetch. Refused if another worker has the job by now.
              */
             lease_token?: number;
-            /** @description Kept with the job. null is a value of its own. */
+            /** @description Result, stored with the job. null is a distinct value. */
             result?: unknown;
             /**
-             * @description Chains: whether to go on.
+             * @description Chains: whether the chain continues.
              * @enum {string}
              */
             step_status?: "continue" | "exit";
-            /** @description What was used. */
+            /** @description Token usage and cost. */
             usage?: components["schemas"]["PostAckBatchRequestAcksUsage"];
         };
         PostAckBatchRequestAcksUsage: {
             /**
              * Format: int64
-             * @description Tokens put into the cache.
+             * @description Tokens written to the cache.
              */
             cache_creation_tokens?: number;
             /**
              * Format: int64
-             * @description Tokens taken from the cache.
+             * @description Tokens read from the cache.
              */
             cache_read_tokens?: number;
             /**
@@ -3743,84 +5894,206 @@ export interface components {
             cost_usd?: number;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens?: number;
             /** @description Model. */
             model?: string;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens?: number;
             /** @description Provider. */
             provider?: string;
         };
+        PostAckBatchRequestNext: {
+            /**
+             * Format: int64
+             * @description Maximum number of jobs, at most 512.
+             * @default 1
+             */
+            count?: number;
+            /** @description Host name of the worker. */
+            hostname?: string;
+            /**
+             * Format: int64
+             * @description Length of the lease in seconds. A heartbeat renews it. Default: 60, or timeout if that is longer.
+             */
+            lease_duration?: number;
+            /** @description Queues to fetch from, in this order. */
+            queues: string[];
+            /**
+             * Format: int64
+             * @description Seconds to wait for a job, at most 60. By default the request does not wait. The jobs are acknowledged before the wait.
+             */
+            timeout?: number;
+            /** @description ID of the worker. Registers the worker. */
+            worker_id?: string;
+        };
         PostAckByJobIdRequest: {
             /**
-             * @description Any job: done, or hold to have a person look at it first.
+             * @description done completes the job. hold waits for approval first.
              * @enum {string}
              */
             ack_status?: "done" | "hold";
             /**
-             * @description Agents: how the iteration ended.
+             * @description Agent jobs: outcome of the iteration.
              * @enum {string}
              */
             agent_status?: "continue" | "done" | "hold";
-            /** @description Replaces the checkpoint. */
+            /** @description New checkpoint. */
             checkpoint?: unknown;
-            /** @description Told to the exit handler. Longer text is cut. */
+            /** @description Reason, passed to the chain's on_exit step. Longer text is truncated. */
             exit_reason?: string;
-            /** @description With hold. Longer text is cut. */
+            /** @description Reason for the hold. Longer text is truncated. */
             hold_reason?: string;
             /**
              * Format: int64
-             * @description The claim that is meant; refused when the job was handed on.
+             * @description Lease token of the fetch. Refused if another worker has the job by now.
              */
             lease_token?: number;
-            /** @description Kept with the job. null is a value of its own. */
+            /** @description Fetches the next job in the same request, with the fields of a fetch. If the ack is refused, no job is fetched. */
+            next?: components["schemas"]["PostAckByJobIdRequestNext"];
+            /** @description Result, stored with the job. null is a distinct value. */
             result?: unknown;
             /**
-             * @description Chains: whether to go on.
+             * @description Chains: whether the chain continues.
              * @enum {string}
              */
             step_status?: "continue" | "exit";
-            /** @description What was used. */
+            /** @description Token usage and cost. */
             usage?: components["schemas"]["PostAckBatchRequestAcksUsage"];
         };
+        PostAckByJobIdRequestNext: {
+            /** @description Host name of the worker. */
+            hostname?: string;
+            /**
+             * Format: int64
+             * @description Length of the lease in seconds. A heartbeat renews it. Default: 60, or timeout if that is longer.
+             */
+            lease_duration?: number;
+            /** @description Queues to fetch from, in this order. */
+            queues: string[];
+            /**
+             * Format: int64
+             * @description Seconds to wait for a job, at most 60. By default the request does not wait. The jobs are acknowledged before the wait.
+             */
+            timeout?: number;
+            /** @description ID of the worker. Registers the worker. */
+            worker_id?: string;
+        };
         PostAdminRestoreRequest: {
-            /** @description The jobs; the rest is as a backup has it. */
+            /** @description Jobs of the backup. The other members are those of a backup. */
             jobs: {
                 [key: string]: unknown;
             }[];
         };
         PostApprovalPoliciesRequest: {
-            /** @description Hold jobs of every namespace, not only of this one; for admins of the default one. */
+            /** @description Apply to jobs of every namespace. Requires an admin of the default namespace. */
             all_namespaces?: boolean;
             /**
-             * @description Whether it holds jobs.
+             * @description Whether the policy is enabled.
              * @default true
              */
             enabled?: boolean;
             /**
-             * @description any: one of the checks holds; all: each of them.
+             * @description any: one check must match. all: every check must match.
              * @enum {string}
              */
             mode?: "any" | "all";
-            /** @description Shown to whoever approves. Without control characters. */
+            /** @description Name of the policy, shown to the approver. Control characters are not allowed. */
             name: string;
-            /** @description Check: the job is in this queue. Without control characters. */
+            /** @description Check: queue of the job. Control characters are not allowed. */
             queue?: string;
-            /** @description Check: the job has this tag, */
+            /** @description Check: tag of the job. */
             tag_key?: string;
-            /** @description with this value; a job without it counts as empty. */
+            /** @description Check: value of the tag tag_key. A missing tag counts as empty. */
             tag_value?: string;
         };
+        PostAuthKeysByKeyHashRolesRequest: {
+            /** @description Name of a custom role. It does not have to exist yet. Control characters are not allowed. */
+            role: string;
+        };
+        PostAuthKeysByKeyHashRotateRequest: {
+            /**
+             * @description How long the old secret keeps working.
+             * @default 24h0m0s
+             * @example 1m30s
+             */
+            overlap?: string;
+        };
+        PostAuthKeysRequest: {
+            /**
+             * @description Whether the key is accepted.
+             * @default true
+             */
+            enabled?: boolean;
+            /** @description Expiry time. Left out: the key never expires. */
+            expires_at?: string;
+            /** @description Secret of your choice; generated if left out. The secret of an existing key changes that key. Control characters are not allowed. */
+            key?: string;
+            /** @description Name of the key. Control characters are not allowed. */
+            name: string;
+            /** @description Namespace of the key. With *, the caller chooses the namespace. */
+            namespace?: string;
+            /** @description Comma-separated patterns of queues that the key may use. Empty: all queues. Control characters are not allowed. */
+            queue_scope?: string;
+            /**
+             * @description Role: admin, operator, worker, readonly, or the name of a custom role. Control characters are not allowed.
+             * @default readonly
+             */
+            role?: string;
+        };
+        PostAuthRolesRequest: {
+            /** @description Name of the role. An existing role is replaced. Control characters are not allowed. */
+            name: string;
+            /** @description Permissions of the role. */
+            permissions: components["schemas"]["PostAuthRolesRequestPermissions"][];
+        };
+        PostAuthRolesRequestPermissions: {
+            /** @description Actions: read, write, delete, pause, resume, drain, clear, retry, cancel, approve, reject, hold, move, replay, or *. write includes everything except read. */
+            actions?: string[];
+            /** @description First path segment after /api/v1. A trailing * matches any ending; * alone matches everything. Control characters are not allowed. */
+            resource: string;
+        };
+        PostAuthSessionRequest: {
+            /** @description An API key or the admin password. */
+            credential: string;
+        };
+        PostBudgetsRequest: {
+            /**
+             * Format: double
+             * @description Limit per day (from 00:00 UTC), in US dollars.
+             */
+            daily_usd?: number;
+            /**
+             * @description Action when the limit is exceeded.
+             * @enum {string}
+             */
+            on_exceed?: "hold" | "reject" | "alert_only";
+            /**
+             * Format: double
+             * @description Limit per job, in US dollars.
+             */
+            per_job_usd?: number;
+            /**
+             * @description What the budget applies to.
+             * @enum {string}
+             */
+            scope: "queue" | "tag" | "global";
+            /** @description Queue name, tag as key:value or key=value, or * for global. Control characters are not allowed. */
+            target?: string;
+        };
         PostClusterJoinRequest: {
-            /** @description Where peers reach it. */
+            /** @description Address for the other nodes. */
             addr: string;
+            /** @description URL of the node's API. */
+            http_url?: string;
             /** @description Name of the node. */
             node_id: string;
+            /** @description Raft ID of the node, 16 hex digits. A node started with --join sends it automatically. */
+            raft_id?: string;
             /**
              * Format: int64
              * @description Shard to join.
@@ -3828,303 +6101,362 @@ export interface components {
             shard?: number;
             /**
              * Format: int64
-             * @description How many shards the node has.
+             * @description Number of shards of the node.
              */
             shard_count?: number;
+            /** @description Version of the server. */
+            version?: string;
+            /**
+             * @description Whether the node votes. A non-voting node only follows.
+             * @default true
+             */
+            voter?: boolean;
+        };
+        PostClusterLeaveRequest: {
+            /** @description Name of the node to remove. The node that receives the request by default. */
+            node_id?: string;
+        };
+        PostClusterTransferRequest: {
+            /** @description Name of the new leader. The most up-to-date voter by default. */
+            node_id?: string;
         };
         PostEnqueueBatchRequest: {
-            /** @description Makes them a batch. */
+            /** @description Makes the jobs a batch. */
             batch?: components["schemas"]["PostEnqueueRequestBatch"];
-            /** @description The jobs; all of them are made or none. */
+            /** @description Jobs to create. Either all of them are created or none. */
             jobs: components["schemas"]["PostEnqueueRequestJobs"][];
         };
         PostEnqueueRequest: {
-            /** @description Makes it an agent's job, with these limits. */
+            /** @description Makes the job an agent job with these limits. */
             agent?: components["schemas"]["PostEnqueueRequestAgent"];
             /** @description Makes the list a batch. */
             batch?: components["schemas"]["PostEnqueueRequestBatch"];
-            /** @description Open batch to join. */
+            /** @description Open batch that the job joins. */
             batch_id?: string;
-            /** @description Steps that follow one another. */
+            /** @description Chain of jobs that run one after another. */
             chain?: components["schemas"]["PostEnqueueRequestChain"];
-            /** @description Raw chain membership. */
+            /** @description Chain definition, for clients that build chains themselves. */
             chain_config?: {
                 [key: string]: unknown;
             };
-            /** @description Raw chain membership. */
+            /** @description Chain ID, for clients that build chains themselves. */
             chain_id?: string;
             /**
              * Format: int64
-             * @description Raw chain membership.
+             * @description Position in the chain, for clients that build chains themselves.
              */
             chain_step?: number;
-            /** @description Handed to the worker with the first fetch. */
+            /** @description Checkpoint passed to the worker with the first fetch. */
             checkpoint?: unknown;
-            /** @description Ids of jobs that must complete first. */
+            /** @description IDs of jobs that must complete first. */
             depends_on?: string[];
             /**
-             * @description The job dies when it was not begun by then.
+             * @description The job expires if it has not started within this duration.
              * @example 1m30s
              */
             expire_after?: string;
             /**
              * Format: int64
-             * @description expire_after in milliseconds; one of the two.
+             * @description expire_after in milliseconds. Set only one of the two.
              */
             expire_after_ms?: number;
-            /** @description Reserved: refused unless empty. */
+            /** @description Reserved. Must be empty. */
             group?: string;
-            /** @description Instead of one job: a list, as for enqueue/batch. */
+            /** @description List of jobs, as for enqueue/batch. Instead of a single job. */
             jobs?: components["schemas"]["PostEnqueueRequestJobs"][];
             /**
              * Format: int64
-             * @description Attempts in all.
+             * @description Maximum number of attempts, including the first.
              * @default 3
              */
             max_retries?: number;
-            /** @description For information. */
+            /** @description ID of a parent job. Informational. */
             parent_id?: string;
-            /** @description Any JSON value. null is a value of its own. */
+            /** @description Payload: any JSON value. null is a distinct value. */
             payload?: unknown;
             /**
-             * @description critical, high or normal.
+             * @description Priority: critical, high or normal.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description Queue to put the job into. Without control characters. */
+            /** @description Target URL. The server delivers the job; workers do not get it. */
+            push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
+            /** @description Queue of the job. Control characters are not allowed. */
             queue: string;
             /**
-             * @description none, fixed, linear or exponential.
+             * @description How the delay between attempts grows: none, fixed, linear or exponential.
              * @default exponential
              * @enum {string}
              */
             retry_backoff?: "none" | "fixed" | "linear" | "exponential";
             /**
-             * @description Delay that the back-off grows from.
+             * @description Base delay between attempts, as a duration.
              * @default 5s
              * @example 1m30s
              */
             retry_base_delay?: string;
             /**
              * Format: int64
-             * @description retry_base_delay in milliseconds; one of the two.
+             * @description retry_base_delay in milliseconds. Set only one of the two.
              */
             retry_base_delay_ms?: number;
             /**
-             * @description Longest delay; 0s: no cap.
+             * @description Maximum delay between attempts, as a duration. 0s: no maximum.
              * @default 10m0s
              * @example 1m30s
              */
             retry_max_delay?: string;
             /**
              * Format: int64
-             * @description retry_max_delay in milliseconds; one of the two.
+             * @description retry_max_delay in milliseconds. Set only one of the two.
              */
             retry_max_delay_ms?: number;
             /**
              * Format: date-time
-             * @description Not before this moment.
+             * @description The job does not start before this time.
              */
             scheduled_at?: string;
-            /** @description Of strings as a rule. */
+            /** @description Tags: an object, usually with string values. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description While a job with this key holds it, no other is made. */
+            /** @description Unique key. While a job holds it, no second job with the same key is created. */
             unique_key?: string;
             /**
              * Format: int64
-             * @description Seconds that the key is held.
+             * @description How long the key is held, in seconds.
              */
             unique_period?: number;
         };
         PostEnqueueRequestAgent: {
-            /** @description How long one iteration may take, as a duration. */
+            /** @description Time limit of one iteration, as a duration. */
             iteration_timeout?: string;
             /**
              * Format: double
-             * @description Dollars before the job is held; 0 or less: no limit.
+             * @description Maximum cost in US dollars; then the job is held. 0 or less: no limit.
              */
             max_cost_usd?: number;
             /**
              * Format: int64
-             * @description Iterations before the job is held; 0 or less: no limit.
+             * @description Maximum number of iterations; then the job is held. 0 or less: no limit.
              */
             max_iterations?: number;
         };
         PostEnqueueRequestBatch: {
-            /** @description Its payload. null is a value of its own. */
+            /** @description Payload of the callback job. null is a distinct value. */
             callback_payload?: unknown;
-            /** @description Where the job that tells of the end is put. Without control characters. */
+            /** @description Queue of the callback job, which is enqueued when all jobs have finished. Control characters are not allowed. */
             callback_queue?: string;
         };
         PostEnqueueRequestChain: {
-            /** @description Handler for the end. */
+            /** @description Step that always runs at the end. */
             on_exit?: components["schemas"]["PostEnqueueRequestChainSteps"];
-            /** @description Handler, queue of a handler, "stop" or "continue". */
+            /** @description Step to run if a step fails, its queue, "stop" or "continue". */
             on_failure?: string | {
                 [key: string]: unknown;
             };
-            /** @description The first is this job. */
+            /** @description Steps in order. The first step is this job. */
             steps: components["schemas"]["PostEnqueueRequestChainSteps"][];
         };
         PostEnqueueRequestChainSteps: {
-            /** @description Object whose members the job's payload has, too. */
+            /** @description Object that is merged into the payload of the step's job. */
             payload?: unknown;
-            /** @description Where its job goes. Without control characters. */
+            /** @description Target URL if the server delivers the step's job. */
+            push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
+            /** @description Queue of the step's job. Control characters are not allowed. */
             queue: string;
         };
+        PostEnqueueRequestChainStepsPush: {
+            /** @description Credentials. */
+            auth?: components["schemas"]["PostEnqueueRequestChainStepsPushAuth"];
+            /** @description Template of the request body, with {{payload}}, {{job_id}}, {{queue}}, {{attempt}} and {{due_at}}. The payload by default. */
+            body?: string;
+            /** @description Request headers. Their values are never shown again. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description Store the first 64 KiB of the response in the job's result. */
+            keep_answer?: boolean;
+            /** @description HTTP method. POST by default. */
+            method?: string;
+            /**
+             * Format: int64
+             * @description Response statuses below this value count as success. 400 by default.
+             * @default 400
+             */
+            success_below?: number;
+            /**
+             * @description Timeout of one call, including redirects. 5m by default.
+             * @default 5m0s
+             * @example 1m30s
+             */
+            timeout?: string;
+            /** @description Target URL, http or https. Control characters are not allowed. */
+            url: string;
+        };
+        PostEnqueueRequestChainStepsPushAuth: {
+            /** @description Password for basic. Never shown again. Control characters are not allowed. */
+            password?: string;
+            /** @description Token for bearer. Never shown again. Control characters are not allowed. */
+            token?: string;
+            /** @description Type of authentication: bearer or basic. */
+            type: string;
+            /** @description User name for basic. Control characters are not allowed. */
+            username?: string;
+        };
         PostEnqueueRequestJobs: {
-            /** @description Makes it an agent's job, with these limits. */
+            /** @description Makes the job an agent job with these limits. */
             agent?: components["schemas"]["PostEnqueueRequestAgent"];
-            /** @description Open batch to join. */
+            /** @description Open batch that the job joins. */
             batch_id?: string;
-            /** @description Steps that follow one another. */
+            /** @description Chain of jobs that run one after another. */
             chain?: components["schemas"]["PostEnqueueRequestChain"];
-            /** @description Raw chain membership. */
+            /** @description Chain definition, for clients that build chains themselves. */
             chain_config?: {
                 [key: string]: unknown;
             };
-            /** @description Raw chain membership. */
+            /** @description Chain ID, for clients that build chains themselves. */
             chain_id?: string;
             /**
              * Format: int64
-             * @description Raw chain membership.
+             * @description Position in the chain, for clients that build chains themselves.
              */
             chain_step?: number;
-            /** @description Handed to the worker with the first fetch. */
+            /** @description Checkpoint passed to the worker with the first fetch. */
             checkpoint?: unknown;
-            /** @description Ids of jobs that must complete first. */
+            /** @description IDs of jobs that must complete first. */
             depends_on?: string[];
             /**
-             * @description The job dies when it was not begun by then.
+             * @description The job expires if it has not started within this duration.
              * @example 1m30s
              */
             expire_after?: string;
             /**
              * Format: int64
-             * @description expire_after in milliseconds; one of the two.
+             * @description expire_after in milliseconds. Set only one of the two.
              */
             expire_after_ms?: number;
-            /** @description Reserved: refused unless empty. */
+            /** @description Reserved. Must be empty. */
             group?: string;
             /**
              * Format: int64
-             * @description Attempts in all.
+             * @description Maximum number of attempts, including the first.
              * @default 3
              */
             max_retries?: number;
-            /** @description For information. */
+            /** @description ID of a parent job. Informational. */
             parent_id?: string;
-            /** @description Any JSON value. null is a value of its own. */
+            /** @description Payload: any JSON value. null is a distinct value. */
             payload?: unknown;
             /**
-             * @description critical, high or normal.
+             * @description Priority: critical, high or normal.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description Queue to put the job into. Without control characters. */
+            /** @description Target URL. The server delivers the job; workers do not get it. */
+            push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
+            /** @description Queue of the job. Control characters are not allowed. */
             queue: string;
             /**
-             * @description none, fixed, linear or exponential.
+             * @description How the delay between attempts grows: none, fixed, linear or exponential.
              * @default exponential
              * @enum {string}
              */
             retry_backoff?: "none" | "fixed" | "linear" | "exponential";
             /**
-             * @description Delay that the back-off grows from.
+             * @description Base delay between attempts, as a duration.
              * @default 5s
              * @example 1m30s
              */
             retry_base_delay?: string;
             /**
              * Format: int64
-             * @description retry_base_delay in milliseconds; one of the two.
+             * @description retry_base_delay in milliseconds. Set only one of the two.
              */
             retry_base_delay_ms?: number;
             /**
-             * @description Longest delay; 0s: no cap.
+             * @description Maximum delay between attempts, as a duration. 0s: no maximum.
              * @default 10m0s
              * @example 1m30s
              */
             retry_max_delay?: string;
             /**
              * Format: int64
-             * @description retry_max_delay in milliseconds; one of the two.
+             * @description retry_max_delay in milliseconds. Set only one of the two.
              */
             retry_max_delay_ms?: number;
             /**
              * Format: date-time
-             * @description Not before this moment.
+             * @description The job does not start before this time.
              */
             scheduled_at?: string;
-            /** @description Of strings as a rule. */
+            /** @description Tags: an object, usually with string values. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description While a job with this key holds it, no other is made. */
+            /** @description Unique key. While a job holds it, no second job with the same key is created. */
             unique_key?: string;
             /**
              * Format: int64
-             * @description Seconds that the key is held.
+             * @description How long the key is held, in seconds.
              */
             unique_period?: number;
         };
         PostFailByJobIdRequest: {
-            /** @description Where. Longer text is cut. */
+            /** @description Stack trace. Longer text is truncated. */
             backtrace?: string;
-            /** @description What went wrong. Longer text is cut. */
+            /** @description Error message. Longer text is truncated. */
             error?: string;
             /**
              * Format: int64
-             * @description The claim that is meant; refused when the job was handed on.
+             * @description Lease token of the fetch. Refused if another worker has the job by now.
              */
             lease_token?: number;
         };
         PostFetchBatchRequest: {
             /**
              * Format: int64
-             * @description Jobs at most; 512 is the limit.
+             * @description Maximum number of jobs, at most 512.
              * @default 1
              */
             count?: number;
-            /** @description Where it runs. */
+            /** @description Host name of the worker. */
             hostname?: string;
             /**
              * Format: int64
-             * @description Seconds that the claim holds without a heartbeat; default the longer of 60 and timeout.
+             * @description Length of the lease in seconds. A heartbeat renews it. Default: 60, or timeout if that is longer.
              */
             lease_duration?: number;
-            /** @description Queues to look into, in this order. */
+            /** @description Queues to fetch from, in this order. */
             queues: string[];
             /**
              * Format: int64
-             * @description Seconds to wait for a job; 30 by default, 60 at most.
+             * @description Seconds to wait for a job. Default 30, at most 60.
              */
             timeout?: number;
-            /** @description Who is asking; registers the worker. */
+            /** @description ID of the worker. Registers the worker. */
             worker_id?: string;
         };
         PostFetchRequest: {
-            /** @description Where it runs. */
+            /** @description Host name of the worker. */
             hostname?: string;
             /**
              * Format: int64
-             * @description Seconds that the claim holds without a heartbeat; default the longer of 60 and timeout.
+             * @description Length of the lease in seconds. A heartbeat renews it. Default: 60, or timeout if that is longer.
              */
             lease_duration?: number;
-            /** @description Queues to look into, in this order. */
+            /** @description Queues to fetch from, in this order. */
             queues: string[];
             /**
              * Format: int64
-             * @description Seconds to wait for a job; 30 by default, 60 at most.
+             * @description Seconds to wait for a job. Default 30, at most 60.
              */
             timeout?: number;
-            /** @description Who is asking; registers the worker. */
+            /** @description ID of the worker. Registers the worker. */
             worker_id?: string;
         };
         PostHeartbeatRequest: {
-            /** @description Job id to progress, checkpoint, usage and lease_token; or a list, with job_id. */
+            /** @description Object from job ID to progress, checkpoint, usage and lease_token; or an array of objects with job_id. */
             jobs?: {
                 [key: string]: {
                     [key: string]: unknown;
@@ -4134,60 +6466,60 @@ export interface components {
             }[];
         };
         PostJobsBulkGetRequest: {
-            /** @description At most 1000 ids. Longer text is cut. */
+            /** @description Job IDs, at most 1000. Longer text is truncated. */
             job_ids?: string[];
         };
         PostJobsBulkRequest: {
             /**
-             * @description What is done to each job.
+             * @description Action to apply to each job.
              * @enum {string}
              */
             action: "retry" | "requeue" | "cancel" | "hold" | "approve" | "reject" | "move" | "change_priority" | "delete";
-            /** @description Go on in the background, however few they are. */
+            /** @description Run in the background, regardless of the number of jobs. */
             async?: boolean;
-            /** @description Say how many jobs it would be and do nothing. */
+            /** @description Count the matching jobs without changing them. */
             dry_run?: boolean;
             /** @description All jobs that match this search. Unknown members are refused. */
             filter?: {
                 [key: string]: unknown;
             };
-            /** @description IDs of the jobs. Takes precedence over filter; an empty array counts as absent. */
+            /** @description IDs of the jobs. Takes precedence over filter. An empty array counts as absent. */
             job_ids?: string[];
-            /** @description For move. Without control characters. */
+            /** @description Target queue of move. Control characters are not allowed. */
             move_to_queue?: string;
-            /** @description For change_priority. */
+            /** @description New priority for change_priority. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description For hold and reject: shown with the job. Longer text is cut. */
+            /** @description Reason for hold and reject, shown with the job. Longer text is truncated. */
             reason?: string;
-            /** @description For move: count attempts anew. */
+            /** @description For move: reset the number of attempts. */
             reset_attempts?: boolean;
         };
         PostJobsByIdHoldRequest: {
-            /** @description Shown with the job. Longer text is cut. */
+            /** @description Reason, shown with the job. Longer text is truncated. */
             reason?: string;
         };
         PostJobsByIdMoveRequest: {
-            /** @description Where it goes. Without control characters. */
+            /** @description Target queue. Control characters are not allowed. */
             queue: string;
-            /** @description Count attempts from the beginning. */
+            /** @description Reset the number of attempts. */
             reset_attempts?: boolean;
         };
         PostJobsByIdReplayRequest: {
             /**
              * Format: int64
-             * @description Iteration to begin after.
+             * @description Iteration to continue from.
              */
             from?: number;
         };
         PostJobsSearchRequest: {
             /**
              * Format: int64
-             * @description Attempts, at most.
+             * @description Maximum number of attempts.
              */
             attempt_max?: number;
             /**
              * Format: int64
-             * @description Attempts, at least.
+             * @description Minimum number of attempts.
              */
             attempt_min?: number;
             /** @description Batch. */
@@ -4196,154 +6528,191 @@ export interface components {
             chain_id?: string;
             /**
              * Format: int64
-             * @description Step of a chain.
+             * @description Position in a chain.
              */
             chain_step?: number;
             /**
              * Format: date-time
-             * @description Completed after.
+             * @description Completed after this time.
              */
             completed_after?: string;
             /**
              * Format: date-time
-             * @description Completed before.
+             * @description Completed before this time.
              */
             completed_before?: string;
             /**
              * Format: date-time
-             * @description Created after.
+             * @description Created after this time.
              */
             created_after?: string;
             /**
              * Format: date-time
-             * @description Created before.
+             * @description Created before this time.
              */
             created_before?: string;
-            /** @description From the answer before. */
+            /** @description Cursor of the previous response. */
             cursor?: string;
-            /** @description A part of any error, without case. */
+            /** @description Text in any error message. Not case-sensitive. */
             error_contains?: string;
+            /** @description Fingerprint of an error group from GET /errors. */
+            error_fingerprint?: string;
             /**
              * Format: date-time
-             * @description Expires after.
+             * @description Expires after this time.
              */
             expire_after?: string;
             /**
              * Format: date-time
-             * @description Expires before.
+             * @description Expires before this time.
              */
             expire_before?: string;
-            /** @description With or without error entries. */
+            /** @description Only jobs with (true) or without (false) errors. */
             has_errors?: boolean;
-            /** @description Beginning of the id. */
+            /** @description Prefix of the job ID. */
             job_id_prefix?: string;
             /**
              * Format: int64
-             * @description Jobs in an answer, 50 unless said, at most 1000.
+             * @description Maximum number of jobs. Default 50, at most 1000.
              */
             limit?: number;
-            /** @description asc or desc. */
+            /** @description Sort order: asc or desc. */
             order?: string;
             /** @description Parent. */
             parent_id?: string;
-            /** @description A part of the payload's JSON, without case. */
+            /** @description Text in the JSON of the payload. Not case-sensitive. */
             payload_contains?: string;
-            /** @description A question about the payload, such as .user.id == 7. */
+            /** @description jq expression about the payload, such as .user.id == 7. */
             payload_jq?: string;
-            /** @description The priority. */
+            /** @description Priority of the job. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
             /** @description Name of the queue. */
             queue?: string;
             /**
              * Format: date-time
-             * @description Due after.
+             * @description Due after this time.
              */
             scheduled_after?: string;
             /**
              * Format: date-time
-             * @description Due before.
+             * @description Due before this time.
              */
             scheduled_before?: string;
-            /** @description created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at. */
+            /** @description Sort by created_at, priority, started_at, completed_at, attempt, scheduled_at or failed_at. */
             sort?: string;
             /**
              * Format: date-time
-             * @description Claimed after.
+             * @description Started after this time.
              */
             started_after?: string;
             /**
              * Format: date-time
-             * @description Claimed before.
+             * @description Started before this time.
              */
             started_before?: string;
-            /** @description States, any of: an array, or a text with commas. */
+            /** @description States, any of which must match: an array, or a comma-separated string. */
             state?: string | string[];
-            /** @description Tags that must all be there. */
+            /** @description Tags that must all match. */
             tags?: {
                 [key: string]: unknown;
             };
             /** @description Unique key. */
             unique_key?: string;
-            /** @description Worker that has it. */
+            /** @description Worker that runs the job, or ran it last. */
             worker_id?: string;
+        };
+        PostNamespacesRequest: {
+            /** @description Lower-case letters, digits and inner hyphens, at most 63 characters. */
+            name: string;
+        };
+        PostOrgMembersRequest: {
+            /** @description Email address. Control characters are not allowed. */
+            email?: string;
+            /** @description Name of the member. Control characters are not allowed. */
+            name: string;
+            /**
+             * @description Role: owner, admin or member. Control characters are not allowed.
+             * @default member
+             */
+            role?: string;
         };
         PostQueuesByNameConcurrencyRequest: {
             /**
              * Format: int64
-             * @description Jobs active at once; 0 or less removes the limit. A larger number counts as the largest.
+             * @description Maximum number of active jobs. 0 or less removes the limit. Larger values are reduced to the maximum.
              */
             max?: number;
         };
         PostQueuesByNameThrottleRequest: {
             /**
-             * @description The same as a duration; window_ms wins.
+             * @description Length of the window, as a duration. window_ms takes precedence.
              * @example 1m30s
              */
             period?: string;
             /**
              * Format: int64
-             * @description Claims in one window.
+             * @description Maximum number of jobs started per window.
              */
             rate: number;
             /**
              * Format: int64
-             * @description Length of the window.
+             * @description Length of the window, in milliseconds.
              */
             window_ms?: number;
         };
         PostSchedulesRequest: {
-            /** @description Five fields, a macro, or @every and a duration. */
+            /** @description Cron expression with five fields, a macro such as @daily, or @every with a duration. */
             cron: string;
             /**
-             * @description Whether it fires.
+             * @description Whether the schedule creates jobs.
              * @default true
              */
             enabled?: boolean;
             /**
              * Format: int64
-             * @description Attempts of each job.
+             * @description Maximum number of attempts of each job, including the first.
              * @default 3
              */
             max_retries?: number;
-            /** @description Unique name. Without control characters. */
+            /** @description Unique name. Control characters are not allowed. */
             name: string;
-            /** @description Of each job. null is a value of its own. */
+            /** @description Payload of the created jobs. null is a distinct value. */
             payload?: unknown;
             /**
-             * @description Of each job.
+             * @description Priority of the created jobs.
              * @default normal
              */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description Where each run's job goes. Without control characters. */
+            /** @description Target URL if the server delivers the jobs. null: workers fetch them. */
+            push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
+            /** @description Queue of the created jobs. Control characters are not allowed. */
             queue: string;
-            /** @description Of each job. */
+            /** @description Tags of the created jobs. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description IANA name; UTC by default. */
+            /** @description IANA time zone. UTC by default. */
             timezone?: string;
-            /** @description A run is left out while its key is held. */
+            /** @description Unique key of the created jobs. A run is skipped while the key is held. */
             unique_key?: string;
+        };
+        PostSettingsSsoRequest: {
+            /** @description Role by group. */
+            group_role_mappings?: {
+                [key: string]: unknown;
+            };
+            /** @description Client ID of this server at the provider. Tokens must have it as their audience. Control characters are not allowed. */
+            oidc_client_id?: string;
+            /** @description Client secret, if the client has one. If left out, the secret of the same client is kept. Control characters are not allowed. */
+            oidc_client_secret?: string;
+            /** @description Token claim that contains the user's groups. Default: groups. Control characters are not allowed. */
+            oidc_group_claim?: string;
+            /** @description Issuer URL of the provider, exactly as the provider reports it. Control characters are not allowed. */
+            oidc_issuer_url?: string;
+            /** @description Provider type: oidc, saml, or empty to turn single sign-on off. */
+            provider?: string;
+            /** @description With saml: whether the X-Corvo-SAML headers of trusted proxies are accepted. */
+            saml_enabled?: boolean;
         };
         PostWebhooksRequest: {
             /**
@@ -4351,80 +6720,231 @@ export interface components {
              * @default true
              */
             enabled?: boolean;
-            /** @description Types of events, also with job. in front, * and ?; all of them by default. */
+            /** @description Event types. They may start with job. and contain * and ?. All types by default. */
             events?: string[];
-            /** @description Its name; made when it is left out. One that exists is replaced. Without control characters. */
+            /** @description ID of the webhook; generated if left out. An existing webhook is replaced. Control characters are not allowed. */
             id?: string;
             /**
              * Format: int64
-             * @description Attempts per event.
+             * @description Maximum number of attempts per event.
              * @default 3
              */
             retry_limit?: number;
-            /** @description Key of the signature; *** keeps the one that is there. */
+            /** @description Secret that signs requests. *** keeps the current secret. */
             secret?: string;
-            /** @description Where events are posted to. */
+            /** @description URL that receives the events. */
             url: string;
         };
         Progress: {
-            /** @description How far it is. */
+            /** @description Work done so far. */
             current?: unknown;
-            /** @description For people. */
+            /** @description Human-readable message. */
             message?: unknown;
-            /** @description How far it goes. */
+            /** @description Total amount of work. */
             total?: unknown;
         };
+        Push: {
+            /** @description Type of authentication. Secrets are not shown. */
+            auth?: {
+                [key: string]: unknown;
+            };
+            /** @description Template of the request body. The payload if absent. */
+            body?: string;
+            /** @description Names of the request headers. Values are not shown. */
+            headers?: {
+                [key: string]: unknown;
+            };
+            /** @description Whether the response body is stored in the job's result. */
+            keep_answer?: boolean;
+            /** @description HTTP method. POST if absent. */
+            method?: string;
+            /**
+             * Format: int64
+             * @description Response statuses below this value count as success. 400 if absent.
+             */
+            success_below?: number;
+            /**
+             * Format: int64
+             * @description Timeout of one call, in milliseconds. Five minutes if absent.
+             */
+            timeout_ms?: number;
+            /** @description URL that the server calls. */
+            url: string;
+        };
+        PushAttempt: {
+            /**
+             * Format: int64
+             * @description Milliseconds until the response headers arrived.
+             */
+            answer_ms: number;
+            /**
+             * Format: int64
+             * @description Attempt number within the run, starting at 1.
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description Due time of the run.
+             */
+            due_at?: string;
+            /**
+             * Format: date-time
+             * @description End of the call.
+             */
+            ended_at?: string;
+            /** @description Error message. */
+            error?: string;
+            /** @description Type of error: timeout, cancelled, dns_error, connection_error, http_error or unknown. */
+            error_type?: string;
+            /**
+             * Format: int64
+             * @description Status of the response, if there was one.
+             */
+            http_status?: number;
+            /** @description Node that made the call. */
+            node_id?: string;
+            /** @description Outcome: completed, failed, timeout or cancelled. */
+            outcome?: string;
+            /**
+             * Format: date-time
+             * @description Start of the call.
+             */
+            started_at?: string;
+        };
+        PushHost: {
+            /** @description closed, open (nothing is called until next_probe_at) or half_open (one call at a time). */
+            breaker: string;
+            /**
+             * Format: int64
+             * @description Attempts that failed.
+             */
+            failed: number;
+            /** @description Host and port. */
+            host: string;
+            /**
+             * Format: int64
+             * @description Calls under way.
+             */
+            in_flight: number;
+            /**
+             * Format: date-time
+             * @description Start of the last call that has ended.
+             */
+            last_call_at?: string;
+            /** @description Error of the last attempt that failed. */
+            last_error?: string;
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
+            last_error_at?: string;
+            /** @description Moving average of the time that calls take. */
+            latency_ms?: number;
+            /**
+             * Format: date-time
+             * @description With an open breaker: when the host is called again.
+             */
+            next_probe_at?: string;
+            /**
+             * Format: int64
+             * @description Attempts that succeeded.
+             */
+            succeeded: number;
+            /**
+             * Format: int64
+             * @description Calls in a row without a response.
+             */
+            unanswered: number;
+            /**
+             * Format: int64
+             * @description Jobs that wait to be delivered there.
+             */
+            waiting: number;
+        };
+        PutNamespacesByNameQuotaRequest: {
+            /**
+             * Format: int64
+             * @description Maximum number of unfinished jobs. 0: no limit.
+             */
+            max_jobs?: number;
+            /**
+             * Format: int64
+             * @description Maximum payload bytes of unfinished jobs. 0: no limit.
+             */
+            max_payload_bytes?: number;
+            /**
+             * Format: int64
+             * @description Maximum number of queues. 0: no limit.
+             */
+            max_queues?: number;
+        };
+        PutNamespacesByNameRateLimitRequest: {
+            /** @description Reads in a burst. */
+            read_burst?: number;
+            /** @description Reads per second and client. */
+            read_rps?: number;
+            /** @description Writes in a burst. */
+            write_burst?: number;
+            /** @description Writes per second and client. */
+            write_rps?: number;
+        };
+        PutOrgRequest: {
+            /** @description Name of the organization. Control characters are not allowed. */
+            name: string;
+        };
         PutSchedulesByIdRequest: {
-            /** @description Five fields, a macro, or @every and a duration. */
+            /** @description Cron expression with five fields, a macro such as @daily, or @every with a duration. */
             cron?: string;
-            /** @description Whether it fires. */
+            /** @description Whether the schedule creates jobs. */
             enabled?: boolean;
             /**
              * Format: int64
-             * @description Attempts of each job.
+             * @description Maximum number of attempts of each job, including the first.
              */
             max_retries?: number;
-            /** @description Unique name. Without control characters. */
+            /** @description Unique name. Control characters are not allowed. */
             name?: string;
-            /** @description Of each job. null is a value of its own. */
+            /** @description Payload of the created jobs. null is a distinct value. */
             payload?: unknown;
-            /** @description Of each job. */
+            /** @description Priority of the created jobs. */
             priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
-            /** @description Where each run's job goes. Without control characters. */
+            /** @description Target URL if the server delivers the jobs. null: workers fetch them. */
+            push?: components["schemas"]["PostEnqueueRequestChainStepsPush"];
+            /** @description Queue of the created jobs. Control characters are not allowed. */
             queue?: string;
-            /** @description Of each job. */
+            /** @description Tags of the created jobs. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description IANA name; UTC by default. */
+            /** @description IANA time zone. UTC by default. */
             timezone?: string;
-            /** @description A run is left out while its key is held. */
+            /** @description Unique key of the created jobs. A run is skipped while the key is held. */
             unique_key?: string;
         };
         Queue: {
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Active jobs.
              */
             active: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Cancelled jobs.
              */
             cancelled: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Completed jobs.
              */
             completed: number;
             /**
              * Format: date-time
-             * @description When it was first used.
+             * @description Time when the queue was created.
              */
             created_at?: string;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Dead jobs.
              */
             dead: number;
             /**
@@ -4434,189 +6954,201 @@ export interface components {
             enqueued: number;
             /**
              * Format: int64
-             * @description Attempts that failed, ever.
+             * @description Failed attempts since the queue was created.
              */
             failed: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Held jobs.
              */
             held: number;
             /**
              * Format: int64
-             * @description Jobs that may be active at once.
+             * @description Maximum number of active jobs.
              */
             max_concurrency?: number;
-            /** @description Its name. */
+            /** @description Name of the queue. */
             name: string;
             /**
              * Format: date-time
-             * @description When the oldest pending job was enqueued.
+             * @description Time when the oldest pending job was enqueued.
              */
             oldest_pending_at?: string;
-            /** @description Whether no jobs are handed out. */
+            /** @description Whether the queue is paused. A paused queue hands out no jobs. */
             paused: boolean;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Pending jobs.
              */
             pending: number;
             /**
              * Format: int64
-             * @description Jobs that may begin in a window.
+             * @description Maximum number of jobs started per window.
              */
             rate_limit?: number;
             /**
              * Format: int64
-             * @description The window.
+             * @description Length of the window, in milliseconds.
              */
             rate_window_ms?: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Jobs waiting for a retry.
              */
             retrying: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Scheduled jobs.
              */
             scheduled: number;
         };
         QueueExplanation: {
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Active jobs.
              */
             active: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Held jobs.
              */
             held: number;
             /**
              * Format: int64
-             * @description Pending jobs that wait for nothing else.
+             * @description Pending jobs that are ready to run.
              */
             in_line: number;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Pending jobs.
              */
             pending: number;
-            /** @description The queue. */
+            /** @description Name of the queue. */
             queue: string;
-            /** @description Why no job of it is handed out. */
+            /** @description Why workers get no jobs from this queue. */
             reasons: components["schemas"]["Reason"][];
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Jobs waiting for a retry.
              */
             retrying: number;
-            /** @description Whether a fetch could get one now. */
+            /** @description Whether a worker could fetch a job now. */
             runnable: boolean;
             /**
              * Format: int64
-             * @description Jobs in that state.
+             * @description Scheduled jobs.
              */
             scheduled: number;
-            /** @description Some of those that asked for its jobs. */
+            /** @description Some of the workers that fetch from this queue. */
             workers: components["schemas"]["QueueWorker"][];
             /**
              * Format: int64
-             * @description How many they are.
+             * @description Number of workers that fetch from this queue.
              */
             workers_total: number;
         };
         QueueWorker: {
-            /** @description Where it runs. */
+            /** @description Host name of the worker. */
             hostname?: string;
-            /** @description Its name. */
+            /** @description Worker ID. */
             id: string;
             /**
              * Format: date-time
-             * @description When it was heard of.
+             * @description Time of the last request.
              */
             last_heartbeat: string;
+        };
+        QuotaLine: {
+            /**
+             * Format: int64
+             * @description How much it may hold; absent without a limit.
+             */
+            max?: number;
+            /**
+             * Format: int64
+             * @description How much the namespace holds now.
+             */
+            used: number;
         };
         Reason: {
             /**
              * Format: int64
-             * @description Jobs that are.
+             * @description Number of active jobs.
              */
             active?: number;
             /**
              * Format: date-time
-             * @description When it ended.
+             * @description Time when the job ended.
              */
             at?: string;
             /**
              * Format: int64
-             * @description Attempts that were begun.
+             * @description Number of attempts started so far.
              */
             attempt?: number;
-            /** @description The rule. */
+            /** @description Reason as a code, for programs. */
             code: string;
             /**
              * Format: int64
-             * @description How many they are.
+             * @description Number of jobs that must complete first.
              */
             count?: number;
-            /** @description Some of them. */
+            /** @description Some of the active jobs. */
             held_by?: components["schemas"]["Holder"][];
-            /** @description Whether there are more of them. */
+            /** @description Whether there are more active jobs than listed. */
             held_by_more?: boolean;
-            /** @description Why it is held. */
+            /** @description Why the job is held. */
             hold_reason?: string;
-            /** @description Where that runs. */
+            /** @description Host name of the worker. */
             hostname?: string;
-            /** @description What the worker said of the last failure. */
+            /** @description Error message of the last failure. */
             last_error?: string;
             /**
              * Format: date-time
-             * @description When a worker was heard of last.
+             * @description Last time a worker was seen.
              */
             last_heartbeat?: string;
             /**
              * Format: int64
-             * @description Jobs that may be active at once.
+             * @description Maximum number of active jobs.
              */
             max_concurrency?: number;
             /**
              * Format: int64
-             * @description Attempts in all.
+             * @description Maximum number of attempts, including the first.
              */
             max_retries?: number;
-            /** @description The rule, for people. */
+            /** @description Reason as a sentence, for people. */
             message: string;
             /**
              * Format: int64
-             * @description Jobs that may begin in a window.
+             * @description Maximum number of jobs started per window.
              */
             rate_limit?: number;
             /**
              * Format: int64
-             * @description The window.
+             * @description Length of the window, in milliseconds.
              */
             rate_window_ms?: number;
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Time when the attempt started.
              */
             started_at?: string;
             /**
              * Format: date-time
-             * @description When it is over.
+             * @description Time when the reason no longer applies.
              */
             until?: string;
             /** @description Jobs that must complete first. */
             waits_for?: components["schemas"]["Dependency"][];
-            /** @description Who has it. */
+            /** @description Worker that runs the job. */
             worker_id?: string;
         };
         Rebuilt: {
             /**
              * Format: int64
-             * @description How long it took.
+             * @description Duration in milliseconds.
              */
             duration_ms: number;
             /** @description true */
@@ -4627,151 +7159,513 @@ export interface components {
         Restored: {
             /**
              * Format: int64
-             * @description Jobs that were refused.
+             * @description Jobs that could not be restored.
              */
             failed_jobs?: number;
-            /** @description Into which namespace. */
+            /** @description Namespace that was restored into. */
             namespace: string;
             /**
              * Format: int64
-             * @description Jobs that were put back.
+             * @description Number of restored jobs.
              */
             restored_jobs: number;
             /**
              * Format: int64
-             * @description Jobs that were there already.
+             * @description Jobs that already existed.
              */
             skipped_jobs?: number;
             /** @description ok */
             status: string;
         };
+        Role: {
+            /**
+             * Format: date-time
+             * @description Time when the role was created.
+             */
+            created_at: string;
+            /** @description Name of the role. */
+            name: string;
+            /** @description Permissions of the role. */
+            permissions: components["schemas"]["Permission"][];
+            /**
+             * Format: date-time
+             * @description Time of the last change.
+             */
+            updated_at?: string;
+        };
         Runtime: {
             /**
              * Format: int64
-             * @description Processor time of the system for it.
+             * @description CPU time in the kernel, in nanoseconds.
              */
             cpu_sys_ns: number;
             /**
              * Format: int64
-             * @description Processor time of the program.
+             * @description CPU time in user mode, in nanoseconds.
              */
             cpu_user_ns: number;
             /**
              * Format: int64
-             * @description 0: nothing is collected.
+             * @description Always 0: there is no garbage collector.
              */
             gc_pause_p99_ns: number;
             /**
              * Format: int64
-             * @description Processors.
+             * @description Number of processors.
              */
             gomaxprocs: number;
             /**
              * Format: int64
-             * @description Threads.
+             * @description Number of threads.
              */
             goroutines: number;
             /**
              * Format: int64
-             * @description Memory in use.
+             * @description Allocated memory, in bytes.
              */
             heap_inuse_bytes: number;
             /**
              * Format: int64
-             * @description Memory of stacks.
+             * @description Stack memory, in bytes.
              */
             stack_inuse_bytes: number;
         };
         Schedule: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time when the schedule was created.
              */
             created_at: string;
-            /** @description When: five fields, or a word with @. */
+            /** @description Cron expression with five fields, or a macro such as @daily. */
             cron: string;
-            /** @description Whether it makes jobs. */
+            /** @description Whether the schedule creates jobs. */
             enabled: boolean;
-            /** @description The schedule. */
+            /** @description Schedule ID. */
             id: string;
             /**
              * Format: date-time
-             * @description When it last made a job.
+             * @description Time of the last run.
              */
             last_run?: string;
             /**
              * Format: int64
-             * @description Attempts in all of its jobs.
+             * @description Maximum number of attempts of each job, including the first.
              */
             max_retries: number;
-            /** @description Its name. */
+            /** @description Name of the schedule. */
             name: string;
             /**
              * Format: date-time
-             * @description When it makes the next one.
+             * @description Time of the next run.
              */
             next_run?: string;
-            /** @description What its jobs are given. */
+            /** @description Payload of the created jobs. */
             payload: unknown;
             /**
              * Format: int64
-             * @description 0 critical, 1 high, 2 normal; left out at 2.
+             * @description Priority of the created jobs: 0 critical, 1 high, 2 normal. Absent if normal.
              */
             priority?: number;
-            /** @description Where its jobs go. */
+            /** @description Target URL of jobs that the server delivers. */
+            push?: components["schemas"]["Push"];
+            /** @description Queue of the created jobs. */
             queue: string;
-            /** @description Tags of its jobs. */
+            /** @description Tags of the created jobs. */
             tags?: {
                 [key: string]: unknown;
             };
-            /** @description In which time zone. */
+            /** @description Time zone of the cron expression. */
             timezone: string;
-            /** @description The unique key of its jobs. */
+            /** @description Unique key of the created jobs. */
             unique_key?: string;
             /**
              * Format: date-time
-             * @description When it was changed.
+             * @description Time of the last change.
              */
             updated_at?: string;
         };
-        Sealed: {
-            /** @description The job that tells of the end, when the batch had ended. */
-            callback_job?: components["schemas"]["JobRef"];
-            /** @description That no more jobs join. */
+        SdbAttempt: {
+            /**
+             * Format: int64
+             * @description Attempt number, starting at 1.
+             */
+            attempt_num: number;
+            /**
+             * Format: int64
+             * @description End of the call.
+             */
+            end_time?: number;
+            /** @description Error message. */
+            error_message?: string;
+            /** @description Type of error. */
+            error_type?: string;
+            /**
+             * Format: int64
+             * @description Status of the response.
+             */
+            http_status?: number;
+            /** @description Node that made the call. */
+            node_id?: string;
+            /**
+             * Format: int64
+             * @description Response time, in milliseconds.
+             */
+            response_time_ms?: number;
+            /**
+             * Format: int64
+             * @description Due time of the run of a recurring job.
+             */
+            scheduled_for?: number;
+            /**
+             * Format: int64
+             * @description Start of the call.
+             */
+            start_time: number;
+            /** @description Outcome of the call. */
+            status?: string;
+        };
+        SdbAttempts: {
+            /** @description Calls made for the job. */
+            attempts: components["schemas"]["SdbAttempt"][];
+            /** @description Job ID. */
+            job_id: string;
+        };
+        SdbBatch: {
+            /** @description Jobs that were not created. */
+            errors: components["schemas"]["SdbRefusal"][];
+            /** @description Jobs that exist now, in the order of the request. */
+            jobs: components["schemas"]["SdbJob"][];
+        };
+        SdbCancelled: {
+            /**
+             * Format: int64
+             * @description Time when the job was cancelled.
+             */
+            cancelled_at: number;
+            /** @description Job ID. */
+            job_id: string;
+            /** @description Present if a call was in progress. */
+            message?: string;
+            /** @description Always cancelled. */
             status: string;
         };
-        SearchAnswer: {
-            /** @description Asks for the next page. */
-            cursor?: string;
+        SdbCluster: {
+            /** @description Whether this node is the leader. */
+            is_leader: boolean;
             /**
              * Format: int64
-             * @description How long it took.
+             * @description Number of jobs.
              */
-            duration_ms: number;
-            /** @description Whether there is one. */
-            has_more: boolean;
-            /** @description A page of those that fit. */
-            jobs: components["schemas"]["JobSummary"][];
+            job_count: number;
+            /** @description Address of the leader. Empty if it is unknown. */
+            leader: string;
+            /** @description Node that answered the request. */
+            node_id: string;
+            /** @description Leader, Follower or Candidate. */
+            raft_state: string;
+            /** @description Members of the cluster. */
+            servers: components["schemas"]["SdbServer"][];
+        };
+        SdbHealth: {
+            /** @description Jobs by status. */
+            execution: components["schemas"]["SdbRuns"];
+            /** @description Capacity in jobs. */
+            jobs: components["schemas"]["SdbRoom"];
+            /** @description Address of the leader for the other nodes. Reported by followers only. */
+            leader?: string;
+            /** @description Capacity in bytes. */
+            memory: components["schemas"]["SdbMemory"];
+            /** @description Node that answered the request. */
+            node_id: string;
+            /** @description leader or follower. */
+            role: string;
+            /** @description healthy, degraded or unhealthy. */
+            status: string;
+        };
+        SdbJob: {
             /**
              * Format: int64
-             * @description How many fit.
+             * @description Creation time. For a recurring job, the requested start time.
+             */
+            created_at: number;
+            /** @description Cron expression of a recurring job. */
+            cron_expression?: string;
+            /** @description Job ID. */
+            id: string;
+            /**
+             * Format: int64
+             * @description A recurring job does not run after this time.
+             */
+            last_date?: number;
+            /**
+             * Format: int64
+             * @description Next due time of a recurring job.
+             */
+            next_run?: number;
+            /** @description Request body of the call. */
+            payload?: unknown;
+            /**
+             * Format: int64
+             * @description Creation time of a recurring job.
+             */
+            registered_at?: number;
+            /**
+             * Format: int64
+             * @description Due time of a unico job.
+             */
+            timestamp?: number;
+            /** @description Type: unico (once) or recurrente (recurring). */
+            type: string;
+            /** @description URL to call. */
+            webhook_url?: string;
+        };
+        SdbJoined: {
+            /** @description Human-readable message. */
+            message: string;
+            /** @description Always true. */
+            success: boolean;
+        };
+        SdbList: {
+            /** @description Jobs, oldest first. */
+            jobs: components["schemas"]["SdbState"][];
+            /** @description Cursor of the next page. Absent on the last page. */
+            next_cursor?: string;
+            /**
+             * Format: int64
+             * @description Number of jobs with this status on all pages.
              */
             total: number;
         };
-        SnapshotInfo: {
+        SdbMemory: {
             /**
              * Format: int64
-             * @description Snapshots taken.
+             * @description Bytes available.
+             */
+            available_bytes: number;
+            /**
+             * Format: int64
+             * @description Bytes used by jobs.
+             */
+            current_bytes: number;
+            /**
+             * Format: int64
+             * @description Maximum number of bytes.
+             */
+            limit_bytes: number;
+            /** @description Percentage of the limit in use. */
+            utilization_percent: number;
+        };
+        SdbReady: {
+            /** @description Why the node is not ready. */
+            reason?: string;
+            /** @description ready or not ready. */
+            status: string;
+        };
+        SdbRefusal: {
+            /** @description Why the job was not created. */
+            error: string;
+            /** @description Job ID, if the request has one. */
+            id?: string;
+            /**
+             * Format: int64
+             * @description Position of the job in the request, starting at 0.
+             */
+            index: number;
+            /**
+             * Format: int64
+             * @description Status that POST /jobs would have returned.
+             */
+            status: number;
+        };
+        SdbRoom: {
+            /**
+             * Format: int64
+             * @description Number of jobs that can still be created.
+             */
+            available: number;
+            /**
+             * Format: int64
+             * @description Same as current_count.
              */
             count: number;
             /**
              * Format: int64
-             * @description The last entry in the latest.
+             * @description Number of jobs.
+             */
+            current_count: number;
+            /**
+             * Format: int64
+             * @description Maximum number of jobs.
+             */
+            limit: number;
+        };
+        SdbRuns: {
+            /**
+             * Format: int64
+             * @description Cancelled jobs.
+             */
+            cancelled: number;
+            /**
+             * Format: int64
+             * @description Jobs that succeeded.
+             */
+            completed: number;
+            /**
+             * Format: int64
+             * @description Jobs that failed.
+             */
+            failed: number;
+            /** @description Share of finished jobs that failed or timed out. */
+            failure_rate: number;
+            /**
+             * Format: int64
+             * @description Jobs with a call in progress.
+             */
+            in_progress: number;
+            /**
+             * Format: int64
+             * @description Time when a call last ended.
+             */
+            last_executed_at?: number;
+            /**
+             * Format: int64
+             * @description Jobs waiting for their due time.
+             */
+            pending: number;
+            /**
+             * Format: int64
+             * @description Jobs whose call timed out.
+             */
+            timeout: number;
+            /**
+             * Format: int64
+             * @description All jobs.
+             */
+            total: number;
+        };
+        SdbServer: {
+            /** @description Address for the other nodes. */
+            address?: string;
+            /** @description Name of the node. */
+            id: string;
+        };
+        SdbState: {
+            /**
+             * Format: int64
+             * @description Number of attempts started.
+             */
+            attempt_count: number;
+            /** @description Calls made for the job. */
+            attempts: components["schemas"]["SdbAttempt"][];
+            /** @description Why the job was cancelled. */
+            cancellation_reason?: string;
+            /**
+             * Format: int64
+             * @description Time when the job was cancelled.
+             */
+            cancelled_at?: number;
+            /**
+             * Format: int64
+             * @description Time when the job ended, with any outcome.
+             */
+            completed_at?: number;
+            /**
+             * Format: int64
+             * @description Creation time.
+             */
+            created_at: number;
+            /** @description Node that is making the call now. */
+            executing_node_id?: string;
+            /**
+             * Format: int64
+             * @description Start of the first attempt.
+             */
+            first_attempt_at?: number;
+            /** @description Job ID. */
+            job_id: string;
+            /**
+             * Format: int64
+             * @description Start of the last attempt.
+             */
+            last_attempt_at?: number;
+            /** @description Status: pending, in_progress, completed, failed, timeout or cancelled. */
+            status: string;
+        };
+        Sealed: {
+            /** @description Callback job, if the batch had already finished. */
+            callback_job?: components["schemas"]["JobRef"];
+            /** @description Always sealed. */
+            status: string;
+        };
+        SearchAnswer: {
+            /** @description Cursor of the next page. */
+            cursor?: string;
+            /**
+             * Format: int64
+             * @description Duration in milliseconds.
+             */
+            duration_ms: number;
+            /** @description Whether there is another page. */
+            has_more: boolean;
+            /** @description One page of matching jobs. */
+            jobs: components["schemas"]["JobSummary"][];
+            /**
+             * Format: int64
+             * @description Number of matching jobs on all pages.
+             */
+            total: number;
+        };
+        Session: {
+            /** @description Client address. */
+            address?: string;
+            /**
+             * Format: date-time
+             * @description Time of the sign-in.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Time when the session expires.
+             */
+            expires_at: string;
+            /** @description Session ID. It is not the value of the cookie. */
+            id: string;
+            /** @description Namespace of the session. */
+            namespace: string;
+            /** @description Who signed in. */
+            principal: string;
+            /** @description Role of the session. */
+            role?: string;
+            /** @description User agent of the browser. */
+            user_agent?: string;
+        };
+        SessionBegun: {
+            /**
+             * Format: date-time
+             * @description Time when the session expires.
+             */
+            expires_at?: string;
+            /** @description Namespace of the session. */
+            namespace?: string;
+            /** @description Role of the session. */
+            role?: string;
+            /** @description ok */
+            status: string;
+        };
+        SnapshotInfo: {
+            /**
+             * Format: int64
+             * @description Number of snapshots taken.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description Last log entry in the newest snapshot.
              */
             latest_index?: number;
             /**
              * Format: int64
-             * @description The term of that entry.
+             * @description Term of that entry.
              */
             latest_term?: number;
         };
@@ -4781,16 +7675,16 @@ export interface components {
              * @description Free bytes on the disk of the data directory.
              */
             free_bytes: number;
-            /** @description ok, low (new jobs are refused) or full (only deletions are accepted). */
+            /** @description Level: ok, low (new jobs are refused) or full (only deletions are accepted). */
             level: string;
             /**
              * Format: int64
-             * @description Bytes of log entries in memory.
+             * @description Memory used by log entries, in bytes.
              */
             log_memory_bytes: number;
             /**
              * Format: int64
-             * @description Bytes of log entries in memory at which all writes are refused.
+             * @description Memory of log entries at which all writes are refused, in bytes.
              */
             log_memory_max_bytes: number;
             /**
@@ -4798,137 +7692,235 @@ export interface components {
              * @description Free bytes below which new jobs are refused.
              */
             needed_bytes: number;
-            /** @description Why requests are refused; empty when none are. */
+            /** @description Why requests are refused. Empty if none are. */
             reason: string;
             /**
              * Format: int64
-             * @description Size of the reserve file; 0 after it was given up.
+             * @description Size of the reserve file. 0 after it was removed to free space.
              */
             reserve_bytes: number;
         };
-        Status: {
-            /** @description What became of it. */
+        SsoSaved: {
+            /** @description How access changes if the server was open before. */
+            note?: string;
+            /** @description ok */
             status: string;
+            /** @description Why users cannot sign in yet. The settings are stored anyway. */
+            warning?: string;
+        };
+        SsoSettings: {
+            /** @description Role by group. */
+            group_role_mappings: {
+                [key: string]: string;
+            };
+            /** @description Client ID of this server at the provider. */
+            oidc_client_id: string;
+            /** @description Whether a client secret is stored. The secret is never shown. */
+            oidc_client_secret_set: boolean;
+            /** @description Token claim that contains the user's groups. */
+            oidc_group_claim: string;
+            /** @description Issuer URL of the identity provider. */
+            oidc_issuer_url: string;
+            /** @description Provider type: oidc, saml, or empty if single sign-on is off. */
+            provider: string;
+            /** @description Whether the X-Corvo-SAML headers of trusted proxies are accepted. */
+            saml_enabled: boolean;
+            /**
+             * Format: date-time
+             * @description Time of the last change.
+             */
+            updated_at?: string;
+        };
+        StateHash: {
+            /**
+             * Format: int64
+             * @description Number of comparisons with other nodes.
+             */
+            compared_total: number;
+            /**
+             * Format: int64
+             * @description Number of comparisons that found a difference.
+             */
+            differed_total: number;
+            /** @description Hash of everything written up to that entry, 16 hex digits. */
+            hash: string;
+            /**
+             * Format: int64
+             * @description Log entry after which the hash was taken.
+             */
+            index: number;
+        };
+        Status: {
+            /** @description New status. */
+            status: string;
+        };
+        Times: {
+            /**
+             * Format: int64
+             * @description Number of jobs measured.
+             */
+            count: number;
+            /**
+             * Format: int64
+             * @description The longest time.
+             */
+            max_ms: number;
+            /**
+             * Format: int64
+             * @description Mean, in milliseconds.
+             */
+            mean_ms: number;
+            /**
+             * Format: int64
+             * @description Half of the jobs took at most this long.
+             */
+            p50_ms: number;
+            /**
+             * Format: int64
+             * @description 90 % of the jobs took at most this long.
+             */
+            p90_ms: number;
+            /**
+             * Format: int64
+             * @description 99 % of the jobs took at most this long.
+             */
+            p99_ms: number;
+        };
+        UpcomingRuns: {
+            /** @description Cron expression with five fields, or a macro such as @daily. */
+            cron: string;
+            /** @description Schedule ID. */
+            id: string;
+            /** @description Whether there are more than 48. */
+            more: boolean;
+            /** @description Name of the schedule. */
+            name: string;
+            /** @description Queue of the created jobs. */
+            queue: string;
+            /** @description Start times within the next 24 hours, earliest first. At most 48. */
+            runs: string[];
+            /** @description Time zone of the cron expression. */
+            timezone: string;
         };
         Usage: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Start of the period.
              */
             from: string;
-            /** @description The same in parts. */
+            /** @description Totals by group. */
             groups?: components["schemas"]["UsageGroup"][];
-            /** @description What was asked for. */
+            /** @description Requested period. */
             period: string;
             /**
              * Format: date-time
-             * @description Until when.
+             * @description End of the period.
              */
             to: string;
-            /** @description Everything. */
+            /** @description Totals of the period. */
             totals: components["schemas"]["UsageSum"];
         };
         UsageGroup: {
             /**
              * Format: int64
-             * @description Tokens put into the cache.
+             * @description Tokens written to the cache.
              */
             cache_creation_tokens: number;
             /**
              * Format: int64
-             * @description Tokens found in the cache.
+             * @description Tokens read from the cache.
              */
             cache_read_tokens: number;
-            /** @description What it cost. */
+            /** @description Cost in US dollars. */
             cost_usd: number;
             /**
              * Format: int64
-             * @description Reports.
+             * @description Number of usage reports.
              */
             count: number;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens: number;
-            /** @description The queue, model, provider or tag. */
+            /** @description Queue, model, provider or tag value of the group. */
             key: string;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
         };
         UsageSum: {
             /**
              * Format: int64
-             * @description Tokens put into the cache.
+             * @description Tokens written to the cache.
              */
             cache_creation_tokens: number;
             /**
              * Format: int64
-             * @description Tokens found in the cache.
+             * @description Tokens read from the cache.
              */
             cache_read_tokens: number;
-            /** @description What it cost. */
+            /** @description Cost in US dollars. */
             cost_usd: number;
             /**
              * Format: int64
-             * @description Reports.
+             * @description Number of usage reports.
              */
             count: number;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Input tokens.
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Output tokens.
              */
             output_tokens: number;
         };
         Webhook: {
             /**
              * Format: date-time
-             * @description When it was made.
+             * @description Time when the webhook was created.
              */
             created_at: string;
             /** @description Whether events are delivered. */
             enabled: boolean;
-            /** @description Types of events. */
+            /** @description Event types to deliver. */
             events: string[];
-            /** @description Its name. */
+            /** @description Webhook ID. */
             id: string;
             /**
              * Format: date-time
-             * @description When it was tried last.
+             * @description Time of the last attempt.
              */
             last_delivery_at?: string;
             /** @description Why the last delivery failed. */
             last_error?: string;
             /**
              * Format: int64
-             * @description What the receiver answered last.
+             * @description Status of the last response.
              */
             last_status_code?: number;
             /**
              * Format: int64
-             * @description The last event that is done with.
+             * @description Sequence number of the last event that was delivered or given up.
              */
             position: number;
             /**
              * Format: int64
-             * @description Attempts per event.
+             * @description Maximum number of attempts per event.
              */
             retry_limit: number;
-            /** @description *** when there is one. */
+            /** @description Always ***, and only present if a secret is set. */
             secret?: string;
-            /** @description Where events are posted to. */
+            /** @description URL that receives the events. */
             url: string;
         };
         WebhookChanged: {
-            /** @description The webhook. */
+            /** @description Webhook ID. */
             id: string;
             /** @description ok or deleted. */
             status: string;
@@ -4936,41 +7928,41 @@ export interface components {
         WordHit: {
             /**
              * Format: date-time
-             * @description When it was enqueued.
+             * @description Time when the job was enqueued.
              */
             created_at: string;
-            /** @description The job. */
+            /** @description Job ID. */
             id: string;
-            /** @description JSON, as a text. */
+            /** @description Payload as a JSON string. */
             payload: string;
-            /** @description The queue it is in. */
+            /** @description Queue of the job. */
             queue: string;
-            /** @description Its state. */
+            /** @description State of the job. */
             state: components["schemas"]["JobState"];
-            /** @description JSON, as a text; empty without tags. */
+            /** @description Tags as a JSON string. Empty if there are none. */
             tags: string;
         };
         WordSearchAnswer: {
-            /** @description What was asked for. */
+            /** @description Search text of the request. */
             q: string;
-            /** @description The newest first. */
+            /** @description Matching jobs, newest first. */
             results: components["schemas"]["WordHit"][];
         };
         Worker: {
-            /** @description Where it runs. */
+            /** @description Host name of the worker. */
             hostname: string | null;
-            /** @description Its name. */
+            /** @description Worker ID. */
             id: string;
             /**
              * Format: date-time
-             * @description When it was heard of.
+             * @description Time of the last request.
              */
             last_heartbeat: string;
-            /** @description Names of queues: a JSON array, as a text. */
+            /** @description Names of its queues: a JSON array as a string. */
             queues: string | null;
             /**
              * Format: date-time
-             * @description When it was first heard of.
+             * @description Time of the first request.
              */
             started_at: string;
         };

@@ -8,14 +8,28 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 
-import { ApiError, call, get, getExact, postExact } from "./client";
+import { ApiError, get, getExact, postExact } from "./client";
 import type {
+  ApiKey,
+  AuditLog,
+  AuthStatus,
+  Batch,
+  BrowserSession,
   Budget,
   ClusterStatus,
   Iteration,
   Job,
+  Member,
+  Namespace,
+  NamespaceQuota,
+  Organization,
+  OrgKey,
+  PushHost,
+  Role,
+  SsoSettings,
   SearchAnswer,
   SearchRequest,
+  UpcomingRuns,
   UsageSummary,
   Worker,
 } from "./types";
@@ -27,16 +41,28 @@ export const KEY = {
   queues: "queues",
   search: "search",
   job: "job",
+  batch: "batch",
   iterations: "iterations",
   explain: "explain",
   workers: "workers",
   cluster: "cluster",
-  throughput: "throughput",
+  history: "history",
+  errors: "errors",
   schedules: "schedules",
   usage: "usage",
   budgets: "budgets",
+  pushHosts: "push-hosts",
   webhooks: "webhooks",
   policies: "policies",
+  authStatus: "auth-status",
+  keys: "keys",
+  keyRoles: "key-roles",
+  roles: "roles",
+  namespaces: "namespaces",
+  audit: "audit",
+  sessions: "sessions",
+  sso: "sso",
+  org: "org",
 } as const;
 
 export function newQueryClient(): QueryClient {
@@ -73,12 +99,68 @@ function usePolled<T>(key: readonly unknown[], read: () => Promise<T>, everyMs: 
 export const useQueues = () => usePolled([KEY.queues], () => get("/queues"), 3_000);
 export const useWorkers = () => usePolled<Worker[]>([KEY.workers], () => get("/workers"), 5_000);
 export const useCluster = () => usePolled<ClusterStatus>([KEY.cluster], () => get("/cluster/status"), 5_000);
-export const useThroughput = () => usePolled([KEY.throughput], () => get("/metrics/throughput"), 10_000);
 export const useSchedules = () => usePolled([KEY.schedules], () => getExact("/schedules"), 10_000);
+export const useUpcoming = () => usePolled<UpcomingRuns[]>([KEY.schedules, "upcoming"], () => get("/upcoming"), 30_000);
 export const useWebhooks = () => usePolled([KEY.webhooks], () => get("/webhooks"), 10_000);
 export const usePolicies = () => usePolled([KEY.policies], () => get("/approval-policies"), 10_000);
-/** Not every server has budgets, and the description of this one does not know them. */
-export const useBudgets = () => usePolled([KEY.budgets], () => call<Budget[]>("GET", "/budgets"), 10_000);
+export const useBudgets = () => usePolled<Budget[]>([KEY.budgets], () => get("/budgets"), 10_000);
+
+// Read when the page opens and after its own changes; nobody else changes them often.
+export const useAuthStatus = () => useQuery<AuthStatus>({ queryKey: [KEY.authStatus], queryFn: () => get("/auth/status") });
+/** They are not of one namespace, so keys of a namespace may not see them. */
+export function usePushHosts(): UseQueryResult<PushHost[]> {
+  const may = useAuthStatus().data?.chooses_namespace === true;
+  return useQuery({
+    queryKey: [KEY.pushHosts],
+    queryFn: () => get("/push/hosts", { query: { limit: "200" } }),
+    refetchInterval: 5_000,
+    placeholderData: keepPreviousData,
+    enabled: may,
+  });
+}
+export const useKeys = () => useQuery<ApiKey[]>({ queryKey: [KEY.keys], queryFn: () => get("/auth/keys") });
+export const useKeyRoles = (keyHash: string) =>
+  useQuery({
+    queryKey: [KEY.keyRoles, keyHash],
+    queryFn: () => get("/auth/keys/{key_hash}/roles", { params: { key_hash: keyHash } }),
+  });
+export const useRoles = () => useQuery<Role[]>({ queryKey: [KEY.roles], queryFn: () => get("/auth/roles") });
+export const useNamespaces = () => useQuery<Namespace[]>({ queryKey: [KEY.namespaces], queryFn: () => get("/namespaces") });
+export const useQuota = (name: string) =>
+  useQuery<NamespaceQuota>({ queryKey: [KEY.namespaces, name, "quota"], queryFn: () => get("/namespaces/{name}/quota", { params: { name } }) });
+export const useOrg = () => useQuery<Organization>({ queryKey: [KEY.org], queryFn: () => get("/org") });
+export const useOrgMembers = () => useQuery<Member[]>({ queryKey: [KEY.org, "members"], queryFn: () => get("/org/members") });
+export const useOrgKeys = () => useQuery<OrgKey[]>({ queryKey: [KEY.org, "keys"], queryFn: () => get("/org/api-keys") });
+export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.sessions], queryFn: () => get("/auth/sessions") });
+export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
+export const useAudit = (query: Record<string, string>) =>
+  useQuery<AuditLog>({ queryKey: [KEY.audit, query], queryFn: () => get("/audit-logs", { query }) });
+
+export interface HistoryQuery {
+  from: string;
+  to: string;
+  queue?: string;
+  step?: string;
+  series?: string;
+}
+
+/** Without what is empty: that means the server's own choice. */
+const given = (query: object): Record<string, string> =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== "")) as Record<string, string>;
+
+export const useHistory = (query: HistoryQuery, everyMs = 15_000) =>
+  usePolled([KEY.history, query], () => get("/history", { query: given(query) }), everyMs);
+
+export const useErrors = (query: { from: string; to: string; queue?: string }) =>
+  usePolled([KEY.errors, query], () => get("/errors", { query: given(query) }), 15_000);
+
+export function useQueueExplanation(name: string) {
+  return useQuery({
+    queryKey: [KEY.explain, "queue", name],
+    queryFn: () => get("/queues/{name}/explain", { params: { name } }),
+    refetchInterval: 5_000,
+  });
+}
 
 const readUsage = (period: string, groupBy: string) =>
   get("/usage/summary", { query: groupBy === "" ? { period } : { period, group_by: groupBy } });
@@ -106,13 +188,16 @@ export function useSpend(stepHours: number, steps: number): { total: number[]; r
 }
 
 /** No placeholder here: another job's data must not be shown under this one's name. */
-export function useJob(id: string): UseQueryResult<Job> {
-  return useQuery<Job>({
-    queryKey: [KEY.job, id],
-    queryFn: () => getExact("/jobs/{id}", { params: { id } }),
-    refetchInterval: 5_000,
-  });
-}
+export const jobQuery = (id: string) => ({
+  queryKey: [KEY.job, id],
+  queryFn: (): Promise<Job> => getExact("/jobs/{id}", { params: { id } }),
+  refetchInterval: 5_000,
+});
+
+export const useJob = (id: string): UseQueryResult<Job> => useQuery<Job>(jobQuery(id));
+
+export const useBatch = (id: string): UseQueryResult<Batch> =>
+  useQuery<Batch>({ queryKey: [KEY.batch, id], queryFn: () => get("/batch/{id}", { params: { id } }), refetchInterval: 5_000 });
 
 export function useIterations(id: string, enabled: boolean): UseQueryResult<Iteration[]> {
   return useQuery({

@@ -47,6 +47,7 @@ export const EVENT_TYPES = every<EventType>()([
   "queue.resumed",
   "queue.cleared",
   "queue.deleted",
+  "budget.exceeded",
 ]);
 
 export type EnqueueRequest = Schemas["PostEnqueueRequest"];
@@ -57,12 +58,16 @@ export type Backoff = Schemas["Backoff"];
 export type Job = Schemas["Job"];
 export type JobSummary = Schemas["JobSummary"];
 export type Position = Schemas["Position"];
+export type PushAttempt = Schemas["PushAttempt"];
+export type Batch = Schemas["Batch"];
 export type Iteration = Schemas["Iteration"];
 export type Queue = Schemas["Queue"];
-export type ThroughputMinute = Schemas["Minute"];
 export type Histogram = Schemas["Histogram"];
 export type Schedule = Schemas["Schedule"];
 export type ScheduleInput = Schemas["PostSchedulesRequest"];
+export type HistoryAnswer = Schemas["History"];
+export type HistoryPoint = Schemas["HistoryPoint"];
+export type ErrorGroup = Schemas["ErrorGroup"];
 export type UsageTotals = Schemas["UsageSum"];
 export type UsageSummary = Schemas["Usage"];
 export type Webhook = Schemas["Webhook"];
@@ -127,11 +132,24 @@ export interface ClusterStatus extends ClusterGroup {
 }
 
 /** A limit of spending; a server that knows none answers 404. */
-export interface Budget {
-  id: string;
-  scope: string;
-  target: string;
-  daily_usd?: number;
-  per_job_usd?: number;
-  on_exceed: string;
-}
+export type Budget = Schemas["Budget"];
+export type BudgetInput = Schemas["PostBudgetsRequest"];
+export type PushHost = Schemas["PushHost"];
+export type UpcomingRuns = Schemas["UpcomingRuns"];
+export type Organization = Schemas["Organisation"];
+export type Member = Schemas["Member"];
+export type MemberInput = Schemas["PostOrgMembersRequest"];
+export type OrgKey = Schemas["OrganisationKey"];
+
+export type AuthStatus = Schemas["AuthStatus"];
+export type ApiKey = Schemas["Key"];
+export type KeyInput = Schemas["PostAuthKeysRequest"];
+export type Role = Schemas["Role"];
+export type RoleInput = Schemas["PostAuthRolesRequest"];
+export type Namespace = Schemas["Namespace"];
+export type NamespaceQuota = Schemas["NamespaceQuota"];
+export type AuditLog = Schemas["AuditLog"];
+export type AuditEntry = Schemas["AuditEntry"];
+export type SsoSettings = Schemas["SsoSettings"];
+export type SsoInput = Schemas["PostSettingsSsoRequest"];
+export type BrowserSession = Schemas["Session"];

@@ -36,9 +36,9 @@ const BUTTONS: BulkButton[] = [
 /** What happens to so many jobs. */
 const MEANING: Record<BulkAction, (jobs: string) => string> = {
   retry: (jobs) => `Puts ${jobs} back into their queue, with the attempt counter at zero.`,
-  cancel: (jobs) => `Cancels ${jobs}. Workers that have one are told so.`,
+  cancel: (jobs) => `Cancels ${jobs}. Workers stop active ones at their next heartbeat.`,
   move: (jobs) => `Moves ${jobs} to another queue. They keep their state.`,
-  delete: (jobs) => `Deletes ${jobs} for good.`,
+  delete: (jobs) => `Deletes ${jobs} permanently.`,
   change_priority: (jobs) => `Changes the priority of ${jobs}.`,
   requeue: (jobs) => `Puts ${jobs} back into their queue. The attempt counter stays.`,
 };
@@ -133,7 +133,7 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
   const size = sizeOf(scope);
   const { action } = button;
   const label = button.label.replace("…", "");
-  const matching = scope.kind === "filter" ? ` (${describeFilter(scope.filter) || "all there are"})` : "";
+  const matching = scope.kind === "filter" ? ` (${describeFilter(scope.filter) || "every job"})` : "";
   const ready = action === "move" ? queue.trim() !== "" : action !== "change_priority" || priority !== "";
   const send = () =>
     bulk.mutate(
@@ -156,8 +156,8 @@ function ConfirmBulk({ button, scope, shown, onClose, onDone, onStarted }: Confi
       danger={action === "delete"}
     >
       <p>
-        {MEANING[action](`${jobCount(size)}${matching}`)} Those whose state does not
-        allow it are left as they are. This cannot be undone.
+        {MEANING[action](`${jobCount(size)}${matching}`)} Jobs in a state that does not
+        allow this are skipped. This cannot be undone.
       </p>
       {action === "move" && (
         <Field label="Destination queue">

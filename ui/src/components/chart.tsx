@@ -14,6 +14,10 @@ interface ChartProps {
   times: readonly string[];
   format: (value: number) => string;
   stacked?: boolean;
+  /** A part of it was marked with the pointer: the first and the last point of it. */
+  onZoom?: (first: number, last: number) => void;
+  /** A point was clicked. */
+  onPick?: (index: number) => void;
   height?: number;
 }
 
@@ -59,9 +63,11 @@ function useWidth() {
   return { ref, width };
 }
 
-export function Chart({ label, series, times, format, stacked = false, height = 190 }: ChartProps) {
+export function Chart(props: ChartProps) {
+  const { label, series, times, format, stacked = false, onZoom, onPick, height = 190 } = props;
   const { ref, width } = useWidth();
   const [at, setAt] = useState<number | null>(null);
+  const [begun, setBegun] = useState<number | null>(null);
   const count = times.length;
   const lines = tops(series, stacked);
   const high = roundUp(Math.max(0, ...lines.flat()));
@@ -73,15 +79,34 @@ export function Chart({ label, series, times, format, stacked = false, height = 
     const back = line.map((_, i) => count - 1 - i).map((i) => `L${x(i).toFixed(1)},${y(below?.[i] ?? 0).toFixed(1)}`);
     return `${path(line)}${back.join("")}Z`;
   };
-  const onMove = (event: PointerEvent) => {
+  const pointAt = (event: PointerEvent): number => {
     const box = event.currentTarget.getBoundingClientRect();
     const part = (event.clientX - box.left - PAD.left) / inner.width;
-    setAt(Math.min(count - 1, Math.max(0, Math.round(part * (count - 1)))));
+    return Math.min(count - 1, Math.max(0, Math.round(part * (count - 1))));
+  };
+  const onMove = (event: PointerEvent) => setAt(pointAt(event));
+  const onDown = (event: PointerEvent) => {
+    if (event.button === 0 && onZoom !== undefined) {
+      setBegun(pointAt(event));
+    }
+  };
+  const onUp = (event: PointerEvent) => {
+    const end = pointAt(event);
+    setBegun(null);
+    if (begun === end) {
+      onPick?.(end);
+    } else if (begun !== null) {
+      onZoom?.(Math.min(begun, end), Math.max(begun, end));
+    }
+  };
+  const leave = () => {
+    setAt(null);
+    setBegun(null);
   };
   const every = Math.max(1, Math.ceil(count / Math.max(2, Math.floor(width / 110))));
   return (
     <div className="stack">
-      <div className="chart" ref={ref} onPointerMove={onMove} onPointerLeave={() => setAt(null)}>
+      <div className="chart" ref={ref} onPointerMove={onMove} onPointerDown={onDown} onPointerUp={onUp} onPointerLeave={leave}>
         <svg height={height} role="img" aria-label={label}>
           {[0, 0.5, 1].map((part) => (
             <g key={part}>
@@ -108,6 +133,15 @@ export function Chart({ label, series, times, format, stacked = false, height = 
               <path key={s.name} d={path(lines[i] ?? [])} fill="none" stroke={s.colour} strokeWidth={1.7} />
             ))
             .reverse()}
+          {begun !== null && at !== null && (
+            <rect
+              className="brush"
+              x={Math.min(x(begun), x(at))}
+              width={Math.abs(x(at) - x(begun))}
+              y={PAD.top}
+              height={inner.height}
+            />
+          )}
           {at !== null && <line className="rule" x1={x(at)} x2={x(at)} y1={PAD.top} y2={height - PAD.bottom} />}
         </svg>
         {at !== null && count > 0 && (

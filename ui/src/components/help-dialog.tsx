@@ -3,9 +3,10 @@ import { Button } from "./parts";
 
 const KEYS: [string[], string][] = [
   [["?"], "Show this help"],
+  [["Ctrl-K"], "Go to a page, queue, worker, schedule or job"],
   [["/"], "Search payloads (on pages with a search panel)"],
-  [["j", "k"], "Next and previous job of a table"],
-  [["Enter"], "Open the marked job"],
+  [["j", "k"], "Next or previous job in a table"],
+  [["Enter"], "Open the selected job"],
   [["Escape"], "Close a dialog"],
 ];
 

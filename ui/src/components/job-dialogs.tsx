@@ -69,7 +69,7 @@ export function ConcurrencyDialog({ queue, onClose }: { queue: Queue; onClose: (
       onSubmit={() => save.mutate({ name: queue.name, max: max ?? 0 }, { onSuccess: onClose })}
       onClose={onClose}
     >
-      <Field label="Jobs at once (0 = unlimited)" error={save.error?.message}>
+      <Field label="Maximum active jobs (0 = unlimited)" error={save.error?.message}>
         {(id) => <input id={id} type="number" min={0} value={text} onChange={(e) => setText(e.target.value)} autoFocus />}
       </Field>
     </FormDialog>
@@ -101,7 +101,7 @@ export function ThrottleDialog({ queue, onClose }: { queue: Queue; onClose: () =
       <Field label="Jobs" error={save.error?.message}>
         {(id) => <input id={id} type="number" min={1} value={rate} onChange={(e) => setRate(e.target.value)} autoFocus />}
       </Field>
-      <Field label="Within (milliseconds)">
+      <Field label="Time window (milliseconds)">
         {(id) => <input id={id} type="number" min={1} value={window} onChange={(e) => setWindow(e.target.value)} />}
       </Field>
     </FormDialog>
@@ -112,16 +112,27 @@ interface ConfirmProps {
   title: string;
   text: string;
   action: string;
+  /** Must be typed before the button works: for what takes many jobs with it. */
+  typed?: string;
   /** What does it. */
   run: { isPending: boolean; error: Error | null };
   onConfirm: () => void;
   onClose: () => void;
 }
 
-export function ConfirmDialog({ title, text, action, run, onConfirm, onClose }: ConfirmProps) {
+export function ConfirmDialog({ title, text, action, typed, run, onConfirm, onClose }: ConfirmProps) {
+  const [name, setName] = useState("");
+  const ready = typed === undefined || name === typed;
   return (
-    <FormDialog title={title} submit={action} ready busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
+    <FormDialog title={title} submit={action} ready={ready} busy={run.isPending} onSubmit={onConfirm} onClose={onClose} danger>
       <p className="break">{text}</p>
+      {typed !== undefined && (
+        <Field label={`Type ${typed} to confirm`}>
+          {(id) => (
+            <input id={id} value={name} onChange={(e) => setName(e.target.value)} autoComplete="off" spellCheck={false} autoFocus />
+          )}
+        </Field>
+      )}
       <p className="muted">This cannot be undone.</p>
       <FormError error={run.error} />
     </FormDialog>

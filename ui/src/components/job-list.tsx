@@ -2,12 +2,13 @@
 import { useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "react-router-dom";
 
-import { ApiError } from "../api/client";
-import { useSearchPages } from "../api/queries";
-import type { JobSummary } from "../api/types";
-import { download, toCsv, toJson } from "../lib/export";
+import { ApiError, messageOf } from "../api/client";
+import { search, useSearchPages } from "../api/queries";
+import type { JobSummary, SearchRequest } from "../api/types";
+import { download, exportAll, type ExportFormat } from "../lib/export";
 import { filtersFromUrl, filtersToUrl, toFilter, toRequest, type Filters } from "../lib/filters";
 import { useSettled } from "../lib/hooks";
+import { toast } from "../lib/toasts";
 import { BulkBar, type Scope } from "./bulk";
 import { JobTable } from "./job-table";
 import { Button, Card, Pending } from "./parts";
@@ -29,6 +30,35 @@ function useUrlFilters(defaults: Filters): [Filters, (filters: Filters) => void]
   return [filters, set];
 }
 
+/** Everything that the filter finds, not only the rows that are shown. */
+function Exports({ request, fileName }: { request: SearchRequest; fileName: string }) {
+  const [running, setRunning] = useState<string | null>(null);
+  const start = (format: ExportFormat) => {
+    setRunning("Exporting…");
+    exportAll(format, request, search, (rows, total) =>
+      setRunning(`${rows.toLocaleString()} of ${total.toLocaleString()} exported`),
+    )
+      .then((file) => download(`${fileName}.${format}`, file))
+      .catch((error: unknown) => toast.bad(`Export failed: ${messageOf(error)}`))
+      .finally(() => setRunning(null));
+  };
+  return (
+    <>
+      {running !== null && (
+        <span className="muted small" role="status">
+          {running}
+        </span>
+      )}
+      <Button compact disabled={running !== null} title="Export all matching jobs as JSON" onClick={() => start("json")}>
+        JSON
+      </Button>
+      <Button compact disabled={running !== null} title="Export all matching jobs as CSV" onClick={() => start("csv")}>
+        CSV
+      </Button>
+    </>
+  );
+}
+
 interface JobListProps {
   /** What the page shows by itself; the address bar has what differs. */
   defaults: Filters;
@@ -46,7 +76,8 @@ export function JobList(props: JobListProps) {
   const { defaults, title, fileName, fixedState = false, runsIn = false, showQueue = false, showError = false } = props;
   const [filters, setFilters] = useUrlFilters(defaults);
   const settled = useSettled(filters, TYPING_MS);
-  const result = useSearchPages(useMemo(() => toRequest(settled, PAGE), [settled]));
+  const request = useMemo(() => toRequest(settled, PAGE), [settled]);
+  const result = useSearchPages(request);
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
   const [everything, setEverything] = useState(false);
 
@@ -88,14 +119,7 @@ export function JobList(props: JobListProps) {
           <div className="card-row">
             {last !== undefined && <span className="muted small">{last.duration_ms} ms</span>}
             {jobs !== undefined && jobs.length > 0 && (
-              <>
-                <Button compact onClick={() => download(`${fileName}.json`, "application/json", toJson(jobs))}>
-                  JSON
-                </Button>
-                <Button compact onClick={() => download(`${fileName}.csv`, "text/csv", toCsv(jobs))}>
-                  CSV
-                </Button>
-              </>
+              <Exports request={request} fileName={fileName} />
             )}
           </div>
         }

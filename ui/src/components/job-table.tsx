@@ -5,6 +5,7 @@ import type { JobSummary } from "../api/types";
 import { attempts, countdown, fullTime, preview } from "../lib/format";
 import { useHotkeys, useNow } from "../lib/hooks";
 import { Ago, PriorityBadge, ShortId, StateBadge } from "./parts";
+import { queuePath } from "./queue-table";
 import { Table, type Column } from "./table";
 
 export const jobPath = (id: string): string => `/jobs/${encodeURIComponent(id)}`;
@@ -18,7 +19,7 @@ interface JobTableProps {
   runsIn?: boolean;
   /** Also the queue, on pages that show several. */
   showQueue?: boolean;
-  /** Also what failed, on a page of failures. */
+  /** What failed instead of the rest, on a page of failures. */
   showError?: boolean;
 }
 
@@ -35,16 +36,62 @@ const QUEUE: Column<JobSummary> = {
   id: "queue",
   header: "Queue",
   className: "name",
-  cell: (j) => <span title={j.queue}>{j.queue}</span>,
+  cell: (j) => (
+    <Link to={queuePath(j.queue)} title={j.queue}>
+      {j.queue}
+    </Link>
+  ),
 };
 
+/** What failed is what one looks for on such a page, so it has the room to be read. */
 const ERROR: Column<JobSummary> = {
   id: "error",
-  header: "Error",
-  className: "brief",
+  header: "Error and payload",
+  className: "wide",
   cell: (j) => (
-    <span className="danger-text" title={j.last_error}>
-      {j.last_error}
+    <div className="failure">
+      <span className="danger-text" title={j.last_error}>
+        {j.last_error ?? "No error message"}
+      </span>
+      <span className="mono muted">{preview(j.payload, 240)}</span>
+    </div>
+  ),
+};
+
+/** Where it is, and where it belongs: one column on pages where the error needs the room. */
+const PLACE: Column<JobSummary> = {
+  id: "id",
+  header: "Job ID, queue",
+  className: "name place",
+  cell: (j) => (
+    <div className="stack-tight">
+      <Link to={jobPath(j.id)}>
+        <ShortId id={j.id} />
+      </Link>
+      <Link className="clip small" to={queuePath(j.queue)} title={j.queue}>
+        {j.queue}
+      </Link>
+    </div>
+  ),
+};
+
+const ID: Column<JobSummary> = {
+  id: "id",
+  header: "Job ID",
+  cell: (j) => (
+    <Link to={jobPath(j.id)}>
+      <ShortId id={j.id} />
+    </Link>
+  ),
+};
+
+const PAYLOAD: Column<JobSummary> = {
+  id: "payload",
+  header: "Payload",
+  className: "wide",
+  cell: (j) => (
+    <span className="mono muted" title={j.last_error}>
+      {preview(j.payload)}
     </span>
   ),
 };
@@ -107,32 +154,14 @@ export function JobTable(props: JobTableProps) {
           />
         ),
       },
-      {
-        id: "id",
-        header: "Job ID",
-        cell: (j) => (
-          <Link to={jobPath(j.id)}>
-            <ShortId id={j.id} />
-          </Link>
-        ),
-      },
-      ...(showQueue ? [QUEUE] : []),
-      { id: "state", header: "State", cell: (j) => <StateBadge state={j.state} /> },
-      { id: "priority", header: "Priority", cell: (j) => <PriorityBadge priority={j.priority} /> },
-      { id: "attempt", header: "Attempt", className: "num", cell: attempts },
+      ...(showError ? [PLACE, ERROR] : showQueue ? [ID, QUEUE] : [ID]),
+      { id: "state", header: "State", className: showError ? "minor" : "", cell: (j) => <StateBadge state={j.state} /> },
+      { id: "priority", header: "Priority", className: "minor", cell: (j) => <PriorityBadge priority={j.priority} /> },
+      { id: "attempt", header: "Attempt", className: "num minor", cell: attempts },
       ...(runsIn ? [{ id: "due", header: "Runs In", cell: (j: JobSummary) => <RunsIn job={j} /> }] : []),
-      {
-        id: "payload",
-        header: "Payload",
-        className: "wide",
-        cell: (j) => (
-          <span className="mono muted" title={j.last_error}>
-            {preview(j.payload)}
-          </span>
-        ),
-      },
-      ...(showError ? [ERROR] : []),
-      { id: "created", header: "Created", cell: (j) => <Ago at={j.created_at} /> },
+      ...(showError
+        ? [{ id: "failed", header: "Failed", className: "minor", cell: (j: JobSummary) => <Ago at={j.failed_at ?? j.created_at} /> }]
+        : [PAYLOAD, { id: "created", header: "Created", cell: (j: JobSummary) => <Ago at={j.created_at} /> }]),
     ];
   }, [selected, onSelect, runsIn, showQueue, showError]);
   return (

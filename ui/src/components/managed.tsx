@@ -25,12 +25,14 @@ interface ManagedProps<T> {
   remove: UseMutationResult<unknown, Error, string>;
   /** What it means to delete the item. */
   removal: (item: T) => string;
+  /** Below the list. */
+  below?: ReactNode;
 }
 
 type Asked<T> = { what: "form"; item: T | null } | { what: "delete"; item: T };
 
 export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
-  const { many, one, note, items, columns, nameOf, actions, change, dialog, remove, removal } = props;
+  const { many, one, note, items, columns, nameOf, actions, change, dialog, remove, removal, below } = props;
   useTitle(many);
   const [asked, setAsked] = useState<Asked<T> | null>(null);
   const close = () => {
@@ -79,6 +81,7 @@ export function Managed<T extends { id: string }>(props: ManagedProps<T>) {
           error={items.error}
         />
       </Card>
+      {below}
       {asked?.what === "form" && dialog(asked.item, close)}
       {asked?.what === "delete" && (
         <ConfirmDialog

@@ -4,7 +4,7 @@ import { usePause, useResume } from "../api/actions";
 import type { Queue } from "../api/types";
 import { count, latency } from "../lib/format";
 import { useNow } from "../lib/hooks";
-import { rates } from "../lib/rates";
+import { Sparkline, useRate } from "./history";
 import { Badge, IconButton } from "./parts";
 import { Table, type Column } from "./table";
 
@@ -13,9 +13,18 @@ export const queuePath = (name: string): string => `/queues/${encodeURIComponent
 export const waitingMs = (queue: Queue, now: number): number | null =>
   queue.oldest_pending_at === undefined ? null : Math.max(0, now - Date.parse(queue.oldest_pending_at));
 
-export const StatusBadge = ({ paused }: { paused: boolean }) => (
-  <Badge tone={paused ? "amber" : "green"}>{paused ? "Paused" : "Active"}</Badge>
+/** A queue that is not paused is active; green only if its jobs move. */
+export const StatusBadge = ({ paused, stuck = false }: { paused: boolean; stuck?: boolean }) => (
+  <Badge tone={paused || stuck ? "amber" : "green"}>{paused ? "Paused" : "Active"}</Badge>
 );
+
+/** Jobs of a queue that works have started by then. */
+export const STUCK_MS = 300_000;
+
+function Status({ queue }: { queue: Queue }) {
+  const waits = waitingMs(queue, useNow(10_000)) ?? 0;
+  return <StatusBadge paused={queue.paused} stuck={waits > STUCK_MS} />;
+}
 
 function latencyClass(ms: number): string {
   if (ms > 300_000) {
@@ -30,9 +39,8 @@ function Latency({ queue }: { queue: Queue }) {
 }
 
 function Rate({ name }: { name: string }) {
-  useNow(1_000);
-  const rate = rates.perMinute(name);
-  return <>{rate === null ? "-" : `${count(rate)}/min`}</>;
+  const rate = useRate(name);
+  return <span className={rate === 0 ? "muted" : ""} title="Completed in the last full minute">{rate === null ? "-" : `${count(rate)}/min`}</span>;
 }
 
 function PauseButton({ queue }: { queue: Queue }) {
@@ -56,7 +64,8 @@ const number = (id: Counter, header: string): Column<Queue> => ({
   header,
   className: "num",
   sort: (q) => q[id],
-  cell: (q) => count(q[id]),
+  // What is there stands out from what is not.
+  cell: (q) => <span className={q[id] === 0 ? "muted" : ""}>{count(q[id])}</span>,
 });
 
 /** Who waits longest has waited since the earliest moment. */
@@ -81,7 +90,7 @@ const COLUMNS: Column<Queue>[] = [
   number("completed", "Completed"),
   {
     ...number("dead", "Dead"),
-    cell: (q) => <span className={q.dead > 0 ? "danger-text" : ""}>{count(q.dead)}</span>,
+    cell: (q) => <span className={q.dead > 0 ? "danger-text" : "muted"}>{count(q.dead)}</span>,
   },
   number("scheduled", "Scheduled"),
   number("retrying", "Retrying"),
@@ -89,8 +98,13 @@ const COLUMNS: Column<Queue>[] = [
     id: "rate",
     header: "Rate",
     className: "num",
-    sort: (q) => rates.perMinute(q.name) ?? -1,
     cell: (q) => <Rate name={q.name} />,
+  },
+  {
+    id: "hour",
+    header: "Last hour",
+    className: "minor",
+    cell: (q) => <Sparkline queue={q.name} />,
   },
   {
     id: "latency",
@@ -99,7 +113,7 @@ const COLUMNS: Column<Queue>[] = [
     sort: waitOrder,
     cell: (q) => <Latency queue={q} />,
   },
-  { id: "status", header: "Status", cell: (q) => <StatusBadge paused={q.paused} /> },
+  { id: "status", header: "Status", cell: (q) => <Status queue={q} /> },
   {
     id: "action",
     header: <span className="sr-only">Action</span>,

@@ -18,6 +18,7 @@ interface SearchPanelProps {
 
 const TEXT_FIELDS = [
   ["error_contains", "Error contains"],
+  ["error_fingerprint", "Error fingerprint"],
   ["job_id_prefix", "Job ID prefix"],
   ["batch_id", "Batch ID"],
   ["worker_id", "Worker ID"],

@@ -1,14 +1,21 @@
-import { Suspense, useEffect, useState } from "react";
-import { NavLink, Outlet, useLocation } from "react-router-dom";
+import { useQueryClient } from "@tanstack/react-query";
+import { Suspense, useCallback, useEffect, useState } from "react";
+import { NavLink, Outlet, useLocation, useNavigate } from "react-router-dom";
 
-import { useCluster } from "../api/queries";
+import { useSignOut } from "../api/actions";
+import { gate } from "../api/client";
+import { chooseNamespace, chosenNamespace } from "../api/key";
+import { useAuthStatus, useCluster, useNamespaces } from "../api/queries";
+import { useNewLog } from "../live/live";
 import { useHotkeys } from "../lib/hooks";
 import { toggleTheme, useDark } from "../lib/theme";
 import { healthOf } from "./cluster-panel";
 import { Crash } from "./crash";
 import { HelpDialog } from "./help-dialog";
 import { Icon, type IconName } from "./icons";
-import { Badge, IconButton } from "./parts";
+import { jobPath } from "./job-table";
+import { asJobId, Palette } from "./palette";
+import { Badge, Button, IconButton } from "./parts";
 import { Reconnect, useReachable } from "./reconnect";
 
 interface Entry {
@@ -20,6 +27,8 @@ interface Entry {
 const MAIN: Entry[] = [
   { to: "/", label: "Dashboard", icon: "dashboard" },
   { to: "/queues", label: "Queues", icon: "queues" },
+  { to: "/jobs", label: "Jobs", icon: "search" },
+  { to: "/errors", label: "Errors", icon: "alert" },
   { to: "/scheduled", label: "Scheduled", icon: "clock" },
   { to: "/schedules", label: "Schedules", icon: "repeat" },
   { to: "/dead-letter", label: "Dead Letter", icon: "dead" },
@@ -31,8 +40,14 @@ const MAIN: Entry[] = [
 ];
 
 const ADMIN: Entry[] = [
+  { to: "/api-keys", label: "API Keys", icon: "key" },
+  { to: "/namespaces", label: "Namespaces", icon: "folder" },
+  { to: "/roles", label: "Roles", icon: "people" },
+  { to: "/sso", label: "SSO", icon: "key" },
+  { to: "/audit-logs", label: "Audit Logs", icon: "log" },
   { to: "/approval-policies", label: "Approval Policies", icon: "shield" },
   { to: "/webhooks", label: "Webhooks", icon: "hook" },
+  { to: "/organization", label: "Organization", icon: "building" },
 ];
 
 const Entries = ({ list }: { list: Entry[] }) => (
@@ -47,6 +62,9 @@ const Entries = ({ list }: { list: Entry[] }) => (
 );
 
 function Sidebar({ open }: { open: boolean }) {
+  // A role that may not even ask who it is may do nothing there.
+  const status = useAuthStatus();
+  const admin = status.data !== undefined || status.isPending;
   return (
     <nav className={`sidebar ${open ? "open" : ""}`} aria-label="Main">
       <NavLink to="/" end className="logo">
@@ -54,13 +72,61 @@ function Sidebar({ open }: { open: boolean }) {
         Corvo
       </NavLink>
       <Entries list={MAIN} />
-      <div className="nav-group">Admin</div>
-      <Entries list={ADMIN} />
+      {admin && (
+        <>
+          <div className="nav-group">Admin</div>
+          <Entries list={ADMIN} />
+        </>
+      )}
     </nav>
   );
 }
 
-function Header({ onMenu, onHelp, menuOpen }: { onMenu: () => void; onHelp: () => void; menuOpen: boolean }) {
+/** Whose jobs are shown, for callers that may choose. */
+function NamespaceSwitcher() {
+  const client = useQueryClient();
+  const [chosen, setChosen] = useState(chosenNamespace);
+  const status = useAuthStatus();
+  const names = (useNamespaces().data ?? []).map(({ name }) => name);
+  if (status.data?.chooses_namespace !== true || (names.length < 2 && chosen === "default")) {
+    return null;
+  }
+  const choose = (name: string) => {
+    chooseNamespace(name);
+    setChosen(name);
+    void client.resetQueries();
+  };
+  return (
+    <select aria-label="Namespace" className="namespace" value={chosen} onChange={(e) => choose(e.target.value)}>
+      {[...new Set(["default", chosen, ...names])].map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  );
+}
+
+function SignOut() {
+  const status = useAuthStatus();
+  const signOut = useSignOut();
+  if (status.data?.by_session !== true) {
+    return null;
+  }
+  const done = () => gate.signInNeeded.forEach((listener) => listener());
+  return (
+    <Button compact disabled={signOut.isPending} onClick={() => signOut.mutate(undefined, { onSuccess: done })}>
+      Sign Out
+    </Button>
+  );
+}
+
+interface HeaderProps {
+  onMenu: () => void;
+  onHelp: () => void;
+  onGo: () => void;
+  menuOpen: boolean;
+}
+
+function Header({ onMenu, onHelp, onGo, menuOpen }: HeaderProps) {
   const cluster = useCluster();
   const reachable = useReachable();
   const dark = useDark();
@@ -76,15 +142,46 @@ function Header({ onMenu, onHelp, menuOpen }: { onMenu: () => void; onHelp: () =
       {!cluster.isPending && <Badge tone={health.good ? "green" : "red"}>{health.text}</Badge>}
       {status?.mode !== undefined && <Badge plain>{status.mode}</Badge>}
       {nodes > 0 && (
-        <span className="muted small">
+        <span className="muted small nodes">
           {nodes} {nodes === 1 ? "node" : "nodes"}
         </span>
       )}
       <span className="gap" />
+      <NamespaceSwitcher />
+      <SignOut />
+      <IconButton icon="search" label="Go to (Ctrl-K)" onClick={onGo} />
       <IconButton icon="help" label="Keyboard shortcuts" onClick={onHelp} />
       <IconButton icon={dark ? "sun" : "moon"} label={dark ? "Light theme" : "Dark theme"} onClick={toggleTheme} />
     </header>
   );
+}
+
+const PAGES = [...MAIN, ...ADMIN].map(({ label, to }) => ({ kind: "Page", name: label, to }));
+
+/** Ctrl-K anywhere, also while typing; and an id that is pasted where nothing takes it opens its job. */
+function useGo(open: () => void): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && document.querySelector("dialog[open]") === null) {
+        event.preventDefault();
+        open();
+      }
+    };
+    const onPaste = (event: ClipboardEvent) => {
+      const typing = event.target instanceof Element && event.target.closest("input, textarea, select, [role=dialog]") !== null;
+      const id = asJobId(event.clipboardData?.getData("text") ?? "");
+      if (id !== null && !typing) {
+        navigate(jobPath(id));
+      }
+    };
+    document.addEventListener("keydown", onKey);
+    document.addEventListener("paste", onPaste);
+    return () => {
+      document.removeEventListener("keydown", onKey);
+      document.removeEventListener("paste", onPaste);
+    };
+  }, [navigate, open]);
 }
 
 /** The drawer is behind who opened it by a key: they go on in it, and come back when it closes. */
@@ -106,12 +203,15 @@ function useDrawerFocus(open: boolean): void {
 export function Shell() {
   const [menu, setMenu] = useState(false);
   const [help, setHelp] = useState(false);
+  const [go, setGo] = useState(false);
+  useGo(useCallback(() => setGo(true), []));
   const { pathname } = useLocation();
   useEffect(() => {
     setMenu(false);
     document.getElementById("content")?.scrollTo(0, 0);
   }, [pathname]);
   useDrawerFocus(menu);
+  useNewLog();
   useHotkeys({ "?": () => setHelp(true), Escape: () => setMenu(false) });
   return (
     <div className="shell">
@@ -120,7 +220,7 @@ export function Shell() {
       </a>
       <Sidebar open={menu} />
       {menu && <button type="button" className="drawer-shade" aria-label="Close menu" onClick={() => setMenu(false)} />}
-      <Header onMenu={() => setMenu(!menu)} menuOpen={menu} onHelp={() => setHelp(true)} />
+      <Header onMenu={() => setMenu(!menu)} menuOpen={menu} onHelp={() => setHelp(true)} onGo={() => setGo(true)} />
       <main className="content" id="content" tabIndex={0}>
         <div className="page">
           <Reconnect />
@@ -131,6 +231,7 @@ export function Shell() {
           </Crash>
         </div>
       </main>
+      {go && <Palette pages={PAGES} onClose={() => setGo(false)} />}
       {help && <HelpDialog onClose={() => setHelp(false)} />}
     </div>
   );

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState, type SyntheticEvent, type ReactNode } from "react";
 
-import { ApiError, gate, messageOf } from "../api/client";
-import { clearKey, keyHeader, storeKey } from "../api/key";
+import { ApiError, gate, get, messageOf } from "../api/client";
+import { beginSession, clearKey } from "../api/key";
 import { toast } from "../lib/toasts";
 import { Button, Field } from "./parts";
 
@@ -19,18 +19,66 @@ export function SignInGate({ children }: { children: ReactNode }) {
   return needed ? <SignIn onDone={() => setNeeded(false)} /> : children;
 }
 
-/** Whether the server takes the key; asked here because a refusal must not bring the screen back. */
-async function check(key: string): Promise<void> {
-  const response = await fetch("/api/v1/queues", { headers: keyHeader(key), cache: "no-store" }).catch(() => {
+/** Sign in; asked here because a refusal must not bring the screen back. */
+async function signIn(key: string): Promise<void> {
+  const response = await beginSession(key).catch(() => {
     throw new ApiError(0, "UNREACHABLE", "the server cannot be reached");
   });
   if (response.status === 401) {
     throw new ApiError(401, "UNAUTHORIZED", "The server does not accept this key.");
   }
+  if (!response.ok) {
+    const body = (await response.json().catch(() => ({}))) as { error?: string };
+    throw new ApiError(response.status, "", body.error ?? response.statusText);
+  }
+}
+
+/** What the server says when it sends a browser back that could not sign in. */
+const SSO_PROBLEMS: Record<string, string> = {
+  unreachable: "The identity provider cannot be reached. Try again later, or sign in with a key.",
+  refused: "The identity provider refused the sign-in.",
+  expired: "The sign-in took too long, or was started in another browser. Try again.",
+};
+
+/** Said once: a page that is loaded again does not repeat it. */
+function takeSsoProblem(): string | null {
+  const url = new URL(window.location.href);
+  const word = url.searchParams.get("sso");
+  if (word === null) {
+    return null;
+  }
+  url.searchParams.delete("sso");
+  window.history.replaceState(window.history.state, "", url);
+  return SSO_PROBLEMS[word] ?? "Single sign-on failed.";
+}
+
+/** Where to sign in by the identity provider; null while there is none. */
+function useSsoLogin(): string | null {
+  const [login, setLogin] = useState<string | null>(null);
+  useEffect(() => {
+    get("/info")
+      .then((info) => setLogin(info.sso_login_url ?? null))
+      .catch(() => setLogin(null)); // the form says what is wrong with the server
+  }, []);
+  return login;
+}
+
+function SsoButton({ login }: { login: string }) {
+  const [problem] = useState(takeSsoProblem);
+  const here = window.location.pathname + window.location.search;
+  return (
+    <>
+      {problem === null ? null : <p role="alert">{problem}</p>}
+      <a className="button" href={`${login}?return_to=${encodeURIComponent(here)}`}>
+        Sign in with SSO
+      </a>
+    </>
+  );
 }
 
 function SignIn({ onDone }: { onDone: () => void }) {
   const client = useQueryClient();
+  const ssoLogin = useSsoLogin();
   const [key, setKey] = useState("");
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
@@ -38,8 +86,7 @@ function SignIn({ onDone }: { onDone: () => void }) {
     event.preventDefault();
     setBusy(true);
     try {
-      await check(key.trim());
-      storeKey(key.trim());
+      await signIn(key.trim());
       client.clear();
       toast.good("API key saved");
       onDone();
@@ -56,7 +103,7 @@ function SignIn({ onDone }: { onDone: () => void }) {
           <img src="/ui/favicon.svg" alt="" />
           <h1>Corvo</h1>
         </div>
-        <p>This server needs an API key. Enter a key, or the admin password, to go on.</p>
+        <p>This server needs an API key. Enter a key, or the admin password, to continue.</p>
         <Field label="API Key" error={error}>
           {(id) => (
             <input
@@ -72,9 +119,10 @@ function SignIn({ onDone }: { onDone: () => void }) {
         <Button type="submit" kind="primary" disabled={key.trim() === "" || busy}>
           Sign In
         </Button>
+        {ssoLogin === null ? null : <SsoButton login={ssoLogin} />}
         <p className="muted small">
-          The admin password is the one that the server was started with. Where it knows API keys, an administrator makes
-          them: <code>corvo keys create</code>.
+          The admin password is set when the server starts. An administrator creates API keys here or
+          with <code>corvo keys create</code>.
         </p>
       </form>
     </main>

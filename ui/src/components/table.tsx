@@ -44,6 +44,7 @@ interface Order {
   down: boolean;
 }
 
+/** Of a row that was not drawn yet. */
 const ROW_PX = 42;
 /** Fewer rows than this are simply all there. */
 const VIRTUAL_FROM = 150;
@@ -94,12 +95,19 @@ function useWindow(count: number, focused: number | null) {
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, [focused]);
   if (!virtual) {
-    return { body, first: 0, last: count, before: 0, after: 0 };
+    return { body, first: 0, last: count, before: 0, after: 0, measure: undefined };
   }
   const items = virtualizer.getVirtualItems();
-  const first = items[0]?.index ?? 0;
-  const last = (items.at(-1)?.index ?? -1) + 1;
-  return { body, first, last, before: first * ROW_PX, after: (count - last) * ROW_PX };
+  const first = items[0];
+  const last = items.at(-1);
+  return {
+    body,
+    first: first?.index ?? 0,
+    last: (last?.index ?? -1) + 1,
+    before: first === undefined ? 0 : first.start - margin,
+    after: virtualizer.getTotalSize() - (last === undefined ? 0 : last.end - margin),
+    measure: virtualizer.measureElement,
+  };
 }
 
 const Space = ({ height, columns }: { height: number; columns: number }) =>
@@ -111,14 +119,16 @@ const Space = ({ height, columns }: { height: number; columns: number }) =>
 
 interface RowProps<T> {
   row: T;
+  index: number;
+  measure: ((row: HTMLTableRowElement | null) => void) | undefined;
   columns: readonly Column<T>[];
   className: string;
   onClick: (event: MouseEvent, row: T) => void;
 }
 
-function RowView<T>({ row, columns, className, onClick }: RowProps<T>) {
+function RowView<T>({ row, index, measure, columns, className, onClick }: RowProps<T>) {
   return (
-    <tr className={className} onClick={(event) => onClick(event, row)}>
+    <tr ref={measure} data-index={index} className={className} onClick={(event) => onClick(event, row)}>
       {columns.map((column) => (
         <td key={column.id} className={column.className}>
           {column.cell(row)}
@@ -178,6 +188,8 @@ export function Table<T>(props: TableProps<T>) {
             <Row
               key={rowKey(row)}
               row={row}
+              index={view.first + i}
+              measure={view.measure}
               columns={columns}
               className={`${onOpen === undefined ? "" : "opens"} ${rowClass?.(row, view.first + i) ?? ""}`}
               onClick={click}

@@ -1,3 +1,5 @@
+import { Link } from "react-router-dom";
+
 import type { Worker } from "../api/types";
 import { latency } from "../lib/format";
 import { useNow } from "../lib/hooks";
@@ -15,7 +17,7 @@ export function workerHealth(worker: Worker, now: number): "Healthy" | "Stale" |
   return silent <= OFFLINE_MS ? "Stale" : "Offline";
 }
 
-const TONES = { Healthy: "green", Stale: "amber", Offline: "red" };
+export const WORKER_TONES = { Healthy: "green", Stale: "amber", Offline: "red" };
 
 /** The field is a JSON array in a text. */
 export function workerQueues(worker: Worker): string[] {
@@ -36,9 +38,9 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
       className: "name",
       sort: (w) => w.id,
       cell: (w) => (
-        <span className="mono" title={w.id}>
+        <Link className="mono" title={w.id} to={`/workers/${encodeURIComponent(w.id)}`}>
           {w.id}
-        </span>
+        </Link>
       ),
     },
     {
@@ -53,7 +55,7 @@ export function WorkerTable({ workers, error }: { workers: readonly Worker[] | u
       header: "Status",
       cell: (w) => {
         const health = workerHealth(w, now);
-        return <Badge tone={TONES[health]}>{health}</Badge>;
+        return <Badge tone={WORKER_TONES[health]}>{health}</Badge>;
       },
     },
     {

@@ -1,5 +1,6 @@
-// Rows as files (ui.md 8).
-import type { JobSummary } from "../api/types";
+// Rows as files (ui.md 8). An export has everything that the filter finds: it is read page by page
+// and put together as parts of a Blob, which the browser keeps outside of the page's memory.
+import type { JobSummary, SearchAnswer, SearchRequest } from "../api/types";
 
 const COLUMNS = [
   "id",
@@ -12,10 +13,12 @@ const COLUMNS = [
   "started_at",
   "completed_at",
   "failed_at",
+  "last_error",
+  "payload",
 ] as const satisfies readonly (keyof JobSummary)[];
 
-function field(value: string | number | undefined): string {
-  let text = value === undefined ? "" : String(value);
+function field(value: unknown): string {
+  let text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
   // A spreadsheet takes a text that begins like this for a formula, and runs it.
   if (typeof value === "string" && /^[=+\-@\t\r]/.test(text)) {
     text = `'${text}`;
@@ -23,18 +26,64 @@ function field(value: string | number | undefined): string {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export function toCsv(jobs: readonly JobSummary[]): string {
-  const lines = jobs.map((job) => COLUMNS.map((name) => field(job[name])).join(","));
-  return [COLUMNS.join(","), ...lines].join("\r\n") + "\r\n";
+/** What stands before, between and after the rows, and how a row is written. */
+interface Format {
+  type: string;
+  head: string;
+  row: (job: JobSummary, first: boolean) => string;
+  tail: string;
 }
 
-export const toJson = (jobs: readonly JobSummary[]): string => JSON.stringify(jobs, null, 2) + "\n";
+export const FORMATS = {
+  csv: {
+    type: "text/csv",
+    head: COLUMNS.join(",") + "\r\n",
+    row: (job) => COLUMNS.map((name) => field(job[name])).join(",") + "\r\n",
+    tail: "",
+  },
+  json: {
+    type: "application/json",
+    head: "[",
+    row: (job, first) => (first ? "\n" : ",\n") + JSON.stringify(job, null, 2),
+    tail: "\n]\n",
+  },
+} as const satisfies Record<string, Format>;
 
-export function download(name: string, type: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+export type ExportFormat = keyof typeof FORMATS;
+
+/** As many rows as the server gives at once. */
+const PAGE = 1000;
+
+/** Every job that the request finds, as a file. Progress is told after each page. */
+export async function exportAll(
+  format: ExportFormat,
+  request: SearchRequest,
+  search: (request: SearchRequest) => Promise<SearchAnswer>,
+  onProgress: (rows: number, total: number) => void,
+): Promise<Blob> {
+  const { type, head, row, tail }: Format = FORMATS[format];
+  const parts: (string | Blob)[] = [head];
+  let cursor: string | undefined;
+  let rows = 0;
+  do {
+    const page = await search({ ...request, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+    parts.push(new Blob(page.jobs.map((job, i) => row(job, rows + i === 0))));
+    rows += page.jobs.length;
+    onProgress(rows, page.total);
+    if (page.has_more && (page.cursor === undefined || page.cursor === cursor)) {
+      throw new Error("the server returned the same page twice");
+    }
+    cursor = page.has_more ? page.cursor : undefined;
+  } while (cursor !== undefined);
+  return new Blob([...parts, tail], { type });
+}
+
+export function download(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
   link.click();
-  URL.revokeObjectURL(url);
+  // The browser reads it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -9,6 +9,7 @@ export interface Filters {
   payload_contains: string;
   payload_jq: string;
   error_contains: string;
+  error_fingerprint: string;
   /** "key=value" each. */
   tag: string[];
   job_id_prefix: string;
@@ -28,6 +29,7 @@ export const NO_FILTERS: Filters = {
   payload_contains: "",
   payload_jq: "",
   error_contains: "",
+  error_fingerprint: "",
   tag: [],
   job_id_prefix: "",
   batch_id: "",
@@ -45,6 +47,7 @@ const TEXTS = [
   "payload_contains",
   "payload_jq",
   "error_contains",
+  "error_fingerprint",
   "job_id_prefix",
   "batch_id",
   "worker_id",
@@ -112,6 +115,7 @@ const PLAIN = [
   "payload_contains",
   "payload_jq",
   "error_contains",
+  "error_fingerprint",
   "job_id_prefix",
   "batch_id",
   "worker_id",

@@ -39,20 +39,22 @@ export function count(n: number): string {
   return n >= 1_000 ? `${(n / 1_000).toFixed(1)}K` : String(n);
 }
 
-/** "1 job", "2,000 jobs". */
-export const jobCount = (n: number): string => `${n.toLocaleString()} ${n === 1 ? "job" : "jobs"}`;
+/** "1 group", "2,000 groups". */
+export const plural = (n: number, one: string): string => `${n.toLocaleString()} ${one}${n === 1 ? "" : "s"}`;
+
+export const jobCount = (n: number): string => plural(n, "job");
 
 export const shortId = (id: string): string => (id.length > 12 ? `${id.slice(0, 12)}…` : id);
 
 const PREVIEW = 60;
 
-export function preview(value: unknown): string {
+export function preview(value: unknown, most = PREVIEW): string {
   const text = JSON.stringify(value) as string | undefined;
   if (text === undefined) {
     return "";
   }
   // Not through the middle of a character that takes two units.
-  return text.length > PREVIEW ? `${text.slice(0, PREVIEW).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
+  return text.length > most ? `${text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
 /** A span in seconds and larger: "42s", "3m 5s", "76h 10m". */
@@ -69,8 +71,11 @@ export function latency(ms: number): string {
 
 /** A span that may be short: "3 ms", "1.2 s", else as latency. */
 export function span(ms: number): string {
+  if (ms <= 0) {
+    return "0 ms";
+  }
   if (ms < 1) {
-    return `${Math.max(0, Math.round(ms * 1000))} µs`;
+    return `${Math.max(1, Math.round(ms * 1000))} µs`;
   }
   if (ms < SECOND) {
     return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;

@@ -1,53 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import type { ClusterStatus, Histogram, JobSummary, Queue } from "../api/types";
+import type { ClusterStatus, Histogram, JobSummary, SearchAnswer, SearchRequest } from "../api/types";
 import { roundUp, tops } from "../components/chart";
-import { toCsv, toJson } from "./export";
+import { exportAll } from "./export";
 import { between } from "./histogram";
 import { Latencies } from "./latency";
-import { Rates } from "./rates";
-
-const queue = (name: string, completed: number): Queue => ({
-  name,
-  completed,
-  paused: false,
-  pending: 0,
-  active: 0,
-  held: 0,
-  dead: 0,
-  scheduled: 0,
-  retrying: 0,
-  cancelled: 0,
-  failed: 0,
-  enqueued: completed,
-});
-
-describe("rates", () => {
-  it("need two samples, then say jobs per minute", () => {
-    const rates = new Rates();
-    rates.add([queue("a", 100)], 0);
-    expect(rates.perMinute("a")).toBeNull();
-    rates.add([queue("a", 130)], 30_000);
-    expect(rates.perMinute("a")).toBe(60);
-    expect(rates.perMinute("unknown")).toBeNull();
-  });
-
-  it("look at the last minute only", () => {
-    const rates = new Rates();
-    [0, 30_000, 60_000, 90_000, 120_000].forEach((at, i) => rates.add([queue("a", i < 2 ? 0 : 100)], at));
-    expect(rates.perMinute("a")).toBe(0);
-  });
-
-  it("begin anew when a counter shrinks and forget queues that are gone", () => {
-    const rates = new Rates();
-    rates.add([queue("a", 100)], 0);
-    rates.add([queue("a", 5)], 10_000);
-    expect(rates.perMinute("a")).toBeNull();
-    rates.add([], 20_000);
-    rates.add([queue("a", 50)], 30_000);
-    expect(rates.perMinute("a")).toBeNull();
-  });
-});
 
 const hist = (counts: number[]): Histogram => ({
   count: counts.reduce((a, b) => a + b, 0),
@@ -110,14 +67,45 @@ describe("export", () => {
     created_at: "2026-02-20T10:00:00Z",
   };
 
-  it("quotes what a CSV reader would take apart", () =>
-    expect(toCsv([job])).toBe(
-      "id,queue,state,priority,attempt,max_retries,created_at,started_at,completed_at,failed_at\r\n" +
-        'job_1,"a,""b""\nc",dead,0,2,3,2026-02-20T10:00:00Z,,,\r\n',
+  /** A server with these jobs, which gives them out in pages of two. */
+  const pages = (jobs: JobSummary[]) => (request: SearchRequest) => {
+    const from = Number(request.cursor ?? 0);
+    const more = from + 2 < jobs.length;
+    return Promise.resolve({
+      jobs: jobs.slice(from, from + 2),
+      total: jobs.length,
+      has_more: more,
+      duration_ms: 0,
+      ...(more ? { cursor: String(from + 2) } : {}),
+    } as SearchAnswer);
+  };
+  const text = async (format: "csv" | "json", jobs: JobSummary[]) => {
+    const blob = await exportAll(format, {}, pages(jobs), () => undefined);
+    return new Promise((resolve) => {
+      const reader = new FileReader();
+      reader.onload = () => resolve(reader.result);
+      reader.readAsText(blob);
+    });
+  };
+
+  it("quotes what a CSV reader would take apart", async () =>
+    expect(await text("csv", [{ ...job, last_error: "no, really", payload: { a: [1] } }])).toBe(
+      "id,queue,state,priority,attempt,max_retries,created_at,started_at,completed_at,failed_at,last_error,payload\r\n" +
+        'job_1,"a,""b""\nc",dead,0,2,3,2026-02-20T10:00:00Z,,,,"no, really","{""a"":[1]}"\r\n',
     ));
 
-  it("does not let a queue's name be a formula", () =>
-    expect(toCsv([{ ...job, queue: "=1+1" }])).toContain("job_1,'=1+1,dead"));
+  it("does not let a queue's name be a formula", async () =>
+    expect(await text("csv", [{ ...job, queue: "=1+1" }])).toContain("job_1,'=1+1,dead"));
 
-  it("writes JSON that can be read back", () => expect(JSON.parse(toJson([job]))).toEqual([job]));
+  it("writes JSON that can be read back, of every page", async () => {
+    const jobs = [1, 2, 3, 4, 5].map((n) => ({ ...job, id: `job_${n}` }));
+    expect(JSON.parse((await text("json", jobs)) as string)).toEqual(jobs);
+    expect(JSON.parse((await text("json", [])) as string)).toEqual([]);
+    expect(((await text("csv", jobs)) as string).split("\r\n")).toHaveLength(7);
+  });
+
+  it("does not go round and round when a server does", () =>
+    expect(
+      exportAll("json", {}, () => Promise.resolve({ jobs: [], total: 9, has_more: true, cursor: "x", duration_ms: 0 }), () => undefined),
+    ).rejects.toThrow("the same page twice"));
 });

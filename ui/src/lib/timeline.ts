@@ -1,7 +1,7 @@
 // What happened to a job, in order, as far as its document tells; the event log tells more.
 import type { Job, LiveEvent } from "../api/types";
 import { isObject } from "./exact-json";
-import { attempts } from "./format";
+import { attempts, capitalise } from "./format";
 
 export interface Moment {
   at: string;
@@ -36,7 +36,8 @@ export function timelineOf(job: Job): Moment[] {
 
 const sorted = (list: Moment[]): Moment[] => list.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 
-function detail(event: LiveEvent): string {
+/** What an event says beyond its type: who, which attempt, the error. */
+export function eventDetail(event: LiveEvent): string {
   const data = event.data;
   if (!isObject(data)) {
     return "";
@@ -59,17 +60,25 @@ function detail(event: LiveEvent): string {
 
 export const bareType = (type: string): string => (type.startsWith("job.") ? type.slice(4) : type);
 
+/** What the log calls by a word that says little to its reader. */
+const NAMES: Record<string, string> = {
+  retrying: "waiting to retry",
+  promoted: "ready to run",
+  retried: "retried by hand",
+  reclaimed: "lease expired, taken back",
+};
+
 /** The log's own events of one job; they say everything that the document can, and more. */
 export function timelineOfEvents(events: readonly LiveEvent[]): Moment[] {
   return sorted(
     events.map((event) => {
       const kind = bareType(event.type);
-      const more = detail(event);
-      const name = kind.replaceAll("_", " ");
+      const more = eventDetail(event);
+      const name = NAMES[kind] ?? kind.replaceAll("_", " ");
       return {
         at: new Date(event.at_ns / 1e6).toISOString(),
         kind,
-        text: name.charAt(0).toUpperCase() + name.slice(1) + (more === "" ? "" : `: ${more}`),
+        text: capitalise(name) + (more === "" ? "" : `: ${more}`),
       };
     }),
   );

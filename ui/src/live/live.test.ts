@@ -130,6 +130,22 @@ describe("the stream", () => {
     expect(stream.events().map((e) => e.seq)).toEqual([41, 42, 43]);
   });
 
+  it("follows a server whose log began again", () => {
+    const { stream, last } = openStream();
+    last().send(41, { at_ns: 1_000 });
+    last().send(42, { at_ns: 1_000 });
+    vi.advanceTimersByTime(250);
+    last().onerror?.();
+    vi.advanceTimersByTime(3_000);
+    expect(last().url).toContain("last_event_id=42");
+    stream.startAnew();
+    expect(last().url).toContain("tail=0");
+    last().send(1, { at_ns: 2_000 });
+    last().send(2, { at_ns: 2_000 });
+    vi.advanceTimersByTime(250);
+    expect(stream.events().map((e) => e.seq)).toEqual([1, 2]);
+  });
+
   it("stays closed when it is stopped", () => {
     const { stream, sources, last } = openStream();
     last().onerror?.();

@@ -1,8 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useSyncExternalStore, type ReactNode } from "react";
+import { useEffect, useRef, useSyncExternalStore, type ReactNode } from "react";
 
 import { openStream } from "../api/key";
-import { KEY } from "../api/queries";
+import { KEY, useCluster } from "../api/queries";
 import { Coalescer, touched } from "./refresh";
 import { LiveStream, type Source } from "./stream";
 
@@ -38,6 +38,18 @@ export function Live({ children }: { children: ReactNode }) {
     };
   }, [client]);
   return children;
+}
+
+/** A log that got shorter is another one: the server's data was wiped, or restored. */
+export function useNewLog(): void {
+  const applied = useCluster().data?.applied_index;
+  const before = useRef(applied);
+  useEffect(() => {
+    if (applied !== undefined && before.current !== undefined && applied < before.current) {
+      stream.startAnew();
+    }
+    before.current = applied;
+  }, [applied]);
 }
 
 export const useLiveEvents = () => useSyncExternalStore(stream.subscribe, stream.events);

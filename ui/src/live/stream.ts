@@ -34,6 +34,7 @@ export class LiveStream {
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private retryMs = RETRY_FIRST_MS;
   private lastSeq = 0;
+  private lastAt = 0;
   private kept: readonly LiveEvent[] = [];
   private hasHistory = false;
   private running = false;
@@ -64,11 +65,20 @@ export class LiveStream {
       this.hasHistory = true;
       this.resuming = false;
       this.lastSeq = 0;
+      this.lastAt = 0;
       this.kept = [];
       this.raw = [];
       if (this.running) {
         this.connect();
       }
+    }
+  }
+
+  /** The server's log may be another one: behind the last event that was seen there may be none. */
+  startAnew(): void {
+    this.resuming = false;
+    if (this.running) {
+      this.connect();
     }
   }
 
@@ -130,8 +140,17 @@ export class LiveStream {
     this.flushTimer = undefined;
     const events: LiveEvent[] = [];
     for (const event of this.raw.map(parseEvent)) {
-      if (event !== null && event.seq > this.lastSeq) {
+      if (event === null) {
+        continue;
+      }
+      // Later, yet with a smaller number: the log of a server whose data was wiped.
+      if (event.seq <= this.lastSeq && event.at_ns > this.lastAt) {
+        this.kept = [];
+        this.lastSeq = 0;
+      }
+      if (event.seq > this.lastSeq) {
         this.lastSeq = event.seq;
+        this.lastAt = event.at_ns;
         events.push(event);
       }
     }

@@ -3,12 +3,37 @@ import type { ClusterGroup, Histogram } from "../api/types";
 import { ClusterPanel } from "../components/cluster-panel";
 import { Card, PageHead, Pending } from "../components/parts";
 import { Table, type Column } from "../components/table";
+import { capitalise, parseDuration, span } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
-const label = (name: string): string => {
-  const words = name.replaceAll("_", " ");
-  return words.charAt(0).toUpperCase() + words.slice(1);
+/** Names that say little outside of the server. Others are shown as they are. */
+const LABELS: Record<string, string> = {
+  pending: "Writes waiting",
+  max_pending: "Maximum waiting writes",
+  applied_total: "Writes applied",
+  entries_total: "Log entries written",
+  log_flushes_total: "Log flushes",
+  log_bytes: "Log size",
+  live_jobs: "Jobs in memory",
+  index_bytes: "Memory for jobs",
+  fetches_waiting: "Workers waiting for a job",
+  overload_total: "Requests refused (overload)",
+  fetch_overload_total: "Fetches refused (overload)",
+  request_memory_limit_bytes: "Request memory limit",
+  request_memory_bytes: "Request memory in use",
+  request_memory_refused_total: "Requests refused (memory)",
+  count: "Snapshots taken",
+  async: "Updated asynchronously",
+  queued: "Events queued",
+  applied: "Events applied",
+  dropped: "Events dropped",
+  lag: "Events behind",
+  queue_depth: "Events waiting",
+  queue_capacity: "Maximum waiting events",
+  low_space: "Low on disk space",
 };
+
+const label = (name: string): string => LABELS[name] ?? capitalise(name.replaceAll("_", " "));
 
 function show(name: string, value: unknown): string {
   if (typeof value === "number") {
@@ -50,22 +75,28 @@ interface Times extends Histogram {
   name: string;
 }
 
+/** The server writes "50µs". */
+const time = (text: string | undefined): string => {
+  const ms = text === undefined ? null : parseDuration(text);
+  return ms === null ? (text ?? "-") : span(ms);
+};
+
 const TIMES: Column<Times>[] = [
-  { id: "name", header: "What", cell: (t) => t.name },
+  { id: "name", header: "Step", cell: (t) => t.name },
   { id: "count", header: "Count", className: "num", cell: (t) => t.count.toLocaleString() },
-  { id: "p50", header: "p50", className: "num", cell: (t) => t.p50 ?? "-" },
-  { id: "p90", header: "p90", className: "num", cell: (t) => t.p90 ?? "-" },
-  { id: "p99", header: "p99", className: "num", cell: (t) => t.p99 ?? "-" },
+  { id: "p50", header: "p50", className: "num", cell: (t) => time(t.p50) },
+  { id: "p90", header: "p90", className: "num", cell: (t) => time(t.p90) },
+  { id: "p99", header: "p99", className: "num", cell: (t) => time(t.p99) },
 ];
 
 function Group({ group }: { group: ClusterGroup }) {
   const title = group.shard === undefined ? "Nodes" : `Shard ${group.shard}`;
   const times: Times[] = [];
   if (group.queue_time_hist !== undefined) {
-    times.push({ name: "Waiting for a place in an entry", ...group.queue_time_hist });
+    times.push({ name: "Waiting to be written to the Raft log", ...group.queue_time_hist });
   }
   if (group.apply_time_hist !== undefined) {
-    times.push({ name: "Committing and applying an entry", ...group.apply_time_hist });
+    times.push({ name: "Committing and applying a log entry", ...group.apply_time_hist });
   }
   return (
     <>
@@ -73,15 +104,15 @@ function Group({ group }: { group: ClusterGroup }) {
         <ClusterPanel group={group} />
       </Card>
       {times.length > 0 && (
-        <Card title="Latency since the start">
+        <Card title="Write latency since the server started">
           <Table label="Latency" rows={times} columns={TIMES} rowKey={(t) => t.name} empty="" />
         </Card>
       )}
       <div className="grid-2">
         <StatsCard title="Write pipeline" stats={group.pipeline_stats} />
-        <StatsCard title="Admission" stats={group.admission_stats} />
-        <StatsCard title="Snapshot" stats={group.snapshot} />
-        <StatsCard title="Query view" stats={group.sqlite_mirror} />
+        <StatsCard title="Requests" stats={group.admission_stats} />
+        <StatsCard title="Snapshots" stats={group.snapshot} />
+        <StatsCard title="Search index" stats={group.sqlite_mirror} />
       </div>
     </>
   );

@@ -1,12 +1,13 @@
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 
 import { useBudgets, useSpend, useUsage } from "../api/queries";
 import type { UsageSummary, UsageTotals } from "../api/types";
 import { Chart } from "../components/chart";
-import { Bar, Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
+import { Card, Field, Notice, PageHead, Pending, Stat } from "../components/parts";
 import { Table, type Column } from "../components/table";
-import { count, moment, money, percent } from "../lib/format";
-import { useTitle } from "../lib/hooks";
+import { count, moment, money, percent, plural } from "../lib/format";
+import { useSettled, useTitle } from "../lib/hooks";
+import { BudgetsCard, Today } from "./cost-parts/budgets";
 
 /** Each with how its chart is cut. */
 const PERIODS = [
@@ -24,25 +25,16 @@ function hitRate(totals: UsageTotals): string {
   return all === 0 ? "-" : `${percent(totals.cache_read_tokens, all)}%`;
 }
 
+/** The daily budget of all queues, as far as there is one. */
 function BudgetCard() {
-  const day = useUsage("24h");
-  const budgets = useBudgets();
-  const limit = budgets.data?.find((b) => b.scope === "global")?.daily_usd;
-  const spent = day.data?.totals.cost_usd ?? 0;
-  const part = limit === undefined ? 0 : (spent / limit) * 100;
-  const tone = part > 95 ? "over" : part > 80 ? "warn" : "";
+  const budget = useBudgets().data?.find((b) => b.scope === "global");
   return (
-    <div className="card stat stack">
-      <div className="muted small">Budget (last 24 hours)</div>
-      {limit === undefined ? (
-        <p className="muted">No global daily budget is set.</p>
+    <div className="card stat stack-tight">
+      <div className="muted small">Daily budget</div>
+      {budget?.daily_usd === undefined ? (
+        <p className="muted">No daily budget is set for all queues.</p>
       ) : (
-        <>
-          <Bar value={percent(spent, limit)} tone={tone} label="Spent of the daily budget" />
-          <p>
-            {money(spent, 2)} of {money(limit, 2)}
-          </p>
-        </>
+        <Today budget={budget} limit={budget.daily_usd} />
       )}
     </div>
   );
@@ -79,8 +71,9 @@ function Spend({ usage, period }: { usage: UsageSummary; period: Period }) {
     <div className="stack">
       <SpendChart key={period.value} period={period} to={usage.to} />
       <p className="muted">
-        {money(usage.totals.cost_usd)} in {count(usage.totals.count)} reports between {moment(usage.from)} and{" "}
-      {moment(usage.to)}: {count(usage.totals.input_tokens)} input and {count(usage.totals.output_tokens)} output tokens.
+        {money(usage.totals.cost_usd)} in {plural(usage.totals.count, "usage report")} from {moment(usage.from).slice(0, 16)} to{" "}
+        {moment(usage.to).slice(0, 16)}: {count(usage.totals.input_tokens)} input tokens, {count(usage.totals.output_tokens)} output
+        tokens.
       </p>
     </div>
   );
@@ -107,7 +100,7 @@ const COST = number("cost", "Cost", (g) => g.cost_usd, money);
 const BY_QUEUE: Column<Group>[] = [
   KEY("Queue"),
   COST,
-  number("jobs", "Jobs", (g) => g.count, count),
+  number("jobs", "Reports", (g) => g.count, count),
   number("each", "Cost per job", (g) => (g.count === 0 ? 0 : g.cost_usd / g.count), money),
 ];
 
@@ -118,10 +111,19 @@ const BY_MODEL: Column<Group>[] = [
   number("output", "Output tokens", (g) => g.output_tokens, count),
 ];
 
-function GroupCard({ title, period, by, columns, empty }: { title: string; period: string; by: string; columns: Column<Group>[]; empty: string }) {
+interface GroupCardProps {
+  title: string;
+  aside?: ReactNode;
+  period: string;
+  by: string;
+  columns: Column<Group>[];
+  empty: string;
+}
+
+function GroupCard({ title, aside, period, by, columns, empty }: GroupCardProps) {
   const usage = useUsage(period, by);
   return (
-    <Card title={title}>
+    <Card title={title} aside={aside}>
       <Table
         label={title}
         rows={usage.data === undefined ? undefined : (usage.data.groups ?? [])}
@@ -131,6 +133,26 @@ function GroupCard({ title, period, by, columns, empty }: { title: string; perio
         error={usage.error}
       />
     </Card>
+  );
+}
+
+const BY_TAG: Column<Group>[] = [KEY("Value"), COST, number("jobs", "Reports", (g) => g.count, count)];
+
+/** What each value of a tag costs: tenants and customers are tags, as a rule. */
+function TagCard({ period }: { period: string }) {
+  const [tag, setTag] = useState("tenant");
+  const settled = useSettled(tag.trim(), 300);
+  return (
+    <GroupCard
+      title="By tag"
+      aside={
+        <input className="tag-name" aria-label="Tag to group by" placeholder="tag" value={tag} onChange={(e) => setTag(e.target.value)} />
+      }
+      period={period}
+      by={settled === "" ? "" : `tag:${settled}`}
+      columns={BY_TAG}
+      empty={`No cost data with the tag ${settled === "" ? "…" : settled}`}
+    />
   );
 }
 
@@ -168,9 +190,11 @@ export default function Cost() {
           {usage.data === undefined ? <Pending error={usage.error} /> : <Spend usage={usage.data} period={period} />}
         </div>
       </Card>
+      <BudgetsCard />
       <div className="grid-2">
         <GroupCard title="By queue" period={period.value} by="queue" columns={BY_QUEUE} empty="No cost data by queue" />
         <GroupCard title="By model" period={period.value} by="model" columns={BY_MODEL} empty="No cost data by model" />
+        <TagCard period={period.value} />
       </div>
     </>
   );

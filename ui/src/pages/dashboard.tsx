@@ -1,19 +1,21 @@
 import { useEffect, useState } from "react";
 import { Link } from "react-router-dom";
 
-import { useCluster, useQueues, useSearch, useThroughput, useWorkers } from "../api/queries";
-import type { ClusterStatus, Queue, SearchRequest, ThroughputMinute } from "../api/types";
+import { useCluster, useQueues, useSearch, useWorkers } from "../api/queries";
+import type { ClusterStatus, Queue, SearchRequest, Worker } from "../api/types";
 import { Chart } from "../components/chart";
 import { ClusterPanel } from "../components/cluster-panel";
 import { EnqueueDialog } from "../components/enqueue-dialog";
+import { History } from "../components/history";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Card, Notice, PageHead, Pending, ShortId, Stat, StateBadge } from "../components/parts";
-import { QueueTable, waitingMs } from "../components/queue-table";
-import { WorkerTable } from "../components/worker-table";
-import { attempts, count, latency, span } from "../lib/format";
+import { queuePath, QueueTable, STUCK_MS, waitingMs } from "../components/queue-table";
+import { RangePicker } from "../components/range";
+import { workerHealth, WorkerTable } from "../components/worker-table";
+import { attempts, count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
 import { latencies } from "../lib/latency";
-import { rates } from "../lib/rates";
+import { useRange } from "../lib/range";
 
 const sum = (queues: readonly Queue[], name: "pending" | "active" | "dead"): number =>
   queues.reduce((total, queue) => total + queue[name], 0);
@@ -43,22 +45,46 @@ function Cards({ queues }: { queues: readonly Queue[] | undefined }) {
 const minuteOf = (at: string | number): string =>
   new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 
-function Throughput({ minutes }: { minutes: readonly ThroughputMinute[] }) {
-  const total = minutes.reduce((n, m) => n + m.completed, 0);
+/** What somebody should look at, the worst first. */
+function Attention({ queues }: { queues: readonly Queue[] }) {
+  const now = useNow(10_000);
+  const found = queues
+    .flatMap((queue): { queue: Queue; text: string; weight: number }[] => {
+      const waits = waitingMs(queue, now) ?? 0;
+      return [
+        ...(queue.paused && queue.pending > 0
+          ? [{ queue, text: `is paused with ${jobCount(queue.pending)} pending`, weight: waits }]
+          : []),
+        ...(!queue.paused && waits > STUCK_MS
+          ? [{ queue, text: `has had a job waiting for ${latency(waits)}`, weight: waits }]
+          : []),
+        ...(queue.dead > 0
+          ? [{ queue, text: `has ${queue.dead.toLocaleString()} dead ${queue.dead === 1 ? "job" : "jobs"}`, weight: 0 }]
+          : []),
+      ];
+    })
+    .sort((a, b) => b.weight - a.weight || b.queue.dead - a.queue.dead);
+  if (found.length === 0) {
+    return null;
+  }
   return (
-    <Chart
-      stacked
-      label={`Jobs per minute in the last hour; ${total} completed`}
-      times={minutes.map((m) => minuteOf(m.minute))}
-      format={count}
-      series={[
-        { name: "Enqueued", colour: "var(--chart-enqueued)", values: minutes.map((m) => m.enqueued) },
-        { name: "Completed", colour: "var(--chart-completed)", values: minutes.map((m) => m.completed) },
-        { name: "Failed", colour: "var(--chart-failed)", values: minutes.map((m) => m.failed) },
-      ]}
-    />
+    <Card title="Needs attention" aside={<Link to="/errors">All errors</Link>}>
+      <ul className="card-body stack-tight">
+        {found.slice(0, ATTENTION_MAX).map(({ queue, text }) => (
+          <li key={`${queue.name} ${text}`} className="break">
+            <Link className="in-text" to={queuePath(queue.name)}>
+              {queue.name}
+            </Link>{" "}
+            {text}
+          </li>
+        ))}
+        {found.length > ATTENTION_MAX && <li className="muted">and {found.length - ATTENTION_MAX} more</li>}
+      </ul>
+    </Card>
   );
 }
+
+const ATTENTION_MAX = 6;
 
 function WriteLatency({ status, at }: { status: ClusterStatus | undefined; at: number }) {
   const [samples, setSamples] = useState(latencies.samples);
@@ -125,18 +151,17 @@ function RecentFailures() {
   );
 }
 
+/** A worker that has not been heard of lately is not connected. */
+const connected = (workers: readonly Worker[]): number =>
+  workers.filter((worker) => workerHealth(worker, Date.now()) === "Healthy").length;
+
 export function Dashboard() {
   useTitle("");
   const [enqueue, setEnqueue] = useState(false);
   const queues = useQueues();
-  const throughput = useThroughput();
+  const { range, set } = useRange();
   const workers = useWorkers();
   const cluster = useCluster();
-  useEffect(() => {
-    if (queues.data !== undefined) {
-      rates.add(queues.data, queues.dataUpdatedAt);
-    }
-  }, [queues.data, queues.dataUpdatedAt]);
   return (
     <>
       <PageHead title="Dashboard">
@@ -145,29 +170,23 @@ export function Dashboard() {
         </Button>
       </PageHead>
       <Cards queues={queues.data} />
+      <Attention queues={queues.data ?? []} />
+      <RangePicker range={range} onChange={set} />
+      <History range={range} onZoom={set} />
       <div className="grid-2">
-        <Card title="Throughput" aside={<span className="muted small">jobs per minute, last hour</span>}>
-          <div className="card-body">
-            {throughput.data === undefined ? (
-              <Pending error={throughput.error} />
-            ) : (
-              <Throughput minutes={throughput.data} />
-            )}
-          </div>
-        </Card>
         <Card title="Write latency" aside={<span className="muted small">commit and apply, last 10 minutes</span>}>
           <div className="card-body">
             <WriteLatency status={cluster.data} at={cluster.dataUpdatedAt} />
           </div>
         </Card>
+        <Card title="Recent failures" aside={<Link to="/errors">Group by error</Link>}>
+          <RecentFailures />
+        </Card>
       </div>
       <Card title="All queues">
         <QueueTable queues={queues.data} error={queues.error} />
       </Card>
-      <div className="grid-2">
-        <Card title="Recent failures">
-          <RecentFailures />
-        </Card>
+      <div className="stack">
         <Card title="Cluster">
           {cluster.data === undefined ? (
             <div className="card-body">
@@ -178,7 +197,7 @@ export function Dashboard() {
           )}
         </Card>
       </div>
-      <Card title={`Workers (${workers.data?.length ?? 0} connected)`}>
+      <Card title={`Workers (${connected(workers.data ?? [])} connected)`}>
         <WorkerTable workers={workers.data} error={workers.error} />
       </Card>
       {enqueue && <EnqueueDialog onClose={() => setEnqueue(false)} />}

@@ -1,78 +1,111 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { Link } from "react-router-dom";
+import { useSearchParams } from "react-router-dom";
 
 import { EVENT_TYPES, type LiveEvent } from "../api/types";
-import { jobPath } from "../components/job-table";
-import { Badge, Button, Card, PageHead, ShortId } from "../components/parts";
+import { EventLine } from "../components/event-line";
+import { QueueInput } from "../components/job-dialogs";
+import { Badge, Button, Card, Field, PageHead } from "../components/parts";
 import { stream, useLiveEvents, useStreamState } from "../live/live";
-import { clock, fullTime } from "../lib/format";
+import { plural } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { bareType } from "../lib/timeline";
 
-function Line({ event }: { event: LiveEvent }) {
-  const at = new Date(event.at_ns / 1e6);
-  const type = bareType(event.type);
-  return (
-    <li>
-      <time dateTime={at.toISOString()} title={fullTime(at.toISOString())}>
-        {clock(at.getTime())}
-      </time>
-      <span>
-        <Badge tone={type.startsWith("queue.") ? "" : type}>{type}</Badge>
-      </span>
-      {event.job_id === undefined ? (
-        <span className="muted">-</span>
-      ) : (
-        <Link to={jobPath(event.job_id)}>
-          <ShortId id={event.job_id} />
-        </Link>
-      )}
-      <span className="clip">{event.queue}</span>
-    </li>
-  );
-}
-
-/** What the stream holds, held still while paused, and without what was cleared away. */
+/** What the stream holds, held still while paused or pointed at, and without what was cleared away. */
 function useTail() {
   const live = useLiveEvents();
   const [frozen, setFrozen] = useState<readonly LiveEvent[] | null>(null);
+  const [paused, setPaused] = useState(false);
+  const [hovered, setHovered] = useState(false);
   const [clearedTo, setClearedTo] = useState(0);
-  const events = useMemo(() => (frozen ?? live).filter((e) => e.seq > clearedTo), [frozen, live, clearedTo]);
+  const newest = live.at(-1)?.seq ?? 0;
+  // A log that began again has smaller numbers than what was cleared.
+  const cleared = clearedTo > newest ? 0 : clearedTo;
+  const events = useMemo(() => (frozen ?? live).filter((e) => e.seq > cleared), [frozen, live, cleared]);
+  const hold = (still: boolean) => setFrozen((old) => (still ? (old ?? live) : null));
+  const shown = frozen?.at(-1)?.seq ?? 0;
   return {
     events,
-    paused: frozen !== null,
-    pause: () => setFrozen(live),
-    resume: () => setFrozen(null),
+    paused,
+    still: frozen !== null,
+    /** How many came since it was held still. */
+    waiting: frozen === null ? 0 : live.filter((e) => e.seq > Math.max(shown, cleared)).length,
+    pause: () => {
+      setPaused(true);
+      hold(true);
+    },
+    resume: () => {
+      setPaused(false);
+      hold(hovered);
+    },
+    hover: (over: boolean) => {
+      setHovered(over);
+      hold(over || paused);
+    },
     clear: () => {
-      setClearedTo(live.at(-1)?.seq ?? 0);
+      setClearedTo(newest);
       setFrozen((old) => (old === null ? null : []));
     },
   };
 }
 
+/** Which events are shown, in the address bar: "type=failed,dead&queue=emails". */
+function useEventFilter() {
+  const [query, setQuery] = useSearchParams();
+  const types = (query.get("type") ?? "").split(",").filter((type) => (EVENT_TYPES as readonly string[]).includes(type));
+  const queue = query.get("queue") ?? "";
+  const set = (name: string, value: string) =>
+    setQuery(
+      (current) => {
+        const next = new URLSearchParams(current);
+        if (value === "") {
+          next.delete(name);
+        } else {
+          next.set(name, value);
+        }
+        return next;
+      },
+      { replace: true },
+    );
+  return {
+    types,
+    queue,
+    setQueue: (name: string) => set("queue", name),
+    toggle: (type: string) =>
+      set("type", (types.includes(type) ? types.filter((t) => t !== type) : [...types, type]).join(",")),
+  };
+}
+
+const note = (tail: ReturnType<typeof useTail>): string => {
+  if (!tail.still) {
+    return "Point at the list to pause it.";
+  }
+  const why = tail.paused ? "Paused" : "Paused while the pointer is over the list";
+  return tail.waiting === 0 ? `${why}.` : `${why}: ${plural(tail.waiting, "new event")}.`;
+};
+
 export default function Events() {
   useTitle("Live Events Tail");
   const tail = useTail();
   const state = useStreamState();
-  const [types, setTypes] = useState<ReadonlySet<string>>(new Set());
+  const { types, queue, setQueue, toggle } = useEventFilter();
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => stream.wantHistory(), []);
+  const wanted = queue.trim().toLowerCase();
+  const kinds = types.join();
   const shown = useMemo(
-    () => (types.size === 0 ? tail.events : tail.events.filter((e) => types.has(bareType(e.type)))),
-    [tail.events, types],
+    () =>
+      tail.events.filter(
+        (e) =>
+          (kinds === "" || kinds.split(",").includes(bareType(e.type))) &&
+          (wanted === "" || (e.queue?.toLowerCase().includes(wanted) ?? false)),
+      ),
+    [tail.events, kinds, wanted],
   );
   useLayoutEffect(() => {
-    if (!tail.paused && list.current !== null) {
+    if (!tail.still && list.current !== null) {
       list.current.scrollTop = list.current.scrollHeight;
     }
-  }, [shown, tail.paused]);
-  const toggle = (type: string) => {
-    const next = new Set(types);
-    if (!next.delete(type)) {
-      next.add(type);
-    }
-    setTypes(next);
-  };
+  }, [shown, tail.still]);
   return (
     <>
       <PageHead
@@ -84,26 +117,31 @@ export default function Events() {
         {tail.paused ? <Button onClick={tail.resume}>Resume</Button> : <Button onClick={tail.pause}>Pause</Button>}
         <Button onClick={tail.clear}>Clear</Button>
       </PageHead>
-      <p className="page-note">The last 500 events. This view is not kept across reloads.</p>
-      <div className="chips" role="group" aria-label="Event types">
-        {EVENT_TYPES.map((type) => (
-          <button key={type} type="button" className="chip" aria-pressed={types.has(type)} onClick={() => toggle(type)}>
-            {type}
-          </button>
-        ))}
+      <p className="page-note">The last 500 events. This view is not kept across reloads; its filters are in the address.</p>
+      <div className="tail-filters">
+        <Field label="Queue contains">{(id) => <QueueInput id={id} value={queue} onChange={setQueue} placeholder="all queues" />}</Field>
+        <div className="chips" role="group" aria-label="Event types">
+          {EVENT_TYPES.map((type) => (
+            <button key={type} type="button" className="chip" aria-pressed={types.includes(type)} onClick={() => toggle(type)}>
+              {type}
+            </button>
+          ))}
+        </div>
       </div>
-      <Card title={`Events (${shown.length} shown)`}>
-        {shown.length === 0 ? (
-          <p className="card-body muted">
-            {tail.paused ? "Paused. Events that come now are shown after Resume." : "Waiting for events..."}
-          </p>
-        ) : (
-          <ul className="tail" ref={list} tabIndex={0} aria-label="Events">
-            {shown.map((event) => (
-              <Line key={event.seq} event={event} />
-            ))}
-          </ul>
-        )}
+      <Card title={`Events (${shown.length} shown)`} aside={<span className="muted small">{note(tail)}</span>}>
+        <div onMouseEnter={() => tail.hover(true)} onMouseLeave={() => tail.hover(false)}>
+          {shown.length === 0 ? (
+            <p className="card-body muted">
+              {tail.paused ? "Paused. New events appear when you resume." : "Waiting for events..."}
+            </p>
+          ) : (
+            <ul className="tail" ref={list} tabIndex={0} aria-label="Events">
+              {shown.map((event) => (
+                <EventLine key={event.seq} event={event} />
+              ))}
+            </ul>
+          )}
+        </div>
       </Card>
     </>
   );

@@ -1,4 +1,5 @@
-import { useNavigate } from "react-router-dom";
+import { useState } from "react";
+import { Link, useNavigate } from "react-router-dom";
 
 import { useApprove, useReject } from "../api/actions";
 import { useSearch } from "../api/queries";
@@ -6,6 +7,7 @@ import type { JobSummary, SearchRequest } from "../api/types";
 import { HoldReason } from "../components/hold-reason";
 import { jobPath } from "../components/job-table";
 import { Ago, Button, Notice, PageHead, Pending, ShortId, StateBadge } from "../components/parts";
+import { queuePath } from "../components/queue-table";
 import { preview } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 
@@ -20,9 +22,11 @@ function HeldCard({ job }: { job: JobSummary }) {
   const navigate = useNavigate();
   const approve = useApprove();
   const reject = useReject();
+  const [comment, setComment] = useState("");
+  const decision = { id: job.id, comment: comment.trim() };
   const busy = approve.isPending || reject.isPending;
   return (
-    <article className="card card-body stack" data-testid="held-card">
+    <article className="card card-body stack held" data-testid="held-card">
       <div className="card-row">
         <ShortId id={job.id} />
         <StateBadge state={job.state} />
@@ -30,16 +34,25 @@ function HeldCard({ job }: { job: JobSummary }) {
           <Ago at={job.created_at} />
         </span>
       </div>
-      <div className="break">{job.queue}</div>
+      <Link className="break" to={queuePath(job.queue)}>
+        {job.queue}
+      </Link>
       <p className="break">
         <HoldReason reason={holdReason(job)} />
       </p>
       <code className="muted break">{preview(job.payload)}</code>
+      <input
+        aria-label={`Comment on ${job.id}`}
+        placeholder="Comment (optional)"
+        maxLength={100}
+        value={comment}
+        onChange={(e) => setComment(e.target.value)}
+      />
       <div className="card-row">
-        <Button kind="primary" disabled={busy} onClick={() => approve.mutate(job.id)}>
+        <Button kind="primary" disabled={busy} onClick={() => approve.mutate(decision)}>
           Approve
         </Button>
-        <Button kind="danger" disabled={busy} onClick={() => reject.mutate(job.id)}>
+        <Button kind="danger" disabled={busy} onClick={() => reject.mutate(decision)}>
           Reject
         </Button>
         <Button kind="ghost" onClick={() => navigate(jobPath(job.id))}>
@@ -58,7 +71,7 @@ export default function Held() {
     <>
       <PageHead title="Held Jobs" />
       {jobs === undefined && <Pending error={held.error} />}
-      {jobs?.length === 0 && <Notice>No held jobs. Jobs that wait for a decision appear here.</Notice>}
+      {jobs?.length === 0 && <Notice>No held jobs. Jobs that need a decision appear here.</Notice>}
       <div className="held-grid">{jobs?.map((job) => <HeldCard key={job.id} job={job} />)}</div>
       {held.data !== undefined && held.data.total > held.data.jobs.length && (
         <p className="muted">

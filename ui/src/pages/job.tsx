@@ -6,7 +6,7 @@ import { ApiError } from "../api/client";
 import { useExplanation, useJob } from "../api/queries";
 import type { Job, JobState, Position, Progress } from "../api/types";
 import { EnqueueDialog } from "../components/enqueue-dialog";
-import { MoveDialog } from "../components/job-dialogs";
+import { ConfirmDialog, MoveDialog } from "../components/job-dialogs";
 import { JsonBlock } from "../components/json-block";
 import { Bar, Button, Card, PageHead, Pending, PriorityBadge, StateBadge } from "../components/parts";
 import { queuePath } from "../components/queue-table";
@@ -14,31 +14,24 @@ import { isObject } from "../lib/exact-json";
 import { capitalise, jobCount, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
-import { Chain } from "./job-parts/chain";
+import { Batch } from "./job-parts/batch";
 import { Facts } from "./job-parts/facts";
+import { Chain, Children, Dependencies } from "./job-parts/graph";
 import { Iterations } from "./job-parts/iterations";
-import { Timeline } from "./job-parts/timeline";
+import { PushCard } from "./job-parts/push";
+import { Timeline, useJobEvents } from "./job-parts/timeline";
+import { Waterfall } from "./job-parts/waterfall";
 
 const RETRIES: JobState[] = ["dead", "cancelled", "completed"];
 const CANCELS: JobState[] = ["pending", "active", "retrying", "scheduled"];
 
-function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move") => void }) {
-  const navigate = useNavigate();
+function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move" | "delete") => void }) {
   const retry = useRetry();
   const cancel = useCancel();
   const hold = useHold();
   const approve = useApprove();
   const reject = useReject();
-  const remove = useDeleteJob();
-  const busy = [retry, cancel, hold, approve, reject, remove].some((action) => action.isPending);
-  const leave = () => {
-    const state = window.history.state as { idx?: number } | null;
-    if ((state?.idx ?? 0) > 0) {
-      navigate(-1);
-    } else {
-      navigate(queuePath(job.queue), { replace: true });
-    }
-  };
+  const busy = [retry, cancel, hold, approve, reject].some((action) => action.isPending);
   return (
     <>
       {RETRIES.includes(job.state) && (
@@ -53,10 +46,10 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move") => 
       )}
       {job.state === "held" && (
         <>
-          <Button kind="primary" disabled={busy} onClick={() => approve.mutate(job.id)}>
+          <Button kind="primary" disabled={busy} onClick={() => approve.mutate({ id: job.id })}>
             Approve
           </Button>
-          <Button kind="danger" disabled={busy} onClick={() => reject.mutate(job.id)}>
+          <Button kind="danger" disabled={busy} onClick={() => reject.mutate({ id: job.id })}>
             Reject
           </Button>
         </>
@@ -73,10 +66,34 @@ function Actions({ job, onAsk }: { job: Job; onAsk: (what: "clone" | "move") => 
       )}
       <Button onClick={() => onAsk("clone")}>Clone</Button>
       <Button onClick={() => onAsk("move")}>Move</Button>
-      <Button kind="danger" disabled={busy} onClick={() => remove.mutate(job.id, { onSuccess: leave })}>
+      <Button kind="danger" disabled={busy} onClick={() => onAsk("delete")}>
         Delete
       </Button>
     </>
+  );
+}
+
+/** One click is too easy for what nobody can bring back. */
+function DeleteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+  const navigate = useNavigate();
+  const remove = useDeleteJob();
+  const leave = () => {
+    const state = window.history.state as { idx?: number } | null;
+    if ((state?.idx ?? 0) > 0) {
+      navigate(-1);
+    } else {
+      navigate(queuePath(job.queue), { replace: true });
+    }
+  };
+  return (
+    <ConfirmDialog
+      title="Delete job"
+      text={`Deletes job ${job.id} (${job.state}, in ${job.queue}) with its payload, result and error history.`}
+      action="Delete job"
+      run={remove}
+      onConfirm={() => remove.mutate(job.id, { onSuccess: leave })}
+      onClose={onClose}
+    />
   );
 }
 
@@ -107,15 +124,18 @@ function ProgressCard({ job }: { job: Job }) {
 
 const EXPLAINED: JobState[] = ["pending", "scheduled", "retrying", "held"];
 
-/** Where a reason speaks of the job it leaves the job out: "is held until…". */
-const sentence = (message: string): string =>
-  /^(is|waits) /.test(message) ? `It ${message}` : capitalise(message);
-
 function place({ ahead, at_least }: Position): string {
   if (ahead === 0 && !at_least) {
-    return "It is the next of its queue";
+    return "Next in line: the queue hands this job to the next free worker";
   }
-  return `${at_least ? "At least " : ""}${jobCount(ahead)} before it in its queue`;
+  return `${at_least ? "At least " : ""}${jobCount(ahead)} ahead in the queue`;
+}
+
+function titleOf({ runnable, reasons }: { runnable: boolean; reasons: readonly { code: string }[] }): string {
+  if (!runnable) {
+    return "Why it is not running";
+  }
+  return reasons.some(({ code }) => code === "no_worker") ? "Waiting for a worker" : "Ready to run";
 }
 
 /** Why it does not run, where the server can say so. */
@@ -126,11 +146,11 @@ function Explain({ job }: { job: Job }) {
     return null;
   }
   return (
-    <Card title={data.runnable ? "Ready to run" : "Why it is not running"}>
+    <Card title={titleOf(data)}>
       <ul className="card-body stack">
         {data.reasons.map((reason) => (
           <li key={reason.code} className="break">
-            {sentence(reason.message)} <code className="muted">{reason.code}</code>
+            {capitalise(reason.message)} <code className="muted">{reason.code}</code>
           </li>
         ))}
         {data.position !== undefined && (
@@ -138,9 +158,20 @@ function Explain({ job }: { job: Job }) {
             {place(data.position)}
           </li>
         )}
-        {data.reasons.length === 0 && data.runnable && <li>A worker that asks its queue gets it.</li>}
+        {data.reasons.length === 0 && data.runnable && <li>The next worker that fetches from this queue gets the job.</li>}
       </ul>
     </Card>
+  );
+}
+
+/** What the log tells of it, as a picture and as a list. */
+function Life({ job }: { job: Job }) {
+  const events = useJobEvents(job);
+  return (
+    <>
+      <Waterfall job={job} events={events} />
+      <Timeline job={job} events={events} />
+    </>
   );
 }
 
@@ -148,7 +179,7 @@ export default function JobDetail() {
   const { id = "" } = useParams();
   useTitle(id);
   const job = useJob(id);
-  const [asked, setAsked] = useState<"clone" | "move" | null>(null);
+  const [asked, setAsked] = useState<"clone" | "move" | "delete" | null>(null);
   if (job.data === undefined || (job.error instanceof ApiError && job.error.status === 404)) {
     const missing = job.error instanceof ApiError && job.error.status === 404;
     return (
@@ -180,7 +211,11 @@ export default function JobDetail() {
       <Explain job={data} />
       <Facts job={data} />
       {data.agent !== undefined && <Iterations job={data} />}
+      {data.push !== undefined && <PushCard job={data} />}
       {data.chain_id !== undefined && <Chain job={data} chainId={data.chain_id} />}
+      <Dependencies job={data} />
+      <Children job={data} />
+      {data.batch_id !== undefined && <Batch job={data} id={data.batch_id} />}
       <div className="grid-2">
         <div className="stack">
           <JsonBlock title="Payload" value={data.payload} open />
@@ -188,10 +223,13 @@ export default function JobDetail() {
           {data.checkpoint !== undefined && <JsonBlock title="Checkpoint" value={data.checkpoint} />}
           <Attempts job={data} />
         </div>
-        <Timeline job={data} />
+        <div className="stack">
+          <Life job={data} />
+        </div>
       </div>
       {asked === "clone" && <EnqueueDialog clone={data} onClose={() => setAsked(null)} />}
       {asked === "move" && <MoveDialog job={data} onClose={() => setAsked(null)} />}
+      {asked === "delete" && <DeleteDialog job={data} onClose={() => setAsked(null)} />}
     </>
   );
 }

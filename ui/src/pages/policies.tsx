@@ -69,8 +69,8 @@ function PolicyDialog({ from, onClose }: { from: Policy | null; onClose: () => v
       </div>
       <p className="muted small break" role="status">
         {checks.length === 0
-          ? "Give a queue, a tag, or both: a policy without them holds nothing."
-          : `Holds an agent that wants to go on when its ${checks.join(` ${joiner(form.mode)} its `)}.`}
+          ? "Enter a queue, a tag, or both. A policy without them holds no jobs."
+          : `Holds an agent job before it continues if its ${checks.join(` ${joiner(form.mode)} its `)}.`}
       </p>
       <Check label="Enabled" value={form.enabled} onChange={(enabled) => set({ enabled })} />
       <Check label="Jobs of all namespaces" value={form.allNamespaces} onChange={(allNamespaces) => set({ allNamespaces })} />
@@ -110,11 +110,11 @@ export default function Policies() {
       one="Approval Policy"
       note={
         <>
-          An agent that wants to go on is held when a policy matches; the newest that does is named. It waits in{" "}
+          If an approval policy matches an agent job, the job is held instead of continuing. It waits in{" "}
           <Link className="in-text" to="/held">
             Held Jobs
           </Link>{" "}
-          until somebody decides.
+          until someone approves or rejects it. If several policies match, the hold reason names the newest.
         </>
       }
       items={usePolicies()}
@@ -123,7 +123,7 @@ export default function Policies() {
       change="Clone"
       dialog={(from, onClose) => <PolicyDialog from={from} onClose={onClose} />}
       remove={useDeletePolicy()}
-      removal={(policy) => `${policy.name} holds no more agents. Jobs that it has held stay held.`}
+      removal={(policy) => `${policy.name} no longer holds jobs. Jobs that are already held stay held.`}
     />
   );
 }

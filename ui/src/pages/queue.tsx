@@ -1,27 +1,28 @@
-import { useEffect, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useNavigate, useParams } from "react-router-dom";
 
 import { useClear, useDeleteQueue, useDrain, usePause, useResume } from "../api/actions";
-import { useQueues } from "../api/queries";
+import { useQueueExplanation, useQueues } from "../api/queries";
 import type { Queue } from "../api/types";
 import { EnqueueDialog } from "../components/enqueue-dialog";
+import { History, useRate } from "../components/history";
 import { ConcurrencyDialog, ConfirmDialog, ThrottleDialog } from "../components/job-dialogs";
 import { JobList } from "../components/job-list";
 import { Button, PageHead, Stat } from "../components/parts";
 import { StatusBadge, waitingMs } from "../components/queue-table";
+import { RangePicker } from "../components/range";
 import { NO_FILTERS } from "../lib/filters";
-import { count, jobCount, latency, span } from "../lib/format";
+import { capitalise, count, jobCount, latency, span } from "../lib/format";
 import { useNow, useTitle } from "../lib/hooks";
-import { rates } from "../lib/rates";
+import { useRange } from "../lib/range";
 
-type Asked = "concurrency" | "throttle" | "delete" | "enqueue" | null;
+type Asked = "concurrency" | "throttle" | "clear" | "delete" | "enqueue" | null;
 
 function Actions({ queue, onAsk }: { queue: Queue; onAsk: (what: Asked) => void }) {
   const pause = usePause();
   const resume = useResume();
   const drain = useDrain();
-  const clear = useClear();
-  const busy = pause.isPending || resume.isPending || drain.isPending || clear.isPending;
+  const busy = pause.isPending || resume.isPending || drain.isPending;
   return (
     <>
       {queue.paused ? (
@@ -33,15 +34,14 @@ function Actions({ queue, onAsk }: { queue: Queue; onAsk: (what: Asked) => void 
           Pause
         </Button>
       )}
-      <Button disabled={busy} onClick={() => drain.mutate(queue.name)} title="Pause, and let active jobs finish">
+      <Button disabled={busy} onClick={() => drain.mutate(queue.name)} title="Pause the queue and let active jobs finish">
         Drain
       </Button>
       <Button onClick={() => onAsk("concurrency")}>Concurrency</Button>
       <Button onClick={() => onAsk("throttle")}>Throttle</Button>
       <Button
         kind="danger"
-        disabled={busy}
-        onClick={() => clear.mutate(queue.name)}
+        onClick={() => onAsk("clear")}
         title="Delete all pending and scheduled jobs"
       >
         Clear
@@ -58,7 +58,7 @@ function Actions({ queue, onAsk }: { queue: Queue; onAsk: (what: Asked) => void 
 
 function Numbers({ queue }: { queue: Queue }) {
   const now = useNow(1_000);
-  const rate = rates.perMinute(queue.name);
+  const rate = useRate(queue.name);
   const waits = waitingMs(queue, now);
   const limits = [
     `throughput ${rate === null ? "-" : `${count(rate)}/min`}`,
@@ -86,39 +86,66 @@ function Numbers({ queue }: { queue: Queue }) {
   );
 }
 
+/** Why nothing moves, where jobs wait and none is worked on. */
+function useReasons(name: string, queue: Queue | undefined): string[] {
+  const explanation = useQueueExplanation(name).data;
+  return queue === undefined || queue.pending === 0 ? [] : (explanation?.reasons ?? []).map((r) => capitalise(r.message));
+}
+
+const jobsIn = (q: Queue): number =>
+  q.pending + q.active + q.scheduled + q.retrying + q.held + q.completed + q.dead + q.cancelled;
+
 export default function QueueDetail() {
   const { name = "" } = useParams();
   useTitle(name);
   const navigate = useNavigate();
   const queues = useQueues();
   const remove = useDeleteQueue();
+  const clear = useClear();
   const [asked, setAsked] = useState<Asked>(null);
+  const { range, set } = useRange();
   const queue = queues.data?.find((q) => q.name === name);
+  const reasons = useReasons(name, queue);
   const defaults = useMemo(() => ({ ...NO_FILTERS, queue: name }), [name]);
-  useEffect(() => {
-    if (queues.data !== undefined) {
-      rates.add(queues.data, queues.dataUpdatedAt);
-    }
-  }, [queues.data, queues.dataUpdatedAt]);
   const close = () => {
     remove.reset();
+    clear.reset();
     setAsked(null);
   };
   return (
     <>
-      <PageHead title={name} badges={queue && <StatusBadge paused={queue.paused} />}>
+      <PageHead title={name} badges={queue && <StatusBadge paused={queue.paused} stuck={reasons.length > 0} />}>
         {queue && <Actions queue={queue} onAsk={setAsked} />}
       </PageHead>
+      {queue && reasons.length > 0 && (
+        <div className="notice warn" role="status">
+          <strong>{jobCount(queue.pending)} waiting.</strong> {reasons.join(". ")}.
+        </div>
+      )}
       {queue && <Numbers queue={queue} />}
+      <RangePicker range={range} onChange={set} />
+      <History queue={name} range={range} onZoom={set} />
       <JobList key={name} defaults={defaults} title="Jobs" fileName={`${name}-jobs`} />
       {queue && asked === "concurrency" && <ConcurrencyDialog queue={queue} onClose={close} />}
       {queue && asked === "throttle" && <ThrottleDialog queue={queue} onClose={close} />}
       {asked === "enqueue" && <EnqueueDialog queue={name} onClose={close} />}
+      {queue && asked === "clear" && (
+        <ConfirmDialog
+          title="Clear queue"
+          text={`Deletes the ${jobCount(queue.pending)} pending and the ${jobCount(queue.scheduled)} scheduled in ${name}. Active, held, retrying and finished jobs stay.`}
+          action={`Delete ${jobCount(queue.pending + queue.scheduled)}`}
+          typed={name}
+          run={clear}
+          onConfirm={() => clear.mutate(name, { onSuccess: close })}
+          onClose={close}
+        />
+      )}
       {queue && asked === "delete" && (
         <ConfirmDialog
           title="Delete queue"
-          text={`The queue ${name}, its settings and all that is in it, whatever its state, are deleted: ${jobCount(queue.enqueued)}.`}
+          text={`Deletes the queue ${name}, its settings and every job in it, in any state: ${jobCount(jobsIn(queue))}.`}
           action="Delete queue"
+          typed={name}
           run={remove}
           onConfirm={() => remove.mutate(name, { onSuccess: () => navigate("/queues") })}
           onClose={close}

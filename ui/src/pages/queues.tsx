@@ -1,20 +1,14 @@
-import { useDeferredValue, useEffect, useMemo, useState } from "react";
+import { useDeferredValue, useMemo, useState } from "react";
 
 import { useQueues } from "../api/queries";
 import { Card, PageHead } from "../components/parts";
 import { QueueTable } from "../components/queue-table";
 import { useTitle } from "../lib/hooks";
-import { rates } from "../lib/rates";
 
 export default function Queues() {
   useTitle("Queues");
   const queues = useQueues();
   const [filter, setFilter] = useState("");
-  useEffect(() => {
-    if (queues.data !== undefined) {
-      rates.add(queues.data, queues.dataUpdatedAt);
-    }
-  }, [queues.data, queues.dataUpdatedAt]);
   // What is typed shows at once, and the rows as soon as they can.
   const word = useDeferredValue(filter.trim().toLowerCase());
   const shown = useMemo(() => queues.data?.filter((q) => q.name.toLowerCase().includes(word)), [queues.data, word]);

@@ -10,20 +10,17 @@ import { Managed } from "../components/managed";
 import { Ago, Button, Check, EnabledBadge, Field, FormError } from "../components/parts";
 import { queuePath } from "../components/queue-table";
 import type { Column } from "../components/table";
-import { countdown, localZone, moment } from "../lib/format";
+import { countdown, fullTime, moment } from "../lib/format";
 import { useNow } from "../lib/hooks";
+import { Hosts } from "./schedule-parts/hosts";
+import { Upcoming } from "./schedule-parts/upcoming";
 
-/** The moment in the schedule's own zone, here, and in UTC; zones that are the same are said once. */
-function InZones({ at, zone }: { at: string; zone: string }) {
-  const zones = [...new Set([zone, localZone(), "UTC"])];
+/** The moment as the schedule means it; here and in UTC on hover. */
+function InZone({ at, zone }: { at: string; zone: string }) {
   return (
-    <div className="stack-tight small">
-      {zones.map((name) => (
-        <span key={name}>
-          {safeMoment(at, name)} <span className="muted">{name === localZone() ? `${name} (here)` : name}</span>
-        </span>
-      ))}
-    </div>
+    <time className="muted small" dateTime={at} title={fullTime(at)}>
+      {safeMoment(at, zone)}
+    </time>
   );
 }
 
@@ -160,7 +157,7 @@ function NextRun({ schedule }: { schedule: Schedule }) {
   ) : (
     <div className="stack-tight lines">
       {countdown(at, now)}
-      <InZones at={at} zone={schedule.timezone} />
+      <InZone at={at} zone={schedule.timezone} />
     </div>
   );
 }
@@ -219,7 +216,13 @@ export default function Schedules() {
       change="Edit"
       dialog={(schedule, onClose) => <ScheduleDialog schedule={schedule} onClose={onClose} />}
       remove={useDeleteSchedule()}
-      removal={(schedule) => `${schedule.name} will not run again. Jobs that it has made stay.`}
+      removal={(schedule) => `${schedule.name} stops running. Jobs that it has created stay.`}
+      below={
+        <>
+          <Upcoming />
+          <Hosts />
+        </>
+      }
     />
   );
 }

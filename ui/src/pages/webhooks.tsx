@@ -44,7 +44,7 @@ function WebhookDialog({ hook, onClose }: { hook: Webhook | null; onClose: () =>
       onSubmit={send}
       onClose={onClose}
     >
-      <Field label="URL *" error={url === "" || good ? save.error?.message : "It must begin with http:// or https://"}>
+      <Field label="URL *" error={url === "" || good ? save.error?.message : "The URL must start with http:// or https://"}>
         {(id) => <input id={id} placeholder="https://example.com/hook" value={url} onChange={(e) => setUrl(e.target.value)} />}
       </Field>
       <div className="field">

@@ -1,15 +1,20 @@
 import { useWorkers } from "../api/queries";
 import { Card, PageHead } from "../components/parts";
-import { WorkerTable } from "../components/worker-table";
-import { useTitle } from "../lib/hooks";
+import { workerHealth, WorkerTable } from "../components/worker-table";
+import { useNow, useTitle } from "../lib/hooks";
 
 export default function Workers() {
   useTitle("Workers");
   const workers = useWorkers();
+  const now = useNow(10_000);
+  const all = workers.data ?? [];
+  const healthy = all.filter((worker) => workerHealth(worker, now) === "Healthy");
+  const silent = all.length - healthy.length;
+  const note = silent === 0 ? "all healthy" : `${healthy.length} healthy, ${silent} silent for a minute or more`;
   return (
     <>
       <PageHead title="Workers" />
-      <Card title={`Active Workers (${workers.data?.length ?? 0})`}>
+      <Card title={`Active Workers (${all.length})`} aside={<span className="muted small">{note}</span>}>
         <WorkerTable workers={workers.data} error={workers.error} />
       </Card>
     </>

@@ -44,10 +44,13 @@ function Batch({ id }: { id: string }) {
 function retryPolicy(job: Job): string {
   const base = span(job.retry_base_delay_ms);
   if (job.retry_backoff === "none") {
-    return "at once";
+    return "no delay";
   }
-  const cap = job.retry_max_delay_ms > 0 ? `, at most ${span(job.retry_max_delay_ms)}` : "";
-  return `${job.retry_backoff}, ${base}${cap}`;
+  if (job.retry_backoff === "fixed") {
+    return `after ${base} each`;
+  }
+  const cap = job.retry_max_delay_ms > 0 ? `, up to ${span(job.retry_max_delay_ms)}` : "";
+  return `${job.retry_backoff} from ${base}${cap}`;
 }
 
 function agentCost({ agent }: Job): string {
@@ -83,7 +86,7 @@ function rowsOf(job: Job, now: number): [string, ReactNode][] {
   const rows: [string, ReactNode][] = [
     ["Queue", <Link key="queue" to={queuePath(job.queue)}>{job.queue}</Link>],
     ["Attempt", attempts(job)],
-    ["Worker", worker],
+    ["Worker", worker && <Link to={`/workers/${encodeURIComponent(job.worker_id ?? "")}`}>{worker}</Link>],
     ["Unique key", job.unique_key],
     ["Batch", job.batch_id && <Batch id={job.batch_id} />],
     ["Parent", job.parent_id && <JobLink id={job.parent_id} />],

@@ -2,15 +2,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
 import { KEY } from "../../api/queries";
-import type { Job } from "../../api/types";
+import type { Job, LiveEvent } from "../../api/types";
 import { Card } from "../../components/parts";
 import { historyOf } from "../../live/history";
 import { useLiveEvents } from "../../live/live";
 import { clock, fullTime, moment } from "../../lib/format";
 import { timelineOf, timelineOfEvents, type Moment } from "../../lib/timeline";
 
-/** From the event log where it has the job from its beginning; else from the job itself. */
-function useTimeline(job: Job): Moment[] {
+/** What the event log has of the job, in order; null if it does not reach back to the beginning. */
+export function useJobEvents(job: Job): LiveEvent[] | null {
   const live = useLiveEvents();
   const history = useQuery({
     queryKey: [KEY.job, job.id, "events"],
@@ -21,16 +21,18 @@ function useTimeline(job: Job): Moment[] {
     const mine = [...(history.data ?? []), ...live.filter((event) => event.job_id === job.id)];
     const events = [...new Map(mine.map((event) => [event.seq, event])).values()];
     const begins = events.some((event) => event.type.endsWith("enqueued"));
-    if (!begins) {
-      return timelineOf(job);
-    }
-    const due = timelineOf(job).filter((moment) => moment.kind === "scheduled");
-    return [...timelineOfEvents(events), ...due];
-  }, [history.data, live, job]);
+    return begins ? events.sort((a, b) => a.seq - b.seq) : null;
+  }, [history.data, live, job.id]);
 }
 
-export function Timeline({ job }: { job: Job }) {
-  const moments = useTimeline(job);
+/** From the event log where it has the job from its beginning; else from the job itself. */
+function momentsOf(job: Job, events: readonly LiveEvent[] | null): Moment[] {
+  const known = timelineOf(job);
+  return events === null ? known : [...timelineOfEvents(events), ...known.filter((m) => m.kind === "scheduled")];
+}
+
+export function Timeline({ job, events }: { job: Job; events: readonly LiveEvent[] | null }) {
+  const moments = momentsOf(job, events);
   const days = moments.map((m) => moment(m.at).slice(0, 10));
   return (
     <Card title="Timeline">

@@ -1,0 +1,165 @@
+// What happened in a range of time: lines, percentiles and the depth, of one queue or of all.
+import { useNavigate } from "react-router-dom";
+
+import { useHistory } from "../api/queries";
+import type { HistoryPoint } from "../api/types";
+import { count, moment, span } from "../lib/format";
+import type { Range } from "../lib/range";
+import { Chart, type Series } from "./chart";
+import { Card, Pending } from "./parts";
+
+interface HistoryProps {
+  queue?: string;
+  range: Range;
+  onZoom: (range: { from: number; to: number }) => void;
+}
+
+const QUANTILES = [
+  ["p50", "p50_ms"],
+  ["p90", "p90_ms"],
+  ["p99", "p99_ms"],
+] as const;
+
+const COUNTS = [
+  ["Enqueued", "enqueued", "var(--chart-enqueued)"],
+  ["Completed", "completed", "var(--chart-completed)"],
+  ["Failed", "failed", "var(--chart-p90)"],
+  ["Dead", "dead", "var(--chart-failed)"],
+] as const;
+
+function times(points: readonly HistoryPoint[], of: "wait" | "run"): Series[] {
+  return QUANTILES.map(([name, member]) => ({
+    name,
+    colour: `var(--chart-${name})`,
+    values: points.map((p) => p[of]?.[member] ?? 0),
+  }));
+}
+
+const stepText = (seconds: number): string =>
+  seconds < 3600 ? `${seconds / 60} min` : seconds < 86400 ? `${seconds / 3600} h` : `${seconds / 86400} d`;
+
+export function History({ queue, range, onZoom }: HistoryProps) {
+  const history = useHistory({ from: range.from, to: range.to, ...(queue === undefined ? {} : { queue }) });
+  const navigate = useNavigate();
+  const data = history.data;
+  if (data === undefined) {
+    return (
+      <Card title="Throughput">
+        <div className="card-body">
+          <Pending error={history.error} />
+        </div>
+      </Card>
+    );
+  }
+  const { points, totals, step_seconds: step } = data;
+  const day = step * points.length > 86_400;
+  const labels = points.map((p) => (day ? moment(p.at).slice(5, 16) : moment(p.at).slice(11, 16)));
+  const starts = points.map((p) => Date.parse(p.at));
+  const shared = {
+    times: labels,
+    onZoom: (first: number, last: number) =>
+      onZoom({ from: starts[first] ?? 0, to: (starts[last] ?? 0) + step * 1000 }),
+    onPick: (i: number) => {
+      const at = starts[i] ?? 0;
+      const query = new URLSearchParams({
+        created_after: moment(at).slice(0, 16).replace(" ", "T"),
+        created_before: moment(at + step * 1000).slice(0, 16).replace(" ", "T"),
+        ...(queue === undefined ? {} : { queue }),
+      });
+      navigate(`/jobs?${query}`);
+    },
+  };
+  const per = `per ${stepText(step)}`;
+  return (
+    <>
+      <div className="grid-2">
+        <Card
+          title="Throughput"
+          aside={
+            <span className="muted small">
+              {count(totals.completed ?? 0)} completed, {count(totals.failed ?? 0)} failed · {per}
+            </span>
+          }
+        >
+          <div className="card-body">
+            <Chart
+              {...shared}
+              label={`Jobs ${per}; ${totals.completed ?? 0} completed`}
+              format={count}
+              series={COUNTS.map(([name, member, colour]) => ({
+                name,
+                colour,
+                values: points.map((p) => p[member] ?? 0),
+              }))}
+            />
+          </div>
+        </Card>
+        <Card title="Pending jobs" aside={<span className="muted small">largest number {per}</span>}>
+          <div className="card-body">
+            <Chart
+              {...shared}
+              label={`Pending jobs; at most ${totals.depth_max ?? 0}`}
+              format={count}
+              series={[
+                { name: "Pending", colour: "var(--chart-enqueued)", values: points.map((p) => p.depth_max ?? 0) },
+              ]}
+            />
+          </div>
+        </Card>
+        <Card title="Wait time" aside={<span className="muted small">p99 {span(totals.wait?.p99_ms ?? 0)}</span>}>
+          <div className="card-body">
+            <Chart
+              {...shared}
+              label={`Time that jobs waited for a worker; ${span(totals.wait?.p99_ms ?? 0)} at the 99th percentile`}
+              format={span}
+              series={times(points, "wait")}
+            />
+          </div>
+        </Card>
+        <Card title="Run time" aside={<span className="muted small">p99 {span(totals.run?.p99_ms ?? 0)}</span>}>
+          <div className="card-body">
+            <Chart
+              {...shared}
+              label={`Time that jobs ran; ${span(totals.run?.p99_ms ?? 0)} at the 99th percentile`}
+              format={span}
+              series={times(points, "run")}
+            />
+          </div>
+        </Card>
+      </div>
+      <p className="muted small">Drag across a chart to zoom in. Click a point to list the jobs created then.</p>
+    </>
+  );
+}
+
+const useCompleted = (queue: string) =>
+  useHistory({ from: "1h", to: "", queue, step: "1m", series: "completed" }, 30_000);
+
+/** The completed jobs of an hour, as small as a cell of a table. */
+export function Sparkline({ queue }: { queue: string }) {
+  const history = useCompleted(queue);
+  const values = (history.data?.points ?? []).reduce<number[]>((sums, point, i) => {
+    sums[Math.floor(i / 5)] = (sums[Math.floor(i / 5)] ?? 0) + (point.completed ?? 0);
+    return sums;
+  }, []);
+  return <Spark values={values} label={`${history.data?.totals.completed ?? 0} completed in the last hour`} />;
+}
+
+/** Completed in the last whole minute, as the server counted; null before it is known. The minute
+ * that is not over yet says nothing of a rate. */
+export function useRate(queue: string): number | null {
+  const points = useCompleted(queue).data?.points;
+  return points === undefined ? null : (points.at(-2)?.completed ?? 0);
+}
+
+export function Spark({ values, label, failures = false }: { values: readonly number[]; label: string; failures?: boolean }) {
+  const colour = failures ? "var(--chart-failed)" : "var(--chart-completed)";
+  const high = Math.max(1, ...values);
+  const points = values.map((v, i) => `${((i / Math.max(1, values.length - 1)) * 80).toFixed(1)},${(19 - (v / high) * 18).toFixed(1)}`);
+  return (
+    <svg className="spark" width="80" height="20" viewBox="0 0 80 20" role="img" aria-label={label}>
+      <title>{label}</title>
+      <polyline points={points.join(" ")} fill="none" stroke={colour} strokeWidth={1.4} />
+    </svg>
+  );
+}

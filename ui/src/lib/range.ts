@@ -1,0 +1,55 @@
+// The range of time that a page is about, in the address bar: "range=24h", or "from" and "to".
+import { useCallback, useMemo } from "react";
+import { useSearchParams } from "react-router-dom";
+
+export const PRESETS = [
+  ["1h", "Last hour"],
+  ["24h", "Last day"],
+  ["7d", "Last week"],
+  ["30d", "Last 30 days"],
+] as const;
+
+export interface Range {
+  /** One of the presets, or null for a range of its own. */
+  preset: string | null;
+  /** As the server takes them: a time, or how long before now. */
+  from: string;
+  to: string;
+}
+
+const isTime = (text: string | null): text is string => text !== null && !Number.isNaN(Date.parse(text));
+
+export function rangeFromUrl(query: URLSearchParams, usual = "1h"): Range {
+  const from = query.get("from");
+  const to = query.get("to");
+  if (isTime(from) && isTime(to) && Date.parse(from) < Date.parse(to)) {
+    return { preset: null, from, to };
+  }
+  const wanted = query.get("range");
+  const preset = PRESETS.find(([name]) => name === wanted)?.[0] ?? usual;
+  return { preset, from: preset, to: "" };
+}
+
+export function rangeToUrl(range: { preset: string } | { from: number; to: number }, current: URLSearchParams, usual = "1h") {
+  const query = new URLSearchParams(current);
+  query.delete("from");
+  query.delete("to");
+  query.delete("range");
+  if ("from" in range) {
+    query.set("from", new Date(range.from).toISOString());
+    query.set("to", new Date(range.to).toISOString());
+  } else if (range.preset !== usual) {
+    query.set("range", range.preset);
+  }
+  return query;
+}
+
+export function useRange(usual = "1h") {
+  const [query, setQuery] = useSearchParams();
+  const range = useMemo(() => rangeFromUrl(query, usual), [query, usual]);
+  const set = useCallback(
+    (next: { preset: string } | { from: number; to: number }) => setQuery((current) => rangeToUrl(next, current, usual)),
+    [setQuery, usual],
+  );
+  return { range, set };
+}

@@ -1,0 +1,130 @@
+// Failures by what they mean: the page to open after an incident.
+import { useState } from "react";
+import { Link, useSearchParams } from "react-router-dom";
+
+import { useBulk } from "../api/actions";
+import { useErrors } from "../api/queries";
+import type { BulkAction, ErrorGroup } from "../api/types";
+import { Spark } from "../components/history";
+import { ConfirmDialog } from "../components/job-dialogs";
+import { jobPath } from "../components/job-table";
+import { Ago, Button, Card, Notice, PageHead, Pending } from "../components/parts";
+import { queuePath } from "../components/queue-table";
+import { RangePicker } from "../components/range";
+import { jobCount, plural } from "../lib/format";
+import { useTitle } from "../lib/hooks";
+import { useRange } from "../lib/range";
+
+export interface Asked {
+  group: ErrorGroup;
+  action: Extract<BulkAction, "retry" | "delete">;
+}
+
+const jobsPath = (group: ErrorGroup, queue: string): string =>
+  `/jobs?${new URLSearchParams({ error_fingerprint: group.fingerprint, ...(queue === "" ? {} : { queue }) })}`;
+
+export function Group({ group, queue, onAsk }: { group: ErrorGroup; queue: string; onAsk: (asked: Asked) => void }) {
+  return (
+    <section className="card card-body stack" aria-label={group.message} data-testid="error-group">
+      <div className="error-head">
+        <div className="break danger-text strong">{group.message === "" ? "(no message)" : group.message}</div>
+        <Spark values={group.chart} label={`${group.count} failures over the range`} failures />
+      </div>
+      <div className="card-row small">
+        <strong>{plural(group.count, "failure")}</strong>
+        <span>
+          {jobCount(group.jobs)}, {group.dead.toLocaleString()} dead
+        </span>
+        <span className="muted">
+          first <Ago at={group.first_seen} />, last <Ago at={group.last_seen} />
+        </span>
+        {group.queues.map(({ queue: name, count }) => (
+          <Link key={name} to={queuePath(name)} className="in-text">
+            {name} ({count})
+          </Link>
+        ))}
+      </div>
+      <p className="small break">
+        <span className="muted">Most recent:</span> <span className="mono">{group.example.error}</span>{" "}
+        <Link to={jobPath(group.example.job_id)} className="in-text">
+          Open job
+        </Link>
+      </p>
+      <div className="card-row">
+        <Link className="button compact" to={jobsPath(group, queue)}>
+          Show jobs
+        </Link>
+        {group.dead > 0 && (
+          <>
+            <Button compact onClick={() => onAsk({ group, action: "retry" })}>
+              Retry these
+            </Button>
+            <Button compact kind="danger" onClick={() => onAsk({ group, action: "delete" })}>
+              Delete these
+            </Button>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}
+
+export function Confirm({ asked, queue, onClose }: { asked: Asked; queue: string; onClose: () => void }) {
+  const bulk = useBulk();
+  const { group, action } = asked;
+  const word = action === "retry" ? "Retry" : "Delete";
+  const send = () =>
+    bulk.mutate(
+      {
+        action,
+        filter: { error_fingerprint: group.fingerprint, state: ["dead"], ...(queue === "" ? {} : { queue }) },
+      },
+      { onSuccess: onClose },
+    );
+  return (
+    <ConfirmDialog
+      title={`${word} dead jobs`}
+      text={`${word === "Retry" ? "Puts back into its queue" : "Deletes"} every dead job with the error "${group.message}": ${jobCount(group.dead)}.`}
+      action={`${word} ${jobCount(group.dead)}`}
+      run={bulk}
+      onConfirm={send}
+      onClose={onClose}
+    />
+  );
+}
+
+export default function Errors() {
+  useTitle("Errors");
+  const { range, set } = useRange("24h");
+  const [query] = useSearchParams();
+  const queue = query.get("queue") ?? "";
+  const errors = useErrors({ from: range.from, to: range.to, ...(queue === "" ? {} : { queue }) });
+  const [asked, setAsked] = useState<Asked | null>(null);
+  return (
+    <>
+      <PageHead title="Errors" />
+      <RangePicker range={range} onChange={set} />
+      {errors.data === undefined ? (
+        <Pending error={errors.error} />
+      ) : (
+        <>
+          <p className="muted">
+            {plural(errors.data.total, "failure")} in {plural(errors.data.groups.length, "group")}
+            {queue === "" ? "" : ` of ${queue}`}. Messages that differ only in numbers, ids, addresses or paths share a group.
+          </p>
+          {errors.data.groups.length === 0 && (
+            <Card>
+              <div className="card-body">
+                <Notice>No failures in this range</Notice>
+              </div>
+            </Card>
+          )}
+          {errors.data.groups.map((group) => (
+            <Group key={group.fingerprint} group={group} queue={queue} onAsk={setAsked} />
+          ))}
+        </>
+      )}
+      {asked !== null && <Confirm asked={asked} queue={queue} onClose={() => setAsked(null)} />}
+    </>
+  );
+}
