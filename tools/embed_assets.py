@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Put the built web interface into one C file.
 
-    embed_assets.py DIST ABSENT.html OUT.gen.c
+    embed_assets.py DIST ABSENT.html OUT.gen.c [HEADER NAME]
 
 DIST is the folder that the interface was built into; beside a file may stand its compressed forms,
 FILE.gz and FILE.br. When there is no DIST/index.html, ABSENT.html is what the program has instead.
+The table is ui_table of ui/ui_table_int.h, or NAME of HEADER.
 """
 import hashlib
 import pathlib
@@ -56,7 +57,8 @@ def assets(dist, absent):
 
 
 def main():
-    dist, absent, out = (pathlib.Path(a) for a in sys.argv[1:])
+    dist, absent, out = (pathlib.Path(a) for a in sys.argv[1:4])
+    header, name_of_table = sys.argv[4:6] if len(sys.argv) > 4 else ("ui/ui_table_int.h", "ui_table")
     strings, rows = [], []
     found = assets(dist, absent)
     for number, (name, path) in enumerate(found):
@@ -74,10 +76,10 @@ def main():
              f'.type = {{"{TYPES[path.suffix]}", {len(TYPES[path.suffix])}}}',
              f'.etag = {{"W/\\"{etag}\\"", {len(etag) + 4}}}', *views]) + "},")
     built = "true" if (dist / "index.html").exists() else "false"
-    text = "\n".join(["/* Made by tools/embed_assets.py. */", '#include "ui/ui_table_int.h"', "",
-                      *strings, "const struct ui_asset ui_table_rows[] = {", *rows, "};",
-                      f"const size_t ui_table_count = {len(rows)};",
-                      f"const bool ui_table_built = {built};", ""])
+    text = "\n".join(["/* Made by tools/embed_assets.py. */", f'#include "{header}"', "",
+                      *strings, f"const struct ui_asset {name_of_table}_rows[] = {{", *rows, "};",
+                      f"const size_t {name_of_table}_count = {len(rows)};",
+                      f"const bool {name_of_table}_built = {built};", ""])
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(text, encoding="ascii")
 
