@@ -5,7 +5,7 @@
 
 Starts a durable server of its own on a free port. The first part enqueues one job at a time while
 one worker waits in a long poll; the time is from before the enqueue is sent until the worker has the
-job, so it holds two flushes to disk and this program's own work. The second part schedules many jobs
+job, so it holds one flush to disk and this program's own work. The second part schedules many jobs
 for the same few seconds ahead and measures, for each, how long after its time a worker had it.
 """
 import datetime

@@ -8,6 +8,7 @@
  *
  *   load_bench MODE PORT CONNECTIONS SECONDS [ROUNDS [REQUESTS]]
  *   modes: corvo-enqueue, corvo-batch (100 jobs a request), corvo-lifecycle (enqueue, fetch, ack),
+ *          corvo-next (enqueue, ack of the job before with the next fetch),
  *          beanstalk-put, beanstalk-drain (reserve, delete), beanstalk-lifecycle (all three)
  *
  * A lifecycle counts once for its three requests. With ROUNDS, unless it is 0, it ends after so
@@ -140,6 +141,24 @@ static void corvo_lifecycle(struct connection *c, unsigned step, struct buf *out
     }
 }
 
+/* The same with the ack of the job before and the fetch in one request. */
+static void corvo_next(struct connection *c, unsigned step, struct buf *out)
+{
+    static const char ack[] = "POST /api/v1/ack/";
+    if (step == 0) {
+        corvo_enqueue(c, step, out);
+    } else if (c->id_len == 0) {
+        corvo_lifecycle(c, step, out);
+    } else if (str_starts_with(buf_str(out), str_from_z(ack))) {
+        memcpy(out->ptr + sizeof ack - 1, c->id, CORVO_ID_LEN);
+    } else {
+        buf_clear(out);
+        http_post(
+            out, ack + sizeof "POST " - 1, str_from(c->id, c->id_len),
+            STR("{\"next\":{\"queues\":[\"bench\"],\"worker_id\":\"bench\",\"timeout\":30}}"));
+    }
+}
+
 /* The value behind a header's name, as a number; -1 when it is not there. */
 static int64_t header_number(struct str head, const char *name)
 {
@@ -249,6 +268,7 @@ static const struct mode modes[] = {
     {"corvo-enqueue", 1, 1, corvo_enqueue, corvo_answered},
     {"corvo-batch", 1, BATCH, corvo_batch, corvo_answered},
     {"corvo-lifecycle", 3, 1, corvo_lifecycle, corvo_answered},
+    {"corvo-next", 2, 1, corvo_next, corvo_answered},
     {"beanstalk-put", 1, 1, beanstalk_request, beanstalk_answered},
     {"beanstalk-drain", 2, 1, beanstalk_drain, beanstalk_drained},
     {"beanstalk-lifecycle", 3, 1, beanstalk_request, beanstalk_answered},

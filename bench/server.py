@@ -58,6 +58,7 @@ RATES = {
         work, "corvo-batch", ("--raft-max-pending", str(CONNECTIONS)), clients=CONNECTIONS * OVERLOAD_CLIENTS,
         requests_per_second=int(rates["batches"] / BATCH * OVERLOAD_RATE)),
     "lifecycle": lambda b, work, _: b.corvo_rate(work, "corvo-lifecycle"),
+    "lifecycle, next": lambda b, work, _: b.corvo_rate(work, "corvo-next"),
     "beanstalkd lifecycle": lambda b, work, _: b.beanstalkd_rate(work, "beanstalk-lifecycle"),
 }
 
@@ -65,6 +66,7 @@ RATIOS = [
     ("durable enqueue / beanstalkd put in memory", "enqueue", "beanstalkd put", 0.75),
     ("durable enqueue / beanstalkd put with fsync", "enqueue", "beanstalkd put, fsync", 5),
     ("durable lifecycle / beanstalkd's in memory", "lifecycle", "beanstalkd lifecycle", 0.6),
+    ("durable lifecycle with next / beanstalkd's in memory", "lifecycle, next", "beanstalkd lifecycle", 0.6),
     ("goodput at twice the rate of the peak / peak", "batches, overload", "batches", 0.9),
 ]
 

@@ -320,19 +320,28 @@ static void measure_sorts(struct bench *b, const char *what, const struct view_f
     (void)fflush(stdout);
 }
 
-ATTR_NOINLINE static void measure_table(struct bench *b, unsigned asks)
+struct filter_row {
+    const char *what;
+    struct view_filter filter;
+};
+
+static void measure_rows(struct bench *b, const struct filter_row *rows, size_t count,
+                         unsigned asks)
 {
+    for (size_t i = 0; i < count; i++) {
+        measure_sorts(b, rows[i].what, &rows[i].filter, asks < 10 ? 1 : asks / 10);
+    }
+}
+
+/* Two tables, so that neither is too large for a stack. */
 #define DONE  (1U << JOB_COMPLETED)
 #define QUEUE .queue = STR("queue.3")
+
+ATTR_NOINLINE static void measure_states(struct bench *b, unsigned asks)
+{
     const struct view_span made = {.after = b->half_made};
     const struct view_span made_before = {.before = b->half_made};
-    const struct view_span done = {.after = b->half_done};
-    const struct view_span done_before = {.before = b->half_done};
-    const struct view_span later = {.after = b->half_made};
-    const struct {
-        const char *what;
-        struct view_filter filter;
-    } rows[] = {
+    const struct filter_row rows[] = {
         {"nothing", {.states = 0}},
         {"queue", {QUEUE}},
         {"state", {.states = DONE}},
@@ -357,6 +366,17 @@ ATTR_NOINLINE static void measure_table(struct bench *b, unsigned asks)
         {"priority, created", {.has_priority = true, .priority = 2, .created = made}},
         {"state, priority, created",
          {.states = DONE, .has_priority = true, .priority = 2, .created = made_before}},
+    };
+    measure_rows(b, rows, COUNT_OF(rows), asks);
+}
+
+ATTR_NOINLINE static void measure_times(struct bench *b, unsigned asks)
+{
+    const struct view_span made_before = {.before = b->half_made};
+    const struct view_span done = {.after = b->half_done};
+    const struct view_span done_before = {.before = b->half_done};
+    const struct view_span later = {.after = b->half_made};
+    const struct filter_row rows[] = {
         {"completed", {.completed = done}},
         {"completed, before", {.completed = done_before}},
         {"queue, completed", {QUEUE, .completed = done}},
@@ -375,13 +395,18 @@ ATTR_NOINLINE static void measure_table(struct bench *b, unsigned asks)
         {"queue, created, completed", {QUEUE, .created = made_before, .completed = done}},
         {"unique_key", {.unique_key = STR("key-207")}},
     };
+    measure_rows(b, rows, COUNT_OF(rows), asks);
+}
+
 #undef QUEUE
 #undef DONE
+
+static void measure_table(struct bench *b, unsigned asks)
+{
     printf("\n%-37s %6s %6s %6s %6s %6s %6s %6s %7s %8s\n", "CPU ms, by", "creatd", "prior",
            "startd", "compl", "attmpt", "schedl", "failed", "p99", "total");
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        measure_sorts(b, rows[i].what, &rows[i].filter, asks < 10 ? 1 : asks / 10);
-    }
+    measure_states(b, asks);
+    measure_times(b, asks);
 }
 
 static void measure_searches(struct bench *b, unsigned asks)

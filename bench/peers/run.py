@@ -50,7 +50,7 @@ class Peer:
 
 
 class Corvo(Peer):
-    name, setting = "Corvo", "one node, every answer after fsync"
+    name, setting = "Corvo", "one node, fsync before every response"
 
     def version(self):
         return output(self.args.bin / "corvo", "version").split()[1]
@@ -170,7 +170,7 @@ def machine():
 def table(title, peers, rates):
     """Medians with the lowest and highest, and how many times the peer's median Corvo has."""
     print(f"\n{title}\n")
-    print("| server | setting | enqueue, jobs/s | Corvo / it | process, jobs/s | Corvo / it |")
+    print("| Server | Setting | Enqueue, jobs/s | Corvo ÷ server | Process, jobs/s | Corvo ÷ server |")
     print("|---|---|---:|---:|---:|---:|")
     middle = {p.key: {phase: statistics.median(r[phase] for r in rates[p.key]) for phase in ("enqueue", "process")}
               for p in peers if rates.get(p.key)}

@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Jobs that the server delivers: calls a second, lateness, a hanging host, memory, and the rate of creation.
+
+  push.py --binary PATH [--jobs N] [--due-window S] [--hanging N] [--targets N] [--create N]
+
+Enqueues N jobs that are due in a window of S seconds, some more for a host that never answers, waits until all of the
+first have been called, and prints calls per second and the lateness of each call by its own due time. With a window
+of 0 all are due at once: then the rate is what the server can do. The targets are processes of this script: they
+answer at once and write down when they were called.
+
+--create also compares the rates of POST /jobs and of POST /api/v1/enqueue, with the same body of a job, in turns.
+"""
+import argparse
+import asyncio
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import http.client
+
+
+class Target(asyncio.Protocol):
+    calls = None
+
+    def connection_made(self, transport):
+        self.transport, self.data = transport, b""
+
+    def data_received(self, data):
+        self.data += data
+        while True:
+            head = self.data.find(b"\r\n\r\n")
+            if head < 0:
+                return
+            length = int(re.search(rb"[Cc]ontent-[Ll]ength: (\d+)", self.data[:head]).group(1))
+            if len(self.data) < head + 4 + length:
+                return
+            due = float(self.data[head + 4 + len(b'{"due":'):head + 4 + length - 1])
+            self.data = self.data[head + 4 + length:]
+            Target.calls.append((time.time() - due, time.time()))
+            self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+
+class Hole(asyncio.Protocol):
+    """Takes everything and never answers."""
+
+
+def serve(pipe):
+    async def run():
+        Target.calls = []
+        loop = asyncio.get_running_loop()
+        good = await loop.create_server(Target, "127.0.0.1", 0, backlog=4096)
+        hole = await loop.create_server(Hole, "127.0.0.1", 0, backlog=4096)
+        pipe.send([s.sockets[0].getsockname()[1] for s in (good, hole)])
+        while True:
+            await asyncio.sleep(0.2)
+            if pipe.poll():
+                pipe.recv()
+                pipe.send(Target.calls)
+    asyncio.run(run())
+
+
+def request(port, method, path, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+    connection.request(method, path, None if body is None else json.dumps(body))
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    if answer.status >= 400:
+        raise RuntimeError(f"{path}: {answer.status} {text[:300]}")
+    return json.loads(text)
+
+
+def calls_of(pipe):
+    pipe.send(None)
+    return pipe.recv()
+
+
+def start_server(binary, folder, *args):
+    log = open(os.path.join(folder, "log"), "w+", encoding="utf-8")
+    server = subprocess.Popen([binary, "server", "--bind", "127.0.0.1:0", "--data-dir", os.path.join(folder, "data"),
+                               "--rate-limit-enabled=false", "--shutdown-drain", "0s", "--free-space-min", "0", *args],
+                              stderr=log)
+    port = None
+    while port is None:
+        if server.poll() is not None:
+            raise RuntimeError(open(log.name, encoding="utf-8").read())
+        time.sleep(0.1)
+        found = re.search(r'"corvo server ready".*"port":(\d+)', open(log.name, encoding="utf-8").read())
+        port = int(found.group(1)) if found else None
+    return server, port
+
+
+def processor_time(server):
+    """Seconds that all threads of the server have used: what others do on the machine does not count."""
+    with open(f"/proc/{server.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def resident(server):
+    with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
+        return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1]) * 1024
+
+
+def enqueue(port, options, goods, hole, first):
+    """All jobs, in batches of 1000; those behind the last wanted one hang."""
+    for start in range(0, options.jobs + options.hanging, 1000):
+        jobs = []
+        for n in range(start, min(start + 1000, options.jobs + options.hanging)):
+            hangs = n >= options.jobs
+            due = first + (n % options.jobs) / options.jobs * options.due_window
+            when = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(due)) + f"{due % 1:.6f}"[1:] + "Z"
+            jobs.append({"queue": "push", "payload": {"due": due}, "scheduled_at": when, "max_retries": 1,
+                         "push": {"url": f"http://127.0.0.1:{hole if hangs else goods[n % len(goods)]}/", "timeout": "60s"}})
+        request(port, "POST", "/api/v1/enqueue/batch", {"jobs": jobs})
+
+
+def deliver(options, folder):
+    pipes, goods, holes, targets = [], [], [], []
+    for _ in range(options.targets):
+        pipe, other = multiprocessing.Pipe()
+        targets.append(multiprocessing.Process(target=serve, args=(other,), daemon=True))
+        targets[-1].start()
+        good, hole = pipe.recv()
+        pipes.append(pipe)
+        goods.append(good)
+        holes.append(hole)
+    server, port = start_server(options.binary, folder)
+    try:
+        empty, began = resident(server), time.monotonic()
+        first = time.time() + 3 + (options.jobs + options.hanging) / 10000
+        enqueue(port, options, goods, holes[0], first)
+        print(f"enqueued {options.jobs + options.hanging} jobs in {time.monotonic() - began:.1f} s; "
+              f"{(resident(server) - empty) / (options.jobs + options.hanging):.0f} bytes of memory each while they wait")
+        calls, used = [], processor_time(server)
+        while len(calls) < options.jobs:
+            time.sleep(0.5)
+            calls = [call for pipe in pipes for call in calls_of(pipe)]
+        late = sorted(late for late, _ in calls)
+        span = max(at for _, at in calls) - first
+        print(f"calls {len(late)}, early {sum(1 for x in late if x < 0)}, "
+              f"late p50 {late[len(late) // 2] * 1000:.0f} ms, p99 {late[len(late) * 99 // 100] * 1000:.0f} ms, "
+              f"max {late[-1] * 1000:.0f} ms; {len(late) / span:.0f} calls/s from the first due time to the last call; "
+              f"{(processor_time(server) - used) / len(late) * 1e6:.0f} us of processor time each")
+    finally:
+        server.terminate()
+        server.wait()
+        for target in targets:
+            target.terminate()
+
+
+PIPELINE = 32  # requests under way on each connection
+
+
+def put(port, kind, count, pipe):
+    """Send requests on one connection, PIPELINE at a time, and count the answers."""
+    text = '{"type":"unico","timestamp":4102444800,"webhook_url":"http://127.0.0.1:1/","payload":{"n":1}}' if kind == "/jobs" \
+        else '{"queue":"q","payload":{"n":1},"scheduled_at":"2100-01-01T00:00:00Z"}'
+    one = f"POST {kind} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+    with socket.create_connection(("127.0.0.1", port)) as s:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sent = answered = 0
+        while answered < count:
+            n = min(PIPELINE - (sent - answered), count - sent)
+            if n > 0:
+                s.sendall(one * n)
+                sent += n
+            data = s.recv(1 << 16)
+            if not data:
+                raise RuntimeError("the server hung up")
+            answered += data.count(b"HTTP/1.1 20")
+    pipe.send(None)
+
+
+def create(options, folder):
+    server, port = start_server(options.binary, folder, "--queue-job-limit", "100000000", "--queue-memory-limit", "100GB")
+    best, used = {}, {}
+    try:
+        for _ in range(3):
+            for kind in ("/api/v1/enqueue", "/jobs"):
+                pipe, other = multiprocessing.Pipe()
+                began, before = time.monotonic(), processor_time(server)
+                clients = [multiprocessing.Process(target=put, args=(port, kind, options.create // 4, other)) for _ in range(4)]
+                for client in clients:
+                    client.start()
+                for client in clients:
+                    client.join()
+                    if client.exitcode != 0:
+                        raise RuntimeError(f"{kind}: a client failed")
+                rate = options.create / (time.monotonic() - began)
+                best[kind] = max(best.get(kind, 0), rate)
+                cost = (processor_time(server) - before) / options.create * 1e6
+                used[kind] = min(used.get(kind, cost), cost)
+        for kind, rate in best.items():
+            print(f"create: POST {kind} {rate:.0f}/s, {used[kind]:.0f} us of processor time each (best of three)")
+        print(f"create: ratio of the rates {best['/jobs'] / best['/api/v1/enqueue']:.2f}, "
+              f"of the processor times {used['/api/v1/enqueue'] / used['/jobs']:.2f}")
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--jobs", type=int, default=20000)
+    parser.add_argument("--due-window", type=float, default=2.0)
+    parser.add_argument("--hanging", type=int, default=0)
+    parser.add_argument("--targets", type=int, default=1, help="processes that are called")
+    parser.add_argument("--create", type=int, default=0, help="jobs to create in each turn")
+    options = parser.parse_args()
+    for run in ([deliver] if options.jobs > 0 else []) + ([create] if options.create > 0 else []):
+        folder = tempfile.mkdtemp(prefix="corvo-push-bench-")
+        try:
+            run(options, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
