@@ -1,6 +1,7 @@
 # The front door. Every target works on a fresh Debian 12 with make and git, as root or with sudo.
 
 SEEDS ?= 3000
+ROUNDS ?= 100
 FUZZ_SECONDS ?= 60
 
 PEER_JOBS ?= 10000
@@ -17,7 +18,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall man test fresh dev asan tsan fuzz storm sim bench instructions bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall docs man test fresh dev asan tsan analyze fuzz storm sim chaos cluster bench instructions bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -39,7 +40,7 @@ release = @tools/profile.py && echo "release: building" && cmake --preset releas
 build: deps ## Build the release: build/release/corvo
 	$(release) --target corvo
 
-profile: deps ## Count anew what of the server runs how often, for the release to be built for
+profile: deps ## Collect a new execution profile for the optimized release
 	@tools/profile.py --again
 
 run: build ## Build the release and start the server
@@ -53,10 +54,14 @@ install: ## Install the release below PREFIX (and DESTDIR): program, manual, com
 uninstall: ## Remove what make install installed; a changed configuration and all data stay
 	@PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR) tools/install.sh uninstall
 
+docs: ## Write the documentation site: build/docs
+	@python3 tools/docs.py check
+	@python3 tools/docs.py build build/docs
+
 man: build ## Write the manual pages: build/release/man
 	@cmake --build --preset release --target man
 
-test: deps-test ## Run everything that gates a landing (.ci/run calls this), or only STEPS='"asan build" …'
+test: deps-test ## Run the complete test gate (.ci/run calls this), or only STEPS='"asan build" …'
 	@python3 tools/gate.py $(STEPS)
 
 fresh: ## Run make run and make test in a fresh Debian root with an empty environment (needs root)
@@ -74,6 +79,9 @@ asan: deps-test ## Build and test with AddressSanitizer and UndefinedBehaviorSan
 tsan: deps-test ## Build and test with ThreadSanitizer
 	@python3 tools/gate.py "tsan build" "tsan tests"
 
+analyze: deps-test ## Run the static analyzer at full depth
+	@tools/tidy.sh --deep
+
 fuzz: deps-test ## Fuzz every decoder for FUZZ_SECONDS each
 	@cmake --preset fuzz >/dev/null
 	@cmake --build --preset fuzz
@@ -84,12 +92,19 @@ storm: deps-test ## Send STORM_REQUESTS random requests to a server built with A
 	@cmake --build --preset asan --target corvo
 	@python3 -B tests/integration/api/storm.py --binary build/asan/corvo --requests $(STORM_REQUESTS)
 
-sim: deps-test ## Simulate clusters and check the machine against its model, SEEDS times
+cluster: build ## Start three nodes on this machine, until Ctrl-C
+	tools/cluster.sh build/release/corvo build/cluster
+
+sim: deps-test ## Simulate clusters and check the state machine against its model, for SEEDS seeds
 	$(release)
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
 
-bench: deps-bench ## Measure the engine, the view and the server
+chaos: deps-test ## Kill, pause and partition a cluster of three nodes under load, ROUNDS times
+	$(release)
+	@python3 tests/integration/failover/chaos.py --binary build/release/corvo --rounds $(ROUNDS)
+
+bench: deps-bench ## Benchmark the engine, the search index and the server
 	$(release)
 	@bench/run.sh
 
@@ -103,10 +118,10 @@ bench-peers: deps-bench ## Compare with other job servers, PEER_JOBS each, in PE
 	@bench/peers/setup.sh build/peers
 	@bench/peers/run.py --bin build/release --modules build/peers --jobs $(PEER_JOBS) --rounds $(PEER_ROUNDS)
 
-ui-types: deps-test build ## Write the types of the web interface from the server's own description
+ui-types: deps-test build ## Generate the TypeScript types of the web interface from the OpenAPI document
 	@CORVO_BINARY=build/release/corvo CORVO_UI_MODULES=$(CURDIR)/build/ui node tests/integration/ui/types.mjs
 
-ui-soak: deps-test build ## Use the web interface with 1,000,000 jobs, and leave it open for UI_SOAK_MINUTES
+ui-soak: deps-test build ## Keep the web interface open for UI_SOAK_MINUTES on a server with 1,000,000 jobs, and measure it
 	@CORVO_BINARY=build/release/corvo CORVO_UI_MODULES=$(CURDIR)/build/ui node tests/integration/ui/soak.mjs \
 	    --minutes $(UI_SOAK_MINUTES)
 

@@ -51,10 +51,15 @@ static void try_entry(struct str bytes)
         return;
     }
     buf_init(&again, BYTES_MAX);
-    command_entry_begin(&again, e.now, e.events);
+    bool named = e.version >= COMMAND_ENTRY_NAMED;
+    (named ? command_entry_begin_named : command_entry_begin)(&again, e.now, e.events);
     while (command_entry_next(&e, &command)) {
         try_command(command);
-        command_entry_add(&again, command);
+        if (named) {
+            command_entry_add_named(&again, command, e.name, e.since);
+        } else {
+            command_entry_add(&again, command);
+        }
         count++;
     }
     command_entry_end(&again, count);

@@ -336,9 +336,10 @@ struct id engine_kit_enqueue(struct engine_kit *k, const char *queue)
 
 struct command engine_kit_claim_command(struct str *queue, uint32_t count)
 {
+    enum { LEASE_MS = 3600 * 1000 }; /* longer than the slowest test on the busiest machine */
     return (struct command){
         .type = COMMAND_CLAIM,
-        .claim = {.queues = queue, .queue_count = 1, .lease_ms = JOB_LEASE_MS, .count = count}};
+        .claim = {.queues = queue, .queue_count = 1, .lease_ms = LEASE_MS, .count = count}};
 }
 
 struct id engine_kit_claim(struct engine_kit *k, const char *queue)

@@ -34,12 +34,13 @@ static inline void http1_trace_head(struct http1_trace *t)
     struct str text = arena_str(arena, t->parser.span);
     struct http_header *headers =
         ARENA_ARRAY(arena, struct http_header, t->parser.header_count + 1);
+    struct http_known_slots known = {0};
     struct http1_head head;
     struct http_problem problem;
     CHECK(headers != NULL);
     CHECK(text.len <= t->limits->header_bytes);
     CHECK(t->parser.header_count <= t->limits->header_count);
-    if (!http1_head_parse(text, headers, t->parser.header_count, &head, &problem)) {
+    if (!http1_head_parse(text, headers, t->parser.header_count, &known, &head, &problem)) {
         http1_trace_problem(t, problem);
         return;
     }

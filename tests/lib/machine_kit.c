@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "fsm/machine_known.h"
 #include "store/store_docs.h"
 #include "store/store_job.h"
 #include "store/store_rows.h"
@@ -74,6 +75,23 @@ static void expect_same_again(struct kit *k)
     }
 }
 
+/* Whatever was written, a member of the same version takes it. */
+static void expect_known(const struct kit *k)
+{
+    struct err err = {0};
+    struct os_file_path path = tmpdir_path(&k->dir, "state");
+    for (size_t i = 0; i < k->log_count; i++) {
+        struct arena *arena = arena_new(SIZE_MAX);
+        if (machine_known_entry(str_from(k->log[i].bytes, k->log[i].len), arena, &err) != ERR_OK) {
+            fail_msg("entry %zu cannot be read: %s", i + 1, err.msg);
+        }
+        arena_free(arena);
+    }
+    if (k->log_count > 0 && machine_known_state(path.z, &err) != ERR_OK) {
+        fail_msg("the state cannot be read: %s", err.msg);
+    }
+}
+
 void kit_forget(struct kit *k)
 {
     for (size_t i = 0; i < k->log_count; i++) {
@@ -87,6 +105,7 @@ int kit_teardown(void **state)
     struct kit *k = *state;
     expect_same_again(k);
     machine_close(k->machine);
+    expect_known(k);
     kit_forget(k);
     free(k->log);
     buf_deinit(&k->ready);
@@ -150,11 +169,37 @@ static void write_down(struct kit *k, struct buf *entry)
                                                 .hash = machine_state_hash(k->machine)};
 }
 
+static const struct result *apply_entry(struct kit *k, struct buf *entry, uint32_t count)
+{
+    uint32_t result_count = 0;
+    buf_clear(&k->ready);
+    k->changed_count = 0;
+    machine_apply(k->machine, ++k->index, buf_str(entry));
+    write_down(k, entry);
+    const struct result *results = machine_results(k->machine, &result_count);
+    assert_int_equal(result_count, count);
+    return results;
+}
+
+const struct result *kit_apply_named(struct kit *k, const struct command *c, struct id name,
+                                     uint64_t since)
+{
+    struct buf entry;
+    struct buf bytes;
+    buf_init(&entry, KIT_ENTRY_BYTES);
+    buf_init(&bytes, KIT_ENTRY_BYTES);
+    command_entry_begin_named(&entry, k->now, !k->events_off);
+    command_encode(c, &bytes);
+    command_entry_add_named(&entry, buf_str(&bytes), name, since);
+    command_entry_end(&entry, 1);
+    buf_deinit(&bytes);
+    return apply_entry(k, &entry, 1);
+}
+
 const struct result *kit_apply_all(struct kit *k, const struct command *commands, uint32_t count)
 {
     struct buf entry;
     struct buf bytes;
-    uint32_t result_count = 0;
     buf_init(&entry, KIT_ENTRY_BYTES);
     buf_init(&bytes, KIT_ENTRY_BYTES);
     command_entry_begin(&entry, k->now, !k->events_off);
@@ -166,13 +211,7 @@ const struct result *kit_apply_all(struct kit *k, const struct command *commands
     command_entry_end(&entry, count);
     entry.ptr[0] = (char)k->entry_version;
     buf_deinit(&bytes);
-    buf_clear(&k->ready);
-    k->changed_count = 0;
-    machine_apply(k->machine, ++k->index, buf_str(&entry));
-    write_down(k, &entry);
-    const struct result *results = machine_results(k->machine, &result_count);
-    assert_int_equal(result_count, count);
-    return results;
+    return apply_entry(k, &entry, count);
 }
 
 const struct result *kit_apply(struct kit *k, const struct command *c)

@@ -64,6 +64,9 @@ void kit_reopen(struct kit *k);
 /* One entry with these commands; the results live until the next one. */
 const struct result *kit_apply_all(struct kit *k, const struct command *commands, uint32_t count);
 const struct result *kit_apply(struct kit *k, const struct command *c);
+/* The same for an operation with a name, which was not sent before the entry `since`. */
+const struct result *kit_apply_named(struct kit *k, const struct command *c, struct id name,
+                                     uint64_t since);
 
 /* The command is refused with this code and message, in which {id} stands for the id; and nothing
  * has changed. */

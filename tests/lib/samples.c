@@ -76,6 +76,40 @@ struct job samples_job_full(void)
     };
 }
 
+struct job samples_job_push(void)
+{
+    struct job j = samples_job_minimal();
+    j.push = STR(
+        "{\"url\":\"https://example.com/hook\",\"auth\":{\"type\":\"bearer\",\"token\":\"t\"}}");
+    j.due_at = at(1700000000010);
+    j.first_try_at = at(1700000000011);
+    j.try_count = 7;
+    j.try_first = 2;
+    j.outcome = JOB_OUTCOME_TIMEOUT;
+    j.cancel_reason = STR("not needed");
+    j.name = STR("nightly/1");
+    j.definition = 0x8000000000000001;
+    j.counted_bytes = 240;
+    j.cron = STR("CRON_TZ=UTC 0 9 * * *");
+    j.cron_until = at(1800000000000);
+    return j;
+}
+
+struct store_try samples_try(void)
+{
+    return (struct store_try){.row = 54,
+                              .attempt = 2,
+                              .outcome = JOB_OUTCOME_FAILED,
+                              .error_type = STORE_TRY_ERROR_HTTP,
+                              .http_status = 503,
+                              .answer_ms = 12,
+                              .due_at = at(1700000000610),
+                              .started_at = at(1700000000611),
+                              .ended_at = at(1700000000612),
+                              .node = STR("node-1"),
+                              .error = STR("webhook returned status 503")};
+}
+
 struct job samples_job_minimal(void)
 {
     return (struct job){.id = samples_id(4), .queue = STR("q"), .payload = STR("{}")};
@@ -247,7 +281,7 @@ struct store_event samples_event(unsigned i, uint64_t first_seq, struct wall whe
         e.attempt = UINT32_MAX;
         e.remaining = 300;
         e.next_attempt_at = at(1700000000700);
-    } else if (type == STORE_EVENT_HELD) {
+    } else if (type == STORE_EVENT_HELD || type == STORE_EVENT_BUDGET_EXCEEDED) {
         e.text = STR("needs a human");
     } else if (type == STORE_EVENT_PROGRESS) {
         e.text = STR("{\"current\":3}");
@@ -302,7 +336,10 @@ static struct command ack(void)
                                          .hold_reason = STR("look"),
                                          .exit_reason = STR("enough")};
     items[1] = (struct command_ack_item){.id = samples_id(7)};
-    return (struct command){.ack = {.lenient = true, .items = items, .count = COUNT_OF(items)}};
+    static struct command_claim next;
+    next = claim().claim;
+    return (struct command){
+        .ack = {.lenient = true, .items = items, .count = COUNT_OF(items), .next = &next}};
 }
 
 static struct command heartbeat(void)
@@ -325,6 +362,47 @@ static struct command give_back(void)
         (struct command_return_item){.id = samples_id(32), .lease_token = 70001, .order = 300};
     items[1] = (struct command_return_item){.id = samples_id(33), .lease_token = 1, .order = 0};
     return (struct command){.give_back = {.items = items, .count = COUNT_OF(items)}};
+}
+
+static struct command push_claim(void)
+{
+    static struct command_push_line lines[2];
+    lines[0] = (struct command_push_line){
+        .queue = STR("mail.out"), .host = STR("example.com:443"), .priority = 2, .count = 128};
+    lines[1] = (struct command_push_line){.queue = STR("q"), .count = 1};
+    return (struct command){.push_claim = {.node = STR("push:node-1"),
+                                           .lease_ms = 300000,
+                                           .lines = lines,
+                                           .count = COUNT_OF(lines)}};
+}
+
+static struct command push_finish(void)
+{
+    static struct command_push_end items[2];
+    items[0] = (struct command_push_end){.id = samples_id(34),
+                                         .lease_token = 70002,
+                                         .outcome = JOB_OUTCOME_FAILED,
+                                         .error_type = STORE_TRY_ERROR_HTTP,
+                                         .http_status = 429,
+                                         .answer_ms = 31,
+                                         .started_at = at(1700000000620),
+                                         .ended_at = at(1700000000621),
+                                         .retry_after_ms = 30000,
+                                         .next = at(1700000060000),
+                                         .error = STR("webhook returned status 429"),
+                                         .result = STR("{\"status\":429}")};
+    items[1] = (struct command_push_end){.id = samples_id(35), .lease_token = 1};
+    return (struct command){
+        .push_finish = {.keep_ms = 2592000000, .items = items, .count = COUNT_OF(items)}};
+}
+
+static struct command named_put(void)
+{
+    static struct command_new new;
+    new = (struct command_new){.job = samples_job_push()};
+    new.job.id = ID_NONE;
+    return (struct command){
+        .named_put = {.job = &new, .bytes_max = 1ULL << 30, .count_max = 100000}};
 }
 
 static struct command webhook_mark(void)
@@ -427,6 +505,44 @@ static struct command restore(void)
     return (struct command){.restore = {.items = items, .count = COUNT_OF(items)}};
 }
 
+static struct command access_records(void)
+{
+    /* No request limits; 100 jobs, any payloads, 5 queues. Version 1 does not have it: it is last.
+     */
+    static const char quota[56] = {[32] = 100, [48] = 5};
+    static struct command_access_item items[] = {
+        {.kind = STORE_ACCESS_ROLE,
+         .rule = COMMAND_ACCESS_NEW,
+         .name = {"viewer", 6},
+         .body = {"\6Viewer\6queues\1\4read", 20}},
+        {.kind = STORE_ACCESS_NAMESPACE,
+         .rule = COMMAND_ACCESS_THERE,
+         .deletes = true,
+         .name = {"acme", 4}},
+        {.kind = STORE_ACCESS_NAMESPACE, .name = {"zenith", 6}, .body = {quota, sizeof quota}},
+    };
+    return (struct command){.access = {.items = items, .count = COUNT_OF(items)}};
+}
+
+static struct command audit(void)
+{
+    static struct store_audit items[] = {
+        {.at = {.ns = 1},
+         .ns = {"acme", 4},
+         .principal = {"ops", 3},
+         .role = {"admin", 5},
+         .method = {"POST", 4},
+         .path = {"/api/v1/queues/q/pause", 22},
+         .query = {"a=b", 3},
+         .status = 200,
+         .duration_ms = 2,
+         .suppressed = 3},
+        {.method = {"GET", 3}, .path = {"/", 1}, .status = 401},
+    };
+    return (struct command){
+        .audit = {.retention_ms = 86400000, .items = items, .count = COUNT_OF(items)}};
+}
+
 static struct command content_of(enum command_type type)
 {
     switch (type) {
@@ -499,6 +615,29 @@ static struct command content_of(enum command_type type)
                                                .in_done = true}};
     case COMMAND_RETURN:
         return give_back();
+    case COMMAND_NODE_PUT:
+        return (struct command){.node_put.node = {.id = 0x123456789abcdef0,
+                                                  .state = STORE_NODE_MEMBER,
+                                                  .voter = true,
+                                                  .name = STR("node-2"),
+                                                  .address = STR("10.0.0.2:9400"),
+                                                  .http_url = STR("http://10.0.0.2:8080"),
+                                                  .version = STR("0.3.0")}};
+    case COMMAND_NODE_STATE:
+        return (struct command){.node_state = {.id = 77, .state = STORE_NODE_LEAVING}};
+    case COMMAND_ACCESS:
+        return access_records();
+    case COMMAND_AUDIT:
+        return audit();
+    case COMMAND_PUSH_CLAIM:
+        return push_claim();
+    case COMMAND_PUSH_FINISH:
+        return push_finish();
+    case COMMAND_NAMED_PUT:
+        return named_put();
+    case COMMAND_NAMED_PURGE:
+        return (struct command){
+            .named_purge = {.retention_ms = 2592000000, .cursor = samples_id(36)}};
     default:
         UNREACHABLE("every command has a sample");
     }

@@ -18,6 +18,7 @@ struct id samples_id(unsigned number);
 
 struct job samples_job_full(void);
 struct job samples_job_minimal(void);
+struct job samples_job_push(void); /* with the members of version 2 */
 
 struct store_queue samples_queue(void);
 struct store_lock samples_lock(void);
@@ -31,6 +32,7 @@ struct store_bulk samples_bulk(void);
 struct store_error samples_error(void);
 struct store_usage samples_usage(void);
 struct store_iteration samples_iteration(void);
+struct store_try samples_try(void);
 
 /* One event of each type; the numbers begin at first_seq. */
 enum { SAMPLES_EVENTS = STORE_EVENT_TYPE_LAST };
@@ -51,5 +53,6 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
 void samples_same_error(const struct store_error *got, const struct store_error *want);
 void samples_same_usage(const struct store_usage *got, const struct store_usage *want);
 void samples_same_iteration(const struct store_iteration *got, const struct store_iteration *want);
+void samples_same_try(const struct store_try *got, const struct store_try *want);
 void samples_same_event(const struct store_event *got, const struct store_event *want);
 void samples_same_command(const struct command *got, const struct command *want);

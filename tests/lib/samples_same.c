@@ -30,6 +30,7 @@ static void same_numbers(const struct job *got, const struct job *want)
     assert_int_equal(got->lease_token, want->lease_token);
     assert_int_equal(got->ended, want->ended);
     assert_int_equal(got->fail_ended_at.ns, want->fail_ended_at.ns);
+    assert_int_equal(got->ready_at.ns, want->ready_at.ns);
     assert_int_equal(got->version, want->version);
     assert_int_equal(got->unique_period_s, want->unique_period_s);
     assert_int_equal(got->batch_counted, want->batch_counted);
@@ -46,6 +47,14 @@ static void same_numbers(const struct job *got, const struct job *want)
     assert_int_equal(got->failed_at.ns, want->failed_at.ns);
     assert_int_equal(got->cancelled_at.ns, want->cancelled_at.ns);
     assert_int_equal(got->lease_expires_at.ns, want->lease_expires_at.ns);
+    assert_int_equal(got->due_at.ns, want->due_at.ns);
+    assert_int_equal(got->first_try_at.ns, want->first_try_at.ns);
+    assert_int_equal(got->try_count, want->try_count);
+    assert_int_equal(got->try_first, want->try_first);
+    assert_int_equal(got->outcome, want->outcome);
+    assert_int_equal(got->definition, want->definition);
+    assert_int_equal(got->counted_bytes, want->counted_bytes);
+    assert_int_equal(got->cron_until.ns, want->cron_until.ns);
 }
 
 static void same_agent(const struct job *got, const struct job *want)
@@ -78,6 +87,10 @@ void samples_same_job(const struct job *got, const struct job *want)
     expect_str(got->parent_id, want->parent_id);
     expect_str(got->chain_id, want->chain_id);
     expect_str(got->chain_config, want->chain_config);
+    expect_str(got->push, want->push);
+    expect_str(got->cancel_reason, want->cancel_reason);
+    expect_str(got->name, want->name);
+    expect_str(got->cron, want->cron);
     expect_str(got->hold_reason, want->hold_reason);
     expect_str(got->waits_for, want->waits_for);
 }
@@ -94,6 +107,8 @@ void samples_same_queue(const struct store_queue *got, const struct store_queue 
     assert_int_equal(got->dead, want->dead);
     assert_int_equal(got->cancelled, want->cancelled);
     assert_int_equal(got->failures, want->failures);
+    assert_int_equal(got->timed_out, want->timed_out);
+    assert_int_equal(got->last_ended_at.ns, want->last_ended_at.ns);
 }
 
 void samples_same_lock(const struct store_lock *got, const struct store_lock *want)
@@ -124,6 +139,7 @@ void samples_same_schedule(const struct store_schedule *got, const struct store_
     expect_str(got->payload, want->payload);
     expect_str(got->unique_key, want->unique_key);
     expect_str(got->tags, want->tags);
+    expect_str(got->push, want->push);
     assert_int_equal(got->max_retries, want->max_retries);
     assert_int_equal(got->priority, want->priority);
     assert_int_equal(got->enabled, want->enabled);
@@ -258,17 +274,22 @@ static void same_enqueue(const struct command *got, const struct command *want)
     }
 }
 
+static void same_wanted(const struct command_claim *got, const struct command_claim *want)
+{
+    expect_str(got->worker_id, want->worker_id);
+    expect_str(got->hostname, want->hostname);
+    expect_str(got->ns, want->ns);
+    assert_int_equal(got->lease_ms, want->lease_ms);
+    assert_int_equal(got->count, want->count);
+    assert_int_equal(got->queue_count, want->queue_count);
+    for (size_t i = 0; i < want->queue_count; i++) {
+        expect_str(got->queues[i], want->queues[i]);
+    }
+}
+
 static void same_claim(const struct command *got, const struct command *want)
 {
-    expect_str(got->claim.worker_id, want->claim.worker_id);
-    expect_str(got->claim.hostname, want->claim.hostname);
-    expect_str(got->claim.ns, want->claim.ns);
-    assert_int_equal(got->claim.lease_ms, want->claim.lease_ms);
-    assert_int_equal(got->claim.count, want->claim.count);
-    assert_int_equal(got->claim.queue_count, want->claim.queue_count);
-    for (size_t i = 0; i < want->claim.queue_count; i++) {
-        expect_str(got->claim.queues[i], want->claim.queues[i]);
-    }
+    same_wanted(&got->claim, &want->claim);
 }
 
 static void same_ack(const struct command *got, const struct command *want)
@@ -288,6 +309,10 @@ static void same_ack(const struct command *got, const struct command *want)
         assert_int_equal(a->step_status, b->step_status);
         expect_str(a->hold_reason, b->hold_reason);
         expect_str(a->exit_reason, b->exit_reason);
+    }
+    assert_int_equal(got->ack.next != NULL, want->ack.next != NULL);
+    if (want->ack.next != NULL) {
+        same_wanted(got->ack.next, want->ack.next);
     }
 }
 
@@ -486,6 +511,90 @@ static void same_return(const struct command *got, const struct command *want)
     }
 }
 
+void samples_same_try(const struct store_try *got, const struct store_try *want)
+{
+    assert_int_equal(got->row, want->row);
+    assert_int_equal(got->attempt, want->attempt);
+    assert_int_equal(got->outcome, want->outcome);
+    assert_int_equal(got->error_type, want->error_type);
+    assert_int_equal(got->http_status, want->http_status);
+    assert_int_equal(got->answer_ms, want->answer_ms);
+    assert_int_equal(got->due_at.ns, want->due_at.ns);
+    assert_int_equal(got->started_at.ns, want->started_at.ns);
+    assert_int_equal(got->ended_at.ns, want->ended_at.ns);
+    expect_str(got->node, want->node);
+    expect_str(got->error, want->error);
+}
+
+static void same_push_claim(const struct command *got, const struct command *want)
+{
+    const struct command_push_claim *g = &got->push_claim;
+    const struct command_push_claim *w = &want->push_claim;
+    expect_str(g->node, w->node);
+    assert_int_equal(g->lease_ms, w->lease_ms);
+    assert_int_equal(g->count, w->count);
+    for (size_t i = 0; i < w->count; i++) {
+        expect_str(g->lines[i].queue, w->lines[i].queue);
+        expect_str(g->lines[i].host, w->lines[i].host);
+        assert_int_equal(g->lines[i].priority, w->lines[i].priority);
+        assert_int_equal(g->lines[i].count, w->lines[i].count);
+    }
+}
+
+static void same_push_finish(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->push_finish.keep_ms, want->push_finish.keep_ms);
+    assert_int_equal(got->push_finish.count, want->push_finish.count);
+    for (size_t i = 0; i < want->push_finish.count; i++) {
+        const struct command_push_end *g = &got->push_finish.items[i];
+        const struct command_push_end *w = &want->push_finish.items[i];
+        same_id(g->id, w->id);
+        assert_int_equal(g->lease_token, w->lease_token);
+        assert_int_equal(g->outcome, w->outcome);
+        assert_int_equal(g->error_type, w->error_type);
+        assert_int_equal(g->http_status, w->http_status);
+        assert_int_equal(g->answer_ms, w->answer_ms);
+        assert_int_equal(g->started_at.ns, w->started_at.ns);
+        assert_int_equal(g->ended_at.ns, w->ended_at.ns);
+        assert_int_equal(g->retry_after_ms, w->retry_after_ms);
+        assert_int_equal(g->next.ns, w->next.ns);
+        expect_str(g->error, w->error);
+        expect_str(g->result, w->result);
+    }
+}
+
+static void same_named_put(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->named_put.bytes_max, want->named_put.bytes_max);
+    assert_int_equal(got->named_put.count_max, want->named_put.count_max);
+    samples_same_job(&got->named_put.job->job, &want->named_put.job->job);
+}
+
+static void same_named_purge(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->named_purge.retention_ms, want->named_purge.retention_ms);
+    same_id(got->named_purge.cursor, want->named_purge.cursor);
+}
+
+static void same_node_put(const struct command *got, const struct command *want)
+{
+    const struct store_node *g = &got->node_put.node;
+    const struct store_node *w = &want->node_put.node;
+    assert_int_equal(g->id, w->id);
+    assert_int_equal(g->state, w->state);
+    assert_int_equal(g->voter, w->voter);
+    expect_str(g->name, w->name);
+    expect_str(g->address, w->address);
+    expect_str(g->http_url, w->http_url);
+    expect_str(g->version, w->version);
+}
+
+static void same_node_state(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->node_state.id, want->node_state.id);
+    assert_int_equal(got->node_state.state, want->node_state.state);
+}
+
 static void same_policy_delete(const struct command *got, const struct command *want)
 {
     same_id(got->policy_delete.id, want->policy_delete.id);
@@ -538,6 +647,40 @@ static void same_restore(const struct command *got, const struct command *want)
     }
 }
 
+static void same_access(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->access.count, want->access.count);
+    for (size_t i = 0; i < want->access.count; i++) {
+        const struct command_access_item *g = &got->access.items[i];
+        const struct command_access_item *w = &want->access.items[i];
+        assert_int_equal(g->kind, w->kind);
+        assert_int_equal(g->rule, w->rule);
+        assert_int_equal(g->deletes, w->deletes);
+        expect_str(g->name, w->name);
+        expect_str(g->body, w->body);
+    }
+}
+
+static void same_audit(const struct command *got, const struct command *want)
+{
+    assert_int_equal(got->audit.retention_ms, want->audit.retention_ms);
+    assert_int_equal(got->audit.count, want->audit.count);
+    for (size_t i = 0; i < want->audit.count; i++) {
+        const struct store_audit *g = &got->audit.items[i];
+        const struct store_audit *w = &want->audit.items[i];
+        assert_int_equal(g->at.ns, w->at.ns);
+        expect_str(g->ns, w->ns);
+        expect_str(g->principal, w->principal);
+        expect_str(g->role, w->role);
+        expect_str(g->method, w->method);
+        expect_str(g->path, w->path);
+        expect_str(g->query, w->query);
+        assert_int_equal(g->status, w->status);
+        assert_int_equal(g->duration_ms, w->duration_ms);
+        assert_int_equal(g->suppressed, w->suppressed);
+    }
+}
+
 void samples_same_command(const struct command *got, const struct command *want)
 {
     static void (*const same[])(const struct command *got, const struct command *want) = {
@@ -567,6 +710,14 @@ void samples_same_command(const struct command *got, const struct command *want)
         [COMMAND_POLICY_DELETE] = same_policy_delete,
         [COMMAND_BULK_QUEUE] = same_bulk_queue,
         [COMMAND_RETURN] = same_return,
+        [COMMAND_NODE_PUT] = same_node_put,
+        [COMMAND_NODE_STATE] = same_node_state,
+        [COMMAND_ACCESS] = same_access,
+        [COMMAND_AUDIT] = same_audit,
+        [COMMAND_PUSH_CLAIM] = same_push_claim,
+        [COMMAND_PUSH_FINISH] = same_push_finish,
+        [COMMAND_NAMED_PUT] = same_named_put,
+        [COMMAND_NAMED_PURGE] = same_named_purge,
     };
     _Static_assert(COUNT_OF(same) == COMMAND_TYPE_LAST + 1, "every command is compared");
     assert_int_equal(got->type, want->type);

@@ -98,6 +98,11 @@ class Connection:
                         (":authority", "test")])
         self.send(frame(HEADERS, END_HEADERS | (0 if body else END_STREAM), stream, block))
         self.room[stream] = self.settings.get(INITIAL_WINDOW_SIZE, WINDOW_DEFAULT)
+        self.send_body(stream, body)
+        return stream
+
+    def send_body(self, stream, body):
+        """The whole body, as far as the server lets it come."""
         at = 0
         while at < len(body) and stream not in self.ended:
             count = min(FRAME_BYTES, self.room[0], self.room[stream], len(body) - at)
@@ -108,7 +113,6 @@ class Connection:
             self.send(frame(DATA, END_STREAM if last else 0, stream, body[at:at + count]))
             self.room[0], self.room[stream], at = (
                 self.room[0] - count, self.room[stream] - count, at + count)
-        return stream
 
     def open(self, path, headers):
         """Begin a POST whose body follows by data(); returns its stream."""
@@ -116,6 +120,7 @@ class Connection:
         block = encode([(":method", "POST"), (":scheme", "http"), (":path", path),
                         (":authority", "test"), *headers])
         self.send(frame(HEADERS, END_HEADERS, stream, block))
+        self.room[stream] = self.settings.get(INITIAL_WINDOW_SIZE, WINDOW_DEFAULT)
         return stream
 
     def data(self, stream, body, last=False):

@@ -318,7 +318,8 @@ class RateLimit(unittest.TestCase):
 
     def test_callers_on_this_machine(self):
         """26: a loopback caller that shows nothing is not counted."""
-        with Server("--rate-limit-read-burst", "1", "--rate-limit-read-rps", "0.0001") as server:
+        with Server("--open-access", "--rate-limit-read-burst", "1",
+                    "--rate-limit-read-rps", "0.0001") as server:
             api = server.client()
             for _ in range(3):
                 self.assertEqual(api.get("/api/v1/queues").status, 200)

@@ -53,7 +53,7 @@ class Explain(ApiTest):
         second = self.api.enqueue(self.queue)
         self.assertEqual(self.explain(second)["position"]["ahead"], 1)
         self.assertEqual(self.reason(self.explain(second), "behind_others")["message"],
-                         "1 job is ahead of it in line")
+                         "1 job is ahead in the queue")
         self.api.enqueue(self.queue, priority="critical")
         self.assertEqual(self.explain(first)["position"]["ahead"], 1)
         self.assertEqual(self.explain(second)["position"]["ahead"], 2)

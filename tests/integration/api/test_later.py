@@ -211,7 +211,7 @@ class SecondGeneration(ApiTest):
         job_id = self.second.must(self.second.post("/api/v1/enqueue", body), 201)["job_id"]
         answer = self.second.post("/api/v1/enqueue", body)
         self.assertEqual((answer.status, answer.json), (409, {
-            "error": "a job with this unique_key exists", "code": "CONFLICT",
+            "error": "a job with this unique_key already exists", "code": "CONFLICT",
             "unique_job_id": job_id}))
         ingested = self.second.post(f"/api/v1/webhooks/{self.queue}?unique_key=k", {})
         self.assertEqual((ingested.status, ingested.json["unique_job_id"]), (409, job_id))

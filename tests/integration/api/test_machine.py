@@ -19,7 +19,7 @@ class OpenFiles(unittest.TestCase):
             run = run_command("server", "--bind", "127.0.0.1:0", "--data-dir", folder,
                               limits={resource.RLIMIT_NOFILE: 64})
         self.assertEqual(run.returncode, 1)
-        self.assertIn("may have 64 open files and needs 1024", run.stderr)
+        self.assertIn("the limit on open files is 64, but the server needs at least 1024", run.stderr)
 
     def test_clients_leave_some_for_jobs(self):
         allow_files(1500)
@@ -120,7 +120,8 @@ class FullDisk(unittest.TestCase):
             api, queue = server.client(), unique("q")
             _, refused = self.fill_with_jobs(api, queue)
             self.assertEqual((refused.status, refused.json["code"]), (503, "UNHEALTHY"))
-            self.assertIn("the disk is nearly full, new jobs are refused", refused.json["error"])
+            # Either the watch over the disk refuses, or, when jobs come faster than it looks, the log does.
+            self.assertIn("the disk is nearly full", refused.json["error"])
             self.assertGreater(disk.free_mib(), 0)
             # What it says of itself meanwhile is in the other test: here a compaction may end it soon.
             for _ in range(20):  # work goes on

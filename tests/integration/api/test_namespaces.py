@@ -291,7 +291,7 @@ class Followers(NamespaceTest):
             with self.subTest(path):
                 answer = self.acme.post("/api/v1/" + path, body)
                 self.assertEqual(answer.status, 400)
-                self.assertEqual(answer.json["error"], f"{field} '{name}' names another namespace")
+                self.assertEqual(answer.json["error"], f"{field} '{name}' belongs to another namespace")
         self.assertEqual(self.acme.job(job_id)["queue"], self.queue)
 
     def test_replays(self):

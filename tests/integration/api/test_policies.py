@@ -147,7 +147,7 @@ class Holding(PolicyTest):
         self.assertEqual(self.goes_on(acme, tags=tags)["state"], "held")
         self.drop(every)
         self.refused(acme.post(PATH, {"name": "n", "all_namespaces": True}), 403, "FORBIDDEN",
-                     "all_namespaces needs an admin of the default namespace")
+                     "all_namespaces requires an admin of the default namespace")
 
 
 class Kept(unittest.TestCase):

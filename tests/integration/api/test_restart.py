@@ -231,6 +231,41 @@ class DamagedFiles(unittest.TestCase):
         self.check_all_there()
         self.assertEqual(len(list(self.folder.glob("damaged-*/state"))), 1)
 
+    def exchange_state(self):
+        """As a node leaves it that took a checkpoint in the place of its state, and was killed."""
+        (self.folder / "state").rename(self.folder / "state.1")
+        (self.folder / "state").mkdir()  # half removed
+        (self.folder / "state.choice").write_text("state.1")
+
+    def test_repair_looks_at_the_state_that_counts(self):
+        self.exchange_state()
+        run = self.repair()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("state.1", run.stdout)
+        self.assertIn("Nothing is damaged", run.stdout)
+        self.check_all_there()
+        self.assertEqual([f.name for f in self.folder.glob("state*")], ["state"])
+
+    def test_repair_of_the_state_that_counts(self):
+        self.exchange_state()
+        (self.folder / "state.1" / "CURRENT").write_bytes(b"")
+        self.assertEqual(self.repair().returncode, 1)
+        self.assertTrue((self.folder / "state.choice").exists())
+        run = self.repair("--yes")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        self.assertEqual(list(self.folder.glob("state*")), [])
+        self.assertEqual(sorted(f.name for f in self.folder.glob("damaged-*/state*")),
+                         ["state", "state.1", "state.choice"])
+        self.check_all_there()
+
+    def test_repair_of_a_choice_of_nothing(self):
+        for chosen in ("state.9", "", "../state.1", "raft"):
+            (self.folder / "state.choice").write_text(chosen)
+            run = self.repair()
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            self.assertIn("Nothing is damaged", run.stdout)
+        self.check_all_there()
+
     def test_repair_of_a_table_that_the_newest_snapshot_shares(self):
         manifests = (self.folder / "raft" / "snapshots").glob("*.manifest")
         snapshots = sorted(f.with_suffix("") for f in manifests)

@@ -1,9 +1,11 @@
 """The RPC service (rpc.md): Connect, gRPC and gRPC-Web by hand, byte by byte."""
+import gzip
 import json
+import socket
 import struct
 import unittest
 
-from harness import ApiTest, Server, unique, wait_until
+from harness import ApiTest, Server, metric, unique, wait_until
 from http2_client import Connection
 
 BASE = "/corvo.v1.WorkerService/"
@@ -163,13 +165,106 @@ class Credentials(unittest.TestCase):
             self.assertEqual(answer.status, 200)
 
 
+class Compression(ApiTest):
+    settings = ("--no-compression=false", "--rate-limit-enabled=false")
+
+    def call(self, body, kind="application/json", **headers):
+        return self.api.send("POST", BASE + "Enqueue", body, {"Content-Type": kind, **headers})
+
+    def test_a_bare_message(self):
+        body = gzip.compress(b'{"queue":"q","payloadJson":"[' + b"1," * 9999 + b'1]"}')
+        answer = self.call(body, **{"Content-Encoding": "gzip"})
+        self.assertEqual((answer.status, answer.headers["content-encoding"]), (200, "gzip"), answer)
+        self.assertEqual(json.loads(gzip.decompress(answer.body))["status"], "pending")
+        self.assertEqual(answer.headers["accept-encoding"], "gzip,identity")
+
+    def test_an_answer_for_whoever_accepts_it(self):
+        answer = self.call(b'{"queue":"q"}', **{"Accept-Encoding": "br, gzip"})
+        self.assertEqual(json.loads(gzip.decompress(answer.body))["status"], "pending")
+        for accepted in ("br", "identity", ""):
+            answer = self.call(b'{"queue":"q"}', **{"Accept-Encoding": accepted})
+            self.assertNotIn("content-encoding", answer.headers)
+            self.assertEqual(json.loads(answer.body)["status"], "pending")
+
+    def test_errors_are_plain(self):
+        answer = self.call(gzip.compress(b"{}"), **{"Content-Encoding": "gzip"})
+        self.assertEqual((answer.status, json.loads(answer.body)["message"]), (400, "queue is required"))
+
+    def test_what_cannot_be_read(self):
+        good = gzip.compress(b'{"queue":"q"}')
+        for body in (b"plain", good[:-9], good + b"rest", b"\x1f\x8b"):
+            with self.subTest(body):
+                self.assertEqual(self.call(body, **{"Content-Encoding": "gzip"}).status, 400)
+        answer = self.call(good, **{"Content-Encoding": "br"})
+        self.assertEqual((answer.status, json.loads(answer.body)["message"]),
+                         (501, "unknown compression: supported encodings are gzip, identity"))
+        self.assertEqual(self.call(good, **{"Content-Encoding": "gzip"}).status, 200)
+
+    def test_an_empty_body_is_not_decompressed(self):
+        answer = self.api.send("POST", BASE + "GetServerInfo", b"",
+                               {"Content-Type": "application/proto", "Content-Encoding": "gzip"})
+        self.assertEqual(answer.status, 200)
+
+    def test_a_bomb_is_refused(self):
+        bomb = gzip.compress(b" " * (80 << 20), 9)  # 80 KB that would be 80 MiB
+        self.assertEqual(self.call(bomb, **{"Content-Encoding": "gzip"}).status, 429)
+        answer = self.api.send("POST", BASE + "Enqueue", envelope(bomb, 1),
+                               {"Content-Type": "application/grpc-web", "Grpc-Encoding": "gzip"})
+        self.assertIn(b"grpc-status: 8\r\n", answer.body)
+
+    def test_the_flag_of_each_message_counts(self):
+        message = b"\x0a\x01q"
+        for body, flag in ((envelope(gzip.compress(message), 1), 1), (envelope(message), 0)):
+            answer = self.api.send("POST", BASE + "Enqueue", body,
+                                   {"Content-Type": "application/grpc-web", "Grpc-Encoding": "gzip"})
+            (flags, raw), (last, trailers) = envelopes(answer.body)
+            self.assertEqual((flags, last, trailers), (1, 0x80, b"grpc-status: 0\r\n"))
+            self.assertIn(b"pending", gzip.decompress(raw))
+        answer = self.api.send("POST", BASE + "Enqueue", envelope(gzip.compress(message), 1),
+                               {"Content-Type": "application/grpc-web"})
+        self.assertIn(b"grpc-status: 13\r\n", answer.body)
+
+    def test_a_stream(self):
+        stream = Stream(self.server, [("connect-content-encoding", "gzip")])
+        self.addCleanup(stream.close)
+        stream.send(envelope(gzip.compress(b'{"requestId":"1"}'), 1) + envelope(b'{"requestId":"2"}'))
+        self.assertEqual([stream.next(), stream.next()], [{"requestId": "1"}, {"requestId": "2"}])
+        stream.send(envelope(b"no gzip", 1))
+        self.assertEqual(stream.next()[0]["error"]["code"], "invalid_argument")
+
+
+class Subscribe(ApiTest):
+    """By hand, over HTTP/1.1 and HTTP/2; with real clients in test_grpc.py."""
+
+    def test_the_bytes_over_http1(self):
+        job = self.api.enqueue(unique("q"))
+        with socket.create_connection(("127.0.0.1", self.server.port), PATIENCE_S) as raw:
+            body = envelope(json.dumps({"jobIds": [job]}).encode())
+            raw.sendall(b"POST " + BASE.encode() + b"Subscribe HTTP/1.1\r\nHost: x\r\n"
+                        b"Content-Type: application/connect+json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            seen = b""
+            while job.encode() not in seen:
+                seen += raw.recv(65536)
+            self.assertIn(b"HTTP/1.1 200", seen)
+            self.assertIn(b'"type":"enqueued"', seen)
+
+    def test_exactly_one_question(self):
+        for body, status in ((b"", 12), (envelope(b"") * 2, 12), (b"\0\0\0", 3), (envelope(b"\xff"), 3)):
+            with self.subTest(body):
+                answer = self.api.send("POST", BASE + "Subscribe", body, {"Content-Type": "application/grpc-web"})
+                self.assertIn(b"grpc-status: %d\r\n" % status, answer.body)
+        answer = self.api.send("POST", BASE + "Subscribe", b"{}", {"Content-Type": "application/json"})
+        self.assertEqual(answer.status, 415)
+        self.assertNotIn("application/proto,", answer.headers["accept-post"])
+
+
 class Stream:
     """A lifecycle stream of Connect with JSON messages."""
 
-    def __init__(self, server):
+    def __init__(self, server, headers=()):
         self.connection = Connection(server.port, PATIENCE_S)
         self.stream = self.connection.open(BASE + "StreamLifecycle",
-                                           [("content-type", "application/connect+json")])
+                                           [("content-type", "application/connect+json"), *headers])
         self.taken = 0
 
     def send(self, raw, last=False):
@@ -186,6 +281,7 @@ class Stream:
             if len(found) > self.taken:
                 flags, payload = found[self.taken]
                 self.taken += 1
+                payload = gzip.decompress(payload) if flags & 1 else payload
                 return (json.loads(payload),) if flags & 2 else json.loads(payload)
             self.connection.read()
 
@@ -225,6 +321,15 @@ class Lifecycle(ApiTest):
         self.assertEqual(len(first), 1)
         second = stream.frame(queues=[queue], fetchCount=2, acks=[{"jobId": first[0]["jobId"]}])
         self.assertEqual((second["acked"], len(second["jobs"])), (1, 1))
+
+    def test_a_deadline_ends_a_fetch_that_waits(self):
+        with Server("--idle-fetch-sleep", "60s", "--rate-limit-enabled=false") as server:
+            stream = Stream(server, [("connect-timeout-ms", "300")])
+            self.addCleanup(stream.close)
+            answer = stream.frame(requestId=1, queues=["q"], fetchCount=1)
+            self.assertEqual(answer, {"requestId": "1"})
+            self.assertEqual(stream.next()[0]["error"]["code"], "deadline_exceeded")
+            self.assertTrue(server.client().enqueue("q"))
 
     def test_an_idle_fetch_is_woken_by_the_job(self):
         with Server("--idle-fetch-sleep", "60s", "--rate-limit-enabled=false") as server:
@@ -283,6 +388,61 @@ class Lifecycle(ApiTest):
             self.addCleanup(second.close)
             self.assertEqual(second.next()[0]["error"],
                              {"code": "resource_exhausted", "message": "too many open lifecycle streams"})
+
+    def test_streams_and_frames_are_counted(self):
+        flags = "--stream-max-open", "7", "--stream-max-inflight", "3", "--idle-fetch-sleep", "60s"
+        with Server(*flags, "--rate-limit-enabled=false") as server:
+            api = server.client()
+
+            def numbers(*names):
+                return [metric(api, "corvo_lifecycle_" + name) for name in names]
+
+            self.assertEqual(numbers("streams_max", "frames_max_inflight"), [7, 3])
+            first, second = Stream(server), Stream(server)
+            first.frame(requestId=1)  # empty: it takes no slot
+            job = first.frame(enqueues=[{"queue": "q"}])["enqueuedJobIds"][0]
+            second.frame(queues=["q"], fetchCount=1)
+            self.assertEqual(numbers("streams_open", "streams_total", "frames_total", "frames_inflight"), [2, 2, 2, 0])
+            self.assertEqual(numbers("overload_total", "idle_fetch_total"), [0, 0])
+            second.send(envelope(b'{"queues":["q"],"fetchCount":1}'))
+            wait_until(lambda: api.fetches_waiting() == 1, "the fetch to wait")
+            self.assertEqual(numbers("frames_total", "frames_inflight"), [3, 0])  # waiting holds no slot
+            first.frame(acks=[{"jobId": job}], enqueues=[{"queue": "q"}])
+            second.next()
+            self.assertEqual(numbers("frames_total", "idle_fetch_total"), [4, 1])
+            api.must(api.send("POST", BASE + "StreamLifecycle", b'{"enqueues":[{"queue":"q"}]}',
+                              {"Content-Type": "application/json"}))  # a call of its own
+            self.assertEqual(numbers("frames_total", "streams_total"), [5, 2])
+            first.close()
+            second.close()
+            wait_until(lambda: numbers("streams_open") == [0], "the streams to end")
+            self.assertEqual(numbers("streams_total", "frames_inflight"), [2, 0])
+
+    def test_idle_fetches_leave_the_slots_to_others(self):
+        with Server("--stream-max-inflight", "1", "--idle-fetch-sleep", "60s", "--rate-limit-enabled=false") as server:
+            api, streams = server.client(), [Stream(server) for _ in range(8)]
+            for stream in streams:
+                self.addCleanup(stream.close)
+                stream.send(envelope(b'{"queues":["q"],"fetchCount":1}'))
+            wait_until(lambda: api.fetches_waiting() == 8, "all of them to wait")
+            other = Stream(server)
+            self.addCleanup(other.close)
+            made = other.frame(enqueues=[{"queue": "q"}] * 8)["enqueuedJobIds"]
+            self.assertEqual(sorted(stream.next()["jobs"][0]["jobId"] for stream in streams), sorted(made))
+
+    def test_frames_sent_ahead_wait_for_their_slot(self):
+        flags = "--stream-max-inflight", "1", "--stream-max-fps", "0", "--rate-limit-enabled=false"
+        with Server(*flags) as server:
+            streams = [Stream(server) for _ in range(8)]
+            for number in range(1, 41):
+                body = envelope(json.dumps({"requestId": number, "enqueues": [{"queue": "q"}]}).encode())
+                for stream in streams:
+                    stream.send(body)
+            for stream in streams:
+                self.addCleanup(stream.close)
+                self.assertEqual([stream.next()["requestId"] for _ in range(40)], [str(n) for n in range(1, 41)])
+            self.assertEqual(metric(server.client(), "corvo_lifecycle_frames_total"), 320)
+            self.assertEqual(server.client().queue("q")["pending"], 320)
 
     def test_a_client_that_goes_leaves_nothing_behind(self):
         queue, stream = unique("q"), Stream(self.server)

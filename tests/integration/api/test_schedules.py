@@ -145,6 +145,31 @@ class Records(ScheduleTest):
         self.refused(self.change(record["id"], cron="nonsense"), 400, "VALIDATION_ERROR", "cron")
         self.assertEqual(self.record(record["id"])["cron"], "30 12 31 12 *")
 
+    def upcoming(self, name):
+        rows = self.api.must(self.api.get(f"/api/v1/upcoming?prefix={name}"))
+        self.assertLessEqual(len(rows), 1)
+        return rows[0] if rows else None
+
+    def test_the_runs_of_the_next_day(self):
+        made = self.made(cron="0 */6 * * *", timezone="Asia/Tokyo")
+        row = self.upcoming(made["name"])
+        self.assertEqual([row[k] for k in ("id", "queue", "cron", "timezone", "more")],
+                         [made["id"], self.queue, "0 */6 * * *", "Asia/Tokyo", False])
+        self.assertEqual(len(row["runs"]), 4)
+        self.assertEqual(row["runs"][0], made["next_run"])
+        at = [datetime.fromisoformat(run.replace("Z", "+00:00")) for run in row["runs"]]
+        self.assertEqual({b - a for a, b in zip(at, at[1:])}, {timedelta(hours=6)})
+
+    def test_of_many_runs_the_first_are_listed(self):
+        row = self.upcoming(self.made(cron="* * * * *")["name"])
+        self.assertEqual((len(row["runs"]), row["more"]), (48, True))
+
+    def test_what_does_not_run_within_a_day_or_at_all_has_no_runs(self):
+        far = self.made(cron="@every 48h")
+        self.assertEqual((self.upcoming(far["name"])["runs"], self.upcoming(far["name"])["more"]), ([], False))
+        self.api.must(self.change(far["id"], enabled=False))
+        self.assertIsNone(self.upcoming(far["name"]))
+
     def test_disabling_and_enabling(self):
         """13.4: a disabled schedule keeps its record; re-enabling recomputes next_run."""
         record = self.made(cron="@every 1h")

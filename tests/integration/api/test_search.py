@@ -455,7 +455,7 @@ class Pages(SearchTest):
             self.assertEqual("cursor" in page, page["has_more"])
             cursor = page.get("cursor")
             if cursor:
-                self.assertEqual(json.loads(base64.b64decode(cursor)), {"offset": len(seen)})
+                self.assertEqual(json.loads(base64.b64decode(cursor)), {"offset": len(seen), "after": seen[-1]})
         self.assertEqual(seen, self.jobs[::-1])
 
     def test_cursors_of_others(self):

@@ -59,6 +59,9 @@ POST   /api/v1/admin/accept-clock
 GET    /api/v1/workers
 GET    /api/v1/cluster/status
 POST   /api/v1/cluster/join
+POST   /api/v1/cluster/leave
+POST   /api/v1/cluster/transfer
+DELETE /api/v1/cluster/nodes/{}
 GET    /api/v1/metrics
 GET    /api/v1/metrics/throughput
 GET    /api/v1/debug/runtime
@@ -190,9 +193,10 @@ class ClusterStatus(ApiTest):
             with self.subTest(body):
                 self.refused(self.api.post("/api/v1/cluster/join", body), status, code)
         itself = {**node, "node_id": "node-1", "shard": 0, "shard_count": 1}
+        cluster_id = self.api.must(self.api.get("/api/v1/cluster/status"))["cluster_id"]
         self.assertEqual(self.api.must(self.api.post("/api/v1/cluster/join", itself)),
                          {"status": "ok", "added": False, "node_id": "node-1",
-                          "addr": node["addr"]})
+                          "addr": node["addr"], "cluster_id": cluster_id})
 
     def test_histograms(self):
         """20.1: {count} or {count, avg, p50, p90, p99, buckets}; counts per bucket."""
@@ -424,7 +428,7 @@ class Description(ApiTest):
                         seen.add(key)
                         if (method == "get" and parameter["in"] == "query"
                                 and parameter["schema"]["type"] == "integer"
-                                and "counts as absent" not in parameter["description"]):
+                                and "treated as absent" not in parameter["description"]):
                             self.refused(self.api.get(f"{path}?{parameter['name']}=x"), 400,
                                          "VALIDATION_ERROR", "invalid " + parameter["name"])
         self.assertIn(("get", "/api/v1/search/fulltext", "query", "q"), seen)

@@ -35,6 +35,8 @@ class WebhookTest(ApiTest):
 
 
 class Records(WebhookTest):
+    settings = (*WebhookTest.settings, "--outgoing-allow", "127.0.0.0/8")  # for the webhooks of a namespace
+
     def test_upsert_list_delete(self):
         """24.50 upsert without id returns a non-empty id; 16.1 defaults."""
         webhook_id = self.put("http://127.0.0.1:1/", enabled=False)
@@ -130,6 +132,23 @@ class Records(WebhookTest):
             self.assertEqual(delivery.event["seq"], ours[1].event["seq"])
         self.assertEqual(receiver.taken("/theirs")[0].json["webhook_id"], name)
         self.assertEqual(len(receiver.taken("/theirs")), 1)
+
+
+class Guests(WebhookTest):
+    """A namespace other than the default one calls no private address, also by a connection that is there."""
+
+    def test_loopback_is_refused(self):
+        receiver, tenant = self.receiver(), self.api.with_headers(X_Corvo_Namespace="acme")
+        self.put(receiver.url("/ours"), events=["enqueued"])
+        theirs = [self.put(receiver.url("/theirs"), api=tenant, events=["enqueued"], retry_limit=1),
+                  self.put(f"http://localhost:{receiver.port}/theirs", api=tenant, events=["enqueued"], retry_limit=1)]
+        tenant.enqueue(self.queue)
+        receiver.wait_for(1, "/ours")
+        for webhook_id in theirs:
+            record = wait_until(lambda: (lambda h: h if "last_error" in h else None)(self.webhook(webhook_id, tenant)),
+                                "an attempt")
+            self.assertRegex(record["last_error"], "address (127.0.0.1|::1) is not allowed for this namespace")
+        self.assertEqual(receiver.taken("/theirs"), [])
 
 
 class Delivery(WebhookTest):

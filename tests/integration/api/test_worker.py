@@ -1,11 +1,13 @@
 """Worker endpoints (contract 8, 6.1 to 6.4): fetch, ack, fail, heartbeat."""
+import json
 import socket
 import struct
 import time
 import unittest
 from datetime import datetime
 
-from harness import PATIENCE_S, ApiTest, Later, RawConnection, in_threads, unique, wait_until
+from harness import (PATIENCE_S, ApiTest, Later, RawConnection, Server, in_threads, metric, unique,
+                     wait_until)
 
 
 def parse_time(text):
@@ -96,6 +98,19 @@ class Fetch(ApiTest):
                 job_id = self.api.enqueue(queue)
                 answer = self.api.must(poll.result())
                 self.assertEqual([j["job_id"] for j in jobs_of(answer)], [job_id])
+
+    def test_a_job_and_the_fetch_that_waits_for_it_are_one_flush(self):
+        """The claim goes into the entry of the enqueue; otherwise there were two."""
+        with Server() as server:
+            api, flushes = server.client(), 0
+            for _ in range(10):
+                waiting = api.poll("q")
+                wait_until(lambda: api.fetches_waiting() == 1)
+                before = metric(api, "corvo_raft_log_flushes_total")
+                job_id = api.enqueue("q")
+                self.assertEqual(waiting.result().json["job_id"], job_id)
+                flushes += metric(api, "corvo_raft_log_flushes_total") - before
+            self.assertLess(flushes, 15)  # the server has entries of its own, but few
 
     def test_many_parked_fetches_get_one_job_each(self):
         ids = []
@@ -330,6 +345,175 @@ class AckBatch(ApiTest):
                          ("pending", [1], 2))
         self.assertEqual(self.api.fetch(following)["payload"],
                          {"previous_job_id": chain, "previous_result": 5})
+
+
+class AckNext(ApiTest):
+    """8.7: an ack that fetches the next job in the same request."""
+
+    def ack(self, job_id, next_, **fields):
+        return self.api.post(f"/api/v1/ack/{job_id}", {"next": next_, **fields})
+
+    def wanted(self, **fields):
+        return {"queues": [self.queue], "worker_id": "next-1", "hostname": "here", **fields}
+
+    def test_answers_with_the_next_job(self):
+        first, second = self.active(), self.api.enqueue(self.queue, {"n": 2}, tags={"k": "v"})
+        answer = self.api.must(self.ack(first, self.wanted(lease_duration=90), result=1))
+        self.assertEqual(answer["status"], "ok")
+        job = answer["next"]
+        self.assertGreater(job.pop("lease_token"), 0)
+        self.assertEqual(job, {"job_id": second, "queue": self.queue, "payload": {"n": 2},
+                               "attempt": 1, "max_retries": 3, "lease_duration": 90,
+                               "tags": {"k": "v"}})
+        self.assertEqual((self.api.job(first)["state"], self.api.job(first)["result"]),
+                         ("completed", 1))
+        stored = self.api.job(second)
+        self.assertEqual((stored["state"], stored["worker_id"], stored["hostname"]),
+                         ("active", "next-1", "here"))
+        self.assertEqual(self.api.must(self.ack(second, self.wanted())),
+                         {"status": "ok", "next": None})
+        self.assertEqual(self.api.state(second), "completed")
+
+    def test_null_is_no_next(self):
+        self.assertEqual(self.api.must(self.ack(self.active(), None)), {"status": "ok"})
+
+    def test_both_are_one_entry(self):
+        """One flush carries both."""
+        with Server() as server:
+            api = server.client()
+            ids = [api.enqueue("q") for _ in range(11)]
+            job = api.fetch("q")
+            before = metric(api, "corvo_raft_log_flushes_total")
+            for wanted in ids[1:]:
+                job = api.must(api.post(f"/api/v1/ack/{job['job_id']}", {
+                    "next": {"queues": ["q"]}, "lease_token": job["lease_token"]}))["next"]
+                self.assertEqual(job["job_id"], wanted)
+            # The server has entries of its own, but few.
+            self.assertLess(metric(api, "corvo_raft_log_flushes_total") - before, 15)
+
+    def test_a_refused_ack_fetches_nothing(self):
+        done, waiting = self.active(), self.api.enqueue(self.queue)
+        self.api.ack(done)
+        self.refused(self.ack(done, self.wanted()), 400, "ACK_ERROR", "is not active")
+        self.refused(self.ack("job_00000000000000000000000000", self.wanted(timeout=30)), 404,
+                     "NOT_FOUND")
+        self.assertEqual(self.api.state(waiting), "pending")
+
+    def test_a_bad_next_acknowledges_nothing(self):
+        job_id = self.active()
+        for bad, message in (({}, "next: queues is required"), ({"queues": []}, "next: queues"),
+                             ({"queues": ["a\nb"]}, "queues"), ({"queues": "x"}, "next"),
+                             ({"queues": ["q"], "lease_duration": 86401}, "lease_duration"),
+                             ({"queues": ["q"], "worker_id": "w" * 300}, "worker_id")):
+            for path, body in ((f"/api/v1/ack/{job_id}", {"next": bad}),
+                               ("/api/v1/ack/batch", {"acks": [{"job_id": job_id}], "next": bad})):
+                with self.subTest(bad=bad, path=path):
+                    answer = self.api.post(path, body)
+                    self.assertEqual(answer.status, 400, answer)
+                    self.assertIn(message, answer.json["error"])
+        self.refused(self.ack(job_id, 5), 400, "PARSE_ERROR", "next")
+        self.assertEqual(self.api.state(job_id), "active")
+
+    def test_waits_only_when_a_time_is_given(self):
+        """The ack is durable before the wait."""
+        job_id = self.active()
+        waiting = self.api.fetches_waiting()
+        later = Later(self.ack, job_id, self.wanted(timeout=30))
+        wait_until(lambda: self.api.fetches_waiting() == waiting + 1)
+        self.assertEqual(self.api.state(job_id), "completed")
+        following = self.api.enqueue(self.queue)
+        answer = self.api.must(later.result())
+        self.assertEqual((answer["status"], answer["next"]["job_id"]), ("ok", following))
+        self.assertEqual(self.api.must(self.ack(following, self.wanted(timeout=1))),
+                         {"status": "ok", "next": None})
+
+    def test_a_client_that_goes_while_it_waits_has_acknowledged(self):
+        job_id = self.active()
+        waiting = self.api.fetches_waiting()
+        body = json.dumps({"next": self.wanted(timeout=30)}).encode()
+        with RawConnection(self.server) as raw:
+            raw.send(b"POST /api/v1/ack/%s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s"
+                     % (job_id.encode(), len(body), body))
+            wait_until(lambda: self.api.fetches_waiting() == waiting + 1)
+        wait_until(lambda: self.api.fetches_waiting() == waiting)
+        self.assertEqual(self.api.state(job_id), "completed")
+        self.assertEqual(self.api.state(self.api.enqueue(self.queue)), "pending")
+
+    def test_a_repeat_acknowledges_once_and_fetches_again(self):
+        """The job of an answer that was lost comes back when its lease ends."""
+        job_id = self.api.enqueue(self.queue)
+        token = self.api.fetch(self.queue)["lease_token"]
+        lost, other = self.api.enqueue(self.queue), self.api.enqueue(self.queue)
+        wanted = self.wanted(lease_duration=1)
+        first = self.api.must(self.ack(job_id, wanted, lease_token=token))
+        again = self.api.must(self.ack(job_id, wanted, lease_token=token))
+        self.assertEqual((first["next"]["job_id"], again["next"]["job_id"]), (lost, other))
+        self.api.ack(other, lease_token=again["next"]["lease_token"])
+        back = self.api.fetch(self.queue)
+        self.assertEqual((back["job_id"], back["attempt"]), (lost, 2))
+
+    def test_an_agent_may_get_its_own_job_again(self):
+        job_id = self.active(agent={})
+        answer = self.api.must(self.ack(job_id, self.wanted(), agent_status="continue"))
+        self.assertEqual((answer["next"]["job_id"], answer["next"]["agent"]["iteration"]),
+                         (job_id, 2))
+
+    def test_limits_of_the_queue_hold(self):
+        """The slot that the ack gives up is the one that its next takes."""
+        self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/concurrency", {"max": 1}))
+        first = self.active()
+        second, third = self.api.enqueue(self.queue), self.api.enqueue(self.queue)
+        answer = self.api.must(self.ack(first, self.wanted()))
+        self.assertEqual(answer["next"]["job_id"], second)
+        self.not_claimable()
+        self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/pause"))
+        self.assertIsNone(self.api.must(self.ack(second, self.wanted()))["next"])
+        self.assertEqual(self.api.state(third), "pending")
+
+    def test_a_fetch_that_is_refused_does_not_undo_the_ack(self):
+        """9: a budget refuses fetches of its queue."""
+        job_id = self.active(unique("other"))
+        spent = self.active(self.queue)
+        self.api.must(self.api.post("/api/v1/budgets", {
+            "scope": "queue", "target": self.queue, "daily_usd": 0.5, "on_exceed": "reject"}))
+        self.api.ack(spent, usage={"cost_usd": 1})
+        self.api.enqueue(self.queue)
+        for path, body, acked in (
+                (f"/api/v1/ack/{job_id}", {}, {"status": "ok", "next": None}),
+                ("/api/v1/ack/batch", {"acks": [{"job_id": self.active(unique("other"))}]},
+                 {"acked": 1, "next": {"jobs": []}})):
+            answer = self.api.must(self.api.post(path, {**body, "next": self.wanted(timeout=30)}))
+            error = answer.pop("next_error")
+            self.assertEqual((answer, error["code"]), (acked, "BUDGET_EXCEEDED"))
+        self.assertEqual(self.api.state(job_id), "completed")
+
+    def test_a_batch_fetches_several(self):
+        ids = [self.active(), self.active()]
+        following = [self.api.enqueue(self.queue) for _ in range(3)]
+        answer = self.api.must(self.api.post("/api/v1/ack/batch", {
+            "acks": [{"job_id": j} for j in ids] + [{"job_id": following[2]}],
+            "next": self.wanted(count=2)}))
+        self.assertEqual((answer["acked"], [j["job_id"] for j in answer["next"]["jobs"]]),
+                         (2, following[:2]))
+        answer = self.api.must(self.api.post("/api/v1/ack/batch", {
+            "acks": [{"job_id": "nonsense"}], "next": self.wanted(count=512)}))
+        self.assertEqual((answer["acked"], [j["job_id"] for j in answer["next"]["jobs"]]),
+                         (0, following[2:]))
+        answer = self.api.must(self.api.post("/api/v1/ack/batch", {
+            "acks": [{"job_id": j} for j in following], "next": self.wanted()}))
+        self.assertEqual(answer, {"acked": 3, "next": {"jobs": []}})
+
+    def test_a_batch_of_large_jobs(self):
+        """What is too much for an entry goes on in the next."""
+        payload = {"x": "x" * 250_000}
+        first = [self.active(payload=payload) for _ in range(40)]
+        second = [self.api.enqueue(self.queue, payload) for _ in range(3)]
+        answer = self.api.must(self.api.post("/api/v1/ack/batch", {
+            "acks": [{"job_id": j} for j in first], "next": self.wanted(count=3)}))
+        got = [j["job_id"] for j in answer["next"]["jobs"]]
+        self.assertEqual(answer["acked"], 40)
+        self.assertEqual(got, second[:len(got)])
+        self.assertTrue(got)
 
 
 class Fail(ApiTest):

@@ -53,7 +53,7 @@ class Costs(FakeTest):
                          {"scope": "global", "target": "*", "daily_usd": 0, "on_exceed": "reject"})
         self.ok(corvo.run("budget", "delete", "tag", "a=b"), "Budget deleted for tag:a=b\n")
         self.assertEqual(fake.requests[-1].raw_path, "/api/v1/budgets/tag/a%3Db")
-        self.failed(corvo.run("budget", "set", "queue", "q"), "give --daily, --per-job or both")
+        self.failed(corvo.run("budget", "set", "queue", "q"), "set --daily, --per-job or both")
         self.failed(corvo.run("budget", "set", "team", "q", "--daily", "1"), "<scope> must be")
 
     def test_approval_policies(self):
@@ -108,6 +108,99 @@ class Administration(FakeTest):
         self.ok(corvo.run("keys", "delete", "abc"), "Key deleted: abc\n")
         self.assertEqual(fake.requests[-1].json, {"key_hash": "abc"})
 
+    def test_the_first_key_says_that_it_closes_the_server(self):
+        _, corvo = self.serve({"POST /auth/keys": {"status": "ok", "api_key": "sk_123", "note": "it was open"}})
+        done = corvo.run("keys", "create", "--name", "ci")
+        self.assertEqual((done.stdout, done.stderr), ("sk_123\n", "Note: it was open\n"))
+
+    def test_rotating_a_key(self):
+        fake, corvo = self.serve({"POST /auth/keys/abc/rotate": {"status": "ok", "api_key": "sk_new"}})
+        self.ok(corvo.run("keys", "rotate", "abc"), "sk_new\n")
+        self.ok(corvo.run("keys", "rotate", "abc", "--overlap", "1h"), "sk_new\n")
+        self.assertEqual([r.json for r in fake.requests], [{}, {"overlap": "1h"}])
+
+    def test_roles(self):
+        roles = [{"name": "pauser", "created_at": "2026-02-20T10:00:00Z", "updated_at": "2026-02-21T10:00:00Z",
+                  "permissions": [{"resource": "queues", "actions": ["read", "pause"]},
+                                  {"resource": "jobs", "actions": ["*"]}]}]
+        fake, corvo = self.serve({"GET /auth/roles": roles, "POST /auth/roles": {"status": "ok"},
+                                  "DELETE /auth/roles/pauser": {"status": "deleted"},
+                                  "GET /auth/keys/abc/roles": {"key_hash": "abc", "roles": ["pauser", "viewer"]},
+                                  "GET /auth/keys/none/roles": {"key_hash": "none", "roles": []},
+                                  "POST /auth/keys/abc/roles": {"status": "ok"},
+                                  "DELETE /auth/keys/abc/roles/pauser": {"status": "deleted"}})
+        self.ok(corvo.run("roles"), "NAME    UPDATED               PERMISSIONS\n"
+                                    "pauser  2026-02-21T10:00:00Z  queues:read,queues:pause,jobs:*\n")
+        self.assertEqual(json.loads(self.ok(corvo.run("roles", "list", "-o", "json"))), roles)
+        self.ok(corvo.run("roles", "create", "pauser", "--allow", "queues:read,jobs:*", "--allow", "queues:pause"),
+                "Role set: pauser\n")
+        self.assertEqual(fake.asked("POST /auth/roles")[0].json,
+                         {"name": "pauser", "permissions": [{"resource": "queues", "actions": ["read", "pause"]},
+                                                            {"resource": "jobs", "actions": ["*"]}]})
+        for bad in ("queues", ":read", "queues:"):
+            self.failed(corvo.run("roles", "create", "x", "--allow", bad), "--allow must be resource:action")
+        self.failed(corvo.run("roles", "create", "x"), "allow")
+        self.ok(corvo.run("roles", "assign", "abc", "pauser"), "Role pauser assigned to abc\n")
+        self.assertEqual(fake.requests[-1].json, {"role": "pauser"})
+        self.ok(corvo.run("keys", "roles", "abc"), "pauser\nviewer\n")
+        self.assertIn("no custom roles", corvo.run("keys", "roles", "none").stderr)
+        self.ok(corvo.run("roles", "unassign", "abc", "pauser"), "Role pauser removed from abc\n")
+        self.ok(corvo.run("roles", "delete", "pauser"), "Role deleted: pauser\n")
+
+    def test_sessions(self):
+        _, corvo = self.serve({"GET /auth/sessions": [
+            {"id": "s1", "principal": "ops", "role": "admin", "namespace": "default", "address": "10.0.0.7",
+             "user_agent": "Firefox", "created_at": "2026-02-20T10:00:00Z", "expires_at": "2026-02-20T22:00:00Z"}],
+            "DELETE /auth/sessions/s1": {"status": "deleted"}})
+        self.assertIn("10.0.0.7", self.ok(corvo.run("sessions")))
+        self.ok(corvo.run("sessions", "list", "-o", "id"), "s1\n")
+        self.ok(corvo.run("sessions", "end", "s1"), "Session ended: s1\n")
+
+    def test_single_sign_on(self):
+        shown = {"provider": "oidc", "oidc_issuer_url": "https://id.example", "oidc_client_id": "corvo",
+                 "oidc_client_secret_set": True, "saml_enabled": False, "oidc_group_claim": "groups",
+                 "group_role_mappings": {"ops": "admin", "dev": "operator"}}
+        fake, corvo = self.serve({"GET /settings/sso": shown, "POST /settings/sso": {
+            "status": "ok", "warning": "the provider is away", "note": "this server was open"}})
+        self.ok(corvo.run("sso"), "Provider:      oidc\nIssuer:        https://id.example\n"
+                                  "Client id:     corvo\nGroup claim:   groups\n"
+                                  "Group:         ops=admin\nGroup:         dev=operator\n")
+        self.assertEqual(json.loads(self.ok(corvo.run("sso", "show", "-o", "json"))), shown)
+        done = corvo.run("sso", "set", "oidc", "--issuer", "https://id.example", "--client-id", "corvo",
+                         "--map", "ops=admin,dev=operator",
+                         env={"CORVO_OIDC_CLIENT_SECRET": "hidden"})
+        self.assertEqual((done.returncode, done.stdout), (0, "Single sign-on set: oidc\n"))
+        self.assertEqual(done.stderr, "Note: the provider is away\nNote: this server was open\n")
+        self.assertEqual(fake.requests[-1].json, {
+            "provider": "oidc", "oidc_issuer_url": "https://id.example", "oidc_client_id": "corvo",
+            "oidc_client_secret": "hidden", "oidc_group_claim": "groups", "saml_enabled": True,
+            "group_role_mappings": {"ops": "admin", "dev": "operator"}})
+        corvo.run("sso", "set", "saml", "--disabled")
+        self.assertEqual(fake.requests[-1].json["saml_enabled"], False)
+        fake, corvo = self.serve({"GET /settings/sso": {"provider": ""}, "POST /settings/sso": {"status": "ok"}})
+        self.ok(corvo.run("sso"), "Single sign-on is off\n")
+        self.ok(corvo.run("sso", "off", "--yes"), "Single sign-on is off\n")
+        self.assertEqual(fake.requests[-1].json, {"provider": ""})
+
+    def test_organization(self):
+        member = {"id": "m1", "name": "Ann", "email": "a@b.c", "role": "member", "created_at": "2026-02-20T10:00:00Z"}
+        key = {"id": "k1", "name": "ci", "prefix": "ok_12", "created_at": "2026-02-20T10:00:00Z"}
+        fake, corvo = self.serve({"GET /org": {"id": "org_default", "name": "Acme"}, "PUT /org": {"status": "ok"},
+                                  "GET /org/members": [member], "POST /org/members": (201, member),
+                                  "DELETE /org/members/m1": {"status": "deleted"}, "GET /org/api-keys": [key],
+                                  "POST /org/api-keys": (201, {**key, "key": "ok_123"}),
+                                  "DELETE /org/api-keys/k1": {"status": "deleted"}})
+        self.ok(corvo.run("org"), "Acme (org_default)\n")
+        self.ok(corvo.run("org", "rename", "Ajax"), "Organization renamed: Ajax\n")
+        self.assertEqual(fake.requests[-1].json, {"name": "Ajax"})
+        self.assertIn("a@b.c", self.ok(corvo.run("org", "members")))
+        self.ok(corvo.run("org", "add-member", "Ann", "--email", "a@b.c"), "Member added: m1\n")
+        self.assertEqual(fake.requests[-1].json, {"name": "Ann", "email": "a@b.c", "role": "member"})
+        self.ok(corvo.run("org", "remove-member", "m1"), "Member removed: m1\n")
+        self.assertIn("ok_12", self.ok(corvo.run("org", "keys")))
+        self.ok(corvo.run("org", "create-key", "ci"), "ok_123\n")
+        self.ok(corvo.run("org", "delete-key", "k1"), "Key deleted: k1\n")
+
     def test_namespaces(self):
         fake, corvo = self.serve({
             "GET /namespaces": [{"name": "acme", "created_at": "2026-02-20T10:00:00Z",
@@ -115,7 +208,9 @@ class Administration(FakeTest):
             "POST /namespaces": (201, {"name": "acme", "status": "created"}),
             "DELETE /namespaces/acme": {"status": "deleted"},
             "PUT /namespaces/acme/rate-limit": {"status": "updated"},
-            "GET /namespaces/acme/rate-limit": {"using_defaults": True}})
+            "GET /namespaces/acme/rate-limit": {"using_defaults": True},
+            "PUT /namespaces/acme/quota": {"status": "updated"},
+            "GET /namespaces/acme/quota": {"jobs": {"used": 1}}})
         self.assertIn('{"read_rps": 5}', self.ok(corvo.run("namespaces")))
         self.ok(corvo.run("namespaces", "create", "acme"), "Namespace created: acme\n")
         self.ok(corvo.run("namespaces", "rate-limit", "acme", "--read-rps", "5", "--write-burst",
@@ -125,6 +220,10 @@ class Administration(FakeTest):
                          [{"read_rps": 5, "write_burst": 2.5}, {}])
         self.assertIn('"using_defaults": true',
                       self.ok(corvo.run("namespaces", "rate-limit", "acme")))
+        self.ok(corvo.run("namespaces", "quota", "acme", "--max-jobs", "7"), "Quota of acme updated\n")
+        self.ok(corvo.run("namespaces", "quota", "acme", "--clear"))
+        self.assertEqual([r.json for r in fake.asked("PUT /namespaces/acme/quota")], [{"max_jobs": 7}, {}])
+        self.assertIn('"used": 1', self.ok(corvo.run("namespaces", "quota", "acme")))
         self.ok(corvo.run("namespaces", "delete", "acme"), "Namespace deleted: acme\n")
 
     def test_webhooks(self):
@@ -179,7 +278,7 @@ class Administration(FakeTest):
         self.ok(corvo.run("cluster", "join", "old", "10.0.0.3:9000"), "Node old already a member\n")
         self.ok(corvo.run("admin", "rebuild-sqlite"), "SQLite rebuilt in 12ms\n")
         self.ok(corvo.run("admin", "accept-clock"),
-                "The time is 2026-11-16T16:00:00Z; the clock was 7200000ms ahead\n")
+                "Server time is 2026-11-16T16:00:00Z; the clock was 7200000ms ahead\n")
 
     def test_cluster_status_shows_how_far_each_node_is_behind(self):
         nodes = [{"id": "a", "role": "leader", "voter": True, "address": "h:1", "match_index": 90},
@@ -246,8 +345,8 @@ class Backup(FakeTest):
     def test_what_is_no_file_is_not_replaced_by_a_backup(self):
         fake, corvo = self.serve({})
         os.mkfifo(self.file)
-        self.failed(corvo.run("backup", "create", self.file), "is no file; - is standard output")
-        self.failed(corvo.run("admin", "backup", "-o", str(self.folder)), "is a folder")
+        self.failed(corvo.run("backup", "create", self.file), "is not a regular file; use - for standard output")
+        self.failed(corvo.run("admin", "backup", "-o", str(self.folder)), "is a directory")
         self.assertTrue(pathlib.Path(self.file).is_fifo())
         self.assertEqual(fake.requests, [])
 
@@ -259,7 +358,7 @@ class Backup(FakeTest):
             return 200, pieces()
 
         self.write("old")
-        for answer, message in ((broken, "Error: the backup broke off after 13 bytes"),
+        for answer, message in ((broken, "Error: the backup stopped after 13 bytes"),
                                 ((403, {"error": "insufficient role permissions"}),
                                  "Error: insufficient role permissions")):
             _, corvo = self.serve({"GET /admin/backup": answer})
@@ -273,12 +372,12 @@ class Backup(FakeTest):
         self.ok(corvo.run("backup", "verify", self.file),
                 "Backup of namespace acme from 2026-02-20T10:00:00Z, format 2: 1 jobs, 1 queues\n")
         for value, message in (("{", "the backup is damaged: invalid JSON at byte 1"),
-                               ({}, "no backup of a format"),
-                               ({**BACKUP, "meta": {"format": 3}}, "no backup of a format"),
+                               ({}, "not a backup in a known format"),
+                               ({**BACKUP, "meta": {"format": 3}}, "not a backup in a known format"),
                                ({**BACKUP, "meta": {"format": 2, "checksum": "crc32c:00000000"}},
-                                "its checksum does not fit"),
+                                "its checksum does not match"),
                                ({**BACKUP, "jobs": {}}, "no namespace or no jobs"),
-                               ({**BACKUP, "jobs": [JOB, {"id": "x"}]}, "jobs[1] is not a whole")):
+                               ({**BACKUP, "jobs": [JOB, {"id": "x"}]}, "jobs[1] is incomplete")):
             self.write(value)
             self.failed(corvo.run("backup", "verify", self.file), message)
         self.failed(corvo.run("backup", "verify", str(self.folder / "none")), "Error: ")
@@ -298,7 +397,7 @@ class Backup(FakeTest):
                                               "failed_jobs": 3, "namespace": "acme"}
         done = corvo.run("backup", "restore", self.file)
         self.assertEqual((done.returncode, done.stdout), (0, "Restored 1 jobs into acme\n"))
-        self.assertEqual(done.stderr, "2 jobs were there already\n3 jobs could not be restored\n")
+        self.assertEqual(done.stderr, "2 jobs already existed\n3 jobs could not be restored\n")
         count = len(fake.requests)
         self.write("{oops")
         self.failed(corvo.run("backup", "restore", self.file), "the backup is damaged")

@@ -7,7 +7,7 @@ import signal
 import tempfile
 import threading
 
-from harness import wait_until
+from harness import metric, wait_until
 
 from cli_harness import CliTest, Corvo, FakeTest, LiveTest, Server, Step, json
 
@@ -51,7 +51,7 @@ class Bench(InFolder, LiveTest):
         self.assertGreater(phase["generator_cpu_ms_per_1000"], 0)
 
     def test_every_job_is_completed_once_whatever_the_way(self):
-        ways = itertools.product(((), ("--http2",)), ((), ("--combined",)),
+        ways = itertools.product(((), ("--http2",), ("--protocol", "rpc"), ("--protocol", "stream")), ((), ("--combined",)),
                                  ((), ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "0")))
         jobs = 0
         for way in ways:
@@ -60,6 +60,35 @@ class Bench(InFolder, LiveTest):
                 self.bench(*flags, jobs=203)
                 jobs += 203
                 self.check_completed(jobs)
+
+    def test_the_binary_protocol(self):
+        one_by_one = ("--enqueue-batch-size", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1")
+        with Server("--rpc-bind", "127.0.0.1:0", "--rate-limit-enabled=false", "--admin-password", "secret") as server:
+            port = next(json.loads(line)["port"] for line in server.lines if "binary worker protocol" in line)
+            corvo = Corvo(f"http://127.0.0.1:{server.port}")
+            flags = ("bench", "--protocol", "binary", "--rpc-address", f"127.0.0.1:{port}", "--jobs", "203",
+                     "--concurrency", "4", "--api-key", "secret", "--save", str(self.report()))
+            for number, way in enumerate(itertools.product(((), ("--combined",)), ((), one_by_one))):
+                with self.subTest(way):
+                    self.ok(corvo.run(*flags, *way[0], *way[1]))
+                    api = server.client(**{"X-API-Key": "secret"})
+                    queue = api.queue("bench.q")
+                    self.assertEqual((queue["completed"], queue["pending"], queue["active"]), (203 * (number + 1), 0, 0))
+            self.assertEqual(self.saved()["config"]["protocol"], "binary")
+            flags = [flag if flag != "secret" else "wrong" for flag in flags]
+            self.assertNotEqual(corvo.run(*flags).returncode, 0)
+            self.failed(corvo.run(*flags, "--namespace", "acme"), "leave out --namespace")
+            self.failed(corvo.run(*flags, "--payload-bytes", "70000"), "payloads of at most 65535 bytes")
+
+    def test_single_requests_fetch_with_the_ack(self):
+        """Twice as many flushes are needed by a worker that fetches with requests of its own."""
+        flushes = []
+        for flags in ((), ("--separate-fetch",)):
+            before = metric(self.api, "corvo_raft_log_flushes_total")
+            self.bench("--concurrency", "1", "--fetch-batch-size", "1", "--ack-batch-size", "1", *flags, jobs=100)
+            flushes.append(metric(self.api, "corvo_raft_log_flushes_total") - before)
+        self.check_completed(200)
+        self.assertGreater(flushes[1], flushes[0] + 50)
 
     def test_the_report_says_what_was_done_and_where(self):
         text = self.bench("--payload-bytes", "500", "--threads", "2")
@@ -78,7 +107,7 @@ class Bench(InFolder, LiveTest):
         self.assertEqual(report["config"], {
             "jobs": 200, "concurrency": 4, "workers": 1, "worker_queues": False, "protocol": "http",
             "http2": False, "enqueue_batch": 64, "fetch_batch": 64, "ack_batch": 64,
-            "work_duration": "0ms", "combined": False, "payload_bytes": 500})
+            "separate_fetch": False, "work_duration": "0ms", "combined": False, "payload_bytes": 500})
 
     def test_the_payload_has_the_size_that_was_asked_for(self):
         # Nobody fetches while the queue is paused: the run is ended in the middle.
@@ -158,21 +187,21 @@ class Bench(InFolder, LiveTest):
 
     def test_mistakes_are_named(self):
         rows = (
-            (("--protocol", "rpc"), "this server has no worker RPC: use --protocol http"),
-            (("--protocol", "matrix"), "this server has no worker RPC"),
+            (("--protocol", "matrix"), "--protocol: expected http rpc stream binary"),
+            (("--protocol", "rpc", "--enqueue-batch-size", "5"), "--protocol rpc enqueues one job at a time"),
             (("--jobs", "0"), "--jobs must be between 1 and "),
             (("--payload-bytes", "3"), "--payload-bytes must be between 40 and "),
-            (("--payload-bytes", "200000", "--enqueue-batch-size", "1000"), "too much for one request"),
-            (("--queue", 'a"b'), "--queue is not a name"),
+            (("--payload-bytes", "200000", "--enqueue-batch-size", "1000"), "too large for one request"),
+            (("--queue", 'a"b'), "--queue is not a valid queue name"),
             (("--preset", "none"), "--preset"),
-            (("--scenario", "partition"), "--scenario needs --preset failure"),
-            (("--scenario", "partition", "--preset", "failure"), "needs --docker-container"),
-            (("--scenario", "partition", "--preset", "failure", "--docker-container", "a;b"), "a container's name"),
-            (("--server", "https://127.0.0.1:1"), "bench speaks no TLS"),
+            (("--scenario", "partition"), "--scenario requires --preset failure"),
+            (("--scenario", "partition", "--preset", "failure"), "requires --docker-container"),
+            (("--scenario", "partition", "--preset", "failure", "--docker-container", "a;b"), "the name of a container"),
+            (("--server", "https://127.0.0.1:1"), "bench does not support TLS"),
             (("--server", "http://127.0.0.1:1"), "request failed: "),
             (("--compare", "/nowhere/at/all"), "/nowhere/at/all"),
-            (("--save", str(self.folder)), "is a folder"),
-            (("--save", "x" * 5000), "the name of a file must have 1 to "),
+            (("--save", str(self.folder)), "is a directory"),
+            (("--save", "x" * 5000), "a file name must have 1 to "),
             (("--compare", "/dev/null"), "/dev/null: invalid JSON at byte 0"),
         )
         for flags, message in rows:
@@ -228,19 +257,19 @@ class BenchCompare(InFolder):
     def test_other_settings_are_warned_about(self):
         done = self.compare(self.BEFORE, {**self.AFTER, "server": {"nodes": 3}, "config": {"jobs": 11}})
         self.assertEqual(done.returncode, 0)
-        self.assertEqual(done.stderr, "Warning: the servers are set up differently\n"
-                                      "Warning: the benchmarks were not run with the same settings\n")
+        self.assertEqual(done.stderr, "Warning: the servers have different settings\n"
+                                      "Warning: the benchmarks have different settings\n")
 
     def test_a_file_that_does_not_fit_is_named_with_the_place(self):
         rows = (
             ("", "b.json: invalid JSON at byte 0"),
             ('{"enqueue": {', "b.json: invalid JSON at byte 13"),
-            (" [1]", "b.json: no report of corvo bench: what is there is no object at byte 1"),
-            ('{"a": 1}', "b.json: no report of corvo bench: there is no enqueue, lifecycle or combined in it at byte 0"),
-            ('{"enqueue": 7}', "b.json: no report of corvo bench: enqueue is no object at byte 12"),
-            ('{"enqueue": {}}', "b.json: no report of corvo bench: enqueue has no ops_per_sec at byte 12"),
-            ('{"enqueue": {"p99_us": "x"}}', "b.json: no report of corvo bench: enqueue.p99_us is no number at byte 23"),
-            ('{"enqueue": {"ops_per_sec": 1e999}}', "enqueue.ops_per_sec is no number at byte 28"),
+            (" [1]", "b.json: not a report of corvo bench: the content is not an object at byte 1"),
+            ('{"a": 1}', "b.json: not a report of corvo bench: enqueue, lifecycle and combined are all missing at byte 0"),
+            ('{"enqueue": 7}', "b.json: not a report of corvo bench: enqueue is not an object at byte 12"),
+            ('{"enqueue": {}}', "b.json: not a report of corvo bench: enqueue has no ops_per_sec at byte 12"),
+            ('{"enqueue": {"p99_us": "x"}}', "b.json: not a report of corvo bench: enqueue.p99_us is not a number at byte 23"),
+            ('{"enqueue": {"ops_per_sec": 1e999}}', "enqueue.ops_per_sec is not a number at byte 28"),
             ('{"combined": {"ops_per_sec": 1}}', "b.json have no phase in common"),
         )
         for text, message in rows:

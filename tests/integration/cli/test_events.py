@@ -56,7 +56,7 @@ class Events(FakeTest):
         done = corvo.run("events", "--count", "3")
         self.assertEqual(done.returncode, 0)
         self.assertEqual([line.split()[0] for line in done.stdout.splitlines()], ["1", "2", "3"])
-        self.assertIn("connecting again", done.stderr)
+        self.assertIn("reconnecting", done.stderr)
         self.assertEqual(fake.requests[1].query, {"last_event_id": "2"})
 
     def test_a_server_that_fails_is_asked_again(self):
@@ -138,7 +138,7 @@ class Wait(LiveTest):
                     f"Error: job {job_id} is still pending")
 
     def test_a_state_that_does_not_exist_is_refused(self):
-        self.failed(self.corvo.run("wait", "job_1", "--state", "done"), "there is no state 'done'")
+        self.failed(self.corvo.run("wait", "job_1", "--state", "done"), "unknown state 'done'")
 
     def test_it_can_be_interrupted(self):
         job_id = self.enqueue()

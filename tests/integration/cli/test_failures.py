@@ -25,7 +25,7 @@ class NoServer(CliTest):
 
     def test_every_kind_of_command_says_that_the_request_failed(self):
         for args in (("queues",), ("enqueue", "q", "{}"), ("health",), ("status",), ("search",),
-                     ("bulk", "retry", "--filter", "{}"), ("backup", "create", "-"),
+                     ("bulk", "retry", "--filter", "{}", "--yes"), ("backup", "create", "-"),
                      ("seed", "demo"), ("wait", "job_1"), ("drain", "q", "--wait")):
             with self.subTest(args[0]):
                 self.failed(self.corvo.run(*args), "Error: request failed: ")
@@ -75,7 +75,7 @@ class Usage(CliTest):
 
     def test_every_command_has_help_and_a_manual_page(self):
         names = [line[2:36].split("<")[0].split("[")[0].strip()
-                 for line in self.ok(self.corvo.run()).split("\nFlags")[0].splitlines()
+                 for line in self.ok(self.corvo.run()).split("\nGlobal flags")[0].splitlines()
                  if line.startswith("  ")]
         self.assertGreater(len(names), 50)
         for name in names:
@@ -139,7 +139,7 @@ class Unauthorised(CliTest):
 
     def test_a_key_that_no_header_can_carry_is_refused(self):
         self.failed(Corvo(self.url).run("queues", "--api-key", "a\nX-Evil: b"),
-                    "--api-key has a control character")
+                    "--api-key contains a control character")
 
     def test_a_worker_that_may_not_fetch_ends(self):
         done = Corvo(self.url).run("work", "--queue", "q", "--exec", "true")
@@ -201,7 +201,7 @@ class Interrupted(FakeTest):
 
     def test_closed_standard_descriptors_are_failures_and_not_other_files(self):
         _, corvo = self.serve({"GET /queues": []})
-        for command, message in (("bulk retry <&-", "Error: standard input cannot be read\n"),
+        for command, message in (("bulk retry <&-", "Error: cannot read standard input\n"),
                                  ("queues >&-", "Error: the output could not be written\n"),
                                  ("queues 2>&-", "")):
             with self.subTest(command):
@@ -224,9 +224,9 @@ class Interrupted(FakeTest):
         _, corvo = self.serve({"GET /queues": (502, b"<html>bad gateway</html>")})
         self.failed(corvo.run("queues"), "Error: <html>bad gateway</html>\n")
         _, corvo = self.serve({"GET /queues": (301, b"")})
-        self.failed(corvo.run("queues"), "Error: the server answered with status 301\n")
+        self.failed(corvo.run("queues"), "Error: the server returned status 301\n")
         _, corvo = self.serve({"GET /queues": (500, b"")})
-        self.failed(corvo.run("queues"), "Error: the server answered with status 500\n")
+        self.failed(corvo.run("queues"), "Error: the server returned status 500\n")
 
     def test_an_answer_of_another_kind_of_server_is_a_failure(self):
         page = b"<!doctype html><title>hello</title>"
@@ -235,9 +235,9 @@ class Interrupted(FakeTest):
         for args in (("enqueue", "q", "{}"), ("pause", "q"), ("delete", "job_1"), ("queues",),
                      ("queues", "--output", "json"), ("seed", "demo", "--count", "1")):
             with self.subTest(args):
-                self.failed(corvo.run(*args), "Error: request failed: the answer is not JSON (http:")
+                self.failed(corvo.run(*args), "Error: request failed: the response is not JSON (http:")
         _, corvo = self.serve({"POST /enqueue": {}})
-        self.failed(corvo.run("enqueue", "q", "{}"), "Error: request failed: the answer names no job")
+        self.failed(corvo.run("enqueue", "q", "{}"), "Error: request failed: the response has no job id")
 
     def test_nonsense_in_an_answer_does_no_harm(self):
         for body in (b"", b"null", b"[1,2,3]", b'{"jobs":7}', b"[[[", b"\xff\xfe"):

@@ -1,5 +1,6 @@
 """Commands for jobs, queues and the server, against a live server."""
 from cli_harness import LiveTest, json, unique
+from harness import wait_until
 
 MISSING = "job_00000000000000000000000000"
 
@@ -26,6 +27,24 @@ class Jobs(LiveTest):
         self.assertEqual({k: job.get(k) for k in wanted}, wanted)
         self.assertIn("expire_at", job)
         self.assertEqual(job["chain_config"]["depends_on"], [parent])
+
+    def test_push_makes_a_job_that_the_server_delivers(self):
+        done = self.corvo.run("push", "http://127.0.0.1:9/hook", '{"a": 1}', "--queue", self.queue, "--method", "PUT",
+                              "--call-timeout", "3s", "--token", "tok", "--max-retries", "2",
+                              "--scheduled-at", "2099-01-02T03:04:05Z", "--output", "json")
+        job = self.api.job(json.loads(self.ok(done))["job_id"])
+        self.assertEqual((job["queue"], job["payload"], job["max_retries"], job["state"]),
+                         (self.queue, {"a": 1}, 2, "scheduled"))
+        self.assertEqual(job["push"], {"url": "http://127.0.0.1:9/hook", "method": "PUT", "timeout_ms": 3000,
+                                       "auth": {"type": "bearer", "token": "[redacted]"}})
+
+    def test_push_hosts_lists_where_jobs_go(self):
+        job_id = json.loads(self.ok(self.corvo.run("push", "http://127.0.0.1:9/hook", "{}", "--max-retries", "1",
+                                                   "--output", "json")))["job_id"]
+        self.ok(self.corvo.run("wait", job_id, "--state", "dead"))
+        out = self.ok(self.corvo.run("push", "hosts", "--output", "table"))
+        self.assertRegex(out, r"HOST +BREAKER +IN FLIGHT +WAITING +OK +FAILED")
+        self.assertRegex(out, r"127\.0\.0\.1:9 +closed +0 +0 +0 +1")
 
     def test_agent_flags_make_an_agent_job(self):
         job = self.api.job(self.enqueue("--agent-max-iterations", "3", "--agent-max-cost-usd",
@@ -60,7 +79,7 @@ class Jobs(LiveTest):
         job_id, other = self.enqueue(), unique("other")
         for args, text, answer in (
                 (("hold", job_id, "--reason", "why"), f"Job {job_id} held", {"status": "held"}),
-                (("approve", job_id), f"Job {job_id} approved", {"status": "pending"}),
+                (("approve", job_id, "--comment", "fine & paid"), f"Job {job_id} approved", {"status": "pending"}),
                 (("cancel", job_id), f"Job {job_id}: cancelled", {"status": "cancelled"}),
                 (("retry", job_id), "Job retried", {"status": "retried"}),
                 (("move", job_id, other), f"Job moved to {other}", {"status": "moved"}),
@@ -69,6 +88,9 @@ class Jobs(LiveTest):
                 (("delete", job_id), "Job deleted", {"status": "deleted"})):
             with self.subTest(args[0]):
                 self.ok(self.corvo.run(*args), text + "\n")
+        path = f"/api/v1/audit-logs?path_prefix=/api/v1/jobs/{job_id}/approve"
+        entry = wait_until(lambda: self.api.get(path).json["audit_logs"], "an audit entry")[0]
+        self.assertEqual(entry["metadata"]["query"], "comment=fine%20%26%20paid")
         twin = self.enqueue()
         self.assertEqual(json.loads(self.ok(self.corvo.run("hold", twin, "--output", "json"))),
                          {"status": "held"})
@@ -119,9 +141,9 @@ class Explain(LiveTest):
         self.assertEqual(set(reasons), {"dependencies", "queue_paused", "no_worker"})
         out = self.ok(self.corvo.run("explain", job_id))
         self.assertTrue(out.startswith(f"Job {job_id} in queue {self.queue} is pending.\n- "))
-        self.assertIn(f"- waits for 1 job to complete\n    {parent} (held)\n", out)
+        self.assertIn(f"- waiting for 1 job to complete\n    {parent} (held)\n", out)
         out = self.ok(self.corvo.run("explain", self.queue))
-        self.assertTrue(out.startswith(f"Queue {self.queue} hands out no job now.\n- "))
+        self.assertTrue(out.startswith(f"Queue {self.queue} hands out no jobs at the moment.\n- "))
         self.failed(self.corvo.run("explain", "job_unknown"), "not found")
 
     def test_a_full_queue_is_named(self):
@@ -136,7 +158,7 @@ class Explain(LiveTest):
         self.enqueue()
         self.api.fetch(self.queue, worker_id=self.queue)  # one that has asked for no other
         out = self.ok(self.corvo.run("explain", self.enqueue()))
-        self.assertIn("- nothing is in its way", out)
+        self.assertIn("- nothing blocks it", out)
 
     def test_every_other_state_is_explained(self):
         job_id = self.enqueue("--max-retries", "2", "--retry-base-delay", "1h")
@@ -184,7 +206,7 @@ class Queues(LiveTest):
         self.ok(self.corvo.run("throttle", q, "--remove"), f"Queue {q} throttle: none\n")
         self.assertNotIn("rate_limit", self.api.queue(q))
         for bad in ("", "100", "x/1m", "0/1m", "5/0s", "5/never"):
-            self.failed(self.corvo.run("throttle", q, bad), "give a rate like 100/1m")
+            self.failed(self.corvo.run("throttle", q, bad), "specify a rate such as 100/1m")
         self.failed(self.corvo.run("concurrency", q, "many"), "<max> must be a whole number")
 
     def test_clear_and_destroy(self):

@@ -75,9 +75,10 @@ class Pipelines(EndToEnd):
 
     def test_all_goes_through_every_page(self):
         ids = sorted(self.api.enqueue(self.queue) for _ in range(7))
-        out = self.ok(self.corvo.run("search", "--queue", self.queue, "--limit", "3", "--output",
-                                     "ids"))
-        self.assertEqual(len(out.split()), 3)
+        done = self.corvo.run("search", "--queue", self.queue, "--limit", "3", "--output", "ids")
+        self.assertEqual((done.returncode, len(done.stdout.split())), (0, 3))
+        self.assertIn("Printed 3 of 7 matching jobs", done.stderr)
+        self.assertEqual(len(self.ok(self.corvo.run("search", "--queue", self.queue, "-o", "id")).split()), 7)
         out = self.ok(self.corvo.run("search", "--queue", self.queue, "--limit", "3", "--all",
                                      "--order", "asc", "--output", "ids"))
         self.assertEqual(out.split(), ids)

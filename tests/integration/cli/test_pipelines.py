@@ -7,13 +7,14 @@ JOBS = [{"id": f"job_{n}", "queue": "emails", "state": "dead", "payload": {"n": 
          "priority": 2, "attempt": 3, "max_retries": 3, "created_at": "2026-02-20T10:00:00Z"}
         for n in range(3)]
 FOUND = {"jobs": JOBS, "total": 142, "cursor": "abc", "has_more": True, "duration_ms": 3}
+WHOLE = {"jobs": JOBS, "total": 3, "has_more": False, "duration_ms": 3}
 IDS = ["job_0", "job_1", "job_2"]
 DONE = {"affected": 3, "errors": 0, "duration_ms": 7}
 
 
 class Search(FakeTest):
     def test_every_flag_becomes_its_field(self):
-        fake, corvo = self.serve({"POST /jobs/search": FOUND})
+        fake, corvo = self.serve({"POST /jobs/search": WHOLE})
         self.ok(corvo.run(
             "search", "--queue", "q", "--state", "dead,held", "--priority", "high",
             "--payload-contains", "a b", "--payload-jq", ".n > 1", "--error-contains", "SMTP",
@@ -35,21 +36,24 @@ class Search(FakeTest):
             "sort": "priority", "order": "asc", "cursor": "zzz"})
 
     def test_without_flags_the_defaults_are_sent(self):
-        fake, corvo = self.serve({"POST /jobs/search": FOUND})
-        self.ok(corvo.run("search"))
+        fake, corvo = self.serve({"POST /jobs/search": WHOLE})
+        self.ok(corvo.run("search", "--output", "table"))
         self.assertEqual(fake.requests[0].json,
                          {"limit": 50, "sort": "created_at", "order": "desc"})
 
     def test_each_output_form(self):
-        _, corvo = self.serve({"POST /jobs/search": FOUND})
-        self.assertEqual(json.loads(self.ok(corvo.run("search"))), FOUND)
+        _, corvo = self.serve({"POST /jobs/search": WHOLE})
+        self.assertEqual(json.loads(self.ok(corvo.run("search"))), WHOLE)
         self.assertEqual(json.loads(self.ok(corvo.run("search", "--output", "json"))), JOBS)
-        for args in (("--output", "ids"), ("--output-json",)):
+        self.assertEqual([json.loads(line) for line in
+                          self.ok(corvo.run("search", "-o", "jsonl")).splitlines()], JOBS)
+        for args in (("--output", "ids"), ("--output-json",), ("-o", "id")):
             self.ok(corvo.run("search", *args), "job_0\njob_1\njob_2\n")
-        lines = self.ok(corvo.run("search", "--output", "table")).splitlines()
+        _, corvo = self.serve({"POST /jobs/search": FOUND})
+        lines = self.ok(corvo.run("search", "--output", "table", "--limit", "3")).splitlines()
         self.assertRegex(lines[0], r"\AID +QUEUE +STATE +PRIORITY +ATTEMPT +CREATED +PAYLOAD\Z")
         self.assertEqual(len(lines[1].split(None, 6)[6]), 60)
-        self.assertEqual(lines[4], "142 results (3ms)")
+        self.assertEqual(lines[4], "3 of 142 results (3ms); --all prints every one")
 
     def test_an_empty_result_is_a_success(self):
         _, corvo = self.serve({"POST /jobs/search":
@@ -75,6 +79,34 @@ class Search(FakeTest):
         self.ok(corvo.run("search", "--all", "--limit", "1", "--output", "ids"),
                 "job_0\njob_1\njob_2\n")
 
+    def test_a_pipe_gets_every_page_and_a_limit_is_reported(self):
+        def page(request):
+            at = int(request.json.get("cursor", "0"))
+            jobs = [{"id": f"job_{n}"} for n in range(at, min(at + request.json["limit"], 2500))]
+            more = at + len(jobs) < 2500
+            return {"jobs": jobs, "total": 2500, "has_more": more, "duration_ms": 1,
+                    **({"cursor": str(at + len(jobs))} if more else {})}
+
+        for form in ((), ("-o", "json"), ("-o", "jsonl"), ("-o", "id")):
+            with self.subTest(form):
+                fake, corvo = self.serve({"POST /jobs/search": page, "POST /jobs/bulk": DONE})
+                self.ok(corvo.pipe(("search", *form), ("bulk", "retry")))
+                self.assertEqual(len(fake.asked("POST /jobs/bulk")[0].json["job_ids"]), 2500)
+                self.assertEqual([r.json["limit"] for r in fake.asked("POST /jobs/search")], [1000] * 3)
+        fake, corvo = self.serve({"POST /jobs/search": page})
+        done = corvo.run("search", "--limit", "1200", "-o", "id")
+        self.assertEqual((done.returncode, len(done.stdout.split())), (0, 1200), done.stderr)
+        self.assertEqual(done.stderr, "Printed 1200 of 2500 matching jobs: --limit 1200. "
+                                      "Leave --limit out to print all.\n")
+        self.assertEqual([r.json["limit"] for r in fake.requests], [1000, 200])
+
+    def test_a_list_that_is_not_complete_is_an_error(self):
+        _, corvo = self.serve({"POST /jobs/search": FOUND})
+        done = corvo.run("search")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("the server returned the same page twice", done.stderr)
+        self.assertRaises(ValueError, json.loads, done.stdout)
+
     def test_held_asks_for_held_jobs(self):
         fake, corvo = self.serve({"POST /jobs/search": FOUND})
         self.ok(corvo.run("held"), "".join(f"job_{n}  emails  dead\n" for n in range(3)))
@@ -88,7 +120,7 @@ class Pipes(FakeTest):
     def test_every_form_of_search_feeds_bulk(self):
         for form in ((), ("--output", "json"), ("--output", "ids"), ("--output-json",)):
             with self.subTest(form):
-                fake, corvo = self.serve({"POST /jobs/search": FOUND, "POST /jobs/bulk": DONE})
+                fake, corvo = self.serve({"POST /jobs/search": WHOLE, "POST /jobs/bulk": DONE})
                 done = corvo.pipe(("search", "--state", "dead", *form), ("bulk", "retry"))
                 self.ok(done, "Affected: 3 jobs (7ms)\n")
                 self.assertEqual(fake.asked("POST /jobs/bulk")[0].json,
@@ -120,23 +152,39 @@ class Pipes(FakeTest):
                 (("bulk", "retry"), '{"error":"missing API key"}', "without an id"),
                 (("bulk", "retry"), '["job_0"', "invalid JSON at byte"),
                 (("bulk", "explode"), "job_0", "unknown bulk action 'explode'"),
-                (("bulk", "move"), "job_0", "bulk move needs a target: corvo bulk move <queue>, or --to"),
-                (("bulk", "retry", "q"), "job_0", "bulk retry takes no target"),
+                (("bulk", "move"), "job_0", "bulk move requires a target: corvo bulk move <queue>, or --to"),
+                (("bulk", "retry", "q"), "job_0", "bulk retry accepts no target"),
                 (("bulk", "retry", "--filter", "{"), "", "invalid filter JSON: "),
                 (("bulk", "retry", "--filter", "[]"), "", "invalid filter JSON: not an object"),
-                (("bulk", "delete", "--filter", "{ }"), "", "This deletes every job of every")):
+                (("bulk", "delete", "--filter", "{ }"), "", "The filter matches every job in every queue"),
+                (("bulk", "retry", "--filter", "{}"), "", "The filter matches every job"),
+                (("bulk", "hold", "--filter", '{"state":[],"queue":null,"tags":{}}'), "", "every job"),
+                (("bulk", "cancel", "--filter", '{"sort":"created_at","limit":5}'), "", "every job")):
             with self.subTest((args, stdin)):
                 self.failed(corvo.run(*args, stdin=stdin), message)
         self.assertEqual(fake.requests, [])
 
     def test_a_filter_is_sent_and_standard_input_is_not_read(self):
-        fake, corvo = self.serve({"POST /jobs/bulk": {**DONE, "errors": 2}})
+        fake, corvo = self.serve({"POST /jobs/search": WHOLE, "POST /jobs/bulk": {**DONE, "errors": 2}})
         text = '{"queue":"emails","state":["dead"]}'
         self.ok(corvo.run("bulk", "retry", "--filter", text, stdin="job_9"),
                 "Affected: 3 jobs (7ms), 2 errors\n")
         self.assertEqual(fake.requests[0].json, {"action": "retry", "filter": json.loads(text)})
         self.ok(corvo.run("bulk", "delete", "--filter", text))
         self.ok(corvo.run("bulk", "delete", "--filter", "{}", "--yes"))
+
+    def test_deleting_by_a_filter_that_matches_every_job_is_confirmed(self):
+        def count(request):
+            return {**WHOLE, "total": 5 if request.json == {"limit": 1} else matching}
+
+        fake, corvo = self.serve({"POST /jobs/search": count, "POST /jobs/bulk": DONE})
+        every = '{"created_after":"1970-01-01T00:00:00Z"}'
+        matching = 5
+        self.failed(corvo.run("bulk", "delete", "--filter", every), "matches every job in every queue")
+        self.assertEqual(fake.asked("POST /jobs/bulk"), [])
+        self.ok(corvo.run("bulk", "delete", "--filter", every, "--yes"))
+        matching = 4
+        self.ok(corvo.run("bulk", "delete", "--filter", every))
 
     def test_json_output_is_the_answer(self):
         _, corvo = self.serve({"POST /jobs/bulk": DONE})
@@ -234,6 +282,7 @@ class Background(FakeTest):
 
     def test_a_terminal_sees_a_bar(self):
         _, corvo = self.serve({"POST /jobs/bulk": ACCEPTED, "GET /bulk/bulk_1": FINISHED,
+                               "POST /jobs/search": lambda r: {"total": 1200 if "queue" in r.json else 5000},
                                "GET /bulk/bulk_1/progress": progress})
         with Terminal(corvo, "bulk", "retry", "--filter", '{"queue":"q"}') as terminal:
             text, code = terminal.finish()
@@ -251,7 +300,7 @@ class Background(FakeTest):
             return 200, events()
 
         _, corvo = self.serve({"POST /jobs/bulk": ACCEPTED, "GET /bulk/bulk_1/progress": stuck})
-        with corvo.start("bulk", "retry", "--filter", "{}") as running:
+        with corvo.start("bulk", "retry", "--filter", "{}", "--yes") as running:
             self.assertEqual(running.error_line(), "Processed 1 of 1200 jobs (0%)\n")
             running.signal(2)
             self.assertEqual(running.wait(), 130)

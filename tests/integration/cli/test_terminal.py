@@ -88,7 +88,7 @@ class Questions(LiveTest):
             text, code = self.ask(answer, "clear", self.queue)
             self.assertEqual(code, 1)
             self.assertIn(f"Delete all pending and scheduled jobs of queue {self.queue}?", text)
-            self.assertIn("Nothing was done.", text)
+            self.assertIn("Nothing was changed.", text)
         self.assertEqual(self.api.queue(self.queue)["pending"], 4)
 
     def test_clear_asks_and_takes_yes_for_an_answer(self):

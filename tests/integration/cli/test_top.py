@@ -153,7 +153,7 @@ class Sizes(LiveTest):
 
     def test_a_terminal_that_cannot_be_drawn_on_is_an_error(self):
         with Screen(self.corvo, env={"TERM": "nothing-like-this"}) as screen:
-            screen.expect("nothing can be drawn on this terminal", "ended with 1")
+            screen.expect("cannot draw on this terminal", "ended with 1")
 
 
 class Keys(LiveTest):
@@ -451,5 +451,5 @@ class OnceOfFake(FakeTest):
 
     def test_a_server_without_a_search_shows_the_rest(self):
         _, corvo = self.serve(documents())
-        self.assertTrue(self.ok(corvo.run("top")).endswith(" LAST FAILURES\n the server has no search\n"))
+        self.assertTrue(self.ok(corvo.run("top")).endswith(" LAST FAILURES\n the server has no search index\n"))
         self.assertEqual(json.loads(self.ok(corvo.run("top", "--output", "json")))["recent_dead"], [])

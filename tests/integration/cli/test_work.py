@@ -1,14 +1,28 @@
-"""corvo work: any program as a worker, against a live server."""
+"""corvo work: any program as a worker, against a live server.
+
+What a worker promises does not depend on how it talks: the same tests run over requests and over a
+lifecycle stream.
+"""
 import os
 import pathlib
 import shutil
 import tempfile
 
-from cli_harness import FakeTest, LiveTest, json, signal
-from harness import wait_until
+from cli_harness import CliTest, Corvo, FakeTest, LiveTest, json, signal, unique
+from harness import metric, wait_until
+from test_cluster import Cluster
 
 
-class Work(LiveTest):
+def route_count(api, route, name="corvo_http_requests_total"):
+    """Requests that this route has answered."""
+    name = f'{name}{{method="POST",route="{route}"}} '
+    lines = api.get("/metrics").body.decode().splitlines()
+    return sum(int(line.removeprefix(name)) for line in lines if line.startswith(name))
+
+
+class Work:
+    protocol = silent = None
+
     def setUp(self):
         super().setUp()
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-work-"))
@@ -16,11 +30,12 @@ class Work(LiveTest):
 
     def work(self, command, *flags):
         """Work on what is there and return."""
-        return self.corvo.run("work", "--queue", self.queue, "--exec", command,
-                              "--exit-when-idle", *flags)
+        return self.corvo.run("work", "--queue", self.queue, "--exec", command, "--protocol",
+                              self.protocol, "--exit-when-idle", *flags)
 
     def start(self, command, *flags):
-        return self.corvo.start("work", "--queue", self.queue, "--exec", command, *flags)
+        return self.corvo.start("work", "--queue", self.queue, "--exec", command, "--protocol",
+                                self.protocol, *flags)
 
     def test_output_is_the_result(self):
         for output, result in (('{"a": 1}', {"a": 1}), ("plain text", "plain text"), ("[1]\\n", [1]),
@@ -32,7 +47,7 @@ class Work(LiveTest):
                 self.assertEqual((job["state"], job["result"]), ("completed", result))
         job_id = self.enqueue()
         self.ok(self.work("true", "--max-jobs", "1"))
-        self.assertNotIn("result", self.api.job(job_id))
+        self.assertEqual(self.api.job(job_id).get("result"), self.silent)
 
     def test_the_program_gets_the_payload_and_the_job(self):
         job_id = self.enqueue("--tag", "t=1", "--max-retries", "4", payload='{"n":  1}')
@@ -54,6 +69,12 @@ class Work(LiveTest):
         self.assertEqual(job["errors"][0]["error"], "exit status 7: last")
         self.assertEqual(job["errors"][0]["backtrace"], "first\nlast\n")
 
+    def test_the_last_line_counts_how_jobs_ended(self):
+        for _ in range(3):
+            self.enqueue("--max-retries", "1")
+        done = self.work(f"mkdir {self.folder}/once 2>/dev/null", "-v")
+        self.assertIn("Worker stopped: 1 completed, 2 failed, 0 cancelled", done.stderr)
+
     def test_a_signal_and_a_missing_program_fail_the_job_too(self):
         for command, error in (("kill -KILL $$", "killed by signal 9"),
                                ("/no/such/program", "exit status 127: ")):
@@ -66,6 +87,45 @@ class Work(LiveTest):
         self.ok(self.work("head -c 3000000 /dev/zero | tr '\\0' x"))
         job = self.api.job(job_id)
         self.assertEqual((job["state"], set(job["result"])), ("completed", {"x"}))
+
+    def test_no_more_jobs_are_taken_than_are_wanted(self):
+        ids = [self.enqueue() for _ in range(7)]
+        self.ok(self.work("true", "--concurrency", "2", "--max-jobs", "5"))
+        self.assertEqual(sorted(self.api.state(j) for j in ids), ["completed"] * 5 + ["pending"] * 2)
+
+    def test_a_job_of_an_agent_comes_with_its_numbers(self):
+        answer = self.api.post("/api/v1/enqueue", {
+            "queue": self.queue, "payload": {}, "agent": {
+                "max_iterations": 3, "max_cost_usd": 1.5, "iteration_timeout": "10m"}})
+        job_id = self.api.must(answer, 201)["job_id"]
+        self.ok(self.work('printf %s "$CORVO_AGENT"', "--max-jobs", "1"))
+        self.assertEqual(self.api.job(job_id)["result"], {
+            "max_iterations": 3, "max_cost_usd": 1.5, "iteration_timeout": "10m", "iteration": 1})
+
+    def test_a_job_that_is_somebody_elses_by_now_is_left_to_them(self):
+        job_id = self.enqueue("--max-retries", "1")
+        ready, go = self.folder / "ready", self.folder / "go"
+        command = f"touch {ready}; while [ ! -e {go} ]; do sleep 0.01; done"
+        with self.start(command, "--max-jobs", "1") as worker:
+            wait_until(ready.exists)
+            self.api.must(self.api.post(f"/api/v1/fail/{job_id}", {"error": "no"}))
+            go.touch()
+            self.assertIn("this worker no longer holds the job", worker.error_line())
+            self.assertEqual(worker.wait(), 0)
+        self.assertEqual(self.api.state(job_id), "dead")
+
+    def test_large_results_of_many_jobs_arrive_whole(self):
+        ids = [self.enqueue() for _ in range(8)]
+        command = r"""printf '"'; head -c 900000 /dev/zero | tr '\0' '\\'; printf '"'"""
+        self.ok(self.work(command, "--concurrency", "8", "--max-jobs", "8"))
+        self.assertEqual([len(self.api.job(j)["result"]) for j in ids], [450000] * 8)
+
+    def test_many_jobs_take_one_request_each(self):
+        ids = [self.enqueue() for _ in range(20)]
+        before = metric(self.api, "corvo_raft_log_flushes_total")
+        self.ok(self.work("true", "--max-jobs", "20"))
+        self.assertEqual({self.api.state(j) for j in ids}, {"completed"})
+        self.assertLessEqual(metric(self.api, "corvo_raft_log_flushes_total") - before, 30)
 
     def test_jobs_run_side_by_side(self):
         ids = [self.enqueue() for _ in range(3)]
@@ -119,7 +179,7 @@ class Work(LiveTest):
         with self.start(f"touch {ready}; while [ ! -e {go} ]; do sleep 0.01; done") as worker:
             wait_until(ready.exists)
             worker.signal(signal.SIGTERM)
-            self.assertIn("1 jobs to finish", worker.error_line())
+            self.assertIn("Stopping after 1 running jobs", worker.error_line())
             go.touch()
             self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.api.state(first), "completed")
@@ -159,12 +219,83 @@ class Work(LiveTest):
 
     def test_flags_are_checked(self):
         for flags, message in ((("--concurrency", "0"), "--concurrency must be 1 to 200"),
+                               (("--protocol", "pigeon"), "pigeon"),
                                (("--heartbeat", "1ms"), "--heartbeat must be 500ms or more")):
             self.failed(self.work("true", *flags), message)
         self.failed(self.corvo.run("work", "--queue", "q"), "flag --exec is required")
 
 
-class WorkThroughARestart(LiveTest):
+class WorkOverHttp(Work, LiveTest):
+    protocol = "http"
+
+    def test_it_says_so_and_opens_no_stream(self):
+        self.enqueue()
+        before = metric(self.api, "corvo_lifecycle_streams_total")
+        done = self.work("true", "-v")
+        self.assertRegex(done.stderr, "Worker .* started: .*, over HTTP\n")
+        self.assertEqual(metric(self.api, "corvo_lifecycle_streams_total"), before)
+
+
+class WorkOverAStream(Work, LiveTest):
+    protocol = "stream"
+    silent = {}  # the contract of streams, where HTTP has no result
+
+    def test_it_says_so_and_acknowledges_by_frames(self):
+        for protocol in ("auto", "stream"):
+            for _ in range(20):
+                self.enqueue()
+            acks = route_count(self.api, "/api/v1/ack/{job_id}")
+            frames = metric(self.api, "corvo_lifecycle_frames_total")
+            done = self.work("true", "-v", "--protocol", protocol, "--concurrency", "4")
+            self.assertRegex(done.stderr, "Worker .* started: .*, over a stream\n")
+            self.assertIn("20 completed, 0 failed", done.stderr)
+            self.assertEqual(route_count(self.api, "/api/v1/ack/{job_id}"), acks)
+            self.assertGreaterEqual(metric(self.api, "corvo_lifecycle_frames_total"), frames + 5)
+
+    def test_an_idle_worker_sends_no_frames(self):
+        with self.start("true") as worker:
+            wait_until(lambda: self.api.fetches_waiting() > 0)
+            before = metric(self.api, "corvo_lifecycle_frames_total")
+            job_id = self.enqueue()
+            self.api.wait_for_state(job_id, "completed")
+            worker.signal(signal.SIGTERM)
+            self.assertEqual(worker.wait(), 0)
+        # The ack and what it fetched, at most two that look for more, and no more.
+        self.assertLessEqual(metric(self.api, "corvo_lifecycle_frames_total"), before + 3)
+
+    def test_a_stream_is_ended_not_broken(self):
+        def broken():
+            return route_count(self.api, "/corvo.v1.WorkerService/StreamLifecycle",
+                               "corvo_http_request_errors_total")
+        self.enqueue()
+        before = broken()
+        self.ok(self.work("true"))
+        wait_until(lambda: metric(self.api, "corvo_lifecycle_streams_open") == 0)
+        self.assertEqual(broken(), before)
+
+
+class WorkWithoutStreamsLeft(LiveTest):
+    """The server allows one, which is taken."""
+    settings = (*LiveTest.settings, "--stream-max-open", "1")
+
+    def test_auto_goes_on_over_http_and_stream_says_why_not(self):
+        other = unique("other")
+        with self.corvo.start("work", "--queue", other, "--exec", "true", "-v") as holder:
+            self.assertIn("over a stream", holder.error_line())
+            job_id = self.enqueue()
+            args = ("work", "--queue", self.queue, "--exec", "true", "-v", "--exit-when-idle")
+            done = self.corvo.run(*args)
+            self.assertIn("over HTTP, without a stream: too many open lifecycle streams", done.stderr)
+            self.assertEqual((done.returncode, self.api.state(job_id)), (0, "completed"))
+            self.failed(self.corvo.run(*args, "--protocol", "stream"),
+                        "no lifecycle stream: too many open lifecycle streams")
+            holder.signal(signal.SIGTERM)
+            self.assertEqual(holder.wait(), 0)
+
+
+class WorkThroughARestart:
+    protocol = None
+
     def test_a_worker_outlives_the_server_and_reports_afterwards(self):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-work-"))
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
@@ -173,21 +304,82 @@ class WorkThroughARestart(LiveTest):
         port = self.server.port
         with self.corvo.start("work", "--queue", self.queue, "--exec",
                               f"touch {ready}; while [ ! -e {go} ]; do sleep 0.01; done",
-                              "--max-jobs", "1") as worker:
+                              "--max-jobs", "3", "--protocol", self.protocol) as worker:
             wait_until(ready.exists)
             self.server.terminate()
             go.touch()
             # The same port again, so that the worker finds the server where it was.
             self.server.args = (*self.settings, "--bind", f"127.0.0.1:{port}")
             self.server.start()
+            self.api.wait_for_state(job_id, "completed")
+            others = [self.enqueue() for _ in range(2)]
+            self.assertEqual(worker.wait(), 0)
+        self.assertEqual([self.api.state(j) for j in others], ["completed"] * 2)
+
+    def test_a_worker_that_waits_outlives_it_too(self):
+        port = self.server.port
+        with self.corvo.start("work", "--queue", self.queue, "--exec", "true", "--max-jobs", "2",
+                              "--protocol", self.protocol) as worker:
+            self.api.wait_for_state(self.enqueue(), "completed")
+            wait_until(lambda: self.api.fetches_waiting() > 0)
+            self.server.kill()
+            self.server.args = (*self.settings, "--bind", f"127.0.0.1:{port}")
+            self.server.start()
+            self.api.close()
+            job_id = self.enqueue()
             self.assertEqual(worker.wait(), 0)
         self.assertEqual(self.api.state(job_id), "completed")
+
+
+class WorkOverHttpThroughARestart(WorkThroughARestart, LiveTest):
+    protocol = "http"
+
+
+class WorkOverAStreamThroughARestart(WorkThroughARestart, LiveTest):
+    protocol = "stream"
+
+
+class WorkInACluster(CliTest):
+    def test_a_follower_hands_it_on_and_another_leader_is_found(self):
+        for protocol in ("http", "stream"):
+            with self.subTest(protocol), Cluster() as cluster:
+                leader, node = cluster.leader(), cluster.followers()[0]
+                corvo = Corvo(f"http://127.0.0.1:{node.port}")
+                ids = self.enqueue(corvo, 10)
+                frames = metric(leader.api, "corvo_lifecycle_frames_total")
+                with corvo.start("work", "--queue", "q", "--exec", "true", "--protocol", protocol,
+                                 "--max-jobs", "20", "--concurrency", "2") as worker:
+                    wait_until(lambda: {node.api.state(j) for j in ids} == {"completed"})
+                    more = metric(leader.api, "corvo_lifecycle_frames_total") > frames
+                    self.assertEqual(more, protocol == "stream")
+                    leader.kill()
+                    cluster.leader(among=[n for n in cluster.nodes if n is not leader])
+                    ids = self.enqueue(corvo, 10)
+                    self.assertEqual(worker.wait(), 0)
+                # A follower may be a moment behind.
+                wait_until(lambda: {node.api.state(j) for j in ids} == {"completed"})
+
+    def enqueue(self, corvo, count):
+        return [json.loads(self.ok(corvo.run("enqueue", "q", "{}", "--output", "json")))["job_id"]
+                for _ in range(count)]
 
 
 class WorkForAStrangeServer(FakeTest):
     def job(self, number, **more):
         return {"job_id": f"job_{number}", "queue": "q", "payload": {}, "attempt": 1,
                 "max_retries": 1, "lease_duration": 60, **more}
+
+    def test_a_server_without_streams_is_asked_over_http(self):
+        """It does not even speak HTTP/2."""
+        fake, corvo = self.serve({"POST /fetch/batch": {"jobs": [self.job(1)]},
+                                  "POST /ack/job_1": {"status": "ok"}})
+        args = ("work", "--queue", "q", "--exec", "true", "--max-jobs", "1", "-v")
+        done = corvo.run(*args)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "Worker .* started: .*, over HTTP, without a stream: .")
+        self.assertEqual(len(fake.asked("POST /ack/job_1")), 1)
+        self.failed(corvo.run(*args, "--protocol", "stream"), "no lifecycle stream: ")
+        self.assertEqual(len(fake.asked("POST /ack/job_1")), 1)
 
     def test_more_jobs_than_asked_for_and_odd_ones_do_no_harm(self):
         jobs = [self.job(n) for n in range(5)]
@@ -215,3 +407,29 @@ class WorkForAStrangeServer(FakeTest):
         self.assertEqual(done.returncode, 0)
         self.assertIn("job job_1 is not active", done.stderr)
         self.assertEqual([r.json for r in fake.asked("POST /ack/job_1")], [{"lease_token": 9}])
+
+    def test_an_ack_fetches_the_next_job(self):
+        """8.7: no fetch as long as there is a next one, and no more jobs than are wanted."""
+        fake, corvo = self.serve({
+            "POST /fetch/batch": {"jobs": [self.job(1, lease_token=5)]},
+            "POST /ack/job_1": {"status": "ok", "next": self.job(2)},
+            "POST /ack/job_2": {"status": "ok", "next": self.job(3)},
+            "POST /ack/job_3": {"status": "ok"}})
+        self.ok(corvo.run("work", "--queue", "q,r", "--exec", "true", "--max-jobs", "3",
+                          "--worker-id", "w", "--lease", "7s"))
+        self.assertEqual(len(fake.asked("POST /fetch/batch")), 1)
+        first, second, third = (fake.asked(f"POST /ack/job_{n}")[0].json for n in (1, 2, 3))
+        wanted = first["next"]
+        self.assertEqual((wanted["queues"], wanted["worker_id"], wanted["lease_duration"]),
+                         (["q", "r"], "w", 7))
+        self.assertNotIn("timeout", wanted)
+        self.assertEqual((first["lease_token"], second), (5, {"next": wanted}))
+        self.assertNotIn("next", third)
+
+    def test_a_next_that_is_none_does_no_harm(self):
+        for next_ in (None, 7, {}, [], "x"):
+            fake, corvo = self.serve({
+                "POST /fetch/batch": lambda _, jobs=[self.job(1)]: {"jobs": [jobs.pop()] if jobs else []},
+                "POST /ack/job_1": {"status": "ok", "next": next_}})
+            self.ok(corvo.run("work", "--queue", "q", "--exec", "true", "--exit-when-idle"), "")
+            self.assertEqual(len(fake.asked("POST /ack/job_1")), 1)

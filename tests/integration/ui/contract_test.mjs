@@ -125,6 +125,8 @@ describe("the contract", () => {
     await button(dialog(page), "Cancel").click();
     await dialog(page).waitFor({ state: "detached" });
     await button(page, "Clear").click();
+    await dialog(page).getByLabel(/^Type .* to confirm$/).fill("reports.generate");
+    await button(dialog(page), /^Delete \d+ jobs?$/).click();
     await said(page, "Queue cleared");
   }));
 
@@ -149,6 +151,7 @@ describe("the contract", () => {
     await button(page, "Cancel").click();
     await said(page, "Job cancelled");
     await button(page, "Delete").click();
+    await button(dialog(page), "Delete job").click();
     await said(page, "Job deleted");
   }));
 
@@ -170,7 +173,7 @@ describe("the contract", () => {
       ["/ui/queues/contract.bulk", "Delete"],
     ]) {
       await page.goto(path);
-      await rows(page).first().getByRole("link").waitFor();
+      await rows(page).first().getByRole("link").first().waitFor();
       await page.getByRole("checkbox").first().check();
       await button(bar, name).click();
       await button(dialog(page), new RegExp(`^${name} \\d+ jobs$`, "i")).click();

@@ -45,7 +45,7 @@ export class Server {
 
   async run(bind) {
     const command = ["server", "--bind", bind, "--data-dir", this.folder, "--free-space-min", "0",
-      "--view-wait", "30s", ...this.args];
+      "--view-wait", "30s", "--segment-bytes", String(4 << 20), ...this.args];
     this.process = spawn(need("CORVO_BINARY"), command, { env: environment(), stdio: ["ignore", "ignore", "pipe"] });
     this.exited = new Promise((done) => this.process.once("exit", done));
     this.port = await new Promise((done, failed) => {

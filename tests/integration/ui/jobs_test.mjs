@@ -77,7 +77,8 @@ describe("jobs", () => {
       await visit(page, "/ui/queues/act.twice");
       await visible(page.getByText("Jobs (1 total)"));
       await page.locator("tbody tr").first().locator("td.wide").click();
-      await button(page, "Delete").dblclick();
+      await button(page, "Delete").click();
+      await dialog(page).getByRole("button", { name: "Delete job" }).dblclick();
       await page.waitForURL("**/ui/queues/act.twice");
       assert.deepEqual(await page.locator(".toast").allInnerTexts(), ["Job deleted"]);
     }));
@@ -102,6 +103,9 @@ describe("jobs", () => {
       await page.locator("tbody tr").first().locator("td.wide").click();
       await page.waitForURL(`**/ui/jobs/${doomed}`);
       await button(page, "Delete").click();
+      await visible(dialog(page).getByText(`Deletes job ${doomed} (pending, in act.delete)`));
+      assert.equal((await f.server.job(doomed)).state, "pending", "before it was confirmed");
+      await dialog(page).getByRole("button", { name: "Delete job" }).click();
       await toast(page, "Job deleted");
       await page.waitForURL("**/ui/queues/act.delete");
       assert.equal((await f.server.call("GET", `/api/v1/jobs/${doomed}`)).status, 404);
@@ -199,20 +203,27 @@ describe("jobs", () => {
       await page.waitForURL(`**/ui/jobs/${title}`);
     }));
 
-  it("are exported as they are shown", () =>
+  it("are exported all, not only those that are shown, with payload and error", () =>
     f.withPage(async (page) => {
-      await visit(page, "/ui/queues/reports.generate");
+      const jobs = Array.from({ length: 1203 }, (_, n) => ({ queue: "act.export", payload: { n } }));
+      await f.server.post("/enqueue/batch", { jobs });
+      await f.server.dead("act.export", { payload: { n: "bad" } }, 'no "mailbox", here');
+      await visit(page, "/ui/queues/act.export");
       const download = async (name) => {
         const [file] = await Promise.all([page.waitForEvent("download"), button(page, name).click()]);
         return [file.suggestedFilename(), await readFile(await file.path(), "utf8")];
       };
       const [csvName, csv] = await download("CSV");
-      assert.equal(csvName, "reports.generate-jobs.csv");
+      assert.equal(csvName, "act.export-jobs.csv");
       const lines = csv.trim().split("\r\n");
-      assert.equal(lines[0], "id,queue,state,priority,attempt,max_retries,created_at,started_at,completed_at,failed_at");
+      assert.equal(lines[0], "id,queue,state,priority,attempt,max_retries,created_at,started_at,completed_at,failed_at,last_error,payload");
+      assert.equal(lines.length, 1 + 1204);
+      assert.match(csv, /,"no ""mailbox"", here","{""n"":""bad""}"\r\n/);
       const [jsonName, json] = await download("JSON");
-      assert.equal(jsonName, "reports.generate-jobs.json");
-      assert.equal(JSON.parse(json).length, lines.length - 1);
+      assert.equal(jsonName, "act.export-jobs.json");
+      const all = JSON.parse(json);
+      assert.equal(new Set(all.map((job) => job.id)).size, 1204);
+      assert.deepEqual(all.find((job) => job.state === "dead").payload, { n: "bad" });
     }));
 
   it("keep the digits of their numbers, in the table and in a file", () =>

@@ -1,5 +1,6 @@
 // What changes while a page is open: events, a server that goes and comes back, a key that is needed.
 import assert from "node:assert/strict";
+import { mkdir, rm } from "node:fs/promises";
 import { describe, it } from "node:test";
 
 import { fixture } from "./fixture.mjs";
@@ -51,6 +52,29 @@ describe("an open page", () => {
       await visible(page.getByText("Waiting for events..."));
     }));
 
+  it("tails with filters in its address, errors in its rows, and holds still under the pointer", () =>
+    f.withPage(async (page) => {
+      const lines = page.locator(".tail li");
+      await f.server.enqueue("tail.other");
+      const id = await f.server.dead("tail.mine", {}, "mailbox is full");
+      await visit(page, "/ui/events?type=failed,dead&queue=tail.mine");
+      await visible(lines.filter({ hasText: "mailbox is full" }));
+      await visible(page.getByText("Events (2 shown)"));
+      await lines.first().hover();
+      await visible(page.getByText("Paused while the pointer is over the list"));
+      await f.server.dead("tail.mine", {}, "mailbox is gone");
+      await visible(page.getByText(/\d+ new events/));
+      assert.equal(await lines.count(), 2);
+      await page.locator("h1").hover();
+      await visible(lines.filter({ hasText: "mailbox is gone" }));
+      await page.getByLabel("Queue contains").fill("tail.other");
+      await page.waitForURL(/queue=tail.other/);
+      await visible(page.getByText("Events (0 shown)"));
+      await visit(page, "/ui/events?type=dead&queue=tail.mine");
+      await lines.first().getByRole("link").first().click();
+      await page.waitForURL(`**/ui/jobs/${id}`);
+    }));
+
   it("does not freeze under a flood of events", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/events");
@@ -79,6 +103,28 @@ describe("an open page", () => {
       await f.server.enqueue("live.now", { payload: { back: "again" } });
       await visible(page.getByText('{"back":"again"}'));
       page.problems = page.problems.filter((text) => !/ERR_CONNECTION|ERR_INCOMPLETE|EventSource/.test(text));
+    }));
+});
+
+describe("a server whose data was wiped", () => {
+  const f = fixture("--rate-limit-enabled=false");
+
+  it("is tailed from its new beginning", () =>
+    f.withPage(async (page) => {
+      const lines = page.locator(".tail li");
+      await visit(page, "/ui/events");
+      await visible(lines.filter({ hasText: "emails.send" }));
+      await f.server.stop();
+      await visible(page.getByText(/Connection lost/));
+      await rm(f.server.folder, { recursive: true });
+      await mkdir(f.server.folder);
+      await f.server.restart();
+      await page.getByText(/Connection lost/).waitFor({ state: "detached" });
+      await visible(page.getByText("connected", { exact: true }));
+      await f.server.enqueue("wiped.new");
+      await visible(lines.filter({ hasText: "wiped.new" }));
+      assert.equal(await lines.filter({ hasText: "emails.send" }).count(), 0, "what the old log had");
+      page.problems = [];
     }));
 });
 
@@ -177,13 +223,23 @@ describe("a server with a password", () => {
       await signIn.click();
       await toast(page, "API key saved");
       await visible(page.getByText("emails.send"));
+      // A session, which the page cannot read; the password stays nowhere.
       const cookies = await page.context().cookies();
-      assert.deepEqual(cookies.map((c) => [c.name, c.value, c.sameSite]), [["corvo_api_key", encodeURIComponent(password), "Strict"]]);
+      assert.deepEqual(cookies.map((c) => [c.name, c.httpOnly, c.sameSite]), [["corvo_session", true, "Strict"]]);
+      assert.ok(!JSON.stringify([cookies, await page.evaluate(() => ({ ...localStorage }))]).includes(password));
       await page.reload();
       await visible(page.getByText("emails.send"));
-      // Cookies are not the page's alone: another server of this host may have put its own there.
-      await page.context().clearCookies();
       await page.getByRole("link", { name: "Live Tail" }).click();
       await visible(page.locator(".tail li").filter({ hasText: "emails.send" }));
+      await page.getByRole("button", { name: "Sign Out" }).click();
+      await visible(key);
+      assert.deepEqual(await page.context().cookies(), []);
+    }));
+
+  it("takes a key that an earlier version of the page has kept", () =>
+    f.withPage(async (page) => {
+      await page.addInitScript((kept) => localStorage.setItem("corvo_api_key", kept), password);
+      await page.goto("/ui/queues");
+      await visible(page.getByText("emails.send"));
     }));
 });

@@ -15,19 +15,28 @@ describe("pages", () => {
     ["/ui/queues", "Queues", ["All Queues (8)", "agents.research", "Paused"]],
     ["/ui/queues/emails.send", "emails.send", ["Jobs (18 total)", "rate limit 200 per 1m", "Concurrency"]],
     ["/ui/dead-letter", "Dead Letter Queue", ["Dead Jobs (6 total)", "HTTP 503 from upstream", "out of memory"]],
+    ["/ui/jobs", "Jobs", ["Jobs (", "emails.send", "Advanced filters"]],
+    ["/ui/errors", "Errors", ["failures in", "HTTP # from upstream", "Retry these"]],
+    ["/ui/workers/worker-a1", "worker-a1", ["Host", "pod-1", "Jobs of this worker", "Recent activity"]],
     ["/ui/scheduled", "Scheduled Jobs", ["Runs In", /in 6h 5\dm/]],
-    ["/ui/schedules", "Schedules", ["daily-report", "America/New_York", "09:00:00", "Europe/Berlin (here)", "UTC"]],
+    ["/ui/schedules", "Schedules", ["daily-report", "America/New_York", "09:00:00", "Next 24 hours", "Runs in"]],
     ["/ui/held", "Held Jobs", ["amount over the limit", "large payments", "Approve", "Reject", "View"]],
     ["/ui/events", "Live Events Tail", ["queue.paused", "connected"]],
-    ["/ui/cost", "AI Cost Dashboard", ["$0.6300", "77%", "model-a", "Cost per job"]],
+    ["/ui/cost", "AI Cost Dashboard", ["$0.6300", "77%", "model-a", "Cost per job", "By tag", "No budgets set"]],
     ["/ui/workers", "Workers", ["Active Workers (2)", "worker-a1", "pod-2", "Healthy"]],
-    ["/ui/cluster", "Cluster Status", ["leader", "node-1", "Write pipeline", "p99"]],
+    ["/ui/cluster", "Cluster Status", ["leader", "node-1", "Write pipeline", "p99", "Waiting to be written to the Raft log"]],
     [
       "/ui/approval-policies",
       "Approval Policies",
       ["All Approval Policies (2)", "large payments", "queue is payments.capture", "tag risk is high", "tag reviewed is missing or empty", "Disabled"],
     ],
     ["/ui/webhooks", "Webhooks", ["No webhooks found"]],
+    ["/ui/dead-letter?group=error", "Dead Letter Queue", ["HTTP # from upstream", "Retry these", "2 dead"]],
+    ["/ui/api-keys", "API Keys", ["No API keys found", "No admin password is set"]],
+    ["/ui/namespaces", "Namespaces", ["All Namespaces"]],
+    ["/ui/roles", "Roles", ["Built-in Roles", "Full access."]],
+    ["/ui/audit-logs", "Audit Logs", ["Entries"]],
+    ["/ui/organization", "Organization", ["My Organization", "No members yet", "No organization keys"]],
     ["/ui/nowhere", "Page not found", []],
   ];
   const jobPages = () => [
@@ -58,6 +67,33 @@ describe("pages", () => {
         }
       }, options));
   }
+
+  it("have room for the namespaces in the header of a phone", () =>
+    f.withPage(async (page) => {
+      const name = "a-tenant-with-a-rather-long-name";
+      await f.server.post("/namespaces", { name });
+      await visit(page, "/ui/queues");
+      await page.getByLabel("Namespace").selectOption(name);
+      const [wide, right] = await page.evaluate(() => [
+        document.documentElement.scrollWidth - window.innerWidth,
+        Math.max(...[...document.querySelectorAll("header *")].map((e) => e.getBoundingClientRect().right)) - window.innerWidth,
+      ]);
+      assert.ok(wide <= 0 && right <= 0, `${wide} and ${right} pixels too wide`);
+      await f.server.must("DELETE", `/namespaces/${name}`);
+    }, { viewport: { width: 390, height: 844 } }));
+
+  it("show what failed of a dead job to the last word, also on a phone", () =>
+    f.withPage(async (page) => {
+      const error = "connect ETIMEDOUT 10.0.3.17:587 after 30000 ms while sending to the last word";
+      await f.server.dead("dead.long", { payload: { to: "someone@example.com" } }, error);
+      await visit(page, "/ui/dead-letter");
+      const row = page.locator("tbody tr").filter({ hasText: "to the last word" });
+      await visible(row.getByText("someone@example.com"));
+      await visible(row.getByRole("link", { name: "dead.long" }));
+      const hidden = await row.locator(".danger-text").evaluate((e) => e.scrollHeight - e.clientHeight);
+      assert.ok(hidden <= 1, `${hidden} pixels of the error are cut off`);
+      await f.server.must("DELETE", "/queues/dead.long?confirm=true");
+    }, { viewport: { width: 390, height: 844 } }));
 
   it("are about their own queue and states, whatever the address says", () =>
     f.withPage(async (page) => {
@@ -197,7 +233,7 @@ describe("names of any length", () => {
           ["schedules", `${look}.x`],
           ["held", "reason.x"],
           [`jobs/${id}`, "Attempt 1"],
-          [`jobs/${held}`, "It is held until somebody"],
+          [`jobs/${held}`, "Held until someone"],
           [`jobs/${chain}`, "Step 2"],
           [`jobs/${agent}`, "model.x"],
         ];

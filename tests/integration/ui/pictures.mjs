@@ -9,13 +9,15 @@ import { beat, seed } from "./seed.mjs";
 const [folder, ...wanted] = process.argv.slice(2);
 const server = await Server.start("--rate-limit-enabled=false");
 const ids = await seed(server);
+await server.post("/budgets", { scope: "global", daily_usd: 2, on_exceed: "alert_only" });
 await server.post("/webhooks", { url: "https://hooks.example.com/corvo", events: ["dead", "completed"], enabled: false });
 const browser = await openBrowser();
 
 /** Jobs that are done while the page looks on, so that its charts have something to show: some for each
  * look, because thousands would push the other jobs out of the event log. */
 async function work(page) {
-  for (let done = false; !done; done = await page.getByText("p99").isVisible()) {
+  const latency = page.getByRole("region", { name: "Write latency" }).getByText("p99").first();
+  for (let done = false; !done; done = await latency.isVisible()) {
     const ids = (await server.post("/enqueue/batch", { jobs: Array(20).fill({ queue: "reports.generate" }) })).job_ids;
     await server.fetch("reports.generate");
     await server.post("/fetch/batch", { queues: ["reports.generate"], count: 19, timeout: 1 });
@@ -53,7 +55,9 @@ const PAGES = {
   "job-agent": [`/ui/jobs/${ids.agent}`, told("Continued")],
   "job-held": [`/ui/jobs/${ids.guarded}`, told("Held:")],
   "job-scheduled": [`/ui/jobs/${ids.scheduled[0]}`],
+  "job-chain": [`/ui/jobs/${ids.chain}`, told("Completed")],
   "dead-letter": ["/ui/dead-letter"],
+  errors: ["/ui/errors"],
   scheduled: ["/ui/scheduled"],
   schedules: ["/ui/schedules"],
   held: ["/ui/held"],
@@ -70,6 +74,7 @@ const PAGES = {
     },
   ],
   webhooks: ["/ui/webhooks"],
+  organization: ["/ui/organization"],
 };
 const SIZES = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 

@@ -35,14 +35,14 @@ describe("approval policies", () => {
       assert.ok(await create.isDisabled(), "without a name");
       await dialog(page).getByLabel("Name *").fill("ask first");
       assert.ok(await create.isDisabled(), "without anything to match");
-      await visible(dialog(page).getByText("a policy without them holds nothing"));
+      await visible(dialog(page).getByText("A policy without them holds no jobs"));
       assert.ok(await dialog(page).getByLabel("Tag value").isDisabled());
       await dialog(page).getByLabel("Queue").fill(queue);
       await dialog(page).getByLabel("Tag", { exact: true }).fill("risk");
       await dialog(page).getByLabel("Tag value").fill("high");
-      await visible(dialog(page).getByText(`when its queue is ${queue} or its tag risk is high.`));
+      await visible(dialog(page).getByText(`if its queue is ${queue} or its tag risk is high.`));
       await dialog(page).getByLabel("Mode").selectOption("all");
-      await visible(dialog(page).getByText(`when its queue is ${queue} and its tag risk is high.`));
+      await visible(dialog(page).getByText(`if its queue is ${queue} and its tag risk is high.`));
       assert.deepEqual(await accessibility(page), []);
       await create.click();
       await toast(page, "Approval policy created");
@@ -70,7 +70,7 @@ describe("approval policies", () => {
 
       await visit(page, "/ui/approval-policies");
       await button(page, "Delete ask first").click();
-      await visible(dialog(page).getByText("Jobs that it has held stay held."));
+      await visible(dialog(page).getByText("Jobs that are already held stay held."));
       await dialog(page).getByRole("button", { name: "Cancel" }).click();
       assert.deepEqual((await find("ask first")).map((p) => p.id), [policy]);
       await button(page, "Delete ask first").click();
@@ -88,7 +88,7 @@ describe("approval policies", () => {
       await button(page, "Clone not reviewed").click();
       assert.equal(await dialog(page).getByLabel("Tag", { exact: true }).inputValue(), "reviewed");
       assert.equal(await dialog(page).getByLabel("Enabled").isChecked(), false);
-      await visible(dialog(page).getByText("when its tag reviewed is missing or empty."));
+      await visible(dialog(page).getByText("if its tag reviewed is missing or empty."));
       const inside = await dialog(page).evaluate((d) => d.scrollWidth <= d.clientWidth && d.getBoundingClientRect().right <= innerWidth);
       assert.ok(inside, "the dialog fits");
       await dialog(page).getByLabel("Name *").fill("not reviewed yet");
@@ -125,7 +125,7 @@ describe("approval policies", () => {
       await visible(dialog(page).getByRole("alert").filter({ hasText: "not for this key" }));
       await dialog(page).getByRole("button", { name: "Cancel" }).click();
       await button(page, "Delete large payments").click();
-      await visible(dialog(page).getByText("large payments holds no more agents"));
+      await visible(dialog(page).getByText("large payments no longer holds jobs"));
       assert.equal(await dialog(page).getByRole("alert").count(), 0, "that was about another");
     }));
 

@@ -10,7 +10,7 @@ describe("queues", () => {
   const button = (page, name) => page.getByRole("button", { name, exact: true });
   const dialog = (page) => page.getByRole("dialog");
 
-  it("are paused, resumed, drained and cleared by one click", () =>
+  it("are paused, resumed and drained by one click, and cleared after their name was typed", () =>
     f.withPage(async (page) => {
       await visit(page, "/ui/queues/emails.send");
       const badge = (text) => visible(page.locator(".page-title .badge").filter({ hasText: text }));
@@ -24,8 +24,18 @@ describe("queues", () => {
       await button(page, "Drain").click();
       await toast(page, "Queue draining");
       await badge("Paused");
+      const { pending, scheduled } = await f.server.queue("emails.send");
       await button(page, "Clear").click();
+      await visible(dialog(page).getByText(`Deletes the ${pending} job`));
+      const clear = dialog(page).getByRole("button", { name: `Delete ${pending + scheduled} job` });
+      assert.equal(await clear.isDisabled(), true, "before the name is typed");
+      await dialog(page).getByLabel("Type emails.send to confirm").fill("emails.sen");
+      assert.equal(await clear.isDisabled(), true, "while the name is not complete");
+      assert.equal((await f.server.queue("emails.send")).pending, pending);
+      await dialog(page).getByLabel("Type emails.send to confirm").fill("emails.send");
+      await clear.click();
       await toast(page, "Queue cleared");
+      await dialog(page).waitFor({ state: "detached" });
       await eventually("an empty queue", async () => (await f.server.queue("emails.send")).pending === 0);
       await visible(page.getByText("Jobs (6 total)"));
     }));
@@ -74,7 +84,9 @@ describe("queues", () => {
       await f.server.enqueue("act.doomed");
       await visit(page, "/ui/queues/act.doomed");
       await button(page, "Delete queue").click();
-      await visible(dialog(page).getByText("are deleted: 1 job."));
+      await visible(dialog(page).getByText("every job in it, in any state: 1 job."));
+      assert.equal(await dialog(page).getByRole("button", { name: "Delete queue" }).isDisabled(), true);
+      await dialog(page).getByLabel("Type act.doomed to confirm").fill("act.doomed");
       await dialog(page).getByRole("button", { name: "Delete queue" }).click();
       await toast(page, "Queue deleted");
       await page.waitForURL("**/ui/queues");

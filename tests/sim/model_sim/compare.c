@@ -135,7 +135,8 @@ static void miss_result(struct compare *c, size_t i, const char *why, const stru
 
 static bool same_numbers(const struct result *want, const struct result *got)
 {
-    return want->code == got->code && id_eq(want->id, got->id) && want->affected == got->affected &&
+    return want->code == got->code && want->next_code == got->next_code &&
+           id_eq(want->id, got->id) && want->affected == got->affected &&
            want->missing == got->missing && want->attempt == got->attempt &&
            want->remaining == got->remaining && want->at.ns == got->at.ns &&
            want->more == got->more && id_eq(want->cursor, got->cursor) &&

@@ -7,10 +7,8 @@
 
 enum { CLAIM_QUEUES_MAX = 3 };
 
-void generate_work_claim(struct generate *g, struct command *out)
+static void wanted(struct generate *g, struct command_claim *c)
 {
-    out->type = COMMAND_CLAIM;
-    struct command_claim *c = &out->claim;
     c->queue_count = 1 + generate_pick_below(g, CLAIM_QUEUES_MAX);
     c->queues = generate_pick_alloc(g, c->queue_count * sizeof *c->queues);
     for (size_t i = 0; i < c->queue_count; i++) {
@@ -23,6 +21,12 @@ void generate_work_claim(struct generate *g, struct command *out)
     c->count = generate_pick_chance(g, 60)
                    ? 1
                    : (uint32_t)(1 + generate_pick_below(g, g->profile->members_max));
+}
+
+void generate_work_claim(struct generate *g, struct command *out)
+{
+    out->type = COMMAND_CLAIM;
+    wanted(g, &out->claim);
 }
 
 static void ack_item(struct generate *g, struct command_ack_item *item)
@@ -64,6 +68,11 @@ void generate_work_ack(struct generate *g, struct command *out)
     c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
     for (size_t i = 0; i < c->count; i++) {
         ack_item(g, &c->items[i]);
+    }
+    if (generate_pick_chance(g, 40)) {
+        struct command_claim *next = generate_pick_alloc(g, sizeof *next);
+        wanted(g, next);
+        c->next = next;
     }
 }
 

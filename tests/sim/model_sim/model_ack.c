@@ -167,4 +167,7 @@ void model_ack(struct model *m, const struct command_ack *c, struct result *out)
             return;
         }
     }
+    if (c->next != NULL) {
+        model_claim(m, c->next, out);
+    }
 }

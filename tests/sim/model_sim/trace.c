@@ -93,6 +93,10 @@ static void trace_ack(FILE *out, const struct command_ack *c)
                       (int)item->step_status, item->usage.cost_nusd, STR_ARG(item->checkpoint),
                       STR_ARG(item->hold_reason));
     }
+    if (c->next != NULL) {
+        (void)fprintf(out, "\n      next");
+        trace_claim(out, c->next);
+    }
 }
 
 static void trace_heartbeat(FILE *out, const struct command_heartbeat *c)
@@ -272,6 +276,14 @@ void trace_command(FILE *out, const struct command *c)
     case COMMAND_TICK:
     case COMMAND_RESTORE:
     case COMMAND_BULK_QUEUE:
+    case COMMAND_NODE_PUT:
+    case COMMAND_NODE_STATE:
+    case COMMAND_ACCESS:
+    case COMMAND_AUDIT:
+    case COMMAND_PUSH_CLAIM:
+    case COMMAND_PUSH_FINISH:
+    case COMMAND_NAMED_PUT:
+    case COMMAND_NAMED_PURGE:
         break;
     }
 }

@@ -221,8 +221,9 @@ static void credential__is_found_wherever_it_is_shown(void **state)
     for (unsigned i = 0; i < COUNT_OF(rows); i++) {
         struct http_header header = {str_from_z(rows[i].header), str_from_z(rows[i].value)};
         struct http_request req = {.headers = &header, .header_count = 1, .arena = arena};
+        http_known_note(&req.known, http_known_of(header.name), 0);
         ROW(rows[i].name);
-        expect_str(api_credential__of(&req), str_from_z(rows[i].credential));
+        expect_str(api_credential__of(&req).text, str_from_z(rows[i].credential));
     }
     arena_free(arena);
 }
@@ -250,6 +251,48 @@ static void limiter__slows_down_guesses_by_address(void **state)
     assert_true(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(2000)));
     api_limiter__was_wrong_at(l, from, at_ms(2000));
     assert_false(api_limiter__may_try_at(l, from, STR("a guess"), at_ms(2000)));
+    api_limiter__free(l);
+}
+
+/* One machine has all addresses of its IPv6 network, and guesses from each. */
+static void limiter__slows_down_guesses_by_network(void **state)
+{
+    struct api_limiter *l = limiter(1000, 1000);
+    unsigned looked_at = 0;
+    (void)state;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    for (unsigned i = 0; i < 100000; i++) {
+        char room[64];
+        struct str from =
+            str_from(room, (size_t)snprintf(room, sizeof room, "2001:db8:1:2:%x:%x:0:1", i % 65536,
+                                            i / 65536));
+        if (api_limiter__may_try_at(l, from, STR("a guess"), at_ms(1000))) {
+            looked_at++;
+            api_limiter__was_wrong_at(l, from, at_ms(1000));
+        }
+    }
+    assert_int_equal(looked_at, GUESSES);
+    assert_int_equal(api_limiter__clients(l), 1);
+    assert_true(api_limiter__may_try_at(l, STR("2001:db8:1:3::1"), STR("a guess"), at_ms(1000)));
+    assert_true(api_limiter__may_try_at(l, STR_EMPTY, STR("a guess"), at_ms(1000)));
+    api_limiter__was_right(l, STR("2001:db8:1:2::7"), STR("right"));
+    assert_true(api_limiter__may_try_at(l, STR("2001:db8:1:2::7"), STR("right"), at_ms(1000)));
+    api_limiter__free(l);
+}
+
+/* From as many addresses as guesses: the number of those that are remembered is bounded. */
+static void limiter__remembers_a_bounded_number_of_guessers(void **state)
+{
+    struct api_limiter *l = limiter(1000, 1000);
+    (void)state;
+    log_configure(LOG_ERROR, LOG_TEXT);
+    for (unsigned i = 0; i < LIMIT_RATE_CLIENTS + 1000; i++) {
+        char room[64];
+        struct str from = str_from(room, (size_t)snprintf(room, sizeof room, "10.%u.%u.%u", i >> 16,
+                                                          i >> 8 & 255, i & 255));
+        api_limiter__was_wrong_at(l, from, at_ms(1000));
+    }
+    assert_int_equal(api_limiter__clients(l), LIMIT_RATE_CLIENTS);
     api_limiter__free(l);
 }
 
@@ -314,5 +357,7 @@ TEST_GROUP(api_limiter, cmocka_unit_test(limiter__begins_full_and_refills_contin
            cmocka_unit_test(limiter__knows_a_client_by_its_credential_or_address),
            cmocka_unit_test(credential__is_found_wherever_it_is_shown),
            cmocka_unit_test(limiter__slows_down_guesses_by_address),
+           cmocka_unit_test(limiter__slows_down_guesses_by_network),
+           cmocka_unit_test(limiter__remembers_a_bounded_number_of_guessers),
            cmocka_unit_test(limiter__lets_everybody_through_when_it_is_off),
            cmocka_unit_test(limiter__gives_each_token_to_one_thread));

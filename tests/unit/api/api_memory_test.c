@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/api_int.h"
+#include "auth/auth_table.h"
 #include "base/check.h"
 #include "base/fault.h"
 #include "json/json_scan.h"
@@ -24,6 +25,7 @@ struct fixture {
     struct engine *engine;
     struct view *view;
     struct svc_bulk *bulk;
+    struct auth_table *auth; /* which nobody tells of keys: the server stays open */
     struct api *api;
     struct http_server *server;
     char job[ID_TEXT_MAX + 1]; /* a new one for each try */
@@ -37,6 +39,7 @@ static void open_server(struct fixture *f)
     config.engine = f->engine;
     config.view = f->view;
     config.bulk = f->bulk;
+    config.auth = f->auth;
     config.budget = &f->budget;
     config.limiter.enabled = false;
     f->api = api_new(&config);
@@ -70,6 +73,7 @@ static int setup(void **state)
     bulk.find = api_bulk_filter_find;
     bulk.find_data = f->view;
     f->bulk = svc_bulk_open(&bulk);
+    f->auth = auth_table_new();
     open_server(f);
     *state = f;
     return 0;
@@ -81,6 +85,7 @@ static int teardown(void **state)
     http_server_stop(f->server, 1000);
     http_server_free(f->server);
     api_free(f->api);
+    auth_table_free(f->auth);
     svc_bulk_close(f->bulk);
     view_close(f->view);
     engine_close(f->engine);
@@ -126,8 +131,8 @@ static const struct {
     {"/api/v1/webhooks/{queue}",      "not json"},
     {"/api/v1/fetch",                 "{\"queues\":[\"n\\u0041\",\"q\"],\"worker_id\":\"w\"}"},
     {"/api/v1/fetch/batch",           "{\"queues\":[\"q\"],\"worker_id\":\"w\",\"count\":2,\"timeout\":0}"},
-    {"/api/v1/ack/{job_id}",          "{\"result\":{\"a\":1}}"},
-    {"/api/v1/ack/batch",             "{\"acks\":[{\"job_id\":\"%s\",\"result\":{}},{\"job_id\":\"%s\"}]}"},
+    {"/api/v1/ack/{job_id}",          "{\"result\":{\"a\":1},\"next\":{\"queues\":[\"q\"],\"worker_id\":\"\\u0041\"}}"},
+    {"/api/v1/ack/batch",             "{\"acks\":[{\"job_id\":\"%s\",\"result\":{}},{\"job_id\":\"%s\"}],\"next\":{\"queues\":[\"q\"],\"count\":2}}"},
     {"/api/v1/fail/{job_id}",         "{\"error\":\"\\u0041\",\"backtrace\":\"b\"}"},
     {"/api/v1/heartbeat",             "{\"worker_id\":\"w\",\"jobs\":{\"%s\":{\"progress\":{\"p\":1}}}}"},
     {"/api/v1/jobs/{id}/move",        "{\"queue\":\"r\"}"},

@@ -23,7 +23,9 @@ static const struct api_route *route_of(enum http_method method, const char *pat
 /* A view of a quiet node that leads. */
 static struct api_numbers quiet_numbers(const struct engine_config *settings)
 {
+    static struct engine_cluster_status alone;
     return (struct api_numbers){
+        .cluster = &alone,
         .now = {.ns = 1000 * NS_PER_S},
         .done_until = {.ns = 1000 * NS_PER_S},
         .node_id = "node-1",
@@ -70,7 +72,8 @@ static void metrics__writes_buckets_that_add_up(void **state)
     (void)state;
     for (unsigned i = 0; i < COUNT_OF(took_ms); i++) {
         api_metrics__begin(m);
-        api_metrics__end(m, get, HTTP_GET, i == 0 ? 404 : 200, took_ms[i] * NS_PER_MS);
+        api_metrics__end(m, (struct api_metrics_what){.route = get, .method = HTTP_GET},
+                         i == 0 ? 404 : 200, took_ms[i] * NS_PER_MS);
     }
     struct buf page = written(m, &v);
 #define ROUTE "{method=\"GET\",route=\"/api/v1/jobs/:id\"}"
@@ -105,10 +108,11 @@ static void metrics__has_one_row_per_method_for_what_means_no_route(void **state
     (void)state;
     for (unsigned i = 0; i < 3; i++) {
         api_metrics__begin(m);
-        api_metrics__end(m, NULL, HTTP_POST, 404, 0);
+        api_metrics__end(m, (struct api_metrics_what){.route = NULL, .method = HTTP_POST}, 404, 0);
     }
     api_metrics__begin(m);
-    api_metrics__end(m, NULL, HTTP_METHOD_OTHER, 405, 0);
+    api_metrics__end(m, (struct api_metrics_what){.route = NULL, .method = HTTP_METHOD_OTHER}, 405,
+                     0);
     struct buf page = written(m, &v);
     expect_line(&page, "corvo_http_requests_total{method=\"POST\",route=\"/unknown\"} 3");
     expect_line(&page, "corvo_http_requests_total{method=\"OTHER\",route=\"/unknown\"} 1");
@@ -128,8 +132,8 @@ static void metrics__counts_what_is_in_flight_and_what_was_throttled(void **stat
     api_metrics__begin(m);
     api_metrics__begin(m);
     api_metrics__begin(m);
-    api_metrics__throttled(m, post, HTTP_POST);
-    api_metrics__end(m, post, HTTP_POST, 429, 5);
+    api_metrics__throttled(m, (struct api_metrics_what){.route = post, .method = HTTP_POST});
+    api_metrics__end(m, (struct api_metrics_what){.route = post, .method = HTTP_POST}, 429, 5);
     struct buf page = written(m, &v);
     expect_line(&page, "corvo_http_requests_in_flight 2");
     expect_line(&page,
@@ -263,7 +267,8 @@ static void count_many(void *data)
     const struct counting *c = data;
     for (unsigned i = 0; i < 10000; i++) {
         api_metrics__begin(c->metrics);
-        api_metrics__end(c->metrics, c->route, HTTP_GET, 200, 1);
+        api_metrics__end(c->metrics,
+                         (struct api_metrics_what){.route = c->route, .method = HTTP_GET}, 200, 1);
     }
 }
 

@@ -171,7 +171,7 @@ static void openapi__describes_path_parameters(void **state)
             if (json_value_text_eq(member(v.text, STR("in")), STR("path"))) {
                 in_path++;
                 assert_false(json_value_text_eq(member(v.text, STR("description")),
-                                                STR("Percent-encoded where it has a '/'.")));
+                                                STR("Encode a '/' as %2F.")));
             }
         }
         for (const char *p = r->pattern; *p != '\0'; p++) {
@@ -443,6 +443,9 @@ static void openapi__types_every_answer(void **state)
     (void)state;
     for (size_t i = 0; i < api_router__count(); i++) {
         const struct api_route *r = api_router__route(i);
+        if (str_starts_with(str_from_z(r->answer), STR("204"))) {
+            continue; /* nothing is answered */
+        }
         const char *end = strstr(r->answer, ", 2");
         end = end != NULL ? end : strstr(r->answer, ", 3");
         end = end != NULL ? end : strstr(r->answer, ", 4");

@@ -71,7 +71,7 @@ static void other__texts_say_what_is_wrong(void **state)
     } rows[] = {
         {"", ERR_PARSE, "invalid JSON"},
         {"{} {}", ERR_PARSE, "invalid JSON"},
-        {"[]", ERR_VALIDATION, "a backup is an object"},
+        {"[]", ERR_VALIDATION, "a backup must be a JSON object"},
         {"{}", ERR_VALIDATION, "jobs is required"},
         {"{\"jobs\":{}}", ERR_VALIDATION, "\"jobs\" is not an array"},
         {"{\"jobs\":[],\"queues\":null}", ERR_VALIDATION, "\"queues\" is not an array"},

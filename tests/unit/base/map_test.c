@@ -36,8 +36,10 @@ static void find__finds_what_was_added_and_nothing_else(void **state)
     assert_int_equal(m.count, THINGS);
     for (unsigned i = 0; i < THINGS; i++) {
         assert_ptr_equal(map_find(&m, things[i].node.key), &things[i].node);
+        assert_ptr_equal(map_find_hash(&m, map_hash(things[i].node.key)), &things[i].node);
     }
     assert_null(map_find(&m, STR("thing-1000")));
+    assert_null(map_find_hash(&m, map_hash(STR("thing-1000"))));
     assert_null(map_find(&m, STR("")));
     map_deinit(&m);
 }

@@ -85,6 +85,7 @@ static void compare__warns_when_the_runs_differ(void **state)
         struct cli_kit k;
         ROW(rows[i].current);
         cli_kit_open(&k);
+        assert_int_equal(cli_kit_parse(&k, "bench"), ERR_OK);
         struct cli_bench_pair pair = {.baseline =
                                           STR("{\"combined\":{\"ops_per_sec\":1},"
                                               "\"server\":{\"nodes\":1},\"config\":{\"jobs\":9}}"),

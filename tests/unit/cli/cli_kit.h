@@ -9,6 +9,7 @@
 #include "cli/cli_int.h"
 #include "cli/cli_parse.h"
 #include "lib/expect.h"
+#include "outgoing/outgoing_wait.h"
 
 enum { CLI_KIT_ARGS_MAX = 24, CLI_KIT_TEXT_MAX = 1024 };
 
@@ -34,6 +35,7 @@ static inline void cli_kit_close(struct cli_kit *k)
 {
     (void)fclose(k->cli.out);
     free(k->out);
+    outgoing_wait_free(k->cli.http);
     arena_free(k->cli.arena);
 }
 

@@ -90,6 +90,7 @@ static void table__pads_by_characters_and_disarms_cells(void **state)
     };
     struct cli_kit k;
     cli_kit_open(&k);
+    assert_int_equal(cli_kit_parse(&k, "queues"), ERR_OK);
     cli_call_table(&k.cli, columns, COUNT_OF(columns), rows, COUNT_OF(rows));
     expect_str(cli_kit_output(&k), STR("NAME    N   ON   QUEUES\n"
                                        "h\u00e9llo   1   yes  a,b\n"
@@ -124,8 +125,10 @@ static void complete__offers_what_fits(void **state)
         {"search --ord", "--order\t", "--output"},
         {"search --order .", "asc\t", "--"},
         {"search --server .", "", "asc"},
-        {"pause .", "", "pause"},
+        {"pause .", "", "pause"}, /* asks for the queues */
     };
+    static char nobody[] = "CORVO_URL=http://127.0.0.1:1";
+    static char *environment[] = {nobody, NULL};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct cli_kit k;
         char text[128];
@@ -133,6 +136,7 @@ static void complete__offers_what_fits(void **state)
         int count = 0;
         ROW(rows[i].line);
         cli_kit_open(&k);
+        k.cli.environment = environment;
         (void)snprintf(text, sizeof text, "%s", rows[i].line);
         char *rest = NULL;
         for (char *w = strtok_r(text, " ", &rest); w != NULL; w = strtok_r(NULL, " ", &rest)) {

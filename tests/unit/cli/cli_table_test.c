@@ -32,8 +32,10 @@ static void flags__of_a_command_hide_common_ones(void **state)
     (void)state;
     const struct cli_command *search = cli_table_find(STR("search"));
     const struct cli_command *queues = cli_table_find(STR("queues"));
-    assert_string_equal(cli_table_find_flag(search, STR("output"))->words, "text json ids table");
-    assert_string_equal(cli_table_find_flag(queues, STR("output"))->words, "text json");
+    assert_string_equal(cli_table_find_flag(search, STR("output"))->words,
+                        "text table wide json jsonl csv id ids");
+    assert_string_equal(cli_table_find_flag(queues, STR("output"))->words,
+                        "text table wide json jsonl csv id");
     size_t seen = 0;
     const struct cli_flag *f;
     for (size_t i = 0; (f = cli_table_flag(search, i)) != NULL; i++) {

@@ -36,6 +36,7 @@ static const struct {
     {JOB_MOVE_PROMOTE,  "promote", "P..P...."},
     {JOB_MOVE_RECLAIM,  "reclaim", "..P....."},
     {JOB_MOVE_EXPIRE,   "expire",  "DD.DD..."},
+    {JOB_MOVE_REARM,    "re-arm",  "..S....."},
 };
 /* clang-format on */
 _Static_assert(COUNT_OF(expected) == JOB_MOVE_COUNT, "every move has its row");

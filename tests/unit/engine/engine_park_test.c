@@ -318,11 +318,12 @@ static void engine_park__a_throttle_wakes_no_more_than_it_lets_through(void **st
 }
 
 /* The claim that gets everything is submitted with the enqueue, but comes into the next entry: by
- * then the parked ones have been woken and stand behind it. */
+ * then the parked ones have been woken and stand behind it. They do not go along with the enqueue,
+ * because its first job is for another queue. */
 static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
 {
     struct engine_kit *k = *state;
-    enum { JOBS = 5, BIG = 250000, WAITERS = 3 };
+    enum { JOBS = 6, BIG = 250000, WAITERS = 3 };
     struct engine_kit_op o[WAITERS];
     struct engine_kit_op enqueue;
     struct engine_kit_op greedy;
@@ -335,7 +336,7 @@ static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
         start_parked(&o[i], k, "q");
     }
     for (size_t i = 0; i < JOBS; i++) {
-        jobs[i] = engine_kit_new_job("q");
+        jobs[i] = engine_kit_new_job(i == 0 ? "other" : "q");
         jobs[i].job.payload = str_from(payload, BIG);
     }
     static_assert(JOBS * BIG > LIMIT_ENTRY_BYTES, "nothing else fits into its entry");
@@ -349,7 +350,7 @@ static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
     engine_kit_start(&greedy, &c, 0);
     engine_kit_release(k);
     engine_kit_wait(&greedy);
-    assert_int_equal(greedy.result.count, JOBS);
+    assert_int_equal(greedy.result.count, JOBS - 1);
     assert_true(greedy.op.index > enqueue.op.index);
 
     struct engine_status status = engine_kit_status(k);
@@ -362,6 +363,95 @@ static void engine_park__a_woken_claim_that_loses_keeps_its_place(void **state)
     engine_kit_op_deinit(&enqueue);
     engine_kit_op_deinit(&greedy);
     free(payload);
+}
+
+/* One entry, and so one flush, from what feeds a queue to the claim that waits there. */
+static void engine_park__a_claim_goes_along_with_its_job(void **state)
+{
+    static const struct {
+        const char *name;
+        struct id (*make)(struct engine_kit *k);
+        struct id (*feed)(struct engine_kit *k, struct id id);
+    } rows[] = {
+        {"enqueue", make_nothing, do_enqueue},
+        {"its time has come", make_scheduled, do_nothing},
+        {"the back-off is over", make_failed, do_nothing},
+        {"a lease runs out", make_leased, do_nothing},
+        {"retry of a dead job", make_dead, do_retry},
+        {"resume", make_paused, do_resume},
+        {"approve", make_held, do_approve},
+        {"a job is moved here", make_elsewhere, do_move},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        struct engine_kit *k = engine_kit_open(NULL);
+        struct engine_kit_op o;
+        struct id made = rows[i].make(k);
+        struct engine_status before = engine_kit_status(k); /* to wait is no entry */
+        start_parked(&o, k, "q");
+        expect_claimed(&o, rows[i].feed(k, made));
+        struct engine_status after = engine_kit_status(k);
+        assert_int_equal(after.entries, before.entries + 1);
+        assert_int_equal(after.applied_ops, before.applied_ops + 2);
+        engine_kit_op_deinit(&o);
+        engine_kit_close(k);
+    }
+}
+
+static void expect_still_parked(struct engine_kit *k, const struct engine_status *before)
+{
+    struct engine_status after = engine_kit_status(k);
+    assert_int_equal(after.parked_ops, before->parked_ops);
+    assert_int_equal(after.entries, before->entries + 1);
+    assert_int_equal(after.applied_ops, before->applied_ops + 1); /* it was not even tried */
+}
+
+static void engine_park__a_claim_stays_where_limits_would_stop_it(void **state)
+{
+    struct engine_kit *k = *state;
+    struct engine_kit_op o;
+    struct id first = make_full(k);
+    start_parked(&o, k, "q");
+    struct engine_status before = engine_kit_status(k);
+    (void)engine_kit_enqueue(k, "q");
+    expect_still_parked(k, &before);
+    engine_kit_queue(k, COMMAND_QUEUE_PAUSE, "q", 0);
+    engine_kit_ack(k, first);
+    before = engine_kit_status(k);
+    (void)engine_kit_enqueue(k, "q");
+    expect_still_parked(k, &before);
+    struct command_new later = engine_kit_new_job("q");
+    later.job.scheduled_at = wall_add_ms(os_clock_wall(), LONG_MS);
+    before = engine_kit_status(k);
+    (void)engine_kit_put(k, later);
+    expect_still_parked(k, &before);
+    engine_kit_cancel(&o);
+    expect_empty(&o);
+    engine_kit_op_deinit(&o);
+}
+
+/* A job that holds the unique key was there: the claim that went along finds nothing, and is the
+ * first to get the next job. */
+static void engine_park__a_claim_that_went_along_in_vain_keeps_its_place(void **state)
+{
+    struct engine_kit *k = *state;
+    struct engine_kit_op o[2];
+    struct command_new job = engine_kit_new_job("q");
+    job.job.unique_key = STR("only");
+    job.job.unique_period_s = 3600;
+    struct id held = engine_kit_put(k, job);
+    assert_true(id_eq(engine_kit_claim(k, "q"), held));
+    start_parked(&o[0], k, "q");
+    start_parked(&o[1], k, "q");
+    struct engine_status before = engine_kit_status(k);
+    assert_true(id_eq(engine_kit_put(k, job), held));
+    assert_int_equal(engine_kit_parked(k), 2);
+    assert_int_equal(engine_kit_status(k).applied_ops, before.applied_ops + 2);
+    expect_claimed(&o[0], engine_kit_enqueue(k, "q"));
+    expect_claimed(&o[1], engine_kit_enqueue(k, "q"));
+    engine_kit_op_deinit(&o[0]);
+    engine_kit_op_deinit(&o[1]);
 }
 
 static void engine_park__a_claim_may_wait_in_many_queues(void **state)
@@ -558,6 +648,11 @@ TEST_GROUP(
                                     setup, teardown),
     cmocka_unit_test_setup_teardown(engine_park__a_woken_claim_that_loses_keeps_its_place, setup,
                                     teardown),
+    cmocka_unit_test(engine_park__a_claim_goes_along_with_its_job),
+    cmocka_unit_test_setup_teardown(engine_park__a_claim_stays_where_limits_would_stop_it, setup,
+                                    teardown),
+    cmocka_unit_test_setup_teardown(engine_park__a_claim_that_went_along_in_vain_keeps_its_place,
+                                    setup, teardown),
     cmocka_unit_test_setup_teardown(engine_park__a_claim_may_wait_in_many_queues, setup, teardown),
     cmocka_unit_test_setup_teardown(engine_park__a_new_worker_is_known_before_it_waits, setup,
                                     teardown),

@@ -292,6 +292,93 @@ static void batch__of_nothing_that_can_be_acked_is_no_error(void **state)
     assert_int_equal(kit_digest(k), digest);
 }
 
+/* What the worker wants next, from this queue. */
+static struct command_claim next_of(struct str *queue, uint32_t count)
+{
+    return (struct command_claim){.queues = queue,
+                                  .queue_count = 1,
+                                  .worker_id = STR("worker"),
+                                  .hostname = STR("host"),
+                                  .lease_ms = 90000,
+                                  .count = count};
+}
+
+static void next__is_claimed_behind_the_ack(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct str name = str_from_z(queue);
+    struct id first = kit_active(k, queue);
+    struct id second = kit_enqueue(k, queue, "[2]");
+    struct command_claim next = next_of(&name, 5);
+    struct command_ack_item item = {.id = first};
+    struct command c = ack_command(&item);
+    c.ack.next = &next;
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->affected, 1);
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, second));
+    assert_true(r->items[0].doc.len > 0);
+    kit_expect_state(k, first, JOB_COMPLETED);
+    struct job j = kit_job(k, second);
+    assert_int_equal(j.state, JOB_ACTIVE);
+    assert_int_equal(j.lease_expires_at.ns - k->now.ns, 90 * NS_PER_S);
+    kit_expect_events(k, first, "enqueued started completed");
+    kit_expect_events(k, second, "enqueued started");
+    item.id = second;
+    r = kit_apply(k, &c); /* there is no other */
+    assert_int_equal(r->affected, 1);
+    assert_int_equal(r->count, 0);
+    assert_int_equal(r->next_code, ERR_OK);
+}
+
+static void next__of_a_refused_ack_is_not_claimed(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct str name = str_from_z(queue);
+    struct id first = kit_active(k, queue);
+    struct id waiting = kit_enqueue(k, queue, "{}");
+    struct command_claim next = next_of(&name, 1);
+    struct command_ack_item item = {.id = first, .lease_token = 1 << 20};
+    struct command c = ack_command(&item);
+    c.ack.next = &next;
+    assert_int_equal(kit_apply(k, &c)->code, ERR_ACK);
+    kit_expect_state(k, first, JOB_ACTIVE);
+    kit_expect_state(k, waiting, JOB_PENDING);
+    c.ack.lenient = true; /* it is passed over, and the ack as a whole is not refused */
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->affected, 0);
+    assert_int_equal(r->count, 1);
+    kit_expect_state(k, first, JOB_ACTIVE);
+}
+
+static void next__with_a_name_is_the_same_when_asked_again(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct str name = str_from_z(queue);
+    struct id operation = {.b = {9, 8, 7}};
+    struct id first = kit_active(k, queue);
+    struct id second = kit_enqueue(k, queue, "{}");
+    struct id third = kit_enqueue(k, queue, "{}");
+    struct command_claim next = next_of(&name, 1);
+    struct command_ack_item item = {.id = first};
+    struct command c = ack_command(&item);
+    c.ack.next = &next;
+    for (unsigned i = 0; i < 2; i++) {
+        const struct result *r = kit_apply_named(k, &c, operation, 0);
+        assert_int_equal(r->code, ERR_OK);
+        assert_int_equal(r->affected, 1);
+        assert_int_equal(r->count, 1);
+        assert_true(id_eq(r->items[0].id, second));
+        assert_true(r->items[0].doc.len > 0);
+    }
+    kit_expect_state(k, third, JOB_PENDING);
+}
+
 TEST_GROUP_FIXTURE(
     apply_ack, kit_setup, kit_teardown, cmocka_unit_test(ack__completes_the_job),
     cmocka_unit_test(result__is_kept_replaced_or_null),
@@ -306,4 +393,7 @@ TEST_GROUP_FIXTURE(
     cmocka_unit_test(step_status__on_a_plain_job_is_ignored),
     cmocka_unit_test(usage__is_one_row_with_its_phase),
     cmocka_unit_test(batch__completes_what_is_active_and_skips_the_rest),
-    cmocka_unit_test(batch__of_nothing_that_can_be_acked_is_no_error));
+    cmocka_unit_test(batch__of_nothing_that_can_be_acked_is_no_error),
+    cmocka_unit_test(next__is_claimed_behind_the_ack),
+    cmocka_unit_test(next__of_a_refused_ack_is_not_claimed),
+    cmocka_unit_test(next__with_a_name_is_the_same_when_asked_again));

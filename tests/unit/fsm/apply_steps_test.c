@@ -242,6 +242,53 @@ static void acks__go_on_where_they_stopped(void **state)
     kit_expect_count(k, j->queue, JOB_COMPLETED, JOBS);
 }
 
+/* What is wanted next comes behind all items: in an entry that has room for it, and not before. */
+static void acks__claim_the_next_jobs_last(void **state)
+{
+    struct kit *k = *state;
+    struct jobs *j = active_jobs(k);
+    struct jobs *others = pending_jobs(k);
+    struct str name = str_from_z(others->queue);
+    struct command_claim next = claim_of(&name, LIMIT_CLAIM_COUNT).claim;
+    static struct command_ack_item items[JOBS];
+    for (unsigned i = 0; i < JOBS; i++) {
+        items[i] = (struct command_ack_item){.id = j->ids[i]};
+    }
+    struct command c = {.type = COMMAND_ACK,
+                        .ack = {.lenient = true, .items = items, .count = JOBS, .next = &next}};
+    uint32_t acked = 0;
+    uint32_t claimed = 0;
+    for (bool more = true; more;) {
+        const struct result *r = kit_apply(k, &c);
+        acked += r->affected;
+        claimed += r->count;
+        more = r->more;
+        assert_true(!more || r->count == 0);
+        c.ack.items += r->done;
+        c.ack.count -= r->done;
+    }
+    assert_int_equal(acked, JOBS);
+    assert_in_range(claimed, 1, JOBS);
+    kit_expect_count(k, j->queue, JOB_COMPLETED, JOBS);
+    kit_expect_count(k, others->queue, JOB_ACTIVE, claimed);
+}
+
+/* A step that has no items left, as the last one may be. */
+static void acks__of_nothing_any_more_claim(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct str name = str_from_z(queue);
+    struct id id = kit_enqueue(k, queue, "{}");
+    struct command_claim next = claim_of(&name, 1).claim;
+    struct command c = {.type = COMMAND_ACK, .ack = {.next = &next}};
+    const struct result *r = kit_apply(k, &c);
+    assert_int_equal(r->code, ERR_OK);
+    assert_int_equal(r->affected, 0);
+    assert_int_equal(r->count, 1);
+    assert_true(id_eq(r->items[0].id, id));
+}
+
 /* Logs that were written before entries had a bound hold such a move: it is done at once. */
 static void old_entry__does_all_of_it(void **state)
 {
@@ -586,6 +633,8 @@ TEST_GROUP_FIXTURE(apply_steps, kit_setup, kit_teardown,
                    cmocka_unit_test(heartbeat__goes_on_where_it_stopped),
                    cmocka_unit_test(action__goes_on_where_it_stopped),
                    cmocka_unit_test(acks__go_on_where_they_stopped),
+                   cmocka_unit_test(acks__claim_the_next_jobs_last),
+                   cmocka_unit_test(acks__of_nothing_any_more_claim),
                    cmocka_unit_test(old_entry__does_all_of_it),
                    cmocka_unit_test(old_entry__of_more_than_a_gigabyte_is_applied),
                    cmocka_unit_test(dependents__that_are_large_are_let_go_by_ticks),

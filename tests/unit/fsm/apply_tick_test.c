@@ -280,7 +280,7 @@ static void events__older_than_a_day_go(void **state)
             kit_reopen(k);
         }
     }
-    kit_pass_ms(k, 1);
+    kit_pass_ms(k, LIMIT_EVENTS_TRIM_MS);
     (void)kit_queue(k, COMMAND_QUEUE_PAUSE, kit_name(k));
     assert_int_equal(first_event(k).at.ns, wall_add_ms(start, hour_ms).ns);
     assert_int_equal(first_event(k).seq, seq + 1); /* numbers go on */

@@ -414,6 +414,11 @@ static void ack_and_heartbeat__name_the_item(void **state)
     c.ack.items[0].hold_reason = long_text(LIMIT_REASON_BYTES + 1);
     expect_bad(&c, &no_limits, ERR_VALIDATION,
                "acks[0].hold_reason too large: 4097 bytes (max 4096)");
+    c = samples_command(COMMAND_ACK);
+    struct command_claim next = *c.ack.next;
+    next.count = LIMIT_CLAIM_COUNT + 1;
+    c.ack.next = &next;
+    expect_bad(&c, &no_limits, ERR_VALIDATION, "next: count must be 1 to 512");
     c = samples_command(COMMAND_HEARTBEAT);
     c.heartbeat.items[0].progress = long_json(LIMIT_PROGRESS_BYTES + 1);
     expect_bad(&c, &no_limits, ERR_TOO_LARGE,

@@ -17,6 +17,10 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.enqueue.body_hash = 0;
     } else if (version == 1 && type == COMMAND_CLAIM) {
         c.claim.ns = STR_EMPTY;
+    } else if (version < 3 && type == COMMAND_ACK) {
+        c.ack.next = NULL;
+    } else if (version == 1 && type == COMMAND_ACCESS) {
+        c.access.count--; /* the one with a quota */
     } else if (version == 1 && type == COMMAND_HEARTBEAT) {
         c.heartbeat.ns = STR_EMPTY;
     }
@@ -99,6 +103,40 @@ static void expect_entry(const char *name, uint8_t version, const enum command_t
     arena_free(a);
 }
 
+/* Entries of a cluster: commands with names and without. */
+static void entry_with_names__decodes(void **state)
+{
+    static const struct id name = {.b = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}};
+    struct command_entry e;
+    struct err err;
+    struct str bytes;
+    struct buf present, file, command;
+    struct command c = sample_of(COMMAND_REPLAY, 1);
+    (void)state;
+    buf_init(&present, 1 << 16);
+    buf_init(&command, 1 << 16);
+    command_encode(&c, &command);
+    command_entry_begin_named(&present, (struct wall){.ns = 1700000002 * NS_PER_S + 3}, false);
+    command_entry_add_named(&present, buf_str(&command), name, 300);
+    command_entry_add_named(&present, buf_str(&command), ID_NONE, 0);
+    command_entry_end(&present, 2);
+    golden_read_present("entry-4.bin", &present, &file);
+
+    assert_int_equal(command_entry_decode(buf_str(&file), &e, &err), ERR_OK);
+    assert_int_equal(e.version, COMMAND_ENTRY_NAMED);
+    assert_true(command_entry_next(&e, &bytes));
+    assert_true(str_eq(bytes, buf_str(&command)));
+    assert_true(id_eq(e.name, name));
+    assert_int_equal(e.since, 300);
+    assert_true(command_entry_next(&e, &bytes));
+    assert_true(str_eq(bytes, buf_str(&command)));
+    assert_true(id_is_none(e.name));
+    assert_false(command_entry_next(&e, &bytes));
+    buf_deinit(&present);
+    buf_deinit(&file);
+    buf_deinit(&command);
+}
+
 static void entries__decode(void **state)
 {
     static const enum command_type first[] = {COMMAND_CLAIM, COMMAND_TICK, COMMAND_REPLAY};
@@ -106,6 +144,8 @@ static void entries__decode(void **state)
     (void)state;
     expect_entry("entry-1.bin", 1, first, COUNT_OF(first));
     expect_entry("entry-2.bin", 2, second, COUNT_OF(second));
+    expect_entry("entry-3.bin", 3, second, COUNT_OF(second));
 }
 
-TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode));
+TEST_GROUP(command_golden, cmocka_unit_test(commands__decode), cmocka_unit_test(entries__decode),
+           cmocka_unit_test(entry_with_names__decodes));

@@ -80,6 +80,14 @@ static void words__name_every_command(void **state)
         [COMMAND_POLICY_DELETE] = "policy_delete",
         [COMMAND_BULK_QUEUE] = "bulk_queue",
         [COMMAND_RETURN] = "return",
+        [COMMAND_NODE_PUT] = "node_put",
+        [COMMAND_NODE_STATE] = "node_state",
+        [COMMAND_ACCESS] = "access",
+        [COMMAND_AUDIT] = "audit",
+        [COMMAND_PUSH_CLAIM] = "push_claim",
+        [COMMAND_PUSH_FINISH] = "push_finish",
+        [COMMAND_NAMED_PUT] = "named_put",
+        [COMMAND_NAMED_PURGE] = "named_purge",
     };
     assert_int_equal(COUNT_OF(words), COMMAND_TYPE_LAST + 1);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {
@@ -115,6 +123,7 @@ static void command__may_be_empty(void **state)
         struct command c = {.type = (enum command_type)type};
         struct command_ack_item item = {.id = samples_id(1)};
         struct id id = samples_id(2);
+        struct command_new new = {.expire_after_ms = 0};
         ROW(command_word(c.type));
         if (type == COMMAND_ACK) {
             c.ack = (struct command_ack){.items = &item, .count = 1};
@@ -127,6 +136,8 @@ static void command__may_be_empty(void **state)
         } else if (type == COMMAND_BULK_QUEUE) {
             c.bulk_queue.action = COMMAND_QUEUE_CLEAR;
             c.bulk_queue.name = STR("q");
+        } else if (type == COMMAND_NAMED_PUT) {
+            c.named_put.job = &new;
         }
         expect_round_trip(&c);
     }

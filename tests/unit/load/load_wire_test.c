@@ -1,5 +1,5 @@
 /*
- * The two wires without sockets: bytes in, answers out.
+ * The wires without sockets: bytes in, answers out.
  */
 #include <string.h>
 
@@ -230,7 +230,57 @@ static void http2__what_is_not_http_breaks_the_connection(void **state)
     kit_free(k);
 }
 
-TEST_GROUP(load_wire, cmocka_unit_test(http1__a_request_is_one_post),
+static void binary__a_producer_sends_its_credential_and_then_frames(void **state)
+{
+    (void)state;
+    static const char answer[] = "\x81\2\0\0\0\3\0\0\0\1\0\0";
+    struct kit *k = kit_new(&load_binary_wire);
+    kit_ask(k, "", "body");
+    assert_int_equal(k->conn.out.len, 9 + 7 + 9 + 4);
+    assert_memory_equal(k->conn.out.ptr, "\5\1\0\0\0\7\0\0\0\6secret\1\2\0\0\0\4\0\0\0body", 29);
+    for (size_t i = 0; i < sizeof answer - 1; i++) {
+        assert_null(k->conn.answered);
+        assert_true(load_binary_wire.input(&k->conn, str_from(answer + i, 1)));
+    }
+    assert_ptr_equal(k->conn.answered, &k->client);
+    assert_int_equal(k->client.status, 200);
+    kit_free(k);
+}
+
+static void binary__refusals_are_told_by_their_code(void **state)
+{
+    static const struct {
+        struct str bytes;
+        int status;
+    } rows[] = {
+        {{"\x81\2\0\0\0\3\0\0\0\0\0\1", 12}, 400}, {{"\x81\2\0\0\0\3\0\0\0\0\0\2", 12}, 429},
+        {{"\x81\2\0\0\0\3\0\0\0\0\0\3", 12}, 503}, {{"\x09\2\0\0\0\0\0\0\0", 9}, 503},
+        {{"\xff\2\0\0\0\2\0\0\0no", 11}, 400},     {{"\x85\1\0\0\0\2\0\0\0\1\0", 11}, 401},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct kit *k = kit_new(&load_binary_wire);
+        kit_ask(k, "", "body");
+        assert_true(load_binary_wire.input(&k->conn, rows[i].bytes));
+        assert_int_equal(k->client.status, rows[i].status);
+        kit_free(k);
+    }
+}
+
+static void binary__what_is_no_frame_breaks_the_connection(void **state)
+{
+    (void)state;
+    struct kit *k = kit_new(&load_binary_wire);
+    kit_ask(k, "", "body");
+    assert_false(load_binary_wire.input(&k->conn, STR("HTTP/1.1 400 Bad Request\r\n\r\n")));
+    assert_null(k->conn.answered);
+    kit_free(k);
+}
+
+TEST_GROUP(load_wire, cmocka_unit_test(binary__a_producer_sends_its_credential_and_then_frames),
+           cmocka_unit_test(binary__refusals_are_told_by_their_code),
+           cmocka_unit_test(binary__what_is_no_frame_breaks_the_connection),
+           cmocka_unit_test(http1__a_request_is_one_post),
            cmocka_unit_test(http1__an_answer_may_come_in_any_pieces),
            cmocka_unit_test(http1__what_is_not_http_breaks_the_connection),
            cmocka_unit_test(timing__reads_milliseconds),

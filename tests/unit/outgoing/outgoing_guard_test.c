@@ -18,7 +18,7 @@ static struct outgoing_guard *guard(const char *deny, const char *allow)
     return g;
 }
 
-static bool allows(const struct outgoing_guard *g, const char *text)
+static bool allows_for(const struct outgoing_guard *g, const char *text, bool guest)
 {
     struct sockaddr_storage at = {0};
     struct sockaddr_in *v4 = (struct sockaddr_in *)&at;
@@ -29,7 +29,12 @@ static bool allows(const struct outgoing_guard *g, const char *text)
         assert_int_equal(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
         at.ss_family = AF_INET6;
     }
-    return outgoing_guard_allows(g, (const struct sockaddr *)&at);
+    return outgoing_guard_allows(g, (const struct sockaddr *)&at, guest);
+}
+
+static bool allows(const struct outgoing_guard *g, const char *text)
+{
+    return allows_for(g, text, false);
 }
 
 static void guard__refuses_what_is_no_receiver(void **state)
@@ -140,8 +145,11 @@ static void guard__obeys_its_lists(void **state)
         {"::/0", "", "10.1.2.3", true}, /* no IPv6, IPv4 as ever */
         {"::/0", "", "::ffff:10.1.2.3", false},
         {"0.0.0.0/0 ::/0", "10.1.0.0/16", "::ffff:10.1.2.3", true},
-        {"", "169.254.169.254", "169.254.169.254", true},
-        {"", "169.254.169.254", "169.254.169.253", false},
+        {"", "169.254.7.0/24", "169.254.7.1", true},
+        {"", "169.254.7.0/24", "169.254.8.1", false},
+        {"", "169.254.169.254", "169.254.169.254", false}, /* metadata: never */
+        {"", "0.0.0.0/0", "::ffff:169.254.169.254", false},
+        {"", "::/0", "fd00:ec2::254", false},
         {"10.0.0.1/31", "", "10.0.0.0", false},
         {"10.0.0.1/31", "", "10.0.0.2", true},
         {"fd00::/9", "", "fd7f::1", false},
@@ -152,6 +160,45 @@ static void guard__obeys_its_lists(void **state)
         struct outgoing_guard *g = guard(rows[i].deny, rows[i].allow);
         ROW(rows[i].address);
         assert_int_equal(allows(g, rows[i].address), rows[i].allowed);
+        outgoing_guard_free(g);
+    }
+}
+
+/* Private and loopback targets are refused for namespaces other than the default, unless a
+ * list names the network. */
+static void guard__lets_guests_into_no_private_network(void **state)
+{
+    static const struct {
+        const char *allow, *address;
+        bool allowed;
+    } rows[] = {
+        {"", "127.0.0.1", false},
+        {"", "127.255.255.255", false},
+        {"", "10.1.2.3", false},
+        {"", "172.16.0.1", false},
+        {"", "172.31.255.255", false},
+        {"", "172.32.0.1", true},
+        {"", "192.168.1.1", false},
+        {"", "100.64.0.1", false},
+        {"", "100.128.0.1", true},
+        {"", "::1", false},
+        {"", "fd00::1", false},
+        {"", "::ffff:10.1.2.3", false},
+        {"", "64:ff9b::a01:203", false},
+        {"", "2002:a01:203::1", false},
+        {"", "93.184.216.34", true},
+        {"", "2606:4700::1", true},
+        {"", "169.254.169.254", false},
+        {"10.1.0.0/16", "10.1.2.3", true},
+        {"10.1.0.0/16", "10.2.2.3", false},
+        {"127.0.0.0/8", "127.0.0.1", true},
+        {"0.0.0.0/0 ::/0", "169.254.169.254", false},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        struct outgoing_guard *g = guard("", rows[i].allow);
+        ROW(rows[i].address);
+        assert_int_equal(allows_for(g, rows[i].address, true), rows[i].allowed);
         outgoing_guard_free(g);
     }
 }
@@ -205,9 +252,9 @@ static void guard__refuses_the_server_itself(void **state)
         struct socket_address listener = with_port(rows[i].listener, 8080);
         struct socket_address address = with_port(rows[i].address, rows[i].port);
         ROW(rows[i].address);
-        assert_true(outgoing_guard_allows(g, (const struct sockaddr *)&address.at));
+        assert_true(outgoing_guard_allows(g, (const struct sockaddr *)&address.at, false));
         outgoing_guard_add_own(g, (const struct sockaddr *)&listener.at);
-        assert_int_equal(outgoing_guard_allows(g, (const struct sockaddr *)&address.at),
+        assert_int_equal(outgoing_guard_allows(g, (const struct sockaddr *)&address.at, false),
                          rows[i].allowed);
         assert_int_equal(outgoing_guard_is_own(g, (const struct sockaddr *)&address.at),
                          !rows[i].allowed);
@@ -220,7 +267,7 @@ static void guard__knows_internet_addresses_only(void **state)
     struct outgoing_guard *g = guard("", "");
     struct sockaddr_un local = {.sun_family = AF_UNIX};
     (void)state;
-    assert_false(outgoing_guard_allows(g, (const struct sockaddr *)&local));
+    assert_false(outgoing_guard_allows(g, (const struct sockaddr *)&local, false));
     outgoing_guard_free(g);
 }
 
@@ -244,6 +291,7 @@ static void guard__names_what_is_no_network(void **state)
 
 TEST_GROUP(outgoing_guard, cmocka_unit_test(guard__refuses_what_is_no_receiver),
            cmocka_unit_test(guard__obeys_its_lists),
+           cmocka_unit_test(guard__lets_guests_into_no_private_network),
            cmocka_unit_test(guard__refuses_the_server_itself),
            cmocka_unit_test(guard__knows_internet_addresses_only),
            cmocka_unit_test(guard__names_what_is_no_network));

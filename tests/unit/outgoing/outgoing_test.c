@@ -285,10 +285,36 @@ static void request__asks_the_guard_for_every_address(void **state)
     outgoing_guard_free(guard);
 }
 
+/* By a connection that is kept from somebody who may. */
+static void request__of_a_guest_goes_to_no_private_address(void **state)
+{
+    struct fixture *f = *state;
+    struct outgoing_guard *guard;
+    struct err err;
+    assert_int_equal(outgoing_guard_new(STR_EMPTY, STR_EMPTY, &guard, &err), ERR_OK);
+    outgoing_close(f->client);
+    struct outgoing_config config = {.guard = guard, .connections_max = 4, .user_agent = "test/1"};
+    f->client = outgoing_open(&f->loop, &config);
+    start_server(f, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    for (unsigned i = 0; i < 2; i++) {
+        struct outgoing_request r = request(f, f->url);
+        r.guest = i == 1;
+        run(f, &r);
+        assert_int_equal(r.err.code, r.guest ? ERR_FORBIDDEN : ERR_OK);
+        assert_int_equal(r.status, r.guest ? 0 : 200);
+        assert_true(!r.guest || strstr(r.err.msg, "is not allowed for this namespace") != NULL);
+        outgoing_request_deinit(&r);
+    }
+    finish(f);
+    assert_int_equal(f->requests, 1);
+    outgoing_guard_free(guard);
+}
+
 #define OUTGOING_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 TEST_GROUP(outgoing, OUTGOING_TEST(request__brings_an_answer_and_keeps_the_connection),
            OUTGOING_TEST(request__does_not_follow_a_redirect),
            OUTGOING_TEST(request__stops_at_the_limit_of_the_answer),
            OUTGOING_TEST(request__ends_in_time), OUTGOING_TEST(request__may_be_cancelled),
            OUTGOING_TEST(request__says_why_it_could_not),
-           OUTGOING_TEST(request__asks_the_guard_for_every_address));
+           OUTGOING_TEST(request__asks_the_guard_for_every_address),
+           OUTGOING_TEST(request__of_a_guest_goes_to_no_private_address));

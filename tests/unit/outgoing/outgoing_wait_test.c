@@ -235,10 +235,56 @@ static void stream__keeps_a_refusal_instead(void **state)
     buf_deinit(&got);
 }
 
+static void conversation__ends_where_nobody_speaks_http2(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {
+        "", "nonsense", "HTTP/1.1 505 HTTP Version Not Supported\r\nContent-Length: 0\r\n\r\n"};
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        struct outgoing_wait *w = outgoing_wait_new();
+        struct peer p = peer_open(answers[i], false);
+        struct buf got;
+        ROW(answers[i]);
+        buf_init(&got, 1000);
+        struct outgoing_wait_call call = {.method = "POST",
+                                          .url = p.url,
+                                          .limit_bytes = 100,
+                                          .streams = true,
+                                          .body = STR("first"),
+                                          .on_piece = on_piece,
+                                          .data = &got};
+        /* Nothing but the peer ends it: the body stays open, and there is no time-out. */
+        assert_true(outgoing_wait_run(w, &call, -1));
+        assert_true(call.err.code != ERR_OK || call.status != 200);
+        assert_false(call.unreached);
+        assert_int_equal(got.len, 0);
+        outgoing_wait_say(&call, STR("to nobody"));
+        outgoing_wait_clear(&call);
+        outgoing_wait_free(w);
+        peer_close(&p, NULL);
+        buf_deinit(&got);
+    }
+}
+
+static void conversation__tells_when_nobody_was_reached(void **state)
+{
+    (void)state;
+    struct outgoing_wait *w = outgoing_wait_new();
+    struct outgoing_wait_call call = {
+        .method = "POST", .url = "http://127.0.0.1:1/", .limit_bytes = 100, .streams = true};
+    assert_true(outgoing_wait_run(w, &call, -1));
+    assert_int_equal(call.err.code, ERR_IO);
+    assert_true(call.unreached);
+    outgoing_wait_clear(&call);
+    outgoing_wait_free(w);
+}
+
 TEST_GROUP(outgoing_wait, cmocka_unit_test(run__sends_method_headers_and_body),
            cmocka_unit_test(run__refuses_an_answer_past_its_limit),
            cmocka_unit_test(run__fails_without_a_whole_answer),
            cmocka_unit_test(run__fails_where_nobody_listens_and_on_what_is_no_url),
            cmocka_unit_test(run__ends_when_the_descriptor_is_readable),
            cmocka_unit_test(stream__gives_pieces_until_it_is_enough),
-           cmocka_unit_test(stream__keeps_a_refusal_instead));
+           cmocka_unit_test(stream__keeps_a_refusal_instead),
+           cmocka_unit_test(conversation__ends_where_nobody_speaks_http2),
+           cmocka_unit_test(conversation__tells_when_nobody_was_reached));

@@ -69,11 +69,11 @@ static void words__are_those_of_the_contract(void **state)
 {
     (void)state;
     static const char *const words[] = {
-        "enqueued",         "started",       "completed",     "continued", "held",
-        "failed",           "retrying",      "dead",          "progress",  "approved",
-        "rejected",         "retried",       "cancelled",     "moved",     "deleted",
-        "priority_changed", "promoted",      "reclaimed",     "expired",   "queue.paused",
-        "queue.resumed",    "queue.cleared", "queue.deleted",
+        "enqueued",         "started",       "completed",     "continued",       "held",
+        "failed",           "retrying",      "dead",          "progress",        "approved",
+        "rejected",         "retried",       "cancelled",     "moved",           "deleted",
+        "priority_changed", "promoted",      "reclaimed",     "expired",         "queue.paused",
+        "queue.resumed",    "queue.cleared", "queue.deleted", "budget.exceeded",
     };
     assert_int_equal(COUNT_OF(words), STORE_EVENT_TYPE_LAST);
     for (unsigned i = 0; i < COUNT_OF(words); i++) {

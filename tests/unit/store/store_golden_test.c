@@ -36,6 +36,12 @@ static void documents__decode(void **state)
     full.ended = JOB_ENDED_FAIL;
     full.fail_ended_at.ns = 1700000000123456789;
     expect_document("document-ended-1.bin", &full);
+    /* Since the time is kept at which a job came into line. */
+    full.ready_at.ns = 1700000000223456789;
+    expect_document("document-ready-2.bin", &full);
+    /* Since the server delivers jobs. */
+    struct job push = samples_job_push();
+    expect_document("document-push-2.bin", &push);
 }
 
 /* One test for each small thing: a file, how it is written and read, and its sample. */
@@ -66,6 +72,7 @@ GOLDEN(bulk, store_record, "record-bulk-1.bin")
 GOLDEN(error, store_rows, "row-error-1.bin")
 GOLDEN(usage, store_rows, "row-usage-1.bin")
 GOLDEN(iteration, store_rows, "row-iteration-1.bin")
+GOLDEN(try, store_rows, "row-try-1.bin")
 #undef GOLDEN
 
 /* What a policy of the default namespace means depends on the version of its record. */
@@ -89,6 +96,42 @@ static void policy__of_the_default_namespace_decodes(void **state)
         buf_deinit(&present);
         buf_deinit(&file);
     }
+}
+
+/* Members that came with jobs that the server delivers are in version 2 alone. */
+static void queue_with_names__decodes(void **state)
+{
+    (void)state;
+    struct store_queue want = samples_queue();
+    struct store_queue got;
+    struct buf present;
+    struct buf file;
+    want.timed_out = 3;
+    want.last_ended_at.ns = 1700000000123456789;
+    buf_init(&present, 1 << 16);
+    store_record_encode_queue(&want, &present);
+    golden_read_present("record-queue-2.bin", &present, &file);
+    assert_true(store_record_decode_queue(buf_str(&file), &got));
+    samples_same_queue(&got, &want);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void schedule_with_push__decodes(void **state)
+{
+    (void)state;
+    struct store_schedule want = samples_schedule();
+    struct store_schedule got;
+    struct buf present;
+    struct buf file;
+    want.push = STR("{\"url\":\"https://example.com/\"}");
+    buf_init(&present, 1 << 16);
+    store_record_encode_schedule(&want, &present);
+    golden_read_present("record-schedule-2.bin", &present, &file);
+    assert_true(store_record_decode_schedule(buf_str(&file), &got));
+    samples_same_schedule(&got, &want);
+    buf_deinit(&present);
+    buf_deinit(&file);
 }
 
 static void bulk_with_parts__decodes(void **state)
@@ -144,26 +187,33 @@ static bool expect_sample(void *data, const struct store_event *e)
     return true;
 }
 
-static void events__decode(void **state)
+static void expect_events(const char *name, unsigned count)
 {
-    (void)state;
     struct walk w = {.at = {.ns = 1700000001 * NS_PER_S}};
     struct store_event_block block;
     struct buf present;
     struct buf file;
     buf_init(&present, 1 << 16);
     store_event_block_init(&block);
-    for (unsigned i = 0; i < SAMPLES_EVENTS; i++) {
+    for (unsigned i = 0; i < count; i++) {
         struct store_event e = samples_event(i, 500, w.at);
         store_event_add(&block, &e);
     }
     store_event_encode(&block, w.at, &present);
     store_event_block_deinit(&block);
-    golden_read_present("events-1.bin", &present, &file);
+    golden_read_present(name, &present, &file);
     assert_true(store_event_each(500, buf_str(&file), expect_sample, &w));
-    assert_int_equal(w.next, SAMPLES_EVENTS);
+    assert_int_equal(w.next, count);
     buf_deinit(&present);
     buf_deinit(&file);
+}
+
+/* Types were added; a block of those that there were has the same bytes. */
+static void events__decode(void **state)
+{
+    (void)state;
+    expect_events("events-1.bin", STORE_EVENT_QUEUE_DELETED);
+    expect_events("events-2.bin", SAMPLES_EVENTS);
 }
 
 /* The machine's record has no functions of its own: it is seen through a store that opens. Its
@@ -214,5 +264,7 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(q
            cmocka_unit_test(policy__decodes),
            cmocka_unit_test(policy__of_the_default_namespace_decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
-           cmocka_unit_test(iteration__decodes), cmocka_unit_test(events__decode),
+           cmocka_unit_test(iteration__decodes), cmocka_unit_test(try__decodes),
+           cmocka_unit_test(queue_with_names__decodes),
+           cmocka_unit_test(schedule_with_push__decodes), cmocka_unit_test(events__decode),
            STORE_TEST(machine_record__decodes));

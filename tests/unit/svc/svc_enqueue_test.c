@@ -144,7 +144,7 @@ static void names__are_those_of_the_namespace(void **state)
     assert_true(a.room.starts_chain);
     job.queue = STR("other::q");
     assert_int_equal(ask_one(&a, &job), ERR_VALIDATION);
-    assert_string_equal(a.err.msg, "queue 'other::q' names another namespace");
+    assert_string_equal(a.err.msg, "queue 'other::q' belongs to another namespace");
     arena_free(a.arena);
 }
 

@@ -12,7 +12,7 @@ enum { JOBS = JQBOX_TEXTS_MAX + 100, CHUNK = 25 };
 static int setup(void **state)
 {
     struct view_kit *k = view_kit_open(NULL);
-    struct command_new jobs[CHUNK];
+    static struct command_new jobs[CHUNK];
     for (unsigned i = 0; i < CHUNK; i++) {
         jobs[i] = engine_kit_new_job("q");
     }

@@ -13,7 +13,7 @@ enum { CHUNK = 25, PAYLOAD_BYTES = 8000 };
 
 static void put_many(struct view_kit *k, unsigned count, struct str payload)
 {
-    struct command_new jobs[CHUNK];
+    static struct command_new jobs[CHUNK];
     for (unsigned i = 0; i < CHUNK; i++) {
         jobs[i] = engine_kit_new_job("q");
         if (payload.len > 0) {

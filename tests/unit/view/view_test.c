@@ -39,7 +39,7 @@ static struct id put(struct view_kit *k, const char *queue)
 static void put_many(struct view_kit *k, unsigned count)
 {
     enum { CHUNK = 25 };
-    struct command_new jobs[CHUNK];
+    static struct command_new jobs[CHUNK];
     while (count > 0) {
         unsigned n = count < CHUNK ? count : CHUNK;
         for (unsigned i = 0; i < n; i++) {

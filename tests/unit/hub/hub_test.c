@@ -2,9 +2,10 @@
  * Readers of the event log on one thread: each gets everything once and in order, whoever else
  * stands still.
  */
+#include "hub/hub.h"
+
 #include <stdlib.h>
 
-#include "api/api_hub_int.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "lib/engine_kit.h"
@@ -14,7 +15,7 @@ enum { FRAMES_MAX = 4000 };
 
 /* What one reader got; of the client's thread, like the hub. */
 struct reader {
-    struct api_hub_reader r;
+    struct hub_reader r;
     struct fixture *f;
     unsigned room; /* frames that it takes before it says FULL */
     unsigned count;
@@ -25,8 +26,8 @@ struct reader {
 
 struct fixture {
     struct engine_kit *kit;
-    struct api_hub *hub;
-    struct api_hub_counts counts;
+    struct hub *hub;
+    struct hub_counts counts;
     uv_sem_t done;
     struct reader *readers[4];
     unsigned reader_count;
@@ -34,7 +35,7 @@ struct fixture {
     unsigned room;
 };
 
-static enum http_write take(struct api_hub_reader *r, struct str frame)
+static enum http_write take(struct hub_reader *r, struct str frame)
 {
     struct reader *reader = CONTAINER_OF(r, struct reader, r);
     int64_t id;
@@ -52,7 +53,7 @@ static enum http_write take(struct api_hub_reader *r, struct str frame)
     return HTTP_WRITE_OK;
 }
 
-static void cut(struct api_hub_reader *r)
+static void cut(struct hub_reader *r)
 {
     struct reader *reader = CONTAINER_OF(r, struct reader, r);
     reader->cut = true;
@@ -62,7 +63,7 @@ static void cut(struct api_hub_reader *r)
 static void open_hub(void *data)
 {
     struct fixture *f = data;
-    f->hub = api_hub__open(f->kit->engine, &f->kit->loop, &f->kit->box, &f->counts);
+    f->hub = hub_open(f->kit->engine, &f->kit->loop, &f->kit->box, &f->counts);
 }
 
 static void close_hub(void *data)
@@ -70,10 +71,10 @@ static void close_hub(void *data)
     struct fixture *f = data;
     for (unsigned i = 0; i < f->reader_count; i++) {
         if (!f->readers[i]->cut) {
-            api_hub__leave(f->hub, &f->readers[i]->r);
+            hub_leave(f->hub, &f->readers[i]->r);
         }
     }
-    api_hub__close(f->hub);
+    hub_close(f->hub);
 }
 
 static int setup(void **state)
@@ -103,7 +104,7 @@ static int teardown(void **state)
 static void join_last(void *data)
 {
     struct fixture *f = data;
-    api_hub__join(f->hub, &f->readers[f->reader_count - 1]->r);
+    hub_join(f->hub, &f->readers[f->reader_count - 1]->r);
 }
 
 static struct reader *join(struct fixture *f, unsigned room, unsigned wanted)
@@ -114,7 +115,7 @@ static struct reader *join(struct fixture *f, unsigned room, unsigned wanted)
     reader->f = f;
     reader->room = room;
     reader->wanted = wanted;
-    reader->r = (struct api_hub_reader){
+    reader->r = (struct hub_reader){
         .match = {.types = EVENT_MATCH_ALL}, .named = true, .next = 1, .write = take, .cut = cut};
     f->readers[f->reader_count++] = reader;
     return reader;
@@ -129,7 +130,7 @@ static void make_room(void *data)
 {
     struct fixture *f = data;
     f->readers[f->target]->room = f->room;
-    api_hub__writable(f->hub, &f->readers[f->target]->r);
+    hub_writable(f->hub, &f->readers[f->target]->r);
 }
 
 static void give_room(struct fixture *f, unsigned reader, unsigned room)
@@ -243,7 +244,7 @@ static void hub__cuts_one_that_takes_nothing_while_the_log_grows(void **state)
 }
 
 #define HUB_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-TEST_GROUP(api_hub, HUB_TEST(hub__gives_old_and_new_events_in_order),
+TEST_GROUP(hub, HUB_TEST(hub__gives_old_and_new_events_in_order),
            HUB_TEST(hub__passes_over_what_a_filter_leaves_out),
            HUB_TEST(hub__waits_for_one_without_holding_up_the_others),
            HUB_TEST(hub__repeats_no_half_of_an_event),

@@ -1,0 +1,710 @@
+"""Keys, roles, scopes, namespaces, sessions, the audit log and the organisation (contract 3, 18, 19)."""
+import hashlib
+import http.client
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+import urllib.parse
+
+from harness import PATIENCE_S, ApiTest, Server, metric, own_address, unique, wait_until
+
+KEYS = "/api/v1/auth/keys"
+
+
+class KeyTest(ApiTest):
+    settings = (*ApiTest.settings, "--admin-password", "the password")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.nobody = cls.api
+        cls.api = cls.api.with_headers(X_API_Key="the password")
+
+    def key(self, role="admin", **fields):
+        """A new key: its secret and its hash."""
+        answer = self.api.must(self.api.post(KEYS, {"name": unique("key"), "role": role, **fields}))
+        return answer["api_key"], answer["key_hash"]
+
+    def client(self, role="admin", **fields):
+        return self.nobody.with_headers(X_API_Key=self.key(role, **fields)[0])
+
+
+class OpenServer(ApiTest):
+    def test_the_first_key_closes_it(self):
+        """18.1: at once; deleting the last one opens it again. The answer says what changed."""
+        with Server() as server:
+            api = server.client()
+            made = api.must(api.post(KEYS, {"name": "first", "role": "admin"}))
+            self.assertIn("every request needs a key", made["note"])
+            self.refused(api.get("/api/v1/queues"), 401, "UNAUTHORIZED", "missing API key")
+            admin = api.with_headers(X_API_Key=made["api_key"])
+            admin.must(admin.get("/api/v1/queues"))
+            second = admin.must(admin.post(KEYS, {"name": "second", "enabled": False}))
+            self.assertNotIn("note", second)
+            for key in (second, made):
+                self.assertEqual(admin.must(admin.delete(KEYS, {"key_hash": key["key_hash"]})),
+                                 {"status": "deleted"})
+            api.must(api.get("/api/v1/queues"))
+
+    def test_a_first_key_that_is_no_admin_says_so(self):
+        with Server() as server:
+            api = server.client()
+            made = api.must(api.post(KEYS, {"name": "reader"}))
+            self.assertIn("--admin-password", made["note"])
+
+    def test_callers_through_a_proxy_are_not_local(self):
+        """26: 403 with how to change that; health stays open."""
+        for settings, status in (((), 403), (("--open-access",), 200),
+                                 (("--admin-password", "secret"), 401)):
+            with Server(*settings) as server:
+                api = server.client()
+                proxied = api.with_headers(X_Forwarded_For="203.0.113.9")
+                answer = proxied.get("/api/v1/queues")
+                self.assertEqual(answer.status, status, answer)
+                if status == 403:
+                    self.refused(answer, 403, "OPEN_ACCESS_DISABLED", "--admin-password")
+                    rpc = proxied.with_headers(Content_Type="application/json")
+                    self.assertEqual(rpc.post("/corvo.v1.WorkerService/Enqueue",
+                                              {"queue": "q"}).status, 403)
+                for path in ("/healthz", "/livez", "/readyz"):
+                    self.assertEqual(proxied.get(path).status, 200)
+
+    def test_callers_from_another_address(self):
+        """The same for whoever comes by an address of this machine that is not loopback."""
+        address = own_address()
+        if address is None:
+            self.skipTest("this machine has no other address")
+        for settings, status in (((), 403), (("--open-access",), 200),
+                                 (("--admin-password", "secret"), 401)):
+            with Server("--bind", "0.0.0.0:0", *settings) as server:
+                connection = http.client.HTTPConnection(address, server.port, timeout=PATIENCE_S)
+                connection.request("GET", "/api/v1/queues")
+                self.assertEqual(connection.getresponse().status, status)
+                connection.close()
+                self.assertNotEqual(server.client().get("/api/v1/queues").status, 403)
+
+
+class Keys(KeyTest):
+    def test_a_round_trip(self):
+        secret, key_hash = self.key("operator", queue_scope="emails.*",
+                                    expires_at="2099-01-01T00:00:00Z", namespace="acme")
+        self.assertEqual(key_hash, hashlib.sha256(secret.encode()).hexdigest())
+        self.assertRegex(secret, r"\Ask_[0-9a-f]{40,}\Z")
+        row = next(k for k in self.api.must(self.api.get(KEYS)) if k["key_hash"] == key_hash)
+        self.assertEqual({k: row[k] for k in ("role", "namespace", "enabled", "queue_scope",
+                                              "expires_at")},
+                         {"role": "operator", "namespace": "acme", "enabled": True,
+                          "queue_scope": "emails.*", "expires_at": "2099-01-01T00:00:00Z"})
+        self.assertNotIn("last_used_at", row)
+        self.assertNotIn(secret, json.dumps(self.api.must(self.api.get(KEYS))))
+
+    def test_a_secret_of_the_callers_own(self):
+        """Posting a known secret changes all but created_at; one that is too short is refused."""
+        secret = unique("my own secret")
+        for role in ("worker", "admin"):
+            made = self.api.must(self.api.post(KEYS, {"name": role, "role": role, "key": secret}))
+            self.assertEqual(made["api_key"], secret)
+        rows = [k for k in self.api.must(self.api.get(KEYS)) if k["key_hash"] == made["key_hash"]]
+        self.assertEqual([(k["name"], k["role"]) for k in rows], [("admin", "admin")])
+        self.refused(self.api.post(KEYS, {"name": "n", "key": "short"}), 400, "AUTH_ERROR")
+
+    def test_refusals(self):
+        self.refused(self.api.post(KEYS, {"role": "admin"}), 400, "AUTH_ERROR", "name is required")
+        self.refused(self.api.post(KEYS, {"name": "x", "expires_at": "soon"}), 400, "AUTH_ERROR")
+        self.refused(self.api.post(KEYS, {"name": "x", "namespace": "No!"}), 400, "AUTH_ERROR")
+        self.refused(self.api.delete(KEYS, {}), 400, "VALIDATION_ERROR")
+        for key_hash in ("no hash", "0" * 64):
+            self.assertEqual(self.api.must(self.api.delete(KEYS, {"key_hash": key_hash})),
+                             {"status": "deleted"})
+
+    def test_ways_to_show_it(self):
+        secret, _ = self.key()
+        for headers in ({"X_API_Key": secret}, {"Authorization": f"Bearer {secret}"},
+                        {"Authorization": f"bEARER {secret}"},
+                        {"Cookie": f"corvo_api_key={secret}"}):
+            with self.subTest(headers):
+                client = self.nobody.with_headers(**headers)
+                client.must(client.get("/api/v1/queues"))
+
+    def test_rotation(self):
+        """Two secrets for a while; roles go along."""
+        secret, key_hash = self.key("nothing")
+        role = unique("role").replace(".", "-")
+        self.api.must(self.api.post("/api/v1/auth/roles", {
+            "name": role, "permissions": [{"resource": "queues", "actions": ["read"]}]}))
+        self.api.must(self.api.post(f"{KEYS}/{key_hash}/roles", {"role": role}))
+        made = self.api.must(self.api.post(f"{KEYS}/{key_hash}/rotate", {"overlap": "1h"}))
+        for credential in (secret, made["api_key"]):
+            client = self.nobody.with_headers(X_API_Key=credential)
+            client.must(client.get("/api/v1/queues"))
+        rows = {k["key_hash"]: k for k in self.api.must(self.api.get(KEYS))}
+        self.assertEqual(rows[key_hash]["expires_at"], made["old_expires_at"])
+        self.assertNotIn("expires_at", rows[made["key_hash"]])
+        again = self.api.must(self.api.post(f"{KEYS}/{made['key_hash']}/rotate", {"overlap": "0"}))
+        self.refused(self.nobody.with_headers(X_API_Key=made["api_key"]).get("/api/v1/queues"),
+                     401, "UNAUTHORIZED", "expired API key")
+        client = self.nobody.with_headers(X_API_Key=again["api_key"])
+        client.must(client.get("/api/v1/queues"))
+        self.refused(self.api.post(f"{KEYS}/{'0' * 64}/rotate"), 404, "NOT_FOUND")
+
+    def test_use_is_noted(self):
+        secret, key_hash = self.key()
+        client = self.nobody.with_headers(X_API_Key=secret)
+        client.must(client.get("/api/v1/queues"))
+
+        def used():
+            return next(k for k in self.api.must(self.api.get(KEYS))
+                        if k["key_hash"] == key_hash).get("last_used_at")
+        self.assert_time(wait_until(used, "last_used_at"))
+
+    def test_secrets_are_never_stored_or_logged(self):
+        with Server("--admin-password", "pass-word-1", "--log-level", "debug") as server:
+            api = server.client(**{"X-API-Key": "pass-word-1"})
+            made = api.must(api.post(KEYS, {"name": "n", "role": "admin"}))
+            session = api.post("/api/v1/auth/session", {"credential": made["api_key"]})
+            token = re.match("corvo_session=([^;]+)", session.headers["set-cookie"])[1]
+            client = server.client(**{"X-API-Key": made["api_key"]})
+            client.must(client.get("/api/v1/queues"))
+            for secret in (made["api_key"], token, "pass-word-1"):
+                found = subprocess.run(["grep", "-rlF", "--", secret, server.folder],
+                                       capture_output=True, text=True, check=False)
+                self.assertEqual(found.stdout, "")
+                self.assertNotIn(secret, "".join(server.lines))
+
+    def test_a_restart_keeps_them(self):
+        folder = tempfile.mkdtemp(prefix="corvo-auth-")
+        try:
+            with Server(data_dir=folder) as server:
+                api = server.client()
+                secret = api.must(api.post(KEYS, {"name": "n", "role": "admin"}))["api_key"]
+            with Server(data_dir=folder) as server:
+                self.assertEqual(server.client().get("/api/v1/queues").status, 401)
+                client = server.client(**{"X-API-Key": secret})
+                client.must(client.get("/api/v1/queues"))
+        finally:
+            shutil.rmtree(folder)
+
+
+class Tenants(KeyTest):
+    def test_a_key_stays_in_its_namespace(self):
+        """3.4: whatever the header says, unless the key is for all."""
+        client = self.client(namespace="acme")
+        job = client.enqueue(self.queue)
+        self.assertEqual(self.api.job(job)["queue"], f"acme::{self.queue}")
+        other = client.with_headers(X_Corvo_Namespace="other")
+        self.assertEqual(other.job(job)["queue"], self.queue)
+        other = client.with_headers(X_Corvo_Namespace="default", X_Corvo_Forwarded="1")
+        self.assertEqual(other.job(job)["queue"], self.queue)
+        every = self.client(namespace="*").with_headers(X_Corvo_Namespace="acme")
+        self.assertEqual(every.job(job)["queue"], self.queue)
+
+    def test_ids_of_another_tenant(self):
+        """Everywhere an id is taken: 404, and nothing has changed."""
+        acme, other = self.client(namespace="acme"), self.client(namespace="other")
+        job = acme.enqueue(self.queue)
+        for method, path, body in (
+                ("GET", f"jobs/{job}", None), ("DELETE", f"jobs/{job}", None),
+                *[("POST", f"jobs/{job}/{a}", {"queue": "x", "from": 1})
+                  for a in ("retry", "cancel", "hold", "approve", "reject", "move", "replay")],
+                ("GET", f"jobs/{job}/iterations", None), ("GET", f"jobs/{job}/explain", None),
+                ("POST", f"ack/{job}", {}), ("POST", f"fail/{job}", {"error": "x"})):
+            with self.subTest(method=method, path=path):
+                self.refused(other.request(method, f"/api/v1/{path}", body), 404, "NOT_FOUND")
+        answer = other.must(other.post("/api/v1/heartbeat", {"jobs": {job: {}}}))
+        self.assertEqual(answer["unknown"], [job])
+        self.assertEqual(other.must(other.post("/api/v1/jobs/bulk-get", {"job_ids": [job]})),
+                         {"jobs": []})
+        self.assertEqual(other.must(other.post("/api/v1/jobs/search", {}))["jobs"], [])
+        self.assertEqual(acme.state(job), "pending")
+
+    def test_an_admin_of_a_namespace(self):
+        """Looks after its own keys, and after nothing of the server's."""
+        acme = self.client(namespace="acme")
+        made = acme.must(acme.post(KEYS, {"name": "mine", "role": "worker"}))
+        rows = acme.must(acme.get(KEYS))
+        self.assertEqual({k["namespace"] for k in rows}, {"acme"})
+        self.assertIn(made["key_hash"], [k["key_hash"] for k in rows])
+        for namespace in ("default", "other", "*"):
+            self.refused(acme.post(KEYS, {"name": "x", "namespace": namespace}), 403, "FORBIDDEN")
+        secret, key_hash = self.key(namespace="other")
+        self.refused(acme.delete(KEYS, {"key_hash": key_hash}), 403, "FORBIDDEN")
+        self.refused(acme.post(KEYS, {"name": "x", "key": secret}), 403, "FORBIDDEN")
+        self.refused(acme.post(f"{KEYS}/{key_hash}/rotate"), 404, "NOT_FOUND")
+        self.refused(acme.post(f"{KEYS}/{key_hash}/roles", {"role": "r"}), 403, "FORBIDDEN")
+        for method, path, body in (("POST", "namespaces", {"name": "x"}),
+                                   ("DELETE", "namespaces/acme", None),
+                                   ("PUT", "org", {"name": "x"}),
+                                   ("POST", "org/api-keys", {"name": "x"}),
+                                   ("POST", "auth/roles", {"name": "x", "permissions": [
+                                       {"resource": "*", "actions": ["*"]}]}),
+                                   ("POST", "admin/rebuild-sqlite", None),
+                                   ("POST", "admin/accept-clock", None),
+                                   ("GET", "admin/backup?namespace=other", None)):
+            with self.subTest(path):
+                self.refused(acme.request(method, f"/api/v1/{path}", body), 403, "FORBIDDEN")
+
+
+class Scopes(KeyTest):
+    def setUp(self):
+        super().setUp()
+        self.scoped = self.client("operator", queue_scope=f"{self.queue}.in, other.*")
+        self.inside, self.outside = f"{self.queue}.in.a", f"{self.queue}.out"
+
+    def test_queues(self):
+        """3.5: 403 when a queue out of scope is named, 404 for its jobs."""
+        job, hidden = self.api.enqueue(self.inside), self.api.enqueue(self.outside)
+        for path, body in (("enqueue", {"queue": self.outside}),
+                           ("enqueue/batch", {"jobs": [{"queue": self.inside},
+                                                       {"queue": self.outside}]}),
+                           ("fetch", {"queues": [self.inside, self.outside], "timeout": 1}),
+                           (f"queues/{self.outside}/pause", None),
+                           (f"jobs/{job}/move", {"queue": self.outside}),
+                           ("jobs/search", {"queue": self.outside})):
+            with self.subTest(path):
+                self.refused(self.scoped.post(f"/api/v1/{path}", body), 403, "FORBIDDEN", "outside the queues that this key may use")
+        self.refused(self.scoped.get(f"/api/v1/jobs/{hidden}"), 404, "NOT_FOUND")
+        self.refused(self.scoped.post(f"/api/v1/jobs/{hidden}/cancel"), 404, "NOT_FOUND")
+        self.assertEqual(self.scoped.job(job)["queue"], self.inside)
+        self.assertEqual(self.scoped.fetch(self.inside)["job_id"], job)
+
+    def test_lists(self):
+        job, hidden = self.api.enqueue(self.inside, tags={"t": self.queue}), \
+            self.api.enqueue(self.outside, tags={"t": self.queue})
+        self.assertEqual(list(self.scoped.queues()), [self.inside])
+        found = self.scoped.must(self.scoped.post("/api/v1/jobs/search",
+                                                  {"tags": {"t": self.queue}}))
+        self.assertEqual([j["id"] for j in found["jobs"]], [job])
+        self.assertEqual(found["total"], 1)
+        words = self.scoped.must(self.scoped.get(f"/api/v1/search/fulltext?q={self.queue}"))
+        self.assertNotIn(hidden, json.dumps(words))
+        events = self.scoped.must(self.scoped.get("/api/v1/cluster/events?limit=1000"))["events"]
+        self.assertEqual({e["queue"] for e in events}, {self.inside})
+        self.assertEqual(self.scoped.must(self.scoped.post(
+            "/api/v1/jobs/bulk-get", {"job_ids": [job, hidden]}))["jobs"][0]["id"], job)
+
+    def test_bulk(self):
+        job, hidden = self.api.enqueue(self.inside), self.api.enqueue(self.outside)
+        done = self.scoped.must(self.scoped.post("/api/v1/jobs/bulk",
+                                                 {"action": "cancel", "job_ids": [job, hidden]}))
+        self.assertEqual((done["affected"], done["errors"]), (1, 1))
+        self.assertEqual(self.api.state(hidden), "pending")
+        self.refused(self.scoped.post("/api/v1/jobs/bulk", {
+            "action": "cancel", "filter": {"state": ["pending"]}, "async": True}), 403, "FORBIDDEN")
+
+    def test_it_makes_no_keys(self):
+        scoped = self.client("admin", queue_scope="x")
+        self.refused(scoped.post(KEYS, {"name": "n", "role": "admin"}), 403, "FORBIDDEN")
+
+    def test_rpc(self):
+        rpc = self.scoped.with_headers(Content_Type="application/json")
+        path = "/corvo.v1.WorkerService/"
+        self.assertEqual(rpc.post(path + "Enqueue", {"queue": self.outside}).status, 403)
+        self.assertEqual(rpc.post(path + "Enqueue", {"queue": self.inside}).status, 200)
+        self.assertEqual(rpc.post(path + "Fetch", {"queues": [self.outside]}).status, 403)
+
+
+class Roles(KeyTest):
+    def test_a_round_trip(self):
+        name = unique("Role").replace(".", "-")
+        body = {"name": name, "permissions": [{"resource": "queues", "actions": ["read", "pause"]}]}
+        self.assertEqual(self.api.must(self.api.post("/api/v1/auth/roles", body)), {"status": "ok"})
+        row = next(r for r in self.api.must(self.api.get("/api/v1/auth/roles")) if r["name"] == name)
+        self.assertEqual(row["permissions"], body["permissions"])
+        _, key_hash = self.key("custom")
+        for _ in range(2):
+            self.api.must(self.api.post(f"{KEYS}/{key_hash}/roles", {"role": name.upper()}))
+        self.assertEqual(self.api.must(self.api.get(f"{KEYS}/{key_hash}/roles")),
+                         {"key_hash": key_hash, "roles": [name.lower()]})
+        self.api.must(self.api.delete(f"/api/v1/auth/roles/{name}"))
+        self.assertEqual(self.api.must(self.api.get(f"{KEYS}/{key_hash}/roles"))["roles"], [])
+
+    def test_a_key_with_a_role_of_its_own(self):
+        """Checklist 48."""
+        name = unique("role").replace(".", "-")
+        self.api.must(self.api.post("/api/v1/auth/roles", {
+            "name": name, "permissions": [{"resource": "queues", "actions": ["read"]}]}))
+        secret, key_hash = self.key("custom")
+        client = self.nobody.with_headers(X_API_Key=secret)
+        self.refused(client.get("/api/v1/queues"), 403, "FORBIDDEN",
+                     "insufficient role permissions")
+        self.api.must(self.api.post(f"{KEYS}/{key_hash}/roles", {"role": name}))
+        client.must(client.get("/api/v1/queues"))
+        self.refused(client.post("/api/v1/enqueue", {"queue": "q"}), 403, "FORBIDDEN")
+        self.api.must(self.api.delete(f"{KEYS}/{key_hash}/roles/{name}"))
+        self.refused(client.get("/api/v1/queues"), 403, "FORBIDDEN")
+
+    def test_refusals(self):
+        for body in ({"name": "x"}, {"permissions": [{"resource": "a", "actions": ["b"]}]},
+                     {"name": "x", "permissions": []},
+                     {"name": "Admin", "permissions": [{"resource": "a", "actions": ["b"]}]}):
+            self.refused(self.api.post("/api/v1/auth/roles", body), 400, "VALIDATION_ERROR")
+
+
+class Features(ApiTest):
+    settings = (*ApiTest.settings, "--features", "audit")
+
+    def test_a_feature_that_is_off(self):
+        """3.7: exactly this 403."""
+        for path, feature in (("auth/roles", "rbac"), ("namespaces", "namespaces")):
+            self.refused(self.api.get(f"/api/v1/{path}"), 403, "LICENSE_ERROR",
+                         f"enterprise feature not enabled: {feature}")
+        self.assertEqual(self.api.get("/api/v1/audit-logs").status, 200)
+
+
+class Namespaces(KeyTest):
+    def test_the_register(self):
+        """Checklist 51."""
+        name = unique("ns").replace(".", "-")
+        self.assertEqual(self.api.must(self.api.post("/api/v1/namespaces", {"name": name}), 201),
+                         {"name": name, "status": "created"})
+        self.refused(self.api.post("/api/v1/namespaces", {"name": name}), 409, "CONFLICT",
+                     "namespace already exists")
+        self.refused(self.api.post("/api/v1/namespaces", {"name": "default"}), 409, "CONFLICT")
+        for bad in ("", "A", "-a", "a-", "a" * 64, "a_b"):
+            self.refused(self.api.post("/api/v1/namespaces", {"name": bad}), 400,
+                         "VALIDATION_ERROR")
+        rows = self.api.must(self.api.get("/api/v1/namespaces"))
+        self.assertIn("default", [r["name"] for r in rows])
+        self.assertIn(name, [r["name"] for r in rows])
+        self.refused(self.api.delete("/api/v1/namespaces/default"), 400, "VALIDATION_ERROR")
+        self.api.must(self.api.delete(f"/api/v1/namespaces/{name}"))
+        self.assertNotIn(name, [r["name"] for r in self.api.must(
+            self.api.get("/api/v1/namespaces"))])
+
+    def test_request_limits(self):
+        path = "/api/v1/namespaces/default/rate-limit"
+        self.assertEqual(self.api.must(self.api.get(path)), {"using_defaults": True})
+        self.api.must(self.api.put(path, {"read_rps": 0.5, "write_burst": None}))
+        self.assertEqual(self.api.must(self.api.get(path)),
+                         {"using_defaults": False, "read_rps": 0.5})
+        for bad in (0, -1, "x"):
+            self.refused(self.api.put(path, {"read_rps": bad}), 400, "VALIDATION_ERROR")
+        self.api.must(self.api.put(path, {}))
+        self.assertEqual(self.api.must(self.api.get(path)), {"using_defaults": True})
+        self.refused(self.api.get("/api/v1/namespaces/none/rate-limit"), 404, "NOT_FOUND")
+        self.refused(self.api.put("/api/v1/namespaces/none/rate-limit", {}), 404, "NOT_FOUND")
+
+    def test_quotas(self):
+        """Jobs, their bytes and queues of a namespace; other namespaces and limits stay as they are."""
+        path = "/api/v1/namespaces/quotas/quota"
+        self.refused(self.api.get(path), 404, "NOT_FOUND")
+        self.refused(self.api.put(path, {"max_jobs": 1}), 404, "NOT_FOUND")
+        self.api.must(self.api.post("/api/v1/namespaces", {"name": "quotas"}), 201)
+        self.api.must(self.api.put("/api/v1/namespaces/quotas/rate-limit", {"write_rps": 900}))
+        self.refused(self.api.put(path, {"max_jobs": -1}), 400, "VALIDATION_ERROR")
+        for bad in ({"max_queues": "x"}, {"max_payload_bytes": 1.5}):
+            self.refused(self.api.put(path, bad), 400, "PARSE_ERROR")
+        self.api.must(self.api.put(path, {"max_jobs": 3, "max_payload_bytes": 100, "max_queues": 2}))
+        key = self.api.must(self.api.post(KEYS, {"name": "q", "role": "admin", "namespace": "quotas"}))
+        tenant = self.server.client(**{"X-API-Key": key["api_key"]})
+
+        def enqueue(queue, payload, count=1):
+            return tenant.post("/api/v1/enqueue/batch",
+                               {"jobs": [{"queue": queue, "payload": payload}] * count})
+
+        tenant.must(enqueue("a", {}, 2), 201)
+        answer = enqueue("a", {}, 2)
+        self.refused(answer, 429, "QUOTA_EXCEEDED")
+        self.assertIn("3 jobs that have not ended", answer.json["error"])
+        self.refused(enqueue("a", "x" * 120), 429, "QUOTA_EXCEEDED")
+        tenant.must(enqueue("b", {}), 201)
+        self.assertEqual(self.api.must(self.api.get(path)),
+                         {"jobs": {"used": 3, "max": 3}, "payload_bytes": {"used": 6, "max": 100},
+                          "queues": {"used": 2, "max": 2}})
+        self.assertEqual(tenant.must(tenant.get(path))["jobs"]["used"], 3)  # it may see its own
+        self.refused(tenant.put(path, {}), 403, "FORBIDDEN")
+        # Room comes back with the end of a job, and not for a queue that is one too many.
+        job, = tenant.must(tenant.post("/api/v1/fetch/batch", {"queues": ["a"], "worker_id": "w", "count": 1}))["jobs"]
+        tenant.must(tenant.post(f"/api/v1/ack/{job['job_id']}", {}))
+        self.refused(enqueue("c", {}), 429, "QUOTA_EXCEEDED")
+        tenant.must(enqueue("b", {}), 201)
+        # Request limits and quota leave one another alone.
+        self.api.must(self.api.put("/api/v1/namespaces/quotas/rate-limit", {}))
+        self.refused(enqueue("b", {}), 429, "QUOTA_EXCEEDED")
+        self.api.must(self.api.put(path, {}))
+        self.assertEqual(self.api.must(self.api.get(path))["jobs"], {"used": 3})
+        tenant.must(enqueue("c", {}, 5), 201)
+
+    def test_limits_are_kept(self):
+        """1.7: at once, for keys of the namespace and nobody else."""
+        with Server("--admin-password", "pw") as server:
+            api = server.client(**{"X-API-Key": "pw"})
+            api.must(api.post("/api/v1/namespaces", {"name": "small"}), 201)
+            api.must(api.put("/api/v1/namespaces/small/rate-limit",
+                             {"read_rps": 0.0001, "read_burst": 2}))
+            keys = [api.must(api.post(KEYS, {"name": "k", "role": "admin", "namespace": ns}))
+                    for ns in ("small", "default")]
+            small, big = (server.client(**{"X-API-Key": k["api_key"]}) for k in keys)
+            self.assertEqual([small.get("/api/v1/queues").status for _ in range(3)],
+                             [200, 200, 429])
+            self.assertEqual([big.get("/api/v1/queues").status for _ in range(3)], [200] * 3)
+
+
+class Sessions(KeyTest):
+    def sign_in(self, credential, **headers):
+        answer = self.nobody.post("/api/v1/auth/session", {"credential": credential}, headers)
+        self.nobody.must(answer)
+        return answer.headers["set-cookie"]
+
+    def with_cookie(self, cookie, **headers):
+        return self.nobody.with_headers(Cookie=cookie.split(";")[0], **headers)
+
+    def test_the_cookie(self):
+        """HttpOnly, SameSite, an end, Secure behind TLS; the token is the server's."""
+        cookie = self.sign_in("the password")
+        for part in ("; HttpOnly", "; SameSite=Strict", "; Path=/", "; Max-Age=43200"):
+            self.assertIn(part, cookie)
+        self.assertNotIn("Secure", cookie)
+        self.assertIn("; Secure", self.sign_in("the password", **{"X-Forwarded-Proto": "https"}))
+        fixed = self.nobody.post("/api/v1/auth/session", {"credential": "the password"},
+                                 {"Cookie": "corvo_session=ss_chosen"})
+        self.assertNotIn("ss_chosen", fixed.headers["set-cookie"])
+        client = self.with_cookie(cookie)
+        client.must(client.get("/api/v1/queues"))
+
+    def test_changes_must_come_from_the_page(self):
+        """CSRF: a browser says where a request comes from."""
+        cookie = self.sign_in("the password")
+        host = f"127.0.0.1:{self.server.port}"
+        for headers, status in (
+                ({}, 403), ({"Sec_Fetch_Site": "cross-site"}, 403),
+                ({"Sec_Fetch_Site": "same-site"}, 403),
+                ({"Origin": "https://evil.example"}, 403), ({"Origin": "null"}, 403),
+                ({"Origin": f"http://{host}.evil.example"}, 403),
+                ({"Origin": f"http://{host}"}, 200), ({"Sec_Fetch_Site": "same-origin"}, 200)):
+            with self.subTest(headers):
+                client = self.with_cookie(cookie, **headers)
+                self.assertEqual(client.post(f"/api/v1/queues/{self.queue}/pause").status, status)
+                self.assertEqual(client.get("/api/v1/queues").status, 200)
+        key = self.nobody.with_headers(Cookie="corvo_api_key=the%20password",
+                                       Origin="https://evil.example")
+        self.assertEqual(key.post(f"/api/v1/queues/{self.queue}/pause").status, 403)
+        foreign = self.nobody.post("/api/v1/auth/session", {"credential": "the password"},
+                                   {"Origin": "https://evil.example"})
+        self.refused(foreign, 403, "FORBIDDEN")
+
+    def test_its_end(self):
+        """Signing out, revocation, and the end of the key."""
+        same = {"Sec_Fetch_Site": "same-origin"}
+        client = self.with_cookie(self.sign_in("the password"), **same)
+        gone = client.delete("/api/v1/auth/session")
+        self.assertIn("Max-Age=0", gone.headers["set-cookie"])
+        self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED", "sign in again")
+        secret, key_hash = self.key()
+        client = self.with_cookie(self.sign_in(secret), **same)
+        rows = client.must(client.get("/api/v1/auth/sessions"))
+        self.assertEqual(rows[0]["address"], "127.0.0.1")
+        self.api.must(self.api.delete(f"/api/v1/auth/sessions/{rows[0]['id']}"))
+        self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED")
+        self.refused(self.api.delete(f"/api/v1/auth/sessions/{rows[0]['id']}"), 404, "NOT_FOUND")
+        client = self.with_cookie(self.sign_in(secret), **same)
+        self.api.must(self.api.delete(KEYS, {"key_hash": key_hash}))
+        self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED")
+
+    def test_another_password_ends_it(self):
+        folder = tempfile.mkdtemp(prefix="corvo-auth-")
+        try:
+            for password, status in (("first", 200), ("first", 200), ("second", 401)):
+                with Server("--admin-password", password, data_dir=folder) as server:
+                    if status == 200 and password == "first" and not hasattr(self, "kept"):
+                        answer = server.client().post("/api/v1/auth/session",
+                                                      {"credential": "first"})
+                        self.kept = answer.headers["set-cookie"].split(";")[0]
+                    client = server.client(Cookie=self.kept)
+                    self.assertEqual(client.get("/api/v1/queues").status, status)
+        finally:
+            shutil.rmtree(folder)
+
+    def test_refusals(self):
+        for body in ({}, {"credential": ""}):
+            self.refused(self.nobody.post("/api/v1/auth/session", body), 400, "AUTH_ERROR")
+        self.refused(self.nobody.post("/api/v1/auth/session", {"credential": "no"}), 401,
+                     "UNAUTHORIZED")
+
+    def test_many_guesses_cost_no_memory_and_few_entries(self):
+        """Whichever door: the buckets are the same, and what is written of refusals is bounded."""
+        with Server("--admin-password", "pw", "--rate-limit-enabled=false") as server:
+            api = server.client(**{"X-API-Key": "pw"})
+            api.must(api.get("/api/v1/queues"))
+            doors = (lambda n: server.client().post("/api/v1/auth/session", {"credential": f"guess {n}"}),
+                     lambda n: server.client(**{"X-API-Key": f"guess {n}"}).get("/api/v1/queues"),
+                     lambda n: server.client(Authorization=f"Bearer guess {n}").post("/join", {}),
+                     lambda n: server.client(**{"Authorization": f"Bearer {n}", "Content-Type": "application/json"})
+                     .post("/corvo.v1.WorkerService/Enqueue", {"queue": "q"}))
+            used = metric(api, "corvo_request_memory_bytes")
+            answers = [door(n).status for n in range(100) for door in doors]
+            answers += [doors[2](n).status for n in range(300)]
+            self.assertEqual(set(answers), {401, 429})
+            # 20 are looked at, then one in a second; /join always says 401.
+            self.assertGreater(answers.count(429), 200)
+            wait_until(lambda: metric(api, "corvo_request_memory_bytes") <= used + 65536, "the memory to be given back")
+            self.assertLess(api.must(api.get("/api/v1/audit-logs"))["total"], answers.count(401))
+            api.must(api.get("/api/v1/queues"))  # who was right before goes on
+
+    def test_guesses_slow_down(self):
+        with Server("--admin-password", "pw") as server:
+            answers = [server.client().post("/api/v1/auth/session", {"credential": str(n)}).status
+                       for n in range(30)]
+            self.assertEqual(set(answers), {401, 429})
+
+
+class Audit(KeyTest):
+    def entries(self, **query):
+        text = "&".join(f"{k}={v}" for k, v in query.items())
+        return self.api.must(self.api.get(f"/api/v1/audit-logs?{text}"))
+
+    def wait(self, **query):
+        return wait_until(lambda: self.entries(**query)["audit_logs"], "an audit entry")
+
+    def test_a_change(self):
+        """18.3: with the true principal; reads, searches and the daily work are left out."""
+        secret, _ = self.key("operator", name="the operator", namespace="acme")
+        client = self.nobody.with_headers(X_API_Key=secret)
+        client.must(client.post(f"/api/v1/queues/{self.queue}/pause?why=test"))
+        path = f"/api/v1/queues/{self.queue}/pause"
+        entry = self.wait(path_prefix=path)[0]
+        self.assertEqual({k: entry[k] for k in ("namespace", "principal", "role", "method", "path",
+                                                "status_code")},
+                         {"namespace": "acme", "principal": "the operator", "role": "operator",
+                          "method": "POST", "path": path, "status_code": 200})
+        self.assertEqual(entry["metadata"]["query"], "why=test")
+        self.assert_time(entry["created_at"])
+        client.enqueue(self.queue)
+        client.must(client.post("/api/v1/jobs/search", {}))
+        client.must(client.post(f"/api/v1/queues/{self.queue}/resume"))
+        self.wait(path_prefix=f"/api/v1/queues/{self.queue}/resume")
+        self.assertEqual(self.entries(path_prefix="/api/v1/enqueue")["total"], 0)
+        self.assertEqual(self.entries(path_prefix="/api/v1/jobs/search")["total"], 0)
+
+    def test_the_comment_of_an_approval(self):
+        """http-api.md 26: who approved, when, and what they said; a comment that would be cut is refused."""
+        secret, _ = self.key("operator", name="the approver")
+        client = self.nobody.with_headers(X_API_Key=secret)
+        job_id = client.enqueue(self.queue)
+        client.act(job_id, "hold")
+        path = f"/api/v1/jobs/{job_id}/approve"
+        self.refused(client.post(f"{path}?comment={'x' * 301}"), 400, "VALIDATION_ERROR")
+        self.assertEqual(client.get(f"/api/v1/jobs/{job_id}").json["state"], "held")
+        longest = urllib.parse.quote("ü" * 150)
+        self.assertEqual(client.must(client.post(f"{path}?comment={longest}"))["status"], "pending")
+        entry = wait_until(lambda: [e for e in self.entries(path_prefix=path)["audit_logs"] if e["status_code"] == 200],
+                           "an audit entry")[0]
+        self.assertEqual((entry["principal"], entry["metadata"]["query"]), ("the approver", f"comment={longest}"))
+
+    def test_a_refusal(self):
+        secret, _ = self.key("readonly", name="a reader")
+        client = self.nobody.with_headers(X_API_Key=secret)
+        path = f"/api/v1/queues/{self.queue}/clear"
+        client.post(path)
+        entry = self.wait(path_prefix=path)[0]
+        self.assertEqual((entry["principal"], entry["status_code"]), ("a reader", 403))
+        self.nobody.post(path + "?x")
+        entry = self.wait(path_prefix=path, method="post", since="2026-01-01")[0]
+        self.assertIn((entry["principal"], entry["status_code"]), ((None, 401), ("a reader", 403)))
+
+    def test_pages_and_filters(self):
+        for n in range(5):
+            self.api.must(self.api.post(f"/api/v1/queues/{self.queue}/pause?{n}"))
+        prefix = f"/api/v1/queues/{self.queue}"
+        wait_until(lambda: self.entries(path_prefix=prefix)["total"] == 5, "five entries")
+        page = self.entries(path_prefix=prefix, limit=2, offset=1)
+        self.assertEqual([e["metadata"]["query"] for e in page["audit_logs"]], ["3", "2"])
+        self.assertEqual((page["total"], page["limit"], page["offset"]), (5, 2, 1))
+        self.assertEqual(self.entries(path_prefix=prefix, principal="nobody")["total"], 0)
+        self.assertEqual(self.entries(path_prefix=prefix, until="2020-01-01")["total"], 0)
+        self.assertEqual(self.entries(path_prefix=prefix, namespace="default")["total"], 5)
+        self.assertEqual(self.entries(limit=5000)["limit"], 1000)
+        for bad in ("limit=0", "limit=x", "offset=-1"):
+            self.refused(self.api.get(f"/api/v1/audit-logs?{bad}"), 400, "VALIDATION_ERROR")
+        lines = self.api.get(f"/api/v1/audit-logs?path_prefix={prefix}&format=jsonl").body
+        self.assertEqual([json.loads(line)["metadata"]["query"] for line in lines.splitlines()],
+                         ["4", "3", "2", "1", "0"])
+
+    def test_a_tenant_sees_its_own(self):
+        acme = self.client(namespace="acme")
+        acme.must(acme.post(f"/api/v1/queues/{self.queue}/pause"))
+        self.wait(path_prefix=f"/api/v1/queues/{self.queue}")
+        rows = acme.must(acme.get("/api/v1/audit-logs?limit=1000"))["audit_logs"]
+        self.assertEqual({r["namespace"] for r in rows}, {"acme"})
+
+    def test_an_attack_is_bounded(self):
+        with Server("--admin-password", "pw", "--rate-limit-enabled=false") as server:
+            nobody, admin = server.client(), server.client(**{"X-API-Key": "pw"})
+            for n in range(600):
+                nobody.post(f"/api/v1/queues/q{n}/pause")
+            admin.must(admin.post("/api/v1/queues/last/pause"))
+            wait_until(lambda: admin.must(admin.get(
+                "/api/v1/audit-logs?path_prefix=/api/v1/queues/last"))["audit_logs"])
+            entries = admin.must(admin.get("/api/v1/audit-logs?path_prefix=/api/v1/queues&limit=1000"))["audit_logs"]
+            suppressed = sum(e["metadata"].get("suppressed", 0) for e in entries)
+            self.assertGreater(suppressed, 0)
+            self.assertEqual(len(entries) + suppressed, 601, "each refusal has an entry or is counted in one")
+
+
+class Paths(KeyTest):
+    def test_tricks(self):
+        """No spelling of a path reaches what the plain one does not."""
+        reader = self.key("readonly")[0]
+        for path in ("//api/v1/auth/keys", "/api//v1/auth/keys", "/api/v1/auth//keys",
+                     "/api/v1/./auth/keys", "/api/v1/%2e/auth/keys", "/api/v1/x/../auth/keys",
+                     "/api/v1/x/%2e%2e/auth/keys", "/API/v1/auth/keys", "/api/v1/AUTH/keys",
+                     "/api/v1/auth/keys/", "/api/v1/auth/keys%2f", "/api/v1/auth%2fkeys",
+                     "/ui/../api/v1/auth/keys", "/ui/%2e%2e/api/v1/auth/keys",
+                     "/api/v1/auth/keys;x", "/api/v1/auth/keys%00", "/healthz/../api/v1/auth/keys"):
+            for headers in ({}, {"X-API-Key": reader}):
+                with self.subTest(path=path, headers=bool(headers)):
+                    connection = http.client.HTTPConnection("127.0.0.1", self.server.port,
+                                                            timeout=PATIENCE_S)
+                    connection.putrequest("POST", path, skip_accept_encoding=True)
+                    body = b'{"name":"stolen","role":"admin"}'
+                    for name, value in {**headers, "Content-Length": str(len(body))}.items():
+                        connection.putheader(name, value)
+                    connection.endheaders(body)
+                    answer = connection.getresponse()
+                    self.assertIn(answer.status, (400, 401, 403, 404, 405))
+                    connection.close()
+        self.assertNotIn("stolen", [k["name"] for k in self.api.must(self.api.get(KEYS))])
+
+
+class Organisation(KeyTest):
+    def test_a_round_trip(self):
+        org = self.api.must(self.api.get("/api/v1/org"))
+        self.assertEqual((org["id"], org["name"]), ("org_default", "My Organization"))
+        self.assertEqual(self.api.must(self.api.put("/api/v1/org", {"name": "Acme"})),
+                         {"status": "ok"})
+        self.assertEqual(self.api.must(self.api.get("/api/v1/org")), {**org, "name": "Acme"})
+        self.refused(self.api.put("/api/v1/org", {"name": " "}), 400, "VALIDATION_ERROR")
+
+    def test_members(self):
+        path = "/api/v1/org/members"
+        owner = self.api.must(self.api.post(path, {"name": "O", "email": "o@x", "role": "owner"}),
+                              201)
+        other = self.api.must(self.api.post(path, {"name": "M"}), 201)
+        self.assertEqual([m["id"] for m in self.api.must(self.api.get(path))],
+                         [owner["id"], other["id"]])
+        self.refused(self.api.delete(f"{path}/{owner['id']}"), 403, "FORBIDDEN",
+                     "cannot remove the owner")
+        self.api.must(self.api.delete(f"{path}/{other['id']}"))
+        self.refused(self.api.delete(f"{path}/{other['id']}"), 404, "NOT_FOUND")
+
+    def test_keys(self):
+        """19: they are admins of the default namespace."""
+        path = "/api/v1/org/api-keys"
+        made = self.api.must(self.api.post(path, {"name": "ci"}), 201)
+        self.assertEqual(made["prefix"], made["key"][:8])
+        self.assert_id(made["id"], "key_")
+        rows = self.api.must(self.api.get(path))
+        self.assertEqual([r for r in rows if r["id"] == made["id"]],
+                         [{k: made[k] for k in ("id", "name", "prefix", "created_at")}])
+        client = self.nobody.with_headers(X_API_Key=made["key"])
+        client.must(client.post(KEYS, {"name": "by the organisation"}))
+        self.api.must(self.api.delete(f"{path}/{made['id']}"))
+        self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED")
+        self.refused(self.api.delete(f"{path}/{made['id']}"), 404, "NOT_FOUND")
+
+
+if __name__ == "__main__":
+    unittest.main()

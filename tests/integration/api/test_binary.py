@@ -1,0 +1,363 @@
+"""The binary worker protocol (rpc.md, appendix A), byte by byte."""
+import json
+import random
+import socket
+import struct
+import unittest
+
+from harness import PATIENCE_S, Server, own_address, unique, wait_until
+from test_cluster import Cluster
+
+ENQUEUE, SUBSCRIBE, ACK, PING, AUTH, HEARTBEAT, FAIL, CANCELLED, BULK = 1, 2, 3, 4, 5, 6, 7, 8, 0x14
+NOT_LEADER, JOBS, ERROR = 9, 0x82, 0xff
+
+
+def text(value):
+    data = value.encode()
+    return bytes((len(data),)) + data
+
+
+def frame(kind, number, payload=b""):
+    return struct.pack("<BII", kind, number, len(payload)) + payload
+
+
+def job(queue, payload="{}", job_id="", backoff=3):
+    flags, rest = 0x01, struct.pack("<H", len(payload)) + payload.encode()
+    return (text(queue) + text(job_id) + struct.pack("<BHBIIIQIHH", 50, 3, backoff, 5000, 600_000, 0, 0, 0, 0, flags)
+            + rest)
+
+
+def enqueue(*jobs):
+    return struct.pack("<H", len(jobs)) + b"".join(jobs)
+
+
+def subscribe(queue, credits, worker="w1", lease_ms=30_000):
+    return struct.pack("<HI", credits, lease_ms) + text(worker) + b"\1" + text(queue)
+
+
+def acks(*items):
+    return struct.pack("<H", len(items)) + b"".join(
+        text(job_id) + text("") + b"\0\x08" + struct.pack("<Q", token) for job_id, token in items)
+
+
+class Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def number(self, form):
+        value, = struct.unpack_from("<" + form, self.data, self.at)
+        self.at += struct.calcsize("<" + form)
+        return value
+
+    def bytes(self, count):
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def text(self):
+        return self.bytes(self.number("B")).decode()
+
+
+def jobs_of(payload):
+    reader, jobs = Reader(payload), []
+    for _ in range(reader.number("H")):
+        one = {"id": reader.text(), "queue": reader.text(), "attempt": reader.number("H"),
+               "max_retries": reader.number("H"), "checkpoint": reader.text(), "tags": reader.text()}
+        one["payload"] = reader.bytes(reader.number("I")).decode()
+        one["token"] = reader.number("Q")
+        jobs.append(one)
+    assert reader.at == len(payload)
+    return jobs
+
+
+class Client:
+    def __init__(self, server, address="127.0.0.1"):
+        port = next(json.loads(line)["port"] for line in server.lines if "binary worker protocol" in line)
+        self.socket = socket.create_connection((address, port), PATIENCE_S)
+        self.input, self.number = self.socket.makefile("rb"), 0
+
+    def send(self, kind, payload=b""):
+        self.number += 1
+        self.socket.sendall(frame(kind, self.number, payload))
+        return self.number
+
+    def next(self):
+        """(type, number, payload); None at the end."""
+        head = self.input.read(9)
+        if len(head) < 9:
+            return None
+        kind, number, size = struct.unpack("<BII", head)
+        return kind, number, self.input.read(size)
+
+    def ask(self, kind, payload=b""):
+        number = self.send(kind, payload)
+        answer = self.next()
+        assert answer[:2] == (kind | 0x80, number), answer
+        return answer[2]
+
+    def affected(self, kind, payload):
+        return struct.unpack("<HB", self.ask(kind, payload))
+
+    def close(self):
+        self.input.close()
+        self.socket.close()
+
+
+class BinaryTest(unittest.TestCase):
+    settings = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server("--rpc-bind", "127.0.0.1:0", "--rate-limit-enabled=false", *cls.settings)
+        cls.addClassCleanup(cls.server.stop)
+        cls.api = cls.server.client()
+
+    def connect(self):
+        client = Client(self.server)
+        self.addCleanup(client.close)
+        return client
+
+
+class Work(BinaryTest):
+    def test_ping(self):
+        self.assertEqual(self.connect().ask(PING), b"")
+
+    def test_jobs_are_pushed_as_credits_allow(self):
+        queue, producer, worker = unique("q"), self.connect(), self.connect()
+        first = worker.send(SUBSCRIBE, subscribe(queue, 2))
+        self.assertEqual(producer.affected(ENQUEUE, enqueue(*[job(queue, f'{{"n":{n}}}') for n in range(5)])), (5, 0))
+        got = []
+        while len(got) < 2:
+            kind, number, payload = worker.next()
+            self.assertEqual((kind, number), (JOBS, first))
+            got += jobs_of(payload)
+        self.assertEqual([json.loads(one["payload"])["n"] for one in got], [0, 1])
+        self.assertEqual((got[0]["queue"], got[0]["attempt"], got[0]["max_retries"]), (queue, 1, 3))
+        self.assertEqual(self.api.queue(queue)["active"], 2)  # not one more than there are credits
+        self.assertEqual(worker.affected(ACK, acks(*[(one["id"], one["token"]) for one in got])), (2, 0))
+        second = worker.send(SUBSCRIBE, subscribe(queue, 10))
+        rest = []
+        while len(rest) < 3:
+            kind, number, payload = worker.next()
+            self.assertEqual((kind, number), (JOBS, second))
+            rest += jobs_of(payload)
+        self.assertEqual(worker.affected(ACK, acks(*[(one["id"], one["token"]) for one in rest])), (3, 0))
+        self.assertEqual(self.api.queue(queue)["completed"], 5)
+        self.assertEqual(producer.affected(ENQUEUE, enqueue(job(queue))), (1, 0))  # and the credits are still there
+        self.assertEqual(worker.next()[:2], (JOBS, second))
+
+    def test_a_thousand_jobs(self):
+        queue, worker = unique("q"), self.connect()
+        self.assertEqual(worker.affected(ENQUEUE, enqueue(*[job(queue)] * 1000)), (1000, 0))
+        worker.send(SUBSCRIBE, subscribe(queue, 1000))
+        done = acked = 0
+        while acked < 1000:
+            kind, _, payload = worker.next()
+            if kind == JOBS:
+                jobs = jobs_of(payload)
+                done += len(jobs)
+                worker.send(ACK, acks(*[(one["id"], one["token"]) for one in jobs]))
+            else:
+                count, code = struct.unpack("<HB", payload)
+                self.assertEqual((kind, code), (ACK | 0x80, 0))
+                acked += count
+        self.assertEqual((done, self.api.queue(queue)["completed"]), (1000, 1000))
+
+    def test_fail_and_heartbeat(self):
+        queue, worker = unique("q"), self.connect()
+        ids = [self.api.enqueue(queue) for _ in range(2)]
+        worker.send(SUBSCRIBE, subscribe(queue, 2))
+        got = []
+        while len(got) < 2:
+            got += jobs_of(worker.next()[2])
+        beat = text("w1") + struct.pack("<H", 1) + text(ids[0]) + text(queue) + b"\1" + text('{"p":1}')
+        self.assertEqual(worker.affected(HEARTBEAT, beat), (1, 0))
+        self.assertEqual(self.api.job(ids[0])["progress"], {"p": 1})
+        fails = struct.pack("<H", 2) + b"".join(text(id_) + text(queue) + text("broken") + text("") + b"\0" for id_ in ids)
+        self.assertEqual(worker.affected(FAIL, fails), (2, 0))
+        self.assertEqual(self.api.job(ids[1])["state"], "retrying")
+        # Neither is its any more: a heartbeat says so.
+        self.assertEqual(worker.affected(HEARTBEAT, beat), (0, 0))
+        kind, _, payload = worker.next()
+        self.assertEqual((kind, payload), (CANCELLED, struct.pack("<H", 1) + text(ids[0])))
+
+    def test_a_cancellation_is_pushed(self):
+        queue, worker, other = unique("q"), self.connect(), self.connect()
+        id_ = self.api.enqueue(queue)
+        worker.send(SUBSCRIBE, subscribe(queue, 1))
+        self.assertEqual(jobs_of(worker.next()[2])[0]["id"], id_)
+        bulk = b"\3" + text(queue) + struct.pack("<H", 1) + text(id_) + b"\0" + bytes(8)
+        self.assertEqual(other.ask(BULK, bulk), struct.pack("<H", 1))
+        self.assertEqual(worker.next(), (CANCELLED, 0, struct.pack("<H", 1) + text(id_)))
+
+    def test_what_was_claimed_for_nobody_goes_back(self):
+        queue, worker = unique("q"), self.connect()
+        worker.send(SUBSCRIBE, subscribe(queue, 5))
+        worker.ask(PING)
+        worker.close()
+        job_id = self.api.enqueue(queue)
+        self.assertEqual(self.api.fetch(queue)["job_id"], job_id)
+
+    def test_an_old_token_is_refused(self):
+        queue, worker = unique("q"), self.connect()
+        self.api.enqueue(queue)
+        worker.send(SUBSCRIBE, subscribe(queue, 1))
+        one = jobs_of(worker.next()[2])[0]
+        self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"] - 1))), (0, 0))
+        self.assertEqual(worker.affected(ACK, acks((one["id"], one["token"]))), (1, 0))
+
+
+class BadInput(BinaryTest):
+    def refused(self, kind, payload):
+        client = self.connect()
+        number = client.send(kind, payload)
+        answer = client.next()
+        self.assertEqual(answer[:2], (ERROR, number))
+        return answer[2].decode()
+
+    def test_mistakes_are_named(self):
+        self.assertIn("unknown type", self.refused(0x33, b""))
+        self.assertIn("payload is not what", self.refused(ENQUEUE, b"\1"))
+        self.assertIn("payload is not what", self.refused(ENQUEUE, struct.pack("<H", 60000)))
+        self.assertIn("id: the server chooses it", self.refused(ENQUEUE, enqueue(job("q", job_id="mine"))))
+        self.assertIn("backoff: expected 0 to 3", self.refused(ENQUEUE, enqueue(job("q", backoff=9))))
+        self.assertIn("payload", self.refused(ENQUEUE, enqueue(job("q", payload="{"))))
+        self.assertIn("at least one queue", self.refused(SUBSCRIBE, struct.pack("<HI", 1, 1) + text("w") + b"\0"))
+        self.assertIn("action: expected 3", self.refused(BULK, b"\1" + text("") + bytes(11)))
+
+    def test_a_frame_that_is_too_large_ends_it(self):
+        client = self.connect()
+        client.socket.sendall(struct.pack("<BII", ENQUEUE, 7, 1 << 31))
+        self.assertEqual(client.next(), (ERROR, 7, b"the frame is too large"))
+        self.assertIsNone(client.next())
+
+    def test_damaged_frames(self):
+        rng, queue = random.Random(21), unique("q")
+        good = (frame(PING, 1) + frame(ENQUEUE, 2, enqueue(job(queue), job(queue, '{"a":[1,2]}')))
+                + frame(SUBSCRIBE, 3, subscribe(queue, 3)) + frame(ACK, 4, acks(("job_x", 5)))
+                + frame(HEARTBEAT, 5, text("w") + struct.pack("<H", 1) + text("job_x") + text("") + b"\0")
+                + frame(FAIL, 6, struct.pack("<H", 1) + text("job_x") + text("") + text("e") + text("b") + b"\0")
+                + frame(BULK, 7, b"\3" + text("") + struct.pack("<H", 1) + text("job_x") + bytes(9)))
+        for _ in range(300):
+            data = bytearray(good)
+            for _ in range(rng.choice((1, 1, 3, 8))):
+                at = rng.randrange(len(data))
+                if rng.random() < 0.6:
+                    data[at] ^= 1 << rng.randrange(8)
+                else:
+                    del data[at:at + rng.randrange(1, 30)]
+            client = Client(self.server)
+            try:
+                client.socket.sendall(bytes(data))
+                client.socket.shutdown(socket.SHUT_WR)
+                while client.next() is not None:
+                    pass
+            except ConnectionResetError:
+                pass
+            client.close()
+        self.assertEqual(self.connect().ask(PING), b"")
+
+
+class Credentials(BinaryTest):
+    settings = ("--admin-password", "secret")
+
+    def test_a_key_may_what_its_role_may_and_no_longer_than_it_lives(self):
+        api = self.server.client(**{"X-API-Key": "secret"})
+        key = api.must(api.post("/api/v1/auth/keys", {"name": "w", "role": "worker", "namespace": "acme"}))["api_key"]
+        client, queue = self.connect(), unique("q")
+        self.assertEqual(client.ask(AUTH, text(key)), b"\0\4")
+        self.assertEqual(client.affected(ENQUEUE, enqueue(job(queue))), (1, 0))
+        client.send(BULK, b"\3" + text("") + struct.pack("<H", 0) + bytes(9))
+        self.assertEqual(client.next()[0], ERROR)
+        client.send(SUBSCRIBE, subscribe(queue, 1))  # of its own namespace, and named as it names it
+        self.assertEqual(jobs_of(client.next()[2])[0]["queue"], queue)
+        other = self.connect()
+        self.assertEqual(other.ask(AUTH, text("secret"))[:1], b"\0")
+        other.send(SUBSCRIBE, subscribe(queue, 1))
+        self.assertEqual(other.ask(PING), b"")
+
+    def test_the_first_frame_is_the_credential(self):
+        client = self.connect()
+        client.send(PING)
+        self.assertEqual(client.next()[0], ERROR)
+        self.assertIsNone(client.next())
+        client = self.connect()
+        self.assertEqual(client.ask(AUTH, text("wrong")), b"\1\0")
+        self.assertIsNone(client.next())
+        client = self.connect()
+        self.assertEqual(client.ask(AUTH, text("secret")), b"\0\1")
+        self.assertEqual(client.ask(PING), b"")
+
+
+class Guesses(BinaryTest):
+    settings = ("--admin-password", "secret")
+
+    def test_are_limited_and_share_their_limit_with_http(self):
+        """Who was right from there before goes on."""
+        api = self.server.client(**{"X-API-Key": "secret"})
+        key = api.must(api.post("/api/v1/auth/keys", {"name": "w", "role": "worker"}))["api_key"]
+        self.assertEqual(self.connect().ask(AUTH, text(key)), b"\0\4")
+
+        def is_limited():
+            self.assertEqual(self.connect().ask(AUTH, text("a guess")), b"\1\0")
+            return self.server.client(**{"X-API-Key": "another"}).get("/api/v1/queues").status == 429
+        wait_until(is_limited, "the limit")
+        self.assertEqual(self.connect().ask(AUTH, text(key)), b"\0\4")
+        self.assertEqual(self.connect().ask(AUTH, text("secret")), b"\0\1")
+
+
+class Nodes(unittest.TestCase):
+    def test_who_asks_another_than_the_leader_is_told(self):
+        """0x09, with where the leader is; the request itself ends with code 3."""
+        with Cluster(2, "--rpc-bind", "127.0.0.1:0") as cluster:
+            leader, follower = cluster.leader(), cluster.followers()[0]
+            url = f"http://127.0.0.1:{leader.port}".encode()
+            client, queue = Client(follower), unique("q")
+            self.addCleanup(client.close)
+            self.assertEqual(client.ask(PING), b"")
+
+            def is_told():
+                number = client.send(SUBSCRIBE, subscribe(queue, 1))
+                answer = client.next()
+                self.assertEqual(answer[:2], (NOT_LEADER, number))
+                return answer[2] == url
+            wait_until(is_told, "the address of the leader")
+            number = client.send(SUBSCRIBE, subscribe(queue, 1))
+            self.assertEqual(client.next(), (NOT_LEADER, number, url))
+            number = client.send(ENQUEUE, enqueue(job(queue)))
+            self.assertEqual([client.next()[:2] for _ in range(2)], [(ERROR, number), (ENQUEUE | 0x80, number)])
+            other = Client(follower)
+            self.addCleanup(other.close)
+            number = other.send(ENQUEUE, enqueue(job(queue)))
+            self.assertEqual(other.next(), (NOT_LEADER, number, url))
+            self.assertEqual(other.next()[:2], (ERROR, number))
+            self.assertEqual(other.next(), (ENQUEUE | 0x80, number, struct.pack("<HB", 0, 3)))
+
+    def test_a_subscription_hears_when_leadership_goes(self):
+        with Cluster(3, "--rpc-bind", "127.0.0.1:0") as cluster:
+            leader, queue = cluster.leader(), unique("q")
+            worker = Client(leader)
+            self.addCleanup(worker.close)
+            number = worker.send(SUBSCRIBE, subscribe(queue, 1))
+            wait_until(lambda: leader.api.fetches_waiting() == 1, "the subscription to wait")
+            leader.api.must(leader.api.post("/api/v1/cluster/transfer", {"node_id": cluster.followers()[0].name}))
+            self.assertEqual(worker.next()[:2], (NOT_LEADER, number))
+
+
+class Open(unittest.TestCase):
+    def test_only_this_machine_is_served(self):
+        """Without a password and without keys, as by HTTP."""
+        address = own_address()
+        if address is None:
+            self.skipTest("this machine has no other address")
+        for settings, kind in (((), ERROR), (("--open-access",), PING | 0x80)):
+            with Server("--rpc-bind", "0.0.0.0:0", *settings) as server:
+                remote, local = Client(server, address), Client(server)
+                remote.send(PING)
+                answer = remote.next()
+                self.assertEqual(answer[0], kind, answer)
+                self.assertEqual(local.ask(PING), b"")
+                if kind == ERROR:
+                    self.assertIn(b"--open-access", answer[2])
+                    self.assertIsNone(remote.next())
+                remote.close()
+                local.close()

@@ -1,0 +1,587 @@
+"""Jobs that the server itself delivers (scheduler.md 4 to 8 and 21): targets that behave and those that do not."""
+import base64
+import datetime
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+
+from harness import PATIENCE_S, ApiTest, Server, unique, wait_until
+from receiver import Receiver
+
+
+class PushTest(ApiTest):
+    def receiver(self, answer=lambda delivery: 200):
+        receiver = Receiver(answer)
+        self.addCleanup(receiver.close)
+        return receiver
+
+    def push(self, url, payload=None, api=None, retry_base_delay="10ms", push=None, **fields):
+        """The id of a new job that goes to the URL."""
+        api = api or self.api
+        body = {"queue": fields.pop("queue", None) or unique("push"), "payload": payload or {"n": 1},
+                "retry_base_delay": retry_base_delay, "push": {"url": url, **(push or {})}, **fields}
+        return api.must(api.post("/api/v1/enqueue", body), 201)["job_id"]
+
+    def job(self, job_id, api=None):
+        api = api or self.api
+        return api.must(api.get("/api/v1/jobs/" + job_id))
+
+    def ended(self, job_id, state="completed", api=None, patience_s=PATIENCE_S):
+        """The job, once it is in that state."""
+        return wait_until(lambda: next(iter([j for j in [self.job(job_id, api)] if j["state"] == state]), None),
+                          f"state {state} of {job_id}: {self.job(job_id, api)}", patience_s)
+
+
+class Deliveries(PushTest):
+    def test_the_payload_is_posted(self):
+        """6: method, headers and body; 5: one record per try."""
+        target = self.receiver()
+        job_id = self.push(target.url("/x"), {"big": 9007199254740993}, push={"headers": {"X-Mine": "yes"}})
+        job = self.ended(job_id)
+        call = target.taken()[0]
+        self.assertEqual(call.body, b'{"big":9007199254740993}')
+        self.assertEqual(call.headers["content-type"], "application/json")
+        self.assertEqual(call.headers["x-mine"], "yes")
+        self.assertEqual(call.headers["x-correlation-id"], job_id)
+        self.assertTrue(call.headers["idempotency-key"].startswith(job_id + ":"))
+        self.assertEqual(call.headers["x-corvo-attempt"], "1")
+        self.assertEqual(job["result"]["status"], 200)
+        self.assertEqual(job["last_outcome"], "completed")
+        tries = job["push_attempts"]
+        self.assertEqual([(t["attempt"], t["outcome"], t["http_status"]) for t in tries], [(1, "completed", 200)])
+        self.assertEqual(len(target.taken()), 1)
+
+    def test_no_worker_gets_it(self):
+        """21.1: never returned by fetch, whatever holds it up."""
+        queue = unique("push")
+        self.api.must(self.api.post(f"/api/v1/queues/{queue}/pause", {}))
+        target = self.receiver()
+        job_id = self.push(target.url(), queue=queue)
+        plain = self.api.must(self.api.post("/api/v1/enqueue", {"queue": queue, "payload": {}}), 201)["job_id"]
+        self.api.must(self.api.post(f"/api/v1/queues/{queue}/resume", {}))
+        fetched = self.api.must(self.api.post("/api/v1/fetch/batch", {
+            "queues": [queue], "worker_id": "w", "hostname": "h", "timeout": 1, "count": 10}))
+        self.assertEqual([j["job_id"] for j in fetched["jobs"]], [plain])
+        self.ended(job_id)
+
+    def test_workers_cannot_end_it(self):
+        hold = threading.Event()
+        target = self.receiver(lambda d: hold.wait(20) and 200)
+        self.addCleanup(hold.set)
+        job_id = self.push(target.url())
+        target.wait_for(1)
+        for route, code in (("ack", "ACK_ERROR"), ("fail", "FAIL_ERROR")):
+            self.refused(self.api.post(f"/api/v1/{route}/{job_id}", {"error": "x"}), 400, code, "delivered by the server")
+        hold.set()
+        self.ended(job_id)
+
+    def test_secrets_are_never_shown(self):
+        target = self.receiver()
+        secret = "s3cr3t-token-value"
+        job_id = self.push(target.url(), push={"auth": {"type": "bearer", "token": secret},
+                                               "headers": {"X-Api-Key": secret}})
+        job = self.ended(job_id)
+        self.assertEqual(target.taken()[0].headers["authorization"], "Bearer " + secret)
+        self.assertEqual(job["push"]["auth"], {"type": "bearer", "token": "[redacted]"})
+        self.assertEqual(job["push"]["headers"], {"X-Api-Key": "[redacted]"})
+        for path in ("/api/v1/jobs/" + job_id, "/api/v1/admin/backup", "/api/v1/search/jobs?q=" + job_id):
+            self.assertNotIn(secret.encode(), self.api.get(path).body, path)
+        self.assertNotIn(secret, "".join(self.server.lines))
+
+    def test_basic_credentials(self):
+        target = self.receiver()
+        self.ended(self.push(target.url(), push={"auth": {"type": "basic", "username": "a", "password": "b:c"}}))
+        self.assertEqual(target.taken()[0].headers["authorization"],
+                         "Basic " + base64.b64encode(b"a:b:c").decode())
+
+    def test_template(self):
+        target = self.receiver()
+        job_id = self.push(target.url(), {"a": 1}, push={"body": '{"id":"{{job_id}}","p":{{payload}},"x":"{{other}}"}'})
+        self.ended(job_id)
+        self.assertEqual(target.taken()[0].json, {"id": job_id, "p": {"a": 1}, "x": "{{other}}"})
+
+    def test_refused_targets(self):
+        for push, word in (({}, "push.url"), ({"url": "ftp://x/"}, "push.url"),
+                           ({"url": "http://u:p@h/"}, "credentials"),
+                           ({"url": "http://h/", "auth": {"type": "magic"}}, "push.auth.type"),
+                           ({"url": "http://h/", "headers": {"bad name": "x"}}, "push.headers"),
+                           ({"url": "http://h/", "method": "GE T"}, "push.method"),
+                           ({"url": "http://h/", "success_below": 100}, "success_below")):
+            answer = self.api.post("/api/v1/enqueue", {"queue": "q", "push": push})
+            self.assertEqual(answer.status, 400, push)
+            self.assertIn(word, answer.json["error"])
+
+
+def wait_seconds(since, until):
+    """Between two times of the API."""
+    return (parse(until) - parse(since)).total_seconds()
+
+
+def parse(text):
+    return datetime.datetime.fromisoformat(text[:26].rstrip("Z"))
+
+
+class Guests(PushTest):
+    """22: private addresses are for the default namespace, unless --outgoing-allow opens them."""
+
+    def test_a_namespace_calls_no_private_address(self):
+        target, tenant = self.receiver(), self.api.with_headers(X_Corvo_Namespace="acme")
+        self.ended(self.push(target.url("/ours")))  # leaves a connection behind
+        job = self.ended(self.push(target.url("/theirs"), api=tenant, max_retries=1), "dead", tenant)
+        self.assertIn("address 127.0.0.1 is not allowed for this namespace", job["push_attempts"][0]["error"])
+        self.assertEqual([call.path for call in target.taken()], ["/ours"])
+
+    def test_a_redirect_leads_nowhere_else(self):
+        target = self.receiver()
+        with Server("--outgoing-allow", "127.0.0.1", "--rate-limit-enabled=false") as server:
+            tenant = server.client(**{"X-Corvo-Namespace": "acme"})
+            self.ended(self.push(target.url("/x"), api=tenant), api=tenant)
+            away = self.receiver(lambda call: (307, {"Location": f"http://127.0.0.2:{target.port}/x"}))
+            job = self.ended(self.push(away.url("/"), api=tenant, max_retries=1), "dead", tenant)
+            self.assertIn("address 127.0.0.2 is not allowed", job["push_attempts"][0]["error"])
+
+    def test_the_token_of_the_server_stays_here(self):
+        """WEBHOOK_BEARER_TOKEN is not for whoever a namespace chooses to call."""
+        target = self.receiver()
+        with Server("--outgoing-allow", "127.0.0.1", "--rate-limit-enabled=false", "--webhook-bearer-token", "t") as server:
+            for namespace, token in (("default", "Bearer t"), ("acme", None)):
+                api = server.client(**{"X-Corvo-Namespace": namespace})
+                body = {"type": "unico", "timestamp": int(time.time()) + 1, "webhook_url": target.url("/" + namespace)}
+                self.assertLess(api.post("/jobs", body).status, 300)
+                self.assertEqual(target.wait_for(1, "/" + namespace)[0].headers.get("authorization"), token)
+
+
+class RawTarget:
+    """A TCP server that does to each connection what it is told."""
+
+    def __init__(self, serve, context=None):
+        self.serve, self.context, self.connections = serve, context, 0
+        self.open = []
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port = self.listener.getsockname()[1]
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self.open.append(connection)
+            try:
+                if self.context is not None:
+                    connection = self.context.wrap_socket(connection, server_side=True)
+                self.serve(connection)
+            except OSError:
+                pass
+
+    def url(self, scheme="http"):
+        return f"{scheme}://127.0.0.1:{self.port}/"
+
+    def close(self):
+        self.listener.close()
+        for connection in self.open:
+            connection.close()
+        self.thread.join(5)
+
+
+def certificate(folder):
+    """A key and a certificate that nobody vouches for."""
+    path = os.path.join(folder, "both.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
+                    "-keyout", path, "-out", path + ".crt"], check=True, capture_output=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path + ".crt", path)
+    return context
+
+
+class BadTargets(PushTest):
+    """6: classes of errors, by their cause."""
+
+    def raw(self, serve, context=None):
+        target = RawTarget(serve, context)
+        self.addCleanup(target.close)
+        return target
+
+    def one_try(self, url, **push):
+        job = self.ended(self.push(url, max_retries=1, push=push), "dead")
+        tries = job["push_attempts"]
+        self.assertEqual(len(tries), 1)
+        return tries[0]
+
+    def test_b68_refused(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        attempt = self.one_try(f"http://127.0.0.1:{port}/")
+        self.assertEqual((attempt["outcome"], attempt["error_type"]), ("failed", "connection_error"))
+        self.assertNotIn("http_status", attempt)
+
+    def test_b68_hanging(self):
+        target = self.raw(lambda c: None)
+        attempt = self.one_try(target.url(), timeout="200ms")
+        self.assertEqual((attempt["outcome"], attempt["error_type"]), ("failed", "timeout"))
+
+    def test_b68_reset(self):
+        def reset(connection):
+            connection.recv(100)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            connection.close()
+        self.assertEqual(self.one_try(self.raw(reset).url())["error_type"], "connection_error")
+
+    def test_b68_closed_early(self):
+        def close(connection):
+            connection.recv(100)
+            connection.close()
+        self.assertEqual(self.one_try(self.raw(close).url())["error_type"], "connection_error")
+
+    def test_b68_no_such_name(self):
+        self.assertEqual(self.one_try("http://no-such-host.invalid/")["error_type"], "dns_error")
+
+    def test_b68_status(self):
+        attempt = self.one_try(self.receiver(lambda d: 404).url())
+        self.assertEqual((attempt["error_type"], attempt["http_status"], attempt["error"]),
+                         ("http_error", 404, "webhook returned status 404"))
+
+    def test_b68_a_certificate_that_nobody_vouches_for(self):
+        folder = tempfile.mkdtemp(prefix="corvo-tls-")
+        self.addCleanup(shutil.rmtree, folder)
+        target = self.raw(lambda c: c.recv(100), certificate(folder))
+        self.assertEqual(self.one_try(target.url("https"))["error_type"], "connection_error")
+
+    def test_b68_metadata_addresses_are_never_called(self):
+        attempt = self.one_try("http://169.254.169.254/latest/meta-data")
+        self.assertEqual(attempt["error_type"], "unknown")
+        self.assertIn("not allowed", attempt["error"])
+
+    def test_the_server_does_not_call_itself(self):
+        attempt = self.one_try(f"http://127.0.0.1:{self.server.port}/api/v1/enqueue")
+        self.assertIn("this server itself", attempt["error"])
+
+    def test_huge_answers_end_early(self):
+        def flood(connection):
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+            while True:
+                connection.sendall(b"x" * 65536)
+        job = self.ended(self.push(self.raw(flood).url(), push={"keep_answer": True}))
+        self.assertEqual(len(job["result"]["body"]), 65536)
+
+    def test_redirects(self):
+        """6: 307 and 308 repeat the POST, the others become GET; Authorization does not go to another host."""
+        seen = []
+
+        def serve(connection):
+            seen.append(connection.recv(65536))
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            connection.close()
+        last = self.raw(serve)
+        for status, method in ((301, b"GET"), (302, b"GET"), (303, b"GET"), (307, b"POST"), (308, b"POST")):
+            first = self.receiver(lambda d, status=status: (status, {"Location": last.url()}))
+            seen.clear()
+            job = self.ended(self.push(first.url(), push={"auth": {"type": "bearer", "token": "secret"}}))
+            self.assertEqual(job["push_attempts"][0]["http_status"], 200)
+            self.assertTrue(seen[0].startswith(method + b" "), (status, seen))
+            self.assertNotIn(b"secret", seen[0])
+
+    def test_redirects_into_refused_networks_are_not_followed(self):
+        first = self.receiver(lambda d: (307, {"Location": "http://169.254.169.254/"}))
+        self.assertIn("not allowed", self.one_try(first.url())["error"])
+
+    def test_endless_redirects_end(self):
+        target = self.receiver(lambda d: (307, {"Location": "/again"}))
+        self.one_try(target.url())
+        self.assertEqual(len(target.taken()), 11)
+
+
+class Waiting(PushTest):
+    def test_retry_after_is_honoured(self):
+        target = self.receiver(lambda d: (503, {"Retry-After": "3600"}))
+        job_id = self.push(target.url())
+        job = self.ended(job_id, "retrying")
+        self.assertGreater(job["scheduled_at"], job["failed_at"])
+        self.assertEqual(self.api.must(self.api.get("/api/v1/jobs/" + job_id))["attempt"], 1)
+        gap = wait_seconds(job["failed_at"], job["scheduled_at"])
+        self.assertAlmostEqual(gap, 3600, delta=1)
+
+    def test_cancellation_breaks_the_call_off(self):
+        broken = threading.Event()
+
+        def serve(connection):
+            connection.recv(65536)
+            if connection.recv(1) == b"":
+                broken.set()
+        target = RawTarget(serve)
+        self.addCleanup(target.close)
+        job_id = self.push(target.url())
+        wait_until(lambda: target.connections == 1, "the call")
+        self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
+        self.assertTrue(broken.wait(20))
+        self.assertEqual([t["outcome"] for t in self.job(job_id)["push_attempts"]], ["cancelled"])
+
+    def test_a_host_that_is_down_keeps_only_its_own_waiting(self):
+        """After failures in a row the host is called rarely; its jobs wait in line, untried."""
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        down = [self.push(f"http://127.0.0.1:{port}/", max_retries=1000) for _ in range(30)]
+        good = self.receiver()
+        for _ in range(20):
+            self.ended(self.push(good.url()))
+        tries = sum(len(self.job(j)["push_attempts"]) for j in down)
+        self.assertLess(tries, 60)
+        for job_id in down:
+            self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
+
+
+class Hosts(PushTest):
+    """GET /api/v1/push/hosts: how each host does."""
+
+    def host(self, name, api=None):
+        """Its row; None while there is none."""
+        api = api or self.api
+        rows = api.must(api.get(f"/api/v1/push/hosts?prefix={name}"))
+        return next((row for row in rows if row["host"] == name), None)
+
+    def of(self, url):
+        return url.split("/")[2]
+
+    def test_a_good_host(self):
+        target = self.receiver(lambda d: 200 if d.path == "/good" else 500)
+        name = self.of(target.url())
+        self.assertIsNone(self.host(name))
+        for _ in range(3):
+            self.ended(self.push(target.url("/good")))
+        row = self.host(name)
+        self.assertEqual({k: row[k] for k in ("breaker", "in_flight", "waiting", "succeeded", "failed", "unanswered")},
+                         {"breaker": "closed", "in_flight": 0, "waiting": 0, "succeeded": 3, "failed": 0,
+                          "unanswered": 0})
+        self.assertGreaterEqual(row["latency_ms"], 0)
+        self.assertIn("last_call_at", row)
+        self.assertNotIn("last_error", row)
+        # An answer that is no success is a failure, and no reason not to call.
+        self.ended(self.push(target.url("/bad"), max_retries=1), "dead")
+        row = self.host(name)
+        self.assertEqual((row["breaker"], row["succeeded"], row["failed"], row["unanswered"], row["last_error"]),
+                         ("closed", 3, 1, 0, "webhook returned status 500"))
+
+    def test_calls_under_way_are_counted(self):
+        go_on = threading.Event()
+        target = self.receiver(lambda d: go_on.wait(60) and 200)
+        self.addCleanup(go_on.set)
+        name = self.of(target.url())
+        jobs = [self.push(target.url()) for _ in range(2)]
+        target.wait_for(2)
+        row = self.host(name)
+        self.assertEqual((row["in_flight"], row["succeeded"], row["breaker"]), (2, 0, "closed"))
+        self.assertNotIn("latency_ms", row)
+        go_on.set()
+        for job_id in jobs:
+            self.ended(job_id)
+        row = self.host(name)
+        self.assertEqual((row["in_flight"], row["succeeded"]), (0, 2))
+
+    def test_the_breaker_opens_and_closes(self):
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            name = f"127.0.0.1:{closed.getsockname()[1]}"
+        jobs = [self.push(f"http://{name}/", max_retries=1000) for _ in range(20)]
+        row = wait_until(lambda: next((r for r in [self.host(name)] if r and r["breaker"] == "open"), None),
+                         "the breaker opens")
+        self.assertGreaterEqual(row["unanswered"], 10)
+        self.assertGreaterEqual(row["failed"], row["unanswered"])
+        self.assertEqual(row["succeeded"], 0)
+        self.assertGreater(row["next_probe_at"], row["last_error_at"])
+        self.assertTrue(row["last_error"])
+        wait_until(lambda: self.host(name)["waiting"] == len(jobs), "they all wait in line, or for their next try")
+        # Somebody listens there, and takes his time with the probe.
+        asked, go_on = threading.Event(), threading.Event()
+        self.addCleanup(go_on.set)
+
+        def serve():
+            while True:
+                try:
+                    connection, _ = server.accept()
+                except OSError:
+                    return
+                with connection:
+                    connection.recv(65536)
+                    asked.set()
+                    go_on.wait(60)
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        server = socket.create_server(("127.0.0.1", int(name.split(":")[1])))
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            self.assertTrue(asked.wait(60))
+            row = self.host(name)
+            self.assertEqual((row["breaker"], row["in_flight"]), ("half_open", 1))
+            self.assertNotIn("next_probe_at", row)
+            go_on.set()
+            for job_id in jobs:
+                self.ended(job_id)
+            row = self.host(name)
+            self.assertEqual((row["breaker"], row["unanswered"], row["succeeded"], row["waiting"]),
+                             ("closed", 0, len(jobs), 0))
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            server.close()
+            thread.join()
+
+    def test_pages(self):
+        targets = [self.receiver() for _ in range(3)]
+        for target in targets:
+            self.ended(self.push(target.url()))
+        everything = [row["host"] for row in self.api.must(self.api.get("/api/v1/push/hosts?limit=1000"))]
+        self.assertEqual(everything, sorted(everything))
+        self.assertLessEqual({self.of(t.url()) for t in targets}, set(everything))
+        found, cursor = [], ""
+        while True:
+            answer = self.api.get(f"/api/v1/push/hosts?limit=2&cursor={cursor}")
+            found += [row["host"] for row in self.api.must(answer)]
+            cursor = answer.headers.get("x-corvo-next-cursor")
+            if not cursor:
+                break
+        self.assertEqual(found, everything)
+        self.assertEqual(self.api.get("/api/v1/push/hosts?cursor=nonsense").status, 400)
+
+    def test_a_namespace_does_not_see_where_others_call(self):
+        with Server("--admin-password", "secret") as server:
+            admin = server.client(**{"X-API-Key": "secret"})
+            for namespace, status in (("team", 403), ("default", 200)):
+                made = admin.must(admin.post("/api/v1/auth/keys",
+                                             {"name": namespace, "role": "admin", "namespace": namespace}))
+                key = server.client(**{"X-API-Key": made["api_key"]})
+                self.assertEqual(key.get("/api/v1/push/hosts").status, status)
+
+
+class Families(PushTest):
+    """Batches, chains, dependencies and schedules."""
+
+    def test_batch(self):
+        target = self.receiver()
+        queue, done = unique("push"), unique("done")
+        self.api.must(self.api.post("/api/v1/enqueue/batch", {
+            "jobs": [{"queue": queue, "payload": {"n": n}, "push": {"url": target.url()}} for n in range(5)],
+            "batch": {"callback_queue": done}}), 201)
+        fetched = self.api.must(self.api.post("/api/v1/fetch", {"queues": [done], "worker_id": "w", "timeout": 20}))
+        self.assertTrue(fetched["job_id"])
+        self.assertEqual(sorted(d.json["n"] for d in target.taken()), [0, 1, 2, 3, 4])
+
+    def test_chain(self):
+        target = self.receiver()
+        queue = unique("push")
+        push = {"url": target.url("/step"), "auth": {"type": "bearer", "token": "chain-secret"}}
+        first = self.push(target.url("/first"), queue=queue, chain={
+            "steps": [{"queue": queue}, {"queue": queue, "payload": {"two": 2}, "push": push}]})
+        target.wait_for(1, "/step")
+        second = target.taken("/step")[0]
+        self.assertEqual(second.json["two"], 2)
+        self.assertEqual(second.json["previous_job_id"], first)
+        self.assertEqual(second.headers["authorization"], "Bearer chain-secret")
+        self.assertNotIn(b"chain-secret", self.api.get("/api/v1/jobs/" + first).body)
+
+    def test_dependency(self):
+        target = self.receiver()
+        queue = unique("plain")
+        first = self.api.must(self.api.post("/api/v1/enqueue", {"queue": queue, "payload": {}}), 201)["job_id"]
+        second = self.push(target.url(), depends_on=[first])
+        self.assertEqual(target.taken(), [])
+        got = self.api.must(self.api.post("/api/v1/fetch", {"queues": [queue], "worker_id": "w", "timeout": 5}))
+        self.api.must(self.api.post("/api/v1/ack/" + got["job_id"], {}))
+        self.ended(second)
+
+    def test_schedule(self):
+        target = self.receiver()
+        name = unique("sched")
+        made = self.api.must(self.api.post("/api/v1/schedules", {
+            "name": name, "queue": unique("push"), "cron": "0 0 1 1 *", "payload": {"s": 1},
+            "push": {"url": target.url(), "headers": {"X-Key": "schedule-secret"}}}), 201)
+        self.assertEqual(made["push"], {"url": target.url(), "headers": {"X-Key": "[redacted]"}})
+        job = self.api.must(self.api.post(f"/api/v1/schedules/{name}/run"), 201)
+        self.ended(job["job_id"])
+        self.assertEqual((target.taken()[0].json, target.taken()[0].headers["x-key"]), ({"s": 1}, "schedule-secret"))
+        self.assertNotIn(b"schedule-secret", self.api.get("/api/v1/schedules/" + name).body)
+        self.api.must(self.api.delete("/api/v1/schedules/" + name))
+
+
+class Backups(PushTest):
+    def test_a_backup_has_credentials_only_when_asked(self):
+        """21: and what comes back without them is held, never handed to a worker."""
+        target = self.receiver()
+        queue = unique("push")
+        self.api.must(self.api.post(f"/api/v1/queues/{queue}/pause", {}))
+        job_id = self.push(target.url(), queue=queue, push={"auth": {"type": "bearer", "token": "kept-secret"}})
+        bare = self.api.get("/api/v1/admin/backup").body
+        whole = self.api.get("/api/v1/admin/backup?include_secrets=true").body
+        self.assertNotIn(b"kept-secret", bare)
+        self.assertIn(b"kept-secret", whole)
+        for backup, state in ((bare, "held"), (whole, "completed")):
+            with Server("--rate-limit-enabled=false") as server:
+                api = server.client()
+                api.must(api.post("/api/v1/admin/restore", backup))
+                api.must(api.post(f"/api/v1/queues/{queue}/resume", {}))
+                self.ended(job_id, state, api)
+        self.assertEqual([d.headers["authorization"] for d in target.taken()], ["Bearer kept-secret"])
+
+
+class Killed(PushTest):
+    takes_long = True
+
+    def test_kill_with_calls_in_flight(self):
+        """7: none is lost, none runs again after its end, each abandoned try is recorded."""
+        lock, ledger, hold = threading.Lock(), {}, threading.Event()
+
+        def answer(delivery):
+            with lock:
+                ledger.setdefault(delivery.headers["idempotency-key"], []).append(delivery.headers["x-corvo-attempt"])
+            if delivery.json["n"] % 2 and delivery.headers["x-corvo-attempt"] == "1":
+                hold.wait(60)
+            return 200
+
+        target = self.receiver(answer)
+        self.addCleanup(hold.set)
+        with Server("--rate-limit-enabled=false", "--inprogress-timeout", "1s") as server:
+            api = server.client()
+            queue = unique("push")
+            ids = api.must(api.post("/api/v1/enqueue/batch", {"jobs": [
+                {"queue": queue, "payload": {"n": n}, "retry_base_delay": "10ms",
+                 "push": {"url": target.url(), "timeout": "5s"}} for n in range(100)]}), 201)["job_ids"]
+            wait_until(lambda: len(ledger) >= 30, "some calls")
+            server.kill()
+            with lock:
+                before = {key: list(value) for key, value in ledger.items()}
+            server.start()
+            # Those that a second try has ended by now were not.
+            ended = [j for j in (self.job(i, api) for i in ids) if j["state"] == "completed" and j["attempt"] == 1]
+            hold.set()
+            for job_id in ids:  # a slow target opens its breaker, which waits longer each time
+                self.ended(job_id, api=api, patience_s=120)
+            for job in ended:  # committed before the kill: not called again
+                key = next(k for k in ledger if k.startswith(job["id"] + ":"))
+                self.assertEqual(ledger[key], before[key])
+            for job_id in ids:
+                job = self.job(job_id, api)
+                keys = [k for k in ledger if k.startswith(job_id + ":")]
+                self.assertEqual(len(keys), 1, "one run, one key")
+                outcomes = [t["outcome"] for t in job["push_attempts"]]
+                self.assertEqual(outcomes[-1], "completed")
+                self.assertTrue(set(outcomes[:-1]) <= {"timeout", "failed"}, outcomes)
+                self.assertEqual(len(outcomes), job["attempt"])
+                self.assertLessEqual(len(ledger[keys[0]]), job["attempt"])
+
+    def test_stop_lets_calls_end(self):
+        hold = threading.Event()
+        target = self.receiver(lambda d: hold.wait(20) and 200)
+        with Server("--rate-limit-enabled=false") as server:
+            api = server.client()
+            job_id = self.push(target.url(), api=api)
+            target.wait_for(1)
+            threading.Timer(0.2, hold.set).start()
+            server.terminate()
+            server.start()
+            self.assertEqual(self.job(job_id, api)["state"], "completed")

@@ -1,0 +1,75 @@
+"""Many RPC streams at once, and readers that do not read: what the server holds for them."""
+import json
+import os
+import unittest
+
+from harness import PATIENCE_S, Server, unique
+from http2_client import Connection
+from test_crowd import is_sanitized, resident_bytes
+from test_rpc import BASE, envelope, envelopes
+
+STREAMS, STREAMS_EACH = 4000, 200
+IDLE_BYTES_MAX = 20 << 10
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        user, system = file.read().rsplit(")", 1)[1].split()[11:13]
+    return int(user) + int(system)
+
+
+class Crowd(unittest.TestCase):
+    takes_long = True
+
+    def test_thousands_of_idle_streams(self):
+        with Server("--rate-limit-enabled=false") as server:
+            before = resident_bytes(server.process.pid)
+            connections = [Connection(server.port, PATIENCE_S) for _ in range(STREAMS // STREAMS_EACH)]
+            for connection in connections:
+                self.addCleanup(connection.close)
+                for _ in range(STREAMS_EACH):
+                    stream = connection.open(BASE + "StreamLifecycle", [("content-type", "application/connect+json")])
+                    connection.data(stream, envelope(b'{"requestId":"7"}'))
+            for connection in connections:  # each has answered, and waits
+                while len(connection.body) < STREAMS_EACH:
+                    connection.read()
+            if not is_sanitized(server.process.pid):
+                self.assertLess((resident_bytes(server.process.pid) - before) / STREAMS, IDLE_BYTES_MAX)
+            # None of them costs anything while nothing happens: a fetch of a second passes.
+            ticks = cpu_ticks(server.process.pid)
+            answer = server.client().send("POST", BASE + "Fetch", json.dumps({"queues": [unique("q")]}).encode(),
+                                          {"Content-Type": "application/json", "Connect-Timeout-Ms": "1000"})
+            self.assertEqual(answer.body, b"{}")
+            self.assertLess(cpu_ticks(server.process.pid) - ticks, os.sysconf("SC_CLK_TCK") / 4)
+            # And each is as good as new.
+            for connection in connections:
+                for stream in list(connection.body):
+                    connection.data(stream, envelope(b'{"requestId":"8"}'), last=True)
+                while len(connection.ended) < STREAMS_EACH:
+                    connection.read()
+                for body in connection.body.values():
+                    self.assertEqual([payload for _, payload in envelopes(body)],
+                                     [b'{"requestId":"7"}', b'{"requestId":"8"}', b"{}"])
+
+
+class SlowReader(unittest.TestCase):
+    def test_what_is_not_read_is_not_held(self):
+        with Server("--rate-limit-enabled=false") as server:
+            api, queue = server.client(), unique("q")
+            before = resident_bytes(server.process.pid)
+            connections = []
+            for _ in range(20):  # each asks for a megabyte and reads none of it
+                connection = Connection(server.port, PATIENCE_S)
+                self.addCleanup(connection.close)
+                stream = connection.open(BASE + "Subscribe", [("content-type", "application/grpc")])
+                connection.data(stream, envelope(b""), last=True)
+                connections.append(connection)
+            for _ in range(10):
+                api.enqueue_batch([{"queue": queue}] * 1000)
+            job = api.enqueue(queue)  # nobody waits for them
+            if not is_sanitized(server.process.pid):
+                self.assertLess(resident_bytes(server.process.pid) - before, 200 << 20)  # the jobs themselves are most of it
+            while job.encode() not in connections[0].body.get(1, b"")[-200:]:  # one that reads on gets everything
+                connections[0].read()
+            while len(envelopes(connections[0].body[1])) < 10_001:
+                connections[0].read()

@@ -1,0 +1,106 @@
+// Keys, namespaces, roles and the audit log, as an administrator sees them.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { fixture } from "./fixture.mjs";
+import { toast, visible } from "./harness.mjs";
+
+describe("keys and what belongs to them", () => {
+  const f = fixture("--admin-password=secret");
+  const signedIn = (work) =>
+    f.withPage(async (page) => {
+      await page.goto("/ui/api-keys");
+      await page.getByLabel("API Key").fill("secret");
+      await page.getByRole("button", { name: "Sign In" }).click();
+      await visible(page.getByRole("heading", { name: "API Keys", exact: true }));
+      await work(page);
+    });
+
+  it("are made, shown once, and deleted", () =>
+    signedIn(async (page) => {
+      await page.getByRole("button", { name: "Create API Key" }).click();
+      await page.getByPlaceholder("e.g. production-worker").fill("browser-key");
+      await page.getByLabel("Role").selectOption("worker");
+      await page.getByRole("button", { name: "Create Key" }).click();
+      await toast(page, "API key created");
+      await visible(page.getByText("Copy this key now"));
+      const secret = await page.locator(".notice code").innerText();
+      assert.match(secret, /^sk_[0-9a-f]{40,}$/);
+      await page.getByRole("button", { name: "Dismiss" }).click();
+      assert.ok(!(await page.content()).includes(secret));
+      const row = page.getByRole("row").filter({ hasText: "browser-key" });
+      await visible(row.getByText("worker"));
+      await row.getByRole("button", { name: "Delete browser-key" }).click();
+      await page.getByRole("button", { name: "Delete API key" }).click();
+      await toast(page, "API key deleted");
+      await row.waitFor({ state: "detached" });
+    }));
+
+  it("namespaces are made, switched to, and deleted", () =>
+    signedIn(async (page) => {
+      await page.getByRole("link", { name: "Namespaces" }).click();
+      await page.getByRole("button", { name: "Create Namespace" }).click();
+      await page.getByPlaceholder("e.g. acme").fill("tenant-1");
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+      await toast(page, "Namespace created");
+      await page.getByRole("link", { name: "Queues" }).click();
+      await visible(page.getByText("emails.send"));
+      await page.getByLabel("Namespace").selectOption("tenant-1");
+      await page.getByText("emails.send").waitFor({ state: "detached" });
+      await page.getByLabel("Namespace").selectOption("default");
+      await visible(page.getByText("emails.send"));
+    }));
+
+  it("a namespace is given a quota, and says how much of it is used", () =>
+    signedIn(async (page) => {
+      await page.getByRole("link", { name: "Namespaces" }).click();
+      await page.getByRole("button", { name: "Quota of default" }).click();
+      const jobs = page.getByLabel(/^Jobs that have not ended \([0-9,]+ in use\)$/);
+      await jobs.fill("many");
+      await visible(page.getByText("Enter a whole number"));
+      await jobs.fill("1000000");
+      await page.getByRole("button", { name: "Save" }).click();
+      await toast(page, "Quota saved");
+      await page.getByRole("button", { name: "Quota of default" }).click();
+      assert.equal(await jobs.inputValue(), "1000000");
+      await jobs.fill("");
+      await page.getByRole("button", { name: "Save" }).click();
+      await toast(page, "Quota saved");
+    }));
+
+  it("single sign-on is set up, with what is wrong said at once", () =>
+    signedIn(async (page) => {
+      await page.getByRole("link", { name: "SSO" }).click();
+      await page.getByLabel("Provider").selectOption("oidc");
+      await page.getByLabel("Issuer URL *").fill("id.example.com");
+      await page.getByLabel("Client ID *").fill("corvo");
+      await page.getByRole("button", { name: "Save" }).click();
+      await visible(page.locator(".card").getByText(/oidc_issuer_url/));
+      await page.getByLabel("Issuer URL *").fill("http://127.0.0.1:9");
+      await page.getByRole("button", { name: "Add mapping" }).click();
+      await page.getByLabel("Group", { exact: true }).fill("ops");
+      await page.getByLabel("Role", { exact: true }).selectOption("operator");
+      await page.getByRole("button", { name: "Save" }).click();
+      await toast(page, "SSO settings saved");
+      await visible(page.getByText("users cannot sign in yet"));
+      await page.reload();
+      await visible(page.getByLabel("Remove ops"));
+      assert.equal(await page.getByLabel("Issuer URL *").inputValue(), "http://127.0.0.1:9");
+      await page.getByLabel("Provider").selectOption("");
+      await page.getByRole("button", { name: "Save" }).click();
+      await toast(page, "SSO settings saved");
+    }));
+
+  it("roles are made, and everything is in the audit log", () =>
+    signedIn(async (page) => {
+      await page.getByRole("link", { name: "Roles" }).click();
+      await page.getByRole("button", { name: "Create Role" }).click();
+      await page.getByLabel("Name *").fill("viewer");
+      await page.getByRole("button", { name: "Save" }).click();
+      await toast(page, "Role saved");
+      await visible(page.getByText("queues: read"));
+      await page.getByRole("link", { name: "Audit Logs" }).click();
+      await visible(page.getByRole("row").filter({ hasText: "/api/v1/auth/roles" }).first());
+      await visible(page.getByText(/Page 1 of/));
+    }));
+});

@@ -1,0 +1,114 @@
+// What people open the interface for, from the dashboard, and how many clicks it takes.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { fixture } from "./fixture.mjs";
+import { eventually, toast, visible, visit } from "./harness.mjs";
+
+describe("what people come for", () => {
+  const f = fixture();
+
+  /** A page that counts what is clicked; a drag across a chart is one click. */
+  const counted = (most, test) => () =>
+    f.withPage(async (page) => {
+      let clicks = 0;
+      const click = async (locator) => {
+        clicks += 1;
+        await locator.click();
+      };
+      await visit(page, "/ui/");
+      await test(page, click, () => (clicks += 1));
+      assert.ok(clicks <= most, `${clicks} clicks, at most ${most} were meant`);
+    });
+  const link = (page, name) => page.getByRole("navigation").getByRole("link", { name, exact: true });
+  const button = (where, name) => where.getByRole("button", { name });
+  const dialog = (page) => page.getByRole("dialog");
+
+  it("why is it not running: two clicks", counted(2, async (page, click) => {
+    await f.server.enqueue("task.stuck");
+    await page.reload();
+    await click(page.getByRole("table", { name: "Queues" }).getByRole("link", { name: "task.stuck" }));
+    await visible(page.getByRole("status").filter({ hasText: "1 job waiting." }));
+    await visible(page.getByText(/no worker/i));
+  }));
+
+  it("retry the dead jobs of an error: three clicks", counted(3, async (page, click) => {
+    const ids = [];
+    for (const n of [1, 2]) {
+      ids.push(await f.server.dead("task.dead", {}, `mailbox ${n} is full`));
+    }
+    await click(link(page, "Errors"));
+    const group = page.getByTestId("error-group").filter({ hasText: "mailbox # is full" });
+    await click(button(group, "Retry these"));
+    await click(button(dialog(page), "Retry 2 jobs"));
+    await toast(page, "Bulk action: 2 affected");
+    await eventually("both pending", async () => {
+      const states = await Promise.all(ids.map(async (id) => (await f.server.job(id)).state));
+      return states.every((state) => state === "pending");
+    });
+  }));
+
+  it("what happened last night between two and three: two clicks", counted(2, async (page, click, drag) => {
+    await click(page.getByRole("button", { name: "Last day" }));
+    await page.waitForURL(/range=24h/);
+    const chart = page.getByRole("img", { name: /^Jobs per/ });
+    await visible(chart);
+    const box = await chart.boundingBox();
+    await page.mouse.move(box.x + box.width * 0.3, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.36, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    drag();
+    await page.waitForURL(/from=.*&to=/);
+    const query = new URL(page.url()).searchParams;
+    const hours = (Date.parse(query.get("to")) - Date.parse(query.get("from"))) / 3_600_000;
+    assert.ok(hours > 0.4 && hours < 4, `${hours} hours`);
+    await visible(page.getByRole("img", { name: /^Jobs per/ }));
+  }));
+
+  it("which tenant costs most: one click", counted(1, async (page, click) => {
+    for (const [tenant, cost_usd] of [["small", 0.1], ["large", 5], ["middle", 2]]) {
+      const id = await f.server.enqueue("task.cost", { tags: { tenant } });
+      await f.server.fetch("task.cost");
+      await f.server.post(`/ack/${id}`, { usage: { model: "model-a", cost_usd } });
+    }
+    await click(link(page, "Cost"));
+    await visible(page.getByText("Cost per job"));
+    await visible(page.getByText("agents.research"));
+    const tenants = page.getByRole("table", { name: "By tag" }).locator("tbody tr");
+    await visible(tenants.filter({ hasText: "large" }));
+    assert.match(await tenants.first().textContent(), /large.*\$5\.0000/);
+  }));
+
+  it("approve a held job with a comment, and find it again: four clicks", counted(4, async (page, click) => {
+    await click(link(page, "Held Jobs"));
+    const card = page.getByTestId("held-card").filter({ hasText: "second pair" });
+    await click(card.getByRole("textbox"));
+    await page.keyboard.type("checked with legal & finance");
+    await click(button(card, "Approve"));
+    await toast(page, "Job approved");
+    await eventually("the audit entry", async () =>
+      JSON.stringify((await f.server.call("GET", "/api/v1/audit-logs")).body).includes("comment="));
+    await click(link(page, "Audit Logs"));
+    await visible(page.getByText("“checked with legal & finance”"));
+  }));
+
+  it("find a job by an address in its payload: by keys alone", counted(1, async (page, click) => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("customer7@example.com");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/ui\/jobs\?payload_contains=/);
+    await visible(page.getByText("Jobs (1 total)"));
+    await click(page.locator("tbody tr").first().locator("td.wide"));
+    await page.waitForURL(`**/ui/jobs/${f.ids.pending[7]}`);
+  }));
+
+  it("an id that is pasted anywhere opens its job", counted(0, async (page) => {
+    await page.evaluate((id) => {
+      const data = new DataTransfer();
+      data.setData("text", id);
+      document.body.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true }));
+    }, f.ids.dead[0]);
+    await page.waitForURL(`**/ui/jobs/${f.ids.dead[0]}`);
+  }));
+});

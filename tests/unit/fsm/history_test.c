@@ -1,0 +1,254 @@
+/*
+ * The history is what the event log says, however it came to be: by the minute and by the hour,
+ * of each queue and of all. The kit replays every entry on a second machine with restarts, so that
+ * a cell that depended on what was in memory would be found.
+ */
+#include "base/limits.h"
+#include "lib/machine_kit.h"
+#include "lib/rng.h"
+#include "store/store_history.h"
+
+enum { MINUTES_MAX = 400 };
+
+/* Counted again from the events of one queue, or of all. */
+struct recount {
+    struct str queue;    /* empty: all */
+    uint32_t first_hour; /* minutes are counted from its begin */
+    uint64_t count[MINUTES_MAX][STORE_HISTORY_COUNTS];
+    bool any[MINUTES_MAX];
+};
+
+static int counter_of(enum store_event_type type)
+{
+    static const struct {
+        enum store_event_type type;
+        enum store_history_count counter;
+    } rows[] = {
+        {STORE_EVENT_ENQUEUED, STORE_HISTORY_ENQUEUED},
+        {STORE_EVENT_STARTED, STORE_HISTORY_STARTED},
+        {STORE_EVENT_COMPLETED, STORE_HISTORY_COMPLETED},
+        {STORE_EVENT_FAILED, STORE_HISTORY_FAILED},
+        {STORE_EVENT_RETRYING, STORE_HISTORY_RETRIED},
+        {STORE_EVENT_DEAD, STORE_HISTORY_DEAD},
+        {STORE_EVENT_CANCELLED, STORE_HISTORY_CANCELLED},
+        {STORE_EVENT_EXPIRED, STORE_HISTORY_EXPIRED},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if (rows[i].type == type) {
+            return (int)rows[i].counter;
+        }
+    }
+    return -1;
+}
+
+static bool recount_event(void *data, const struct store_event *e)
+{
+    struct recount *r = data;
+    int counter = counter_of(e->type);
+    uint32_t minute = (uint32_t)(e->at.ns / NS_PER_S / 60) - r->first_hour * 60;
+    if (counter >= 0 && (r->queue.len == 0 || str_eq(e->queue, r->queue))) {
+        assert_true(minute < MINUTES_MAX);
+        r->count[minute][counter]++;
+        r->any[minute] = true;
+    }
+    return true;
+}
+
+static void compare_minute(void *data, uint32_t number, const struct store_history *h)
+{
+    struct recount *r = data;
+    uint32_t minute = number - r->first_hour * 60;
+    assert_true(minute < MINUTES_MAX);
+    for (unsigned i = 0; i < STORE_HISTORY_COUNTS; i++) {
+        assert_int_equal(h->count[i], r->count[minute][i]);
+    }
+    r->any[minute] = false; /* seen */
+    assert_int_equal(h->wait.count, h->count[STORE_HISTORY_STARTED]);
+}
+
+static void compare_hour(void *data, uint32_t number, const struct store_history *h)
+{
+    const struct recount *r = data;
+    for (unsigned i = 0; i < STORE_HISTORY_COUNTS; i++) {
+        uint64_t want = 0;
+        for (uint32_t minute = 0; minute < 60; minute++) {
+            want += r->count[(number - r->first_hour) * 60 + minute][i];
+        }
+        assert_int_equal(h->count[i], want);
+    }
+}
+
+static void expect_recounted(struct kit *k, const char *queue, struct wall since)
+{
+    static struct recount r;
+    struct store *s = machine_store(k->machine);
+    memset(&r, 0, sizeof r);
+    r.queue = str_from_z(queue);
+    r.first_hour = (uint32_t)(since.ns / NS_PER_S / 3600);
+    store_event_read(s, 0, recount_event, &r);
+    store_history_each(s, r.queue, (struct store_history_range){STORE_HISTORY_HOUR, 0, UINT32_MAX},
+                       compare_hour, &r);
+    store_history_each(s, r.queue,
+                       (struct store_history_range){STORE_HISTORY_MINUTE, 0, UINT32_MAX},
+                       compare_minute, &r);
+    for (unsigned i = 0; i < MINUTES_MAX; i++) {
+        assert_false(r.any[i]); /* there was no cell for it */
+    }
+}
+
+static void work_at_random(struct kit *k, struct rng *r, const char *const *queues, size_t count)
+{
+    const char *queue = queues[rng_below(r, count)];
+    struct id id = ID_NONE;
+    switch (rng_below(r, 7)) {
+    case 0:
+    case 1:
+        id = kit_enqueue(k, queue, "{}");
+        if (rng_below(r, 4) == 0) {
+            (void)kit_do(k, COMMAND_JOB_CANCEL, id);
+        }
+        break;
+    case 2: {
+        struct job j = kit_template(queue, "{}");
+        j.scheduled_at = wall_add_ms(k->now, (int64_t)rng_below(r, 120000));
+        j.expire_at = rng_below(r, 2) == 0 ? wall_add_ms(k->now, 60000) : WALL_NONE;
+        (void)kit_enqueue_job(k, &j);
+        break;
+    }
+    case 3:
+    case 4:
+        id = kit_claim(k, queue);
+        if (!id_is_none(id)) {
+            kit_pass_ms(k, (int64_t)rng_below(r, 5000));
+            (void)(rng_below(r, 3) == 0 ? kit_fail(k, id, "boom") : kit_ack(k, id));
+        }
+        break;
+    case 5:
+        kit_tick(k, (int64_t)rng_below(r, 30000));
+        break;
+    default:
+        if (rng_below(r, 20) == 0) {
+            (void)kit_empty(k, COMMAND_QUEUE_DELETE, queue);
+        }
+        break;
+    }
+}
+
+static void history__is_what_the_event_log_says(void **state)
+{
+    struct kit *k = *state;
+    struct wall since = k->now;
+    struct rng r = rng_from(3);
+    const char *queues[] = {kit_name(k), "a-namespace::one", kit_name(k), "a-namespace::two"};
+    for (unsigned i = 0; i < 1500; i++) {
+        work_at_random(k, &r, queues, COUNT_OF(queues));
+        if (i % 300 == 299) {
+            kit_reopen(k);
+        }
+    }
+    for (size_t i = 0; i < COUNT_OF(queues); i++) {
+        expect_recounted(k, queues[i], since);
+    }
+    expect_recounted(k, "", since);
+}
+
+/* The cells of a name, added up. */
+struct total {
+    unsigned cells;
+    struct store_history sum;
+};
+
+static void add_up(void *data, uint32_t number, const struct store_history *h)
+{
+    struct total *t = data;
+    (void)number;
+    t->cells++;
+    store_history_merge(&t->sum, h);
+}
+
+static struct total total_of(struct kit *k, enum store_history_step step, const char *name)
+{
+    struct total t = {0};
+    store_history_each(machine_store(k->machine), str_from_z(name),
+                       (struct store_history_range){step, 0, UINT32_MAX}, add_up, &t);
+    return t;
+}
+
+static void namespaces__have_a_sum_of_their_own(void **state)
+{
+    struct kit *k = *state;
+    (void)kit_enqueue(k, "summed::one", "{}");
+    (void)kit_enqueue(k, "summed::two", "{}");
+    (void)kit_enqueue(k, kit_name(k), "{}");
+    struct total t = total_of(k, STORE_HISTORY_MINUTE, "summed::");
+    assert_int_equal(t.sum.count[STORE_HISTORY_ENQUEUED], 2);
+}
+
+static void waits__begin_when_a_job_comes_into_line(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct job j = kit_template(queue, "{}");
+    j.scheduled_at = wall_add_ms(k->now, 40000);
+    struct id id = kit_enqueue_job(k, &j);
+    kit_tick(k, 40000);
+    kit_pass_ms(k, 700);
+    assert_true(id_eq(kit_claim(k, queue), id));
+    assert_int_equal(kit_job(k, id).ready_at.ns, 0);
+    kit_pass_ms(k, 250);
+    (void)kit_ack(k, id);
+    struct total t = total_of(k, STORE_HISTORY_HOUR, queue);
+    assert_int_equal(t.sum.wait.max_ms, 700);
+    assert_int_equal(t.sum.run.max_ms, 250);
+    assert_int_equal(t.sum.depth, 0);
+    assert_int_equal(t.sum.depth_max, 1);
+}
+
+static void minutes__are_kept_for_two_days_and_hours_longer(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    (void)kit_enqueue(k, queue, "{}");
+    kit_pass_ms(k, 60000);
+    (void)kit_enqueue(k, queue, "{}");
+    assert_int_equal(total_of(k, STORE_HISTORY_MINUTE, queue).cells, 2);
+    /* Others go on, and the old minutes with them. */
+    kit_pass_ms(k, (int64_t)LIMIT_HISTORY_MINUTES * 60000);
+    for (unsigned i = 0; i < 3000; i++) {
+        kit_pass_ms(k, 60000);
+        (void)kit_claim(k, kit_name(k));
+        (void)kit_enqueue(k, "history.others", "{}");
+    }
+    kit_reopen(k);
+    (void)kit_enqueue(k, queue, "{}");
+    struct total minutes = total_of(k, STORE_HISTORY_MINUTE, queue);
+    struct total hours = total_of(k, STORE_HISTORY_HOUR, queue);
+    assert_int_equal(minutes.sum.count[STORE_HISTORY_ENQUEUED], 2); /* the last and the open one */
+    assert_int_equal(hours.sum.count[STORE_HISTORY_ENQUEUED], 3);
+    assert_true(total_of(k, STORE_HISTORY_MINUTE, "history.others").cells <=
+                LIMIT_HISTORY_MINUTES + 2);
+    assert_int_equal(
+        total_of(k, STORE_HISTORY_HOUR, "history.others").sum.count[STORE_HISTORY_ENQUEUED], 3000);
+}
+
+/* What was in the log before there was a history is applied as it was then. */
+static void entries__of_before_are_not_counted(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    k->entry_version = 2;
+    struct job j = kit_template(queue, "{}");
+    j.scheduled_at = wall_add_ms(k->now, 1000);
+    struct id id = kit_enqueue_job(k, &j);
+    kit_tick(k, 1000);
+    assert_int_equal(kit_job(k, id).ready_at.ns, 0);
+    k->entry_version = COMMAND_ENTRY_VERSION;
+    assert_int_equal(total_of(k, STORE_HISTORY_MINUTE, queue).cells, 0);
+}
+
+TEST_GROUP_FIXTURE(history, kit_setup, kit_teardown,
+                   cmocka_unit_test(history__is_what_the_event_log_says),
+                   cmocka_unit_test(namespaces__have_a_sum_of_their_own),
+                   cmocka_unit_test(waits__begin_when_a_job_comes_into_line),
+                   cmocka_unit_test(entries__of_before_are_not_counted),
+                   cmocka_unit_test(minutes__are_kept_for_two_days_and_hours_longer));

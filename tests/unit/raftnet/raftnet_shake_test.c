@@ -1,0 +1,170 @@
+/*
+ * The handshake, without a network: what one side says is handed to the other.
+ */
+#include "raftnet/raftnet_shake.h"
+
+#include "lib/test.h"
+
+struct pair {
+    struct raftnet_shake dials, answers;
+    struct buf to_answers, to_dials;
+    struct err err;
+};
+
+static void begin(struct pair *p, const char *secret_a, const char *secret_b)
+{
+    const struct raftnet_shake_node a = {
+        .cluster = 5, .id = 1, .name = STR("one"), .address = STR("h:1"), .version = STR("v")};
+    const struct raftnet_shake_node b = {.cluster = 5, .id = 2, .name = STR("two")};
+    *p = (struct pair){.dials = {.purpose = RAFTNET_SHAKE_MESSAGES, .target = 2}};
+    buf_init(&p->to_answers, 65536);
+    buf_init(&p->to_dials, 65536);
+    raftnet_shake_begin(&p->dials, true, &a, str_from_z(secret_a), &p->to_answers);
+    raftnet_shake_begin(&p->answers, false, &b, str_from_z(secret_b), &p->to_dials);
+}
+
+static void end(struct pair *p)
+{
+    raftnet_shake_deinit(&p->dials);
+    raftnet_shake_deinit(&p->answers);
+    buf_deinit(&p->to_answers);
+    buf_deinit(&p->to_dials);
+}
+
+/* Hand the one frame that is there over. */
+static enum raftnet_shake_state hand(struct raftnet_shake *to, struct buf *from, struct buf *back,
+                                     struct err *err)
+{
+    struct raftnet_frame f;
+    size_t len = 0;
+    assert_int_equal(raftnet_frame_read(buf_str(from), RAFTNET_FRAME_SHAKE_BYTES_MAX, &f, &len),
+                     RAFTNET_FRAME_WHOLE);
+    assert_int_equal(len, from->len);
+    enum raftnet_shake_state state = raftnet_shake_take(to, &f, back, err);
+    buf_clear(from);
+    return state;
+}
+
+static enum raftnet_shake_state to_answers(struct pair *p)
+{
+    return hand(&p->answers, &p->to_answers, &p->to_dials, &p->err);
+}
+
+static enum raftnet_shake_state to_dials(struct pair *p)
+{
+    return hand(&p->dials, &p->to_dials, &p->to_answers, &p->err);
+}
+
+static void same_secret__is_accepted(void **state)
+{
+    (void)state;
+    struct pair p;
+    begin(&p, "a long secret of two", "a long secret of two");
+    assert_int_equal(to_answers(&p), RAFTNET_SHAKE_GOES_ON);
+    assert_int_equal(to_dials(&p), RAFTNET_SHAKE_GOES_ON);
+    assert_int_equal(to_answers(&p), RAFTNET_SHAKE_ASKS);
+    assert_int_equal(p.answers.other.id, 1);
+    assert_int_equal(p.answers.other.cluster, 5);
+    assert_int_equal(p.answers.target, 2);
+    assert_true(str_eq(p.answers.other.name, STR("one")));
+    assert_true(str_eq(p.answers.other.address, STR("h:1")));
+    raftnet_shake_accept(&p.answers, &p.to_dials);
+    assert_int_equal(to_dials(&p), RAFTNET_SHAKE_DONE);
+    assert_int_equal(p.dials.other.id, 2);
+    assert_int_equal(p.dials.other.name.len, 0); /* numbers only, before anything is proved */
+    end(&p);
+}
+
+static void other_secret__is_refused_by_who_dials(void **state)
+{
+    (void)state;
+    struct pair p;
+    begin(&p, "a long secret of two", "another secret of two");
+    assert_int_equal(to_answers(&p), RAFTNET_SHAKE_GOES_ON);
+    assert_int_equal(to_dials(&p), RAFTNET_SHAKE_FAILED);
+    assert_int_equal(p.dials.refusal, RAFTNET_SHAKE_SECRET);
+    assert_string_equal(p.err.msg, "it does not have the same cluster secret");
+    assert_int_equal(p.to_answers.len, 0); /* no proof for a stranger */
+    end(&p);
+}
+
+/* Somebody without the secret who plays back a proof of another conversation. */
+static void proof__is_of_this_conversation(void **state)
+{
+    (void)state;
+    struct pair old;
+    struct pair fresh;
+    begin(&old, "a long secret of two", "a long secret of two");
+    (void)to_answers(&old);
+    (void)to_dials(&old); /* the proof is in old.to_answers */
+    begin(&fresh, "a long secret of two", "a long secret of two");
+    (void)to_answers(&fresh);
+    buf_clear(&fresh.to_answers);
+    buf_add_str(&fresh.to_answers, buf_str(&old.to_answers));
+    assert_int_equal(to_answers(&fresh), RAFTNET_SHAKE_FAILED);
+    assert_int_equal(fresh.answers.refusal, RAFTNET_SHAKE_SECRET);
+    end(&old);
+    end(&fresh);
+}
+
+/* The proof of who answers is none of who dials. */
+static void proof__cannot_be_sent_back(void **state)
+{
+    (void)state;
+    struct pair p;
+    struct raftnet_frame f;
+    size_t len = 0;
+    begin(&p, "a long secret of two", "a long secret of two");
+    (void)to_answers(&p);
+    assert_int_equal(raftnet_frame_read(buf_str(&p.to_dials), 4096, &f, &len), RAFTNET_FRAME_WHOLE);
+    struct raftnet_frame back = {.kind = RAFTNET_FRAME_PROOF, .cluster = 5};
+    back.body =
+        str_from(f.body.ptr + f.body.len - RAFTNET_SHAKE_PROOF_BYTES, RAFTNET_SHAKE_PROOF_BYTES);
+    assert_int_equal(raftnet_shake_take(&p.answers, &back, &p.to_dials, &p.err),
+                     RAFTNET_SHAKE_FAILED);
+    end(&p);
+}
+
+static void refusal__says_why(void **state)
+{
+    (void)state;
+    struct pair p;
+    begin(&p, "", "");
+    (void)to_answers(&p);
+    (void)to_dials(&p);
+    assert_int_equal(to_answers(&p), RAFTNET_SHAKE_ASKS);
+    raftnet_shake_refuse(&p.answers, RAFTNET_SHAKE_REMOVED, "you were removed", &p.to_dials);
+    assert_int_equal(to_dials(&p), RAFTNET_SHAKE_FAILED);
+    assert_int_equal(p.dials.refusal, RAFTNET_SHAKE_REMOVED);
+    assert_string_equal(p.err.msg, "you were removed");
+    end(&p);
+}
+
+static void nonsense__is_refused_at_every_step(void **state)
+{
+    (void)state;
+    static const struct raftnet_frame rows[] = {
+        {.kind = RAFTNET_FRAME_HELLO},
+        {.kind = RAFTNET_FRAME_HELLO, .body = {"\1\0\0\0\0\0\0\0\0", 9}},
+        {.kind = RAFTNET_FRAME_CHALLENGE, .body = {"x", 1}},
+        {.kind = RAFTNET_FRAME_ACCEPT},
+        {.kind = RAFTNET_FRAME_REFUSE},
+        {.kind = RAFTNET_FRAME_RAFT},
+        {.kind = 200},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct pair p;
+        begin(&p, "s", "s");
+        assert_int_equal(raftnet_shake_take(&p.answers, &rows[i], &p.to_dials, &p.err),
+                         RAFTNET_SHAKE_FAILED);
+        assert_int_equal(raftnet_shake_take(&p.dials, &rows[i], &p.to_answers, &p.err),
+                         RAFTNET_SHAKE_FAILED);
+        end(&p);
+    }
+}
+
+TEST_GROUP(raftnet_shake, cmocka_unit_test(same_secret__is_accepted),
+           cmocka_unit_test(other_secret__is_refused_by_who_dials),
+           cmocka_unit_test(proof__is_of_this_conversation),
+           cmocka_unit_test(proof__cannot_be_sent_back), cmocka_unit_test(refusal__says_why),
+           cmocka_unit_test(nonsense__is_refused_at_every_step));

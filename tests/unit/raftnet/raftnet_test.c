@@ -1,0 +1,235 @@
+/*
+ * Two nodes over real sockets, on one loop.
+ */
+#include "raftnet/raftnet.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/test.h"
+
+enum { FRAMES = 200, BYTES = 100000 };
+
+struct end {
+    struct raftnet *net;
+    char address[32];
+    unsigned received, met, refused, written, lost;
+    size_t received_bytes;
+    enum raftnet_shake_refusal why;
+    bool admits;
+    bool closed;
+};
+
+static bool admit(void *data, const struct raftnet_shake *s, enum raftnet_shake_refusal *out_why,
+                  struct err *err)
+{
+    struct end *e = data;
+    (void)s;
+    *out_why = RAFTNET_SHAKE_REMOVED;
+    (void)err_set(err, ERR_FORBIDDEN, "no");
+    return e->admits;
+}
+
+static void met(void *data, const struct raftnet_shake_node *from)
+{
+    struct end *e = data;
+    assert_true(from->id == 1 || from->id == 2);
+    e->met++;
+}
+
+static void received(void *data, const struct raftnet_shake_node *from,
+                     const struct raftnet_frame *f)
+{
+    struct end *e = data;
+    assert_true(from->id == 1);
+    assert_int_equal(f->kind, RAFTNET_FRAME_RAFT);
+    /* In the order of sending, each whole. */
+    unsigned number;
+    assert_int_equal(f->body.len, BYTES);
+    memcpy(&number, f->body.ptr, sizeof number);
+    assert_int_equal(number, e->received);
+    e->received++;
+}
+
+static void stream(void *data, struct raftnet_link *link, const struct raftnet_shake_node *from)
+{
+    (void)data;
+    (void)from;
+    raftnet_link_close(link);
+}
+
+static void refused(void *data, uint64_t id, enum raftnet_shake_refusal why, const char *text)
+{
+    struct end *e = data;
+    assert_int_equal(id, 2);
+    assert_non_null(text);
+    e->refused++;
+    e->why = why;
+}
+
+static void open_end(struct end *e, uv_loop_t *loop, uint64_t id, const char *secret)
+{
+    struct err err;
+    const struct raftnet_config config = {
+        .loop = loop,
+        .bind = "127.0.0.1:0",
+        .secret = str_from_z(secret),
+        .hooks = {.data = e,
+                  .admit = admit,
+                  .met = met,
+                  .received = received,
+                  .stream = stream,
+                  .refused = refused},
+    };
+    *e = (struct end){.admits = true};
+    assert_int_equal(raftnet_open(&config, &e->net, &err), ERR_OK);
+    (void)snprintf(e->address, sizeof e->address, "127.0.0.1:%u", (unsigned)raftnet_port(e->net));
+    struct raftnet_shake_node self = {.cluster = 9, .id = id, .name = STR("n")};
+    raftnet_set_self(e->net, &self);
+}
+
+static void closed(void *data)
+{
+    ((struct end *)data)->closed = true;
+}
+
+static void close_both(uv_loop_t *loop, struct end *a, struct end *b)
+{
+    raftnet_close(a->net, closed, a);
+    raftnet_close(b->net, closed, b);
+    assert_int_equal(uv_run(loop, UV_RUN_DEFAULT), 0);
+    assert_true(a->closed && b->closed);
+    assert_int_equal(uv_loop_close(loop), 0);
+}
+
+struct sending {
+    struct raftnet_send send;
+    struct end *from;
+};
+
+static void sent(struct raftnet_send *s, bool written)
+{
+    struct sending *sending = s->data;
+    sending->from->written += written ? 1 : 0;
+    sending->from->lost += written ? 0 : 1;
+    buf_deinit(&s->frame);
+    free(sending);
+}
+
+static bool send_number(struct end *from, const struct end *to, unsigned number)
+{
+    static const char zeros[BYTES - sizeof number];
+    struct sending *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->from = from;
+    s->send.done = sent;
+    s->send.data = s;
+    buf_init(&s->send.frame, 2 * BYTES);
+    raftnet_frame_begin(&s->send.frame);
+    buf_add(&s->send.frame, &number, sizeof number);
+    buf_add(&s->send.frame, zeros, sizeof zeros);
+    raftnet_frame_end(&s->send.frame, RAFTNET_FRAME_RAFT, 0, 9);
+    if (raftnet_send(from->net, 2, to->address, &s->send)) {
+        return true;
+    }
+    buf_deinit(&s->send.frame);
+    free(s);
+    return false;
+}
+
+static void frames__arrive_in_order(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    struct raftnet_peer_stats stats;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "the same secret here");
+    open_end(&b, &loop, 2, "the same secret here");
+    for (unsigned i = 0; i < FRAMES; i++) {
+        assert_true(send_number(&a, &b, i));
+    }
+    assert_int_equal(a.written, 0); /* nothing is told inside a call */
+    while (b.received < FRAMES || a.written < FRAMES) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(b.met, 1);
+    raftnet_peer_stats(a.net, 2, &stats);
+    assert_true(stats.connected);
+    assert_int_equal(stats.queued_bytes, 0);
+    assert_true(stats.sent_bytes > (uint64_t)FRAMES * BYTES);
+    raftnet_peer_stats(b.net, 1, &stats);
+    assert_true(stats.heard.ns > 0);
+    close_both(&loop, &a, &b);
+}
+
+static void refuse_with(const char *secret_b, bool admits, enum raftnet_shake_refusal want)
+{
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "the same secret here");
+    open_end(&b, &loop, 2, secret_b);
+    b.admits = admits;
+    assert_true(send_number(&a, &b, 0));
+    while (a.lost == 0) {
+        (void)uv_run(&loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(a.refused, 1);
+    assert_int_equal(a.why, want);
+    assert_int_equal(b.received, 0);
+    close_both(&loop, &a, &b);
+}
+
+static void stranger__hears_nothing(void **state)
+{
+    (void)state;
+    refuse_with("another secret here", true, RAFTNET_SHAKE_SECRET);
+    refuse_with("the same secret here", false, RAFTNET_SHAKE_REMOVED);
+}
+
+/* What waits when it is closed is told to be lost, and nothing is left behind. */
+static void close__ends_what_waits(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "");
+    open_end(&b, &loop, 2, "");
+    for (unsigned i = 0; i < 10; i++) {
+        assert_true(send_number(&a, &b, i));
+    }
+    close_both(&loop, &a, &b);
+    assert_int_equal(a.lost, 10);
+}
+
+static void nobody__listens_there(void **state)
+{
+    (void)state;
+    uv_loop_t loop;
+    struct end a;
+    struct end b;
+    struct raftnet_peer_stats stats;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    open_end(&a, &loop, 1, "");
+    open_end(&b, &loop, 2, "");
+    (void)snprintf(b.address, sizeof b.address, "127.0.0.1:1");
+    if (send_number(&a, &b, 0)) {
+        while (a.lost == 0) {
+            (void)uv_run(&loop, UV_RUN_ONCE);
+        }
+    }
+    raftnet_peer_stats(a.net, 2, &stats);
+    assert_false(stats.connected);
+    assert_true(stats.error[0] != '\0');
+    close_both(&loop, &a, &b);
+}
+
+TEST_GROUP(raftnet, cmocka_unit_test(frames__arrive_in_order),
+           cmocka_unit_test(stranger__hears_nothing), cmocka_unit_test(close__ends_what_waits),
+           cmocka_unit_test(nobody__listens_there));
