@@ -81,7 +81,7 @@ class ThreeNodes(unittest.TestCase):
         self.addCleanup(target.close)
         with Cluster() as cluster:
             old = cluster.leader()
-            at = int(time.time()) + 3
+            at = int(time.time()) + 6
             ids = [create(node, id=unique("due"), timestamp=at, webhook_url=target.url())["id"]
                    for node in cluster.nodes]
             old.kill()

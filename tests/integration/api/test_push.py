@@ -151,7 +151,7 @@ class Guests(PushTest):
         with Server("--outgoing-allow", "127.0.0.1", "--rate-limit-enabled=false", "--webhook-bearer-token", "t") as server:
             for namespace, token in (("default", "Bearer t"), ("acme", None)):
                 api = server.client(**{"X-Corvo-Namespace": namespace})
-                body = {"type": "unico", "timestamp": int(time.time()) + 1, "webhook_url": target.url("/" + namespace)}
+                body = {"type": "unico", "timestamp": int(time.time()) + 3, "webhook_url": target.url("/" + namespace)}
                 self.assertLess(api.post("/jobs", body).status, 300)
                 self.assertEqual(target.wait_for(1, "/" + namespace)[0].headers.get("authorization"), token)
 
