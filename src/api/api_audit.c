@@ -1,3 +1,4 @@
+#include <endian.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -15,7 +16,6 @@ enum {
     USED_MAX = 1024,       /* keys whose use waits to be written */
     REFUSED_PER_S = 5,     /* refusals that are written, and */
     REFUSED_AT_ONCE = 100, /* so many at once */
-    EXPORT_MAX = 100000,
 };
 
 struct entry {
@@ -309,19 +309,11 @@ static const struct json_field audit_rows[] = {
     JSON_TIME(struct audit_in, since, timestamp_parse, 0, "Start of the range."),
     JSON_TIME(struct audit_in, until, timestamp_parse, 0, "End of the range."),
     JSON_STR(struct audit_in, format, 0, LIMIT_NAME_BYTES, 0,
-             "jsonl returns one entry per line, up to 100,000 entries, for exports."),
+             "jsonl returns all entries, one per line, for exports."),
 };
 static const struct audit_in audit_init = {.limit = 100};
 static const struct json_schema audit_schema =
     JSON_SCHEMA(struct audit_in, audit_rows, .init = &audit_init);
-
-struct listing {
-    struct api_call *call;
-    const struct audit_in *in;
-    struct json_write *w;
-    struct buf *lines; /* of an export */
-    int64_t total, skipped, shown;
-};
 
 static void write_entry(struct json_write *w, uint64_t id, const struct store_audit *e)
 {
@@ -353,11 +345,11 @@ static void write_entry(struct json_write *w, uint64_t id, const struct store_au
     json_write_end(w);
 }
 
-static bool is_wanted(const struct listing *l, const struct store_audit *e)
+static bool is_wanted(const struct api_call *c, const struct store_audit *e)
 {
-    const struct audit_in *in = l->in;
+    const struct audit_in *in = c->query;
     struct str ns = e->ns.len > 0 ? e->ns : STR("default");
-    return (l->call->ns.len == 0 || str_eq(l->call->ns, e->ns)) &&
+    return (c->ns.len == 0 || str_eq(c->ns, e->ns)) &&
            (in->principal.len == 0 || str_eq(in->principal, e->principal)) &&
            (in->method.len == 0 || str_eq_nocase(in->method, e->method)) &&
            str_starts_with(e->path, in->path_prefix) && (in->ns.len == 0 || str_eq(in->ns, ns)) &&
@@ -365,15 +357,11 @@ static bool is_wanted(const struct listing *l, const struct store_audit *e)
            (in->until.ns == 0 || e->at.ns <= in->until.ns);
 }
 
-/* Keys are in the order of time; the list is not. So they are kept, as views, and turned round. */
-struct found {
-    uint64_t id;
-    struct str value;
-};
-
+/* Keys are in the order of time and the list begins with the newest: the numbers of what is wanted are
+ * kept, and what is shown is read again. */
 struct finding {
-    struct listing *list;
-    struct found *rows;
+    struct api_call *call;
+    uint64_t *ids;
     size_t count, cap;
     bool full;
 };
@@ -384,28 +372,42 @@ static void look_at(void *data, struct str rest, struct str value)
     struct store_audit e;
     struct unpack u = unpack_from(rest);
     uint64_t id = unpack_u64_be(&u);
-    if (u.bad || !store_access_decode_audit(value, &e) || !is_wanted(f->list, &e)) {
+    if (u.bad || !store_access_decode_audit(value, &e) || !is_wanted(f->call, &e)) {
         return;
     }
-    struct found *rows =
-        api_call__grow(f->list->call, f->rows, f->count, &f->cap, sizeof(struct found));
-    if (rows == NULL) {
+    uint64_t *ids = api_call__grow(f->call, f->ids, f->count, &f->cap, sizeof *f->ids);
+    if (ids == NULL) {
         f->full = true;
         return;
     }
-    f->rows = rows;
-    f->rows[f->count++] = (struct found){.id = id, .value = arena_str(f->list->call->arena, value)};
+    f->ids = ids;
+    f->ids[f->count++] = id;
+}
+
+/* One that has gone since is left out. */
+static void show(struct api_call *c, uint64_t id, struct json_write *w)
+{
+    struct store_audit e;
+    struct buf value;
+    uint64_t be = htobe64(id);
+    buf_init(&value, SIZE_MAX);
+    if (store_get(engine_store(c->api->config.engine), STORE_KIND_AUDIT, str_from(&be, sizeof be),
+                  &value) &&
+        store_access_decode_audit(buf_str(&value), &e)) {
+        write_entry(w, id, &e);
+    }
+    buf_deinit(&value);
 }
 
 static void reply_lines(struct api_call *c, const struct finding *f)
 {
     struct buf lines;
     api_call__buf(c, &lines);
-    for (size_t i = f->count; i-- > 0 && f->count - i <= EXPORT_MAX;) {
-        struct store_audit e;
+    for (size_t n = 0; n < f->count; n++) {
         struct json_write w = json_write_to(&lines);
-        if (store_access_decode_audit(f->rows[i].value, &e)) {
-            write_entry(&w, f->rows[i].id, &e);
+        size_t before = lines.len;
+        show(c, f->ids[f->count - 1 - n], &w);
+        if (lines.len > before) {
             json_write_finish(&w);
             buf_add_char(&lines, '\n');
         }
@@ -423,11 +425,7 @@ static void reply_page(struct api_call *c, const struct finding *f)
     json_write_object(&w);
     api_document__array(&w, "audit_logs");
     for (size_t n = (size_t)in->offset; n < f->count && n - (size_t)in->offset < limit; n++) {
-        struct store_audit e;
-        const struct found *row = &f->rows[f->count - 1 - n];
-        if (store_access_decode_audit(row->value, &e)) {
-            write_entry(&w, row->id, &e);
-        }
+        show(c, f->ids[f->count - 1 - n], &w);
     }
     json_write_end(&w);
     api_document__i64(&w, "total", (int64_t)f->count);
@@ -440,8 +438,7 @@ static void reply_page(struct api_call *c, const struct finding *f)
 static void handle_list(struct api_call *c)
 {
     const struct audit_in *in = c->query;
-    struct listing list = {.call = c, .in = in};
-    struct finding f = {.list = &list};
+    struct finding f = {.call = c};
     if (!api_access__has_feature(c, "audit")) {
         return;
     }

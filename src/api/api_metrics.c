@@ -281,6 +281,15 @@ static uint64_t state_number(const char *role)
     X("corvo_webhook_hosts_hanging",           "gauge",   v->webhooks.hosts_hung,      "Webhook hosts whose last request timed out.") \
     X("corvo_webhook_held_back",               "gauge",   v->webhooks.held_back,       "Webhooks that wait because too many requests are in progress.") \
     \
+    X("corvo_push_calls_total",                "counter", v->push.calls,              "Requests sent for push jobs.") \
+    X("corvo_push_succeeded_total",            "counter", v->push.completed,          "Push attempts that succeeded.") \
+    X("corvo_push_failed_total",               "counter", v->push.failed,             "Push attempts that failed.") \
+    X("corvo_push_aborted_total",              "counter", v->push.aborted,            "Push requests aborted because their job was cancelled, held or deleted.") \
+    X("corvo_push_in_flight",                  "gauge",   v->push.in_flight,          "Push requests in progress.") \
+    X("corvo_push_slow_in_flight",             "gauge",   v->push.slow,               "Push requests in progress that are slow.") \
+    X("corvo_push_hosts_breaker_open",         "gauge",   v->push.hosts_open,         "Push hosts whose circuit breaker is open or half-open.") \
+    X("corvo_push_hosts_hanging",              "gauge",   v->push.hosts_hung,         "Push hosts whose last request timed out.") \
+    \
     X("corvo_request_memory_limit_bytes",      "gauge",   v->memory_limit,             "Memory limit for requests, responses and streams, in bytes.") \
     X("corvo_request_memory_bytes",            "gauge",   v->memory_used,              "Memory used by requests, responses and streams, in bytes.") \
     X("corvo_request_memory_refused_total",    "counter", v->memory_refused,           "Allocations refused because the memory limit was reached.") \

@@ -106,6 +106,10 @@ class ThreeNodes(unittest.TestCase):
             for job in ids:
                 self.assertEqual(self.look(old, f"/jobs/{job}/status")["status"], "completed")
             self.assertEqual(len(target.taken()), len(ids))
+            host = target.url().split("/")[2]
+            for node in cluster.nodes:  # the leader knows; the others ask it
+                rows = {row["host"]: row for row in self.look(node, "/api/v1/push/hosts")}
+                self.assertEqual(rows[host]["succeeded"], len(ids))
 
     def test_b17_a_leader_that_stops_hands_over(self):
         """It stays a member (scheduler.md 23.1); one that leaves is gone from the servers."""

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-from harness import PATIENCE_S, ApiTest, Server, unique, wait_until
+from harness import PATIENCE_S, ApiTest, Server, metric, unique, wait_until
 from receiver import Receiver
 
 
@@ -337,6 +337,31 @@ class Waiting(PushTest):
         self.assertLess(tries, 60)
         for job_id in down:
             self.api.must(self.api.post(f"/api/v1/jobs/{job_id}/cancel", {}))
+
+
+class Numbers(PushTest):
+    """Metrics of deliveries: of all hosts together."""
+
+    def numbers(self, api, *names):
+        return tuple(metric(api, f"corvo_push_{name}") for name in names)
+
+    def test_they_follow_the_calls(self):
+        go_on = threading.Event()
+        self.addCleanup(go_on.set)
+        target = self.receiver(lambda d: 500 if d.path == "/bad" else go_on.wait(60) and 200)
+        with Server() as server:
+            api = server.client()
+            self.assertEqual(self.numbers(api, "calls_total", "succeeded_total", "failed_total"), (0, 0, 0))
+            self.ended(self.push(target.url("/bad"), api=api, max_retries=1), "dead", api)
+            jobs = [self.push(target.url("/good"), api=api) for _ in range(3)]
+            target.wait_for(3, "/good")
+            self.assertEqual(self.numbers(api, "calls_total", "in_flight", "failed_total"), (4, 3, 1))
+            api.must(api.post(f"/api/v1/jobs/{jobs.pop()}/cancel"))
+            wait_until(lambda: self.numbers(api, "aborted_total", "in_flight") == (1, 2), "the call is broken off")
+            go_on.set()
+            for job_id in jobs:
+                self.ended(job_id, api=api)
+            self.assertEqual(self.numbers(api, "succeeded_total", "hosts_breaker_open", "hosts_hanging"), (2, 0, 0))
 
 
 class Hosts(PushTest):

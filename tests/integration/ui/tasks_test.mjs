@@ -91,6 +91,9 @@ describe("what people come for", () => {
       JSON.stringify((await f.server.call("GET", "/api/v1/audit-logs")).body).includes("comment="));
     await click(link(page, "Audit Logs"));
     await visible(page.getByText("“checked with legal & finance”"));
+    const approved = (await f.server.call("GET", "/api/v1/audit-logs")).body.audit_logs.find(({ path }) => path.endsWith("/approve"));
+    await page.goto(`/ui/jobs/${approved.path.split("/")[4]}`);
+    await visible(page.getByRole("list", { name: "User actions" }).getByText("checked with legal & finance"));
   }));
 
   it("find a job by an address in its payload: by keys alone", counted(1, async (page, click) => {

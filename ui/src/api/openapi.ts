@@ -351,7 +351,7 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
-                    /** @description jsonl returns one entry per line, up to 100,000 entries, for exports. */
+                    /** @description jsonl returns all entries, one per line, for exports. */
                     format?: string;
                     /** @description Maximum number of entries. */
                     limit?: number;

@@ -135,6 +135,13 @@ export const useSessions = () => useQuery<BrowserSession[]>({ queryKey: [KEY.ses
 export const useSso = () => useQuery<SsoSettings>({ queryKey: [KEY.sso], queryFn: () => get("/settings/sso") });
 export const useAudit = (query: Record<string, string>) =>
   useQuery<AuditLog>({ queryKey: [KEY.audit, query], queryFn: () => get("/audit-logs", { query }) });
+/** What callers did to one job. An entry comes a moment after what it is about. */
+export const useJobAudit = (id: string) =>
+  useQuery<AuditLog>({
+    queryKey: [KEY.audit, id],
+    queryFn: () => get("/audit-logs", { query: { path_prefix: `/api/v1/jobs/${id}`, limit: "20" } }),
+    refetchInterval: ({ state }) => (state.error === null ? 5_000 : false),
+  });
 
 export interface HistoryQuery {
   from: string;

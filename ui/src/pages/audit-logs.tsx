@@ -4,15 +4,12 @@ import { useAudit } from "../api/queries";
 import type { AuditEntry } from "../api/types";
 import { Ago, Badge, Button, Card, Field, PageHead } from "../components/parts";
 import { Table, type Column } from "../components/table";
+import { commentOf } from "../lib/audit";
 import { useTitle } from "../lib/hooks";
 
 const PAGE = 50;
 
 const toneOf = (status: number): string => (status < 400 ? "green" : status < 500 ? "amber" : "red");
-
-/** What was said about a decision: POST /jobs/{id}/approve?comment=… */
-const commentOf = ({ metadata: { query } }: AuditEntry): string | null =>
-  typeof query === "string" ? new URLSearchParams(query).get("comment") : null;
 
 const COLUMNS: Column<AuditEntry>[] = [
   { id: "time", header: "Time", cell: (e) => <Ago at={e.created_at} /> },

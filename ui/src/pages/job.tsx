@@ -15,6 +15,7 @@ import { capitalise, jobCount, percent } from "../lib/format";
 import { useTitle } from "../lib/hooks";
 import { Attempts } from "./job-parts/attempts";
 import { Batch } from "./job-parts/batch";
+import { Decisions } from "./job-parts/decisions";
 import { Facts } from "./job-parts/facts";
 import { Chain, Children, Dependencies } from "./job-parts/graph";
 import { Iterations } from "./job-parts/iterations";
@@ -225,6 +226,7 @@ export default function JobDetail() {
         </div>
         <div className="stack">
           <Life job={data} />
+          <Decisions job={data} />
         </div>
       </div>
       {asked === "clone" && <EnqueueDialog clone={data} onClose={() => setAsked(null)} />}
