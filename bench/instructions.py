@@ -41,6 +41,14 @@ class Work:
     def enqueue(self):
         self.client.post("/api/v1/enqueue", {"queue": "mail", "payload": PAYLOAD})
 
+    def before_enqueue_with_key(self):
+        key = self.client.post("/api/v1/auth/keys", {"name": "bench", "role": "operator"})["api_key"]
+        self.client.headers["X-API-Key"] = key
+        self.enqueue()  # its first use is written down
+
+    def enqueue_with_key(self):
+        self.enqueue()
+
     def fetch(self):
         self.jobs.append(self.client.post("/api/v1/fetch", {
             "queues": ["mail"], "worker_id": "w1", "timeout": 1})["job_id"])
@@ -72,7 +80,7 @@ class Work:
 # name: the method, how often, and how many jobs it does each time
 PLAN = [("enqueue", OPERATIONS, 1), ("fetch", OPERATIONS, 1), ("heartbeat", OPERATIONS, 1),
         ("get_job", OPERATIONS, 1), ("ack", OPERATIONS, 1),
-        ("lifecycle_batch", BATCHES, BATCH)]
+        ("lifecycle_batch", BATCHES, BATCH), ("enqueue_with_key", OPERATIONS, 1)]
 
 
 class Counted(Server):
@@ -114,6 +122,7 @@ def count(program):
             work.enqueue()  # what happens once has happened
         for name, times, jobs in PLAN:
             operation = getattr(work, name)
+            getattr(work, "before_" + name, lambda: None)()
             server.begin()
             for _ in range(times):
                 operation()

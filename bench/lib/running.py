@@ -87,6 +87,7 @@ class Server:
 class Client:
     def __init__(self, server):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
+        self.headers = {}
 
     def get(self, path):
         return self.ask("GET", path)
@@ -100,7 +101,7 @@ class Client:
         return self.connection.getresponse().read()
 
     def ask(self, method, path, body=None):
-        self.connection.request(method, path, body)
+        self.connection.request(method, path, body, self.headers)
         answer = self.connection.getresponse()
         data = answer.read()
         if answer.status not in (200, 201, 202):

@@ -10,6 +10,7 @@ import json
 import unittest
 
 from harness import PATIENCE_S, ApiTest
+from test_rpc import envelope, envelopes
 
 # method, path, built-in roles that may: Admin, Operator, Worker, Readonly; "open": everybody.
 ROUTES = [
@@ -137,11 +138,12 @@ ROUTES = [
 # Routes with a secret of their own, which is tested where they are.
 OWN_SECRET = {("POST", "/join")}
 
-# method, roles, and the permission that a custom role needs for it.
+# method, roles, and the resources that a custom role needs for it.
 RPC = [
     ("Enqueue", "AOW", "enqueue"), ("Fetch", "AOW", "fetch"), ("FetchBatch", "AOW", "fetch"),
     ("Ack", "AOW", "ack"), ("AckBatch", "AOW", "ack"), ("Fail", "AOW", "fail"),
-    ("Heartbeat", "AOW", "heartbeat"), ("GetServerInfo", "open", None),
+    ("Heartbeat", "AOW", "heartbeat"), ("StreamLifecycle", "AOW", "fetch", "ack"),
+    ("Subscribe", "AOR", "events"), ("GetServerInfo", "open"),
 ]
 
 ROLES = {"A": "admin", "O": "operator", "W": "worker", "R": "readonly"}
@@ -275,29 +277,83 @@ class Matrix(ApiTest):
                     answer = caller.post(path, {**body, "next": {"queues": ["q"]}})
                     self.assertEqual(answer.status != 403, allowed, answer)
 
+    def verdict(self, method, headers, guess=False):
+        """What a caller of the method is told, by Connect: the code of a refusal, or "allowed"."""
+        stream = method == "Subscribe"  # a lifecycle stream over HTTP/1.1 is a single exchange
+        body = envelope(b"{}") if stream else b"{}"
+        # An open stream of events ends when its time is over.
+        rpc = {"Content-Type": "application/connect+json" if stream else "application/json",
+               "Connect-Timeout-Ms": "100"}
+        n = next(_addresses)
+        source = (f"127.1.{n // 200}.{n % 200 + 1}", 0) if guess else None
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE_S, source_address=source)
+        try:
+            connection.request("POST", f"/corvo.v1.WorkerService/{method}", body, {**headers, **rpc})
+            answer = connection.getresponse().read()
+        finally:
+            connection.close()
+        if stream:
+            answer = json.dumps(json.loads(envelopes(answer)[-1][1]).get("error", {}))
+        code = json.loads(answer).get("code")
+        return code if code in ("unauthenticated", "permission_denied") else "allowed"
+
     def test_rpc(self):
-        for method, roles, resource in RPC:
-            path = f"/corvo.v1.WorkerService/{method}"
-            json_type = {"Content-Type": "application/json"}
+        """8.1: every method with every kind of credential."""
+        nobody = {"none": {}, "bad": {"X-API-Key": "bad"},
+                  "expired": {"X-API-Key": self.make("admin", expires_at="2020-01-01T00:00:00Z")},
+                  "disabled": {"Authorization": f"Bearer {self.make('admin', enabled=False)}"},
+                  "no session": {"Cookie": "corvo_session=ss_none"}}
+        sessions = {}
+        for letter in ROLES:
+            answer = self.api.post("/api/v1/auth/session", {"credential": self.keys[letter]})
+            sessions[letter] = {"Cookie": answer.headers["set-cookie"].split(";")[0], "Sec-Fetch-Site": "same-origin"}
+        for method, roles, *resources in RPC:
+            for name, headers in nobody.items():
+                with self.subTest(method=method, credential=name):
+                    self.assertEqual(self.verdict(method, headers, guess=True),
+                                     "allowed" if roles == "open" else "unauthenticated")
             for letter, role in ROLES.items():
-                with self.subTest(method=method, role=role):
-                    self.expect(roles == "open" or letter in roles, "POST", path,
-                                {**json_type, "X-API-Key": self.keys[letter]})
-            with self.subTest(method=method, credential="none"):
-                status = self.status("POST", path, json_type, guess=True)
-                if roles == "open":
-                    self.assertNotIn(status, (401, 403))
-                    continue
-                self.assertEqual(status, 401)
-                self.assertEqual(self.status("POST", path, {**json_type, "X-API-Key": "bad"},
-                                             guess=True), 401)
-            with self.subTest(method=method, credential="custom role"):
-                for granted, role in ((resource, f"rpc-{method}-yes"), ("queues", f"rpc-{method}-no")):
-                    body = {"name": role,
-                            "permissions": [{"resource": granted, "actions": ["write"]}]}
-                    self.admin.must(self.admin.post("/api/v1/auth/roles", body))
-                    key = self.make(role)
-                    self.expect(granted == resource, "POST", path, {**json_type, "X-API-Key": key})
+                for headers in ({"X-API-Key": self.keys[letter]}, {"Authorization": f"Bearer {self.keys[letter]}"},
+                                {"Cookie": f"corvo_api_key={self.keys[letter]}", "Sec-Fetch-Site": "same-origin"},
+                                sessions[letter]):
+                    with self.subTest(method=method, role=role, by=list(headers)):
+                        self.assertEqual(self.verdict(method, headers),
+                                         "allowed" if roles == "open" or letter in roles else "permission_denied")
+            for n, missing in enumerate([None, *resources] if roles != "open" else []):
+                with self.subTest(method=method, missing=missing):
+                    action = "read" if method == "Subscribe" else "write"
+                    granted = [r for r in resources if r != missing] + ["queues"]
+                    self.admin.must(self.admin.post("/api/v1/auth/roles", {
+                        "name": f"rpc-{method.lower()}-{n}",
+                        "permissions": [{"resource": r, "actions": [action]} for r in granted]}))
+                    headers = {"X-API-Key": self.make(f"rpc-{method.lower()}-{n}")}
+                    self.assertEqual(self.verdict(method, headers), "permission_denied" if missing else "allowed")
+
+    def test_rpc_of_another_namespace_and_scope(self):
+        """8.1: an id of another namespace is unknown; a scope holds for what names a queue."""
+        mine, others, scoped = (
+            self.api.with_headers(X_API_Key=self.make("worker", **fields), Content_Type="application/json")
+            for fields in ({"namespace": "mine"}, {"namespace": "others"}, {"queue_scope": "in.*"}))
+
+        def call(client, method, body):
+            return client.post(f"/corvo.v1.WorkerService/{method}", body)
+        job_id = call(mine, "Enqueue", {"queue": self.queue, "payloadJson": "{}"}).json["jobId"]
+        self.assertEqual(call(others, "Fetch", {"queues": [self.queue], "workerId": "w", "leaseDuration": 1}).json
+                         .get("jobId", ""), "")
+        self.assertEqual(call(mine, "Fetch", {"queues": [self.queue], "workerId": "w"}).json["jobId"], job_id)
+        for method, body in (("Ack", {"jobId": job_id}), ("Fail", {"jobId": job_id, "error": "no"})):
+            with self.subTest(method=method):
+                answer = call(others, method, body)
+                self.assertNotEqual(answer.status, 200, answer)
+        self.assertEqual(self.admin.with_headers(X_Corvo_Namespace="mine").get(f"/api/v1/jobs/{job_id}").json["state"],
+                         "active")
+        self.assertEqual(call(mine, "Ack", {"jobId": job_id}).status, 200)
+        for method, body in (("Enqueue", {"queue": "out", "payloadJson": "{}"}),
+                             ("Fetch", {"queues": ["out"], "workerId": "w"}),
+                             ("FetchBatch", {"queues": ["out"], "workerId": "w", "count": 1})):
+            with self.subTest(method=method, scope="in.*"):
+                self.assertEqual(call(scoped, method, body).json.get("code"), "permission_denied")
+        self.assertEqual(call(scoped, "Enqueue", {"queue": "in.x", "payloadJson": "{}"}).status, 200)
 
     def test_streams_of_custom_roles(self):
         """8.1: fetch and ack to open a stream, enqueue for frames that do so."""
