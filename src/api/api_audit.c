@@ -4,6 +4,7 @@
 
 #include "api/api_access_int.h"
 #include "api/api_audit_int.h"
+#include "api/api_document_int.h"
 #include "api/api_page_int.h"
 #include "base/check.h"
 #include "base/limits.h"
@@ -220,10 +221,10 @@ static void add(struct api_audit *a, const struct store_audit *rec, bool refused
 {
     (void)pthread_mutex_lock(&a->lock);
     if (a->waiting >= WAITING_MAX || (refused && !may_write_refusal(a))) {
-        a->suppressed++;
+        a->suppressed += 1 + rec->suppressed;
     } else {
         struct entry *e = new_entry(rec);
-        e->rec.suppressed = a->suppressed;
+        e->rec.suppressed = rec->suppressed + a->suppressed;
         a->suppressed = 0;
         *a->last = e;
         a->last = &e->next;
@@ -233,12 +234,102 @@ static void add(struct api_audit *a, const struct store_audit *rec, bool refused
     write_next(a);
 }
 
+/* Of a node that does not lead: the leader writes its refusals down. Nothing else is decided here. */
+
+#define TOLD_PATH "/api/v1/cluster/audit"
+
+struct told_in {
+    struct str ns, principal, role, method, path, query;
+    int64_t status, duration_ms, suppressed;
+};
+
+static const struct json_field told_rows[] = {
+    JSON_STR(struct told_in, ns, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "Namespace of the request."),
+    JSON_STR(struct told_in, principal, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "The caller, if known."),
+    JSON_STR(struct told_in, role, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "Role of the caller."),
+    JSON_STR(struct told_in, method, 1, LIMIT_AUDIT_TEXT_BYTES, 0, "Method of the request."),
+    JSON_STR(struct told_in, path, 1, LIMIT_AUDIT_TEXT_BYTES, 0, "Path of the request."),
+    JSON_STR(struct told_in, query, 0, LIMIT_AUDIT_TEXT_BYTES, 0, "Query of the request."),
+    JSON_I64(struct told_in, status, 400, 499, 0, "Status of the response."),
+    JSON_I64(struct told_in, duration_ms, 0, UINT32_MAX, 0, "How long the request took."),
+    JSON_I64(struct told_in, suppressed, 0, UINT32_MAX, 0,
+             "Refused requests before this one that have no entry."),
+};
+static const struct json_schema told_schema = JSON_SCHEMA(struct told_in, told_rows);
+
+static bool tell_one(struct api_call *c, const struct store_audit *rec, uint32_t suppressed)
+{
+    struct front_gate *gate = c->api->gates[http_loop_index(c->req->loop)];
+    const struct {
+        const char *name;
+        struct str value;
+    } texts[] = {{"ns", rec->ns},         {"principal", rec->principal}, {"role", rec->role},
+                 {"method", rec->method}, {"path", rec->path},           {"query", rec->query}};
+    struct buf body;
+    buf_init(&body, SIZE_MAX);
+    struct json_write w = json_write_to(&body);
+    json_write_object(&w);
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct str text = str_at_most(texts[i].value, LIMIT_AUDIT_TEXT_BYTES);
+        if (text.len > 0) {
+            api_document__text(&w, texts[i].name, text);
+        }
+    }
+    api_document__i64(&w, "status", rec->status);
+    api_document__i64(&w, "duration_ms", rec->duration_ms);
+    api_document__i64(&w, "suppressed", suppressed);
+    json_write_end(&w);
+    json_write_finish(&w);
+    bool told = gate != NULL && front_gate_tell(gate, STR(TOLD_PATH), buf_str(&body));
+    buf_deinit(&body);
+    return told;
+}
+
+static void tell(struct api_call *c, const struct store_audit *rec)
+{
+    struct api_audit *a = c->api->audit;
+    (void)pthread_mutex_lock(&a->lock);
+    bool may = may_write_refusal(a);
+    uint32_t suppressed = a->suppressed;
+    a->suppressed = 0;
+    (void)pthread_mutex_unlock(&a->lock);
+    if (!may || !tell_one(c, rec, suppressed)) {
+        (void)pthread_mutex_lock(&a->lock);
+        a->suppressed += suppressed + 1;
+        (void)pthread_mutex_unlock(&a->lock);
+    }
+}
+
+/* No node hands such a request on: a peer that signs it has made it. */
+static void handle_told(struct api_call *c)
+{
+    const struct front_shared *front = c->api->config.front;
+    const struct told_in *in = c->in;
+    if (front == NULL || !front->key.is_secret || !c->client.forwarded) {
+        api_call__fail(c, ERR_FORBIDDEN, "only the nodes of the cluster may do this");
+        return;
+    }
+    add(c->api->audit,
+        &(struct store_audit){.ns = in->ns,
+                              .principal = in->principal,
+                              .role = in->role,
+                              .method = in->method,
+                              .path = in->path,
+                              .query = in->query,
+                              .status = (uint32_t)in->status,
+                              .duration_ms = (uint32_t)in->duration_ms,
+                              .suppressed = (uint32_t)in->suppressed},
+        true);
+    api_call__reply_status(c, "ok");
+}
+
 /* What workers and producers do all day is not written down, nor what changes nothing. */
 static bool is_daily(const struct api_route *route)
 {
     static const char *const starts[] = {
         "/api/v1/enqueue",   "/api/v1/fetch",       "/api/v1/ack",          "/api/v1/fail",
-        "/api/v1/heartbeat", "/api/v1/jobs/search", "/api/v1/jobs/bulk-get"};
+        "/api/v1/heartbeat", "/api/v1/jobs/search", "/api/v1/jobs/bulk-get",
+        "/api/v1/cluster/audit"};
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
         if (str_starts_with(str_from_z(route->pattern), str_from_z(starts[i]))) {
             return true;
@@ -269,7 +360,11 @@ void api_audit__note(struct api_call *c, int status, int64_t took_ns)
                               .query = sign_in ? STR_EMPTY : req->query, /* it has a secret */
                               .status = (uint32_t)status,
                               .duration_ms = (uint32_t)(took_ns / NS_PER_MS)};
-    add(c->api->audit, &rec, refused);
+    if (refused && !engine_leads(c->api->audit->engine)) {
+        tell(c, &rec);
+    } else {
+        add(c->api->audit, &rec, refused);
+    }
     buf_deinit(&room);
 }
 
@@ -456,6 +551,7 @@ static void handle_list(struct api_call *c)
 static const struct api_route rows[] = {
     /* method    pattern               roles      flags  in    handler      cost  answer                            doc */
     {HTTP_GET, "/api/v1/audit-logs",   ROLES_AOR, 0,     NULL, handle_list, NULL, "200 {audit_logs, total, limit, offset}", "List audited requests: changes and refused requests, newest first."},
+    {HTTP_POST, TOLD_PATH,             ROLES_ALL, ROUTE_OPEN | ROUTE_BODY, &told_schema, handle_told, NULL, "200 {status}, 403 not a node of the cluster", "Record a request that another node refused. Only for the nodes of the cluster."},
 };
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 #include "api/api_int.h"
 #include "base/check.h"
 #include "base/digits.h"
+#include "engine/engine_leader.h"
 #include "log/log.h"
 #include "os/os_clock.h"
 

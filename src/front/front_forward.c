@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "front/front_gate_int.h"
 #include "http/http_field.h"
 #include "http/http_loop.h"
 
@@ -15,33 +16,6 @@ enum {
     HOLD_BYTES = 64 << 10,    /* of an answer: what is less leaves as a whole, or not at all */
     HEADERS_MAX = 160,
 };
-
-struct front_gate {
-    struct front_shared *shared;
-    uv_loop_t *loop;
-    struct relay *relay;
-    uv_timer_t timer;
-    bool ticking;
-    struct front_forward *first;
-    size_t waiting, stopping;
-    struct engine_leader leader;
-    uint64_t leaderless_ms; /* since when nobody leads; 0: somebody does */
-};
-
-static void look(struct front_gate *g)
-{
-    struct engine_leader *l = &g->leader;
-    (void)engine_leader(g->shared->engine, l);
-    if (!l->self &&
-        (l->http_url[0] == '\0' || l->id == engine_cluster_node_id(g->shared->engine))) {
-        l->id = 0; /* it cannot be asked yet */
-    }
-    if (l->self || l->id != 0) {
-        g->leaderless_ms = 0;
-    } else if (g->leaderless_ms == 0) {
-        g->leaderless_ms = uv_now(g->loop);
-    }
-}
 
 /* Letting go */
 
@@ -202,7 +176,7 @@ static void wait_for_leader(struct front_forward *f)
 static void try_leader(struct front_forward *f)
 {
     struct front_gate *g = f->gate;
-    look(g);
+    front_gate__look(g);
     if (g->leader.self) {
         let_go(f);
         f->ops->here(f->data);
@@ -266,7 +240,7 @@ static void tick(uv_timer_t *timer)
     uint64_t now_ms = uv_now(g->loop);
     uint64_t before = g->leader.id;
     struct front_forward *next;
-    look(g);
+    front_gate__look(g);
     if (g->waiting == 0 && g->stopping == 0 && g->leader.id == before && g->leaderless_ms == 0 &&
         !g->leader.self) {
         return;
@@ -505,35 +479,4 @@ void front_forward_start(struct front_gate *g, struct front_forward *f)
     } else {
         begin(f);
     }
-}
-
-/* The gate */
-
-struct front_gate *front_gate_open(struct front_shared *shared, uv_loop_t *loop)
-{
-    struct front_gate *g = calloc(1, sizeof *g);
-    CHECK(g != NULL);
-    g->shared = shared;
-    g->loop = loop;
-    g->relay = relay_open(loop, shared->ca_file);
-    CHECK(uv_timer_init(loop, &g->timer) == 0);
-    g->timer.data = g;
-    return g;
-}
-
-static void timer_closed(uv_handle_t *handle)
-{
-    free(handle->data);
-}
-
-void front_gate_close(struct front_gate *g)
-{
-    CHECK(g->first == NULL);
-    relay_close(g->relay);
-    uv_close((uv_handle_t *)&g->timer, timer_closed);
-}
-
-void front_gate_turn(struct front_gate *g)
-{
-    relay_flush(g->relay);
 }

@@ -14,37 +14,12 @@
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <uv.h>
-
-#include "engine/engine.h"
-#include "engine/engine_leader.h"
-#include "front/front_peer.h"
+#include "front/front_gate.h"
 #include "http/http_request.h"
 #include "relay/relay.h"
-
-/* The name of the node that forwards; only of a request that a peer has signed is it believed. */
-#define FRONT_NODE_HEADER STR("x-corvo-node")
-
-/* What all network threads share. */
-struct front_shared {
-    struct engine *engine;
-    struct front_peer_key key;
-    const char *node_id; /* the name of this node; the leader is told who forwards */
-    const char
-        *ca_file; /* who signs the certificates of other nodes' APIs; NULL: the system says */
-    /* No read of this node may be older: the newest entry that it has told a client of. */
-    atomic_uint_fast64_t told_index;
-    atomic_uint_fast64_t forwarded_total, retried_total, failed_total;
-};
-
-/* Of one network thread: opened and closed on it; turn is called at the end of each turn. */
-struct front_gate *front_gate_open(struct front_shared *shared, uv_loop_t *loop);
-void front_gate_close(struct front_gate *g);
-void front_gate_turn(struct front_gate *g);
 
 /* What the owner of a request hears; each gives the request back to it, which sets what it listens
  * to anew, or finishes it. */

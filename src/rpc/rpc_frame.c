@@ -2,6 +2,7 @@
 
 #include "base/url.h"
 #include "engine/engine_ask.h"
+#include "engine/engine_leader.h"
 #include "rpc/rpc_frame_int.h"
 #include "svc/svc_enqueue.h"
 #include "svc/svc_work.h"

@@ -136,7 +136,7 @@ ROUTES = [
 ]
 
 # Routes with a secret of their own, which is tested where they are.
-OWN_SECRET = {("POST", "/join")}
+OWN_SECRET = {("POST", "/join"), ("POST", "/api/v1/cluster/audit")}
 
 # method, roles, and the resources that a custom role needs for it.
 RPC = [

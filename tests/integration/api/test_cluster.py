@@ -319,6 +319,25 @@ class TestMembers(unittest.TestCase):
             sessions = leader.must(leader.get("/api/v1/auth/sessions", {"X-API-Key": key}))
             self.assertEqual([s["address"] for s in sessions], ["127.0.0.9"])
 
+    def test_what_a_follower_refuses_is_written_down(self):
+        """18.3: an entry for each refused attempt, whichever node refused it; nobody else can make one."""
+        with Cluster(2) as cluster:
+            leader, follower = cluster.leader().api, cluster.followers()[0]
+            key = leader.must(leader.post("/api/v1/auth/keys", {"name": "k", "role": "admin"}))["api_key"]
+            nobody, admin = follower.client(), follower.client(**{"X-API-Key": key})
+            wait_until(lambda: nobody.get("/api/v1/queues").status == 401, "the follower knows of the key")
+            self.assertEqual(nobody.post("/api/v1/queues/theirs/pause?x=1").status, 401)
+            found = wait_until(lambda: admin.must(admin.get(
+                "/api/v1/audit-logs?path_prefix=/api/v1/queues/theirs"))["audit_logs"], "an entry")
+            self.assertEqual([(e["method"], e["path"], e["status_code"], e["principal"], e["metadata"]["query"])
+                              for e in found], [("POST", "/api/v1/queues/theirs/pause", 401, None, "x=1")])
+            for node in cluster.nodes:
+                forged = node.client(**{"X-API-Key": key})
+                answer = forged.post("/api/v1/cluster/audit", {"method": "GET", "path": "/forged", "status": 401})
+                self.assertEqual(answer.status, 403, answer)
+            entries = admin.must(admin.get("/api/v1/audit-logs?limit=1000"))["audit_logs"]
+            self.assertNotIn("/forged", [e["path"] for e in entries])
+
     def test_a_reader_has_no_vote(self):
         with Cluster() as cluster:
             cluster.add("--non-voter", name="reader")

@@ -1,0 +1,34 @@
+/*
+ * Front_gate_int: what the gate and the requests that pass it share.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "engine/engine_leader.h"
+#include "front/front_gate.h"
+#include "relay/relay.h"
+
+struct front_forward;
+struct front_told;
+
+struct front_gate {
+    struct front_shared *shared;
+    uv_loop_t *loop;
+    struct relay *relay;
+    struct engine_leader leader;
+    uint64_t leaderless_ms; /* since when nobody leads; 0: somebody does */
+
+    /* requests (front_forward.c) */
+    uv_timer_t timer;
+    bool ticking;
+    struct front_forward *first;
+    size_t waiting, stopping;
+
+    /* messages */
+    struct front_told *told;
+    size_t told_count;
+};
+
+/* Who leads now? An id of 0: nobody, or nobody that can be asked. */
+void front_gate__look(struct front_gate *g);
