@@ -32,23 +32,24 @@ static bool is_past(struct wall at)
 static enum api_verdict look_up_key(struct api_call *c, const uint8_t hash[AUTH_HASH_BYTES])
 {
     struct auth_key key;
-    if (!auth_table_key(c->api->config.auth, hash, c->arena, &key) || !key.enabled) {
+    struct wall now = os_clock_wall();
+    if (!auth_table_key(c->api->config.auth, hash, now, c->arena, &key) || !key.enabled) {
         return API_INVALID;
     }
-    if (is_past(key.expires_at)) {
+    if (key.expires_at.ns != 0 && key.expires_at.ns <= now.ns) {
         return API_EXPIRED;
     }
     bool any_ns = str_eq(key.ns, STR("*"));
     bool own_ns = !any_ns && !str_eq(key.ns, STR("default"));
     c->caller = (struct auth_caller){.role = key.role,
-                                     .role_bit = auth_role(key.role),
+                                     .role_bit = key.role_bit,
                                      .roles = key.roles,
                                      .scope = key.scope,
                                      .ns = own_ns ? key.ns : STR_EMPTY,
                                      .chooses_ns = any_ns,
                                      .has_hash = true};
     memcpy(c->caller.hash, hash, AUTH_HASH_BYTES);
-    if (auth_table_used(c->api->config.auth, hash, os_clock_wall())) {
+    if (!key.used_lately && auth_table_used(c->api->config.auth, hash, now)) {
         api_audit__used(c->api->audit, hash);
     }
     return API_KNOWN;
@@ -146,6 +147,7 @@ bool api_auth__identify(struct api_call *c)
     c->verdict = api_auth__look_up(c, shown.text);
     if (c->verdict != API_INVALID) {
         c->who.known = shown.text;
+        memcpy(&c->who.mark, c->caller.hash, sizeof c->who.mark); /* 0 of the password */
     }
     set_limits(c);
     return true;

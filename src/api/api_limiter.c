@@ -345,13 +345,33 @@ struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_call
     return address_key(who->address, room);
 }
 
+/* Whose credential this thread has remembered within the last second: when nothing is limited, that
+ * is all there is to do. */
+static bool is_remembered(const struct api_limiter_caller *who, struct mono now)
+{
+    enum { RECENT_COUNT = 32 };
+    static _Thread_local struct {
+        uint64_t mark;
+        int64_t until_ns;
+    } recent[RECENT_COUNT];
+    uint64_t mark = who->mark ^ address_hash(who->address);
+    bool known = who->mark != 0 && recent[mark % RECENT_COUNT].mark == mark &&
+                 now.ns < recent[mark % RECENT_COUNT].until_ns;
+    if (!known) {
+        recent[mark % RECENT_COUNT].mark = mark;
+        recent[mark % RECENT_COUNT].until_ns = now.ns + NS_PER_S;
+    }
+    return known;
+}
+
 /* That a credential was right is remembered even when nothing is limited: guesses always are. */
 bool api_limiter__take(struct api_limiter *l, const struct api_limiter_caller *who, bool read,
                        uint64_t paid, uint64_t cost)
 {
     char room[API_LIMITER_KEY_MAX];
     struct price price = {.read = read, .paid = paid, .cost = cost};
-    if (!l->enabled && who->known.len == 0) {
+    struct mono now = os_clock_mono();
+    if (!l->enabled && (who->known.len == 0 || is_remembered(who, now))) {
         return true;
     }
     struct str key = api_limiter__key(l, who, room);
@@ -361,7 +381,7 @@ bool api_limiter__take(struct api_limiter *l, const struct api_limiter_caller *w
     price.own = read ? (struct rate){who->own.read_rps, who->own.read_burst}
                      : (struct rate){who->own.write_rps, who->own.write_burst};
     price.right_from = who->known.len > 0 ? who->address : STR_EMPTY;
-    return take_price(l, key, &price, os_clock_mono()) || !l->enabled;
+    return take_price(l, key, &price, now) || !l->enabled;
 }
 
 /* Guesses */

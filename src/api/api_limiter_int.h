@@ -32,6 +32,7 @@ void api_limiter__free(struct api_limiter *l);
 struct api_limiter_caller {
     struct str address;
     struct str known;              /* the credential, when it is right; else empty */
+    uint64_t mark;                 /* of it, another for each; 0: none was made */
     bool shows_nothing;            /* neither a credential nor that it comes through a proxy */
     struct api_limiter_config own; /* rates of its namespace; 0: the usual ones */
 };

@@ -16,7 +16,12 @@
 
 /* Keys: an array in pieces, which never move, and an open table of numbers into it. */
 enum { PIECE = 1024, SLOTS_FIRST = 64, NONE = UINT32_MAX };
-enum { KEY_ENABLED = 1, KEY_ORG = 2, KEY_IS = 4 /* not only roles for a key that is none */ };
+enum {
+    KEY_ENABLED = 1,
+    KEY_ORG = 2,
+    KEY_IS = 4,        /* not only roles for a key that is none */
+    KEY_ROLE_SHIFT = 8 /* from here on the bit of a built-in role */
+};
 enum { USED_EVERY_S = 60 };
 
 struct key {
@@ -161,12 +166,25 @@ static uint32_t home_of(const struct auth_table *t, const uint8_t *hash)
     return bits & (t->slot_count - 1);
 }
 
+/* In the same time whatever they are, as CRYPTO_memcmp, and a word at a time. */
+static bool is_same(const uint8_t a[AUTH_HASH_BYTES], const uint8_t b[AUTH_HASH_BYTES])
+{
+    uint64_t x[AUTH_HASH_BYTES / sizeof(uint64_t)];
+    uint64_t y[COUNT_OF(x)];
+    uint64_t differ = 0;
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    for (size_t i = 0; i < COUNT_OF(x); i++) {
+        differ |= x[i] ^ y[i];
+    }
+    return differ == 0;
+}
+
 /* The slot that has the hash, or the empty one where it would be. */
 static uint32_t slot_of(const struct auth_table *t, const uint8_t *hash)
 {
     uint32_t slot = home_of(t, hash);
-    while (t->slots[slot] != NONE &&
-           CRYPTO_memcmp(key_at(t, t->slots[slot])->hash, hash, AUTH_HASH_BYTES) != 0) {
+    while (t->slots[slot] != NONE && !is_same(key_at(t, t->slots[slot])->hash, hash)) {
         slot = (slot + 1) & (t->slot_count - 1);
     }
     return slot;
@@ -301,14 +319,15 @@ static void put_key(struct auth_table *t, const uint8_t *hash, struct str body)
     set_text(t, &k->ns, rec.ns);
     set_text(t, &k->role, rec.role);
     set_text(t, &k->scope, rec.scope);
-    set_flags(t, k, KEY_IS | (rec.enabled ? KEY_ENABLED : 0));
+    set_flags(t, k,
+              KEY_IS | (rec.enabled ? KEY_ENABLED : 0) | auth_role(rec.role) << KEY_ROLE_SHIFT);
 }
 
 static void put_org_key(struct auth_table *t, const uint8_t *hash)
 {
     struct key *k = need_key(t, hash);
     set_text(t, &k->role, STR("admin"));
-    set_flags(t, k, KEY_IS | KEY_ORG | KEY_ENABLED);
+    set_flags(t, k, KEY_IS | KEY_ORG | KEY_ENABLED | ROLE_ADMIN << KEY_ROLE_SHIFT);
 }
 
 /* Roles of a key are one text, in lines; changed by adding a line or leaving one out. */
@@ -603,8 +622,14 @@ static struct str copy_text(const struct auth_table *t, uint32_t number, struct 
     return copy(text_at(t, number), arena);
 }
 
-bool auth_table_key(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], struct arena *arena,
-                    struct auth_key *out)
+static bool is_worth_noting(const struct key *k, struct wall now)
+{
+    uint32_t before = atomic_load_explicit(&k->used_s, memory_order_relaxed);
+    return before == 0 || (uint32_t)(now.ns / NS_PER_S) - before >= USED_EVERY_S;
+}
+
+bool auth_table_key(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], struct wall now,
+                    struct arena *arena, struct auth_key *out)
 {
     begin_read(t);
     const struct key *k = find_key(t, hash);
@@ -612,6 +637,8 @@ bool auth_table_key(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], s
     if (found) {
         *out = (struct auth_key){.is_org = (k->flags & KEY_ORG) != 0,
                                  .enabled = (k->flags & KEY_ENABLED) != 0,
+                                 .used_lately = !is_worth_noting(k, now),
+                                 .role_bit = k->flags >> KEY_ROLE_SHIFT,
                                  .expires_at = {.ns = k->expires_ns},
                                  .ns = copy_text(t, k->ns, arena),
                                  .role = copy_text(t, k->role, arena),
@@ -635,7 +662,7 @@ bool auth_table_used(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], 
     struct key *k = find_key(t, hash);
     if (k != NULL) {
         uint32_t before = atomic_load_explicit(&k->used_s, memory_order_relaxed);
-        worth = (before == 0 || now_s - before >= USED_EVERY_S) &&
+        worth = is_worth_noting(k, now) &&
                 atomic_compare_exchange_strong(&k->used_s, &before, now_s);
     }
     end_read(t);

@@ -34,6 +34,8 @@ void auth_table_change(void *table, struct str key, struct str value);
 struct auth_key {
     bool is_org; /* a key of the organisation: an admin of the default namespace */
     bool enabled;
+    bool used_lately;       /* a use would not be worth writing down */
+    unsigned role_bit;      /* of a built-in role; 0: a custom one */
     struct wall expires_at; /* 0: never */
     struct str ns, role, scope;
     struct str roles; /* custom ones that were assigned, one per line */
@@ -41,7 +43,7 @@ struct auth_key {
 /* The texts of the answer are put into the arena, whatever its limit says: a text that is missing
  * would let somebody into another namespace. */
 ATTR_NODISCARD bool auth_table_key(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES],
-                                   struct arena *arena, struct auth_key *out);
+                                   struct wall now, struct arena *arena, struct auth_key *out);
 
 /* Is there any key that lets somebody in? Then nobody is let in without. */
 bool auth_table_has_keys(struct auth_table *t);

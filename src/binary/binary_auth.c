@@ -42,9 +42,10 @@ static void become(struct binary_conn *c, const struct auth_key *key,
 static bool look_up(struct binary_conn *c, const uint8_t hash[AUTH_HASH_BYTES])
 {
     struct auth_key key;
+    struct wall now = os_clock_wall();
     arena_reset(c->binary->scratch);
-    if (!auth_table_key(c->binary->config.auth, hash, c->binary->scratch, &key) || !key.enabled ||
-        (key.expires_at.ns != 0 && key.expires_at.ns <= os_clock_wall().ns)) {
+    if (!auth_table_key(c->binary->config.auth, hash, now, c->binary->scratch, &key) ||
+        !key.enabled || (key.expires_at.ns != 0 && key.expires_at.ns <= now.ns)) {
         return false;
     }
     become(c, &key, hash);

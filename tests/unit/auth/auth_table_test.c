@@ -72,7 +72,7 @@ static bool has_key(struct auth_table *t, unsigned n, struct auth_key *out)
         answers = arena_new(1 << 16);
     }
     arena_reset(answers);
-    return auth_table_key(t, hash, answers, out);
+    return auth_table_key(t, hash, (struct wall){0}, answers, out);
 }
 
 static int free_answers(void **state)
