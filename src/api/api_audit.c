@@ -234,7 +234,8 @@ static void add(struct api_audit *a, const struct store_audit *rec, bool refused
     write_next(a);
 }
 
-/* Of a node that does not lead: the leader writes its refusals down. Nothing else is decided here. */
+/* Of a node that does not lead: the leader writes its refusals down. Nothing else is decided here.
+ */
 
 #define TOLD_PATH "/api/v1/cluster/audit"
 
@@ -326,10 +327,10 @@ static void handle_told(struct api_call *c)
 /* What workers and producers do all day is not written down, nor what changes nothing. */
 static bool is_daily(const struct api_route *route)
 {
-    static const char *const starts[] = {
-        "/api/v1/enqueue",   "/api/v1/fetch",       "/api/v1/ack",          "/api/v1/fail",
-        "/api/v1/heartbeat", "/api/v1/jobs/search", "/api/v1/jobs/bulk-get",
-        "/api/v1/cluster/audit"};
+    static const char *const starts[] = {"/api/v1/enqueue",       "/api/v1/fetch",
+                                         "/api/v1/ack",           "/api/v1/fail",
+                                         "/api/v1/heartbeat",     "/api/v1/jobs/search",
+                                         "/api/v1/jobs/bulk-get", "/api/v1/cluster/audit"};
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
         if (str_starts_with(str_from_z(route->pattern), str_from_z(starts[i]))) {
             return true;
@@ -452,8 +453,8 @@ static bool is_wanted(const struct api_call *c, const struct store_audit *e)
            (in->until.ns == 0 || e->at.ns <= in->until.ns);
 }
 
-/* Keys are in the order of time and the list begins with the newest: the numbers of what is wanted are
- * kept, and what is shown is read again. */
+/* Keys are in the order of time and the list begins with the newest: the numbers of what is wanted
+ * are kept, and what is shown is read again. */
 struct finding {
     struct api_call *call;
     uint64_t *ids;

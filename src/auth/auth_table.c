@@ -662,8 +662,8 @@ bool auth_table_used(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], 
     struct key *k = find_key(t, hash);
     if (k != NULL) {
         uint32_t before = atomic_load_explicit(&k->used_s, memory_order_relaxed);
-        worth = is_worth_noting(k, now) &&
-                atomic_compare_exchange_strong(&k->used_s, &before, now_s);
+        worth =
+            is_worth_noting(k, now) && atomic_compare_exchange_strong(&k->used_s, &before, now_s);
     }
     end_read(t);
     return worth;

@@ -1,8 +1,8 @@
 /*
  * Front_gate: the way of one network thread to the other nodes; connections that are kept (relay/).
  *
- * Requests go through it by front_forward; what this node itself has to say goes by front_gate_tell.
- * Belongs to its thread.
+ * Requests go through it by front_forward; what this node itself has to say goes by
+ * front_gate_tell. Belongs to its thread.
  */
 #pragma once
 
