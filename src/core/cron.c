@@ -323,41 +323,26 @@ bool cron_next(const struct cron *c, const struct zone *zone, struct wall create
     return true;
 }
 
-/* The first second from `from` on at which the clocks differ from UTC by something else; they do at
- * `until`. */
-static int64_t next_jump(const struct zone *zone, int64_t from, int64_t until)
-{
-    int64_t offset = zone_offset_s(zone, from);
-    while (from + 1 < until) {
-        int64_t middle = from + (until - from) / 2;
-        if (zone_offset_s(zone, middle) == offset) {
-            from = middle;
-        } else {
-            until = middle;
-        }
-    }
-    return until;
-}
-
 bool cron_next_pass(const struct cron *c, const struct zone *zone, struct wall after,
                     struct wall *out)
 {
-    enum { JUMPS_MAX = 64 }; /* in five years there are ten */
+    enum { CHANGES_MAX = 64 }; /* in five years there are ten */
     int64_t from_s = after.ns / NS_PER_S - (after.ns % NS_PER_S < 0 ? 1 : 0);
     int64_t offset = zone_offset_s(zone, from_s);
-    for (unsigned i = 0; i < JUMPS_MAX; i++) {
+    int64_t end_s = zone_next_change_s(zone, from_s);
+    /* From one change of the clocks to the next they never jump. */
+    for (unsigned i = 0; i < CHANGES_MAX; i++) {
         struct civil local;
         if (!cron_next_civil(c, civil_from_s(from_s + offset), &local)) {
             return false;
         }
         int64_t at_s = civil_to_s(local) - offset;
-        if (zone_offset_s(zone, at_s) == offset) {
+        if (at_s < end_s) {
             return !__builtin_mul_overflow(at_s, NS_PER_S, &out->ns);
         }
-        /* The clocks jump before that: what they show from then on is what counts. */
-        int64_t jump_s = next_jump(zone, from_s, at_s);
-        offset = zone_offset_s(zone, jump_s);
-        from_s = jump_s - 1;
+        from_s = end_s - 1; /* the first second after the change may be a match */
+        offset = zone_offset_s(zone, end_s);
+        end_s = zone_next_change_s(zone, end_s);
     }
     return false;
 }

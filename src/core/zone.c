@@ -211,8 +211,7 @@ int64_t zone_offset_s(const struct zone *z, int64_t instant_s)
     return n == 0 ? z->first_offset_s : z->changes[n - 1].offset_s;
 }
 
-/* The first change strictly after an instant; INT64_MAX when there is none. */
-static int64_t next_change_s(const struct zone *z, int64_t instant_s)
+int64_t zone_next_change_s(const struct zone *z, int64_t instant_s)
 {
     size_t n = changes_until(z, instant_s);
     if (n < z->count) {
@@ -250,7 +249,7 @@ int64_t zone_first_instant(const struct zone *z, int64_t local_s)
      * changes between jumps over it. */
     int64_t at_s = local_s - OFFSET_S_MAX;
     do {
-        at_s = next_change_s(z, at_s);
+        at_s = zone_next_change_s(z, at_s);
         CHECK(at_s < INT64_MAX);
     } while (at_s + zone_offset_s(z, at_s) <= local_s);
     return at_s;

@@ -30,6 +30,9 @@ void zone_freep(struct zone **z);
 /* Seconds to add to the instant to have the local time. */
 int64_t zone_offset_s(const struct zone *z, int64_t instant_s);
 
+/* The first instant after this one from which on the offset may be another; INT64_MAX: never. */
+int64_t zone_next_change_s(const struct zone *z, int64_t instant_s);
+
 /* The instants at which the clocks show that local time, the earlier first: one, or none when they
  * jump over it, or two when they are set back. Returns how many. */
 unsigned zone_instants(const struct zone *z, int64_t local_s, int64_t out_s[static 2]);

@@ -299,26 +299,32 @@ static bool matches(const int want[5], struct civil t)
            (want[3] < 0 || want[3] == t.month) && (either ? day || of_week : day && of_week);
 }
 
+/* A random expression as text and as what it wants of each field; -1: anything. */
+static void random_cron(struct rng *rng, int want[5], struct buf *out)
+{
+    static const int low[5] = {0, 0, 1, 1, 0};
+    static const uint64_t count[5] = {60, 24, 28, 12, 7};
+    for (unsigned f = 0; f < 5; f++) {
+        bool star = rng_below(rng, 2) == 0;
+        want[f] = star ? -1 : low[f] + (int)rng_below(rng, count[f]);
+        if (star) {
+            buf_add_str(out, STR("* "));
+        } else {
+            buf_printf(out, "%d ", want[f]);
+        }
+    }
+    buf_add_char(out, '\0');
+}
+
 static void next__is_the_first_of_all_minutes_that_match(void **state)
 {
     (void)state;
     struct rng rng = rng_from(4);
-    static const int low[5] = {0, 0, 1, 1, 0};
-    static const uint64_t count[5] = {60, 24, 28, 12, 7};
     for (unsigned round = 0; round < 60; round++) {
         int want[5];
         struct buf b;
         buf_init(&b, 256);
-        for (unsigned f = 0; f < 5; f++) {
-            bool star = rng_below(&rng, 2) == 0;
-            want[f] = star ? -1 : low[f] + (int)rng_below(&rng, count[f]);
-            if (star) {
-                buf_add_str(&b, STR("* "));
-            } else {
-                buf_printf(&b, "%d ", want[f]);
-            }
-        }
-        buf_add_char(&b, '\0');
+        random_cron(&rng, want, &b);
         struct cron c = cron_of(b.ptr);
         int64_t start_s = 1770768000 + (int64_t)rng_below(&rng, 100000000) / 60 * 60;
         struct civil found;
@@ -332,10 +338,102 @@ static void next__is_the_first_of_all_minutes_that_match(void **state)
     }
 }
 
+static void pass__knows_jumps_of_the_clock(void **state)
+{
+    (void)state;
+    static const char berlin[] = "CET-1CEST,M3.5.0,M10.5.0/3";
+    static const char new_york[] = "EST5EDT,M3.2.0,M11.1.0";
+    static const char lord_howe[] = "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0";
+    static const char santiago[] = "<-04>4<-03>,M9.1.6/24,M4.1.6/24";
+    static const struct {
+        const char *name;
+        const char *rule;
+        const char *cron;
+        const char *after;
+        const char *next[4];
+    } rows[] = {
+        {"what is jumped over is not due",
+         berlin,
+         "30 2 * * *",
+         "2026-03-27T12:00:00Z",
+         {"2026-03-28T01:30:00Z", "2026-03-30T00:30:00Z"}},
+        {"what is shown twice is due twice",
+         berlin,
+         "30 2 * * *",
+         "2026-10-24T12:00:00Z",
+         {"2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z", "2026-10-26T01:30:00Z"}},
+        {"the second time, when the next one is a year away on the same offset",
+         new_york,
+         "30 1 1 11 *",
+         "2026-11-01T05:30:00Z",
+         {"2026-11-01T06:30:00Z", "2027-11-01T05:30:00Z"}},
+        {"the first second after a jump",
+         berlin,
+         "0 3 * * *",
+         "2026-03-29T00:00:00Z",
+         {"2026-03-29T01:00:00Z", "2026-03-30T01:00:00Z"}},
+        {"the only day of the month on which it is jumped over",
+         santiago,
+         "30 0 * 9 0",
+         "2026-10-01T00:00:00Z",
+         {"2027-09-12T03:30:00Z", "2027-09-19T03:30:00Z"}},
+        {"a jump of half an hour",
+         lord_howe,
+         "15 2 * 10 0",
+         "2026-10-01T00:00:00Z",
+         {"2026-10-10T15:15:00Z", "2026-10-17T15:15:00Z"}},
+        {"a day that is jumped over every year",
+         lord_howe,
+         "15 2 1-7 10 *",
+         "2026-10-03T15:00:00Z",
+         {"2026-10-04T15:15:00Z"}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        struct zone *z = zone_by_rule(rows[i].rule);
+        struct cron c = cron_of(rows[i].cron);
+        struct wall at = moment(rows[i].after);
+        for (size_t k = 0; k < COUNT_OF(rows[i].next) && rows[i].next[k] != NULL; k++) {
+            char text[TIMESTAMP_TEXT_MAX];
+            assert_true(cron_next_pass(&c, z, at, &at));
+            expect_str(str_from(text, timestamp_format(at, text)), str_from_z(rows[i].next[k]));
+        }
+        zone_free(z);
+    }
+}
+
+static void pass__is_the_first_of_all_minutes_that_match(void **state)
+{
+    (void)state;
+    static const char *const rules[] = {"UTC0", "CET-1CEST,M3.5.0,M10.5.0/3",
+                                        "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0",
+                                        "<-04>4<-03>,M9.1.6/24,M4.1.6/24"};
+    struct rng rng = rng_from(5);
+    for (unsigned round = 0; round < 80; round++) {
+        int want[5];
+        struct buf b;
+        struct wall found;
+        buf_init(&b, 256);
+        random_cron(&rng, want, &b);
+        struct cron c = cron_of(b.ptr);
+        struct zone *z = zone_by_rule(rules[round % COUNT_OF(rules)]);
+        int64_t s = 1770768000 + (int64_t)rng_below(&rng, 100000000) / 60 * 60;
+        assert_true(cron_next_pass(&c, z, (struct wall){.ns = s * NS_PER_S}, &found));
+        do {
+            s += 60;
+        } while (!matches(want, civil_from_s(s + zone_offset_s(z, s))));
+        assert_true(found.ns == s * NS_PER_S);
+        zone_free(z);
+        buf_deinit(&b);
+    }
+}
+
 TEST_GROUP(cron, cmocka_unit_test(parse__accepts_the_grammar),
            cmocka_unit_test(parse__refuses_everything_else),
            cmocka_unit_test(parse__says_which_field),
            cmocka_unit_test(next__finds_the_first_match_in_utc),
            cmocka_unit_test(next__handles_jumps_of_the_clock),
            cmocka_unit_test(every__counts_from_creation),
-           cmocka_unit_test(next__is_the_first_of_all_minutes_that_match));
+           cmocka_unit_test(next__is_the_first_of_all_minutes_that_match),
+           cmocka_unit_test(pass__knows_jumps_of_the_clock),
+           cmocka_unit_test(pass__is_the_first_of_all_minutes_that_match));
