@@ -92,7 +92,6 @@ void heap_set(struct heap *h, struct heap_node *n, int64_t key)
     } else {
         CHECK(h->items[n->pos].node == n);
     }
-    n->key = key;
     uint64_t rank = h->rank == NULL ? 0 : h->rank(n);
     settle(h, (struct heap_item){.key = key, .rank = rank, .node = n}, n->pos);
 }

@@ -17,7 +17,6 @@
 #define HEAP_OUT UINT32_MAX
 
 struct heap_node {
-    int64_t key;
     uint32_t pos; /* place in the heap's array, HEAP_OUT while in none */
 };
 
@@ -54,6 +53,12 @@ void heap_init_ranked(struct heap *h,
                       uint64_t (*rank)(const struct heap_node *n));
 void heap_deinit(struct heap *h);
 
+/* The key of what is in the heap. */
+static inline int64_t heap_key(const struct heap *h, const struct heap_node *n)
+{
+    return h->items[n->pos].key;
+}
+
 /* Put in, or move to another key. */
 void heap_set(struct heap *h, struct heap_node *n, int64_t key);
 
@@ -64,6 +69,18 @@ void heap_remove(struct heap *h, struct heap_node *n);
 static inline struct heap_node *heap_first(const struct heap *h)
 {
     return h->count == 0 ? NULL : h->items[0].node;
+}
+
+/* The first if its key is at most this one, or NULL. */
+static inline struct heap_node *heap_first_until(const struct heap *h, int64_t key)
+{
+    return h->count == 0 || h->items[0].key > key ? NULL : h->items[0].node;
+}
+
+/* Its key, or INT64_MAX. */
+static inline int64_t heap_first_key(const struct heap *h)
+{
+    return h->count == 0 ? INT64_MAX : h->items[0].key;
 }
 
 /* Those with keys up to this one, at most max of them and the first always among them, in no order;

@@ -264,10 +264,10 @@ static void timer_cb(uv_timer_t *timer)
     struct engine *e = timer->data;
     int64_t now = os_clock_mono().ns;
     struct heap_node *first;
-    while ((first = heap_first(&e->park.ends)) != NULL && first->key <= now) {
+    while ((first = heap_first_until(&e->park.ends, now)) != NULL) {
         end_empty(e, CONTAINER_OF(first, struct engine_op, end));
     }
-    while ((first = heap_first(&e->park.openings)) != NULL && first->key <= now) {
+    while ((first = heap_first_until(&e->park.openings, now)) != NULL) {
         heap_remove(&e->park.openings, first);
         engine_park__ready(e, CONTAINER_OF(first, struct engine_hall, opening)->node.key);
     }
@@ -278,13 +278,13 @@ static void timer_cb(uv_timer_t *timer)
 
 static void set_timer(struct engine *e)
 {
-    const struct heap_node *end = heap_first(&e->park.ends);
-    const struct heap_node *opening = heap_first(&e->park.openings);
-    if (end == NULL) {
+    int64_t end = heap_first_key(&e->park.ends);
+    int64_t opening = heap_first_key(&e->park.openings);
+    if (heap_first(&e->park.ends) == NULL) {
         (void)uv_timer_stop(&e->park.timer);
         return;
     }
-    int64_t next = opening != NULL && opening->key < end->key ? opening->key : end->key;
+    int64_t next = opening < end ? opening : end;
     int64_t left_ns = next - os_clock_mono().ns;
     uint64_t left_ms = left_ns <= 0 ? 0 : (uint64_t)((left_ns + NS_PER_MS - 1) / NS_PER_MS);
     uv_update_time(&e->loop);

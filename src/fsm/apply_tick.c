@@ -62,12 +62,12 @@ void apply_tick(struct machine *m, const struct command *c, struct result *r)
     (void)c;
     /* What others owe to an end that was acknowledged comes first. */
     r->affected = dependencies__release(m, LIMIT_TICK_JOBS);
-    while (has_room(m, r) && (first = heap_first(&m->due)) != NULL && first->key <= m->now.ns) {
+    while (has_room(m, r) && (first = heap_first_until(&m->due, m->now.ns)) != NULL) {
         job_due(m, CONTAINER_OF(first, struct live, due));
         r->affected++;
     }
     /* Expiry is strict: a job may still be claimed at the very moment. */
-    while (has_room(m, r) && (first = heap_first(&m->expiry)) != NULL && first->key < m->now.ns) {
+    while (has_room(m, r) && (first = heap_first_until(&m->expiry, m->now.ns - 1)) != NULL) {
         job_expired(m, CONTAINER_OF(first, struct live, expiry));
         r->affected++;
     }

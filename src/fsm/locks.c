@@ -24,7 +24,7 @@ static struct lock *find(const struct machine *m, struct str queue, struct str k
 const struct lock *locks__running(const struct machine *m, struct str queue, struct str key)
 {
     const struct lock *l = find(m, queue, key);
-    return l != NULL && l->expiry.key > m->now.ns ? l : NULL;
+    return l != NULL && heap_key(&m->lock_expiry, &l->expiry) > m->now.ns ? l : NULL;
 }
 
 static bool expires_before(const struct heap_node *a, const struct heap_node *b)
@@ -54,7 +54,8 @@ static void lock_free(struct machine *m, struct lock *l)
 
 static void write_lock(struct machine *m, struct lock *l)
 {
-    struct store_lock rec = {.job = l->job, .expires_at = {.ns = l->expiry.key}};
+    struct store_lock rec = {.job = l->job,
+                             .expires_at = {.ns = heap_key(&m->lock_expiry, &l->expiry)}};
     buf_clear(&m->store.scratch);
     store_record_encode_lock(&rec, &m->store.scratch);
     store_put(&m->store, STORE_KIND_LOCK, l->node.key, buf_str(&m->store.scratch));
@@ -107,7 +108,7 @@ void locks__move(struct machine *m, const struct job *j, struct str to_queue)
     if (l == NULL || str_eq(to_queue, j->queue)) {
         return;
     }
-    struct wall expires_at = {.ns = l->expiry.key};
+    struct wall expires_at = {.ns = heap_key(&m->lock_expiry, &l->expiry)};
     locks__release(m, j);
     /* A lock that another job holds there stays that job's. */
     if (locks__running(m, to_queue, j->unique_key) == NULL) {
@@ -125,8 +126,7 @@ void locks__restore(struct machine *m, const struct job *j, struct wall until)
 void locks__expire(struct machine *m, unsigned limit)
 {
     struct heap_node *first;
-    for (; limit > 0 && (first = heap_first(&m->lock_expiry)) != NULL && first->key <= m->now.ns;
-         limit--) {
+    for (; limit > 0 && (first = heap_first_until(&m->lock_expiry, m->now.ns)) != NULL; limit--) {
         struct lock *l = CONTAINER_OF(first, struct lock, expiry);
         store_delete(&m->store, STORE_KIND_LOCK, l->node.key);
         lock_free(m, l);

@@ -474,9 +474,9 @@ uint64_t machine_digest(struct machine *m)
 
 static void earliest(struct wall *at, const struct heap *h, int64_t after)
 {
-    const struct heap_node *first = heap_first(h);
-    if (first != NULL && first->key < at->ns - after) {
-        at->ns = first->key + after;
+    int64_t first = heap_first_key(h);
+    if (first < at->ns - after) {
+        at->ns = first + after;
     }
 }
 
@@ -506,7 +506,7 @@ uint32_t machine_ending_leases(const struct machine *m, struct wall until, struc
     uint32_t found = heap_until(&m->due, until.ns, due, max);
     for (uint32_t i = 0; i < found; i++) {
         const struct live *l = CONTAINER_OF(due[i], const struct live, due);
-        if (l->state == JOB_ACTIVE && l->due.key <= until.ns) {
+        if (l->state == JOB_ACTIVE) {
             out[count++] = l->id;
         }
     }
@@ -595,17 +595,14 @@ uint32_t machine_in_line(struct machine *m, struct str queue)
 uint32_t machine_due_queues(const struct machine *m, struct wall now, struct str *out, uint32_t max)
 {
     struct heap_node **due = calloc(max, sizeof(struct heap_node *));
-    uint32_t count = 0;
     CHECK(due != NULL);
     uint32_t found = heap_until(&m->due, now.ns, due, max);
     for (uint32_t i = 0; i < found; i++) {
         const struct live *l = CONTAINER_OF(due[i], const struct live, due);
-        if (l->due.key <= now.ns) {
-            out[count++] = m->queues[l->queue]->node.key;
-        }
+        out[i] = m->queues[l->queue]->node.key;
     }
     free(due);
-    return count;
+    return found;
 }
 
 bool machine_over_budget(struct machine *m, struct str queue)

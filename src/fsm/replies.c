@@ -80,7 +80,7 @@ bool replies__find(struct machine *m, struct str key, uint64_t body_hash, struct
 {
     struct reply *p = key.len == 0 ? NULL : find(m, key);
     uint64_t kept_hash;
-    if (p == NULL || p->expiry.key <= m->now.ns) {
+    if (p == NULL || heap_key(&m->reply_expiry, &p->expiry) <= m->now.ns) {
         return false;
     }
     struct unpack u = unpack_from(p->record);
@@ -123,8 +123,7 @@ void replies__keep(struct machine *m, struct str key, uint64_t body_hash, const 
 void replies__expire(struct machine *m, unsigned limit)
 {
     struct heap_node *first;
-    for (; limit > 0 && (first = heap_first(&m->reply_expiry)) != NULL && first->key <= m->now.ns;
-         limit--) {
+    for (; limit > 0 && (first = heap_first_until(&m->reply_expiry, m->now.ns)) != NULL; limit--) {
         struct reply *p = CONTAINER_OF(first, struct reply, expiry);
         store_delete(&m->store, STORE_KIND_REPLY, p->node.key);
         reply_free(m, p);

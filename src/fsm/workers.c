@@ -228,7 +228,7 @@ void workers__heartbeat(struct machine *m, struct str ns, struct str id)
 void workers__prune(struct machine *m, unsigned limit)
 {
     struct heap_node *first;
-    for (; limit > 0 && (first = heap_first(&m->worker_prune)) != NULL && first->key < m->now.ns;
+    for (; limit > 0 && (first = heap_first_until(&m->worker_prune, m->now.ns - 1)) != NULL;
          limit--) {
         remove_worker(m, CONTAINER_OF(first, struct worker, prune));
     }

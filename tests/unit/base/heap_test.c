@@ -8,8 +8,15 @@
 
 struct thing {
     unsigned name;
+    int64_t key; /* that it was put in with */
     struct heap_node node;
 };
+
+static void put(struct heap *h, struct thing *t, int64_t key)
+{
+    t->key = key;
+    heap_set(h, &t->node, key);
+}
 
 static const struct thing *thing_of(const struct heap_node *n)
 {
@@ -31,8 +38,8 @@ static int compare(const void *a, const void *b)
 {
     const struct thing *x = *(const struct thing *const *)a;
     const struct thing *y = *(const struct thing *const *)b;
-    if (x->node.key != y->node.key) {
-        return x->node.key < y->node.key ? -1 : 1;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
     }
     return x->name < y->name ? -1 : x->name > y->name;
 }
@@ -74,7 +81,7 @@ static void agrees_with_a_sorted_array(uint64_t (*rank)(const struct heap_node *
         struct thing *t = &things[rng_below(&rng, THINGS)];
         /* Few different keys, so that there are many ties. */
         if (rng_below(&rng, 3) > 0) {
-            heap_set(&h, &t->node, (int64_t)rng_below(&rng, 50) - 25);
+            put(&h, t, (int64_t)rng_below(&rng, 50) - 25);
             assert_true(heap_node_is_in(&t->node));
         } else {
             heap_remove(&h, &t->node);
@@ -121,7 +128,7 @@ static void ties__come_by_name_whatever_the_order_of_putting_in(void **state)
             order[other] = i;
         }
         for (unsigned i = 0; i < THINGS; i++) {
-            heap_set(&h, &things[order[i]].node, order[i] % 3);
+            put(&h, &things[order[i]], order[i] % 3);
         }
         for (unsigned i = 0; i < THINGS; i++) {
             struct heap_node *first = heap_first(&h);
@@ -143,11 +150,11 @@ static void set__moves_what_is_in_to_another_key(void **state)
     heap_init(&h, name_before);
     make_things(things, 3);
     for (unsigned i = 0; i < 3; i++) {
-        heap_set(&h, &things[i].node, i);
+        put(&h, &things[i], i);
     }
-    heap_set(&h, &things[0].node, INT64_MAX);
+    put(&h, &things[0], INT64_MAX);
     assert_ptr_equal(heap_first(&h), &things[1].node);
-    heap_set(&h, &things[2].node, INT64_MIN);
+    put(&h, &things[2], INT64_MIN);
     assert_ptr_equal(heap_first(&h), &things[2].node);
     assert_int_equal(h.count, 3);
     heap_deinit(&h);
@@ -160,7 +167,7 @@ static void remove__of_what_is_in_no_heap_does_nothing(void **state)
     struct heap h;
     heap_init(&h, name_before);
     heap_remove(&h, &t.node);
-    heap_set(&h, &t.node, 1);
+    put(&h, &t, 1);
     heap_remove(&h, &t.node);
     heap_remove(&h, &t.node);
     assert_int_equal(h.count, 0);
@@ -178,17 +185,17 @@ static void until__finds_all_up_to_a_key(void **state)
     heap_init(&h, name_before);
     make_things(things, COUNT);
     for (unsigned i = 0; i < COUNT; i++) {
-        heap_set(&h, &things[i].node, (int64_t)rng_below(&rng, 50));
+        put(&h, &things[i], (int64_t)rng_below(&rng, 50));
     }
     for (int64_t key = -1; key <= 50; key++) {
         uint32_t want = 0;
         for (unsigned i = 0; i < COUNT; i++) {
-            want += things[i].node.key <= key ? 1 : 0;
+            want += things[i].key <= key ? 1 : 0;
         }
         uint32_t count = heap_until(&h, key, found, COUNT);
         assert_int_equal(count, want);
         for (uint32_t i = 0; i < count; i++) {
-            assert_true(found[i]->key <= key);
+            assert_true(heap_key(&h, found[i]) <= key);
             for (uint32_t k = 0; k < i; k++) {
                 assert_ptr_not_equal(found[i], found[k]);
             }
@@ -207,8 +214,8 @@ static void remove_from_another_heap(void)
     struct heap other;
     heap_init(&one, name_before);
     heap_init(&other, name_before);
-    heap_set(&one, &a.node, 1);
-    heap_set(&other, &b.node, 1);
+    put(&one, &a, 1);
+    put(&other, &b, 1);
     heap_remove(&other, &a.node);
 }
 
