@@ -50,40 +50,72 @@ bool api_sdb_read__time(struct str text, int64_t *out_s)
     return true;
 }
 
-/* A member that is text; false when it is something else. Null counts as absent. */
-static bool take_text(struct api_call *c, struct str body, const char *name, struct str *out)
+/* The members of a body, found in one pass; the last one when there are several of a name. */
+
+enum member { ID, TYPE, TIMESTAMP, LAST_DATE, CRON, URL, TOKEN, PAYLOAD, MEMBER_COUNT };
+
+struct members {
+    struct json_value of[MEMBER_COUNT]; /* null: there is none */
+};
+
+static bool find_members(struct str object, struct members *out)
 {
-    struct json_value v;
+    static const char *const names[] = {
+        [ID] = "id",
+        [TYPE] = "type",
+        [TIMESTAMP] = "timestamp",
+        [LAST_DATE] = "last_date",
+        [CRON] = "cron_expression",
+        [URL] = "webhook_url",
+        [TOKEN] = "webhook_token",
+        [PAYLOAD] = "payload",
+    };
+    struct json_scan s = json_scan_from(object);
+    struct json_value key;
+    struct json_value value;
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        out->of[i].type = JSON_TYPE_NULL;
+    }
+    if (!json_scan_enter_object(&s)) {
+        return false;
+    }
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        for (size_t i = 0; i < MEMBER_COUNT; i++) {
+            if (json_value_text_eq(key, str_from_z(names[i]))) {
+                out->of[i] = value;
+                break;
+            }
+        }
+    }
+    return s.problem == NULL;
+}
+
+/* A member that is text; false when it is something else. Null counts as absent. */
+static bool take_text(struct api_call *c, struct json_value v, struct str *out)
+{
     struct err err;
     *out = STR_EMPTY;
-    if (!json_scan_member(body, str_from_z(name), &v) || v.type == JSON_TYPE_NULL) {
-        return true;
-    }
-    return v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK;
+    return v.type == JSON_TYPE_NULL ||
+           (v.type == JSON_TYPE_STRING && json_value_text(v, c->arena, out, &err) == ERR_OK);
 }
 
 /* The same for a time, which may also be a whole number. */
-static bool take_time(struct api_call *c, struct str body, const char *name, struct str *out)
+static bool take_time(struct api_call *c, struct json_value v, struct str *out)
 {
-    struct json_value v;
     int64_t n;
-    if (json_scan_member(body, str_from_z(name), &v) && v.type == JSON_TYPE_NUMBER) {
+    if (v.type == JSON_TYPE_NUMBER) {
         *out = v.text;
         return json_value_i64(v, &n);
     }
-    return take_text(c, body, name, out);
+    return take_text(c, v, out);
 }
 
-static bool take_payload(struct api_call *c, struct str body, struct str *out)
+static bool take_payload(struct api_call *c, struct json_value v, struct str *out)
 {
-    struct json_value v;
     struct buf b;
     *out = STR_EMPTY;
-    if (!json_scan_member(body, STR("payload"), &v) || v.type == JSON_TYPE_NULL) {
-        return true;
-    }
     if (v.type != JSON_TYPE_OBJECT) {
-        return false;
+        return v.type == JSON_TYPE_NULL;
     }
     buf_init(&b, v.text.len);
     json_compact_add(&b, v.text);
@@ -108,13 +140,12 @@ bool api_sdb_read__body(struct api_call *c, struct str *out_object)
 static bool decode(struct api_call *c, struct str object, struct api_sdb_new *out,
                    struct str *out_at, struct str *out_until)
 {
-    return take_text(c, object, "id", &out->id) && take_text(c, object, "type", &out->type) &&
-           take_time(c, object, "timestamp", out_at) &&
-           take_time(c, object, "last_date", out_until) &&
-           take_text(c, object, "cron_expression", &out->cron) &&
-           take_text(c, object, "webhook_url", &out->url) &&
-           take_text(c, object, "webhook_token", &out->token) &&
-           take_payload(c, object, &out->payload) && out->id.len <= LIMIT_JOB_NAME_BYTES &&
+    struct members m;
+    return find_members(object, &m) && take_text(c, m.of[ID], &out->id) &&
+           take_text(c, m.of[TYPE], &out->type) && take_time(c, m.of[TIMESTAMP], out_at) &&
+           take_time(c, m.of[LAST_DATE], out_until) && take_text(c, m.of[CRON], &out->cron) &&
+           take_text(c, m.of[URL], &out->url) && take_text(c, m.of[TOKEN], &out->token) &&
+           take_payload(c, m.of[PAYLOAD], &out->payload) && out->id.len <= LIMIT_JOB_NAME_BYTES &&
            out->url.len <= LIMIT_PUSH_URL_BYTES && out->cron.len <= LIMIT_CRON_BYTES &&
            out->token.len <= LIMIT_PUSH_HEADER_BYTES / 2 && !str_has_control(out->token);
 }
