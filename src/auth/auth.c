@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
@@ -169,23 +168,21 @@ struct recent {
 };
 static _Thread_local struct recent recent[RECENT_COUNT];
 
-/* In a time that depends on the length alone, as CRYPTO_memcmp, and a word at a time. */
-static bool is_secret(const struct recent *r, struct str secret)
+bool auth_equal(const void *a, const void *b, size_t len)
 {
+    const char *x = a;
+    const char *y = b;
     uint64_t differ = 0;
-    uint64_t a = 0;
-    uint64_t b = 0;
+    uint64_t v = 0;
+    uint64_t w = 0;
     size_t i = 0;
-    if (secret.len == 0 || r->len != secret.len) {
-        return false;
+    for (; i + sizeof v <= len; i += sizeof v) {
+        memcpy(&v, x + i, sizeof v);
+        memcpy(&w, y + i, sizeof w);
+        differ |= v ^ w;
     }
-    for (; i + sizeof a <= secret.len; i += sizeof a) {
-        memcpy(&a, r->secret + i, sizeof a);
-        memcpy(&b, secret.ptr + i, sizeof b);
-        differ |= a ^ b;
-    }
-    for (; i < secret.len; i++) {
-        differ |= (uint8_t)r->secret[i] ^ (uint8_t)secret.ptr[i];
+    for (; i < len; i++) {
+        differ |= (uint8_t)x[i] ^ (uint8_t)y[i];
     }
     return differ == 0;
 }
@@ -204,7 +201,7 @@ static struct recent *recent_at(struct str secret)
 void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES])
 {
     struct recent *r = recent_at(secret);
-    if (is_secret(r, secret)) {
+    if (r->len > 0 && r->len == secret.len && auth_equal(r->secret, secret.ptr, secret.len)) {
         memcpy(out, r->hash, AUTH_HASH_BYTES);
         return;
     }
@@ -234,7 +231,7 @@ bool auth_same(struct str a, struct str b)
     uint8_t y[AUTH_HASH_BYTES];
     auth_hash(a, x);
     auth_hash(b, y);
-    return CRYPTO_memcmp(x, y, sizeof x) == 0;
+    return auth_equal(x, y, sizeof x);
 }
 
 void auth_new_secret(struct str prefix, char out[AUTH_SECRET_BYTES])

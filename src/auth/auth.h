@@ -66,7 +66,10 @@ void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES]);
 /* Of both, one behind the other. */
 void auth_hash_two(struct str a, struct str b, uint8_t out[AUTH_HASH_BYTES]);
 
-/* The same time wherever they differ. */
+/* In a time that depends on the length alone, as CRYPTO_memcmp, and a word at a time. */
+bool auth_equal(const void *a, const void *b, size_t len);
+
+/* The same secret? In a time that does not depend on where they differ. */
 bool auth_same(struct str a, struct str b);
 
 /* A new secret: the prefix and 192 random bits in hex. */

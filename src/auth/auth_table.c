@@ -166,25 +166,12 @@ static uint32_t home_of(const struct auth_table *t, const uint8_t *hash)
     return bits & (t->slot_count - 1);
 }
 
-/* In the same time whatever they are, as CRYPTO_memcmp, and a word at a time. */
-static bool is_same(const uint8_t a[AUTH_HASH_BYTES], const uint8_t b[AUTH_HASH_BYTES])
-{
-    uint64_t x[AUTH_HASH_BYTES / sizeof(uint64_t)];
-    uint64_t y[COUNT_OF(x)];
-    uint64_t differ = 0;
-    memcpy(x, a, sizeof x);
-    memcpy(y, b, sizeof y);
-    for (size_t i = 0; i < COUNT_OF(x); i++) {
-        differ |= x[i] ^ y[i];
-    }
-    return differ == 0;
-}
-
 /* The slot that has the hash, or the empty one where it would be. */
 static uint32_t slot_of(const struct auth_table *t, const uint8_t *hash)
 {
     uint32_t slot = home_of(t, hash);
-    while (t->slots[slot] != NONE && !is_same(key_at(t, t->slots[slot])->hash, hash)) {
+    while (t->slots[slot] != NONE &&
+           !auth_equal(key_at(t, t->slots[slot])->hash, hash, AUTH_HASH_BYTES)) {
         slot = (slot + 1) & (t->slot_count - 1);
     }
     return slot;
@@ -719,8 +706,8 @@ bool auth_table_sso_settings(struct auth_table *t, struct buf *body, struct stor
 bool auth_table_sso_is(struct auth_table *t, const uint8_t proof[AUTH_HASH_BYTES])
 {
     begin_read(t);
-    bool same = auth_table_sso(t) == STORE_SSO_OIDC &&
-                CRYPTO_memcmp(t->sso_proof, proof, AUTH_HASH_BYTES) == 0;
+    bool same =
+        auth_table_sso(t) == STORE_SSO_OIDC && auth_equal(t->sso_proof, proof, AUTH_HASH_BYTES);
     end_read(t);
     return same;
 }
