@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "engine/engine_follow_int.h"
+#include "engine/engine_hint.h"
 #include "engine/engine_int.h"
 #include "os/os_clock.h"
 
@@ -259,13 +260,13 @@ static void lane_add(struct engine_lane *lane, struct engine_op *op)
     }
 }
 
-/* 1 to 12 ms, more when there is more waiting, with some chance so that not all come back at
- * once. */
-static uint32_t retry_hint(uint64_t pending, uint64_t max)
+/* By whichever of the two limits is nearer. */
+static uint32_t retry_hint(const struct engine *e, uint64_t ops, uint64_t bytes)
 {
-    uint64_t chance = (uint64_t)os_clock_mono().ns / 64 % 4;
-    uint64_t load = pending > 2 * max ? 8 : pending * 4 / (max == 0 ? 1 : max);
-    return (uint32_t)(1 + load + chance);
+    uint64_t chance = (uint64_t)os_clock_mono().ns / 64;
+    uint32_t by_ops = engine_hint_ms(ops, e->config.pending_ops_max, chance);
+    uint32_t by_bytes = engine_hint_ms(bytes, LIMIT_PENDING_BYTES, chance);
+    return by_ops > by_bytes ? by_ops : by_bytes;
 }
 
 bool engine_admits(struct engine *e, const struct engine_lane *lane, uint32_t *out_retry_ms,
@@ -278,7 +279,7 @@ bool engine_admits(struct engine *e, const struct engine_lane *lane, uint32_t *o
         return true;
     }
     atomic_fetch_add(&e->overload_total, 1);
-    *out_retry_ms = retry_hint(ops, e->config.pending_ops_max);
+    *out_retry_ms = retry_hint(e, ops, bytes);
     (void)err_set(err, ERR_OVERLOADED, "raft apply overloaded: pending queue is full");
     return false;
 }

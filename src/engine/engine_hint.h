@@ -1,0 +1,10 @@
+/*
+ * Engine_hint: when a client that was refused because of overload should come back (rpc.md 9).
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Milliseconds, by how full the pipeline is. The chance, any number, spreads those that were
+ * refused together. */
+uint32_t engine_hint_ms(uint64_t backlog, uint64_t limit, uint64_t chance);
