@@ -93,21 +93,27 @@ bool event_match_is_open(const struct event_match *m)
            !m->by_job;
 }
 
+/* With the words that there are, or as many of them as the message has room for. */
 static void refuse_type(struct str type, struct err *err)
 {
     enum { SHOWN_MAX = 32 };
-    struct buf known;
-    buf_init(&known, sizeof err->msg);
+    static const struct str more = {.ptr = ", \xe2\x80\xa6", .len = 5};
+    struct buf text;
+    buf_init(&text, sizeof err->msg);
+    buf_printf(&text, "types: got '" STR_FMT "', expected ", STR_ARG(str_at_most(type, SHOWN_MAX)));
     for (unsigned t = 1; t <= STORE_EVENT_TYPE_LAST; t++) {
-        buf_printf(&known, "%s%s",
-                   t == 1                       ? ""
-                   : t == STORE_EVENT_TYPE_LAST ? " or "
-                                                : ", ",
-                   store_event_word((enum store_event_type)t));
+        bool last = t == STORE_EVENT_TYPE_LAST;
+        struct str word = str_from_z(store_event_word((enum store_event_type)t));
+        struct str between = t == 1 ? STR("") : last ? STR(" or ") : STR(", ");
+        if (text.len + between.len + word.len + (last ? 0 : more.len) >= sizeof err->msg) {
+            buf_add_str(&text, more);
+            break;
+        }
+        buf_add_str(&text, between);
+        buf_add_str(&text, word);
     }
-    (void)err_set(err, ERR_VALIDATION, "types: got '" STR_FMT "', expected " STR_FMT,
-                  STR_ARG(str_at_most(type, SHOWN_MAX)), STR_ARG(buf_str(&known)));
-    buf_deinit(&known);
+    (void)err_set(err, ERR_VALIDATION, STR_FMT, STR_ARG(buf_str(&text)));
+    buf_deinit(&text);
 }
 
 enum err_code event_match_read_types(const struct str *patterns, size_t count, uint32_t *out,

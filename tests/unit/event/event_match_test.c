@@ -54,6 +54,36 @@ static void match__patterns_become_sets_of_types(void **state)
     }
 }
 
+/* The list of what there is ends with a word, whether all of it fits or not. */
+static void match__unknown_words_are_refused_with_a_list(void **state)
+{
+    static const char *const rows[] = {"x", "exploded", "thirty-two-bytes-of-a-type-name-",
+                                       "job.*x"};
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct str word = str_from_z(rows[i]);
+        struct str list;
+        struct err err;
+        uint32_t types;
+        size_t listed = 0;
+        char begin[64];
+        ROW(rows[i]);
+        assert_int_equal(event_match_read_types(&word, 1, &types, &err), ERR_VALIDATION);
+        int len = snprintf(begin, sizeof begin, "types: got '%s', expected ", rows[i]);
+        list = str_from_z(err.msg);
+        assert_true(str_starts_with(list, str_from_z(begin)));
+        list = str_from_offset(list, (size_t)len);
+        while (list.len > 0) {
+            struct str one = str_trim(str_cut(&list, ','));
+            bool more = str_eq(one, STR("\xe2\x80\xa6"));
+            assert_true(more ? list.len == 0 : event_match_types(one) != 0);
+            listed += more ? 0 : 1;
+        }
+        assert_true(listed >= 16);
+        assert_true(listed < STORE_EVENT_TYPE_LAST); /* otherwise "or" stands before the last */
+    }
+}
+
 static void match__dimensions_are_joined_by_and(void **state)
 {
     const struct id job = id_make((struct wall){.ns = 1}, 1, 1);
@@ -105,4 +135,5 @@ static void match__dimensions_are_joined_by_and(void **state)
 }
 
 TEST_GROUP(event_match, cmocka_unit_test(match__patterns_become_sets_of_types),
+           cmocka_unit_test(match__unknown_words_are_refused_with_a_list),
            cmocka_unit_test(match__dimensions_are_joined_by_and));
