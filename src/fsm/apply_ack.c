@@ -2,7 +2,7 @@
  * Ack: a worker is done with a job, or an agent with an iteration.
  *
  * Since version 3 it may name what the worker wants next, which is claimed in the same entry, after
- * all items and unless the ack is refused.
+ * all items and unless the ack is refused; and it may leave out the budgets of single jobs.
  */
 #include "base/check.h"
 #include "base/limits.h"
@@ -105,7 +105,7 @@ static bool is_for_agents(enum command_agent_status status)
 }
 
 static bool may_ack(struct machine *m, const struct job *j, const struct command_ack_item *it,
-                    struct result *r)
+                    bool any_cost, struct result *r)
 {
     if (!jobs__may_move(m, j, JOB_MOVE_COMPLETE, ERR_ACK, r) ||
         !jobs__lease_holds(m, j, it->lease_token, ERR_ACK, r)) {
@@ -117,9 +117,12 @@ static bool may_ack(struct machine *m, const struct job *j, const struct command
         return false;
     }
     if (is_for_agents(it->agent_status) && !j->is_agent) {
-        machine__refuse(m, r, ERR_ACK, "agent_status: job " STR_FMT " is not an agent job",
+        machine__refuse(m, r, ERR_ACK, "job " STR_FMT " is not an agent job",
                         STR_ARG(machine__id_text(m, j->id, ID_JOB)));
         return false;
+    }
+    if (any_cost) {
+        return true;
     }
     struct apply_budget_verdict v = apply_budget__of_job(m, j, &it->usage);
     if (v.exceeded && v.action == STORE_BUDGET_REJECT) {
@@ -196,7 +199,7 @@ void apply_ack(struct machine *m, const struct command *c, struct result *r)
         bool there = jobs__need(m, it->id, &j, &family, r);
         if (there && jobs__was_ended(&j, it->lease_token, JOB_ENDED_ACK)) {
             r->affected++; /* the answer was lost; it is the same again */
-        } else if (there && may_ack(m, &j, it, r)) {
+        } else if (there && may_ack(m, &j, it, c->ack.any_cost, r)) {
             acknowledge(m, &j, it);
             r->affected++;
         } else if (!c->ack.lenient) {

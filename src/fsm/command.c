@@ -13,8 +13,15 @@ static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
     [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2, [COMMAND_ACCESS] = 2,
 };
 
-/* Acks are of version 3 only when there is something that version 2 cannot say. */
-enum { ACK_WITHOUT_NEXT = 2, ACK_WITH_NEXT = 3 };
+/* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
+ */
+enum { ACK_PLAIN = 2, ACK_WITH_FLAGS = 3 };
+enum { ACK_FLAG_NEXT = 1, ACK_FLAG_ANY_COST = 2, ACK_FLAGS = ACK_FLAG_NEXT | ACK_FLAG_ANY_COST };
+
+static unsigned ack_flags(const struct command_ack *ack)
+{
+    return (ack->next != NULL ? ACK_FLAG_NEXT : 0U) | (ack->any_cost ? ACK_FLAG_ANY_COST : 0U);
+}
 
 /* Records with quotas are of version 2: a member that does not know them must not take them. */
 enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
@@ -36,7 +43,7 @@ static uint8_t version_of(const struct command *c)
         return access_version(&c->access);
     }
     if (c->version == 0 && c->type == COMMAND_ACK) {
-        return c->ack.next == NULL ? ACK_WITHOUT_NEXT : ACK_WITH_NEXT;
+        return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
     }
     return c->version != 0 ? c->version : command_newest(c->type);
 }
@@ -254,9 +261,17 @@ static void decode_claim(struct unpack *u, struct arena *a, struct command *c)
     c->claim.ns = c->version >= 2 ? unpack_text(u) : STR_EMPTY;
 }
 
-/* As a claim of version 2, whatever later ones have. */
-static void unpack_next(struct unpack *u, struct arena *a, struct command_ack *ack)
+/* The flags, and what follows them: a next is as a claim of version 2, whatever later ones have. */
+static void unpack_flags(struct unpack *u, struct arena *a, struct command_ack *ack)
 {
+    unsigned flags = unpack_choice(u, ACK_FLAGS);
+    if (flags == 0) {
+        u->bad = true;
+    }
+    ack->any_cost = (flags & ACK_FLAG_ANY_COST) != 0;
+    if ((flags & ACK_FLAG_NEXT) == 0) {
+        return;
+    }
     struct command_claim *next = take_array(u, a, 1, sizeof *next);
     if (next != NULL) {
         unpack_claim(u, a, next);
@@ -285,8 +300,11 @@ static void encode_ack(const struct command *c, struct buf *out)
         pack_text(out, it->exit_reason);
         pack_tokens(out, &it->usage);
     }
-    if (version_of(c) >= ACK_WITH_NEXT) {
-        CHECK(c->ack.next != NULL);
+    if (version_of(c) >= ACK_WITH_FLAGS) {
+        CHECK(ack_flags(&c->ack) != 0);
+        pack_u8(out, (uint8_t)ack_flags(&c->ack));
+    }
+    if (version_of(c) >= ACK_WITH_FLAGS && c->ack.next != NULL) {
         pack_claim(out, c->ack.next);
         pack_text(out, c->ack.next->ns);
     }
@@ -310,8 +328,8 @@ static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
         it->exit_reason = unpack_text(u);
         it->usage = unpack_tokens(u);
     }
-    if (c->version >= ACK_WITH_NEXT) {
-        unpack_next(u, a, &c->ack);
+    if (c->version >= ACK_WITH_FLAGS) {
+        unpack_flags(u, a, &c->ack);
     }
     if (!c->ack.lenient && c->ack.count != 1 && (c->ack.count != 0 || c->ack.next == NULL)) {
         u->bad = true;

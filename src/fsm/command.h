@@ -124,7 +124,8 @@ struct command_ack_item {
 };
 
 struct command_ack {
-    bool lenient; /* items that cannot be acknowledged are passed over; otherwise there is one */
+    bool lenient;  /* items that cannot be acknowledged are passed over; otherwise there is one */
+    bool any_cost; /* budgets that limit what one job costs are not evaluated */
     struct command_ack_item *items;
     size_t count;                     /* 0 only in the last step of one with a next */
     const struct command_claim *next; /* what the worker does next, unless it is refused; or NULL */

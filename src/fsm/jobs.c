@@ -85,7 +85,7 @@ bool jobs__lease_holds(struct machine *m, const struct job *j, uint64_t token, e
     if (token == 0 || token == j->lease_token) {
         return true;
     }
-    machine__refuse(m, r, code, "lease lost: job " STR_FMT " was handed on",
+    machine__refuse(m, r, code, "job " STR_FMT " is not active: its lease was lost",
                     STR_ARG(machine__id_text(m, j->id, ID_JOB)));
     return false;
 }

@@ -153,7 +153,7 @@ static void start_acks(struct rpc_frame_work *w)
     if (count == 0) {
         return;
     }
-    if (svc_work_ack_many(&w->who, acks, count, &command, &err) != ERR_OK) {
+    if (rpc_work__acks(&w->who, acks, count, &command, &err) != ERR_OK) {
         fail_err(w, RPC_FRAME_ACK, &err);
     } else if (command.ack.count > 0) {
         submit(w, &w->ack, RPC_FRAME_ACK, &command, 0, acked);

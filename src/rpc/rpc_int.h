@@ -76,6 +76,7 @@ struct rpc_call {
     bool gzip_in, gzip_out;          /* its messages may be, and ours are compressed */
     struct svc_caller who;
     void *in;                      /* the decoded request */
+    struct str job_id;             /* of the job that the call is about; empty: of none or many */
     void *data;                    /* the method's own */
     struct rpc_deadline *deadline; /* of a pushed answer; NULL for none */
 
@@ -155,6 +156,11 @@ ATTR_NODISCARD enum err_code rpc_work__job(const struct svc_caller *who,
                                            struct svc_enqueue_job *out, struct err *err);
 ATTR_NODISCARD enum err_code rpc_work__ack(const struct svc_caller *who, const struct rpc_ack *in,
                                            struct svc_work_ack *out, struct err *err);
+/* Acks of a batch or a frame as a command (10.5, 11.3): what a job cost does not keep it from being
+ * completed. It may be empty, then nothing is to be submitted. */
+ATTR_NODISCARD enum err_code rpc_work__acks(const struct svc_caller *who,
+                                            const struct svc_work_ack *acks, size_t count,
+                                            struct command *out, struct err *err);
 struct svc_work_fetch rpc_work__fetch(const struct rpc_fetch *in);
 /* The claimed jobs, in the caller's arena. */
 ATTR_NODISCARD enum err_code rpc_work__jobs(const struct svc_caller *who, const struct result *r,

@@ -120,8 +120,9 @@ static void handle_ack(struct rpc_call *c)
     ATTR_UNINITIALIZED struct command_ack_item room;
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
-    if (rpc_work__ack(&c->who, c->in, &ack, &err) != ERR_OK ||
-        svc_work_ack_one(&c->who, &ack, &room, &command, &err) != ERR_OK) {
+    enum err_code code = rpc_work__ack(&c->who, c->in, &ack, &err);
+    c->job_id = ack.job_id;
+    if (code != ERR_OK || svc_work_ack_one(&c->who, &ack, &room, &command, &err) != ERR_OK) {
         refuse(c, &err);
         return;
     }
@@ -148,8 +149,7 @@ static void handle_ack_batch(struct rpc_call *c)
             acks = NULL;
         }
     }
-    if (acks == NULL ||
-        svc_work_ack_many(&c->who, acks, in->item_count, &command, &err) != ERR_OK) {
+    if (acks == NULL || rpc_work__acks(&c->who, acks, in->item_count, &command, &err) != ERR_OK) {
         refuse(c, &err);
     } else if (command.ack.count == 0) {
         rpc_answer__reply(c, &(struct rpc_acked){0});
@@ -177,6 +177,7 @@ static void handle_fail(struct rpc_call *c)
                                  .lease_token = (int64_t)in->lease_token};
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
+    c->job_id = fail.job_id;
     if (fail.job_id.len == 0) {
         rpc_answer__fail(c, RPC_INVALID_ARGUMENT, STR("job_id is required"), 0);
     } else if (svc_work_fail(&c->who, &fail, &command, &err) != ERR_OK) {
@@ -193,7 +194,7 @@ static enum err_code check_json(struct str text, const char *member, struct str 
                                 struct err *err)
 {
     if (text.len > max) {
-        return err_set(err, ERR_VALIDATION, "%s for " STR_FMT " is too large: %zu bytes (max %zu)",
+        return err_set(err, ERR_VALIDATION, "%s for " STR_FMT " too large: %zu bytes (max %zu)",
                        member, STR_ARG(job), text.len, max);
     }
     if (text.len > 0 && json_scan_check(text, err) != ERR_OK) {

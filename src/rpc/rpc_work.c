@@ -3,6 +3,7 @@
  */
 #include "rpc/rpc_int.h"
 #include "svc/svc_enqueue.h"
+#include "svc/svc_names.h"
 #include "svc/svc_work.h"
 
 enum err_code rpc_work__id(const struct svc_caller *who, struct id id, struct str *out,
@@ -57,6 +58,20 @@ enum err_code rpc_work__usage(const struct svc_caller *who, const struct rpc_usa
     return ERR_OK;
 }
 
+/* A word that svc knows, or none (10.4). */
+static enum err_code check_agent_status(struct str word, struct err *err)
+{
+    enum { SHOWN_MAX = 64 };
+    int status;
+    if (svc_names_find(svc_work_agent_words, word, "agent_status", ERR_ACK, &status, err) ==
+        ERR_OK) {
+        return ERR_OK;
+    }
+    return err_set(err, ERR_ACK,
+                   "invalid agent_status \"" STR_FMT "\": expected continue, done or hold",
+                   STR_ARG(str_at_most(word, SHOWN_MAX)));
+}
+
 enum err_code rpc_work__ack(const struct svc_caller *who, const struct rpc_ack *in,
                             struct svc_work_ack *out, struct err *err)
 {
@@ -70,7 +85,18 @@ enum err_code rpc_work__ack(const struct svc_caller *who, const struct rpc_ack *
     if (out->job_id.len == 0) {
         return err_set(err, ERR_VALIDATION, "job_id is required");
     }
+    if (check_agent_status(out->agent_status, err) != ERR_OK) {
+        return err->code;
+    }
     return rpc_work__usage(who, in->usage, &out->usage, err);
+}
+
+enum err_code rpc_work__acks(const struct svc_caller *who, const struct svc_work_ack *acks,
+                             size_t count, struct command *out, struct err *err)
+{
+    enum err_code code = svc_work_ack_many(who, acks, count, out, err);
+    out->ack.any_cost = true;
+    return code;
 }
 
 struct svc_work_fetch rpc_work__fetch(const struct rpc_fetch *in)

@@ -87,7 +87,7 @@ ATTR_NODISCARD enum err_code svc_work_ack_one(const struct svc_caller *who,
 
 /* Many, of which those that cannot be acknowledged are passed over. Of ids that are none, or not
  * the caller's, nothing is left in the command: it may be empty, then nothing is to be submitted.
- */
+ * Budgets that reject apply to each, unless the caller sets any_cost in the command. */
 ATTR_NODISCARD enum err_code svc_work_ack_many(const struct svc_caller *who,
                                                const struct svc_work_ack *acks, size_t count,
                                                struct command *out, struct err *err);

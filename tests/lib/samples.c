@@ -338,8 +338,11 @@ static struct command ack(void)
     items[1] = (struct command_ack_item){.id = samples_id(7)};
     static struct command_claim next;
     next = claim().claim;
-    return (struct command){
-        .ack = {.lenient = true, .items = items, .count = COUNT_OF(items), .next = &next}};
+    return (struct command){.ack = {.lenient = true,
+                                    .any_cost = true,
+                                    .items = items,
+                                    .count = COUNT_OF(items),
+                                    .next = &next}};
 }
 
 static struct command heartbeat(void)

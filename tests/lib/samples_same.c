@@ -295,6 +295,7 @@ static void same_claim(const struct command *got, const struct command *want)
 static void same_ack(const struct command *got, const struct command *want)
 {
     assert_int_equal(got->ack.lenient, want->ack.lenient);
+    assert_int_equal(got->ack.any_cost, want->ack.any_cost);
     assert_int_equal(got->ack.count, want->ack.count);
     for (size_t i = 0; i < want->ack.count; i++) {
         const struct command_ack_item *a = &got->ack.items[i];

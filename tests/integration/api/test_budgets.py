@@ -3,6 +3,8 @@ import unittest
 
 from harness import ApiTest, unique, wait_until
 
+RPC = "/corvo.v1.WorkerService/"
+
 
 def usage(usd, **fields):
     return {"input_tokens": 1, "cost_usd": usd, **fields}
@@ -160,6 +162,19 @@ class Reports(BudgetTest):
         job = self.active()
         self.api.ack(job, usage=usage(3))
         self.assertEqual(self.api.state(job), "completed")
+
+    def test_acks_of_many(self):
+        """ack/batch passes over a job above its limit; AckBatch and streams complete it (rpc.md 10.5, 11.3)."""
+        rows = (("/api/v1/ack/batch", lambda job: {"acks": [{"job_id": job, "usage": usage(2)}]}, 0),
+                (RPC + "AckBatch", lambda job: {"items": [{"jobId": job, "usage": {"costUsd": 2}}]}, 1),
+                (RPC + "StreamLifecycle", lambda job: {"acks": [{"jobId": job, "usage": {"costUsd": 2}}]}, 1))
+        jobs = [self.active(self.queue) for _ in rows]
+        self.set("queue", self.queue, per_job_usd=1, on_exceed="reject")
+        for (path, body, acked), job in zip(rows, jobs):
+            with self.subTest(path):
+                answer = self.api.must(self.api.post(path, body(job), {"Content-Type": "application/json"}))
+                self.assertEqual(answer.get("acked", 0), acked, answer)
+                self.assertEqual(self.api.state(job), "completed" if acked else "active")
 
     def test_heartbeats_add_up(self):
         self.set("queue", self.queue, per_job_usd=1, on_exceed="hold")

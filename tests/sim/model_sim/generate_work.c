@@ -64,6 +64,7 @@ void generate_work_ack(struct generate *g, struct command *out)
     out->type = COMMAND_ACK;
     struct command_ack *c = &out->ack;
     c->lenient = generate_pick_chance(g, 40);
+    c->any_cost = generate_pick_chance(g, 20);
     c->count = c->lenient ? 1 + generate_pick_below(g, g->profile->items_max) : 1;
     c->items = generate_pick_alloc(g, c->count * sizeof *c->items);
     for (size_t i = 0; i < c->count; i++) {

@@ -81,7 +81,7 @@ static void trace_claim(FILE *out, const struct command_claim *c)
 
 static void trace_ack(FILE *out, const struct command_ack *c)
 {
-    (void)fprintf(out, "%s", c->lenient ? " lenient" : "");
+    (void)fprintf(out, "%s%s", c->lenient ? " lenient" : "", c->any_cost ? " any_cost" : "");
     for (size_t i = 0; i < c->count; i++) {
         const struct command_ack_item *item = &c->items[i];
         (void)fprintf(out, "\n      ");

@@ -143,8 +143,48 @@ static void budget__holds_the_oldest_job_of_its_queue(void **state)
     assert_false(machine_over_budget(k->machine, STR("costly")));
 }
 
+/* What one job may cost refuses its ack, unless the ack says that it does not matter. */
+static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
+{
+    static const char name[] = "q\0dear";
+    static const struct {
+        const char *name;
+        bool lenient, any_cost;
+        enum err_code code;
+        uint32_t affected;
+    } rows[] = {
+        {"one", false, false, ERR_BUDGET_EXCEEDED, 0},
+        {"one of any cost", false, true, ERR_OK, 1},
+        {"many", true, false, ERR_OK, 0},
+        {"many of any cost", true, true, ERR_OK, 1},
+    };
+    struct kit *k = *state;
+    struct id ids[COUNT_OF(rows)];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ids[i] = kit_active(k, "dear"); /* before the average of the queue is above the limit */
+    }
+    set_budget(k, name, sizeof name - 1,
+               (struct store_budget){
+                   .has_per_job = true, .per_job_nusd = 100, .on_exceed = STORE_BUDGET_REJECT});
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        struct command_ack_item item = {.id = ids[i], .usage = {.input = 1, .cost_nusd = 101}};
+        struct command c = {.type = COMMAND_ACK,
+                            .ack = {.lenient = rows[i].lenient,
+                                    .any_cost = rows[i].any_cost,
+                                    .items = &item,
+                                    .count = 1}};
+        const struct result *r = kit_apply(k, &c);
+        assert_int_equal(r->code, rows[i].code);
+        assert_int_equal(r->affected, rows[i].affected);
+        kit_expect_state(k, ids[i], rows[i].affected == 1 ? JOB_COMPLETED : JOB_ACTIVE);
+        assert_int_equal(kit_usages(k, ids[i]).count, rows[i].affected);
+    }
+}
+
 TEST_GROUP_FIXTURE(apply_access, kit_setup, kit_teardown,
                    cmocka_unit_test(record__keeps_when_it_was_made),
                    cmocka_unit_test(rules__are_all_or_nothing),
                    cmocka_unit_test(audit__has_numbers_without_gaps_and_trims),
-                   cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue));
+                   cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
+                   cmocka_unit_test(budget_of_one_job__refuses_acks_that_ask_for_it));

@@ -92,7 +92,7 @@ static void lease_token__of_an_earlier_claim_is_refused(void **state)
     uint64_t token = kit_job(k, id).lease_token;
     struct command_ack_item item = {.id = id, .lease_token = stale};
     struct command c = ack_command(&item);
-    kit_refuses(k, &c, ERR_ACK, "lease lost: job {id} was handed on", id);
+    kit_refuses(k, &c, ERR_ACK, "job {id} is not active: its lease was lost", id);
     (void)kit_ack_item(k, (struct command_ack_item){.id = id, .lease_token = token});
     kit_expect_state(k, id, JOB_COMPLETED);
     /* Without a token whoever acks is believed: delivery is at least once. */
@@ -182,7 +182,7 @@ static void agent_status__on_a_plain_job_is_refused(void **state)
     for (unsigned s = COMMAND_AGENT_DONE; s <= COMMAND_AGENT_HOLD; s++) {
         struct command_ack_item item = {.id = id, .agent_status = (enum command_agent_status)s};
         struct command c = ack_command(&item);
-        kit_refuses(k, &c, ERR_ACK, "agent_status: job {id} is not an agent job", id);
+        kit_refuses(k, &c, ERR_ACK, "job {id} is not an agent job", id);
     }
     kit_expect_state(k, id, JOB_ACTIVE);
 }

@@ -142,7 +142,7 @@ static void lease_token__of_an_earlier_claim_is_refused(void **state)
     kit_tick(k, JOB_LEASE_MS + 1);
     (void)kit_claim(k, queue);
     struct command c = {.type = COMMAND_FAIL, .fail = {.id = id, .lease_token = stale}};
-    kit_refuses(k, &c, ERR_FAIL, "lease lost: job {id} was handed on", id);
+    kit_refuses(k, &c, ERR_FAIL, "job {id} is not active: its lease was lost", id);
     c.fail.lease_token = kit_job(k, id).lease_token;
     assert_int_equal(kit_apply(k, &c)->code, ERR_OK);
     kit_expect_state(k, id, JOB_RETRYING);
@@ -246,7 +246,7 @@ static void fail__repeated_with_its_lease_token_gets_the_first_answer(void **sta
         kit_refuses(k, &ack, ERR_ACK, "job {id} is not active", id);
         if (max_retries[i] == 3) {
             assert_true(id_eq(kit_claim(k, queue), id));
-            kit_refuses(k, &c, ERR_FAIL, "lease lost: job {id} was handed on", id);
+            kit_refuses(k, &c, ERR_FAIL, "job {id} is not active: its lease was lost", id);
         }
     }
 }

@@ -19,6 +19,7 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.claim.ns = STR_EMPTY;
     } else if (version < 3 && type == COMMAND_ACK) {
         c.ack.next = NULL;
+        c.ack.any_cost = false;
     } else if (version == 1 && type == COMMAND_ACCESS) {
         c.access.count--; /* the one with a quota */
     } else if (version == 1 && type == COMMAND_HEARTBEAT) {

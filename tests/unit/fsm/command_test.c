@@ -261,6 +261,29 @@ static void strict__commands_name_one_job(void **state)
     buf_deinit(&bytes);
 }
 
+/* Without any flag an ack is of version 2; there are no others than these two. */
+static void flags__of_an_ack_say_something(void **state)
+{
+    (void)state;
+    struct command ack = samples_command(COMMAND_ACK);
+    struct buf bytes;
+    struct err err;
+    ack.ack.next = NULL;
+    encode(&ack, &bytes);
+    assert_int_equal(bytes.ptr[1], 3);
+    assert_int_equal(bytes.ptr[bytes.len - 1], 2);
+    assert_true(encodes_again(buf_str(&bytes), &err));
+    bytes.ptr[bytes.len - 1] = 0;
+    assert_false(encodes_again(buf_str(&bytes), &err));
+    bytes.ptr[bytes.len - 1] = 4;
+    assert_false(encodes_again(buf_str(&bytes), &err));
+    buf_deinit(&bytes);
+    ack.ack.any_cost = false;
+    encode(&ack, &bytes);
+    assert_int_equal(bytes.ptr[1], 2);
+    buf_deinit(&bytes);
+}
+
 /* A count that promises more than the bytes can hold must not cost memory. */
 static void lying__counts_are_found(void **state)
 {
@@ -399,6 +422,7 @@ TEST_GROUP(command, cmocka_unit_test(words__name_every_command),
            cmocka_unit_test(corruption__is_found_or_makes_another_command),
            cmocka_unit_test(unknown__numbers_and_versions_are_named),
            cmocka_unit_test(strict__commands_name_one_job),
+           cmocka_unit_test(flags__of_an_ack_say_something),
            cmocka_unit_test(lying__counts_are_found),
            cmocka_unit_test(entry__keeps_its_commands_and_is_padded),
            cmocka_unit_test(entry__that_is_not_whole_is_refused),
