@@ -69,7 +69,8 @@
     X(CORRUPT,             500, "INTERNAL_ERROR",         "stored data is damaged") \
     /* later ones: results in the store have the numbers of those above */ \
     X(LEADER_UNREACHABLE,  502, "LEADER_UNREACHABLE",     "the leader did not answer") \
-    X(QUOTA,               429, "QUOTA_EXCEEDED",         "a quota of the namespace is used up")
+    X(QUOTA,               429, "QUOTA_EXCEEDED",         "a quota of the namespace is used up") \
+    X(FIELD_TOO_LARGE,     413, "PAYLOAD_TOO_LARGE",      "a field is larger than its limit")
 /* clang-format on */
 
 enum err_code {

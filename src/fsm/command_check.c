@@ -77,7 +77,7 @@ static enum err_code check_some_json(const struct place *at, const char *field, 
                                      size_t max, struct err *err)
 {
     if (s.len > max) {
-        return too_long(at, field, s.len, max, ERR_TOO_LARGE, err);
+        return too_long(at, field, s.len, max, ERR_FIELD_TOO_LARGE, err);
     }
     if (json_scan_check(s, err) != ERR_OK) {
         char path[PATH_BYTES];
@@ -272,10 +272,10 @@ static enum err_code check_payload(const struct place *at, struct str payload, b
     }
     if (payload.len > max) {
         /* The contract's words. */
-        return at->in_list
-                   ? err_set(err, ERR_TOO_LARGE, "job %zu payload too large: %zu bytes (max %zu)",
-                             at->index, payload.len, max)
-                   : too_long(at, "payload", payload.len, max, ERR_TOO_LARGE, err);
+        return at->in_list ? err_set(err, ERR_FIELD_TOO_LARGE,
+                                     "job %zu payload too large: %zu bytes (max %zu)", at->index,
+                                     payload.len, max)
+                           : too_long(at, "payload", payload.len, max, ERR_FIELD_TOO_LARGE, err);
     }
     if (is_json) {
         DCHECK(json_scan_check(payload, err) == ERR_OK);

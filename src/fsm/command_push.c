@@ -144,7 +144,7 @@ enum err_code command_push__check_target(struct str json, struct err *err)
         return ERR_OK;
     }
     if (json.len > LIMIT_PUSH_BYTES) {
-        return err_set(err, ERR_TOO_LARGE, "push too large: %zu bytes (max %d)", json.len,
+        return err_set(err, ERR_FIELD_TOO_LARGE, "push too large: %zu bytes (max %d)", json.len,
                        LIMIT_PUSH_BYTES);
     }
     if (json_scan_check(json, err) != ERR_OK) {

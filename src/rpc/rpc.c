@@ -176,6 +176,7 @@ void rpc_method_path(size_t number, struct buf *out)
 static void op_done(struct front_op *o, const struct result *r)
 {
     struct rpc_call *c = o->data;
+    ATTR_UNINITIALIZED struct err err;
     if (c->client.gone) {
         rpc_answer__drop(c);
     } else if (r == NULL && c->peer.elsewhere != NULL &&
@@ -185,7 +186,8 @@ static void op_done(struct front_op *o, const struct result *r)
     } else if (r == NULL) {
         rpc_answer__fail_err(c, &o->op.err, o->op.retry_after_ms);
     } else if (r->code != ERR_OK) {
-        rpc_answer__fail(c, rpc_status_of(r->code), r->message, 0);
+        (void)err_set(&err, r->code, STR_FMT, STR_ARG(r->message));
+        rpc_answer__fail_err(c, &err, 0);
     } else {
         c->on_result(c, r);
     }
@@ -489,7 +491,7 @@ void rpc_refuse(struct rpc *r, struct http_request *req, const struct rpc_peer *
 {
     struct rpc_call *c = new_call(r, req, peer);
     struct rpc_target t = rpc_target_of(req);
-    c->format = t.method != NULL && is_accepted(t.method, t.format) ? t.format : NULL;
+    c->format = t.format; /* also of a method that there is not, or that does not take it */
     c->method = t.method;
     rpc_answer__fail_err(c, err, retry_ms);
 }

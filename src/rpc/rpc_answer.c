@@ -220,8 +220,8 @@ static void fail_bare(struct rpc_call *c, enum rpc_status status, struct str mes
     answer(c, rpc_status_http(status), STR("application/json"), buf_str(&c->out), h);
 }
 
-/* Before a protocol is chosen errors have the shape of the HTTP API. */
-static void fail_without_protocol(struct rpc_call *c, enum rpc_status status, struct str message,
+/* Where the Content-Type names no protocol errors are those of the HTTP API (8.6). */
+static void fail_without_protocol(struct rpc_call *c, enum err_code code, struct str message,
                                   struct headers *h)
 {
     struct json_write w = json_write_to(&c->out);
@@ -229,10 +229,11 @@ static void fail_without_protocol(struct rpc_call *c, enum rpc_status status, st
     json_write_key(&w, STR("error"));
     json_write_str(&w, message);
     json_write_key(&w, STR("code"));
-    json_write_str(&w, str_from_z(rpc_status_word(status)));
+    json_write_str(&w, str_from_z(err_wire(code)));
     json_write_end(&w);
     json_write_finish(&w);
-    answer(c, rpc_status_http(status), STR("application/json"), buf_str(&c->out), h);
+    buf_add_char(&c->out, '\n');
+    answer(c, err_http_status(code), STR("application/json"), buf_str(&c->out), h);
 }
 
 void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str message,
@@ -247,7 +248,8 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
     buf_init(&words, WORDS_BYTES);
     message = str_at_most(message, WORDS_BYTES / 4);
     if (c->format == NULL) {
-        fail_without_protocol(c, status, message, &h);
+        CHECK(c->why != ERR_OK); /* a call begins with its protocol */
+        fail_without_protocol(c, c->why, message, &h);
     } else if (c->format->protocol == RPC_GRPC) {
         rpc_protocol_grpc_message(message, &words);
         protocol_headers(c, &h);
@@ -269,10 +271,15 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
 
 void rpc_answer__fail_err(struct rpc_call *c, const struct err *err, uint32_t retry_ms)
 {
+    enum { ID_MAX = 128 }; /* bytes that are shown of what should be one */
     struct buf words;
     buf_init(&words, WORDS_BYTES);
     c->why = err->code;
-    rpc_answer__words(err, retry_ms, &words);
+    if (err->code == ERR_NOT_FOUND && c->job_id.len > 0) {
+        buf_printf(&words, "job " STR_FMT " not found", STR_ARG(str_at_most(c->job_id, ID_MAX)));
+    } else {
+        rpc_answer__words(err, retry_ms, &words);
+    }
     rpc_answer__fail(c, rpc_status_of(err->code), buf_str(&words), retry_ms);
     buf_deinit(&words);
 }

@@ -5,23 +5,28 @@
 /* clang-format off */
 #define TEXT(literal) {.ptr = (literal), .len = sizeof(literal) - 1}
 static const struct rpc_format formats[] = { /* sorted: Accept-Post is written from here */
-    {TEXT("application/connect+json"),   RPC_CONNECT,  RPC_JSON,  false},
-    {TEXT("application/connect+proto"),  RPC_CONNECT,  RPC_PROTO, false},
-    {TEXT("application/grpc"),           RPC_GRPC,     RPC_PROTO, false},
-    {TEXT("application/grpc+json"),      RPC_GRPC,     RPC_JSON,  false},
-    {TEXT("application/grpc+proto"),     RPC_GRPC,     RPC_PROTO, false},
-    {TEXT("application/grpc-web"),       RPC_GRPC_WEB, RPC_PROTO, false},
-    {TEXT("application/grpc-web+json"),  RPC_GRPC_WEB, RPC_JSON,  false},
-    {TEXT("application/grpc-web+proto"), RPC_GRPC_WEB, RPC_PROTO, false},
-    {TEXT("application/json"),           RPC_CONNECT,  RPC_JSON,  true},
-    {TEXT("application/proto"),          RPC_CONNECT,  RPC_PROTO, true},
+    {TEXT("application/connect+json"),                  RPC_CONNECT,  RPC_JSON,  false},
+    {TEXT("application/connect+json; charset=utf-8"),   RPC_CONNECT,  RPC_JSON,  false},
+    {TEXT("application/connect+proto"),                 RPC_CONNECT,  RPC_PROTO, false},
+    {TEXT("application/grpc"),                          RPC_GRPC,     RPC_PROTO, false},
+    {TEXT("application/grpc+json"),                     RPC_GRPC,     RPC_JSON,  false},
+    {TEXT("application/grpc+json; charset=utf-8"),      RPC_GRPC,     RPC_JSON,  false},
+    {TEXT("application/grpc+proto"),                    RPC_GRPC,     RPC_PROTO, false},
+    {TEXT("application/grpc-web"),                      RPC_GRPC_WEB, RPC_PROTO, false},
+    {TEXT("application/grpc-web+json"),                 RPC_GRPC_WEB, RPC_JSON,  false},
+    {TEXT("application/grpc-web+json; charset=utf-8"),  RPC_GRPC_WEB, RPC_JSON,  false},
+    {TEXT("application/grpc-web+proto"),                RPC_GRPC_WEB, RPC_PROTO, false},
+    {TEXT("application/json"),                          RPC_CONNECT,  RPC_JSON,  true},
+    {TEXT("application/json; charset=utf-8"),           RPC_CONNECT,  RPC_JSON,  true},
+    {TEXT("application/proto"),                         RPC_CONNECT,  RPC_PROTO, true},
 };
 #undef TEXT
 /* clang-format on */
 
 /* The only parameter that may stand behind a type: charset=utf-8, of JSON. */
-static bool parameters_are_fine(const struct rpc_format *format, struct str rest)
+static bool read_parameters(const struct rpc_format *format, struct str rest, bool *out_charset)
 {
+    *out_charset = false;
     while (rest.len > 0) {
         struct str value = str_trim(str_cut(&rest, ';'));
         if (value.len == 0) {
@@ -36,6 +41,7 @@ static bool parameters_are_fine(const struct rpc_format *format, struct str rest
             !str_eq_nocase(value, STR("utf-8"))) {
             return false;
         }
+        *out_charset = true;
     }
     return true;
 }
@@ -44,9 +50,10 @@ const struct rpc_format *rpc_protocol_format(struct str content_type)
 {
     struct str rest = content_type;
     struct str type = str_trim(str_cut(&rest, ';'));
-    for (size_t i = 0; i < COUNT_OF(formats); i++) {
-        if (str_eq_nocase(type, formats[i].type)) {
-            return parameters_are_fine(&formats[i], rest) ? &formats[i] : NULL;
+    for (const struct rpc_format *f = formats; f < formats + COUNT_OF(formats); f++) {
+        bool charset;
+        if (str_eq_nocase(type, f->type)) {
+            return !read_parameters(f, rest, &charset) ? NULL : charset ? f + 1 : f;
         }
     }
     return NULL;
@@ -62,11 +69,6 @@ void rpc_protocol_accepted(bool bare, bool enveloped, struct buf *out)
         }
         buf_add_str(out, out->len > begin ? STR(", ") : STR(""));
         buf_add_str(out, formats[i].type);
-        if (formats[i].codec == RPC_JSON) {
-            buf_add_str(out, STR(", "));
-            buf_add_str(out, formats[i].type);
-            buf_add_str(out, STR("; charset=utf-8"));
-        }
     }
 }
 

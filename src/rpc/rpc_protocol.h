@@ -17,7 +17,7 @@ enum rpc_codec { RPC_PROTO, RPC_JSON };
 
 /* How a Content-Type is to be answered; static, one per accepted type. */
 struct rpc_format {
-    struct str type; /* as a client writes it, without parameters */
+    struct str type; /* of the answer too; with a charset when the client names one */
     enum rpc_protocol protocol;
     enum rpc_codec codec;
     bool bare; /* Connect unary: the body is one message without an envelope */

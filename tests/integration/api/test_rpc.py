@@ -81,10 +81,67 @@ class Unary(ApiTest):
         self.assertEqual(self.refused(400, "invalid_argument", "AckBatch", {}), "items is required")
         self.assertEqual(self.refused(400, "invalid_argument", "Ack", {"jobId": " "}), "job_id is required")
         self.assertIn("queue: expected a string", self.refused(400, "invalid_argument", "Enqueue", {"queue": 5}))
-        self.assertIn("not found", self.refused(404, "not_found", "Ack", {"jobId": "job_" + "0" * 26}))
         self.assertIn("payload", self.refused(400, "invalid_argument", "Enqueue", {"queue": "q", "payloadJson": "{"}))
         self.assertIn("progress_json", self.refused(400, "invalid_argument", "Heartbeat",
                                                     {"jobs": {"job_1": {"progressJson": "{"}}}))
+
+    def test_too_large_fields_are_invalid(self):
+        """1.4, 9: a field above its limit is the client's mistake, in the words of the HTTP API."""
+        queue = unique("q")
+        job = self.ok("Enqueue", {"queue": queue})["jobId"]
+        self.ok("Fetch", {"queues": [queue]})
+        text = lambda size: json.dumps("x" * (size - 2))
+        for method, message, words in (
+                ("Enqueue", {"queue": "q", "payloadJson": text(262145)}, "payload too large: 262145 bytes (max 262144)"),
+                ("Enqueue", {"queue": "q" * 256}, "queue too large: 256 bytes (max 255)"),
+                ("Ack", {"jobId": job, "resultJson": text(1048577)}, "result too large: 1048577 bytes (max 1048576)"),
+                ("Ack", {"jobId": job, "checkpointJson": text(1048577)},
+                 "checkpoint too large: 1048577 bytes (max 1048576)"),
+                ("AckBatch", {"items": [{"jobId": job, "resultJson": text(1048577)}]},
+                 "acks[0].result too large: 1048577 bytes (max 1048576)"),
+                ("Heartbeat", {"jobs": {job: {"progressJson": text(32769)}}},
+                 f"progress_json for {job} too large: 32769 bytes (max 32768)"),
+                ("Heartbeat", {"jobs": {job: {"checkpointJson": text(1048577)}}},
+                 f"checkpoint_json for {job} too large: 1048577 bytes (max 1048576)"),
+                ("Fetch", {"queues": [queue], "workerId": "w" * 256}, "worker_id too large: 256 bytes (max 255)"),
+                ("Fetch", {"queues": [queue], "hostname": "h" * 256}, "hostname too large: 256 bytes (max 255)")):
+            with self.subTest(words):
+                self.assertEqual(self.refused(400, "invalid_argument", method, message), words)
+
+    def test_what_is_said_of_a_job(self):
+        """9, 10.4, 10.6, A.4."""
+        queue, none = unique("q"), "job_" + "0" * 26
+        job = self.ok("Enqueue", {"queue": queue})["jobId"]
+        waiting = self.ok("Enqueue", {"queue": queue})["jobId"]
+        token = int(self.ok("Fetch", {"queues": [queue]})["leaseToken"])
+        for status, code, method, message, words in (
+                (404, "not_found", "Ack", {"jobId": none}, f"job {none} not found"),
+                (404, "not_found", "Fail", {"jobId": none}, f"job {none} not found"),
+                (404, "not_found", "Ack", {"jobId": "x"}, "job x not found"),
+                (404, "not_found", "Fail", {"jobId": "y"}, "job y not found"),
+                (400, "invalid_argument", "Ack", {"jobId": waiting}, f"job {waiting} is not active"),
+                (400, "invalid_argument", "Fail", {"jobId": waiting}, f"job {waiting} is not active (state=pending)"),
+                (400, "invalid_argument", "Ack", {"jobId": job, "leaseToken": token + 1},
+                 f"job {job} is not active: its lease was lost"),
+                (400, "invalid_argument", "Fail", {"jobId": job, "leaseToken": token + 1},
+                 f"job {job} is not active: its lease was lost"),
+                (400, "invalid_argument", "Ack", {"jobId": job, "agentStatus": "later"},
+                 'invalid agent_status "later": expected continue, done or hold'),
+                (400, "invalid_argument", "Ack", {"jobId": job, "agentStatus": " Done "},
+                 f"job {job} is not an agent job")):
+            with self.subTest(method, words=words):
+                self.assertEqual(self.refused(status, code, method, message), words)
+
+    def test_answers_have_the_type_of_the_request(self):
+        for kind, body in (("json", b"{}"), ("grpc-web+json", envelope(b"{}")), ("grpc+json", envelope(b"{}"))):
+            for charset in ("", "; charset=utf-8"):
+                with self.subTest(kind + charset):
+                    type = f"application/{kind}{charset}"
+                    answer = self.api.send("POST", BASE + "GetServerInfo", body, {"Content-Type": type})
+                    self.assertEqual((answer.status, answer.headers["content-type"]), (200, type))
+                    answer = self.api.send("POST", BASE + "Enqueue", body, {"Content-Type": type})
+                    # An error of a bare call is JSON, whatever the request was.
+                    self.assertEqual(answer.headers["content-type"], "application/json" if kind == "json" else type)
 
     def test_protobuf_and_its_errors(self):
         answer = self.api.send("POST", BASE + "Enqueue", bytes.fromhex("0a06656d61696c7312027b7d"),
@@ -158,6 +215,19 @@ class Credentials(unittest.TestCase):
             self.assertEqual((answer.status, json.loads(answer.body)["code"]), (401, "unauthenticated"))
             answer = api.send("POST", BASE + "Enqueue", envelope(b""), {"Content-Type": "application/grpc-web"})
             self.assertIn(b"grpc-status: 16\r\n", answer.body)
+            # 8.6: the Content-Type decides, also where the method does not exist or does not take it.
+            for method in ("Enqueue", "Nothing"):
+                answer = api.send("POST", BASE + method, b"{}", {"Content-Type": "application/json"})
+                self.assertEqual((answer.status, answer.body),
+                                 (401, b'{"code":"unauthenticated","message":"missing API key"}'))
+                answer = api.send("POST", BASE + method, b"", {"Content-Type": "application/connect+json"})
+                self.assertEqual((answer.status, [(flags, json.loads(end)) for flags, end in envelopes(answer.body)]),
+                                 (200, [(2, {"error": {"code": "unauthenticated", "message": "missing API key"}})]))
+                answer = api.send("POST", BASE + method, b"", {"Content-Type": "application/grpc"})
+                self.assertEqual((answer.status, answer.headers["grpc-status"]), (200, "16"))
+                answer = api.send("POST", BASE + method, b"{}", {"Content-Type": "text/plain"})
+                self.assertEqual((answer.status, answer.headers["content-type"], answer.body),
+                                 (401, "application/json", b'{"error":"missing API key","code":"UNAUTHORIZED"}\n'))
             answer = api.send("POST", BASE + "GetServerInfo", b"{}", {"Content-Type": "application/json"})
             self.assertEqual(answer.status, 200)
             answer = api.send("POST", BASE + "Enqueue", b'{"queue":"q"}',

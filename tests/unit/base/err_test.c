@@ -70,6 +70,8 @@ static void table__has_a_status_a_word_and_a_text_for_every_code(void **state)
     }
     assert_int_equal(err_http_status(ERR_TOO_LARGE), 413);
     assert_string_equal(err_wire(ERR_TOO_LARGE), "PAYLOAD_TOO_LARGE");
+    assert_int_equal(err_http_status(ERR_FIELD_TOO_LARGE), 413);
+    assert_string_equal(err_wire(ERR_FIELD_TOO_LARGE), "PAYLOAD_TOO_LARGE");
 }
 
 TEST_GROUP(err, cmocka_unit_test(set__fills_and_returns_the_code),

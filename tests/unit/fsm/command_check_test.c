@@ -101,7 +101,8 @@ static void enqueue__names_the_member_that_is_wrong(void **state)
 
     c = enqueue();
     one.job.checkpoint = long_json(LIMIT_RESULT_BYTES + 1);
-    expect_bad(&c, &no_limits, ERR_TOO_LARGE, "checkpoint too large: 1048577 bytes (max 1048576)");
+    expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE,
+               "checkpoint too large: 1048577 bytes (max 1048576)");
     one.job.checkpoint = long_json(LIMIT_RESULT_BYTES);
     expect_fine(&c);
 
@@ -148,15 +149,15 @@ static void payload__has_a_limit_that_is_set(void **state)
     one.job.payload = STR("\"12345678\"");
     assert_int_equal(command_check(&c, &ten, &err), ERR_OK);
     one.job.payload = STR("\"123456789\"");
-    expect_bad(&c, &ten, ERR_TOO_LARGE, "payload too large: 11 bytes (max 10)");
+    expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "payload too large: 11 bytes (max 10)");
     expect_fine(&c); /* 0 switches it off */
     c.enqueue.is_list = true;
-    expect_bad(&c, &ten, ERR_TOO_LARGE, "job 0 payload too large: 11 bytes (max 10)");
+    expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "job 0 payload too large: 11 bytes (max 10)");
     struct command_new two[2] = {one, one};
     two[0].job.payload = STR("1");
     c.enqueue.jobs = two;
     c.enqueue.count = 2;
-    expect_bad(&c, &ten, ERR_TOO_LARGE, "job 1 payload too large: 11 bytes (max 10)");
+    expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "job 1 payload too large: 11 bytes (max 10)");
 }
 
 static void payload__that_is_known_to_be_json_has_the_same_limits(void **state)
@@ -167,7 +168,7 @@ static void payload__that_is_known_to_be_json_has_the_same_limits(void **state)
     one.payload_is_json = true;
     expect_fine(&c);
     one.job.payload = STR("\"123456789\"");
-    expect_bad(&c, &ten, ERR_TOO_LARGE, "payload too large: 11 bytes (max 10)");
+    expect_bad(&c, &ten, ERR_FIELD_TOO_LARGE, "payload too large: 11 bytes (max 10)");
     one.job.payload = STR_EMPTY;
     expect_bad(&c, &no_limits, ERR_VALIDATION, "payload is required");
 }
@@ -340,7 +341,7 @@ static void batch__callback_is_checked(void **state)
     expect_bad(&c, &no_limits, ERR_VALIDATION, "batch.callback_queue contains a control character");
     c.enqueue.callback_queue = STR("q");
     c.enqueue.callback_payload = STR("\"12345678\"");
-    expect_bad(&c, &(struct command_limits){.payload_bytes = 9}, ERR_TOO_LARGE,
+    expect_bad(&c, &(struct command_limits){.payload_bytes = 9}, ERR_FIELD_TOO_LARGE,
                "batch.callback_payload too large: 10 bytes (max 9)");
 }
 
@@ -405,7 +406,7 @@ static void ack_and_heartbeat__name_the_item(void **state)
     c.ack.items[1].has_result = true;
     expect_bad(&c, &no_limits, ERR_VALIDATION, "acks[1].result is empty");
     c.ack.items[1].result = long_json(LIMIT_RESULT_BYTES + 1);
-    expect_bad(&c, &no_limits, ERR_TOO_LARGE,
+    expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE,
                "acks[1].result too large: 1048577 bytes (max 1048576)");
     c = samples_command(COMMAND_ACK);
     c.ack.items[0].usage.input = -1;
@@ -421,7 +422,7 @@ static void ack_and_heartbeat__name_the_item(void **state)
     expect_bad(&c, &no_limits, ERR_VALIDATION, "next: count must be 1 to 512");
     c = samples_command(COMMAND_HEARTBEAT);
     c.heartbeat.items[0].progress = long_json(LIMIT_PROGRESS_BYTES + 1);
-    expect_bad(&c, &no_limits, ERR_TOO_LARGE,
+    expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE,
                "jobs[0].progress too large: 32769 bytes (max 32768)");
 }
 
@@ -484,7 +485,7 @@ static void bulk__is_by_filter_or_by_ids(void **state)
     c.bulk_put.count = 0;
     expect_fine(&c);
     c.bulk_put.filter = long_json(LIMIT_BULK_FILTER_BYTES + 1);
-    expect_bad(&c, &no_limits, ERR_TOO_LARGE, "filter too large: 65537 bytes (max 65536)");
+    expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE, "filter too large: 65537 bytes (max 65536)");
     c = samples_command(COMMAND_BULK_PUT);
     c.bulk_put.queue = STR_EMPTY;
     expect_bad(&c, &no_limits, ERR_VALIDATION, "move_to_queue is required");
@@ -531,7 +532,7 @@ static void restore__takes_only_jobs_that_can_go_on(void **state)
                "items[3].errors, iterations and usage are too many");
     c = samples_command(COMMAND_RESTORE);
     it->job.result = long_json(LIMIT_RESULT_BYTES + 1);
-    expect_bad(&c, &no_limits, ERR_TOO_LARGE,
+    expect_bad(&c, &no_limits, ERR_FIELD_TOO_LARGE,
                "items[3].result too large: 1048577 bytes (max 1048576)");
     c = samples_command(COMMAND_RESTORE);
     c.restore.items[0].queue.throttle_window_ms = 0;

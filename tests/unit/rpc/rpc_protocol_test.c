@@ -19,11 +19,13 @@ static const struct {
     {"application/proto; charset=utf-8", false, 0, 0, false},
     {"application/connect+proto", true, RPC_CONNECT, RPC_PROTO, false},
     {"application/connect+json", true, RPC_CONNECT, RPC_JSON, false},
+    {"application/connect+json; charset=utf-8", true, RPC_CONNECT, RPC_JSON, false},
     {"application/grpc", true, RPC_GRPC, RPC_PROTO, false},
     {"application/grpc+proto", true, RPC_GRPC, RPC_PROTO, false},
     {"application/grpc+json; charset=utf-8", true, RPC_GRPC, RPC_JSON, false},
     {"application/grpc-web", true, RPC_GRPC_WEB, RPC_PROTO, false},
     {"application/grpc-web+json", true, RPC_GRPC_WEB, RPC_JSON, false},
+    {"application/grpc-web+json; charset=utf-8", true, RPC_GRPC_WEB, RPC_JSON, false},
     {"application/grpc-web-text", false, 0, 0, false},
     {"application/grpc-web-text+proto", false, 0, 0, false},
     {"application/grpcx", false, 0, 0, false},
@@ -43,6 +45,30 @@ static void test_content_types(void **state)
             assert_int_equal(f->codec, types[i].codec);
             assert_int_equal(f->bare, types[i].bare);
         }
+    }
+}
+
+/* The type of an answer is that of the request, in the spelling of the contract. */
+static void test_types_of_answers(void **state)
+{
+    static const struct {
+        const char *request, *answer;
+    } rows[] = {
+        {"application/json", "application/json"},
+        {"application/json;", "application/json"},
+        {"application/json; charset=utf-8", "application/json; charset=utf-8"},
+        {"Application/JSON;Charset=\"UTF-8\"", "application/json; charset=utf-8"},
+        {"application/connect+json;charset=utf-8", "application/connect+json; charset=utf-8"},
+        {"application/grpc+json; charset=UTF-8", "application/grpc+json; charset=utf-8"},
+        {"application/grpc-web+json; charset=utf-8", "application/grpc-web+json; charset=utf-8"},
+        {"application/grpc", "application/grpc"},
+        {"application/grpc+proto", "application/grpc+proto"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].request);
+        expect_str(rpc_protocol_format(str_from_z(rows[i].request))->type,
+                   str_from_z(rows[i].answer));
     }
 }
 
@@ -128,6 +154,7 @@ static const struct {
     {ERR_OVERLOADED, RPC_RESOURCE_EXHAUSTED},
     {ERR_BUDGET_EXCEEDED, RPC_RESOURCE_EXHAUSTED},
     {ERR_TOO_LARGE, RPC_RESOURCE_EXHAUSTED},
+    {ERR_FIELD_TOO_LARGE, RPC_INVALID_ARGUMENT},
     {ERR_LEADER_UNAVAILABLE, RPC_UNAVAILABLE},
     {ERR_STOPPING, RPC_UNAVAILABLE},
     {ERR_UNKNOWN_OUTCOME, RPC_UNAVAILABLE},
@@ -147,5 +174,6 @@ static void test_statuses(void **state)
 }
 
 TEST_GROUP(rpc_protocol, cmocka_unit_test(test_content_types),
-           cmocka_unit_test(test_accepted_types), cmocka_unit_test(test_timeouts),
-           cmocka_unit_test(test_messages), cmocka_unit_test(test_statuses));
+           cmocka_unit_test(test_types_of_answers), cmocka_unit_test(test_accepted_types),
+           cmocka_unit_test(test_timeouts), cmocka_unit_test(test_messages),
+           cmocka_unit_test(test_statuses));
