@@ -9,8 +9,8 @@
  *
  * Promises: nothing is called before its claim is committed, and never twice for one claim. A host
  * that hangs, or is down, costs its own jobs time and nobody else any: it gets few of the places,
- * and after several failures in a row a single call at a time, ever more rarely, until one
- * succeeds; its jobs wait in line meanwhile, untried. What a call came to is recorded in the entry
+ * and after several failures in a row a single call at a time, a second after the last, until one
+ * is answered; its jobs wait in line meanwhile, untried. What a call came to is recorded in the entry
  * that moves the job. A job that is cancelled, held or deleted has its call broken off. When this
  * node ceases to lead, what is under way is broken off; who leads next finds it by its lease.
  */
@@ -57,7 +57,7 @@ void push_free(struct push_sender *s);
     X(aborted)    /* calls that were broken off, because the job was taken away */ \
     X(in_flight)  /* calls under way */ \
     X(slow)       /* of them those that have lasted long */ \
-    X(hosts_open) /* hosts that are called rarely, because their calls failed */ \
+    X(hosts_open) /* hosts that are called once a second, because their calls failed */ \
     X(hosts_hung) /* hosts that let a call's time pass and have not answered since */
 /* clang-format on */
 

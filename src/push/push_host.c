@@ -8,11 +8,12 @@
 #include "push/push_int.h"
 
 enum {
-    FAILURES_OPEN = 10,  /* in a row, before the breaker opens */
-    OPEN_MS = 1000,      /* after that; twice as long with each failure more… */
-    OPEN_MS_MAX = 60000, /* …up to this */
-    HOSTS_KEPT = 4096,   /* of which failures are remembered while nothing goes there */
-    LATENCY_SHARE = 8,   /* of the last call in the moving average: an eighth */
+    FAILURES_OPEN = 10, /* in a row, before the breaker opens */
+    /* Between calls while it is open. Not longer with each failure: the jobs of the host end by
+     * their tries, and those tries wait for this. */
+    OPEN_MS = 1000,
+    HOSTS_KEPT = 4096, /* of which failures are remembered while nothing goes there */
+    LATENCY_SHARE = 8, /* of the last call in the moving average: an eighth */
 };
 
 static bool is_open(const struct push_host *h)
@@ -99,7 +100,7 @@ void push_host__release(struct push_call *c, enum courier_end how)
 }
 
 /* For whoever asks. */
-static void note(struct push_host *h, const struct command_push_end *end, uint64_t wait_ms)
+static void note(struct push_host *h, const struct command_push_end *end)
 {
     struct push_host_shown *n = &h->shown;
     int64_t took_us = (end->ended_at.ns - end->started_at.ns) / NS_PER_US;
@@ -110,7 +111,7 @@ static void note(struct push_host *h, const struct command_push_end *end, uint64
     n->failures = h->failures;
     n->probe_at = WALL_NONE;
     if (is_open(h)) {
-        n->probe_at.ns = end->ended_at.ns + (int64_t)wait_ms * NS_PER_MS;
+        n->probe_at.ns = end->ended_at.ns + OPEN_MS * NS_PER_MS;
     }
     n->latency_us =
         n->latency_us < 0 ? took_us : n->latency_us + (took_us - n->latency_us) / LATENCY_SHARE;
@@ -130,18 +131,15 @@ void push_host__heard(struct push_call *c, bool answered, const struct command_p
     struct push_host *h = c->host;
     struct push_sender *s = h->sender;
     bool was_open = is_open(h);
-    uint64_t wait_ms = 0;
     h->failures = answered ? 0 : h->failures + 1;
     if (is_open(h)) {
-        unsigned more = h->failures - FAILURES_OPEN;
-        wait_ms = more < 6 ? (uint64_t)OPEN_MS << more : OPEN_MS_MAX;
-        h->open_until_ms = uv_now(&s->loop) + wait_ms;
+        h->open_until_ms = uv_now(&s->loop) + OPEN_MS;
     }
     if (is_open(h) != was_open) {
         PUSH_COUNT(s, hosts_open, was_open ? -1 : 1);
         s->wanted = true;
     }
-    note(h, end, wait_ms);
+    note(h, end);
 }
 
 static void forget(struct push_host *h)

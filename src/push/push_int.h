@@ -39,7 +39,7 @@ struct push_host_shown {
 };
 
 /* A host that jobs go to. Calls that fail one after the other open its breaker: then it gets one
- * call at a time, each a while after the last. */
+ * call at a time, each a second after the last. */
 struct push_host {
     struct map_node node; /* by "host:port" */
     struct push_sender *sender;

@@ -326,7 +326,7 @@ class Waiting(PushTest):
         self.assertEqual([t["outcome"] for t in self.job(job_id)["push_attempts"]], ["cancelled"])
 
     def test_a_host_that_is_down_keeps_only_its_own_waiting(self):
-        """After failures in a row the host is called rarely; its jobs wait in line, untried."""
+        """After failures in a row the host is called once a second; its jobs wait in line, untried."""
         with socket.create_server(("127.0.0.1", 0)) as closed:
             port = closed.getsockname()[1]
         down = [self.push(f"http://127.0.0.1:{port}/", max_retries=1000) for _ in range(30)]
@@ -415,9 +415,11 @@ class Hosts(PushTest):
         with socket.create_server(("127.0.0.1", 0)) as closed:
             name = f"127.0.0.1:{closed.getsockname()[1]}"
         jobs = [self.push(f"http://{name}/", max_retries=1000) for _ in range(20)]
-        row = wait_until(lambda: next((r for r in [self.host(name)] if r and r["breaker"] == "open"), None),
-                         "the breaker opens")
-        self.assertGreaterEqual(row["unanswered"], 10)
+        row = wait_until(lambda: next((r for r in [self.host(name)]
+                                       if r and r["breaker"] == "open" and r["unanswered"] >= 13), None),
+                         "the breaker opens, and probes fail")
+        # However many failed, the next is a second after the last.
+        self.assertAlmostEqual(wait_seconds(row["last_error_at"], row["next_probe_at"]), 1, delta=0.01)
         self.assertGreaterEqual(row["failed"], row["unanswered"])
         self.assertEqual(row["succeeded"], 0)
         self.assertGreater(row["next_probe_at"], row["last_error_at"])
@@ -584,7 +586,7 @@ class Killed(PushTest):
             # Those that a second try has ended by now were not.
             ended = [j for j in (self.job(i, api) for i in ids) if j["state"] == "completed" and j["attempt"] == 1]
             hold.set()
-            for job_id in ids:  # a slow target opens its breaker, which waits longer each time
+            for job_id in ids:  # a slow target opens its breaker: then one call a second
                 self.ended(job_id, api=api, patience_s=120)
             for job in ended:  # committed before the kill: not called again
                 key = next(k for k in ledger if k.startswith(job["id"] + ":"))

@@ -320,6 +320,15 @@ class Runs(SchedulerTest):
         self.error(self.api.post(self.path(job_id, "/cancel")), 400, "Cannot cancel failed job")
         self.assertEqual(self.api.get(self.path(job_id)).status, 200)
 
+    def test_b80_jobs_for_a_host_that_is_down_end_soon(self):
+        """Its breaker is open for the last of them, and lets their tries pass one after the other."""
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            url = f"http://127.0.0.1:{closed.getsockname()[1]}/"
+        jobs = [self.soon(url) for _ in range(5)]
+        for job_id in jobs:
+            self.reaches(job_id, "failed", where=lambda s: s["attempt_count"] == 3)
+            self.assertEqual([a["error_type"] for a in self.executions(job_id)], ["connection_error"] * 3)
+
     def test_b81_a_target_that_fails_once(self):
         target = self.receiver(lambda d: 500 if d.headers["x-scheduled-db-attempt"] == "1" else 200)
         job_id = self.soon(target.url())
