@@ -96,6 +96,22 @@ uint32_t job_attempts_remaining(const struct job *j)
     return j->attempt < j->max_retries ? j->max_retries - j->attempt : 0;
 }
 
+enum job_outcome job_last_failure(const struct job *j)
+{
+    bool timed_out = j->outcome == JOB_OUTCOME_TIMEOUT;
+    switch ((int)j->state) {
+    case JOB_RETRYING:
+    case JOB_DEAD:
+        return timed_out ? JOB_OUTCOME_TIMEOUT : JOB_OUTCOME_FAILED;
+    case JOB_PENDING: /* its next try is due */
+        return j->attempt > 0 && (timed_out || j->outcome == JOB_OUTCOME_FAILED)
+                   ? (enum job_outcome)j->outcome
+                   : JOB_OUTCOME_NONE;
+    default:
+        return JOB_OUTCOME_NONE;
+    }
+}
+
 const char *job_outcome_name(unsigned outcome)
 {
     static const char *const names[JOB_OUTCOME_COUNT] = {

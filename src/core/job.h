@@ -181,5 +181,9 @@ ATTR_NODISCARD bool job_backoff_parse(struct str name, enum job_backoff *out);
 /* How long after a failure of the given attempt, counted from 1, the next one is due. */
 int64_t job_backoff_delay_ms(const struct job *j, uint32_t attempt);
 
+/* How the last try of a job failed that waits for its next one, or has none left: failed or timed
+ * out. None: it did not fail, or it is not known whether it waits because of that. */
+enum job_outcome job_last_failure(const struct job *j);
+
 /* How many attempts are left after the attempt of j failed. */
 uint32_t job_attempts_remaining(const struct job *j);

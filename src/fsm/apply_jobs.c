@@ -72,7 +72,11 @@ static bool do_requeue(struct machine *m, const struct command_jobs *c, struct j
 static bool do_cancel(struct machine *m, const struct command_jobs *c, struct job *j,
                       enum store_family was_in, struct result *r)
 {
-    if (!jobs__move(m, j, JOB_MOVE_CANCEL, ERR_CANCEL, r)) {
+    /* The API of jobs with names shows a held one as pending, which can be cancelled. */
+    if (j->name.len > 0 && j->state == JOB_HELD) {
+        j->state = JOB_CANCELLED;
+        j->hold_reason = STR_EMPTY;
+    } else if (!jobs__move(m, j, JOB_MOVE_CANCEL, ERR_CANCEL, r)) {
         return false;
     }
     if (j->push.len > 0) {

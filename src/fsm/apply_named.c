@@ -7,6 +7,7 @@
  */
 #include "base/check.h"
 #include "base/limits.h"
+#include "core/queue_name.h"
 #include "fsm/apply_int.h"
 
 /* A name that this entry has changed; in its memory. */
@@ -103,6 +104,18 @@ static bool has_room(struct machine *m, const struct command_named_put *p, struc
     return true;
 }
 
+/* Is the name the id of a job of another queue, of the same namespace? Two jobs would answer to
+ * it. */
+static bool is_taken(struct machine *m, const struct job *j)
+{
+    struct job other;
+    struct id id;
+    enum store_family family;
+    return id_parse(j->name, ID_JOB, &id) && jobs__get(m, id, &other, &family) &&
+           !str_eq(other.queue, j->queue) &&
+           str_eq(queue_name_namespace(other.queue), queue_name_namespace(j->queue));
+}
+
 void apply_named_put(struct machine *m, const struct command *c, struct result *r)
 {
     const struct command_named_put *p = &c->named_put;
@@ -118,6 +131,10 @@ void apply_named_put(struct machine *m, const struct command *c, struct result *
         if (known.definition != j->definition) {
             machine__refuse(m, r, ERR_CONFLICT, "Job already exists");
         }
+        return;
+    }
+    if (is_taken(m, j)) {
+        machine__refuse(m, r, ERR_CONFLICT, "Job already exists");
         return;
     }
     if (!has_room(m, p, &r->items[0]) || !spaces__have_room(m, p->job, 1, r)) {

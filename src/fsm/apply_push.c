@@ -224,6 +224,11 @@ void apply_push__lost(struct machine *m, struct job *j)
     static const char text[] = "the node that made the call was lost";
     bool last = job_attempts_remaining(j) == 0;
     apply_push__abandoned(m, j, JOB_OUTCOME_TIMEOUT, str_from_z(text));
+    if (j->name.len > 0) {
+        struct queue *q = queues__need(m, j->queue);
+        q->rec.lost_total++;
+        queues__touch(m, q);
+    }
     if (last && j->cron.len > 0) {
         end__run_failed(m, j, str_from_z(text));
         bool moved = job_move_target(j->state, JOB_MOVE_FAIL, &j->state);
@@ -232,9 +237,6 @@ void apply_push__lost(struct machine *m, struct job *j)
         j->scheduled_at = m->now;
         jobs__write(m, j, STORE_LIVE);
         return;
-    }
-    if (last && j->name.len > 0) {
-        queues__need(m, j->queue)->rec.timed_out++;
     }
     if (last) {
         note_end(m, j);

@@ -159,7 +159,9 @@ static void unindex_live(struct machine *m, struct live *l)
     spaces__uncount(q, l);
     q->named_count -= l->counted_bytes > 0 ? 1 : 0;
     q->named_bytes -= l->counted_bytes;
-    q->timed_out_retrying -= l->timed_out ? 1 : 0;
+    q->timed_out_waiting -= l->timed_out ? 1 : 0;
+    q->pending_again -= l->again ? 1 : 0;
+    q->recurring -= l->recurring ? 1 : 0;
     m->pending_count -= l->state == JOB_PENDING ? 1 : 0;
     if (l->state == JOB_ACTIVE) {
         live_line_remove(&m->live, &q->active, l);
@@ -175,6 +177,11 @@ static void unindex_live(struct machine *m, struct live *l)
     }
 }
 
+static bool is_timed_out(const struct job *j)
+{
+    return j->name.len > 0 && j->state == JOB_DEAD && job_last_failure(j) == JOB_OUTCOME_TIMEOUT;
+}
+
 /* A job that is over counts in its queue's record; the document says which. */
 static void uncount_done(struct machine *m, struct id id)
 {
@@ -185,13 +192,19 @@ static void uncount_done(struct machine *m, struct id id)
         check_fatal("a document changed under the machine: %s", err.msg);
     }
     struct queue *q = queues__need(m, old.queue);
-    if (old.name.len > 0 && old.state == JOB_DEAD && old.outcome == JOB_OUTCOME_TIMEOUT &&
-        q->rec.timed_out > 0) {
-        q->rec.timed_out--;
-    }
     uint64_t *count = done_count(q, old.state);
     CHECK(*count > 0);
     *count -= 1;
+    q->rec.timed_out -= is_timed_out(&old) ? 1 : 0;
+    q->rec.recurring -= old.cron.len > 0 ? 1 : 0;
+    queues__touch(m, q);
+}
+
+static void count_done(struct machine *m, struct queue *q, const struct job *j)
+{
+    *done_count(q, j->state) += 1;
+    q->rec.timed_out += is_timed_out(j) ? 1 : 0;
+    q->rec.recurring += j->cron.len > 0 ? 1 : 0;
     queues__touch(m, q);
 }
 
@@ -222,12 +235,16 @@ static void index_live(struct machine *m, struct live *l, const struct job *j, s
     l->priority = j->priority;
     l->counted_bytes = j->counted_bytes;
     l->payload_bytes = (uint32_t)j->payload.len;
-    l->timed_out = j->state == JOB_RETRYING && j->outcome == JOB_OUTCOME_TIMEOUT;
+    l->timed_out = job_last_failure(j) == JOB_OUTCOME_TIMEOUT;
+    l->again = j->state == JOB_PENDING && job_last_failure(j) != JOB_OUTCOME_NONE;
+    l->recurring = j->cron.len > 0;
     q->live_count[j->state]++;
     spaces__count(q, l);
     q->named_count += l->counted_bytes > 0 ? 1 : 0;
     q->named_bytes += l->counted_bytes;
-    q->timed_out_retrying += l->timed_out ? 1 : 0;
+    q->timed_out_waiting += l->timed_out ? 1 : 0;
+    q->pending_again += l->again ? 1 : 0;
+    q->recurring += l->recurring ? 1 : 0;
     m->pending_count += j->state == JOB_PENDING ? 1 : 0;
     int64_t due = due_at(j);
     if (due != 0) {
@@ -306,8 +323,7 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
     j->order = in_line ? m->store.meta.next_order++ : 0;
     store_docs_put(m->store.docs, j, was_in);
     if (job_state_is_terminal(j->state)) {
-        *done_count(q, j->state) += 1;
-        queues__touch(m, q);
+        count_done(m, q, j);
         if (l != NULL) {
             live_remove(&m->live, l);
         }

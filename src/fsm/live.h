@@ -22,12 +22,14 @@ struct live {
     uint32_t next, prev; /* in its line, LIVE_NONE at the ends */
     uint8_t state;       /* enum job_state */
     uint8_t priority;
-    bool timed_out;     /* retrying, and its last try was lost */
-    bool in_line;       /* of those that wait to be claimed, or of the active ones: see its state */
-    uint32_t push_line; /* waits to be delivered by the server: its line's number + 1; else 0 */
-    uint32_t payload_bytes;  /* counted in its namespace */
-    uint32_t counted_bytes;  /* has a name, and takes so much of its queue's capacity; else 0 */
-    struct heap_node due;    /* when it is promoted, reclaimed or timed out */
+    bool in_line : 1;   /* of those that wait to be claimed, or of the active ones: see its state */
+    bool timed_out : 1; /* waits for its next try, because the last was lost */
+    bool again : 1;     /* pending, and has failed before */
+    bool recurring : 1;
+    uint32_t push_line;     /* waits to be delivered by the server: its line's number + 1; else 0 */
+    uint32_t payload_bytes; /* counted in its namespace */
+    uint32_t counted_bytes; /* has a name, and takes so much of its queue's capacity; else 0 */
+    struct heap_node due;   /* when it is promoted, reclaimed or timed out */
     struct heap_node expiry; /* when it expires */
 };
 

@@ -644,7 +644,10 @@ static void describe_queue(const struct machine *m, const struct queue *q,
                                   .named_count = q->named_count,
                                   .named_bytes = q->named_bytes,
                                   .timed_out = q->rec.timed_out,
-                                  .timed_out_retrying = q->timed_out_retrying,
+                                  .timed_out_waiting = q->timed_out_waiting,
+                                  .pending_again = q->pending_again,
+                                  .recurring = q->recurring + q->rec.recurring,
+                                  .lost_total = q->rec.lost_total,
                                   .last_ended_at = q->rec.last_ended_at,
                                   .oldest_pending = queues__oldest_pending(m, q)};
     for (unsigned s = 0; s < JOB_STATE_COUNT; s++) {

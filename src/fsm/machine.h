@@ -157,7 +157,11 @@ struct machine_queue {
     struct id oldest_pending; /* none when there is none */
     /* of jobs with names, see struct store_queue */
     uint64_t named_count, named_bytes; /* those that are not over */
-    uint64_t timed_out, timed_out_retrying;
+    uint64_t timed_out;                /* dead, and their last try was lost… */
+    uint64_t timed_out_waiting;        /* …or it was, and they wait for the next */
+    uint64_t pending_again;            /* pending, and have failed before */
+    uint64_t recurring;                /* in whatever state */
+    uint64_t lost_total;               /* tries that were lost, ever */
     struct wall last_ended_at;
 };
 

@@ -39,7 +39,8 @@ struct queue {
     struct live_line active; /* jobs that are being worked on; in no order that counts */
     uint64_t named_count;    /* jobs with names that are not over… */
     uint64_t named_bytes;    /* …and what they take of its capacity */
-    uint64_t timed_out_retrying; /* of the retrying, whose last try was lost */
+    /* live ones, see struct live */
+    uint64_t timed_out_waiting, pending_again, recurring;
     int64_t *claims; /* times of the last throttle_rate claims, as a ring; NULL without throttle */
     bool dirty;      /* its record is to be written with this entry */
     bool gone;       /* deleted: its record is to be removed with this entry */

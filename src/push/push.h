@@ -10,9 +10,9 @@
  * Promises: nothing is called before its claim is committed, and never twice for one claim. A host
  * that hangs, or is down, costs its own jobs time and nobody else any: it gets few of the places,
  * and after several failures in a row a single call at a time, a second after the last, until one
- * is answered; its jobs wait in line meanwhile, untried. What a call came to is recorded in the entry
- * that moves the job. A job that is cancelled, held or deleted has its call broken off. When this
- * node ceases to lead, what is under way is broken off; who leads next finds it by its lease.
+ * is answered; its jobs wait in line meanwhile, untried. What a call came to is recorded in the
+ * entry that moves the job. A job that is cancelled, held or deleted has its call broken off. When
+ * this node ceases to lead, what is under way is broken off; who leads next finds it by its lease.
  */
 #pragma once
 

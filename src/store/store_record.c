@@ -44,7 +44,7 @@ static bool unpack_bool(struct unpack *u)
 
 void store_record_encode_queue(const struct store_queue *q, struct buf *out)
 {
-    bool named = q->timed_out != 0 || q->last_ended_at.ns != 0;
+    bool named = (q->timed_out | q->lost_total | q->recurring) != 0 || q->last_ended_at.ns != 0;
     pack_u8(out, named ? QUEUE_NAMED_VERSION : RECORD_VERSION);
     pack_u8(out, q->paused ? 1 : 0);
     pack_u32(out, q->max_concurrency);
@@ -59,6 +59,8 @@ void store_record_encode_queue(const struct store_queue *q, struct buf *out)
     if (named) {
         pack_u64(out, q->timed_out);
         pack_i64(out, q->last_ended_at.ns);
+        pack_u64(out, q->lost_total);
+        pack_u64(out, q->recurring);
     }
 }
 
@@ -78,6 +80,8 @@ bool store_record_decode_queue(struct str value, struct store_queue *out)
     out->failures = unpack_u64(&u);
     out->timed_out = named ? unpack_u64(&u) : 0;
     out->last_ended_at.ns = named ? unpack_i64(&u) : 0;
+    out->lost_total = named ? unpack_u64(&u) : 0;
+    out->recurring = named ? unpack_u64(&u) : 0;
     return unpack_done(&u);
 }
 

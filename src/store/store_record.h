@@ -21,6 +21,8 @@ struct store_queue {
     uint64_t failures;                   /* failed attempts ever */
     /* Of jobs with names that their makers gave them: */
     uint64_t timed_out;        /* of the dead, whose last try was lost with whoever made it */
+    uint64_t lost_total;       /* tries that were, ever */
+    uint64_t recurring;        /* of those above that are kept */
     struct wall last_ended_at; /* when a run was last over, well or not */
 };
 

@@ -109,6 +109,8 @@ void samples_same_queue(const struct store_queue *got, const struct store_queue 
     assert_int_equal(got->failures, want->failures);
     assert_int_equal(got->timed_out, want->timed_out);
     assert_int_equal(got->last_ended_at.ns, want->last_ended_at.ns);
+    assert_int_equal(got->lost_total, want->lost_total);
+    assert_int_equal(got->recurring, want->recurring);
 }
 
 void samples_same_lock(const struct store_lock *got, const struct store_lock *want)

@@ -153,7 +153,8 @@ struct list_in {
 };
 
 static const struct json_field list_rows[] = {
-    JSON_STR(struct list_in, status, 0, LIMIT_NAME_BYTES, 0,
+    /* However long it is: a word that is none has an answer of its own. */
+    JSON_STR(struct list_in, status, 0, INT32_MAX, 0,
              "pending, in_progress, completed, failed, timeout or cancelled."),
     JSON_I64(struct list_in, limit, 0, INT32_MAX, 0,
              "Maximum number of jobs. Default 0: all jobs."),

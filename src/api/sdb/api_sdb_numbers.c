@@ -41,12 +41,14 @@ static void look(struct api_call *c, struct machine *m)
 
 void api_sdb_numbers__count(const struct machine_queue *q, uint64_t by[API_SDB_STATUS_COUNT])
 {
-    by[API_SDB_PENDING] = q->count[JOB_SCHEDULED] + q->count[JOB_PENDING] + q->count[JOB_HELD];
+    by[API_SDB_PENDING] =
+        q->count[JOB_SCHEDULED] + q->count[JOB_PENDING] + q->count[JOB_HELD] - q->pending_again;
     by[API_SDB_IN_PROGRESS] = q->count[JOB_ACTIVE];
     by[API_SDB_COMPLETED] = q->count[JOB_COMPLETED];
     by[API_SDB_CANCELLED] = q->count[JOB_CANCELLED];
-    by[API_SDB_TIMEOUT] = q->timed_out + q->timed_out_retrying;
-    by[API_SDB_FAILED] = q->count[JOB_RETRYING] + q->count[JOB_DEAD] - by[API_SDB_TIMEOUT];
+    by[API_SDB_TIMEOUT] = q->timed_out + q->timed_out_waiting;
+    by[API_SDB_FAILED] =
+        q->count[JOB_RETRYING] + q->count[JOB_DEAD] + q->pending_again - by[API_SDB_TIMEOUT];
 }
 
 static void looked(struct api_call *c)

@@ -30,6 +30,10 @@ bool api_sdb_show__parse(struct str word, enum api_sdb_status *out)
 
 enum api_sdb_status api_sdb_show__status(const struct job *j)
 {
+    enum job_outcome failure = job_last_failure(j);
+    if (failure != JOB_OUTCOME_NONE) { /* until its next try begins, if there is one */
+        return failure == JOB_OUTCOME_TIMEOUT ? API_SDB_TIMEOUT : API_SDB_FAILED;
+    }
     switch (j->state) {
     case JOB_ACTIVE:
         return API_SDB_IN_PROGRESS;
@@ -37,16 +41,15 @@ enum api_sdb_status api_sdb_show__status(const struct job *j)
         return API_SDB_COMPLETED;
     case JOB_CANCELLED:
         return API_SDB_CANCELLED;
-    case JOB_RETRYING:
-    case JOB_DEAD:
-        return j->outcome == JOB_OUTCOME_TIMEOUT ? API_SDB_TIMEOUT : API_SDB_FAILED;
     case JOB_SCHEDULED:
     case JOB_PENDING:
     case JOB_HELD:
         return API_SDB_PENDING;
+    case JOB_RETRYING:
+    case JOB_DEAD:
     case JOB_STATE_COUNT:
     default:
-        UNREACHABLE("a job has one of the states");
+        UNREACHABLE("a job has one of the states, and two of them are of those that failed");
     }
 }
 
@@ -136,14 +139,17 @@ void api_sdb_show__attempts(struct json_write *w, const struct job *j, struct st
 
 static struct wall ended_at(const struct job *j)
 {
-    switch ((int)j->state) {
-    case JOB_COMPLETED:
+    switch (api_sdb_show__status(j)) {
+    case API_SDB_COMPLETED:
         return j->completed_at;
-    case JOB_CANCELLED:
+    case API_SDB_CANCELLED:
         return j->cancelled_at;
-    case JOB_RETRYING:
-    case JOB_DEAD:
+    case API_SDB_FAILED:
         return j->failed_at;
+    case API_SDB_PENDING:
+    case API_SDB_IN_PROGRESS:
+    case API_SDB_TIMEOUT:
+    case API_SDB_STATUS_COUNT:
     default:
         return WALL_NONE;
     }

@@ -113,7 +113,7 @@ def own_address():
 
 
 def metric(api, name):
-    """The value of a metric without labels."""
+    """The value of a metric; labels are part of its name."""
     for line in api.get("/metrics").body.decode().splitlines():
         if line.startswith(name + " "):
             return int(line.split()[1])

@@ -7,7 +7,7 @@ import threading
 import time
 import urllib.parse
 
-from harness import ApiTest, Server, unique, wait_until
+from harness import ApiTest, Server, metric, unique, wait_until
 from receiver import Receiver
 
 STATUSES = ("pending", "in_progress", "completed", "failed", "timeout", "cancelled")
@@ -93,7 +93,8 @@ class WalkThrough(SchedulerTest):
 
     def test_b29_the_list_needs_a_status(self):
         self.error(self.api.get("/jobs"), 400, "status query parameter is required")
-        self.error(self.api.get("/jobs?status=scheduled"), 400, "invalid status parameter")
+        for word in ("scheduled", "x" * 300, "x" * 5000):
+            self.error(self.api.get("/jobs?status=" + word), 400, "invalid status parameter")
 
     def test_b12_delete(self):
         job_id = self.create(type="unico", timestamp=int(time.time()) + 60)["id"]
@@ -201,6 +202,14 @@ class Parsing(SchedulerTest):
         self.assertEqual(self.create(**body), first)
         self.error(self.api.post("/jobs", {**body, "payload": {"a": 2}}), 409, "Job already exists")
         self.assertEqual(self.api.must(self.api.get(self.path(body["id"]))), first)
+
+    def test_the_id_of_a_job_of_another_queue_is_taken(self):
+        """21.6"""
+        other = self.api.must(self.api.post("/api/v1/enqueue", {"queue": unique("plain"), "payload": {}}), 201)["job_id"]
+        body = {"id": other, "type": "unico", "timestamp": 4102444800}
+        self.error(self.api.post("/jobs", body), 409, "Job already exists")
+        answer = self.api.must(self.api.post("/jobs/batch", {"jobs": [body]}))
+        self.assertEqual([(e["status"], e["error"]) for e in answer["errors"]], [(409, "Job already exists")])
 
 
 class Batches(SchedulerTest):
@@ -335,6 +344,42 @@ class Runs(SchedulerTest):
         self.reaches(job_id, "completed")
         self.assertEqual([a["status"] for a in self.executions(job_id)], ["failed", "completed"])
         self.assertEqual(len({d.headers["idempotency-key"] for d in target.taken()}), 1)
+
+    def test_a_job_whose_retry_is_due_is_still_failed(self):
+        """4: failed moves only to in_progress, however long the next try waits for its place."""
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+        with Server(*FAST) as server:
+            api = server.client()
+            target = self.receiver(lambda d: hold.wait(60) and (500 if d.headers["x-scheduled-db-attempt"] == "1" else 200))
+            job_id = self.soon(target.url(), api=api)
+            target.wait_for(1)
+            api.must(api.post("/api/v1/queues/scheduled-db/pause", {}))
+            hold.set()
+            wait_until(lambda: api.must(api.get("/api/v1/queues/scheduled-db"))["pending"] == 1, "the retry is due")
+            state = self.state(job_id, api)
+            self.assertEqual((state["status"], state["attempt_count"], "completed_at" in state), ("failed", 1, True))
+            for status in STATUSES:
+                listed = [s["job_id"] for s in api.must(api.get("/jobs?status=" + status))["jobs"]]
+                self.assertEqual(listed, [job_id] if status == "failed" else [], status)
+                self.assertEqual(metric(api, f'scheduled_db_jobs_by_status{{status="{status}"}}'),
+                                 len(listed), status)
+            execution = api.must(api.get("/health"))["execution"]
+            self.assertEqual([execution[status] for status in STATUSES], [0, 0, 0, 1, 0, 0])
+            self.error(api.post(self.path(job_id, "/cancel")), 400, "Cannot cancel failed job")
+            api.must(api.post("/api/v1/queues/scheduled-db/resume", {}))
+            self.reaches(job_id, "completed", api)
+
+    def test_a_held_job_is_pending_and_can_be_cancelled(self):
+        """21.3, 4: whoever holds it does so behind the back of this API."""
+        job_id = self.create(type="unico", timestamp=4102444800, payload={"mark": unique("held")})["id"]
+        payload = self.api.must(self.api.get(self.path(job_id)))["payload"]
+        found = self.api.must(self.api.post("/api/v1/jobs/search", {"payload_contains": payload["mark"]}))
+        native = found["jobs"][0]["id"]
+        self.api.must(self.api.post(f"/api/v1/jobs/{native}/hold", {}))
+        self.assertEqual(self.state(job_id)["status"], "pending")
+        self.assertEqual(self.api.must(self.api.post(self.path(job_id, "/cancel")))["status"], "cancelled")
+        self.assertEqual(self.state(job_id)["status"], "cancelled")
 
     def test_b41_cancel_during_the_call(self):
         hold = threading.Event()

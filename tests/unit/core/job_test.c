@@ -137,9 +137,41 @@ static void remaining__counts_attempts_down_to_zero(void **state)
     }
 }
 
+/* What the last try came to is seen until the next begins. */
+static void last_failure__lasts_until_the_next_try(void **state)
+{
+    (void)state;
+    static const struct {
+        enum job_state state;
+        uint32_t attempt;
+        enum job_outcome outcome, failure;
+    } rows[] = {
+        {JOB_RETRYING, 1, JOB_OUTCOME_FAILED, JOB_OUTCOME_FAILED},
+        {JOB_RETRYING, 1, JOB_OUTCOME_TIMEOUT, JOB_OUTCOME_TIMEOUT},
+        {JOB_RETRYING, 1, JOB_OUTCOME_NONE, JOB_OUTCOME_FAILED}, /* a worker had it */
+        {JOB_DEAD, 3, JOB_OUTCOME_FAILED, JOB_OUTCOME_FAILED},
+        {JOB_DEAD, 3, JOB_OUTCOME_TIMEOUT, JOB_OUTCOME_TIMEOUT},
+        {JOB_PENDING, 1, JOB_OUTCOME_FAILED, JOB_OUTCOME_FAILED},
+        {JOB_PENDING, 1, JOB_OUTCOME_TIMEOUT, JOB_OUTCOME_TIMEOUT},
+        {JOB_PENDING, 0, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},    /* a new run of it */
+        {JOB_PENDING, 1, JOB_OUTCOME_CANCELLED, JOB_OUTCOME_NONE}, /* held, and approved */
+        {JOB_PENDING, 1, JOB_OUTCOME_NONE, JOB_OUTCOME_NONE},
+        {JOB_ACTIVE, 2, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},
+        {JOB_HELD, 1, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},
+        {JOB_SCHEDULED, 0, JOB_OUTCOME_FAILED, JOB_OUTCOME_NONE},
+        {JOB_COMPLETED, 1, JOB_OUTCOME_COMPLETED, JOB_OUTCOME_NONE},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct job j = {
+            .state = rows[i].state, .attempt = rows[i].attempt, .outcome = rows[i].outcome};
+        assert_int_equal(job_last_failure(&j), rows[i].failure);
+    }
+}
+
 TEST_GROUP(job, cmocka_unit_test(names__are_the_words_of_the_contract),
            cmocka_unit_test(parse__refuses_other_words_and_leaves_the_output),
            cmocka_unit_test(numbers__stay_what_they_are),
            cmocka_unit_test(terminal__are_completed_dead_and_cancelled),
            cmocka_unit_test(backoff__follows_the_table_and_saturates),
-           cmocka_unit_test(remaining__counts_attempts_down_to_zero));
+           cmocka_unit_test(remaining__counts_attempts_down_to_zero),
+           cmocka_unit_test(last_failure__lasts_until_the_next_try));

@@ -137,9 +137,13 @@ static void end__of_another_claim_is_passed_over(void **state)
     struct job got = kit_job(k, id);
     assert_int_equal(got.state, JOB_RETRYING);
     assert_int_equal(got.outcome, JOB_OUTCOME_TIMEOUT);
-    assert_int_equal(kit_queue_info(k, queue).timed_out_retrying, 1);
+    assert_int_equal(kit_queue_info(k, queue).timed_out_waiting, 1);
+    assert_int_equal(kit_queue_info(k, queue).pending_again, 0);
     expect_tries(k, id, "1:timeout ");
     kit_tick(k, 1000);
+    kit_expect_state(k, id, JOB_PENDING); /* and still one that timed out */
+    assert_int_equal(kit_queue_info(k, queue).timed_out_waiting, 1);
+    assert_int_equal(kit_queue_info(k, queue).pending_again, 1);
     (void)claim(k, queue, "a.example:80", 1);
     assert_int_equal(
         finish(k, id, JOB_OUTCOME_COMPLETED, (struct command_push_end){.lease_token = token}), 0);
@@ -271,6 +275,65 @@ static void named__two_in_one_entry_are_one_job(void **state)
     assert_true(id_eq(r[0].items[0].id, r[1].items[0].id));
 }
 
+/* 21.3: its API shows a held one as pending, so it is cancelled as one. */
+static void named__is_cancelled_while_it_is_held(void **state)
+{
+    struct kit *k = *state;
+    struct id id = put(k, kit_name(k), "held", 1, 1000, 10)->items[0].id;
+    struct job plain = pushed(kit_name(k), TARGET);
+    struct id other = kit_enqueue_job(k, &plain);
+    (void)kit_do(k, COMMAND_JOB_HOLD, id);
+    (void)kit_do(k, COMMAND_JOB_HOLD, other);
+    (void)kit_do(k, COMMAND_JOB_CANCEL, id);
+    struct command refused = kit_action(COMMAND_JOB_CANCEL, &other);
+    assert_int_equal(kit_apply(k, &refused)->code, ERR_CANCEL);
+    kit_expect_state(k, id, JOB_CANCELLED);
+    kit_expect_state(k, other, JOB_HELD);
+}
+
+/* 21.6: an id that a job of another queue has is taken. */
+static void named__does_not_take_the_id_of_another_job(void **state)
+{
+    struct kit *k = *state;
+    char name[ID_TEXT_MAX + 1] = "";
+    struct id other = kit_enqueue(k, "elsewhere", "{}");
+    (void)id_format(other, ID_JOB, name);
+    assert_int_equal(put(k, kit_name(k), name, 1, 1000, 10)->code, ERR_CONFLICT);
+    assert_int_equal(put(k, "team::jobs", name, 1, 1000, 10)->code, ERR_OK); /* sees none of it */
+    (void)kit_do(k, COMMAND_JOB_DELETE, other);
+    assert_int_equal(put(k, kit_name(k), name, 1, 1000, 10)->code, ERR_OK);
+}
+
+/* Which are in which state of its API, also after a start. */
+static void named__is_counted_by_what_became_of_it(void **state)
+{
+    struct kit *k = *state;
+    const char *queue = kit_name(k);
+    struct id id = put(k, queue, "lost", 1, 1000, 10)->items[0].id;
+    for (unsigned i = 0; i < 2; i++) {
+        kit_tick(k, 3600000);
+        assert_int_equal(claim(k, queue, "a.example:80", 1)->count, 1);
+        assert_int_equal(kit_queue_info(k, queue).pending_again, 0);
+        kit_tick(k, 70000); /* the lease */
+        assert_int_equal(kit_queue_info(k, queue).lost_total, i + 1);
+    }
+    kit_expect_state(k, id, JOB_DEAD);
+    struct job j = pushed(queue, TARGET);
+    j.cron = STR("* * * * *");
+    struct id ended = kit_enqueue_job(k, &j);
+    (void)kit_enqueue_job(k, &j);
+    (void)kit_do(k, COMMAND_JOB_CANCEL, ended);
+    kit_reopen(k);
+    assert_int_equal(kit_queue_info(k, queue).timed_out, 1);
+    assert_int_equal(kit_queue_info(k, queue).lost_total, 2);
+    assert_int_equal(kit_queue_info(k, queue).recurring, 2);
+    (void)kit_do(k, COMMAND_JOB_DELETE, id);
+    (void)kit_do(k, COMMAND_JOB_DELETE, ended);
+    assert_int_equal(kit_queue_info(k, queue).timed_out, 0);
+    assert_int_equal(kit_queue_info(k, queue).lost_total, 2); /* a counter never falls */
+    assert_int_equal(kit_queue_info(k, queue).recurring, 1);
+}
+
 static void named_purge__removes_what_is_over_for_long(void **state)
 {
     struct kit *k = *state;
@@ -298,4 +361,7 @@ TEST_GROUP_FIXTURE(apply_push, kit_setup, kit_teardown,
                    cmocka_unit_test(recurring__runs_again_under_the_same_id),
                    cmocka_unit_test(named__is_made_once_and_within_the_capacity),
                    cmocka_unit_test(named__two_in_one_entry_are_one_job),
+                   cmocka_unit_test(named__is_cancelled_while_it_is_held),
+                   cmocka_unit_test(named__does_not_take_the_id_of_another_job),
+                   cmocka_unit_test(named__is_counted_by_what_became_of_it),
                    cmocka_unit_test(named_purge__removes_what_is_over_for_long));

@@ -108,6 +108,8 @@ static void queue_with_names__decodes(void **state)
     struct buf file;
     want.timed_out = 3;
     want.last_ended_at.ns = 1700000000123456789;
+    want.lost_total = 9;
+    want.recurring = 4;
     buf_init(&present, 1 << 16);
     store_record_encode_queue(&want, &present);
     golden_read_present("record-queue-2.bin", &present, &file);
