@@ -25,6 +25,9 @@ void meter_write(struct buf *out, const char *name, const char *labels, const st
     uint64_t below = 0;
     for (unsigned i = 0; i <= scale->count; i++) {
         below += atomic_load_explicit(&m->count[i], memory_order_relaxed);
+        for (unsigned more = i + 1; i == scale->count && more <= METER_BUCKETS_MAX; more++) {
+            below += atomic_load_explicit(&m->count[more], memory_order_relaxed);
+        }
         buf_printf(out, "%s_bucket{%s%sle=\"%s\"} %" PRIu64 "\n", name, labels, comma,
                    i < scale->count ? scale->bounds[i].text : "+Inf", below);
     }

@@ -345,8 +345,26 @@ static void note_leader(struct engine *e)
     }
 }
 
+static void count_change(struct engine_cluster *c, uint64_t from, uint64_t to)
+{
+    size_t i = 0;
+    while (i < c->leader_pairs && (c->leaders[i].from != from || c->leaders[i].to != to)) {
+        i++;
+    }
+    if (i < ENGINE_CLUSTER_CHANGES) {
+        c->leader_pairs += i == c->leader_pairs ? 1 : 0;
+        c->leaders[i].from = from;
+        c->leaders[i].to = to;
+        c->leaders[i].count++;
+    }
+}
+
 void engine_cluster__leader(struct engine *e, uint64_t leader_id)
 {
+    if (leader_id != 0 && leader_id != e->cluster.led_last) {
+        count_change(&e->cluster, e->cluster.led_last, leader_id);
+        e->cluster.led_last = leader_id;
+    }
     e->cluster.leader_id = leader_id;
     e->cluster.elections += leader_id != 0 ? 1 : 0;
     note_leader(e);
@@ -715,6 +733,8 @@ void engine_cluster_status(struct engine *e, struct engine_cluster_status *out)
     out->node_id = atomic_load(&c->node_id);
     out->removed = c->removed;
     out->elections = c->elections;
+    memcpy(out->changes, c->leaders, sizeof out->changes);
+    out->change_count = c->leader_pairs;
     engine_hash__status(e, out);
     if (e->node == NULL) {
         return;

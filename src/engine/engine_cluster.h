@@ -55,12 +55,21 @@ struct engine_cluster_node {
     char error[160]; /* why it is not reached; empty when it is */
 };
 
+/* How often the second was the leader after the first, which is 0 for nobody. */
+struct engine_cluster_change {
+    uint64_t from, to; /* ids */
+    uint64_t count;
+};
+enum { ENGINE_CLUSTER_CHANGES = 64 };
+
 struct engine_cluster_status {
     uint64_t cluster_id;
     uint64_t node_id;
     bool removed;       /* this node was taken out */
     bool quarantined;   /* its state is not that of the others */
     uint64_t elections; /* leaders seen since the start */
+    struct engine_cluster_change changes[ENGINE_CLUSTER_CHANGES]; /* those that were others */
+    size_t change_count;
     uint64_t hash_compared_total, hash_differed_total;
     uint64_t hash_index, hash; /* the last point that others can compare */
     struct ship_progress fetch;

@@ -72,6 +72,10 @@ struct engine_cluster {
     uint64_t last_index;
     uint64_t changes; /* of the records, as far as they were looked at */
     uint64_t leader_id, elections;
+    uint64_t led_last; /* who led when somebody did; 0: nobody yet */
+    struct engine_cluster_change
+        leaders[ENGINE_CLUSTER_CHANGES]; /* pairs seen; more are not told */
+    size_t leader_pairs;
     bool removed;
     struct engine_hash hash;
     struct engine_lag lag;

@@ -16,6 +16,7 @@ struct push_config push_config_default(void)
         .calls_max = 2048,
         .host_calls_max = 256,
         .drain_ms = 10000,
+        .slot_ms = 10000,
     };
 }
 
@@ -133,6 +134,7 @@ static void gone(void *data, struct id job)
     struct push_sender *s = data;
     struct map_node *n = map_find(&s->calls, str_from(job.b, ID_BYTES));
     if (n != NULL) {
+        push_meter__aborted(CONTAINER_OF(n, struct push_call, node));
         push_call__abort(CONTAINER_OF(n, struct push_call, node));
         s->wanted |= s->more;
         push__step(s);

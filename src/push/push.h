@@ -36,6 +36,7 @@ struct push_config {
     uint32_t calls_max;      /* under way at once */
     uint32_t host_calls_max; /* to one host */
     int64_t drain_ms;        /* how long a stop waits for calls under way */
+    int64_t slot_ms;         /* length of a slot, which only the metrics know of */
 };
 
 struct push_config push_config_default(void);

@@ -33,29 +33,6 @@ static void leave(struct push_call *c)
     c->sender->bytes -= c->bytes;
 }
 
-static void measure(struct push_call *c, const struct command_push_end *e)
-{
-    struct push_meter *m = &c->sender->meter;
-    bool ok = e->outcome == JOB_OUTCOME_COMPLETED;
-    unsigned type = c->job.cron.len > 0 ? PUSH_METER_RECURRING : PUSH_METER_ONCE;
-    int64_t took_us = (e->ended_at.ns - e->started_at.ns) / 1000;
-    if (c->job.name.len == 0 || e->outcome == JOB_OUTCOME_NONE) {
-        return;
-    }
-    (void)atomic_fetch_add(ok ? &m->executed[type] : &m->failed[type], 1);
-    (void)atomic_fetch_add(&m->errors[e->error_type], 1);
-    meter_add(&m->run[type], &push_meter_run_scale, took_us);
-    if (c->target.url.len > 0) {
-        meter_add(&m->call[ok ? 0 : 1], &push_meter_call_scale, took_us);
-    }
-    if (c->job.attempt == 1) {
-        meter_add(&m->delay, &push_meter_delay_scale, (e->started_at.ns - c->job.due_at.ns) / 1000);
-    }
-    if (ok) {
-        meter_add(&m->retries, &push_meter_retry_scale, (c->job.attempt - 1) * 1000000LL);
-    }
-}
-
 static void end(struct push_call *c, struct command_push_end *out)
 {
     struct push_sender *s = c->sender;
@@ -69,7 +46,7 @@ static void end(struct push_call *c, struct command_push_end *out)
     } else if (out->outcome == JOB_OUTCOME_FAILED) {
         PUSH_COUNT(s, failed, 1);
     }
-    measure(c, out);
+    push_meter__ended(c, out);
     push_finish__add(s, out);
 }
 

@@ -120,7 +120,8 @@ static struct push_call *place_of(struct push_sender *s, const struct job *j)
     return c;
 }
 
-static void begin_call(struct push_sender *s, const struct result_item *item)
+/* Its due time, if it has a name; else none. */
+static struct wall begin_call(struct push_sender *s, const struct result_item *item)
 {
     struct job j;
     struct err err;
@@ -137,6 +138,7 @@ static void begin_call(struct push_sender *s, const struct result_item *item)
     c->node.key = str_from(c->job.id.b, ID_BYTES);
     map_add(&s->calls, &c->node);
     push_call__start(c);
+    return j.name.len > 0 ? j.due_at : WALL_NONE;
 }
 
 static void claim_done(struct engine_op *op)
@@ -147,9 +149,12 @@ static void claim_done(struct engine_op *op)
     s->claim_busy = false;
     bool ok =
         op->err.code == ERR_OK && result_decode(buf_str(&op->result), a, &r) && r.code == ERR_OK;
+    struct wall *due = ARENA_ARRAY(a, struct wall, r.count + 1);
+    size_t named = 0;
     if (ok && s->leads) {
         for (uint32_t i = 0; i < r.count; i++) {
-            begin_call(s, &r.items[i]);
+            due[named] = begin_call(s, &r.items[i]);
+            named += due[named].ns != 0 ? 1 : 0;
         }
     } else if (!ok) {
         if (op->err.code != ERR_LEADER_UNAVAILABLE && op->err.code != ERR_STOPPING) {
@@ -157,6 +162,7 @@ static void claim_done(struct engine_op *op)
         }
         s->due_ms = uv_now(&s->loop) + AGAIN_MS;
     }
+    push_meter__end_round(s, due, named);
     give_back(s);
     arena_free(a);
     s->wanted |= r.count > 0 && s->more;
@@ -208,6 +214,9 @@ static void looked(struct engine_call *call)
             s->found_count = 0;
         }
     }
+    if (!s->claim_busy) {
+        push_meter__end_round(s, NULL, 0);
+    }
     push__step(s);
 }
 
@@ -218,6 +227,7 @@ void push_claim__step(struct push_sender *s)
         return;
     }
     s->wanted = false;
+    push_meter__begin_round(s);
     s->look_busy = engine_run(s->config.engine, &s->look);
 }
 

@@ -397,7 +397,6 @@ static struct api_sdb_config scheduler(const struct settings *set)
     sdb.failure_threshold = set->health_failure_threshold;
     sdb.ok_word = set->health_ok_word;
     sdb.auth_token = set->auth_token;
-    sdb.slot_gap_s = set->slot_gap_ms / 1000;
     return sdb;
 }
 
@@ -415,6 +414,7 @@ static void open_push(struct server *s)
     config.calls_max = (uint32_t)set->push_max_calls;
     config.host_calls_max = (uint32_t)set->push_max_host_calls;
     config.drain_ms = set->shutdown_drain_ms;
+    config.slot_ms = set->slot_gap_ms;
     s->push = push_open(&config);
     api_set_push(s->api, s->push);
 }

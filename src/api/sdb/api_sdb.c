@@ -29,7 +29,6 @@ struct api_sdb_config api_sdb_config_default(void)
         .body_limit = 10 << 20,
         .failure_threshold = 0.1,
         .ok_word = STR("healthy"),
-        .slot_gap_s = 10,
     };
 }
 

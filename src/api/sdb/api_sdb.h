@@ -25,7 +25,6 @@ struct api_sdb_config {
     double failure_threshold;
     struct str ok_word;
     struct str auth_token; /* of /join; empty: none */
-    int64_t slot_gap_s;
 };
 
 struct api_sdb_config api_sdb_config_default(void);

@@ -25,11 +25,6 @@ static double failure_rate(const uint64_t by[API_SDB_STATUS_COUNT], uint64_t *ou
     return *out_finished == 0 ? 0 : (double)bad / (double)*out_finished;
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? 0 : (double)part * 100 / (double)whole;
-}
-
 static uint64_t left(uint64_t used, uint64_t limit)
 {
     return used < limit ? limit - used : 0;
@@ -43,7 +38,7 @@ static void write_usage(struct json_write *w, const struct api_sdb_config *sdb,
     api_document__i64(w, "limit_bytes", (int64_t)sdb->memory_limit);
     api_document__i64(w, "available_bytes", (int64_t)left(q->named_bytes, sdb->memory_limit));
     json_write_key(w, STR("utilization_percent"));
-    json_write_f64(w, percent(q->named_bytes, sdb->memory_limit));
+    json_write_f64(w, api_sdb_numbers__percent(q->named_bytes, sdb->memory_limit));
     json_write_end(w);
     api_document__object(w, "jobs");
     api_document__i64(w, "current_count", (int64_t)q->named_count);
@@ -82,7 +77,8 @@ static void say_health(struct api_call *c, const struct api_sdb_numbers *n)
     const struct api_sdb_config *sdb = &c->api->config.sdb;
     uint64_t finished;
     double rate = failure_rate(n->by_status, &finished);
-    bool full = percent(n->queue.named_bytes, sdb->memory_limit) >= MEMORY_DEGRADED_PERCENT;
+    bool full = api_sdb_numbers__percent(n->queue.named_bytes, sdb->memory_limit) >=
+                MEMORY_DEGRADED_PERCENT;
     bool failing = finished >= FINISHED_MIN && rate > sdb->failure_threshold;
     bool unhealthy = (full && finished >= FINISHED_MIN && rate > 0.5) ||
                      engine_cluster_is_quarantined(c->api->config.engine);

@@ -87,6 +87,7 @@ struct api_sdb_numbers {
 };
 /* Jobs of the queue by the statuses of the face. */
 void api_sdb_numbers__count(const struct machine_queue *q, uint64_t by[API_SDB_STATUS_COUNT]);
+double api_sdb_numbers__percent(uint64_t part, uint64_t whole);
 void api_sdb_numbers__take(struct api_call *c, bool servers,
                            void (*then)(struct api_call *c, const struct api_sdb_numbers *n));
 

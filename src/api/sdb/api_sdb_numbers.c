@@ -51,6 +51,11 @@ void api_sdb_numbers__count(const struct machine_queue *q, uint64_t by[API_SDB_S
         q->count[JOB_RETRYING] + q->count[JOB_DEAD] + q->pending_again - by[API_SDB_TIMEOUT];
 }
 
+double api_sdb_numbers__percent(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : (double)part * 100 / (double)whole;
+}
+
 static void looked(struct api_call *c)
 {
     struct taking *t = c->data;

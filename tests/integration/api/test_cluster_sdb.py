@@ -5,6 +5,7 @@ import signal
 import time
 import unittest
 
+import exposition
 from harness import run_command, unique, wait_until
 from receiver import Receiver
 from test_cluster import SECRET, Cluster, Node, free_port
@@ -200,6 +201,12 @@ class LeavingOnShutdown(unittest.TestCase):
             self.assertNotIn("left", os.listdir(old.folder))
             for job in jobs:
                 self.assertEqual(old.api.must(old.api.get(f"/jobs/{job}"))["id"], job)
+            # By name: it came twice and left once. The others have seen who led after whom.
+            families = exposition.parse(first.api.get("/metrics").body.decode())
+            for name, value in (("join", 2), ("leave", 1)):
+                self.assertEqual(families[f"scheduled_db_cluster_{name}_events_total"].value(node_id=old.name), value)
+            changes = families["scheduled_db_cluster_leader_changes_total"]
+            self.assertGreaterEqual(changes.value(old_leader=old.name, new_leader=new.name), 1)
 
             # Again, and it is interrupted while its folder is put aside.
             self.led_by(cluster, old).terminate()

@@ -8,10 +8,50 @@ import time
 import urllib.parse
 
 from harness import ApiTest, Server, metric, unique, wait_until
+import exposition
 from receiver import Receiver
 
 STATUSES = ("pending", "in_progress", "completed", "failed", "timeout", "cancelled")
 FAST = ("--rate-limit-enabled=false", "--retry-base-delay", "50ms", "--retry-max-delay", "1s")
+
+
+# Section 12: every family, its type and its labels; of a histogram also the bounds.
+FAMILIES = {
+    "jobs_total": ("counter", "job_type"), "jobs_executed_total": ("counter", "job_type"),
+    "jobs_failed_total": ("counter", "job_type"), "jobs_deleted_total": ("counter", "job_type"),
+    "job_execution_duration_seconds": ("histogram", "job_type", (.01, .1, .5, 1, 5, 10, 30, 60, 300)),
+    "jobs_active": ("gauge",), "jobs_scheduled": ("gauge",), "jobs_by_type": ("gauge", "job_type"),
+    "slots_total": ("gauge",), "slots_active": ("gauge",), "slots_processed_total": ("counter",),
+    "slot_processing_duration_seconds": ("histogram", (.001, .01, .1, .5, 1, 5, 10)),
+    "jobs_per_slot": ("histogram", (1, 2, 5, 10, 20, 50, 100)), "worker_active": ("gauge",),
+    "worker_processing_time_seconds": ("histogram", (.001, .01, .1, 1, 5, 10, 30)),
+    "worker_idle_time_seconds": ("histogram", (.1, .5, 1, 5, 10, 30, 60)),
+    "worker_errors_total": ("counter", "error_type"), "cluster_nodes": ("gauge",),
+    "cluster_leader_changes_total": ("counter", "new_leader", "old_leader"),
+    "cluster_join_events_total": ("counter", "node_id"), "cluster_leave_events_total": ("counter", "node_id"),
+    "cluster_split_brain_events_total": ("counter",), "raft_operations_total": ("counter", "operation", "status"),
+    "raft_errors_total": ("counter", "operation"), "raft_leader_elections_total": ("counter",),
+    "http_requests_total": ("counter", "endpoint", "method", "status_code"),
+    "http_request_duration_seconds": ("histogram", "endpoint", "method", (.001, .01, .1, .5, 1, 5, 10, 30)),
+    "http_proxy_requests_total": ("counter", "endpoint", "method"),
+    "http_errors_total": ("counter", "endpoint", "method", "status_code"),
+    "discovery_events_total": ("counter", "event_type", "strategy"),
+    "discovery_errors_total": ("counter", "error_type", "strategy"),
+    "discovery_operations_total": ("counter", "operation", "status", "strategy"),
+    "nodes_discovered": ("gauge", "strategy"), "webhook_requests_total": ("counter", "status"),
+    "webhook_errors_total": ("counter",),
+    "webhook_duration_seconds": ("histogram", "status", (.1, .5, 1, 5, 10, 30, 60)),
+    "jobs_by_status": ("gauge", "status"), "execution_failures_total": ("counter", "error_type"),
+    "retry_count": ("histogram", (0, 1, 2, 3, 5, 10)),
+    "status_query_duration_seconds": ("histogram", "endpoint", (.001, .01, .1, .5, 1, 5, 10)),
+    "system_start_time_seconds": ("gauge",), "system_uptime_seconds": ("gauge",),
+    "queue_memory_usage_bytes": ("gauge",), "queue_memory_limit_bytes": ("gauge",),
+    "queue_memory_utilization_percent": ("gauge",), "queue_job_count": ("gauge",), "queue_job_limit": ("gauge",),
+    "job_rejections_total": ("counter", "reason"), "jobs_timed_out_total": ("counter",),
+    "jobs_cancelled_total": ("counter", "job_type"), "slots_hot": ("gauge",), "slots_cold": ("gauge",),
+    "slot_evictions_total": ("counter",), "slot_promotions_total": ("counter",),
+    "job_start_delay_seconds": ("histogram", (.001, .01, .05, .1, .5, 1, 5, 60)),
+}
 
 
 class SchedulerTest(ApiTest):
@@ -400,6 +440,17 @@ class Runs(SchedulerTest):
         self.reaches(marker, "completed")
         self.assertEqual(self.state(job_id)["status"], "cancelled")
 
+    def test_a_call_that_is_broken_off_is_a_failure(self):
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+        target = self.receiver(lambda d: hold.wait(60) and 200)
+        job_id = self.soon(target.url())
+        target.wait_for(1)
+        before = metric(self.api, 'scheduled_db_execution_failures_total{error_type="cancelled"}')
+        self.api.must(self.api.post(self.path(job_id, "/cancel")))
+        wait_until(lambda: metric(self.api, 'scheduled_db_execution_failures_total{error_type="cancelled"}') == before + 1,
+                   "the call is counted")
+
     def test_b86_one_slow_target_delays_nobody(self):
         hold = threading.Event()
         self.addCleanup(hold.set)
@@ -479,6 +530,32 @@ class Metrics(SchedulerTest):
                             ('http_requests_total{method="DELETE",endpoint="/jobs/{id}",status_code="204"}', 1)):
             self.assertEqual(int(samples["scheduled_db_" + name]), value, name)
         self.assertEqual(int(samples["scheduled_db_job_start_delay_seconds_count"]), 4)
+        self.assertEqual(self.api.post("/jobs", {}).status, 400)  # an error of a route
+        families = exposition.parse(self.api.get("/metrics").body.decode())
+        for name, (kind, *labels) in FAMILIES.items():
+            family = families["scheduled_db_" + name]
+            bounds = [*labels.pop(), float("inf")] if kind == "histogram" else None
+            self.assertEqual((family.type, family.labels()), (kind, {tuple(labels)}), name)
+            if bounds:
+                self.assertEqual(sorted({float(dict(l)["le"]) for n, l in family.samples if n.endswith("_bucket")}),
+                                 bounds, name)
+        self.assertEqual({name for name in families if name.startswith("scheduled_db_")},
+                         {"scheduled_db_" + name for name in FAMILIES})
+        for name, labels, value in (
+                ("jobs_by_type", {"job_type": "unico"}, 5), ("jobs_by_type", {"job_type": "recurrente"}, 1),
+                ("cluster_join_events_total", {"node_id": "node-1"}, 1),
+                ("cluster_leave_events_total", {"node_id": "node-1"}, 0),
+                ("cluster_leader_changes_total", {"old_leader": "", "new_leader": "node-1"}, 1),
+                ("nodes_discovered", {"strategy": "none"}, 0), ("jobs_timed_out_total", {}, 0)):
+            self.assertEqual(families["scheduled_db_" + name].value(**labels), value, name)
+        # Four runs ended: three without a retry, one with two. They were started in at least one slot each.
+        self.assertEqual((samples["scheduled_db_retry_count_count"], samples["scheduled_db_retry_count_sum"]),
+                         ("4", "2.000000"))
+        slots = int(samples["scheduled_db_slots_processed_total"])
+        self.assertGreater(slots, 2)
+        self.assertEqual(int(samples["scheduled_db_jobs_per_slot_count"]), slots)
+        self.assertEqual(float(samples["scheduled_db_jobs_per_slot_sum"]), 6)
+        self.assertGreater(int(samples["scheduled_db_worker_processing_time_seconds_count"]), 2)
         self.assertNotIn("scheduled_db_", self.api.get("/api/v1/metrics").body.decode())
 
     def test_b64_degraded_by_failures(self):
@@ -681,6 +758,25 @@ class Failover(SchedulerTest):
             self.assertEqual([(a["attempt_num"], a["status"]) for a in self.executions(job_id, api)],
                              [(1, "timeout"), (2, "completed")])
             self.assertEqual([d.headers["x-scheduled-db-attempt"] for d in target.taken()], ["1", "2"])
+
+    def test_a_lost_call_without_tries_left_stays_a_timeout(self):
+        """2.6: it has no completed_at. 12: how many were lost is a counter, and never falls."""
+        hold = threading.Event()
+        self.addCleanup(hold.set)
+        target = self.receiver(lambda d: hold.wait(60) and 200)
+        with Server(*FAST, "--inprogress-timeout", "1s", "--execution-timeout", "1s", "--max-attempts", "1") as server:
+            api = server.client()
+            job_id = self.soon(target.url(), api=api)
+            target.wait_for(1)
+            server.kill()
+            server.start()
+            state = self.reaches(job_id, "timeout", api)
+            self.assertEqual((state["attempt_count"], "completed_at" in state), (1, False))
+            self.assertEqual(metric(api, "scheduled_db_jobs_timed_out_total"), 1)
+            self.assertEqual(metric(api, 'scheduled_db_jobs_by_status{status="timeout"}'), 1)
+            api.delete(self.path(job_id))
+            self.assertEqual(metric(api, "scheduled_db_jobs_timed_out_total"), 1)
+            self.assertEqual(metric(api, 'scheduled_db_jobs_by_status{status="timeout"}'), 0)
 
     def test_b83_b48_counters_survive_a_kill(self):
         with Server(*FAST) as server:
