@@ -336,6 +336,24 @@ static void go_on_rpc(struct api_call *c)
     }
 }
 
+/* The Scheduled-DB face has CORS headers of its own (scheduler.md 2.1). */
+static void choose_headers(struct api_call *c, const struct api_match *match)
+{
+    bool face =
+        match->route != NULL ? (match->route->flags & ROUTE_SCHEDULER) != 0 : match->path_scheduler;
+    c->req->other =
+        c->api->config.sdb.enabled && (face || str_eq(c->req->path_raw, STR("/metrics")));
+}
+
+/* A preflight, of whatever path. */
+static void answer_options(struct api_call *c)
+{
+    ATTR_UNINITIALIZED struct api_match match;
+    api_router__match(c->api->router, HTTP_OPTIONS, c->req->path_raw, c->arena, &match);
+    choose_headers(c, &match);
+    api_call__reply_empty(c, 200);
+}
+
 /* The way in, for a caller whose token, if it shows one, was looked at. */
 static void enter(struct api_call *c)
 {
@@ -347,6 +365,7 @@ static void enter(struct api_call *c)
     }
     api_router__match(c->api->router, req->method, req->path_raw, req->arena, &match);
     c->route = match.route;
+    choose_headers(c, &match);
     memcpy(c->param, match.param, sizeof c->param);
     go_on(c, &match);
 }
@@ -371,7 +390,7 @@ static void on_request(void *data, struct http_request *req)
     api_metrics__begin(a->metrics);
     set_request_id(c);
     if (req->method == HTTP_OPTIONS) {
-        api_call__reply_empty(c, 200);
+        answer_options(c);
         return;
     }
     if (req->path_bad) {
@@ -388,18 +407,34 @@ static void on_request(void *data, struct http_request *req)
     {                                                                                              \
         .ptr = (text), .len = sizeof(text) - 1                                                     \
     }
+#define ALL_ORIGINS                                                                                \
+    {                                                                                              \
+        LITERAL("Access-Control-Allow-Origin"), LITERAL("*")                                       \
+    }
+#define EXPOSED                                                                                    \
+    {                                                                                              \
+        LITERAL("Access-Control-Expose-Headers"),                                                  \
+            LITERAL("Server-Timing, Retry-After, X-Request-Id, X-Corvo-View-Lag, "                 \
+                    "X-Corvo-Next-Cursor, Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin")     \
+    }
 static const struct http_header every_answer[] = {
-    {LITERAL("Access-Control-Allow-Origin"), LITERAL("*")},
+    ALL_ORIGINS,
     {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, PUT, DELETE, OPTIONS")},
     {LITERAL("Access-Control-Allow-Headers"),
      LITERAL("Content-Type, Authorization, X-API-Key, X-Corvo-Namespace, Last-Event-ID, "
              "X-Request-Id, Idempotency-Key, X-Corvo-Api, Connect-Protocol-Version, "
              "Connect-Timeout-Ms, Grpc-Timeout, X-Grpc-Web, X-User-Agent")},
-    {LITERAL("Access-Control-Expose-Headers"),
-     LITERAL("Server-Timing, Retry-After, X-Request-Id, X-Corvo-View-Lag, X-Corvo-Next-Cursor, "
-             "Grpc-Status, Grpc-Message, Grpc-Status-Details-Bin")},
+    EXPOSED,
+};
+static const struct http_header scheduler_answer[] = {
+    ALL_ORIGINS,
+    {LITERAL("Access-Control-Allow-Methods"), LITERAL("GET, POST, DELETE, OPTIONS")},
+    {LITERAL("Access-Control-Allow-Headers"), LITERAL("Content-Type, Authorization")},
+    EXPOSED,
 };
 #undef LITERAL
+#undef ALL_ORIGINS
+#undef EXPOSED
 
 void api_attach(struct api *a, struct http_server_config *http)
 {
@@ -411,6 +446,8 @@ void api_attach(struct api *a, struct http_server_config *http)
     http->on_loop_stop = on_loop_stop;
     http->headers = every_answer;
     http->header_count = COUNT_OF(every_answer);
+    http->other_headers = scheduler_answer;
+    http->other_header_count = COUNT_OF(scheduler_answer);
 }
 
 bool api_may_try(void *api, struct str address, struct str credential)

@@ -102,6 +102,7 @@ struct api_match {
     const struct json_schema *query; /* NULL: it takes no parameters */
     bool path_known;                 /* the path exists, with another method */
     bool path_open;                  /* and with that one it is open to everybody */
+    bool path_scheduler;             /* with whatever method: it is of the Scheduled-DB face */
     char allow[64];                  /* the methods of the path, for a 405 */
     struct str param[API_PARAMS_MAX];
 };

@@ -318,6 +318,7 @@ static void list_allowed(const struct api_router *r, const struct segments *path
         if (fits(&r->routes[i], path)) {
             out->path_known = true;
             out->path_open |= (r->routes[i].route->flags & ROUTE_OPEN) != 0;
+            out->path_scheduler |= (r->routes[i].route->flags & ROUTE_SCHEDULER) != 0;
             add_allowed(out, str_from_z(method_names[r->routes[i].route->method]));
             if (r->routes[i].route->method == HTTP_GET) {
                 add_allowed(out, STR("HEAD"));

@@ -131,7 +131,11 @@ static void submit_head(struct http_exchange *x, const struct http_response *r,
     }
     nv_add(&list, STR("date"), http_loop__date(x->loop));
     nv_add_all(&list, r->headers, r->header_count);
-    nv_add_all(&list, x->loop->config->headers, x->loop->config->header_count);
+    if (x->req.other) {
+        nv_add_all(&list, x->loop->config->other_headers, x->loop->config->other_header_count);
+    } else {
+        nv_add_all(&list, x->loop->config->headers, x->loop->config->header_count);
+    }
     nghttp2_data_provider provider = {.source = {.ptr = x}, .read_callback = read_piece_cb};
     must(nghttp2_submit_response(h->session, x->h2.stream_id, list.row, list.count,
                                  shape == ANSWER_BARE ? NULL : &provider));

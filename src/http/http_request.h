@@ -105,6 +105,7 @@ struct http_request {
     /* The handler's. */
     const struct http_watch *on;
     void *data;
+    bool other; /* the answer has the server's other_headers */
 };
 
 /* The value of the first header of this number; false when there is none. */

@@ -22,6 +22,7 @@ struct http_server {
     struct http_server_config config;
     char *cert_file, *key_file;
     struct buf common; /* config.headers, as HTTP/1 writes them */
+    struct buf other;  /* config.other_headers */
     struct http_loop *loops;
     unsigned loop_count;
     struct http_listener *listener;
@@ -119,6 +120,7 @@ static void make_loops(struct http_server *s)
         loop->config = &s->config;
         loop->limits = &s->config.limits;
         loop->common = buf_str(&s->common);
+        loop->other = buf_str(&s->other);
         loop->index = i;
         loop->server = s;
         loop->ended = loop_ended;
@@ -126,13 +128,13 @@ static void make_loops(struct http_server *s)
     }
 }
 
-static void write_common(struct http_server *s)
+static void write_common(struct buf *out, const struct http_header *headers, size_t count)
 {
     enum { COMMON_BYTES_MAX = 4096 };
-    CHECK(s->config.header_count <= HTTP_COMMON_HEADERS_MAX);
-    buf_init(&s->common, COMMON_BYTES_MAX);
-    http1_encode_headers(&s->common, s->config.headers, s->config.header_count);
-    CHECK(!s->common.overflow);
+    CHECK(count <= HTTP_COMMON_HEADERS_MAX);
+    buf_init(out, COMMON_BYTES_MAX);
+    http1_encode_headers(out, headers, count);
+    CHECK(!out->overflow);
 }
 
 static void server_freep(struct http_server **s)
@@ -159,7 +161,8 @@ enum err_code http_server_open(const struct http_server_config *config,
     s->config.listen = NULL; /* the caller's */
     s->cert_file = copy_z(config->tls_cert_file);
     s->key_file = copy_z(config->tls_key_file);
-    write_common(s);
+    write_common(&s->common, config->headers, config->header_count);
+    write_common(&s->other, config->other_headers, config->other_header_count);
     make_loops(s);
     if (http_listener__new(config, s->loops, s->loop_count, &s->listener, err) != ERR_OK) {
         return err->code;
@@ -218,6 +221,7 @@ void http_server_free(struct http_server *s)
     http_listener__free(s->listener);
     free(s->loops);
     buf_deinit(&s->common);
+    buf_deinit(&s->other);
     free(s->cert_file);
     free(s->key_file);
     free(s);

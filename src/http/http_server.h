@@ -43,6 +43,9 @@ struct http_server_config {
      * as the server. At most HTTP_COMMON_HEADERS_MAX. */
     const struct http_header *headers;
     size_t header_count;
+    /* Instead of them, with answers to requests whose handler wants it (http_request.other). */
+    const struct http_header *other_headers;
+    size_t other_header_count;
 
     void *data; /* first argument of the functions below */
 

@@ -152,11 +152,22 @@ class WalkThrough(SchedulerTest):
         self.assertNotIn(b"error", answer.body)
 
     def test_b90_preflight(self):
+        """2.1: the same three headers with every answer of the face, and with no other."""
+        def allowed(answer):
+            return tuple(answer.headers["access-control-allow-" + name] for name in ("origin", "methods", "headers"))
+
+        ours = ("*", "GET, POST, DELETE, OPTIONS", "Content-Type, Authorization")
         answer = self.api.request("OPTIONS", "/jobs")
         self.assertEqual((answer.status, answer.body), (200, b""))
-        self.assertEqual(answer.headers["access-control-allow-origin"], "*")
-        for method in ("GET", "POST", "DELETE", "OPTIONS"):
-            self.assertIn(method, answer.headers["access-control-allow-methods"])
+        for method, path, status in (
+                ("OPTIONS", "/jobs", 200), ("OPTIONS", "/jobs/x/cancel", 200), ("OPTIONS", "/metrics", 200),
+                ("GET", "/jobs?status=pending", 200), ("GET", "/jobs", 400), ("POST", "/jobs", 400),
+                ("GET", "/jobs/x", 404), ("PUT", "/jobs", 405), ("PUT", "/jobs/x", 405), ("GET", "/health", 200),
+                ("GET", "/ready", 200), ("POST", "/join", 400), ("GET", "/debug/cluster", 200), ("GET", "/metrics", 200)):
+            answer = self.api.request(method, path)
+            self.assertEqual((answer.status, allowed(answer)), (status, ours), (method, path))
+        for method, path in (("OPTIONS", "/api/v1/jobs/x"), ("GET", "/api/v1/queues"), ("GET", "/healthz"), ("GET", "/x")):
+            self.assertIn("PUT", allowed(self.api.request(method, path))[1], path)
 
     def test_unknown_paths_and_methods(self):
         self.error(self.api.get("/nothing"), 404, "Not found")
