@@ -150,6 +150,22 @@ static struct str target_of(struct api_call *c, const struct api_sdb_new *n)
     return api_call__keep(c, &b);
 }
 
+/* Tags are texts. */
+static void add_seconds_tag(struct json_write *w, const char *key, int64_t seconds)
+{
+    char text[24];
+    int len = snprintf(text, sizeof text, "%" PRId64, seconds);
+    api_document__text(w, key, str_from(text, (size_t)len));
+}
+
+/* As far as there is time. */
+static int64_t to_ns(int64_t seconds)
+{
+    return seconds > API_SDB_SECONDS_MAX    ? API_SDB_LATEST
+           : seconds < -API_SDB_SECONDS_MAX ? -API_SDB_LATEST
+                                            : seconds * NS_PER_S;
+}
+
 static struct str tags_of(struct api_call *c, const struct api_sdb_new *n)
 {
     struct buf b;
@@ -159,6 +175,12 @@ static struct str tags_of(struct api_call *c, const struct api_sdb_new *n)
     api_document__text(&w, "sched_type", n->type);
     if (!n->recurring) {
         api_document__text(&w, "cron_expression", n->cron);
+    }
+    if (n->has_at && n->at_s > API_SDB_SECONDS_MAX) {
+        add_seconds_tag(&w, "timestamp", n->at_s);
+    }
+    if (n->has_until && n->until_s > API_SDB_SECONDS_MAX) {
+        add_seconds_tag(&w, "last_date", n->until_s);
     }
     json_write_end(&w);
     json_write_finish(&w);
@@ -245,8 +267,8 @@ void api_sdb__command(struct api_call *c, struct str queue, struct wall now, str
     j->push = target_of(c, n);
     j->tags = tags_of(c, n);
     j->cron = n->recurring ? n->cron : STR_EMPTY;
-    j->cron_until.ns = n->has_until ? n->until_s * NS_PER_S : 0;
-    j->scheduled_at.ns = n->has_at ? n->at_s * NS_PER_S : now.ns;
+    j->cron_until.ns = n->has_until ? to_ns(n->until_s) : 0;
+    j->scheduled_at.ns = n->has_at ? to_ns(n->at_s) : now.ns;
     j->scheduled_at.ns = j->scheduled_at.ns > 0 ? j->scheduled_at.ns : 1;
     j->priority = JOB_PRIORITY_NORMAL;
     j->backoff = sdb->backoff;

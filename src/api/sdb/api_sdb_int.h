@@ -10,6 +10,11 @@
 /* The queue of its jobs. */
 #define API_SDB_QUEUE STR("scheduled-db")
 
+/* The last second that a struct wall can hold, in 2262. A later one is taken for it, and kept in a
+ * tag to be shown as it was asked for: a client that sends milliseconds gets those back. */
+#define API_SDB_SECONDS_MAX (INT64_MAX / NS_PER_S)
+#define API_SDB_LATEST      (API_SDB_SECONDS_MAX * NS_PER_S)
+
 /* What is asked to be made. */
 struct api_sdb_new {
     struct str id, type, cron, url, token;

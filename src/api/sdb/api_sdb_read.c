@@ -12,9 +12,6 @@
 #include "json/json_compact.h"
 #include "json/json_scan.h"
 
-/* Epoch seconds that a struct wall can hold. */
-#define SECONDS_MAX (INT64_MAX / NS_PER_S)
-
 static bool refuse(struct api_call *c, struct str *out, const char *fmt, ...) ATTR_PRINTF(3, 4);
 static bool refuse(struct api_call *c, struct str *out, const char *fmt, ...)
 {
@@ -162,8 +159,7 @@ static bool take_times(struct api_call *c, struct api_sdb_new *n, struct str at,
                 {"last_date", until, &n->until_s, &n->has_until}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         *rows[i].set = rows[i].text.len > 0;
-        if (*rows[i].set && (!api_sdb_read__time(rows[i].text, rows[i].to) ||
-                             *rows[i].to > SECONDS_MAX || *rows[i].to < -SECONDS_MAX)) {
+        if (*rows[i].set && !api_sdb_read__time(rows[i].text, rows[i].to)) {
             return refuse(c, out,
                           "Invalid job data: invalid %s: invalid timestamp format: " STR_FMT,
                           rows[i].name, STR_ARG(rows[i].text));

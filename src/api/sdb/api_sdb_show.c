@@ -65,6 +65,21 @@ static void write_seconds_if_set(struct json_write *w, const char *key, struct w
     }
 }
 
+/* A time that was asked for; one that is too late to be held is in a tag. */
+static void write_asked(struct json_write *w, const char *key, const struct job *j, struct wall at,
+                        const char *tag)
+{
+    struct json_value v;
+    int64_t asked;
+    if (at.ns == API_SDB_LATEST && json_scan_member(j->tags, str_from_z(tag), &v) &&
+        v.type == JSON_TYPE_STRING && v.text.len > 2 &&
+        str_to_i64(str_from(v.text.ptr + 1, v.text.len - 2), &asked)) {
+        api_document__i64(w, key, asked);
+    } else {
+        write_seconds(w, key, at);
+    }
+}
+
 /* A text member of an object, if it is there. */
 static void write_member(struct json_write *w, const char *key, struct str object, const char *name)
 {
@@ -83,11 +98,13 @@ void api_sdb_show__job(struct json_write *w, const struct job *j)
     api_document__text(w, "id", j->name);
     api_document__text(w, "type", recurring ? STR("recurrente") : STR("unico"));
     if (recurring) {
-        write_seconds(w, "created_at", j->due_at);
+        write_asked(w, "created_at", j, j->due_at, "timestamp");
         api_document__text(w, "cron_expression", j->cron);
-        write_seconds_if_set(w, "last_date", j->cron_until);
+        if (j->cron_until.ns != 0) {
+            write_asked(w, "last_date", j, j->cron_until, "last_date");
+        }
     } else {
-        write_seconds(w, "timestamp", j->due_at);
+        write_asked(w, "timestamp", j, j->due_at, "timestamp");
         write_seconds(w, "created_at", j->created_at);
         write_member(w, "cron_expression", j->tags, "cron_expression");
     }
@@ -96,7 +113,7 @@ void api_sdb_show__job(struct json_write *w, const struct job *j)
         api_document__raw(w, "payload", j->payload);
     }
     if (recurring) {
-        write_seconds(w, "next_run", j->due_at);
+        write_asked(w, "next_run", j, j->due_at, "timestamp");
         write_seconds(w, "registered_at", j->created_at);
     }
     json_write_end(w);

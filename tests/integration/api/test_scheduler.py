@@ -201,7 +201,17 @@ class Parsing(SchedulerTest):
                             ("2100-01-01T00:00:00.5Z", 4102444800), ("2100-01-01 00:00:00", 4102444800),
                             (4102444800, 4102444800)):
             self.assertEqual(self.create(type="unico", timestamp=text)["timestamp"], epoch, text)
-        for text in ("soon", "2100-13-01T00:00:00Z", "2100-01-01", "12.5"):
+        # A millisecond value is taken as seconds, however late that is.
+        for at in (9223372036, 9223372037, int(time.time() * 1000), (1 << 63) - 1):
+            job = self.create(type="unico", timestamp=str(at))
+            self.assertEqual((job["timestamp"], self.state(job["id"])["status"]), (at, "pending"))
+            self.assertEqual(self.api.must(self.api.get(self.path(job["id"]))), job)
+            self.assertEqual(self.create(id=job["id"], type="unico", timestamp=at), job)
+            self.error(self.api.post("/jobs", {"id": job["id"], "type": "unico", "timestamp": at - 1}), 409,
+                       "Job already exists")
+            job = self.create(type="recurrente", cron_expression="0 0 1 1 *", timestamp=at, last_date=at)
+            self.assertEqual((job["created_at"], job["next_run"], job["last_date"]), (at, at, at))
+        for text in ("soon", "2100-13-01T00:00:00Z", "2100-01-01", "12.5", str(1 << 63)):
             self.error(self.api.post("/jobs", {"type": "unico", "timestamp": text}), 400,
                        "Invalid job data: invalid timestamp: invalid timestamp format: " + text)
         self.error(self.api.post("/jobs", {"type": "recurrente", "cron_expression": "* * * * *", "last_date": "x"}), 400,
