@@ -248,8 +248,7 @@ void rpc_answer__fail(struct rpc_call *c, enum rpc_status status, struct str mes
     buf_init(&words, WORDS_BYTES);
     message = str_at_most(message, WORDS_BYTES / 4);
     if (c->format == NULL) {
-        CHECK(c->why != ERR_OK); /* a call begins with its protocol */
-        fail_without_protocol(c, c->why, message, &h);
+        fail_without_protocol(c, c->why != ERR_OK ? c->why : ERR_INTERNAL, message, &h);
     } else if (c->format->protocol == RPC_GRPC) {
         rpc_protocol_grpc_message(message, &words);
         protocol_headers(c, &h);
