@@ -120,7 +120,7 @@ void api_bulk_filter__begin(struct api_call *c)
 struct finder {
     struct view_ask ask;
     struct svc_bulk_page *page;
-    struct api_call call; /* of nobody: a namespace and an arena */
+    struct api_call call; /* of nobody: a namespace, a scope and an arena */
     struct view_filter filter;
 };
 
@@ -166,6 +166,7 @@ void api_bulk_filter_find(void *view, struct svc_bulk_page *page)
     f->page = page;
     f->call.arena = arena_new(FIND_ARENA_BYTES);
     f->call.ns = page->ns;
+    f->call.caller.scope = page->scope;
     /* One with an unknown member was put by a version that passed over those. */
     bool good = api_search__members_known(page->filter, &page->err) &&
                 read_filter(&f->call, page->filter, &f->filter, &page->err);

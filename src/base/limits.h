@@ -67,6 +67,7 @@ enum {
     LIMIT_THROTTLE_RATE      = 1000000,      /* claims remembered per queue: 8 MB */
     LIMIT_NAME_BYTES         = 255,          /* schedule names and the like */
     LIMIT_NAMESPACE_BYTES    = 63,           /* contract */
+    LIMIT_QUEUE_SCOPE_BYTES  = 4096,         /* patterns of the queues that a key may use */
     LIMIT_INTERNAL_NAME_BYTES = LIMIT_NAMESPACE_BYTES + 2 + LIMIT_QUEUE_NAME_BYTES, /* a queue's, schedule's or webhook's, behind namespace and :: */
     LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
     LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */

@@ -27,7 +27,8 @@ static struct bulk *find(const struct machine *m, struct id id)
 
 static char *own_texts(struct store_bulk *rec)
 {
-    struct str *texts[] = {&rec->ns, &rec->queue, &rec->reason, &rec->filter, &rec->error};
+    struct str *texts[] = {&rec->ns,     &rec->scope,  &rec->queue,
+                           &rec->reason, &rec->filter, &rec->error};
     return machine__own_texts(texts, COUNT_OF(texts));
 }
 
@@ -162,6 +163,7 @@ void apply_bulk_put(struct machine *m, const struct command *command, struct res
         .created_at = m->now,
         .updated_at = m->now,
         .ns = c->ns,
+        .scope = c->scope,
         .queue = c->queue,
         .reason = c->reason,
         .filter = c->filter,

@@ -19,7 +19,8 @@ static struct webhook *find(const struct machine *m, struct str id)
 
 static char *own_texts(struct store_webhook *rec)
 {
-    struct str *texts[] = {&rec->ns, &rec->url, &rec->events, &rec->secret, &rec->last_error};
+    struct str *texts[] = {&rec->ns,     &rec->scope,  &rec->url,
+                           &rec->events, &rec->secret, &rec->last_error};
     return machine__own_texts(texts, COUNT_OF(texts));
 }
 
@@ -79,6 +80,12 @@ void apply_webhook_put(struct machine *m, const struct command *command, struct 
     const struct command_webhook_put *c = &command->webhook_put;
     struct webhook *h = c->id.len == 0 ? NULL : find(m, c->id);
     struct store_webhook rec = c->webhook;
+    if (h != NULL && rec.scope.len > 0 && !str_eq(rec.scope, h->rec.scope)) {
+        machine__refuse(m, r, ERR_FORBIDDEN,
+                        "webhook \"" STR_FMT "\" belongs to a key that may use other queues",
+                        STR_ARG(queue_name_visible(rec.ns, c->id)));
+        return;
+    }
     if (h == NULL && c->keep_secret) {
         machine__refuse(m, r, ERR_WEBHOOK, "secret: there is none to keep");
         return;
@@ -98,6 +105,7 @@ void apply_webhook_put(struct machine *m, const struct command *command, struct 
     } else if (rec.enabled && !h->rec.enabled) {
         h->rec.position = last_event(m); /* what happened meanwhile is not wanted */
     }
+    rec.scope = rec.scope.len > 0 ? rec.scope : h->rec.scope; /* nobody widens it unawares */
     rec.created_at = h->rec.created_at;
     rec.position = h->rec.position;
     rec.last_status = h->rec.last_status;

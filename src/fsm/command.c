@@ -9,8 +9,9 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2, [COMMAND_ACK] = 3,       [COMMAND_FAIL] = 2,
-    [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,  [COMMAND_BULK_STEP] = 2, [COMMAND_ACCESS] = 2,
+    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 3,
+    [COMMAND_FAIL] = 2,      [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
+    [COMMAND_BULK_STEP] = 2, [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
 };
 
 /* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
@@ -25,6 +26,9 @@ static unsigned ack_flags(const struct command_ack *ack)
 
 /* Records with quotas are of version 2: a member that does not know them must not take them. */
 enum { ACCESS_PLAIN = 1, ACCESS_WITH_QUOTA = 2 };
+
+/* Bulk operations of those who may touch some queues only are of version 2, for the same reason. */
+enum { BULK_WITHOUT_SCOPE = 1, BULK_WITH_SCOPE = 2 };
 
 static uint8_t access_version(const struct command_access *a)
 {
@@ -44,6 +48,9 @@ static uint8_t version_of(const struct command *c)
     }
     if (c->version == 0 && c->type == COMMAND_ACK) {
         return ack_flags(&c->ack) == 0 ? ACK_PLAIN : ACK_WITH_FLAGS;
+    }
+    if (c->version == 0 && c->type == COMMAND_BULK_PUT) {
+        return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
     }
     return c->version != 0 ? c->version : command_newest(c->type);
 }
@@ -627,6 +634,9 @@ static void encode_bulk_put(const struct command *c, struct buf *out)
     pack_u64(out, b->total);
     pack_u64(out, b->errors);
     pack_ids(out, b->ids, b->count);
+    if (version_of(c) >= BULK_WITH_SCOPE) {
+        pack_text(out, b->scope);
+    }
 }
 
 static void decode_bulk_put(struct unpack *u, struct arena *a, struct command *c)
@@ -642,6 +652,7 @@ static void decode_bulk_put(struct unpack *u, struct arena *a, struct command *c
     b->total = unpack_u64(u);
     b->errors = unpack_u64(u);
     b->ids = unpack_ids(u, a, &b->count);
+    b->scope = c->version >= BULK_WITH_SCOPE ? unpack_text(u) : STR_EMPTY;
     if (b->action < COMMAND_JOB_RETRY) {
         u->bad = true;
     }

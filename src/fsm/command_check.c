@@ -516,11 +516,8 @@ static enum err_code check_schedule_put(const struct command *c,
                                         const struct command_limits *limits, struct err *err)
 {
     const struct store_schedule *s = &c->schedule_put.schedule;
-    if (s->name.len == 0) {
-        return bad(&top, "name", "is required", err);
-    }
-    if (s->cron.len == 0) {
-        return bad(&top, "cron", "is required", err);
+    if (s->name.len == 0 || s->cron.len == 0) {
+        return bad(&top, s->name.len == 0 ? "name" : "cron", "is required", err);
     }
     if (check_text(&top, "name", s->name, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK ||
         check_queue_name(&top, "queue", s->queue, err) != ERR_OK ||
@@ -552,11 +549,11 @@ static enum err_code check_webhook_put(const struct command *c, const struct com
     }
     if (check_text(&top, "id", c->webhook_put.id, LIMIT_INTERNAL_NAME_BYTES, err) != ERR_OK ||
         check_text(&top, "namespace", h->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
-        check_text(&top, "url", h->url, LIMIT_WEBHOOK_URL_BYTES, err) != ERR_OK ||
-        check_text(&top, "secret", h->secret, LIMIT_WEBHOOK_SECRET_BYTES, err) != ERR_OK) {
+        check_text(&top, "queue_scope", h->scope, LIMIT_QUEUE_SCOPE_BYTES, err) != ERR_OK ||
+        check_text(&top, "url", h->url, LIMIT_WEBHOOK_URL_BYTES, err) != ERR_OK) {
         return err->code;
     }
-    return ERR_OK;
+    return check_text(&top, "secret", h->secret, LIMIT_WEBHOOK_SECRET_BYTES, err);
 }
 
 static enum err_code check_policy_put(const struct command *c, const struct command_limits *limits,
@@ -604,7 +601,8 @@ static enum err_code check_bulk_put(const struct command *c, const struct comman
         return err->code;
     }
     if (check_json(&top, "filter", b->filter, LIMIT_BULK_FILTER_BYTES, err) != ERR_OK ||
-        check_text(&top, "namespace", b->ns, LIMIT_NAME_BYTES, err) != ERR_OK) {
+        check_text(&top, "namespace", b->ns, LIMIT_NAME_BYTES, err) != ERR_OK ||
+        check_text(&top, "queue_scope", b->scope, LIMIT_QUEUE_SCOPE_BYTES, err) != ERR_OK) {
         return err->code;
     }
     return check_text(&top, "reason", b->reason, LIMIT_REASON_BYTES, err);

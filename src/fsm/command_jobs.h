@@ -44,6 +44,7 @@ struct command_bulk_put {
     struct str queue;
     struct str reason;
     struct str ns;     /* only jobs that are visible there */
+    struct str scope;  /* of these, jobs of these queues (core/queue_scope.h); empty: of all */
     struct str filter; /* a JSON object; empty: by ids */
     uint64_t total;    /* jobs that are meant, as far as is known */
     uint64_t errors;   /* of these, what was no id at all: done with */

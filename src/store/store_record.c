@@ -10,9 +10,10 @@ enum { RECORD_VERSION = 1 };
  * in the second. The layout is the same; those of other namespaces stay at the first. */
 enum { POLICY_OWN_VERSION = 2 };
 
-/* Queues with jobs that have names, and schedules whose jobs the server delivers, have members more
- * behind those of the first version; all others are written as ever. */
-enum { QUEUE_NAMED_VERSION = 2, SCHEDULE_PUSH_VERSION = 2 };
+/* Queues with jobs that have names, schedules whose jobs the server delivers, and webhooks of a key
+ * with a scope have members more behind those of the first version; all others are written as
+ * ever. */
+enum { QUEUE_NAMED_VERSION = 2, SCHEDULE_PUSH_VERSION = 2, WEBHOOK_SCOPE_VERSION = 2 };
 
 /* A record of either version; *out_later says which. */
 static struct unpack begin_either(struct str value, uint8_t later, bool *out_later)
@@ -198,7 +199,7 @@ bool store_record_decode_worker(struct str value, struct store_worker *out)
 
 void store_record_encode_webhook(const struct store_webhook *h, struct buf *out)
 {
-    pack_u8(out, RECORD_VERSION);
+    pack_u8(out, h->scope.len > 0 ? WEBHOOK_SCOPE_VERSION : RECORD_VERSION);
     pack_u8(out, h->enabled ? 1 : 0);
     pack_u32(out, h->retry_limit);
     pack_i64(out, h->created_at.ns);
@@ -210,11 +211,15 @@ void store_record_encode_webhook(const struct store_webhook *h, struct buf *out)
     pack_text(out, h->events);
     pack_text(out, h->secret);
     pack_text(out, h->last_error);
+    if (h->scope.len > 0) {
+        pack_text(out, h->scope);
+    }
 }
 
 bool store_record_decode_webhook(struct str value, struct store_webhook *out)
 {
-    struct unpack u = begin(value);
+    bool scope;
+    struct unpack u = begin_either(value, WEBHOOK_SCOPE_VERSION, &scope);
     out->enabled = unpack_bool(&u);
     out->retry_limit = unpack_u32(&u);
     out->created_at.ns = unpack_i64(&u);
@@ -226,7 +231,8 @@ bool store_record_decode_webhook(struct str value, struct store_webhook *out)
     out->events = unpack_text(&u);
     out->secret = unpack_text(&u);
     out->last_error = unpack_text(&u);
-    return unpack_done(&u);
+    out->scope = scope ? unpack_text(&u) : STR_EMPTY;
+    return unpack_done(&u) && scope == (out->scope.len > 0);
 }
 
 void store_record_encode_policy(const struct store_policy *p, struct buf *out)
@@ -259,13 +265,22 @@ bool store_record_decode_policy(struct str value, struct store_policy *out)
            (version == RECORD_VERSION || (version == POLICY_OWN_VERSION && out->ns.len == 0));
 }
 
-/* Operations of which a step did not take its whole list say so. */
-enum { BULK_PARTS_VERSION = 2, BULK_QUEUE_VERSION = 3 };
+/* Operations of which a step did not take its whole list say so, and those of a key with a scope
+ * what that is. */
+enum { BULK_PARTS_VERSION = 2, BULK_QUEUE_VERSION = 3, BULK_SCOPE_VERSION = 4 };
+
+static uint8_t bulk_version(const struct store_bulk *b)
+{
+    return store_bulk_is_queue(b) ? BULK_QUEUE_VERSION
+           : b->scope.len > 0     ? BULK_SCOPE_VERSION
+           : b->parts > 0         ? BULK_PARTS_VERSION
+                                  : RECORD_VERSION;
+}
 
 void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
 {
-    bool queue = store_bulk_is_queue(b);
-    pack_u8(out, queue ? BULK_QUEUE_VERSION : b->parts > 0 ? BULK_PARTS_VERSION : RECORD_VERSION);
+    uint8_t version = bulk_version(b);
+    pack_u8(out, version);
     pack_u8(out, (uint8_t)b->status);
     pack_u8(out, b->action);
     pack_u8(out, b->reset_attempts ? 1 : 0);
@@ -285,11 +300,14 @@ void store_record_encode_bulk(const struct store_bulk *b, struct buf *out)
     pack_text(out, b->reason);
     pack_text(out, b->filter);
     pack_text(out, b->error);
-    if (queue) {
+    if (version == BULK_QUEUE_VERSION) {
         buf_add(out, b->until.b, ID_BYTES);
         pack_u8(out, b->in_done ? 1 : 0);
-    } else if (b->parts > 0) {
+    } else if (version != RECORD_VERSION) {
         pack_u32(out, b->parts);
+    }
+    if (version == BULK_SCOPE_VERSION) {
+        pack_text(out, b->scope);
     }
 }
 
@@ -318,13 +336,15 @@ bool store_record_decode_bulk(struct str value, struct store_bulk *out)
     out->filter = unpack_text(&u);
     out->error = unpack_text(&u);
     bool queue = version == BULK_QUEUE_VERSION;
-    out->parts = version == BULK_PARTS_VERSION ? unpack_u32(&u) : 0;
+    bool scope = version == BULK_SCOPE_VERSION;
+    out->parts = scope || version == BULK_PARTS_VERSION ? unpack_u32(&u) : 0;
+    out->scope = scope ? unpack_text(&u) : STR_EMPTY;
     out->until = queue ? id_unpack(&u) : ID_NONE;
     out->in_done = queue && unpack_bool(&u);
     if (!unpack_done(&u) || status < STORE_BULK_QUEUED || status > STORE_BULK_CANCELLED ||
         queue != store_bulk_is_queue(out) || version < RECORD_VERSION ||
-        version > BULK_QUEUE_VERSION ||
-        (version == BULK_PARTS_VERSION && (out->parts == 0 || out->parts > out->steps))) {
+        version > BULK_SCOPE_VERSION || out->parts > out->steps ||
+        (version == BULK_PARTS_VERSION && out->parts == 0) || scope != (out->scope.len > 0)) {
         return false;
     }
     memcpy(out->cursor.b, cursor.ptr, ID_BYTES);

@@ -66,7 +66,8 @@ struct store_worker {
 };
 
 struct store_webhook {
-    struct str ns; /* whose events it gets, and whose names of queues it sees; empty: default */
+    struct str ns;    /* whose events it gets, and whose names of queues it sees; empty: default */
+    struct str scope; /* queues whose events it gets (core/queue_scope.h); empty: all */
     struct str url;
     struct str events; /* patterns of types (event_match.h), one per line */
     struct str secret; /* empty: deliveries are not signed */
@@ -122,6 +123,7 @@ struct store_bulk {
     struct wall updated_at;
     struct wall finished_at;
     struct str ns;
+    struct str scope; /* queues that whoever put it may touch; empty: all */
     struct str queue; /* to move to, to clear or to delete */
     struct str reason;
     struct str filter; /* a JSON object, as the caller wrote it */

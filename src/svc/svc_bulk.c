@@ -457,6 +457,7 @@ static void find_page(struct svc_bulk *b)
     p->bulk = b;
     p->filter = b->task.rec.filter;
     p->ns = b->task.rec.ns;
+    p->scope = b->task.rec.scope;
     p->after = b->task.rec.cursor;
     p->until = b->task.id;
     p->reply_to = &b->box;
@@ -488,6 +489,7 @@ static void core_look(struct engine_call *call, struct machine *m)
         struct store_bulk *rec = &b->task.rec;
         arena_reset(b->arena);
         rec->ns = arena_str(b->arena, rec->ns);
+        rec->scope = arena_str(b->arena, rec->scope);
         rec->filter = arena_str(b->arena, rec->filter);
         rec->queue = rec->reason = rec->error = STR_EMPTY;
     }

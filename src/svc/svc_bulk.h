@@ -31,7 +31,7 @@ struct svc_bulk;
 /* The next ids that a filter means, in order. The finder answers once, by svc_bulk_found, from any
  * thread; the texts live until then. */
 struct svc_bulk_page {
-    struct str filter, ns;
+    struct str filter, ns, scope;
     struct id after, until;   /* between, neither of them included */
     struct mailbox *reply_to; /* of the thread that asks, should the finder need one */
     /* result */

@@ -272,8 +272,9 @@ void webhook_line__update(struct webhook_line *l, struct str id, const struct st
     l->id = arena_str(l->arena, id);
     l->url = arena_strz(l->arena, rec->url);
     l->secret = arena_str(l->arena, rec->secret);
-    l->match =
-        (struct event_match){.ns = arena_str(l->arena, rec->ns), .types = types_of(rec->events)};
+    l->match = (struct event_match){.ns = arena_str(l->arena, rec->ns),
+                                    .scope = arena_str(l->arena, rec->scope),
+                                    .types = types_of(rec->events)};
     l->shown = queue_name_visible(l->match.ns, l->id);
     l->retry_limit = rec->retry_limit;
     if (old == NULL) {

@@ -461,6 +461,7 @@ static struct command bulk_put(void)
                                          .queue = STR("mail.in"),
                                          .reason = STR("by hand"),
                                          .ns = STR("acme"),
+                                         .scope = STR("mail.*, news"),
                                          .total = 3,
                                          .errors = 1,
                                          .ids = ids,

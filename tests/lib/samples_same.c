@@ -167,6 +167,7 @@ void samples_same_policy(const struct store_policy *got, const struct store_poli
 void samples_same_webhook(const struct store_webhook *got, const struct store_webhook *want)
 {
     expect_str(got->ns, want->ns);
+    expect_str(got->scope, want->scope);
     expect_str(got->url, want->url);
     expect_str(got->events, want->events);
     expect_str(got->secret, want->secret);
@@ -207,6 +208,7 @@ void samples_same_bulk(const struct store_bulk *got, const struct store_bulk *wa
     assert_int_equal(got->updated_at.ns, want->updated_at.ns);
     assert_int_equal(got->finished_at.ns, want->finished_at.ns);
     expect_str(got->ns, want->ns);
+    expect_str(got->scope, want->scope);
     expect_str(got->queue, want->queue);
     expect_str(got->reason, want->reason);
     expect_str(got->filter, want->filter);
@@ -463,6 +465,7 @@ static void same_bulk_put(const struct command *got, const struct command *want)
     expect_str(g->queue, w->queue);
     expect_str(g->reason, w->reason);
     expect_str(g->ns, w->ns);
+    expect_str(g->scope, w->scope);
     expect_str(g->filter, w->filter);
     assert_int_equal(g->total, w->total);
     assert_int_equal(g->errors, w->errors);

@@ -131,6 +131,28 @@ static void put__keeps_a_secret_that_is_there(void **state)
     assert_int_equal(record(k, STR("secretive")).secret.len, 0);
 }
 
+static void put__keeps_a_scope_that_is_there(void **state)
+{
+    struct kit *k = *state;
+    struct store_webhook h = some();
+    h.scope = STR("mail");
+    (void)put(k, STR("scoped"), &h);
+    h.scope = STR("news");
+    struct command c = put_command(STR("scoped"), &h);
+    kit_refuses(k, &c, ERR_FORBIDDEN,
+                "webhook \"scoped\" belongs to a key that may use other queues", ID_NONE);
+    h.scope = STR_EMPTY;
+    (void)put(k, STR("scoped"), &h);
+    expect_str(record(k, STR("scoped")).scope, STR("mail"));
+
+    /* Nor does a scope take over what is everybody's. */
+    (void)put(k, STR("open"), &h);
+    h.scope = STR("mail");
+    c = put_command(STR("open"), &h);
+    kit_refuses(k, &c, ERR_FORBIDDEN, "webhook \"open\" belongs to a key that may use other queues",
+                ID_NONE);
+}
+
 static void put__skips_what_happened_while_it_was_off(void **state)
 {
     struct kit *k = *state;
@@ -230,6 +252,7 @@ TEST_GROUP_FIXTURE(apply_webhook, kit_setup, kit_teardown,
                    cmocka_unit_test(put__begins_behind_the_newest_event),
                    cmocka_unit_test(put__replaces_all_but_the_past),
                    cmocka_unit_test(put__keeps_a_secret_that_is_there),
+                   cmocka_unit_test(put__keeps_a_scope_that_is_there),
                    cmocka_unit_test(put__skips_what_happened_while_it_was_off),
                    cmocka_unit_test(delete__removes_it_once),
                    cmocka_unit_test(mark__never_goes_back),

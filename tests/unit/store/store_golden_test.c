@@ -154,6 +154,43 @@ static void bulk_with_parts__decodes(void **state)
     buf_deinit(&file);
 }
 
+static void bulk_with_a_scope__decodes(void **state)
+{
+    (void)state;
+    struct store_bulk want = samples_bulk();
+    struct store_bulk got;
+    struct buf present;
+    struct buf file;
+    want.scope = STR("mail.*, news");
+    buf_init(&present, 1 << 16);
+    store_record_encode_bulk(&want, &present);
+    golden_read_present("record-bulk-4.bin", &present, &file);
+    assert_true(store_record_decode_bulk(buf_str(&file), &got));
+    samples_same_bulk(&got, &want);
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
+static void webhook_with_a_scope__decodes(void **state)
+{
+    (void)state;
+    struct store_webhook want = samples_webhook();
+    struct store_webhook got;
+    struct buf present;
+    struct buf file;
+    want.scope = STR("mail.*, news");
+    buf_init(&present, 1 << 16);
+    store_record_encode_webhook(&want, &present);
+    golden_read_present("record-webhook-2.bin", &present, &file);
+    assert_true(store_record_decode_webhook(buf_str(&file), &got));
+    samples_same_webhook(&got, &want);
+    /* The version and the scope go together. */
+    file.ptr[0] = 1;
+    assert_false(store_record_decode_webhook(buf_str(&file), &got));
+    buf_deinit(&present);
+    buf_deinit(&file);
+}
+
 static void bulk_of_a_queue__decodes(void **state)
 {
     (void)state;
@@ -262,7 +299,8 @@ TEST_GROUP(store_golden, cmocka_unit_test(documents__decode), cmocka_unit_test(q
            cmocka_unit_test(lock__decodes), cmocka_unit_test(batch__decodes),
            cmocka_unit_test(schedule__decodes), cmocka_unit_test(worker__decodes),
            cmocka_unit_test(bulk__decodes), cmocka_unit_test(bulk_with_parts__decodes),
-           cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(webhook__decodes),
+           cmocka_unit_test(bulk_of_a_queue__decodes), cmocka_unit_test(bulk_with_a_scope__decodes),
+           cmocka_unit_test(webhook_with_a_scope__decodes), cmocka_unit_test(webhook__decodes),
            cmocka_unit_test(policy__decodes),
            cmocka_unit_test(policy__of_the_default_namespace_decodes),
            cmocka_unit_test(error__decodes), cmocka_unit_test(usage__decodes),
