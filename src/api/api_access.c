@@ -1,4 +1,5 @@
 #include "api/api_access_int.h"
+#include "api/api_auth_int.h"
 #include "base/limits.h"
 
 struct command_access_item *api_access__items(struct api_call *c, size_t count)
@@ -159,9 +160,5 @@ bool api_access__has_feature(struct api_call *c, const char *feature)
 
 bool api_access__is_default(struct api_call *c)
 {
-    if (c->ns.len == 0) {
-        return true;
-    }
-    api_call__fail(c, ERR_FORBIDDEN, "this operation requires an admin of the default namespace");
-    return false;
+    return api_auth__is_whole(c, c->ns);
 }

@@ -41,5 +41,6 @@ struct str api_access__lower(struct api_call *c, struct str text);
 /* Is the feature on (http-api.md 3.7)? When not the call has ended. */
 ATTR_NODISCARD bool api_access__has_feature(struct api_call *c, const char *feature);
 
-/* Only the default namespace's admins look after all of them; others get 403 and the call ends. */
+/* Only the default namespace's admins look after all of them, and of these no key that is limited
+ * to queues; others get 403 and the call ends. */
 ATTR_NODISCARD bool api_access__is_default(struct api_call *c);

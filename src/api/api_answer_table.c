@@ -475,6 +475,7 @@ static const struct api_answer_member webhook[] = {
     {"secret?",           "string",   "Always ***, and only present if a secret is set."},
     {"enabled",           "boolean",  "Whether events are delivered."},
     {"retry_limit",       "integer",  "Maximum number of attempts per event."},
+    {"queue_scope?",      "string",   "Queues whose events are delivered: those of the key that created the webhook."},
     {"created_at",        "time",     "Time when the webhook was created."},
     {"position",          "integer",  "Sequence number of the last event that was delivered or given up."},
     {"last_status_code?", "integer",  "Status of the last response."},

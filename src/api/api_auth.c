@@ -304,12 +304,25 @@ bool api_auth__allows(struct api_call *c, const struct auth_rule *rule)
     return false;
 }
 
+bool api_auth__is_whole(struct api_call *c, struct str ns)
+{
+    if (ns.len > 0) {
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "this operation requires an admin of the default namespace");
+        return false;
+    }
+    if (c->caller.scope.len > 0) {
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "this operation requires a key that is not limited to queues");
+        return false;
+    }
+    return true;
+}
+
 bool api_auth__allows_route(struct api_call *c)
 {
     const struct api_route *route = c->route;
-    if ((route->flags & ROUTE_SERVER) != 0 && c->caller.ns.len > 0) {
-        api_call__fail(c, ERR_FORBIDDEN,
-                       "this operation requires an admin of the default namespace");
+    if ((route->flags & ROUTE_SERVER) != 0 && !api_auth__is_whole(c, c->caller.ns)) {
         return false;
     }
     if ((route->roles & c->caller.role_bit) != 0) {

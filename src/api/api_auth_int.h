@@ -25,6 +25,10 @@ ATTR_NODISCARD bool api_auth__allows(struct api_call *c, const struct auth_rule 
 ATTR_NODISCARD bool api_auth__allows_route(struct api_call *c);
 ATTR_NODISCARD bool api_auth__allows_rpc(struct api_call *c);
 
+/* Does the caller's word count for the whole server: is this namespace of theirs the default one,
+ * and are they not limited to queues? False when the call has ended. */
+ATTR_NODISCARD bool api_auth__is_whole(struct api_call *c, struct str ns);
+
 /* Does the request say that a page of another server made it? */
 bool api_auth__is_cross_site(const struct api_call *c);
 

@@ -68,7 +68,7 @@ bool api_backup__set_namespace(struct api_call *c, struct str named)
                        STR_ARG(ns));
         return false;
     }
-    if (c->ns.len > 0) {
+    if (c->ns.len > 0 || c->caller.scope.len > 0) {
         api_call__fail(c, ERR_FORBIDDEN,
                        "only an admin of the default namespace may use another namespace");
         return false;
@@ -79,7 +79,7 @@ bool api_backup__set_namespace(struct api_call *c, struct str named)
 
 bool api_backup__is_own(const struct api_call *c, struct str queue)
 {
-    return c->ns.len > 0 ? api_names__is_visible(c, queue) : !queue_name_has_mark(queue);
+    return (c->ns.len > 0 || !queue_name_has_mark(queue)) && api_names__is_visible(c, queue);
 }
 
 /* The pieces */
@@ -134,7 +134,8 @@ static void write_webhook(void *data, struct str id, struct str value)
     struct store_webhook h;
     if (!store_record_decode_webhook(value, &h)) {
         note_damage(b, "webhook");
-    } else if (str_eq(h.ns, b->call->ns)) {
+    } else if (str_eq(h.ns, b->call->ns) &&
+               (b->call->caller.scope.len == 0 || str_eq(h.scope, b->call->caller.scope))) {
         struct json_write w = next_element(b);
         api_backup_job__write_webhook(&w, b->call, id, &h);
     }
@@ -146,7 +147,8 @@ static void write_policy(void *data, struct str rest, struct str value)
     struct store_policy p;
     if (rest.len != ID_BYTES || !store_record_decode_policy(value, &p)) {
         note_damage(b, "approval policy");
-    } else if (str_eq(p.ns, b->call->ns)) {
+    } else if (str_eq(p.ns, b->call->ns) &&
+               (b->call->caller.scope.len == 0 || api_names__is_visible(b->call, p.queue))) {
         struct json_write w = next_element(b);
         api_policies__write(&w, b->call, id_from_bytes(rest.ptr), &p);
     }
@@ -289,8 +291,9 @@ static void write_batches(struct backup *b)
         if ((i > 0 && id_eq(b->batches[i], b->batches[i - 1])) ||
             !store_snapshot_record(b->snapshot, STORE_KIND_BATCH,
                                    str_from(b->batches[i].b, ID_BYTES), &value) ||
-            !store_record_decode_batch(value, &rec)) {
-            continue; /* named twice, or purged */
+            !store_record_decode_batch(value, &rec) ||
+            (rec.callback_queue.len > 0 && !api_backup__is_own(b->call, rec.callback_queue))) {
+            continue; /* named twice, or purged, or not the caller's to see */
         }
         struct json_write w = next_element(b);
         api_backup_job__write_batch(&w, b->call, b->batches[i], &rec);

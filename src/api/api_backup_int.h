@@ -14,7 +14,8 @@
 /* The namespace that a backup or a restore is about: named in the query or in a text, else the
  * caller's. False, and the call has ended, when the caller may not. Sets c->ns. */
 ATTR_NODISCARD bool api_backup__set_namespace(struct api_call *c, struct str named);
-/* Whether a queue belongs to the call's namespace: to the default one those without a prefix. */
+/* Whether a queue belongs to the call's namespace, to the default one those without a prefix, and
+ * is one that the caller may use. */
 bool api_backup__is_own(const struct api_call *c, struct str queue);
 
 /* api_backup_job.c: writing */

@@ -183,6 +183,9 @@ void api_backup_job__write_webhook(struct json_write *w, const struct api_call *
     api_document__text(w, "secret", h->secret);
     api_document__bool(w, "enabled", h->enabled);
     api_document__i64(w, "retry_limit", h->retry_limit);
+    if (h->scope.len > 0) {
+        api_document__text(w, "queue_scope", h->scope);
+    }
     api_document__time(w, "created_at", h->created_at);
     json_write_end(w);
 }

@@ -107,12 +107,19 @@ static bool read_row(struct str name, const struct store_access_frame *f, struct
     return store_access_decode_budget(f->body, &out->rec);
 }
 
+/* Those of a tag and the global one are about the caller's queues, too. */
+static bool sees(const struct api_call *c, const struct row *row)
+{
+    return (c->ns.len == 0 || str_eq(c->ns, row->rec.ns)) &&
+           (row->scope != STORE_BUDGET_QUEUE || api_names__is_visible(c, row->target));
+}
+
 static void list_one(void *data, struct str name, const struct store_access_frame *f)
 {
     struct api_page *p = data;
     struct row *row = API_NEW(p->call, struct row);
     struct buf key;
-    if (!read_row(name, f, row) || (p->call->ns.len > 0 && !str_eq(p->call->ns, row->rec.ns)) ||
+    if (!read_row(name, f, row) || !sees(p->call, row) ||
         !str_starts_with(row->target, p->prefix)) {
         return;
     }
@@ -155,6 +162,11 @@ static bool read_target(struct api_call *c, struct str scope, struct str target,
         return false;
     }
     *out_scope = (char)found;
+    if (found != STORE_BUDGET_QUEUE && c->caller.scope.len > 0) {
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "scope: a key that is limited to queues can only change budgets of queues");
+        return false;
+    }
     if (found == STORE_BUDGET_GLOBAL) {
         bool all = out->len == 0 || str_eq(*out, STR("*"));
         *out = STR("*");

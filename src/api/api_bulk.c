@@ -328,14 +328,6 @@ static void was_put(struct api_call *c, const struct result *r)
 void api_bulk__put(struct api_call *c, uint64_t total)
 {
     struct api_bulk *b = c->data;
-    struct json_value queue;
-    /* What goes on in the background knows the namespace only. */
-    if (c->caller.scope.len > 0 && b->filter.len > 0 &&
-        !json_scan_member(b->filter, STR("queue"), &queue)) {
-        api_call__fail(c, ERR_FORBIDDEN,
-                       "filter: a key that is limited to queues must name a queue");
-        return;
-    }
     if (c->caller.scope.len > 0 && b->filter.len == 0) {
         drop_invisible(c, b);
     }
@@ -346,6 +338,7 @@ void api_bulk__put(struct api_call *c, uint64_t total)
                                            .queue = b->queue,
                                            .reason = b->reason,
                                            .ns = c->ns,
+                                           .scope = c->caller.scope,
                                            .filter = b->filter,
                                            .total = total,
                                            .errors = b->errors,
@@ -429,12 +422,33 @@ const char *api_bulk__status_word(enum store_bulk_status status)
     return words[status];
 }
 
+/* A caller with a scope sees its own operations, and those on a queue or by a filter of a queue
+ * that it may use. */
+static bool sees(struct api_call *c, const struct store_bulk *rec)
+{
+    struct json_value queue;
+    struct str name;
+    struct err err;
+    if (c->caller.scope.len == 0) {
+        return c->ns.len == 0 || str_eq(c->ns, rec->ns);
+    }
+    if (!str_eq(c->ns, rec->ns)) {
+        return false;
+    }
+    if (store_bulk_is_queue(rec)) {
+        return api_names__is_visible(c, rec->queue);
+    }
+    return str_eq(rec->scope, c->caller.scope) ||
+           (json_scan_member(rec->filter, STR("queue"), &queue) &&
+            json_value_text(queue, c->arena, &name, &err) == ERR_OK && name.len > 0 &&
+            api_names__internal(c, "queue", name, &name, &err));
+}
+
 bool api_bulk__record(struct api_call *c, struct id *out_id, struct buf *value,
                       struct store_bulk *out)
 {
     if (id_parse(c->param[0], ID_BULK, out_id) &&
-        svc_bulk_read(c->api->config.engine, *out_id, value, out) &&
-        (c->ns.len == 0 || str_eq(c->ns, out->ns))) {
+        svc_bulk_read(c->api->config.engine, *out_id, value, out) && sees(c, out)) {
         return true;
     }
     api_call__fail(c, ERR_NOT_FOUND, "bulk operation not found");

@@ -95,7 +95,7 @@ static void handle_errors(struct api_call *c)
     if (!api_call__has_memory(c)) {
         return;
     }
-    *e = (struct view_errors){.ns = c->ns, .limit = (uint32_t)in->limit};
+    *e = (struct view_errors){.ns = c->ns, .scope = c->caller.scope, .limit = (uint32_t)in->limit};
     if (!api_query__moment(in->from, now, &e->from) || !api_query__moment(in->to, now, &e->to)) {
         api_call__fail(c, ERR_VALIDATION, API_QUERY_MOMENT_REFUSAL);
         return;

@@ -361,6 +361,11 @@ static void handle_history(struct api_call *c)
             api_call__fail_err(c, &err);
             return;
         }
+    } else if (c->caller.scope.len > 0) {
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "queue is required: this key is limited to queues, and the history of all "
+                       "queues would include others");
+        return;
     } else if (c->ns.len > 0) {
         r->name = api_names__prefix(c, STR_EMPTY);
     }

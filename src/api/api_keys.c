@@ -16,7 +16,7 @@
 #include "core/timestamp.h"
 #include "os/os_clock.h"
 
-enum { SECRET_BYTES_MIN = 8, SECRET_BYTES_MAX = 512, SCOPE_BYTES_MAX = 4096, OVERLAP_H = 24 };
+enum { SECRET_BYTES_MIN = 8, SECRET_BYTES_MAX = 512, OVERLAP_H = 24 };
 
 /* Roles of one key that are moved along when it is rotated. */
 enum { ROLES_MAX = 64 };
@@ -125,7 +125,7 @@ static const struct json_field key_rows[] = {
      JSON_RANGE(0, LIMIT_NAMESPACE_BYTES), .offset = JSON_OFFSET(struct key_in, ns, struct str)},
     JSON_STR(struct key_in, role, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
              "Role: admin, operator, worker, readonly, or the name of a custom role."),
-    JSON_STR(struct key_in, queue_scope, 0, SCOPE_BYTES_MAX, JSON_NO_CONTROL,
+    JSON_STR(struct key_in, queue_scope, 0, LIMIT_QUEUE_SCOPE_BYTES, JSON_NO_CONTROL,
              "Comma-separated patterns of queues that the key may use. Empty: all queues."),
     JSON_STR(struct key_in, expires_at, 0, LIMIT_NAME_BYTES, 0,
              "Expiry time. Left out: the key never expires."),
@@ -368,6 +368,11 @@ static void handle_rotate(struct api_call *c)
     struct store_key old;
     c->data = m;
     if (!find_key(c, old_hash, &old)) {
+        return;
+    }
+    if (c->caller.scope.len > 0 && memcmp(old_hash, c->caller.hash, AUTH_HASH_BYTES) != 0) {
+        api_call__fail(c, ERR_FORBIDDEN,
+                       "a key that is limited to queues cannot rotate other keys");
         return;
     }
     struct str old_name = str_from(old_hash, AUTH_HASH_BYTES);

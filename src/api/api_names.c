@@ -2,6 +2,7 @@
  * Names as a call knows them: what svc_names says, for the caller of a call.
  */
 #include "api/api_int.h"
+#include "core/queue_name.h"
 #include "svc/svc_names.h"
 
 const struct json_word api_names__priorities[] = {
@@ -39,6 +40,11 @@ bool api_names__is_visible(const struct api_call *c, struct str internal)
 {
     struct svc_caller who = api_call__caller(c);
     return svc_names_is_visible(&who, internal);
+}
+
+bool api_names__is_of_namespace(const struct api_call *c, struct str internal)
+{
+    return queue_name_is_visible(c->ns, internal);
 }
 
 struct str api_names__visible(const struct api_call *c, struct str internal)

@@ -24,6 +24,9 @@ ATTR_NODISCARD bool api_names__internal(struct api_call *c, const char *field, s
 /* The name as the caller sees it. */
 struct str api_names__visible(const struct api_call *c, struct str internal);
 bool api_names__is_visible(const struct api_call *c, struct str internal);
+/* Is the name one of the caller's namespace? For names that are not of queues: a scope says nothing
+ * about them. */
+bool api_names__is_of_namespace(const struct api_call *c, struct str internal);
 /* What the internal names begin with that the caller sees beginning with this. */
 struct str api_names__prefix(struct api_call *c, struct str visible);
 

@@ -46,10 +46,25 @@ struct row {
     struct store_policy rec;
 };
 
-/* The default namespace sees all of them. */
+/* The default namespace sees all of them. One without a queue is about the caller's, too. */
 static bool sees(const struct api_call *c, const struct store_policy *rec)
 {
-    return c->ns.len == 0 || str_eq(c->ns, rec->ns);
+    return (c->ns.len == 0 || str_eq(c->ns, rec->ns)) &&
+           (rec->queue.len == 0 || api_names__is_visible(c, rec->queue));
+}
+
+/* A caller with a scope may change policies that hold jobs of its queues and no others; false when
+ * the call has ended. */
+static bool may_change(struct api_call *c, const struct store_policy *rec)
+{
+    bool confined = rec->queue.len > 0 && (rec->all || rec->tag_key.len == 0);
+    if (c->caller.scope.len == 0 || confined) {
+        return true;
+    }
+    api_call__fail(c, ERR_FORBIDDEN,
+                   "a key that is limited to queues can only change policies that require a queue: "
+                   "set queue, and mode to all if there is a tag_key");
+    return false;
 }
 
 static void list_one(void *data, struct str rest, struct str value)
@@ -161,7 +176,7 @@ static void handle_create(struct api_call *c)
                        STR_ARG(in->mode));
     } else if (!api_names__internal(c, "queue", in->queue, &p->queue, &err)) {
         api_call__fail_err(c, &err);
-    } else {
+    } else if (may_change(c, p)) {
         api_call__submit(c, &command, 0, created);
     }
 }
@@ -179,15 +194,14 @@ static void handle_delete(struct api_call *c)
     struct store_policy rec;
     struct buf bytes;
     buf_init(&bytes, LIMIT_OP_BYTES);
-    bool found = id_parse(c->param[0], ID_POLICY, &command.policy_delete.id) &&
-                 read_policy(c, command.policy_delete.id, &bytes, &rec);
-    buf_deinit(&bytes);
-    if (found) {
-        api_call__submit(c, &command, 0, deleted);
-    } else {
+    if (!id_parse(c->param[0], ID_POLICY, &command.policy_delete.id) ||
+        !read_policy(c, command.policy_delete.id, &bytes, &rec)) {
         api_call__fail(c, ERR_NOT_FOUND, "approval policy \"" STR_FMT "\" not found",
                        STR_ARG(c->param[0]));
+    } else if (may_change(c, &rec)) {
+        api_call__submit(c, &command, 0, deleted);
     }
+    buf_deinit(&bytes);
 }
 
 /* clang-format off */

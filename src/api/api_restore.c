@@ -558,6 +558,10 @@ static void handle_restore(struct api_call *c)
     const struct engine_config *settings = engine_settings(c->api->config.engine);
     struct api_restore_spool *spool;
     struct err err;
+    if (c->caller.scope.len > 0) { /* a chain or a policy of the backup may name any queue */
+        api_call__fail(c, ERR_FORBIDDEN, "a key that is limited to queues cannot restore a backup");
+        return;
+    }
     if (atomic_exchange(&c->api->restoring, true)) {
         api_call__fail(c, ERR_CONFLICT,
                        "another restore is running; try again when it has finished");

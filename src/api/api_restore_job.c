@@ -453,7 +453,7 @@ struct record_in {
     int64_t max_concurrency, rate_limit, rate_window_ms, failed, max_retries, priority;
     int64_t total, pending, succeeded;
     struct wall created_at, updated_at, last_run, next_run, finished_at;
-    struct str url, secret;
+    struct str url, secret, queue_scope;
     struct str mode, tag_key, tag_value;
     struct str *events;
     size_t events_count;
@@ -496,6 +496,7 @@ static const struct json_field record_rows[] = {
     MOMENT(finished_at),
     TEXT(url, LIMIT_WEBHOOK_URL_BYTES),
     TEXT(secret, LIMIT_WEBHOOK_SECRET_BYTES),
+    TEXT(queue_scope, LIMIT_QUEUE_SCOPE_BYTES),
     JSON_STRS(struct record_in, events, events_count, 0, LIMIT_WEBHOOK_EVENTS, LIMIT_NAME_BYTES, 0,
               "As in the backup."),
     NUMBER(retry_limit, INT32_MAX),
@@ -587,8 +588,10 @@ static struct str joined(struct api_call *c, const struct record_in *in)
 static bool add_webhook(struct api_call *c, const struct record_in *in,
                         struct api_restore_list *list, struct err *err)
 {
-    struct command_restore_item *it = add_item(list, COMMAND_RESTORE_WEBHOOK, in->url.len + 512);
+    struct command_restore_item *it =
+        add_item(list, COMMAND_RESTORE_WEBHOOK, in->url.len + in->queue_scope.len + 512);
     it->webhook = (struct store_webhook){.ns = c->ns,
+                                         .scope = in->queue_scope,
                                          .url = in->url,
                                          .events = joined(c, in),
                                          .secret = in->secret,

@@ -22,7 +22,7 @@ enum {
     ROUTE_STREAM = 64,      /* the handler reads the body; its table only describes it */
     ROUTE_KEY = 128,        /* takes an Idempotency-Key */
     ROUTE_GENERATION = 256, /* X-Corvo-Api changes what it means */
-    ROUTE_SERVER = 512,     /* about the whole server: for callers of the default namespace */
+    ROUTE_SERVER = 512,     /* for callers of the default namespace whom no scope limits */
     ROUTE_SCHEDULER = 1024, /* of the Scheduled-DB face, which may be off */
     ROUTE_ANY_BODY = 2048,  /* one that is too large is handled as if it were none */
     ROUTE_NODE = 4096,      /* a node that knows the cluster's secret may, too */

@@ -104,12 +104,18 @@ struct search {
     struct found found;
 };
 
+/* Its name is of the caller's namespace, and its queue is one that the caller may use. */
+static bool sees(const struct api_call *c, const struct store_schedule *s)
+{
+    return api_names__is_of_namespace(c, s->name) && api_names__is_visible(c, s->queue);
+}
+
 static void look(void *data, struct str rest, struct str value)
 {
     struct search *s = data;
     struct found f;
     if (s->any || rest.len != ID_BYTES || !store_record_decode_schedule(value, &f.rec) ||
-        !api_names__is_visible(s->call, f.rec.name)) {
+        !sees(s->call, &f.rec)) {
         return;
     }
     f.id = id_from_bytes(rest.ptr);
@@ -243,7 +249,7 @@ static void list_one(void *data, struct str rest, struct str value)
     struct api_page *p = data;
     struct store_schedule rec;
     if (rest.len != ID_BYTES || !store_record_decode_schedule(value, &rec) ||
-        !api_names__is_visible(p->call, rec.name) ||
+        !sees(p->call, &rec) ||
         !str_starts_with(api_names__visible(p->call, rec.name), p->prefix) ||
         !api_page__wants(p, rec.name)) {
         return;
@@ -467,7 +473,7 @@ static void changed(struct api_call *c, const struct result *r)
     struct buf bytes;
     buf_init(&bytes, LIMIT_OP_BYTES);
     if (r->code == ERR_CONFLICT && u->tries < UPDATE_TRIES_MAX &&
-        read_record(c, u->id, &bytes, &rec) && rec.updated_at.ns != u->seen.ns) {
+        read_record(c, u->id, &bytes, &rec) && rec.updated_at.ns != u->seen.ns && sees(c, &rec)) {
         submit_update(c, &rec);
     } else if (r->code == ERR_CONFLICT && is_set(c->in, SET_NAME) && u->tries < UPDATE_TRIES_MAX) {
         refuse_namesake(c);

@@ -287,7 +287,7 @@ static void write_workers(struct api_call *c)
     for (size_t i = 0; i < page->count; i++) {
         const struct machine_worker *worker = page->rows[i].data;
         buf_clear(&queues);
-        if (c->ns.len == 0) {
+        if (c->ns.len == 0 && c->caller.scope.len == 0) {
             write_worker(&w, worker, worker->queues);
         } else if (visible_queues(c, worker->queues, &queues)) {
             write_worker(&w, worker, buf_str(&queues));

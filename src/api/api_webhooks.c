@@ -50,17 +50,26 @@ struct row {
     struct store_webhook rec;
 };
 
+/* Events have queues, a webhook has none: a caller with a scope sees those made with that scope. */
+static bool sees(const struct api_call *c, struct str id, const struct store_webhook *rec)
+{
+    return api_names__is_of_namespace(c, id) &&
+           (c->caller.scope.len == 0 || str_eq(c->caller.scope, rec->scope));
+}
+
 static void list_one(void *data, struct str id, struct str value)
 {
     struct api_page *p = data;
     struct api_call *c = p->call;
-    if (!api_names__is_visible(c, id) || !str_starts_with(api_names__visible(c, id), p->prefix)) {
+    if (!api_names__is_of_namespace(c, id) ||
+        !str_starts_with(api_names__visible(c, id), p->prefix)) {
         return;
     }
     struct row *row = API_NEW(c, struct row);
     row->id = arena_str(c->arena, id);
     struct str kept = arena_str(c->arena, value);
-    if (kept.len != value.len || !store_record_decode_webhook(kept, &row->rec)) {
+    if (kept.len != value.len || !store_record_decode_webhook(kept, &row->rec) ||
+        !sees(c, id, &row->rec)) {
         return;
     }
     struct str key = api_page__time_key(c, row->rec.created_at, false, id);
@@ -90,6 +99,9 @@ static void write_webhook(struct json_write *w, const struct api_call *c, const 
     }
     api_document__bool(w, "enabled", rec->enabled);
     api_document__i64(w, "retry_limit", rec->retry_limit);
+    if (rec->scope.len > 0) {
+        api_document__text(w, "queue_scope", rec->scope);
+    }
     api_document__time(w, "created_at", rec->created_at);
     api_document__i64(w, "position", (int64_t)rec->position);
     if (rec->last_delivery_at.ns != 0) {
@@ -180,6 +192,7 @@ static void handle_put(struct api_call *c)
     struct err err;
     put->webhook = (struct store_webhook){
         .ns = c->ns,
+        .scope = c->caller.scope,
         .url = in->url,
         .secret = in->secret,
         .retry_limit = in->retry_limit > 0 ? (uint32_t)in->retry_limit : RETRY_LIMIT,
@@ -205,11 +218,27 @@ static void delete_done(struct api_call *c, const struct result *r)
     }
 }
 
+/* Nobody deletes what they do not see. Whether it is there at all the machine knows best. */
+static bool may_delete(struct api_call *c, struct str id)
+{
+    struct store_webhook rec;
+    struct buf value;
+    if (c->caller.scope.len == 0) {
+        return true;
+    }
+    buf_init(&value, LIMIT_OP_BYTES);
+    bool may = store_get(engine_store(c->api->config.engine), STORE_KIND_WEBHOOK, id, &value) &&
+               store_record_decode_webhook(buf_str(&value), &rec) && sees(c, id, &rec);
+    buf_deinit(&value);
+    return may;
+}
+
 static void handle_delete(struct api_call *c)
 {
     struct command command = {.type = COMMAND_WEBHOOK_DELETE};
     struct err err;
-    if (!api_names__internal(c, "id", c->param[0], &command.webhook_delete.id, &err)) {
+    if (!api_names__internal(c, "id", c->param[0], &command.webhook_delete.id, &err) ||
+        !may_delete(c, command.webhook_delete.id)) {
         api_call__fail(c, ERR_NOT_FOUND, "webhook \"" STR_FMT "\" not found", STR_ARG(c->param[0]));
     } else {
         api_call__submit(c, &command, 0, delete_done);

@@ -164,7 +164,8 @@ bool view_errors_parse(struct str text, int64_t *out)
 #define FROM_ERRORS(index)                                                                         \
     " FROM errors e INDEXED BY " index " CROSS JOIN jobs j ON j.id = e.job"                        \
     " CROSS JOIN queues q ON q.num = j.queue WHERE e.at >= ?1 AND e.at <= ?2 AND q.name >= ?3"     \
-    " AND (?4 = '' OR q.name < ?4) AND (?5 = '' OR q.name = ?5)"
+    " AND (?4 = '' OR q.name < ?4) AND (?5 = '' OR q.name = ?5)"                                   \
+    " AND (?8 = '' OR view_in_scope(substr(q.name, length(?3) + 1), ?8))"
 
 static const char groups_sql[] =
     "SELECT e.mark, count(*) AS n, count(DISTINCT e.job), count(DISTINCT iif(j.state = ?6, e.job,"
@@ -197,6 +198,7 @@ static enum err_code prepare(struct asking *q, const char *sql, sqlite3_stmt **o
     view_db__bind_text(*out, 3, q->names.low);
     view_db__bind_text(*out, 4, q->names.high);
     view_db__bind_text(*out, 5, q->e->queue);
+    view_db__bind_text(*out, 8, q->e->scope);
     return ERR_OK;
 }
 

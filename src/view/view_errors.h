@@ -48,6 +48,7 @@ struct view_errors_group {
 
 struct view_errors {
     struct str ns;        /* namespace of the caller; empty: the default one, which sees all */
+    struct str scope;     /* queues that it may see (core/queue_scope.h); empty: all */
     struct str queue;     /* internal name; empty: any */
     struct wall from, to; /* both inclusive */
     uint32_t limit;       /* groups, at most VIEW_ERRORS_GROUPS_MAX */

@@ -291,8 +291,6 @@ class Scopes(KeyTest):
                                                  {"action": "cancel", "job_ids": [job, hidden]}))
         self.assertEqual((done["affected"], done["errors"]), (1, 1))
         self.assertEqual(self.api.state(hidden), "pending")
-        self.refused(self.scoped.post("/api/v1/jobs/bulk", {
-            "action": "cancel", "filter": {"state": ["pending"]}, "async": True}), 403, "FORBIDDEN")
 
     def test_it_makes_no_keys(self):
         scoped = self.client("admin", queue_scope="x")

@@ -1321,6 +1321,45 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/cluster/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PostClusterAuditRequest"];
+                };
+            };
+            responses: {
+                /** @description OK */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Status"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/cluster/events": {
         parameters: {
             query?: never;
@@ -6085,6 +6124,35 @@ export interface components {
             /** @description Queue name, tag as key:value or key=value, or * for global. Control characters are not allowed. */
             target?: string;
         };
+        PostClusterAuditRequest: {
+            /**
+             * Format: int64
+             * @description How long the request took.
+             */
+            duration_ms?: number;
+            /** @description Method of the request. */
+            method?: string;
+            /** @description Namespace of the request. */
+            ns?: string;
+            /** @description Path of the request. */
+            path?: string;
+            /** @description The caller, if known. */
+            principal?: string;
+            /** @description Query of the request. */
+            query?: string;
+            /** @description Role of the caller. */
+            role?: string;
+            /**
+             * Format: int64
+             * @description Status of the response.
+             */
+            status?: number;
+            /**
+             * Format: int64
+             * @description Refused requests before this one that have no entry.
+             */
+            suppressed?: number;
+        };
         PostClusterJoinRequest: {
             /** @description Address for the other nodes. */
             addr: string;
@@ -7909,6 +7977,8 @@ export interface components {
              * @description Sequence number of the last event that was delivered or given up.
              */
             position: number;
+            /** @description Queues whose events are delivered: those of the key that created the webhook. */
+            queue_scope?: string;
             /**
              * Format: int64
              * @description Maximum number of attempts per event.
