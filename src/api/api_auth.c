@@ -28,6 +28,24 @@ static bool is_past(struct wall at)
     return at.ns != 0 && at.ns <= os_clock_wall().ns;
 }
 
+bool api_auth__session_counts(struct api_call *c, const struct store_session *s)
+{
+    struct auth_table *keys = c->api->config.auth;
+    struct auth_key key;
+    if (is_past(s->expires_at) || s->proof.len != AUTH_HASH_BYTES) {
+        return false;
+    }
+    const uint8_t *proof = (const uint8_t *)s->proof.ptr;
+    if (s->how == STORE_SESSION_SSO) {
+        return auth_table_sso_is(keys, proof);
+    }
+    if (s->how == STORE_SESSION_KEY) {
+        return auth_table_key(keys, proof, os_clock_wall(), c->arena, &key) && key.enabled &&
+               !is_past(key.expires_at);
+    }
+    return c->api->config.admin_password.len > 0;
+}
+
 /* The key with this hash, as far as there is one that lets somebody in. */
 static enum api_verdict look_up_key(struct api_call *c, const uint8_t hash[AUTH_HASH_BYTES])
 {

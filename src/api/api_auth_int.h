@@ -12,6 +12,10 @@ ATTR_NODISCARD bool api_auth__identify(struct api_call *c);
 /* What a credential is worth; with API_KNOWN c->caller is who it belongs to. */
 enum api_verdict api_auth__look_up(struct api_call *c, struct str credential);
 
+/* Would somebody be let in by this session, as far as can be told without its token? That it was
+ * begun with another password cannot. */
+bool api_auth__session_counts(struct api_call *c, const struct store_session *s);
+
 /* Is this the secret? Takes the same time whatever the difference; what is wrong counts as a guess,
  * and after too many of them from there nothing is right. */
 bool api_auth__is_right(const struct api_call *c, struct str given, struct str secret);

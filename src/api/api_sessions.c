@@ -209,7 +209,7 @@ static void list_one(void *data, struct str name, const struct store_access_fram
     row->hash = name;
     row->frame = *f;
     if (!store_access_decode_session(f->body, &row->rec) || !sees(p->call, &row->rec) ||
-        row->rec.expires_at.ns <= os_clock_wall().ns) {
+        !api_auth__session_counts(p->call, &row->rec)) {
         return;
     }
     struct str key = api_page__time_key(p->call, f->created_at, true, name);

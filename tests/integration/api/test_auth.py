@@ -502,6 +502,24 @@ class Sessions(KeyTest):
         self.api.must(self.api.delete(KEYS, {"key_hash": key_hash}))
         self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED")
 
+    def test_the_list_has_those_that_are_let_in(self):
+        """Not those whose key was deleted, was disabled or has expired."""
+        def listed(name):
+            rows = self.api.must(self.api.get("/api/v1/auth/sessions"))
+            return name in [row["principal"] for row in rows]
+        for change in ({"enabled": False}, {"expires_at": "2001-01-01T00:00:00Z"}, None):
+            with self.subTest(change):
+                name = unique("signed-in")
+                made = self.api.must(self.api.post(KEYS, {"name": name, "role": "admin"}))
+                self.sign_in(made["api_key"])
+                self.assertTrue(listed(name))
+                if change is None:
+                    self.api.must(self.api.delete(KEYS, {"key_hash": made["key_hash"]}))
+                else:
+                    self.api.must(self.api.post(KEYS, {"name": name, "role": "admin",
+                                                       "key": made["api_key"], **change}))
+                self.assertFalse(listed(name))
+
     def test_another_password_ends_it(self):
         folder = tempfile.mkdtemp(prefix="corvo-auth-")
         try:
