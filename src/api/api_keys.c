@@ -14,9 +14,10 @@
 #include "core/duration.h"
 #include "core/queue_name.h"
 #include "core/timestamp.h"
+#include "log/log.h"
 #include "os/os_clock.h"
 
-enum { SECRET_BYTES_MIN = 8, SECRET_BYTES_MAX = 512, OVERLAP_H = 24 };
+enum { SECRET_BYTES_SHORT = 8, SECRET_BYTES_MAX = 512, OVERLAP_H = 24 };
 
 /* Roles of one key that are moved along when it is rotated. */
 enum { ROLES_MAX = 64 };
@@ -141,6 +142,7 @@ struct making {
     uint8_t hash[AUTH_HASH_BYTES];
     struct store_key key;
     bool closes; /* it is the first: the server was open */
+    bool weak;   /* a new one, whose secret is short */
     struct wall old_until;
 };
 
@@ -196,6 +198,10 @@ static void made(struct api_call *c, const struct result *r)
     const struct making *m = c->data;
     if (api_call__refused(c, r)) {
         return;
+    }
+    if (m->weak) {
+        log_warn("short API key", LOG_STR("name", m->key.name), LOG_U64("bytes", m->secret.len),
+                 LOG_Z("meaning", "a secret this short can be guessed; rotate the key"));
     }
     struct json_write w = api_call__json(c);
     json_write_object(&w);
@@ -256,16 +262,16 @@ static void handle_create(struct api_call *c)
     if (!read_key(c, in, m)) {
         return;
     }
-    if (given.len > 0 && given.len < SECRET_BYTES_MIN) {
-        api_call__fail(c, ERR_AUTH, "key: a secret must have at least %d bytes", SECRET_BYTES_MIN);
-        return;
-    }
     m->secret = given.len > 0 ? given : new_secret(c);
     auth_hash(m->secret, m->hash);
     if (!may_change(c, str_from(m->hash, AUTH_HASH_BYTES))) {
         return;
     }
+    struct store_access_frame old;
     m->closes = c->verdict == API_OPEN && m->key.enabled;
+    /* It is let through: clients of old have such keys. */
+    m->weak = m->secret.len < SECRET_BYTES_SHORT &&
+              !api_access__read(c, STORE_ACCESS_KEY, str_from(m->hash, AUTH_HASH_BYTES), &old);
     struct command_access_item *item = api_access__items(c, 1);
     put_key(c, item, str_from(m->hash, AUTH_HASH_BYTES), &m->key);
     api_access__submit(c, item, 1, made);
