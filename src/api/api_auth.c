@@ -136,11 +136,14 @@ bool api_auth__identify(struct api_call *c)
     c->credential = shown.text;
     c->by_cookie = shown.by_cookie;
     api_forward__recognise(c);
-    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody; but who
-     * sends one is not on this machine. */
-    c->who.shows_nothing = shown.text.len == 0 && shown.session.len == 0 &&
-                           !http_request_known(c->req, HTTP_KNOWN_AUTHORIZATION, &forwarded) &&
-                           !http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &forwarded);
+    /* Headers such as X-Forwarded-For say whatever their sender likes, so they name nobody, unless
+     * a trusted proxy sends them; but who sends one is not on this machine. */
+    bool proxied = http_request_known(c->req, HTTP_KNOWN_X_FORWARDED_FOR, &forwarded);
+    if (proxied && api_sso__is_by_proxy(c)) {
+        c->who.client = api_limiter__first_forwarded(forwarded);
+    }
+    c->who.shows_nothing = shown.text.len == 0 && shown.session.len == 0 && !proxied &&
+                           !http_request_known(c->req, HTTP_KNOWN_AUTHORIZATION, &forwarded);
     if (!is_closed(c)) {
         c->verdict = API_OPEN;
         become_admin(c, STR("anonymous"));

@@ -7,7 +7,8 @@
  * Guessing a password is slowed down by a third bucket, of the address (of IPv6 its /64 network):
  * when it is empty, no further credential from there is even looked at, so that a right guess
  * cannot be told from a wrong one. Credentials that were right from that address before are;
- * whoever shares an address with one who guesses goes on working.
+ * whoever shares an address with one who guesses goes on working. Guesses count for the address of
+ * the connection, whatever a proxy says: many of them pass on what their client has invented.
  *
  * One client may be on all network threads at once, and its buckets are one, so this is one of the
  * few places with a lock: one mutex around a look-up and a subtraction, about a tenth of a
@@ -333,6 +334,20 @@ bool api_limiter__is_loopback(struct str address)
            str_starts_with(address, STR("::ffff:127."));
 }
 
+struct str api_limiter__first_forwarded(struct str header)
+{
+    struct in6_addr room;
+    char text[INET6_ADDRSTRLEN];
+    struct str first = str_trim(str_cut(&header, ','));
+    if (first.len == 0 || first.len >= sizeof text) {
+        return STR_EMPTY;
+    }
+    memcpy(text, first.ptr, first.len);
+    text[first.len] = '\0';
+    bool is_address = inet_pton(AF_INET, text, &room) == 1 || inet_pton(AF_INET6, text, &room) == 1;
+    return is_address ? first : STR_EMPTY;
+}
+
 struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_caller *who,
                             char room[API_LIMITER_KEY_MAX])
 {
@@ -342,7 +357,7 @@ struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_call
     if (who->shows_nothing && !l->loopback && api_limiter__is_loopback(who->address)) {
         return STR_EMPTY;
     }
-    return address_key(who->address, room);
+    return address_key(who->client.len > 0 ? who->client : who->address, room);
 }
 
 /* Whose credential this thread has remembered within the last second: when nothing is limited, that

@@ -30,7 +30,8 @@ void api_limiter__free(struct api_limiter *l);
 /* Who calls. Whatever is shown and not known to be right counts for the address: else everybody
  * could invent a new client for each request. */
 struct api_limiter_caller {
-    struct str address;
+    struct str address;            /* of the connection */
+    struct str client;             /* what a trusted proxy says is its client's; else empty */
     struct str known;              /* the credential, when it is right; else empty */
     uint64_t mark;                 /* of it, another for each; 0: none was made */
     bool shows_nothing;            /* neither a credential nor that it comes through a proxy */
@@ -63,4 +64,6 @@ ATTR_NODISCARD bool api_limiter__may_try_at(struct api_limiter *l, struct str ad
                                             struct str credential, struct mono now);
 void api_limiter__was_wrong_at(struct api_limiter *l, struct str address, struct mono now);
 bool api_limiter__is_loopback(struct str address);
+/* The first address of an X-Forwarded-For header; empty when that is none. */
+struct str api_limiter__first_forwarded(struct str header);
 size_t api_limiter__clients(struct api_limiter *l);

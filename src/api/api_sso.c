@@ -114,7 +114,7 @@ static bool only_header(const struct api_call *c, struct str name, struct str *o
     return count <= 1;
 }
 
-static bool is_trusted(const struct api_call *c)
+bool api_sso__is_by_proxy(const struct api_call *c)
 {
     return c->api->config.trusted_proxies != NULL &&
            os_networks_has_text(c->api->config.trusted_proxies, c->who.address);
@@ -155,7 +155,7 @@ bool api_sso__vouches(struct api_call *c)
         c->who.known = token_of(c);
         return true;
     }
-    return auth_table_sso(c->api->config.auth) == STORE_SSO_HEADERS && is_trusted(c) &&
+    return auth_table_sso(c->api->config.auth) == STORE_SSO_HEADERS && api_sso__is_by_proxy(c) &&
            by_headers(c);
 }
 

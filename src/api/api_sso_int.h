@@ -18,6 +18,9 @@ struct api_sso {
  * when c->sso says what it is worth. False: it goes on at once. */
 ATTR_NODISCARD bool api_sso__waits(struct api_call *c, void (*then)(struct api_call *c));
 
+/* Does the request come from a proxy whose headers are believed? */
+bool api_sso__is_by_proxy(const struct api_call *c);
+
 /* Is the caller one whom the provider, or a trusted proxy, vouches for? Then c->caller and
  * c->verdict say so. */
 ATTR_NODISCARD bool api_sso__vouches(struct api_call *c);

@@ -214,7 +214,7 @@ static const struct setting {
     {"oidc-issuer-url",        KIND_TEXT,     AT(oidc_issuer_url),        0, 0,       NULL, "",               "issuer URL of the OpenID Connect provider whose tokens are accepted; settings stored in the cluster take precedence"},
     {"oidc-client-id",         KIND_TEXT,     AT(oidc_client_id),         0, 0,       NULL, "",               "client id of this server at the provider; tokens must have it as their audience"},
     {"saml-header-auth",       KIND_BOOL,     AT(saml_header_auth),       0, 0,       NULL, "false",          "accept X-Corvo-SAML headers from trusted-proxies; settings stored in the cluster take precedence"},
-    {"trusted-proxies",        KIND_TEXT,     AT(trusted_proxies),        0, 0,       NULL, "",               "networks of the proxies that sign users in and send X-Corvo-SAML headers; the headers are ignored from all other addresses"},
+    {"trusted-proxies",        KIND_TEXT,     AT(trusted_proxies),        0, 0,       NULL, "",               "networks of trusted proxies: their X-Corvo-SAML headers sign users in, and their X-Forwarded-For header names the client for rate limits; the headers are ignored from all other addresses"},
     /* Flags of Scheduled-DB for what we call otherwise, and for what is not there. */
     {"http-host",               KIND_TEXT,     AT(parts.http_host),        0, 0,       NULL, "",               "Scheduled-DB: host part of bind"},
     {"http-port",               KIND_NUMBER,   AT(parts.http_port),        0, 65535,   NULL, "",               "Scheduled-DB: port part of bind"},

@@ -328,6 +328,25 @@ class RateLimit(unittest.TestCase):
             self.assertEqual(api.with_headers(X_API_Key="x").get("/api/v1/queues").status, 429)
             self.assertEqual(api.get("/api/v1/queues").status, 200)
 
+    def test_clients_of_a_trusted_proxy(self):
+        """1.2, 1.7: from it the first entry of X-Forwarded-For is the client, from others it is not."""
+        with Server("--open-access", "--trusted-proxies", "127.0.0.1", "--rate-limit-read-burst", "1",
+                    "--rate-limit-read-rps", "0.0001") as server:
+            def ask(source, forwarded):
+                connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_S,
+                                                        source_address=(source, 0))
+                connection.request("GET", "/api/v1/queues", headers={"X-Forwarded-For": forwarded})
+                status = connection.getresponse().status
+                connection.close()
+                return status
+            for source, forwarded, status in (
+                    ("127.0.0.1", "203.0.113.9", 200), ("127.0.0.1", "203.0.113.9, 10.0.0.1", 429),
+                    ("127.0.0.1", "203.0.113.10", 200), ("127.0.0.1", "somebody", 200),
+                    ("127.0.0.1", "somebody else", 429),
+                    ("127.0.0.2", "203.0.113.11", 200), ("127.0.0.2", "203.0.113.12", 429)):
+                with self.subTest(source=source, forwarded=forwarded):
+                    self.assertEqual(ask(source, forwarded), status)
+
     def test_guesses_slow_down(self):
         """A password cannot be tried out, whoever was right before goes on, and the log is short."""
         with Server("--admin-password", "s3cret") as server:

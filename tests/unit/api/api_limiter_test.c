@@ -201,6 +201,29 @@ static void limiter__knows_a_client_by_its_credential_or_address(void **state)
     api_limiter__free(all);
 }
 
+static void forwarded__is_the_first_address(void **state)
+{
+    static const struct {
+        const char *header, *address;
+    } rows[] = {
+        {"203.0.113.9", "203.0.113.9"},
+        {" 203.0.113.9 , 10.0.0.1", "203.0.113.9"},
+        {"2001:db8::1, 10.0.0.1", "2001:db8::1"},
+        {"", ""},
+        {",203.0.113.9", ""},
+        {"unknown, 203.0.113.9", ""},
+        {"203.0.113.9:1234", ""},
+        {"203.0.113.256", ""},
+        {"0000:0000:0000:0000:0000:0000:0000:0000:0000:0000", ""},
+    };
+    (void)state;
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].header);
+        expect_str(api_limiter__first_forwarded(str_from_z(rows[i].header)),
+                   str_from_z(rows[i].address));
+    }
+}
+
 static void credential__is_found_wherever_it_is_shown(void **state)
 {
     static const struct {
@@ -355,6 +378,7 @@ TEST_GROUP(api_limiter, cmocka_unit_test(limiter__begins_full_and_refills_contin
            cmocka_unit_test(limiter__forgets_who_is_idle_for_ten_minutes),
            cmocka_unit_test(limiter__remembers_a_bounded_number_of_clients),
            cmocka_unit_test(limiter__knows_a_client_by_its_credential_or_address),
+           cmocka_unit_test(forwarded__is_the_first_address),
            cmocka_unit_test(credential__is_found_wherever_it_is_shown),
            cmocka_unit_test(limiter__slows_down_guesses_by_address),
            cmocka_unit_test(limiter__slows_down_guesses_by_network),
