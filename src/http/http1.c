@@ -80,6 +80,7 @@ static void on_head(struct http1 *h)
     }
     h->receiving = x;
     h->in_body = true;
+    h->drained = 0;
     x->body_complete = head.content_length == 0;
     http1_parser_body(&h->parser, head.content_length);
     if (may_upgrade(h, &head)) {
@@ -99,6 +100,12 @@ static void on_body(struct http1 *h)
     if (x != NULL && !x->finished) {
         x->h1.expect = false; /* the client did not wait */
         http_exchange__body(x, h->parser.span);
+        return;
+    }
+    h->drained += h->parser.span.len;
+    if (h->drained > h->conn->loop->limits->drain_bytes) {
+        /* A chunked body does not say how long it is. Its answer is out: nobody is told this. */
+        fail(h, (struct http_problem){413, "the rest of the body is too long"});
     }
 }
 

@@ -88,7 +88,7 @@ static void advance(struct http1 *h)
 }
 
 /* Must the connection end after x, because what is left of its body costs too much to read, or
- * because the client may or may not send it? */
+ * because the client may or may not send it? Of a chunked body that shows while it comes. */
 static bool leaves_body_unread(const struct http1 *h, const struct http_exchange *x)
 {
     return h->receiving == x &&

@@ -32,6 +32,8 @@ struct http1 {
     struct http_exchange *upgrading; /* asked for h2c, with these settings */
     struct str upgrade_settings;
 
+    size_t drained; /* bytes of a body that came after its answer */
+
     bool parsing;      /* inside http1_input, which goes on by itself when it can */
     bool in_body;      /* between the head and the end of a request */
     bool no_more;      /* no further request is taken from this connection */

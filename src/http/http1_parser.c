@@ -110,14 +110,14 @@ uint64_t http1_parser_left(const struct http1_parser *p)
 {
     switch (p->state) {
     case HTTP1_AT_HEAD:
-        return 0;
-    case HTTP1_AT_LENGTH:
-        return p->left;
-    case HTTP1_AT_FRAMING:
     case HTTP1_AT_CHUNK_SIZE:
-    case HTTP1_AT_CHUNK_DATA:
     case HTTP1_AT_CHUNK_END:
     case HTTP1_AT_TRAILER:
+        return 0;
+    case HTTP1_AT_LENGTH:
+    case HTTP1_AT_CHUNK_DATA:
+        return p->left;
+    case HTTP1_AT_FRAMING:
     case HTTP1_AT_FAILURE:
     default:
         return UINT64_MAX;

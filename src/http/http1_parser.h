@@ -71,5 +71,6 @@ static inline bool http1_parser_at_head(const struct http1_parser *p)
     return p->state == HTTP1_AT_HEAD;
 }
 
-/* Bytes of body still to come, UINT64_MAX when nobody knows. */
+/* Bytes of body that are sure to come, of a chunked one those of the chunk that has begun;
+ * UINT64_MAX when the body makes no sense. */
 uint64_t http1_parser_left(const struct http1_parser *p);

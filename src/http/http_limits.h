@@ -17,7 +17,7 @@
     X(size_t,   header_bytes,            65536,     "431; the whole head, and the HTTP/2 header list: large tokens and cookies fit several times") \
     X(unsigned, header_count,            128,       "431; proxies add a dozen, nobody needs a hundred") \
     X(size_t,   chunk_extension_bytes,   1024,      "400; per request; nobody uses extensions, they only cost scanning") \
-    X(size_t,   drain_bytes,             65536,     "an unread body up to this is read to keep the connection or stream; above it closing is cheaper") \
+    X(size_t,   drain_bytes,             1 << 20,   "an unread body up to this is read to keep the connection or stream; above it closing is cheaper") \
     X(size_t,   body_window_bytes,       1 << 20,   "streamed body that a handler has not consumed; reading stops there. Also the h2 stream window") \
     X(size_t,   stream_output_bytes,     128 << 10, "streamed answer waiting for a slow reader; above it a write says FULL. Thousands of event streams may have one") \
     X(size_t,   arena_bytes,             64 << 20,  "request arena: the head, and a 16 MiB body decoded into structs") \

@@ -129,6 +129,25 @@ class Http1(ApiTest):
                  b"Content-Length: 5\r\n\r\n")
         self.assertEqual(raw.read_answer().status, 404)
 
+    def test_a_body_that_is_answered_before_it_has_come(self):
+        """1.1 keep-alive on all answers: what nobody reads is dropped, up to 1 MiB."""
+        size = 900_000
+        with RawConnection(self.server) as raw:
+            for framing, body in ((f"Content-Length: {size}", b"x" * size),
+                                  ("Transfer-Encoding: chunked",
+                                   b"%x\r\n" % size + b"x" * size + b"\r\n0\r\n\r\n")):
+                raw.send(f"POST /api/v1/nothing HTTP/1.1\r\nHost: t\r\n{framing}\r\n\r\n".encode())
+                answer = raw.read_answer()
+                self.assertEqual(answer.status, 404)
+                self.assertNotIn("connection", answer.headers)
+                raw.send(body)
+            raw.send(b"GET /api/v1/queues HTTP/1.1\r\nHost: t\r\n\r\n")
+            self.assertEqual(raw.read_answer().status, 200)
+            raw.send(b"POST /api/v1/nothing HTTP/1.1\r\nHost: t\r\nContent-Length: 2000000\r\n\r\n")
+            answer = raw.read_answer()
+            self.assertEqual((answer.status, answer.headers["connection"]), (404, "close"))
+            self.assertTrue(raw.at_end())
+
     def test_a_body_too_large_is_refused_before_it_comes(self):
         """1.5: over the limit → 413, nothing truncated; answered although nothing was sent."""
         raw = self.raw()

@@ -124,9 +124,9 @@ static void http1__tells_the_handler_of_a_body_that_is_too_large(void **state)
         {"seen when it comes",
          "POST /echo?limit=3 HTTP/1.1\r\n" H
          "Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n",
-         false},
+         true},
         {"too large to be read",
-         "POST /echo?limit=3 HTTP/1.1\r\n" H "Content-Length: 1000000\r\n\r\nabcd", false},
+         "POST /echo?limit=3 HTTP/1.1\r\n" H "Content-Length: 10000000\r\n\r\nabcd", false},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct http_world w;
@@ -141,6 +141,45 @@ static void http1__tells_the_handler_of_a_body_that_is_too_large(void **state)
             http_world_expect(&w, 200, "hello");
         } else {
             expect_str(net_client_header(&a, STR("connection")), STR("close"));
+            http_world_expect_end(&w);
+        }
+        http_world_close(&w);
+    }
+}
+
+static void http1__reads_some_of_a_body_that_nobody_wants(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        const char *rest; /* of a request that is answered at once */
+        const char *connection;
+        bool keeps;
+    } rows[] = {
+        {"a length", "Content-Length: 8\r\n\r\n12345678", "", true},
+        {"a longer one", "Content-Length: 9\r\n\r\n123456789", "close", false},
+        {"chunks", "Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n4\r\n5678\r\n0\r\n\r\n", "",
+         true},
+        {"longer ones", "Transfer-Encoding: chunked\r\n\r\n4\r\n1234\r\n5\r\n56789\r\n0\r\n\r\n",
+         "", false},
+        {"what is no chunk", "Transfer-Encoding: chunked\r\n\r\nx\r\n", "", false},
+    };
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+    limits.drain_bytes = 8;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct http_world w;
+        struct net_answer a;
+        ROW(rows[i].name);
+        http_world_open(&w, &limits);
+        http_world_say(&w, "POST /hello HTTP/1.1\r\n" H);
+        http_world_say(&w, rows[i].rest);
+        assert_true(net_client_answer(&w.c, false, &a));
+        expect_str(a.body, STR("hello"));
+        expect_str(net_client_header(&a, STR("connection")), str_from_z(rows[i].connection));
+        if (rows[i].keeps) {
+            http_world_say(&w, "GET /hello HTTP/1.1\r\n" H "\r\n");
+            http_world_expect(&w, 200, "hello");
+        } else {
             http_world_expect_end(&w);
         }
         http_world_close(&w);
@@ -664,6 +703,7 @@ TEST_GROUP(http1, cmocka_unit_test(http1__keeps_the_connection_for_further_reque
            cmocka_unit_test(http1__starts_no_more_requests_than_the_pipeline_holds),
            cmocka_unit_test(http1__takes_bodies_however_they_come),
            cmocka_unit_test(http1__tells_the_handler_of_a_body_that_is_too_large),
+           cmocka_unit_test(http1__reads_some_of_a_body_that_nobody_wants),
            cmocka_unit_test(http1__continues_only_when_the_handler_wants_the_body),
            cmocka_unit_test(http1__holds_the_invitation_back_until_it_is_its_turn),
            cmocka_unit_test(http1__lets_the_handler_decide_about_the_body_later),
