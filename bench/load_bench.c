@@ -347,7 +347,7 @@ static void send_later(struct load *l, struct connection *c)
 static void send_due(struct load *l, int64_t now_ns)
 {
     struct heap_node *first;
-    while ((first = heap_first(&l->due)) != NULL && first->key <= now_ns) {
+    while ((first = heap_first_until(&l->due, now_ns)) != NULL) {
         heap_remove(&l->due, first);
         send_request(l->mode, CONTAINER_OF(first, struct connection, due));
     }
