@@ -10,252 +10,30 @@
 #include "log/log.h"
 #include "os/os_file.h"
 #include "server/settings_fallback.h"
-
-enum kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
+#include "server/settings_table_int.h"
 
 enum { MEMORY_LIMIT_MIN = 32 << 20 }; /* twice the largest body */
 enum { DATA_DIR_BYTES_MAX = 512 };    /* the longest path below it fits OS_FILE_PATH_MAX */
 enum { CONFIG_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 64 };
 enum { SECRET_BYTES_MIN = 16 };
 
-static const struct settings defaults = {
-    .bind = {":8080", 5},
-    .data_dir = {"data", 4},
-    .raft_bind = {":9000", 5},
-    .node_id = {"node-1", 6},
-    .durable = true,
-    .raft_store = {"segment", 7},
-    .raft_max_pending = 16384,
-    .snapshot_log_bytes = 256LL << 20,
-    .segment_bytes = 64LL << 20,
-    .free_space_min = 512LL << 20,
-    .shutdown_timeout_ms = 500,
-    .stream_max_inflight = 2048,
-    .stream_max_open = 4096,
-    .stream_max_fps = 500,
-    .idle_fetch_sleep_ms = 100,
-    .retention_ms = 168LL * 3600 * 1000,
-    .audit_retention_ms = 2160LL * 3600 * 1000,
-    .retention_interval_ms = 3600LL * 1000,
-    .max_clock_jump_ms = 3600LL * 1000,
-    .max_payload_size = 262144,
-    .max_body_size = 16LL << 20,
-    .rate_limit_enabled = true,
-    .rate_limit_read_rps = 2000,
-    .rate_limit_read_burst = 4000,
-    .rate_limit_write_rps = 1000,
-    .rate_limit_write_burst = 2000,
-    .docs_enabled = true,
-    .lifecycle_events = true,
-    .scheduler_enabled = true,
-    .push_max_calls = 2048,
-    .push_max_host_calls = 256,
-    .execution_timeout_ms = 300000,
-    .inprogress_timeout_ms = 300000,
-    .max_attempts = 3,
-    .history_retention_ms = 720LL * 3600 * 1000,
-    .health_failure_threshold = 0.1,
-    .health_ok_word = {"healthy", 7},
-    .queue_memory_percent = 50,
-    .queue_job_limit = 100000,
-    .max_request_body_size = 10 << 20,
-    .scheduler_backoff = {"exponential", 11},
-    .scheduler_retry_base_ms = 5000,
-    .scheduler_retry_max_ms = 600000,
-    .slot_gap_ms = 10000,
-    .shutdown_drain_ms = 10000,
-    .raft_shards = 1,
-    .bootstrap = true,
-    .join_timeout_ms = 300000,
-    .gossip_bind = {":7946", 5},
-    .sqlite_mirror_async = true,
-    .no_compression = true,
-    .view_readers = 4,
-    .view_wait_ms = 2000,
-    .view_timeout_ms = 5000,
-    .election_timeout_ms = 1000,
-    .heartbeat_interval_ms = 100,
-    .peer_transfer_rate = 64LL << 20,
-    .http_read_timeout_ms = 30000,
-    .http_header_timeout_ms = 10000,
-    .http_write_timeout_ms = 30000,
-    .http_idle_timeout_ms = 180000,
-    .log_level = {"info", 4},
-    .log_format = {"auto", 4},
-    .parts = {.http_port = -1, .raft_port = -1},
-};
-
-/* clang-format off */
-static const struct setting {
-    const char *name;
-    enum kind kind;
-    size_t offset;
-    double min, max;     /* of numbers, and milliseconds of durations */
-    const char *words;   /* of texts: the only ones allowed, with a blank between; NULL: any */
-    const char *shown;   /* the default, for people */
-    const char *help;
-} settings[] = {
-#define AT(member) offsetof(struct settings, member)
-    {"bind",                   KIND_TEXT,     AT(bind),                   0, 0,       NULL, ":8080",          "address of the API, docs, metrics and health"},
-    {"data-dir",               KIND_TEXT,     AT(data_dir),               0, 0,       NULL, "data",           "directory for all data of this node"},
-    {"node-id",                KIND_TEXT,     AT(node_id),                0, 0,       NULL, "node-1",         "name of this node"},
-    {"raft-advertise",         KIND_TEXT,     AT(raft_advertise),         0, 0,       NULL, "",               "address that peers use to reach this node; by default raft-bind, with 127.0.0.1 instead of a wildcard"},
-    {"durable",                KIND_BOOL,     AT(durable),                0, 0,       NULL, "true",           "flush the log to disk before a write is acknowledged"},
-    {"raft-store",             KIND_TEXT,     AT(raft_store),             0, 0,       "segment bolt badger pebble", "segment", "log store; other names are accepted and mean the same"},
-    {"raft-max-pending",       KIND_NUMBER,   AT(raft_max_pending),       -1e9, 1e9,  NULL, "16384",          "maximum number of writes in progress; further writes get 429; 0 or less uses the default"},
-    {"snapshot-log-bytes",     KIND_NUMBER,   AT(snapshot_log_bytes),     1 << 16, 1e15, NULL, "268435456",   "log growth in bytes that triggers a snapshot"},
-    {"segment-bytes",          KIND_NUMBER,   AT(segment_bytes),          1 << 16, 1e12, NULL, "67108864",    "size of a log segment in bytes"},
-    {"free-space-min",         KIND_NUMBER,   AT(free_space_min),         0, 1e18,    NULL, "536870912",      "minimum free disk space in bytes; below it new jobs are refused; a quarter of it, at most 128 MiB, is kept as a reserve"},
-    {"shutdown-timeout",       KIND_DURATION, AT(shutdown_timeout_ms),    0, 1e9,     NULL, "500ms",          "how long to wait for open requests on shutdown"},
-    {"retention",              KIND_DURATION, AT(retention_ms),           0, 1e15,    NULL, "168h",           "how long to keep finished jobs; 0 keeps them forever"},
-    {"retention-interval",     KIND_DURATION, AT(retention_interval_ms),  1000, 1e12, NULL, "1h",             "interval between removals of old jobs"},
-    {"max-clock-jump",         KIND_DURATION, AT(max_clock_jump_ms),      0, 1e12,    NULL, "1h",             "ignore a system clock that jumps ahead by more than this until it has been stable for as long; 0 accepts every jump"},
-    {"max-payload-size",       KIND_NUMBER,   AT(max_payload_size),       0, 16 << 20, NULL, "262144",        "maximum size of a job payload in bytes; 0 for no separate limit"},
-    {"max-body-size",          KIND_NUMBER,   AT(max_body_size),          1024, 16 << 20, NULL, "16777216",   "maximum size of a request body in bytes"},
-    {"memory-limit",           KIND_NUMBER,   AT(memory_limit),           0, 1e15,    NULL, "0",              "memory limit in bytes for requests, responses and streams together; 0 uses a quarter of the cgroup's or machine's memory"},
-    {"rate-limit-enabled",     KIND_BOOL,     AT(rate_limit_enabled),     0, 0,       NULL, "true",           "limit requests per client"},
-    {"rate-limit-loopback",    KIND_BOOL,     AT(rate_limit_loopback),    0, 0,       NULL, "false",          "also limit callers on the loopback address that send no credential and no X-Forwarded-For header"},
-    {"rate-limit-read-rps",    KIND_REAL,     AT(rate_limit_read_rps),    -1e9, 1e9,  NULL, "2000",           "reads per second per client; 0 or less uses the default"},
-    {"rate-limit-read-burst",  KIND_REAL,     AT(rate_limit_read_burst),  -1e9, 1e9,  NULL, "4000",           "burst of reads per client; 0 or less uses the default"},
-    {"rate-limit-write-rps",   KIND_REAL,     AT(rate_limit_write_rps),   -1e9, 1e9,  NULL, "1000",           "writes per second per client; 0 or less uses the default"},
-    {"rate-limit-write-burst", KIND_REAL,     AT(rate_limit_write_burst), -1e9, 1e9,  NULL, "2000",           "burst of writes per client; 0 or less uses the default"},
-    {"admin-password",         KIND_TEXT,     AT(admin_password),         0, 0,       NULL, "",               "password with full access"},
-    {"open-access",            KIND_BOOL,     AT(open_access),            0, 0,       NULL, "false",          "serve clients on other machines even if no password and no keys are set"},
-    {"audit-retention",        KIND_DURATION, AT(audit_retention_ms),     0, 1e13,    NULL, "2160h",          "how long to keep audit log entries, at most 100,000; 0 limits the number only"},
-    {"features",               KIND_TEXT,     AT(features),               0, 0,       NULL, "",               "enabled enterprise features, comma-separated: audit, rbac, namespaces, sso; empty enables all"},
-    {"docs-enabled",           KIND_BOOL,     AT(docs_enabled),           0, 0,       NULL, "true",           "serve /docs and /openapi.json"},
-    {"lifecycle-events",       KIND_BOOL,     AT(lifecycle_events),       0, 0,       NULL, "true",           "keep the event log"},
-    {"webhook-deny",           KIND_TEXT,     AT(webhook_deny),           0, 0,       NULL, "",               "networks that webhooks may not call, in addition to link-local, multicast and reserved networks"},
-    {"webhook-allow",          KIND_TEXT,     AT(webhook_allow),          0, 0,       NULL, "",               "networks that webhooks may call even if they would be refused"},
-    {"outgoing-allow",         KIND_TEXT,     AT(outgoing_allow),         0, 0,       NULL, "",               "networks that webhooks and deliveries may call even if they would be refused, such as private networks outside the default namespace"},
-    {"push-max-calls",         KIND_NUMBER,   AT(push_max_calls),         1, 65536,   NULL, "2048",           "maximum number of concurrent deliveries"},
-    {"push-max-host-calls",    KIND_NUMBER,   AT(push_max_host_calls),    1, 65536,   NULL, "256",            "maximum number of concurrent deliveries to one host"},
-    {"inprogress-timeout",     KIND_DURATION, AT(inprogress_timeout_ms),  1000, 1e12, NULL, "5m",             "how long a delivery may run before it counts as lost"},
-    {"shutdown-drain",         KIND_DURATION, AT(shutdown_drain_ms),      0, 1e9,     NULL, "10s",            "how long to wait for running deliveries on shutdown"},
-    {"scheduler-enabled",      KIND_BOOL,     AT(scheduler_enabled),      0, 0,       NULL, "true",           "serve the Scheduled-DB API (/jobs, /health and others)"},
-    {"scheduler-bind",         KIND_TEXT,     AT(scheduler_bind),         0, 0,       NULL, "",               "additional address for the API"},
-    {"metrics-bind",           KIND_TEXT,     AT(metrics_bind),           0, 0,       NULL, "",               "additional address for the API, for metrics scrapers"},
-    {"execution-timeout",      KIND_DURATION, AT(execution_timeout_ms),   1, 86400000, NULL, "5m",            "scheduler: timeout of one call"},
-    {"max-attempts",           KIND_NUMBER,   AT(max_attempts),           1, 1e6,     NULL, "3",              "scheduler: maximum number of calls per run"},
-    {"history-retention",      KIND_DURATION, AT(history_retention_ms),   0, 1e15,    NULL, "720h",           "scheduler: how long to keep finished jobs and attempts; 0 keeps them forever"},
-    {"queue-memory-limit",     KIND_TEXT,     AT(queue_memory_limit),     0, 0,       NULL, "",               "scheduler: memory limit for waiting jobs, for example 2GB or 500MB; by default queue-memory-percent applies"},
-    {"queue-memory-percent",   KIND_NUMBER,   AT(queue_memory_percent),   -1e9, 1e9,  NULL, "50",             "scheduler: memory limit for waiting jobs in percent of the cgroup's or machine's memory; values outside 1 to 100 mean 50"},
-    {"queue-job-limit",        KIND_NUMBER,   AT(queue_job_limit),        -1e9, 1e12, NULL, "100000",         "scheduler: maximum number of unfinished jobs; 0 or less uses the default"},
-    {"max-request-body-size",  KIND_NUMBER,   AT(max_request_body_size),  -1e9, 16 << 20, NULL, "10485760",   "scheduler: maximum size of a request body in bytes; 0 or less uses max-body-size"},
-    {"retry-backoff",          KIND_TEXT,     AT(scheduler_backoff),      0, 0,       "none fixed linear exponential", "exponential", "scheduler: how the delay grows between attempts"},
-    {"retry-base-delay",       KIND_DURATION, AT(scheduler_retry_base_ms), 0, 1e12,   NULL, "5s",             "scheduler: delay before the second attempt"},
-    {"retry-max-delay",        KIND_DURATION, AT(scheduler_retry_max_ms), 0, 1e12,    NULL, "10m",            "scheduler: maximum delay between attempts"},
-    {"slot-gap",               KIND_DURATION, AT(slot_gap_ms),            1000, 1e12, NULL, "10s",            "scheduler: slot length reported in the metrics; has no effect on timing"},
-    {"health-failure-threshold", KIND_REAL,   AT(health_failure_threshold), 0, 1,     NULL, "0.1",            "scheduler: share of failed runs above which /health reports degraded"},
-    {"health-ok-word",         KIND_TEXT,     AT(health_ok_word),         0, 0,       NULL, "healthy",        "scheduler: status word that /health reports when healthy"},
-    {"auth-token",             KIND_TEXT,     AT(auth_token),             0, 0,       NULL, "",               "scheduler: token for /join; by default the server's credentials"},
-    {"webhook-bearer-token",   KIND_TEXT,     AT(webhook_bearer_token),   0, 0,       NULL, "",               "scheduler: bearer token sent with calls of jobs that have no credentials"},
-    {"sqlite-mirror-async",    KIND_BOOL,     AT(sqlite_mirror_async),    0, 0,       NULL, "true",           "collect changes for a tenth of a second before updating the search index"},
-    {"view-readers",           KIND_NUMBER,   AT(view_readers),           1, 64,      NULL, "4",              "number of search threads; at most half of them run text searches and a quarter jq filters"},
-    {"view-wait",              KIND_DURATION, AT(view_wait_ms),           0, 1e9,     NULL, "2s",             "how long a search waits for the search index to catch up; then it returns older results"},
-    {"view-timeout",           KIND_DURATION, AT(view_timeout_ms),        1, 1e9,     NULL, "5s",             "timeout of a search"},
-    {"rpc-bind",               KIND_TEXT,     AT(rpc_bind),               0, 0,       NULL, "",               "address for the binary worker protocol, for example :7438; off by default"},
-    {"tls-cert",               KIND_TEXT,     AT(tls_cert),               0, 0,       NULL, "",               "PEM file with the certificate chain; serves HTTPS"},
-    {"tls-key",                KIND_TEXT,     AT(tls_key),                0, 0,       NULL, "",               "PEM file with the private key; SIGHUP reloads both"},
-    {"http-threads",           KIND_NUMBER,   AT(http_threads),           0, 64,      NULL, "0",              "number of network threads; 0 chooses by the number of processors"},
-    {"http-read-timeout",      KIND_DURATION, AT(http_read_timeout_ms),   100, 1e9,   NULL, "30s",            "time after which a request body must arrive at 1 KiB per second or faster"},
-    {"http-read-header-timeout", KIND_DURATION, AT(http_header_timeout_ms), 100, 1e9, NULL, "10s",            "timeout of request headers and of TLS handshakes"},
-    {"http-write-timeout",     KIND_DURATION, AT(http_write_timeout_ms),  100, 1e9,   NULL, "30s",            "close a connection whose client reads nothing of a response for this long"},
-    {"http-idle-timeout",      KIND_DURATION, AT(http_idle_timeout_ms),   100, 1e9,   NULL, "3m",             "how long to keep an idle connection open"},
-    {"log-level",              KIND_TEXT,     AT(log_level),              0, 0,       NULL, "info",        "lowest level to log: debug, info, warn, error; anything else means info"},
-    {"log-format",             KIND_TEXT,     AT(log_format),             0, 0,       "auto text json", "auto", "log format; auto writes text on a terminal and JSON otherwise"},
-    {"config",                 KIND_TEXT,     AT(config),                 0, 0,       NULL, "",               "configuration file with lines of name = value"},
-    /* Tuning of other servers of this API. Nothing here polls or waits for a window, so there is nothing to tune. */
-    {"apply-multi-mode",        KIND_TEXT,     AT(ignored),                0, 0,       NULL, "grouped",        "accepted, without effect"},
-    {"apply-timeout",           KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "10s",            "accepted, without effect"},
-    {"apply-batch-max",         KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
-    {"apply-batch-window",      KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "8ms",            "accepted, without effect"},
-    {"apply-batch-min-wait",    KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100us",          "accepted, without effect"},
-    {"apply-batch-extend-at",   KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "64",             "accepted, without effect"},
-    {"apply-sub-batch-max",     KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "1024",           "accepted, without effect"},
-    {"fetch-poll-interval",     KIND_DURATION, AT(ignored_number),         0, 1e9,     NULL, "100ms",          "accepted, without effect"},
-    {"idle-fetch-sleep",        KIND_DURATION, AT(idle_fetch_sleep_ms),    0, 60000,   NULL, "100ms",          "how long a fetch on an RPC stream waits for a job"},
-    {"no-compression",          KIND_BOOL,     AT(no_compression),         0, 0,       NULL, "true",           "do not compress RPC messages; if false, gzip for clients that ask for it"},
-    {"raft-max-fetch-inflight", KIND_NUMBER,   AT(ignored_number),         -1e9, 1e9,  NULL, "64",             "accepted, without effect"},
-    /* The cluster. */
-    {"raft-bind",               KIND_TEXT,     AT(raft_bind),              0, 0,       NULL, ":9000",          "address for other nodes; opened only if this or another cluster setting is given"},
-    {"cluster-secret",          KIND_TEXT,     AT(cluster_secret),         0, 0,       NULL, "",               "shared secret of all cluster nodes, at least 16 characters; without it and without peer-tls-cert the peer port listens on loopback only"},
-    {"peer-tls-cert",           KIND_TEXT,     AT(peer_tls_cert),          0, 0,       NULL, "",               "PEM file with this node's certificate for other nodes"},
-    {"peer-tls-key",            KIND_TEXT,     AT(peer_tls_key),           0, 0,       NULL, "",               "PEM file with its private key; SIGHUP reloads all three files"},
-    {"peer-tls-ca",             KIND_TEXT,     AT(peer_tls_ca),            0, 0,       NULL, "",               "CA bundle (PEM) that signs node certificates and nothing else"},
-    {"bootstrap",               KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "start a new cluster if there is none on disk; false by default if join is given"},
-    {"join",                    KIND_TEXT,     AT(join),                   0, 0,       NULL, "",               "comma-separated HTTP addresses of members; joins their cluster if there is none on disk"},
-    {"bootstrap-expect",        KIND_NUMBER,   AT(bootstrap_expect),       0, 99,      NULL, "0",              "number of nodes that start a cluster together; list them in join or find them with discover"},
-    {"non-voter",               KIND_BOOL,     AT(non_voter),              0, 0,       NULL, "false",          "receive all data, but do not vote"},
-    {"discover",                 KIND_TEXT,     AT(discover),               0, 0,       NULL, "",               "how to find the other nodes: static, dns, kubernetes, kubernetes_dns, kubernetes_dns_srv or gossip; if empty, only join is used"},
-    {"discover-dns-name",        KIND_TEXT,     AT(discover_name),          0, 0,       NULL, "",               "DNS name to look up: its SRV records, or else its addresses with the port of bind"},
-    {"discover-dns-domain",      KIND_TEXT,     AT(discover_domain),        0, 0,       NULL, "",               "domain of discover-dns-name; with it, dns looks up _name._tcp.domain; for Kubernetes cluster.local by default"},
-    {"discover-dns-server",      KIND_TEXT,     AT(discover_server),        0, 0,       NULL, "",               "IPv4 address, with or without a port, of the DNS server; by default that of the machine"},
-    {"discover-remove-after",    KIND_DURATION, AT(discover_remove_ms),     0, 1e12,    NULL, "0",              "remove a member after it was neither discovered nor reachable for this long, if a majority of the others is alive; 0 never removes; a removed node can rejoin only with an empty data directory"},
-    {"join-timeout",             KIND_DURATION, AT(join_timeout_ms),        1, 1e12,    NULL, "5m",             "how long a node tries to join, or waits for the nodes of bootstrap-expect, before it exits with an error"},
-    {"kubernetes-service-name",  KIND_TEXT,     AT(kubernetes_service),     0, 0,       NULL, "",               "name of the service; the pods of the nodes have the label app with this value"},
-    {"kubernetes-namespace",     KIND_TEXT,     AT(kubernetes_namespace),   0, 0,       NULL, "",               "namespace of the pods; by default that of this pod"},
-    {"kubernetes-api",           KIND_TEXT,     AT(kubernetes_api),         0, 0,       NULL, "",               "URL of the Kubernetes API server; by default from the environment of the pod"},
-    {"kubernetes-account-dir",   KIND_TEXT,     AT(kubernetes_account),     0, 0,       NULL, "",               "directory with token, ca.crt and namespace of the service account; by default where Kubernetes mounts it"},
-    {"gossip-bind",              KIND_TEXT,     AT(gossip_bind),            0, 0,       NULL, ":7946",          "UDP address for gossip discovery"},
-    {"gossip-seeds",             KIND_TEXT,     AT(gossip_seeds),           0, 0,       NULL, "",               "comma-separated addresses of the first nodes to contact; by default those of discover-dns-name"},
-    {"gossip-secret",            KIND_TEXT,     AT(gossip_secret),          0, 0,       NULL, "",               "secret that authenticates gossip messages, at least 16 characters; by default cluster-secret"},
-    {"leave-on-shutdown",       KIND_BOOL,     AT(leave_on_shutdown),      0, 0,       NULL, "false",          "a leader that shuts down leaves the cluster and joins it again on its next start; requires join or discover; if false, it transfers leadership and stays a member"},
-    {"election-timeout",        KIND_DURATION, AT(election_timeout_ms),    50, 60000,  NULL, "1s",             "time without contact to the leader before a new leader is elected"},
-    {"heartbeat-interval",      KIND_DURATION, AT(heartbeat_interval_ms),  5, 10000,   NULL, "100ms",          "interval between messages of the leader"},
-    {"peer-transfer-rate",      KIND_NUMBER,   AT(peer_transfer_rate),     0, 1e12,    NULL, "67108864",       "maximum bytes per second for a checkpoint sent to another node; 0 for no limit"},
-    {"raft-shards",             KIND_NUMBER,   AT(raft_shards),            -1e9, 1e9,     NULL, "1",              "number of shards; only 1 is supported"},
-    {"stream-max-inflight",     KIND_NUMBER,   AT(stream_max_inflight),    -1e9, 1e9,  NULL, "2048",           "maximum number of RPC stream frames processed at once; 0 or less means 2048"},
-    {"stream-max-open",         KIND_NUMBER,   AT(stream_max_open),        0, 1e9,     NULL, "4096",           "maximum number of open RPC streams; 0 for no limit"},
-    {"stream-max-fps",          KIND_NUMBER,   AT(stream_max_fps),         -1e9, 1e9,  NULL, "500",            "maximum frames per second on one RPC stream; 0 for no limit, negative means 500"},
-    {"http-advertise",         KIND_TEXT,     AT(http_advertise),         0, 0,       NULL, "",               "URL that peers and clients use to reach the API; by default derived from bind"},
-    {"otel-enabled",           KIND_BOOL,     AT(otel_enabled),           0, 0,       NULL, "false",          "send traces (not supported)"},
-    {"otel-endpoint",          KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"oidc-issuer-url",        KIND_TEXT,     AT(oidc_issuer_url),        0, 0,       NULL, "",               "issuer URL of the OpenID Connect provider whose tokens are accepted; settings stored in the cluster take precedence"},
-    {"oidc-client-id",         KIND_TEXT,     AT(oidc_client_id),         0, 0,       NULL, "",               "client id of this server at the provider; tokens must have it as their audience"},
-    {"saml-header-auth",       KIND_BOOL,     AT(saml_header_auth),       0, 0,       NULL, "false",          "accept X-Corvo-SAML headers from trusted-proxies; settings stored in the cluster take precedence"},
-    {"trusted-proxies",        KIND_TEXT,     AT(trusted_proxies),        0, 0,       NULL, "",               "networks of trusted proxies: their X-Corvo-SAML headers sign users in, and their X-Forwarded-For header names the client for rate limits; the headers are ignored from all other addresses"},
-    /* Flags of Scheduled-DB for what we call otherwise, and for what is not there. */
-    {"http-host",               KIND_TEXT,     AT(parts.http_host),        0, 0,       NULL, "",               "Scheduled-DB: host part of bind"},
-    {"http-port",               KIND_NUMBER,   AT(parts.http_port),        0, 65535,   NULL, "",               "Scheduled-DB: port part of bind"},
-    {"raft-host",               KIND_TEXT,     AT(parts.raft_host),        0, 0,       NULL, "",               "Scheduled-DB: host part of raft-bind"},
-    {"raft-port",               KIND_NUMBER,   AT(parts.raft_port),        0, 65535,   NULL, "",               "Scheduled-DB: port part of raft-bind"},
-    {"raft-advertise-host",     KIND_TEXT,     AT(advertise_host),         0, 0,       NULL, "",               "host of raft-advertise and http-advertise where these are not given"},
-    {"peers",                   KIND_TEXT,     AT(parts.peers),            0, 0,       NULL, "",               "Scheduled-DB: like join, but with peer addresses; the variables CLUSTER_NODE_1 to CLUSTER_NODE_10 map them to HTTP addresses"},
-    {"discovery-strategy",      KIND_TEXT,     AT(parts.strategy),         0, 0,       NULL, "",               "Scheduled-DB: like discover; also accepts none and dns_srv"},
-    {"enable-cold-spilling",    KIND_BOOL,     AT(ignored_bool),           0, 0,       NULL, "false",          "accepted, without effect: jobs are on disk"},
-    {"cold-spilling-hot-window", KIND_DURATION, AT(ignored_number),        0, 1e15,    NULL, "48h",            "accepted, without effect"},
-    {"cold-spilling-check-interval", KIND_DURATION, AT(ignored_number),    0, 1e15,    NULL, "5m",             "accepted, without effect"},
-    {"htw-level0-granularity",    KIND_DURATION, AT(ignored_number),         0, 1e15,    NULL, "0",              "accepted, without effect"},
-    {"htw-level0-buckets",       KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "360",            "accepted, without effect"},
-    {"htw-level1-granularity",    KIND_DURATION, AT(ignored_number),         0, 1e15,    NULL, "0",              "accepted, without effect"},
-    {"htw-level1-buckets",       KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "24",            "accepted, without effect"},
-    {"htw-level2-granularity",    KIND_DURATION, AT(ignored_number),         0, 1e15,    NULL, "0",              "accepted, without effect"},
-    {"htw-level2-buckets",       KIND_NUMBER,   AT(ignored_number),         0, 1e9,     NULL, "365",            "accepted, without effect"},
-    {"license-key",             KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect: all features are free"},
-    {"license-public-key",      KIND_TEXT,     AT(ignored),                0, 0,       NULL, "",               "accepted, without effect"},
-    {"snapshot-threshold",      KIND_NUMBER,   AT(ignored_number),         0, 1e15,    NULL, "0",              "accepted, without effect: see snapshot-log-bytes"},
-#undef AT
-};
-/* clang-format on */
-
-static const struct setting *find(struct str name);
-static enum err_code set(const struct setting *s, struct str value, struct settings *out,
+static const struct settings_table_row *find(struct str name);
+static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
                          struct err *err);
 
 enum err_code settings_set(const char *name, struct str value, struct settings *out,
                            struct err *err)
 {
-    const struct setting *s = find(str_from_z(name));
+    const struct settings_table_row *s = find(str_from_z(name));
     CHECK(s != NULL);
     return set(s, value, out, err);
 }
 
-static const struct setting *find(struct str name)
+static const struct settings_table_row *find(struct str name)
 {
-    for (size_t i = 0; i < COUNT_OF(settings); i++) {
-        if (str_eq(str_from_z(settings[i].name), name)) {
-            return &settings[i];
+    for (size_t i = 0; i < settings_table__count; i++) {
+        if (str_eq(str_from_z(settings_table__rows[i].name), name)) {
+            return &settings_table__rows[i];
         }
     }
     return NULL;
@@ -263,8 +41,8 @@ static const struct setting *find(struct str name)
 
 /* Values */
 
-static enum err_code wrong(const struct setting *s, struct str value, const char *expected,
-                           struct err *err)
+static enum err_code wrong(const struct settings_table_row *s, struct str value,
+                           const char *expected, struct err *err)
 {
     return err_set(err, ERR_VALIDATION, "setting %s: expected %s, got '" STR_FMT "'", s->name,
                    expected, STR_ARG(value));
@@ -311,8 +89,8 @@ static bool parse_real(struct str v, double *out)
     return *end == '\0';
 }
 
-static enum err_code set_number(const struct setting *s, struct str value, double v, void *at,
-                                struct err *err)
+static enum err_code set_number(const struct settings_table_row *s, struct str value, double v,
+                                void *at, struct err *err)
 {
     if (!(v >= s->min && v <= s->max)) {
         return err_set(err, ERR_VALIDATION, "setting %s: expected %.0f to %.0f, got '" STR_FMT "'",
@@ -326,7 +104,7 @@ static enum err_code set_number(const struct setting *s, struct str value, doubl
     return ERR_OK;
 }
 
-static enum err_code set(const struct setting *s, struct str value, struct settings *out,
+static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
                          struct err *err)
 {
     void *at = (char *)out + s->offset;
@@ -390,7 +168,7 @@ static enum err_code read_line(struct str line, struct settings *out, struct err
     }
     struct str name = str_trim(str_from(line.ptr, (size_t)(equals - line.ptr)));
     struct str value = str_trim(str_from_offset(line, (size_t)(equals - line.ptr) + 1));
-    const struct setting *s = find(name);
+    const struct settings_table_row *s = find(name);
     return s == NULL ? unknown(name, "config", err) : set(s, value, out, err);
 }
 
@@ -417,7 +195,8 @@ static enum err_code read_file(struct str path, struct arena *arena, struct sett
 }
 
 /* CORVO_DATA_DIR for data-dir. */
-static struct str environment_name(const struct setting *s, char room[static NAME_BYTES_MAX])
+static struct str environment_name(const struct settings_table_row *s,
+                                   char room[static NAME_BYTES_MAX])
 {
     static const char prefix[] = "CORVO_";
     struct str name = str_from_z(s->name);
@@ -440,13 +219,14 @@ static struct str environment_name(const struct setting *s, char room[static NAM
 
 static enum err_code read_environment(char **environment, struct settings *out, struct err *err)
 {
-    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+    for (size_t i = 0; i < settings_table__count; i++) {
         char room[NAME_BYTES_MAX];
-        struct str name = environment_name(&settings[i], room);
+        struct str name = environment_name(&settings_table__rows[i], room);
         for (char **e = environment; *e != NULL; e++) {
             struct str pair = str_from_z(*e);
             if (str_starts_with(pair, name) && pair.len > name.len && pair.ptr[name.len] == '=' &&
-                set(&settings[i], str_from_offset(pair, name.len + 1), out, err) != ERR_OK) {
+                set(&settings_table__rows[i], str_from_offset(pair, name.len + 1), out, err) !=
+                    ERR_OK) {
                 return err->code;
             }
         }
@@ -472,7 +252,7 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
         arg = str_from_offset(arg, 2);
         const char *equals = memchr(arg.ptr, '=', arg.len);
         struct str name = equals == NULL ? arg : str_from(arg.ptr, (size_t)(equals - arg.ptr));
-        const struct setting *s = find(name);
+        const struct settings_table_row *s = find(name);
         struct str value;
         if (s == NULL) {
             return unknown(name, "command line", err);
@@ -498,13 +278,14 @@ static void fall_back(struct settings *out)
 {
     double *const reals[] = {&out->rate_limit_read_rps, &out->rate_limit_read_burst,
                              &out->rate_limit_write_rps, &out->rate_limit_write_burst};
-    const double usual[] = {defaults.rate_limit_read_rps, defaults.rate_limit_read_burst,
-                            defaults.rate_limit_write_rps, defaults.rate_limit_write_burst};
+    const struct settings *d = &settings_table__defaults;
+    const double usual[] = {d->rate_limit_read_rps, d->rate_limit_read_burst,
+                            d->rate_limit_write_rps, d->rate_limit_write_burst};
     for (size_t i = 0; i < COUNT_OF(reals); i++) {
         *reals[i] = *reals[i] > 0 ? *reals[i] : usual[i];
     }
     if (out->raft_max_pending <= 0) {
-        out->raft_max_pending = defaults.raft_max_pending;
+        out->raft_max_pending = d->raft_max_pending;
     }
 }
 
@@ -651,8 +432,8 @@ static enum err_code check_absent(const struct settings *s, struct err *err)
 enum err_code settings_read(int argc, char **argv, char **environment, struct arena *arena,
                             struct settings *out, struct err *err)
 {
-    struct settings named = defaults;
-    *out = defaults;
+    struct settings named = settings_table__defaults;
+    *out = settings_table__defaults;
     /* The file's name may itself come from the stronger sources, so they are read first for that
      * and once more to win over the file. */
     if (read_environment(environment, &named, err) != ERR_OK ||
@@ -684,17 +465,17 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
 bool settings_row(size_t index, const char **out_name, const char **out_shown,
                   const char **out_help)
 {
-    if (index >= COUNT_OF(settings)) {
+    if (index >= settings_table__count) {
         return false;
     }
-    *out_name = settings[index].name;
-    *out_shown = settings[index].shown;
-    *out_help = settings[index].help;
+    *out_name = settings_table__rows[index].name;
+    *out_shown = settings_table__rows[index].shown;
+    *out_help = settings_table__rows[index].help;
     return true;
 }
 
 /* Some are accepted for compatibility alone, or are parts of others. */
-static bool has_effect(const struct setting *s)
+static bool has_effect(const struct settings_table_row *s)
 {
     size_t parts = offsetof(struct settings, parts);
     return s->offset != offsetof(struct settings, ignored) &&
@@ -703,7 +484,7 @@ static bool has_effect(const struct setting *s)
            (s->offset < parts || s->offset >= parts + sizeof(struct settings_parts));
 }
 
-static struct log_value value_of(const struct setting *s, const struct settings *from,
+static struct log_value value_of(const struct settings_table_row *s, const struct settings *from,
                                  char room[static NAME_BYTES_MAX])
 {
     const void *at = (const char *)from + s->offset;
@@ -735,13 +516,13 @@ static struct log_value value_of(const struct setting *s, const struct settings 
 
 void settings_log(const struct settings *s)
 {
-    struct log_value values[3 + COUNT_OF(settings)] = {
+    struct log_value values[3 + SETTINGS_TABLE_MAX] = {
         LOG_Z("version", build_release), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
-    char rooms[COUNT_OF(settings)][NAME_BYTES_MAX];
+    char rooms[SETTINGS_TABLE_MAX][NAME_BYTES_MAX];
     size_t count = 3;
-    for (size_t i = 0; i < COUNT_OF(settings); i++) {
-        if (has_effect(&settings[i])) {
-            values[count] = value_of(&settings[i], s, rooms[i]);
+    for (size_t i = 0; i < settings_table__count; i++) {
+        if (has_effect(&settings_table__rows[i])) {
+            values[count] = value_of(&settings_table__rows[i], s, rooms[i]);
             count++;
         }
     }
@@ -756,8 +537,8 @@ void settings_help(struct buf *out)
              "You can also set each of these as CORVO_NAME in the environment, or as\n"
              "\"name = value\" in the file given with --config. The command line takes precedence\n"
              "over the environment, and the environment over the file.\n\n");
-    for (size_t i = 0; i < COUNT_OF(settings); i++) {
-        const struct setting *s = &settings[i];
+    for (size_t i = 0; i < settings_table__count; i++) {
+        const struct settings_table_row *s = &settings_table__rows[i];
         buf_printf(out, "  --%-24s %s", s->name, s->help);
         if (s->shown[0] != '\0') {
             buf_printf(out, " (%s)", s->shown);
@@ -774,8 +555,8 @@ void settings_sample(struct buf *out)
                "# Settings of corvo server. Lines that start with \"# name =\" show the default;\n"
                "# remove the \"# \" to change it. CORVO_NAME in the environment and --name on the\n"
                "# command line take precedence over this file.\n");
-    for (size_t i = 0; i < COUNT_OF(settings); i++) {
-        const struct setting *s = &settings[i];
+    for (size_t i = 0; i < settings_table__count; i++) {
+        const struct settings_table_row *s = &settings_table__rows[i];
         if (has_effect(s) && s->offset != offsetof(struct settings, config)) {
             buf_printf(out, "\n# %s\n# %s =%s%s\n", s->help, s->name,
                        s->shown[0] != '\0' ? " " : "", s->shown);

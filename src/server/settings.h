@@ -7,7 +7,8 @@
  * value that does not fit, stops the start with the setting's name. `corvo server --help` is
  * printed from the same table.
  *
- * To add a setting: a member here, its default and its row in settings.c, and whoever reads it.
+ * To add a setting: a member here, its default and its row in settings_table.c, and whoever reads
+ * it.
  */
 #pragma once
 

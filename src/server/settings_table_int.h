@@ -1,0 +1,26 @@
+/*
+ * Settings_table: one row for each setting of the server.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "server/settings.h"
+
+enum settings_kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
+
+struct settings_table_row {
+    const char *name;
+    enum settings_kind kind;
+    size_t offset;
+    double min, max;   /* of numbers, and milliseconds of durations */
+    const char *words; /* of texts: the only ones allowed, with a blank between; NULL: any */
+    const char *shown; /* the default, for people */
+    const char *help;
+};
+
+enum { SETTINGS_TABLE_MAX = 148 };
+
+extern const struct settings_table_row settings_table__rows[];
+extern const size_t settings_table__count;
+extern const struct settings settings_table__defaults;
