@@ -30,6 +30,14 @@ struct push_sender;
 struct sso;
 struct os_networks;
 
+/* What was asked for, for the cluster status: nothing here is tuned by it. */
+struct api_tuning {
+    uint64_t snapshot_threshold;
+    int64_t snapshot_interval_ns;
+    uint64_t batch_extend_at, fetch_inflight;
+    int64_t batch_min_wait_ns, batch_window_ns;
+};
+
 struct api_config {
     struct engine *engine;
     struct rpc *rpc;                       /* the same port for RPC clients; NULL: none */
@@ -45,10 +53,11 @@ struct api_config {
     bool takes_nodes;                           /* others can reach its peer port */
     const char *raft_store;                     /* the same: the name that was asked for */
     bool mirror_async;                          /* the same: whether the view may wait a while */
-    struct str admin_password;                  /* empty: none */
-    struct auth_table *auth;                    /* who may do what; NULL: nobody has a key */
-    struct sso *sso;                            /* who looks at tokens; NULL: nobody */
-    const struct os_networks *trusted_proxies;  /* whose headers say who calls; NULL: none */
+    struct api_tuning tuning;
+    struct str admin_password;                 /* empty: none */
+    struct auth_table *auth;                   /* who may do what; NULL: nobody has a key */
+    struct sso *sso;                           /* who looks at tokens; NULL: nobody */
+    const struct os_networks *trusted_proxies; /* whose headers say who calls; NULL: none */
     bool open_access; /* without password and keys let others than this machine in */
     bool secure;      /* clients come by TLS: cookies say so */
     bool audit;       /* write down who changed what */

@@ -149,6 +149,7 @@ void api_numbers__take(struct api_call *c, unsigned parts,
     v->raft_store = c->api->config.raft_store;
     v->http_url = c->api->server != NULL ? c->api->url : "";
     v->mirror_async = c->api->config.mirror_async;
+    v->tuning = &c->api->config.tuning;
     v->settings = engine_settings(c->api->config.engine);
     look_at_memory(c->api->config.budget, v);
     v->has_mirror = c->api->config.view != NULL;

@@ -31,6 +31,7 @@ struct api_numbers {
     struct throughput throughput;
     bool has_mirror;
     bool mirror_async;
+    const struct api_tuning *tuning;
     struct view_status mirror; /* of the SQLite view; zeros without one */
     struct wall done_until;    /* everything that was due before this moment has been done */
 

@@ -10,6 +10,8 @@
 #include "base/limits.h"
 #include "core/duration.h"
 
+enum { MIRROR_CAPACITY = 131072 };
+
 /* Unlike api_document__text, this one writes empty texts too. */
 static void text(struct json_write *w, const char *key, const char *value)
 {
@@ -89,20 +91,21 @@ static void write_raft(struct json_write *w, const struct api_numbers *v)
     api_document__bool(w, "lifecycle_events", v->settings->lifecycle_events);
 }
 
-/* Entries are filled by what has come meanwhile, not by waiting: there is no window. */
+/* Entries are filled by what has come meanwhile, not by waiting, and snapshots are made by the
+ * bytes of log: the settings for that are shown as they were given. */
 static void write_pipeline(struct json_write *w, const struct api_numbers *v)
 {
     const struct engine_status *e = &v->engine;
-    number(w, "snapshot_threshold", 0); /* by bytes: */
+    number(w, "snapshot_threshold", v->tuning->snapshot_threshold);
     number(w, "snapshot_log_bytes", v->settings->node.snapshot_log_bytes);
-    duration(w, "snapshot_interval", 0);
+    duration(w, "snapshot_interval", v->tuning->snapshot_interval_ns);
     number(w, "apply_batch_max", LIMIT_ENTRY_OPS);
-    number(w, "apply_batch_extend_at", 0);
+    number(w, "apply_batch_extend_at", v->tuning->batch_extend_at);
     number(w, "apply_sub_batch_max", LIMIT_ENTRY_OPS);
     number(w, "apply_max_pending", v->settings->pending_ops_max);
-    number(w, "apply_max_fetch_queue_inflight", 0); /* no such limit */
-    duration(w, "apply_batch_min_wait", 0);
-    duration(w, "apply_batch_window", 0);
+    number(w, "apply_max_fetch_queue_inflight", v->tuning->fetch_inflight);
+    duration(w, "apply_batch_min_wait", v->tuning->batch_min_wait_ns);
+    duration(w, "apply_batch_window", v->tuning->batch_window_ns);
     number(w, "apply_pending_now", e->pending_ops);
     number(w, "overload_total", e->overload_total);
     number(w, "fetch_overload_total", 0);
@@ -143,7 +146,8 @@ static void write_space(struct json_write *w, const struct engine_space_status *
 }
 
 /* Clients look for both objects. Nothing is ever dropped and there is no queue of updates: what
- * waits is a set of jobs, each once, however often it changed. */
+ * waits is a set of jobs, each once, however often it changed. The capacity is that of the contract
+ * (config-and-metrics.md 5), for those who show a share of it. */
 static void write_mirror(struct json_write *w, const struct api_numbers *v)
 {
     const struct view_status *m = &v->mirror;
@@ -154,7 +158,7 @@ static void write_mirror(struct json_write *w, const struct api_numbers *v)
     number(w, "dropped", 0);
     number(w, "lag", m->lag);
     number(w, "queue_depth", m->lag);
-    number(w, "queue_capacity", 0);
+    number(w, "queue_capacity", MIRROR_CAPACITY);
     api_document__bool(w, "low_space", m->low_space);
     json_write_end(w);
     api_document__object(w, "sqlite_rebuild");

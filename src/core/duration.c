@@ -113,7 +113,7 @@ static enum err_code refuse(struct err *err, struct str text, const char *why)
     return err_set(err, ERR_VALIDATION, "'" STR_FMT "' %s", STR_ARG(text), why);
 }
 
-enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
+enum err_code duration_parse_ns(struct str text, int64_t *out_ns, struct err *err)
 {
     struct str rest = text;
     bool negative = text.len > 0 && text.ptr[0] == '-';
@@ -124,7 +124,7 @@ enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
         rest = str_from_offset(text, 1);
     }
     if (str_eq(rest, STR("0"))) {
-        *out_ms = 0;
+        *out_ns = 0;
         return ERR_OK;
     }
     do {
@@ -139,6 +139,16 @@ enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
     }
     if (negative && ns > 0) {
         return refuse(err, text, "is negative");
+    }
+    *out_ns = ns;
+    return ERR_OK;
+}
+
+enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err)
+{
+    int64_t ns;
+    if (duration_parse_ns(text, &ns, err) != ERR_OK) {
+        return err->code;
     }
     *out_ms = ns / NS_PER_MS;
     return ERR_OK;

@@ -19,6 +19,9 @@
  * long. The empty text is no duration: that it means "not set" is the caller's to know. */
 ATTR_NODISCARD enum err_code duration_parse(struct str text, int64_t *out_ms, struct err *err);
 
+/* The same in nanoseconds. */
+ATTR_NODISCARD enum err_code duration_parse_ns(struct str text, int64_t *out_ns, struct err *err);
+
 enum { DURATION_TEXT_MAX = 32 };
 
 /* Write ns as Go does ("1m0s", "1.5ms", "100µs", "0s") into out, which has room for

@@ -23,6 +23,8 @@ struct rpc_config rpc_config_default(void)
         .streams_max = 4096,
         .stream_frames_max = 2048,
         .stream_fps_max = 500,
+        .stream_strikes_max = 10,
+        .stream_strike_ms = 5,
         .idle_fetch_ms = 100,
     };
 }

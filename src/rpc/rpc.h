@@ -30,12 +30,15 @@ struct rpc_config {
     struct front_shared *front; /* who leads, when it is not this node; NULL: it always is */
     struct budget *budget;      /* of all memory that requests can claim; NULL: none */
     const char *version;
-    size_t message_bytes_max;   /* of one request message */
-    uint32_t streams_max;       /* open lifecycle streams; 0: no limit */
-    uint32_t stream_frames_max; /* of their frames that are worked on at once */
-    uint32_t stream_fps_max;    /* frames per second of one stream; 0: no limit */
-    int64_t idle_fetch_ms;      /* how long a stream's fetch waits for a job */
-    bool compression;           /* gzip, for clients that ask for it */
+    size_t message_bytes_max;    /* of one request message */
+    uint32_t streams_max;        /* open lifecycle streams; 0: no limit */
+    uint32_t stream_frames_max;  /* of their frames that are worked on at once */
+    uint32_t stream_fps_max;     /* frames per second of one stream; 0: no limit */
+    int64_t stream_acquire_ms;   /* how long a frame waits to be worked on; 0: no limit */
+    uint32_t stream_strikes_max; /* errors in a row that end a stream */
+    int64_t stream_strike_ms;    /* delay for each of them, up to half a second */
+    int64_t idle_fetch_ms;       /* how long a stream's fetch waits for a job */
+    bool compression;            /* gzip, for clients that ask for it */
 };
 
 struct rpc_config rpc_config_default(void);

@@ -290,6 +290,13 @@ void rpc_frame__run(struct rpc_frame_work *w)
     next_step(w);
 }
 
+void rpc_frame__saturate(struct rpc_frame_work *w)
+{
+    w->out.request_id = w->in.request_id;
+    w->out.error = STR("OVERLOADED: lifecycle stream saturated");
+    finish(w);
+}
+
 void rpc_frame__cancel(struct rpc_frame_work *w)
 {
     front_op_hurry(&w->fetch.op);

@@ -63,6 +63,9 @@ bool rpc_frame__is_leaders(struct rpc_frame_work *w);
 /* done is called once, maybe before this returns. */
 void rpc_frame__run(struct rpc_frame_work *w);
 
+/* Instead of running it: it got no slot in time. done is called before this returns. */
+void rpc_frame__saturate(struct rpc_frame_work *w);
+
 /* Nobody waits for the answer any more: a fetch that waits ends; done still comes. */
 void rpc_frame__cancel(struct rpc_frame_work *w);
 

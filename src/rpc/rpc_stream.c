@@ -23,11 +23,7 @@
 #include "rpc/rpc_gzip.h"
 #include "rpc/rpc_slot_int.h"
 
-enum {
-    STRIKE_MS = 5, /* delay per consecutive error */
-    STRIKE_MS_MAX = 500,
-    STRIKES_MAX = 10,
-};
+enum { STRIKE_MS_MAX = 500 };
 
 enum state { READING, PACED, GRANTED, WAITING, WORKING, SENDING, OVER };
 
@@ -42,8 +38,9 @@ struct rpc_stream {
     bool stepping, again; /* step() is running; it has been called meanwhile */
     unsigned strikes;
     struct mono frame_started;
-    struct mono deadline; /* ns is INT64_MAX without one */
-    uv_timer_t timer;     /* for the pace and the deadline */
+    struct mono deadline;    /* ns is INT64_MAX without one */
+    struct mono waits_until; /* for its slot; ns is INT64_MAX without a limit */
+    uv_timer_t timer;        /* for the pace, the slot and the deadline */
     struct rpc_frame_work *work;
     struct rpc_slot slot; /* of the frame */
 };
@@ -167,7 +164,7 @@ static void sent(struct rpc_call *c)
     s->state = READING;
     if (elsewhere) {
         end(s, RPC_OK, STR_EMPTY);
-    } else if (s->strikes >= STRIKES_MAX) {
+    } else if (s->strikes >= s->rpc->config.stream_strikes_max) {
         end(s, RPC_ABORTED, STR("too many consecutive errors"));
     } else if (is_late(s)) {
         end_late(s);
@@ -212,13 +209,26 @@ static void set_timer(struct rpc_stream *s, int64_t until_ns)
     }
 }
 
+/* Nothing of the frame is done (rpc.md 11.2, step 5). */
+static void give_up_slot(struct rpc_stream *s)
+{
+    CHECK(s->work != NULL);
+    rpc_slot__give(&s->slot);
+    s->state = WORKING;
+    s->work->done = worked;
+    rpc_frame__saturate(s->work);
+}
+
 /* Once the deadline has passed the timer is not set again: a frame that is under way ends without
  * waiting, and whoever sends its answer finds that it is late. */
 static void timer_fired(uv_timer_t *timer)
 {
     struct rpc_stream *s = timer->data;
-    if (!is_late(s)) {
+    if (!is_late(s) && s->state == WAITING && os_clock_mono().ns >= s->waits_until.ns) {
         set_timer(s, INT64_MAX);
+        give_up_slot(s);
+    } else if (!is_late(s)) {
+        set_timer(s, s->state == WAITING ? s->waits_until.ns : INT64_MAX);
         step(s);
     } else if (s->state == WORKING) {
         s->work->may_wait = false;
@@ -234,7 +244,7 @@ static int64_t earliest_ns(const struct rpc_stream *s)
 {
     uint32_t fps = s->rpc->config.stream_fps_max;
     int64_t pace_ns = fps == 0 ? 0 : NS_PER_S / fps;
-    int64_t strike_ms = (int64_t)s->strikes * STRIKE_MS;
+    int64_t strike_ms = (int64_t)s->strikes * s->rpc->config.stream_strike_ms;
     strike_ms = strike_ms < STRIKE_MS_MAX ? strike_ms : STRIKE_MS_MAX;
     return s->frame_started.ns + pace_ns + strike_ms * NS_PER_MS;
 }
@@ -328,7 +338,10 @@ static void begin_frame(struct rpc_stream *s)
     } else if (rpc_frame__is_empty(&s->work->in) || rpc_slot__take(&s->slot)) {
         start_work(s);
     } else {
+        int64_t limit_ms = s->rpc->config.stream_acquire_ms;
         s->state = WAITING;
+        s->waits_until.ns = limit_ms == 0 ? INT64_MAX : now.ns + limit_ms * NS_PER_MS;
+        set_timer(s, s->waits_until.ns);
     }
 }
 
@@ -466,13 +479,25 @@ void rpc_stream__open(struct rpc_call *c)
 struct exchange {
     struct rpc_frame_work work;
     struct rpc_slot slot;
+    uv_timer_t *timer; /* while it waits for its slot, and not for ever */
     bool runs;
 };
+
+/* The memory of a timer outlives the exchange by a turn of the loop. */
+static void stop_timer(struct exchange *x)
+{
+    if (x->timer != NULL) {
+        x->timer->data = x->timer;
+        uv_close((uv_handle_t *)x->timer, timer_closed);
+        x->timer = NULL;
+    }
+}
 
 /* The call has ended, or is about to: what it needed goes. */
 static void free_exchange(struct exchange *x)
 {
     struct arena *arena = x->work.who.arena;
+    stop_timer(x);
     rpc_slot__give(&x->slot);
     rpc_frame__deinit(&x->work);
     arena_free(arena); /* the exchange is in it */
@@ -493,6 +518,7 @@ static void exchanged(struct rpc_frame_work *w)
 
 static void run_exchange(struct exchange *x)
 {
+    stop_timer(x);
     x->runs = true;
     if (rpc_frame__may_idle(&x->work)) {
         rpc_slot__give(&x->slot);
@@ -503,6 +529,27 @@ static void run_exchange(struct exchange *x)
 static void exchange_granted(struct rpc_slot *slot)
 {
     run_exchange(slot->data);
+}
+
+static void exchange_late(uv_timer_t *timer)
+{
+    struct exchange *x = timer->data;
+    rpc_slot__give(&x->slot);
+    x->runs = true;
+    rpc_frame__saturate(&x->work);
+}
+
+static void wait_exchange(struct exchange *x, struct rpc_call *c)
+{
+    int64_t limit_ms = c->rpc->config.stream_acquire_ms;
+    if (limit_ms > 0) {
+        x->timer = malloc(sizeof *x->timer);
+        CHECK(x->timer != NULL);
+        int rc = uv_timer_init(http_loop_uv(c->req->loop), x->timer);
+        x->timer->data = x;
+        rc = rc != 0 ? rc : uv_timer_start(x->timer, exchange_late, (uint64_t)limit_ms, 0);
+        CHECK(rc == 0);
+    }
 }
 
 static void exchange_gone(struct http_request *req)
@@ -557,5 +604,7 @@ void rpc_stream__exchange(struct rpc_call *c)
         exchanged(&x->work);
     } else if (rpc_frame__is_empty(&x->work.in) || rpc_slot__take(&x->slot)) {
         run_exchange(x);
+    } else {
+        wait_exchange(x, c);
     }
 }

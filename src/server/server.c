@@ -434,6 +434,9 @@ static void open_rpc(struct server *s)
     if (set->stream_max_fps >= 0) {
         rpc.stream_fps_max = (uint32_t)set->stream_max_fps;
     }
+    rpc.stream_acquire_ms = set->stream_acquire_ms;
+    rpc.stream_strikes_max = (uint32_t)set->stream_strike_limit;
+    rpc.stream_strike_ms = set->stream_strike_ms;
     rpc.compression = !set->no_compression;
     rpc.idle_fetch_ms = set->idle_fetch_sleep_ms;
     s->rpc = rpc_new(&rpc);
@@ -490,6 +493,13 @@ static void open_api(struct server *s, bool tls)
     api.takes_nodes = settings_is_clustered(set);
     api.raft_store = zero_terminated(s, set->raft_store);
     api.mirror_async = set->sqlite_mirror_async;
+    api.tuning =
+        (struct api_tuning){.snapshot_threshold = (uint64_t)set->idle.snapshot_threshold,
+                            .snapshot_interval_ns = set->idle.snapshot_interval_ms * NS_PER_MS,
+                            .batch_extend_at = (uint64_t)set->idle.batch_extend_at,
+                            .fetch_inflight = (uint64_t)set->idle.fetch_inflight,
+                            .batch_min_wait_ns = set->idle.batch_min_wait_ns,
+                            .batch_window_ns = set->idle.batch_window_ns};
     api.admin_password = set->admin_password;
     api.auth = s->auth;
     api.sso = s->sso;

@@ -5,6 +5,7 @@
 
 #include "base/build.h"
 #include "base/check.h"
+#include "base/clock.h"
 #include "core/duration.h"
 #include "discover/discover.h"
 #include "log/log.h"
@@ -37,6 +38,13 @@ static const struct settings_table_row *find(struct str name)
         }
     }
     return NULL;
+}
+
+/* Some are accepted for compatibility alone. */
+static bool is_idle(const struct settings_table_row *s)
+{
+    size_t idle = offsetof(struct settings, idle);
+    return s->offset >= idle && s->offset < idle + sizeof(struct settings_idle);
 }
 
 /* Values */
@@ -104,7 +112,7 @@ static enum err_code set_number(const struct settings_table_row *s, struct str v
     return ERR_OK;
 }
 
-static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
+static enum err_code put(const struct settings_table_row *s, struct str value, struct settings *out,
                          struct err *err)
 {
     void *at = (char *)out + s->offset;
@@ -132,9 +140,23 @@ static enum err_code set(const struct settings_table_row *s, struct str value, s
         return duration_parse(value, &number, &ignored) == ERR_OK
                    ? set_number(s, value, (double)number, at, err)
                    : wrong(s, value, "a duration", err);
+    case KIND_NANOSECONDS:
+        return duration_parse_ns(value, &number, &ignored) == ERR_OK
+                   ? set_number(s, value, (double)number, at, err)
+                   : wrong(s, value, "a duration", err);
     default:
         UNREACHABLE("a setting has one of the kinds");
     }
+}
+
+static enum err_code set(const struct settings_table_row *s, struct str value, struct settings *out,
+                         struct err *err)
+{
+    if (put(s, value, out, err) != ERR_OK) {
+        return err->code;
+    }
+    out->idle_given[s - settings_table__rows] = is_idle(s) && !str_eq(value, str_from_z(s->shown));
+    return ERR_OK;
 }
 
 /* Sources, the weakest first */
@@ -273,6 +295,29 @@ static enum err_code read_arguments(int argc, char **argv, struct settings *out,
     return ERR_OK;
 }
 
+/* config-and-metrics.md 3 and 4, whose fallbacks are not all the defaults. */
+static void fall_back_idle(struct settings_idle *idle, const struct settings_idle *usual)
+{
+    enum { EXTEND_AT = 32, FETCHES = 32 };
+    idle->batch_extend_at = idle->batch_extend_at > 0 ? idle->batch_extend_at : EXTEND_AT;
+    idle->fetch_inflight = idle->fetch_inflight > 0 ? idle->fetch_inflight : FETCHES;
+    if (idle->batch_window_ns == 0) {
+        idle->batch_window_ns = 2 * NS_PER_MS;
+    }
+    if (idle->batch_min_wait_ns == 0) {
+        idle->batch_min_wait_ns = usual->batch_min_wait_ns;
+    }
+    if (idle->batch_min_wait_ns > idle->batch_window_ns) {
+        idle->batch_min_wait_ns = idle->batch_window_ns;
+    }
+    if (idle->snapshot_threshold <= 0) {
+        idle->snapshot_threshold = usual->snapshot_threshold;
+    }
+    if (idle->snapshot_interval_ms == 0) {
+        idle->snapshot_interval_ms = usual->snapshot_interval_ms;
+    }
+}
+
 /* Other servers of this API take 0 or less for the default here, so start lines have it. */
 static void fall_back(struct settings *out)
 {
@@ -287,6 +332,10 @@ static void fall_back(struct settings *out)
     if (out->raft_max_pending <= 0) {
         out->raft_max_pending = d->raft_max_pending;
     }
+    if (out->stream_strike_limit <= 0) {
+        out->stream_strike_limit = d->stream_strike_limit;
+    }
+    fall_back_idle(&out->idle, &d->idle);
 }
 
 /* Where the ":port" of an address begins; its length when it has none. */
@@ -365,7 +414,7 @@ static bool is_strategy(struct str name)
 static enum err_code check_cluster(const struct settings *s, struct err *err)
 {
     bool tls = s->peer_tls_cert.len > 0;
-    if (s->raft_shards < 1) {
+    if (s->idle.raft_shards < 1) {
         return err_set(err, ERR_VALIDATION, "raft-shards must be >= 1");
     }
     if (s->discover.len > 0 && !is_strategy(s->discover)) {
@@ -376,7 +425,6 @@ static enum err_code check_cluster(const struct settings *s, struct err *err)
         bool wrong;
         const char *what;
     } rows[] = {
-        {s->raft_shards > 1, "raft-shards: only 1 is supported"},
         {str_eq(s->discover, STR("dns")) && s->discover_name.len == 0,
          "discover: dns requires discover-dns-name"},
         {str_eq(s->discover, STR("static")) && s->join.len == 0, "discover: static requires join"},
@@ -402,15 +450,14 @@ static enum err_code check_cluster(const struct settings *s, struct err *err)
     return ERR_OK;
 }
 
-/* What start lines of other servers may ask for and is not there. */
-static enum err_code check_absent(const struct settings *s, struct err *err)
+/* Other settings that do not go together, or whose value makes no sense. */
+static enum err_code check_rest(const struct settings *s, struct err *err)
 {
     const struct {
-        bool asked;
+        bool wrong;
         const char *name;
         const char *why;
     } rows[] = {
-        {s->otel_enabled, "otel-enabled", "tracing is not supported"},
         {(s->oidc_issuer_url.len > 0) != (s->oidc_client_id.len > 0), "oidc-issuer-url",
          "set oidc-issuer-url and oidc-client-id together"},
         {s->oidc_issuer_url.len > 0 && s->saml_header_auth, "saml-header-auth",
@@ -422,7 +469,7 @@ static enum err_code check_absent(const struct settings *s, struct err *err)
          "expected 0, or at least 33554432"},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (rows[i].asked) {
+        if (rows[i].wrong) {
             return err_set(err, ERR_VALIDATION, "setting %s: %s", rows[i].name, rows[i].why);
         }
     }
@@ -459,7 +506,7 @@ enum err_code settings_read(int argc, char **argv, char **environment, struct ar
     }
     fall_back(out);
     advertise(out, arena);
-    return check_cluster(out, err) == ERR_OK ? check_absent(out, err) : err->code;
+    return check_cluster(out, err) == ERR_OK ? check_rest(out, err) : err->code;
 }
 
 bool settings_row(size_t index, const char **out_name, const char **out_shown,
@@ -478,10 +525,7 @@ bool settings_row(size_t index, const char **out_name, const char **out_shown,
 static bool has_effect(const struct settings_table_row *s)
 {
     size_t parts = offsetof(struct settings, parts);
-    return s->offset != offsetof(struct settings, ignored) &&
-           s->offset != offsetof(struct settings, ignored_bool) &&
-           s->offset != offsetof(struct settings, ignored_number) &&
-           (s->offset < parts || s->offset >= parts + sizeof(struct settings_parts));
+    return !is_idle(s) && (s->offset < parts || s->offset >= parts + sizeof(struct settings_parts));
 }
 
 static struct log_value value_of(const struct settings_table_row *s, const struct settings *from,
@@ -508,6 +552,9 @@ static struct log_value value_of(const struct settings_table_row *s, const struc
     case KIND_DURATION:
         (void)snprintf(room, NAME_BYTES_MAX, "%lldms", (long long)*(const int64_t *)at);
         return LOG_Z(s->name, room);
+    case KIND_NANOSECONDS:
+        (void)snprintf(room, NAME_BYTES_MAX, "%lldns", (long long)*(const int64_t *)at);
+        return LOG_Z(s->name, room);
     case KIND_NUMBER:
     default:
         return LOG_I64(s->name, *(const int64_t *)at);
@@ -516,9 +563,9 @@ static struct log_value value_of(const struct settings_table_row *s, const struc
 
 void settings_log(const struct settings *s)
 {
-    struct log_value values[3 + SETTINGS_TABLE_MAX] = {
+    struct log_value values[3 + SETTINGS_ROWS_MAX] = {
         LOG_Z("version", build_release), LOG_Z("commit", build_commit), LOG_Z("date", build_date)};
-    char rooms[SETTINGS_TABLE_MAX][NAME_BYTES_MAX];
+    char rooms[SETTINGS_ROWS_MAX][NAME_BYTES_MAX];
     size_t count = 3;
     for (size_t i = 0; i < settings_table__count; i++) {
         if (has_effect(&settings_table__rows[i])) {
@@ -527,6 +574,12 @@ void settings_log(const struct settings *s)
         }
     }
     log_event(LOG_INFO, "starting corvo server", values, count);
+    for (size_t i = 0; i < settings_table__count; i++) {
+        if (s->idle_given[i]) {
+            log_warn("setting without effect", LOG_Z("setting", settings_table__rows[i].name),
+                     LOG_Z("meaning", settings_table__rows[i].help));
+        }
+    }
 }
 
 void settings_help(struct buf *out)

@@ -20,6 +20,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
+enum { SETTINGS_ROWS_MAX = 148 };
+
 struct settings {
     struct str bind;
     struct str data_dir;
@@ -49,6 +51,8 @@ struct settings {
     int64_t audit_retention_ms;
     struct str features;
     int64_t stream_max_inflight, stream_max_open, stream_max_fps; /* of RPC streams */
+    int64_t stream_acquire_ms;                                    /* 0: no limit */
+    int64_t stream_strike_limit, stream_strike_ms;
     int64_t idle_fetch_sleep_ms;
     bool docs_enabled;
     bool lifecycle_events;
@@ -90,7 +94,6 @@ struct settings {
     struct str config; /* the file */
     bool help;
     bool sample; /* print a sample configuration instead of running */
-    int64_t raft_shards;
     bool bootstrap;
     bool bootstrap_given; /* by any source, whatever its value */
     bool raft_bind_given;
@@ -109,7 +112,6 @@ struct settings {
     struct str peer_tls_cert, peer_tls_key, peer_tls_ca;
     int64_t election_timeout_ms, heartbeat_interval_ms;
     int64_t peer_transfer_rate;
-    bool otel_enabled;
     struct str oidc_issuer_url, oidc_client_id;
     bool saml_header_auth;
     struct str trusted_proxies;
@@ -120,11 +122,20 @@ struct settings {
         struct str peers, strategy;
     } parts;
     struct str advertise_host; /* in the addresses for others that are not given */
-    struct str ignored;        /* accepted for compatibility, without effect */
-    bool ignored_bool;
     bool no_compression;
     struct str rpc_bind;
-    int64_t ignored_number;
+    /* Accepted for compatibility, without effect; the named ones are shown in the cluster status.
+     */
+    struct settings_idle {
+        struct str text;
+        bool flag;
+        int64_t number;
+        int64_t raft_shards;
+        int64_t snapshot_threshold, snapshot_interval_ms;
+        int64_t batch_extend_at, fetch_inflight;
+        int64_t batch_min_wait_ns, batch_window_ns;
+    } idle;
+    bool idle_given[SETTINGS_ROWS_MAX]; /* by row: one of those, with another value than usual */
 };
 
 /* Fill out from the arguments behind "server" and the environment, a list like main's third
@@ -153,7 +164,7 @@ bool settings_is_clustered(const struct settings *s);
 bool settings_joins(const struct settings *s);
 
 /* Log that this version starts and what is in force, one value each; of a secret only whether there
- * is one. */
+ * is one. A setting that was given and has no effect gets a warning. */
 void settings_log(const struct settings *s);
 
 /* The text of --help. */

@@ -7,19 +7,24 @@
 
 #include "server/settings.h"
 
-enum settings_kind { KIND_TEXT, KIND_BOOL, KIND_NUMBER, KIND_REAL, KIND_DURATION };
+enum settings_kind {
+    KIND_TEXT,
+    KIND_BOOL,
+    KIND_NUMBER,
+    KIND_REAL,
+    KIND_DURATION,
+    KIND_NANOSECONDS, /* a duration that may be shorter than a millisecond */
+};
 
 struct settings_table_row {
     const char *name;
     enum settings_kind kind;
     size_t offset;
-    double min, max;   /* of numbers, and milliseconds of durations */
+    double min, max;   /* of numbers, and milliseconds (or nanoseconds) of durations */
     const char *words; /* of texts: the only ones allowed, with a blank between; NULL: any */
     const char *shown; /* the default, for people */
     const char *help;
 };
-
-enum { SETTINGS_TABLE_MAX = 148 };
 
 extern const struct settings_table_row settings_table__rows[];
 extern const size_t settings_table__count;

@@ -3,6 +3,7 @@ import gzip
 import json
 import socket
 import struct
+import threading
 import unittest
 
 from harness import ApiTest, Server, metric, unique, wait_until
@@ -437,6 +438,57 @@ class Lifecycle(ApiTest):
         for _ in range(10):
             self.assertIn("error", stream.frame(fetchCount=1))
         self.assertEqual(stream.next()[0]["error"]["code"], "aborted")
+
+    def test_the_limit_of_errors_is_a_setting(self):
+        with Server("--stream-strike-limit", "2", "--stream-strike-delay", "0") as server:
+            stream = Stream(server)
+            self.addCleanup(stream.close)
+            for _ in range(2):
+                self.assertIn("error", stream.frame(fetchCount=1))
+            self.assertEqual(stream.next()[0]["error"]["code"], "aborted")
+
+    def test_frames_that_get_no_slot_in_time(self):
+        """11.2, step 5: one frame at a time, and the others wait for a millisecond."""
+        flags = ("--stream-max-inflight", "1", "--stream-acquire-timeout", "1ms", "--stream-max-fps", "0",
+                 "--http-threads", "1", "--rate-limit-enabled=false")
+        saturated = "OVERLOADED: lifecycle stream saturated"
+        with Server(*flags) as server:
+            streams = [Stream(server) for _ in range(32)]
+            for stream in streams:
+                self.addCleanup(stream.close)
+            done = refused = 0
+
+            def crowd():
+                nonlocal done, refused
+                for stream in streams:
+                    stream.send(envelope(json.dumps({"requestId": 7, "enqueues": [{"queue": "q"}] * 50}).encode()))
+                for stream in streams:
+                    answer = stream.next()
+                    self.assertEqual(answer["requestId"], "7")
+                    if "error" in answer:
+                        self.assertEqual(answer, {"requestId": "7", "error": saturated})
+                        refused += 1
+                    else:
+                        done += len(answer["enqueuedJobIds"])
+                return refused > 0 and done > 0
+            wait_until(crowd, "a frame that gets no slot")
+            api = server.client()
+            self.assertEqual((api.queue("q")["pending"], metric(api, "corvo_lifecycle_overload_total")), (done, refused))
+            # The single-exchange form waits as long.
+            results = []
+
+            def exchange():
+                results.append(server.client().send("POST", BASE + "StreamLifecycle", json.dumps(
+                    {"enqueues": [{"queue": "r"}] * 50}).encode(), {"Content-Type": "application/json"}).json)
+
+            def exchanges():
+                threads = [threading.Thread(target=exchange) for _ in range(16)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                return any(r.get("error") == saturated for r in results)
+            wait_until(exchanges, "an exchange that gets no slot")
 
     def test_bad_bytes_end_it_with_a_reason(self):
         for raw, code in ((envelope(b"{"), "invalid_argument"), (b"\4\0\0\0\0", "internal"),

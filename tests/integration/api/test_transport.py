@@ -449,13 +449,11 @@ class Settings(unittest.TestCase):
                 (["--memory-limit", "1000"], {}, ["memory-limit", "33554432"]),
                 (["--tls-cert", "x.pem"], {}, ["tls-key"]),
                 (["--raft-shards", "0"], {}, ["raft-shards must be >= 1"]),
-                (["--raft-shards", "2"], {}, ["raft-shards"]),
                 (["--bootstrap=false"], {}, ["bootstrap"]),
                 (["--discover", "dns"], {}, ["discover-dns-name"]),
                 (["--discover", "mdns"], {}, ['unsupported discover mode "mdns"']),
                 (["--stream-max-fps", "fast"], {}, ["stream-max-fps", "fast"]),
                 (["--raft-bind", "9000"], {}, ["raft-bind"]),
-                (["--otel-enabled"], {}, ["otel-enabled"]),
                 (["--oidc-issuer-url", "https://id.example"], {}, ["oidc-client-id"]),
                 (["--oidc-issuer-url", "https://id.example", "--oidc-client-id", "c",
                   "--saml-header-auth"], {}, ["saml-header-auth"]),
@@ -511,6 +509,36 @@ class Settings(unittest.TestCase):
                     "--otel-enabled=false", "--otel-endpoint", "collector:4318",
                     "--saml-header-auth=false") as server:
             server.client().enqueue("flags")
+
+    def test_what_has_no_effect_is_said_once(self):
+        """cli.md 9: it does not stop the start."""
+        given = {"otel-enabled": "true", "raft-shards": "2", "scheduler-interval": "2s", "snapshot-interval": "2m",
+                 "license-key": "no-license", "license-public-key": "no-key"}
+        with Server(*[f"--{name}={value}" for name, value in given.items()], "--otel-endpoint=", "--apply-batch-max", "1024",
+                    env={"CORVO_SNAPSHOT_THRESHOLD": "100"}) as server:
+            server.client().enqueue("flags")
+            warned = server.events("setting without effect")
+            self.assertEqual(sorted(e["setting"] for e in warned), sorted([*given, "snapshot-threshold"]))
+            self.assertEqual({e["level"] for e in warned}, {"WARN"})
+            self.assertNotIn("no-license", "".join(server.lines))
+
+    def test_the_status_shows_the_settings_of_the_pipeline(self):
+        """config-and-metrics.md 3, 4, 5 and 12: what was set, else the defaults, else what stands for a value that is
+        none."""
+        names = ("snapshot_threshold", "snapshot_interval", "apply_batch_extend_at", "apply_batch_min_wait",
+                 "apply_batch_window", "apply_max_fetch_queue_inflight")
+        for args, values in (
+                ((), (4096, "1m0s", 64, "100µs", "8ms", 64)),
+                (("--snapshot-threshold", "7", "--snapshot-interval", "5m", "--apply-batch-extend-at", "9",
+                  "--apply-batch-min-wait", "250us", "--apply-batch-window", "3ms", "--raft-max-fetch-inflight", "5"),
+                 (7, "5m0s", 9, "250µs", "3ms", 5)),
+                (("--snapshot-threshold", "0", "--snapshot-interval", "0", "--apply-batch-extend-at=-1",
+                  "--apply-batch-min-wait", "1s", "--apply-batch-window", "0", "--raft-max-fetch-inflight", "0"),
+                 (4096, "1m0s", 32, "2ms", "2ms", 32))):
+            with self.subTest(args), Server(*args) as server:
+                status = server.client().get("/api/v1/cluster/status").json
+                self.assertEqual(tuple(status[name] for name in names), values)
+                self.assertEqual(status["sqlite_mirror"]["queue_capacity"], 131072)
 
     def test_zero_or_less_is_the_default(self):
         """config-and-metrics.md 3, 7 and 8: settings that fall back."""

@@ -4725,7 +4725,7 @@ export interface components {
             applied_total: number;
             /**
              * Format: int64
-             * @description Always 0: there is no such limit.
+             * @description Value of the setting. It has no effect.
              */
             apply_batch_extend_at: number;
             /**
@@ -4733,13 +4733,13 @@ export interface components {
              * @description Maximum number of operations per log entry.
              */
             apply_batch_max: number;
-            /** @description Duration, such as 1.5ms. */
+            /** @description Value of the setting, for example 100µs. It has no effect. */
             apply_batch_min_wait: string;
-            /** @description Duration, such as 1.5ms. */
+            /** @description Value of the setting, for example 8ms. It has no effect. */
             apply_batch_window: string;
             /**
              * Format: int64
-             * @description Always 0: there is no such limit.
+             * @description Value of the setting raft-max-fetch-inflight. It has no effect.
              */
             apply_max_fetch_queue_inflight: number;
             /**
@@ -4814,7 +4814,7 @@ export interface components {
             removed: boolean;
             /** @description Snapshots of the state. */
             snapshot: components["schemas"]["SnapshotInfo"];
-            /** @description Duration, such as 1.5ms. */
+            /** @description Value of the setting, for example 1m0s. It has no effect. */
             snapshot_interval: string;
             /**
              * Format: int64
@@ -4823,7 +4823,7 @@ export interface components {
             snapshot_log_bytes: number;
             /**
              * Format: int64
-             * @description Always 0: snapshots depend on snapshot_log_bytes.
+             * @description Value of the setting. It has no effect: snapshots depend on snapshot_log_bytes.
              */
             snapshot_threshold: number;
             /** @description Disk space, and memory of the log. */
@@ -5719,7 +5719,7 @@ export interface components {
             low_space: boolean;
             /**
              * Format: int64
-             * @description Always 0: there is no limit.
+             * @description Nominal capacity. There is no such limit.
              */
             queue_capacity: number;
             /**
