@@ -450,6 +450,11 @@ void api_attach(struct api *a, struct http_server_config *http)
     http->on_loop_start = on_loop_start;
     http->on_loop_turn = on_loop_turn;
     http->on_loop_stop = on_loop_stop;
+    api_set_headers(http);
+}
+
+void api_set_headers(struct http_server_config *http)
+{
     http->headers = every_answer;
     http->header_count = COUNT_OF(every_answer);
     http->other_headers = scheduler_answer;

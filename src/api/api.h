@@ -77,6 +77,8 @@ void api_free(struct api *a); /* after the HTTP server has stopped; NULL is fine
 /* Make the server one of this api: its data, what it calls, and the headers of every answer
  * (http-api.md 1.4). */
 void api_attach(struct api *a, struct http_server_config *http);
+/* Only the headers, for one that answers in its place. */
+void api_set_headers(struct http_server_config *http);
 
 /* Where to ask for connection counters, once the server is open, and the URL that others are told,
  * which must live as long as the api. */

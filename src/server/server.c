@@ -1,9 +1,11 @@
 #include "server/server.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <uv.h>
 
@@ -26,6 +28,7 @@
 #include "server/server_join.h"
 #include "server/server_leave.h"
 #include "server/server_lobby.h"
+#include "server/server_signals.h"
 #include "server/server_sso.h"
 #include "server/settings.h"
 #include "sso/sso.h"
@@ -73,8 +76,9 @@ struct server {
     struct binary *binary;
     struct api *api;
     struct http_server *http;
-    uv_loop_t loop; /* the main thread's: signals */
-    uv_signal_t signals[3];
+    struct server_signals *signals;
+    uv_loop_t loop;  /* the main thread's, once everything is open */
+    uv_async_t wake; /* a signal has come */
     uv_timer_t trim;
 };
 
@@ -90,7 +94,7 @@ static const char *zero_terminated(struct server *s, struct str text)
     return z;
 }
 
-static enum err_code check_files(const struct server *s, struct err *err)
+static enum err_code check_files(struct server *s, struct err *err)
 {
     return s->files >= FILES_MIN ? ERR_OK
                                  : err_set(err, ERR_VALIDATION,
@@ -200,6 +204,19 @@ static const char *or_null(struct server *s, struct str text)
     return text.len == 0 ? NULL : zero_terminated(s, text);
 }
 
+/* An address of 127.0.0.0/8, not a name: who knows what that means. */
+static bool is_loopback(struct str host)
+{
+    char text[INET_ADDRSTRLEN];
+    struct in_addr address;
+    if (host.len >= sizeof text) {
+        return false;
+    }
+    memcpy(text, host.ptr, host.len);
+    text[host.len] = '\0';
+    return inet_pton(AF_INET, text, &address) == 1 && ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET;
+}
+
 /* Where to listen for other nodes: on loopback only, when nobody has to prove anything. */
 static const char *peer_bind(struct server *s)
 {
@@ -215,22 +232,37 @@ static const char *peer_bind(struct server *s)
              LOG_Z("meaning", "nodes on other machines cannot connect; set cluster-secret or "
                               "peer-tls-cert to allow it"));
     struct buf text;
-    buf_init(&text, 64);
-    buf_printf(&text, "127.0.0.1:" STR_FMT, STR_ARG(settings_port(set->raft_bind)));
+    buf_init(&text, 128);
+    struct str host = settings_host(set->raft_bind);
+    buf_printf(&text, STR_FMT ":" STR_FMT, STR_ARG(is_loopback(host) ? host : STR("127.0.0.1")),
+               STR_ARG(settings_port(set->raft_bind)));
     const char *z = zero_terminated(s, buf_str(&text));
     buf_deinit(&text);
     return z;
 }
 
 /* Nobody could ask at a port that the system is to choose. */
-static enum err_code open_lobby(struct server *s, struct err *err)
+static enum err_code open_lobby(struct server *s, bool left, struct err *err)
 {
+    const struct settings *set = &s->settings;
     struct http_listen listen[LISTENERS_MAX];
-    struct http_server_config http = http_config(s, listen);
-    http.listen_count = 1;
-    return given_port(s).len == 0
-               ? ERR_OK
-               : server_lobby_open(&http, zero_terminated(s, s->settings.node_id), &s->lobby, err);
+    struct server_lobby_config config = {.http = http_config(s, listen),
+                                         .node_id = set->node_id,
+                                         .raft_address = set->raft_advertise,
+                                         .has_password = set->admin_password.len > 0,
+                                         .open_access = set->open_access,
+                                         .joined = left};
+    api_set_headers(&config.http);
+    return given_port(s).len == 0 ? ERR_OK : server_lobby_open(&config, &s->lobby, err);
+}
+
+static struct server_join joining(struct server *s, const char *url)
+{
+    return (struct server_join){.settings = &s->settings,
+                                .discover = s->discover,
+                                .lobby = s->lobby,
+                                .http_url = url,
+                                .stop_fd = server_signals_stop_fd(s->signals)};
 }
 
 static enum err_code set_cluster(struct server *s, struct engine_config *config, struct err *err)
@@ -265,14 +297,14 @@ static enum err_code set_cluster(struct server *s, struct engine_config *config,
                        "remove the folder \"left\" from its data folder to begin a new cluster");
     }
     config->node.bootstrap &= !left;
-    if (s->discover != NULL && open_lobby(s, err) != ERR_OK) {
+    if (s->discover != NULL && open_lobby(s, left, err) != ERR_OK) {
         return err->code;
     }
-    if (set->bootstrap_expect > 0 && s->discover != NULL && !left &&
-        server_join_founds(set, s->discover)) {
-        config->node.bootstrap = true;
+    if (config->node.bootstrap || left || set->bootstrap_expect == 0 || s->discover == NULL) {
+        return ERR_OK;
     }
-    return ERR_OK;
+    const struct server_join j = joining(s, config->cluster.http_url);
+    return server_join_founds(&j, &config->node.bootstrap, err);
 }
 
 static enum err_code open_engine(struct server *s, struct err *err)
@@ -302,8 +334,8 @@ static enum err_code open_engine(struct server *s, struct err *err)
     if (engine_open(&config, &s->engine, err) != ERR_OK) {
         return err->code;
     }
-    if (!config.node.bootstrap &&
-        server_join(set, s->engine, s->discover, config.cluster.http_url, err) != ERR_OK) {
+    const struct server_join j = joining(s, config.cluster.http_url);
+    if (!config.node.bootstrap && server_join(&j, s->engine, err) != ERR_OK) {
         return err->code;
     }
     server_leave_forget(config.data_dir);
@@ -553,43 +585,38 @@ static enum err_code open_http(struct server *s, struct err *err)
     return ERR_OK;
 }
 
-static void on_signal(uv_signal_t *handle, int number)
+/* A signal has come, during the start maybe. */
+static void on_wake(uv_async_t *handle)
 {
     struct server *s = handle->data;
     struct err err;
-    if (number == SIGHUP) {
+    if (server_signals_stop(s->signals) != 0) {
+        uv_stop(&s->loop);
+    } else if (server_signals_take_reload(s->signals)) {
         if ((s->settings.tls_cert.len > 0 && http_server_reload_tls(s->http, &err) != ERR_OK) ||
             engine_cluster_reload_tls(s->engine, &err) != ERR_OK) {
             log_error("tls not reloaded", LOG_Z("error", err.msg));
         } else {
             log_info("reloaded");
         }
-        return;
     }
-    log_info("stopping", LOG_I64("signal", number));
-    uv_stop(&s->loop);
 }
 
-static void watch_signals(struct server *s)
+static void open_loop(struct server *s)
 {
-    static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
     CHECK(uv_loop_init(&s->loop) == 0);
-    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
-        CHECK(uv_signal_init(&s->loop, &s->signals[i]) == 0);
-        s->signals[i].data = s;
-        CHECK(uv_signal_start(&s->signals[i], on_signal, numbers[i]) == 0);
-    }
+    CHECK(uv_async_init(&s->loop, &s->wake, on_wake) == 0);
+    s->wake.data = s;
     CHECK(uv_timer_init(&s->loop, &s->trim) == 0);
     s->trim.data = s;
     CHECK(uv_timer_start(&s->trim, trim_cb, TRIM_EVERY_MS, TRIM_EVERY_MS) == 0);
+    s->signals = server_signals_start(&s->wake);
 }
 
-/* From here on a signal does what it does to any process: it ends it. */
-static void unwatch_signals(struct server *s)
+static void close_loop(struct server *s)
 {
-    for (size_t i = 0; i < COUNT_OF(s->signals); i++) {
-        uv_close((uv_handle_t *)&s->signals[i], NULL);
-    }
+    server_signals_end(s->signals);
+    uv_close((uv_handle_t *)&s->wake, NULL);
     uv_close((uv_handle_t *)&s->trim, NULL);
     (void)uv_run(&s->loop, UV_RUN_DEFAULT);
     CHECK(uv_loop_close(&s->loop) == 0);
@@ -665,27 +692,46 @@ static void stop(struct server *s)
     if (left) {
         put_aside(s);
     }
-    arena_free(s->arena);
+}
+
+/* ERR_STOPPING: a signal came before everything was open. */
+static enum err_code start(struct server *s, struct err *err)
+{
+    static enum err_code (*const steps[])(struct server * s, struct err * err) = {
+        check_files, open_engine, open_view, open_webhooks, open_http};
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        if (steps[i](s, err) != ERR_OK) {
+            return err->code;
+        }
+        if (server_signals_stop(s->signals) != 0) {
+            return err_set_default(err, ERR_STOPPING);
+        }
+    }
+    return ERR_OK;
 }
 
 static int run(struct server *s)
 {
     struct err err;
+    open_loop(s);
     settings_log(&s->settings);
-    if (check_files(s, &err) != ERR_OK || open_engine(s, &err) != ERR_OK ||
-        open_view(s, &err) != ERR_OK || open_webhooks(s, &err) != ERR_OK ||
-        open_http(s, &err) != ERR_OK) {
-        log_error("not started", LOG_Z("error", err.msg));
-        stop(s);
-        return 1;
+    enum err_code code = start(s, &err);
+    if (code == ERR_OK) {
+        log_ready(s);
+        (void)uv_run(&s->loop, UV_RUN_DEFAULT);
     }
-    watch_signals(s);
-    log_ready(s);
-    (void)uv_run(&s->loop, UV_RUN_DEFAULT);
-    unwatch_signals(s);
+    bool failed = code != ERR_OK && code != ERR_STOPPING;
+    if (failed) {
+        log_error("not started", LOG_Z("error", err.msg));
+    } else {
+        log_info("stopping", LOG_I64("signal", server_signals_stop(s->signals)));
+    }
     stop(s);
-    log_info("stopped");
-    return 0;
+    if (!failed) {
+        log_info("stopped");
+    }
+    close_loop(s);
+    return failed ? 1 : 0;
 }
 
 static int print(void (*write)(struct buf *out))
@@ -722,5 +768,7 @@ int server_main(int argc, char **argv, char **environment)
     s.settings.memory_limit = (int64_t)memory_limit(&s.settings);
     budget_init(&s.budget, (size_t)s.settings.memory_limit);
     log_configure(log_level_of(s.settings.log_level), format_of(s.settings.log_format));
-    return run(&s);
+    int status = run(&s);
+    arena_free(s.arena);
+    return status;
 }

@@ -1,10 +1,10 @@
 #include "server/server_join.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/build.h"
 #include "base/check.h"
@@ -15,7 +15,6 @@
 #include "log/log.h"
 #include "os/os_clock.h"
 #include "outgoing/outgoing_wait.h"
-#include "server/server_lobby.h"
 
 enum {
     URL_BYTES_MAX = 1024,
@@ -27,10 +26,10 @@ enum {
     CATCH_UP_MS = 600000, /* from being let in to having the state */
 };
 
-static void pause_a_while(void)
+static enum err_code pause_a_while(const struct server_join *j, struct err *err)
 {
-    const struct timespec t = {.tv_nsec = PAUSE_MS * NS_PER_MS};
-    (void)nanosleep(&t, NULL);
+    struct pollfd stop = {.fd = j->stop_fd, .events = POLLIN};
+    return poll(&stop, 1, PAUSE_MS) > 0 ? err_set_default(err, ERR_STOPPING) : ERR_OK;
 }
 
 /* Who vouches for the others' certificates, from malloc; NULL: whom the system trusts. As for what
@@ -114,9 +113,10 @@ static void write_body(const struct settings *s, struct engine *e, const char *h
 }
 
 /* One member. ERR_LEADER_UNAVAILABLE: another one, or later. */
-static enum err_code ask(const struct settings *s, struct engine *e, const char *target,
+static enum err_code ask(const struct server_join *j, struct engine *e, const char *target,
                          const char *ca, struct str body, struct err *err)
 {
+    const struct settings *s = j->settings;
     char url[URL_BYTES_MAX + 32];
     char secret[URL_BYTES_MAX + 64];
     char password[URL_BYTES_MAX + 64];
@@ -142,10 +142,12 @@ static enum err_code ask(const struct settings *s, struct engine *e, const char 
                                       .ca_file = ca,
                                       .timeout_ms = TRY_MS,
                                       .limit_bytes = ANSWER_BYTES_MAX};
-    bool ran = outgoing_wait_run(w, &call, -1);
+    bool ran = outgoing_wait_run(w, &call, j->stop_fd);
     enum err_code code = ERR_OK;
     struct str answer = buf_str(&call.answer);
-    if (!ran || call.err.code != ERR_OK) {
+    if (!ran) {
+        code = err_set_default(err, ERR_STOPPING);
+    } else if (call.err.code != ERR_OK) {
         code = err_set(err, ERR_LEADER_UNAVAILABLE, "%s", call.err.msg);
     } else if (call.status == 200) {
         member_text(answer, STR("cluster_id"), text, sizeof text);
@@ -164,20 +166,20 @@ static enum err_code ask(const struct settings *s, struct engine *e, const char 
 }
 
 /* Ask one after the other until one has taken us or refused for good. */
-static enum err_code ask_each(const struct settings *s, struct engine *e, struct discover *d,
+static enum err_code ask_each(const struct server_join *j, struct engine *e,
                               const struct discover_list *nodes, struct str body, struct err *err)
 {
     enum err_code code = ERR_LEADER_UNAVAILABLE;
-    char *ca = ca_file(s);
+    char *ca = ca_file(j->settings);
     for (size_t i = 0; i < nodes->count && code == ERR_LEADER_UNAVAILABLE; i++) {
         const char *url = nodes->peers[i].url;
-        if (discover_is_own(d, &nodes->peers[i])) {
+        if (discover_is_own(j->discover, &nodes->peers[i])) {
             continue;
         }
-        code = ask(s, e, url, ca, body, err);
+        code = ask(j, e, url, ca, body, err);
         if (code == ERR_OK) {
             log_info("joined cluster", LOG_Z("target", url));
-        } else {
+        } else if (code != ERR_STOPPING) {
             log_warn("join attempt failed", LOG_Z("target", url), LOG_Z("error", err->msg));
         }
     }
@@ -185,22 +187,23 @@ static enum err_code ask_each(const struct settings *s, struct engine *e, struct
     return code;
 }
 
-static enum err_code ask_all(const struct settings *s, struct engine *e, struct discover *d,
-                             const char *http_url, struct err *err)
+static enum err_code ask_all(const struct server_join *j, struct engine *e, struct err *err)
 {
     struct discover_list *nodes = calloc(1, sizeof *nodes);
     struct buf body;
-    struct patience patience = patience_for(s->join_timeout_ms);
+    struct patience patience = patience_for(j->settings->join_timeout_ms);
     enum err_code code = ERR_LEADER_UNAVAILABLE;
     CHECK(nodes != NULL);
     buf_init(&body, BODY_BYTES_MAX);
-    write_body(s, e, http_url, &body);
+    write_body(j->settings, e, j->http_url, &body);
     (void)err_set(err, ERR_JOIN, "no node to join was found");
     while (code == ERR_LEADER_UNAVAILABLE && patience_lasts(&patience, "a member that responds")) {
-        find_nodes(d, nodes);
-        code = ask_each(s, e, d, nodes, buf_str(&body), err);
-        if (code == ERR_LEADER_UNAVAILABLE) {
-            pause_a_while();
+        struct err stop;
+        find_nodes(j->discover, nodes);
+        code = ask_each(j, e, nodes, buf_str(&body), err);
+        if (code == ERR_LEADER_UNAVAILABLE && pause_a_while(j, &stop) != ERR_OK) {
+            *err = stop;
+            code = stop.code;
         }
     }
     buf_deinit(&body);
@@ -244,19 +247,20 @@ static bool has_state(const struct settings *s, struct engine *e)
     return asked && l.found;
 }
 
-enum err_code server_join(const struct settings *s, struct engine *e, struct discover *d,
-                          const char *http_url, struct err *err)
+enum err_code server_join(const struct server_join *j, struct engine *e, struct err *err)
 {
+    const struct settings *s = j->settings;
     int64_t until = os_clock_mono().ns + CATCH_UP_MS * NS_PER_MS;
     if (engine_cluster_id(e) != 0) {
         return ERR_OK;
     }
-    if (d == NULL) {
+    if (j->discover == NULL) {
         return err_set(err, ERR_JOIN, "no node to join is configured: set join or discover");
     }
-    if (ask_all(s, e, d, http_url, err) != ERR_OK) {
+    if (ask_all(j, e, err) != ERR_OK) {
         return err->code;
     }
+    server_lobby_set(j->lobby, SERVER_LOBBY_JOINED);
     while (!has_state(s, e)) {
         if (os_clock_mono().ns > until) {
             return err_set(err, ERR_JOIN,
@@ -264,15 +268,51 @@ enum err_code server_join(const struct settings *s, struct engine *e, struct dis
                            "at " STR_FMT " (raft-advertise)",
                            STR_ARG(s->raft_advertise));
         }
-        pause_a_while();
+        if (pause_a_while(j, err) != ERR_OK) {
+            return err->code;
+        }
     }
     return ERR_OK;
 }
 
 /* --- beginning one together --- */
 
-/* Nobody but a member answers without the mark of one that waits as we do. */
-static bool is_member(const char *target, const char *ca)
+/* What the others are, as far as they answer. */
+struct look_around {
+    struct discover_list found;
+    struct server_lobby_node nodes[DISCOVER_PEERS_MAX]; /* that wait as we do, each once */
+    size_t count;
+    bool member;   /* one belongs to a cluster */
+    bool founding; /* one is about to begin it */
+};
+
+static bool is_true(struct str json, struct str name)
+{
+    struct json_value v;
+    return json_scan_member(json, name, &v) && str_eq(v.text, STR("true"));
+}
+
+static void note(const struct server_join *j, struct look_around *a, struct str answer)
+{
+    struct server_lobby_node n;
+    member_text(answer, STR("node_id"), n.id, sizeof n.id);
+    member_text(answer, STR("raft_address"), n.address, sizeof n.address);
+    if (n.id[0] == '\0' || str_eq(str_from_z(n.id), j->settings->node_id)) {
+        return; /* it is this one, under an address that it does not know */
+    }
+    a->founding |= is_true(answer, STR("founding"));
+    for (size_t i = 0; i < a->count; i++) {
+        if (strcmp(a->nodes[i].id, n.id) == 0) {
+            return;
+        }
+    }
+    a->nodes[a->count++] = n;
+}
+
+/* One of those that were found. Nobody but a member answers without saying that it is forming; a
+ * gateway that cannot reach one is not one. */
+static enum err_code look_at(const struct server_join *j, const char *target, const char *ca,
+                             struct look_around *a, struct err *err)
 {
     char url[URL_BYTES_MAX + 32];
     (void)snprintf(url, sizeof url, "%s/health", target);
@@ -282,41 +322,91 @@ static bool is_member(const char *target, const char *ca)
                                       .ca_file = ca,
                                       .timeout_ms = TRY_MS,
                                       .limit_bytes = ANSWER_BYTES_MAX};
-    bool answers = outgoing_wait_run(w, &call, -1) && call.err.code == ERR_OK;
-    bool forming =
-        call.answer.len > 0 && memmem(call.answer.ptr, call.answer.len, SERVER_LOBBY_MARK,
-                                      sizeof SERVER_LOBBY_MARK - 1) != NULL;
+    bool ran = outgoing_wait_run(w, &call, j->stop_fd);
+    if (ran && call.err.code == ERR_OK) {
+        struct str answer = buf_str(&call.answer);
+        char id[DISCOVER_NAME_BYTES];
+        member_text(answer, STR("node_id"), id, sizeof id);
+        if (!is_true(answer, STR("forming"))) {
+            a->member |= call.status < 500 || id[0] != '\0';
+        } else if (is_true(answer, STR("joined"))) {
+            a->member = true;
+        } else {
+            note(j, a, answer);
+        }
+    }
     outgoing_wait_clear(&call);
     outgoing_wait_free(w);
-    return answers && !forming;
+    return ran ? ERR_OK : err_set_default(err, ERR_STOPPING);
 }
 
-/* As many as are to begin it, this one among them; those that were named are all there. */
-static bool find_all(const struct settings *s, struct discover *d, struct discover_list *out)
+enum verdict { VERDICT_WAIT, VERDICT_JOIN, VERDICT_FOUND };
+
+/* Who answers now, and what follows from it. */
+static enum err_code look_around(const struct server_join *j, struct look_around *a,
+                                 enum verdict *out, struct err *err)
 {
-    struct patience patience = patience_for(s->join_timeout_ms);
-    do {
-        find_nodes(d, out);
-        if ((int64_t)out->count >= s->bootstrap_expect) {
-            return true;
+    char *ca = ca_file(j->settings);
+    enum err_code code = ERR_OK;
+    find_nodes(j->discover, &a->found);
+    a->count = 0;
+    a->member = a->founding = false;
+    for (size_t i = 0; i < a->found.count && code == ERR_OK && !a->member; i++) {
+        if (!discover_is_own(j->discover, &a->found.peers[i])) {
+            code = look_at(j, a->found.peers[i].url, ca, a, err);
         }
-        pause_a_while();
-    } while (patience_lasts(&patience, "the nodes of bootstrap-expect"));
-    log_warn("too few nodes found to start a cluster", LOG_U64("found", out->count),
-             LOG_I64("expected", s->bootstrap_expect));
-    return false;
-}
-
-bool server_join_founds(const struct settings *s, struct discover *d)
-{
-    struct discover_list *nodes = calloc(1, sizeof *nodes);
-    char *ca = ca_file(s);
-    CHECK(nodes != NULL);
-    bool first = find_all(s, d, nodes) && discover_is_own(d, &nodes->peers[0]);
-    for (size_t i = 1; i < nodes->count && first; i++) {
-        first = !is_member(nodes->peers[i].url, ca);
     }
     free(ca);
-    free(nodes);
-    return first;
+    server_lobby_know(j->lobby, a->nodes, a->count);
+    bool first = true;
+    for (size_t i = 0; i < a->count; i++) {
+        first &= str_cmp(j->settings->node_id, str_from_z(a->nodes[i].id)) < 0;
+    }
+    bool enough = (int64_t)a->count + 1 >= j->settings->bootstrap_expect;
+    *out = a->member                ? VERDICT_JOIN
+           : a->founding || !enough ? VERDICT_WAIT
+           : first                  ? VERDICT_FOUND
+                                    : VERDICT_JOIN;
+    return code;
+}
+
+/* To begin is said first and looked at once more: of two that would begin at the same time, because
+ * they do not see the same nodes, at least one then sees the other. */
+static enum err_code decide(const struct server_join *j, struct look_around *a, enum verdict *out,
+                            struct err *err)
+{
+    if (look_around(j, a, out, err) != ERR_OK || *out != VERDICT_FOUND) {
+        return err->code;
+    }
+    server_lobby_set(j->lobby, SERVER_LOBBY_FOUNDS);
+    enum err_code code = look_around(j, a, out, err);
+    if (code != ERR_OK || *out != VERDICT_FOUND) {
+        server_lobby_set(j->lobby, SERVER_LOBBY_WAITS);
+    }
+    return code;
+}
+
+enum err_code server_join_founds(const struct server_join *j, bool *out, struct err *err)
+{
+    struct patience patience = patience_for(j->settings->join_timeout_ms);
+    struct look_around *a = calloc(1, sizeof *a);
+    enum verdict verdict = VERDICT_WAIT;
+    CHECK(a != NULL);
+    err_clear(err);
+    enum err_code code = decide(j, a, &verdict, err);
+    while (code == ERR_OK && verdict == VERDICT_WAIT) {
+        if (!patience_lasts(&patience, "the nodes of bootstrap-expect")) {
+            code = err_set(err, ERR_JOIN,
+                           "join: %zu of the %" PRIi64
+                           " nodes of bootstrap-expect responded, this one included",
+                           a->count + 1, j->settings->bootstrap_expect);
+        } else if (pause_a_while(j, err) == ERR_OK) {
+            code = decide(j, a, &verdict, err);
+        } else {
+            code = err->code;
+        }
+    }
+    *out = verdict == VERDICT_FOUND;
+    free(a);
+    return code;
 }

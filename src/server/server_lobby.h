@@ -1,24 +1,46 @@
 /*
- * Server_lobby: what answers at the address of the API while the cluster is still forming.
+ * Server_lobby: what answers at the addresses of the API while the cluster is still forming.
  *
- * Probes see a node that lives and is not ready, instead of a closed port, and other nodes are told
- * to ask again (scheduler.md 14.2). It knows nothing of jobs. The server proper takes the address
- * over when the node has become a member.
+ * Probes see a node that lives and is not ready, instead of a closed port (scheduler.md 14.2), and
+ * other nodes see who waits, and whether it belongs to a cluster already. It knows nothing of jobs.
+ * The server proper takes the addresses over when the node has become a member.
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/attr.h"
 #include "base/err.h"
+#include "discover/discover.h"
 #include "http/http_server.h"
 
 struct server_lobby;
 
-/* The member of the answer of /health that says so. */
-#define SERVER_LOBBY_MARK "\"forming\":true"
+struct server_lobby_config {
+    struct http_server_config http; /* its functions are not used */
+    struct str node_id;
+    struct str raft_address;
+    bool has_password; /* nobody is told about the other nodes */
+    bool open_access;  /* without a password everybody is, not only this machine */
+    bool joined;       /* it belongs to a cluster from the beginning */
+};
 
-/* Listens as config says, whose functions and headers are not used. node_id lives as long as the
- * lobby. */
-ATTR_NODISCARD enum err_code server_lobby_open(const struct http_server_config *config,
-                                               const char *node_id, struct server_lobby **out,
-                                               struct err *err);
-void server_lobby_close(struct server_lobby *l); /* NULL is fine */
+/* Texts live as long as the lobby. */
+ATTR_NODISCARD enum err_code server_lobby_open(const struct server_lobby_config *config,
+                                               struct server_lobby **out, struct err *err);
+void server_lobby_close(struct server_lobby *l); /* NULL is fine, here and below */
+
+/* What /health says beside "forming": nothing; "founding", so that nobody else begins a cluster;
+ * "joined", so that nobody begins another one. */
+enum server_lobby_state { SERVER_LOBBY_WAITS, SERVER_LOBBY_FOUNDS, SERVER_LOBBY_JOINED };
+void server_lobby_set(struct server_lobby *l, enum server_lobby_state state);
+
+/* Another node, as far as it is known. */
+struct server_lobby_node {
+    char id[DISCOVER_NAME_BYTES];
+    char address[DISCOVER_NAME_BYTES]; /* for nodes */
+};
+
+/* Those that were seen last, for /debug/cluster; copied. */
+void server_lobby_know(struct server_lobby *l, const struct server_lobby_node *nodes, size_t count);

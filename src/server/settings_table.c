@@ -170,7 +170,7 @@ const struct settings_table_row settings_table__rows[] = {
     {"peer-tls-ca",             KIND_TEXT,     AT(peer_tls_ca),            0, 0,       NULL, "",               "CA bundle (PEM) that signs node certificates and nothing else"},
     {"bootstrap",               KIND_BOOL,     AT(bootstrap),              0, 0,       NULL, "true",           "start a new cluster if there is none on disk; false by default if join is given"},
     {"join",                    KIND_TEXT,     AT(join),                   0, 0,       NULL, "",               "comma-separated HTTP addresses of members; joins their cluster if there is none on disk"},
-    {"bootstrap-expect",        KIND_NUMBER,   AT(bootstrap_expect),       0, 99,      NULL, "0",              "number of nodes that start a cluster together; list them in join or find them with discover"},
+    {"bootstrap-expect",        KIND_NUMBER,   AT(bootstrap_expect),       0, 99,      NULL, "0",              "number of nodes, this one included, that must respond before the one with the smallest node-id starts a cluster; list them in join or find them with discover"},
     {"non-voter",               KIND_BOOL,     AT(non_voter),              0, 0,       NULL, "false",          "receive all data, but do not vote"},
     {"discover",                 KIND_TEXT,     AT(discover),               0, 0,       NULL, "",               "how to find the other nodes: static, dns, kubernetes, kubernetes_dns, kubernetes_dns_srv or gossip; if empty, only join is used"},
     {"discover-dns-name",        KIND_TEXT,     AT(discover_name),          0, 0,       NULL, "",               "DNS name to look up: its SRV records, or else its addresses with the port of bind"},

@@ -483,6 +483,16 @@ class TestSettings(unittest.TestCase):
             with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S):
                 pass
 
+    def test_any_loopback_address_is_kept(self):
+        port = free_port()
+        with Server(env={"RAFT_HOST": "127.0.0.2", "RAFT_PORT": str(port)}) as server:
+            with socket.create_connection(("127.0.0.2", port), timeout=PATIENCE_S):
+                pass
+            with self.assertRaises(ConnectionRefusedError):
+                socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+            status = server.client().get("/api/v1/cluster/status").json
+            self.assertEqual(status["nodes"][0]["address"], f"127.0.0.2:{port}")
+
     def test_a_folder_from_before_is_a_cluster_of_one(self):
         """Once every node was number 1, and there was no file that said so."""
         with tempfile.TemporaryDirectory() as folder:

@@ -6,15 +6,17 @@ import http.server
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import struct
+import subprocess
 import tempfile
 import threading
 import unittest
 import urllib.parse
 
-from harness import Client, Server, run_command, wait_until
+from harness import PATIENCE_S, Client, Server, binary, environment, run_command, wait_until
 from test_cluster import QUICK, SECRET, Node, free_port
 from test_cluster_ops import NAMES, Neighbour
 from test_cluster_tls import Authority
@@ -24,6 +26,18 @@ A, TXT, AAAA, SRV = 1, 16, 28, 33
 
 def encode_name(name):
     return b"".join(bytes([len(label)]) + label.encode() for label in name.rstrip(".").split(".")) + b"\0"
+
+
+def ask_at(host, port, method, path, body=None):
+    """Of a node that is not ready, which the harness's client is for: status and document."""
+    with contextlib.closing(http.client.HTTPConnection(host, port, timeout=PATIENCE_S)) as connection:
+        connection.request(method, path, body)
+        answer = connection.getresponse()
+        text = answer.read()
+        for name, value in (("Origin", "*"), ("Methods", "GET, POST, PUT, DELETE, OPTIONS")):
+            assert answer.headers["Access-Control-Allow-" + name] == value, dict(answer.headers)
+        json_type = answer.headers["Content-Type"] == "application/json"
+        return answer.status, json.loads(text) if json_type else text.decode()
 
 
 class DnsServer:
@@ -158,10 +172,7 @@ class TestDns(Settled):
         def add_third():
             wait_until(lambda: self.dns.asked.count(("jobs.test", A)) >= 6, "nodes that wait")
             for path in ("/health", "/ready", "/jobs"):
-                with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-                    connection.request("GET", path)
-                    answer = connection.getresponse()
-                    seen[path] = answer.status, json.loads(answer.read())
+                seen[path] = ask_at("127.0.0.1", port, "GET", path)
             self.dns.records = {("jobs.test", A): ["127.0.0.1", "127.0.0.2", "127.0.0.3"]}
         late = threading.Thread(target=add_third)
         late.start()
@@ -172,10 +183,10 @@ class TestDns(Settled):
         self.expect_one_cluster(nodes)
         self.assertIn(("jobs.test", SRV), self.dns.asked)
         # Meanwhile probes saw a node that lives and is not ready.
-        self.assertEqual(seen, {
-            "/health": (200, {"status": "degraded", "role": "follower", "node_id": "n1", "forming": True}),
-            "/ready": (503, {"status": "not ready", "reason": "no leader"}),
-            "/jobs": (503, {"error": "the cluster is still forming", "code": "LEADER_UNAVAILABLE"})})
+        status, health = seen.pop("/health")
+        self.assertEqual((status, health["status"], health["node_id"], health["forming"]), (200, "degraded", "n1", True))
+        self.assertEqual(seen, {"/ready": (503, {"status": "not ready", "reason": "no leader"}),
+                                "/jobs": (503, {"error": "No leader available"})})
         self.assertNotIn("forming", nodes[0].api.must(nodes[0].api.get("/health")))
 
     def test_a_server_that_does_not_answer_is_asked_again(self):
@@ -513,6 +524,41 @@ class ByVariables(Server):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+class Waiting:
+    """A node that does not get ready, with a folder of its own."""
+
+    def __init__(self, test, name, env):
+        self.name, self.port, self.lines = name, int(env["HTTP_PORT"]), []
+        self.folder = tempfile.mkdtemp(prefix="corvo-node-")
+        test.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.process = subprocess.Popen([binary(), "server", "--data-dir", self.folder, "--free-space-min", "0", *QUICK],
+                                        env=environment(env), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
+        self.reader.start()
+        test.addCleanup(self.discard)
+
+    def ask(self, method, path, body=None):
+        def answer():
+            try:
+                return ask_at("127.0.0.1", self.port, method, path, body)
+            except ConnectionError:
+                return None
+        return wait_until(answer, "an answer")
+
+    def end(self, number=None):
+        """Its exit status: of itself, or after a signal."""
+        if number is not None:
+            self.process.send_signal(number)
+        status = self.process.wait(PATIENCE_S)
+        self.reader.join()
+        return status
+
+    def discard(self):
+        self.process.kill()
+        self.end()
+        self.process.stderr.close()
+
+
 class TestStatic(Settled):
     def test_peers_of_scheduled_db_are_found_at_their_api(self):
         """PEERS has addresses for nodes; CLUSTER_NODE_n says where their API is."""
@@ -527,6 +573,88 @@ class TestStatic(Settled):
                    "DISCOVERY_STRATEGY": "static", "CORVO_CLUSTER_SECRET": SECRET, **maps}
             return ByVariables(f"n{i + 1}", env)
         nodes = self.start_all(*[lambda i=i: make(i) for i in range(3)])
+        self.expect_one_cluster(nodes)
+
+    def line(self, name, port, raft, others, **more):
+        """Where the list has only the others, as PEERS of Scheduled-DB may."""
+        return {"NODE_ID": name, "HTTP_HOST": "127.0.0.1", "HTTP_PORT": str(port), "RAFT_HOST": "127.0.0.1",
+                "RAFT_PORT": str(raft), "CORVO_JOIN": ",".join(f"127.0.0.1:{other}" for other in others),
+                "BOOTSTRAP_EXPECT": "3", "CORVO_CLUSTER_SECRET": SECRET, **more}
+
+    def test_the_smallest_node_id_begins(self):
+        """Not the smallest URL; and the list need not have the node itself."""
+        http = sorted((free_port() for _ in range(3)), key=str)
+        names = ["n3", "n2", "n1"]
+        nodes = self.start_all(*[lambda i=i: ByVariables(names[i], self.line(
+            names[i], http[i], free_port(), [p for p in http if p != http[i]])) for i in range(3)])
+        self.expect_one_cluster(nodes)
+        self.assertEqual([bool(n.events("joined cluster")) for n in nodes], [False, True, True])
+
+    def test_one_alone_waits(self):
+        """It begins nothing before the others have answered; meanwhile it answers probes, and stops when it is told."""
+        http = [free_port() for _ in range(3)]
+        raft = free_port()
+        node = Waiting(self, "n1", self.line("n1", http[0], raft, http[1:]))
+        other = Waiting(self, "n2", self.line("n2", http[1], raft + 1, [http[0], http[2]]))
+        servers = [{"id": "n1", "address": f"127.0.0.1:{raft}"}, {"id": "n2", "address": f"127.0.0.1:{raft + 1}"}]
+        wait_until(lambda: node.ask("GET", "/debug/cluster")[1]["servers"] == servers, "the other one is seen")
+        self.assertEqual(node.ask("GET", "/debug/cluster"), (200, {
+            "node_id": "n1", "is_leader": False, "leader": "", "raft_state": "Follower", "servers": servers,
+            "job_count": 0}))
+        self.assertEqual(node.ask("GET", "/health"), (200, {
+            "status": "degraded", "role": "follower", "node_id": "n1",
+            "memory": dict.fromkeys(("current_bytes", "limit_bytes", "available_bytes", "utilization_percent"), 0),
+            "jobs": dict.fromkeys(("current_count", "count", "limit", "available"), 0),
+            "execution": dict.fromkeys(("pending", "in_progress", "completed", "failed", "cancelled", "timeout", "total",
+                                        "failure_rate"), 0),
+            "forming": True, "raft_address": f"127.0.0.1:{raft}"}))
+        for method, path in (("POST", "/jobs"), ("GET", "/jobs?status=pending"), ("GET", "/jobs/a/status"),
+                             ("DELETE", "/jobs/a"), ("POST", "/jobs/a/cancel")):
+            self.assertEqual(node.ask(method, path, "{}" if method == "POST" else None),
+                             (503, {"error": "No leader available"}))
+        self.assertEqual(node.ask("POST", "/api/v1/enqueue", "{}"),
+                         (503, {"error": "the cluster is still forming", "code": "LEADER_UNAVAILABLE"}))
+        for path in ("/jobs", "/api/v1/enqueue"):
+            self.assertEqual(node.ask("OPTIONS", path), (200, ""))
+        status, text = node.ask("GET", "/metrics")
+        self.assertEqual((status, "corvo_cluster_nodes_seen 2\n" in text), (200, True))
+        self.assertEqual((node.end(signal.SIGTERM), other.end(signal.SIGINT)), (0, 0))
+        self.assertEqual(os.listdir(node.folder), [])
+
+    def test_names_of_other_nodes_are_not_for_everybody(self):
+        http = [free_port() for _ in range(3)]
+        node = Waiting(self, "n1", self.line("n1", http[0], free_port(), http[1:], CORVO_ADMIN_PASSWORD="secret"))
+        other = Waiting(self, "n2", self.line("n2", http[1], free_port(), [http[0], http[2]]))
+        wait_until(lambda: "corvo_cluster_nodes_seen 2\n" in node.ask("GET", "/metrics")[1], "the other one is seen")
+        self.assertEqual([s["id"] for s in node.ask("GET", "/debug/cluster")[1]["servers"]], ["n1"])
+        self.assertEqual((node.end(signal.SIGTERM), other.end(signal.SIGTERM)), (0, 0))
+
+    def test_too_few_in_time(self):
+        http = [free_port() for _ in range(3)]
+        node = Waiting(self, "n1", self.line("n1", http[0], free_port(), http[1:], CORVO_JOIN_TIMEOUT="300ms"))
+        self.assertEqual(node.end(), 1)
+        self.assertIn("1 of the 3 nodes of bootstrap-expect responded", "".join(node.lines))
+
+    def test_one_that_lost_its_folder_begins_no_second_cluster(self):
+        http = [free_port() for _ in range(3)]
+        raft = [free_port() for _ in range(3)]
+        lines = [self.line(f"n{i + 1}", http[i], raft[i], [p for p in http if p != http[i]]) for i in range(3)]
+        nodes = self.start_all(*[lambda i=i: ByVariables(f"n{i + 1}", lines[i]) for i in range(3)])
+        self.expect_one_cluster(nodes)
+        # The first one began it. The others are there: they are members, and do not take it back as it is.
+        nodes[0].terminate()
+        lost = Waiting(self, "n1", lines[0])
+        self.assertEqual(lost.end(), 1)
+        self.assertIn("join", "".join(lost.lines))
+        # They are gone: it waits for them.
+        for node in nodes[1:]:
+            node.terminate()
+        lost = Waiting(self, "n1", lines[0])
+        wait_until(lambda: lost.ask("GET", "/health")[1].get("forming"), "it waits")
+        self.assertEqual(lost.end(signal.SIGTERM), 0)
+        # With their folders all of them are a cluster again, without waiting for one another.
+        for node in nodes:
+            node.start()
         self.expect_one_cluster(nodes)
 
     def test_b70_unknown_strategies_end_the_start(self):

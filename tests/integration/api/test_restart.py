@@ -4,11 +4,12 @@ import pathlib
 import random
 import shutil
 import signal
+import socket
 import tempfile
 import threading
 import unittest
 
-from harness import Server, in_threads, run_command, unique, wait_until
+from harness import PATIENCE_S, Server, in_threads, metric, run_command, unique, wait_until
 
 NO_LIMIT = "--rate-limit-enabled=false"
 FAR_AHEAD = "2099-01-01T00:00:00Z"
@@ -118,6 +119,24 @@ class Documents(unittest.TestCase):
     def test_after_sigkill(self):
         """Everything acknowledged is there after SIGKILL and a restart."""
         self.check(signal.SIGKILL)
+
+
+class Signals(unittest.TestCase):
+    def test_a_second_one_ends_it_at_once(self):
+        """scheduler.md 14.5: a request that is never whole holds the first one up."""
+        for first, second in ((signal.SIGTERM, signal.SIGINT), (signal.SIGINT, signal.SIGTERM),
+                              (signal.SIGTERM, signal.SIGTERM)):
+            with self.subTest(first=first, second=second):
+                server = Server("--shutdown-timeout", "10m", "--http-read-timeout", "10m")
+                self.addCleanup(server.discard)
+                with socket.create_connection(("127.0.0.1", server.port)) as connection:
+                    connection.sendall(b"POST /api/v1/enqueue HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+                    wait_until(lambda: metric(server.client(), "corvo_http_requests_in_flight") >= 2, "the request")
+                    server.process.send_signal(first)
+                    wait_until(lambda: server.events("stopping"), "it stops")
+                    self.assertIsNone(server.process.poll())
+                    server.process.send_signal(second)
+                    self.assertEqual(server.process.wait(PATIENCE_S), 130)
 
 
 class DocumentsWithSnapshots(Documents):
