@@ -247,15 +247,15 @@ static uint64_t state_number(const char *role)
     X("corvo_process_stack_inuse_bytes",  "gauge",   v->process.stack_bytes,           "Stack memory, in bytes.") \
     X("corvo_process_gc_pause_ns",        "gauge",   0,                                "Always 0: there is no garbage collector.") \
     \
-    X("corvo_scheduler_promote_total",         "counter", RAN(PROMOTED),          "Runs that made due jobs pending.") \
+    X("corvo_scheduler_promote_total",         "counter", v->engine.ticks,        "Scheduler runs. A run starts when something is due and does all of it: promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_promote_jobs_total",    "counter", SUM(PROMOTED),          "Jobs that became due and pending.") \
     X("corvo_scheduler_promote_errors_total",  "counter", v->engine.tick_errors,  "Scheduler runs that failed. Promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_last_promote_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which due jobs have been promoted.") \
-    X("corvo_scheduler_reclaim_total",         "counter", RAN(RECLAIMED),         "Runs that reclaimed jobs whose lease had ended.") \
+    X("corvo_scheduler_reclaim_total",         "counter", v->engine.ticks,        "Scheduler runs. A run starts when something is due and does all of it: promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_reclaim_jobs_total",    "counter", SUM(RECLAIMED),         "Jobs reclaimed because their lease had ended.") \
     X("corvo_scheduler_reclaim_errors_total",  "counter", v->engine.tick_errors,  "Scheduler runs that failed. Promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_last_reclaim_seconds",  "gauge",   SECONDS(v->done_until), "Unix time up to which ended leases have been reclaimed.") \
-    X("corvo_scheduler_expire_total",          "counter", RAN(EXPIRED),           "Runs that expired jobs.") \
+    X("corvo_scheduler_expire_total",          "counter", v->engine.ticks,        "Scheduler runs. A run starts when something is due and does all of it: promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_expire_jobs_total",     "counter", SUM(EXPIRED),           "Jobs that expired before they were started.") \
     X("corvo_scheduler_expire_errors_total",   "counter", v->engine.tick_errors,  "Scheduler runs that failed. Promote, reclaim and expire share this counter.") \
     X("corvo_scheduler_last_expire_seconds",   "gauge",   SECONDS(v->done_until), "Unix time up to which jobs have expired.") \

@@ -633,6 +633,7 @@ void engine_status_here(struct engine *e, struct engine_status *out)
         .applied_ops = atomic_load(&e->applied_ops),
         .entries = e->entries_total,
         .overload_total = atomic_load(&e->overload_total),
+        .ticks = e->clockwork.ticks,
         .tick_errors = e->clockwork.tick_errors,
         .purge_errors = e->clockwork.purge_errors,
         .queue_times = e->queue_times,

@@ -81,6 +81,7 @@ static struct wall next_run(struct engine *e, const struct machine_due_schedule 
 static void tick_done(struct engine_op *op)
 {
     op->engine->clockwork.tick_busy = false;
+    op->engine->clockwork.ticks += op->err.code == ERR_OK;
     op->engine->clockwork.tick_errors += op->err.code != ERR_OK;
     engine_clockwork__look(op->engine);
 }

@@ -72,7 +72,7 @@ struct engine_clockwork {
     bool renewing, renew_more; /* leases, before the first tick of a new leader */
     unsigned renew_steps;
     uint32_t fires_busy; /* of the fires, how many are not done */
-    uint64_t tick_errors, purge_errors;
+    uint64_t ticks, tick_errors, purge_errors;
     int64_t purge_at_ns; /* the next purge, by engine__now; 0: not known yet */
     struct mono purge_began;
     int64_t armed_ns; /* what the timer is set for */

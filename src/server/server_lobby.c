@@ -163,7 +163,7 @@ static int write_document(struct server_lobby *l, const struct http_request *req
     return status;
 }
 
-/* Few numbers, of families that the server proper has too. */
+/* Few numbers: there is nothing else to count yet. */
 static void write_metrics(struct server_lobby *l, struct buf *out)
 {
     uv_mutex_lock(&l->lock);

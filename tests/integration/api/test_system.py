@@ -249,6 +249,18 @@ class Metrics(ApiTest):
         wanted = dict(line.split() for line in METRICS.split("\n") if line)
         self.assertEqual({n: types.get(n) for n in wanted}, wanted)
 
+    def test_runs_of_the_scheduler(self):
+        """config-and-metrics.md 11.6: one run promotes, reclaims and expires, whatever was due."""
+        names = [f"corvo_scheduler_{what}_total" for what in ("promote", "reclaim", "expire")]
+        before, _ = self.metrics()
+        job = self.active(self.queue, retry_base_delay="1ms")
+        self.api.fail(job)
+        self.assertEqual(self.api.fetch(self.queue)["job_id"], job)  # it has become due
+        after, _ = self.metrics()
+        self.assertEqual(len({after[name] for name in names}), 1)
+        for name in names:
+            self.assertGreater(after[name], before[name])
+
     def test_numbers_of_jobs_and_queues(self):
         """20.5: corvo_queue_jobs by queue and state, corvo_jobs by state, throughput."""
         before, _ = self.metrics()

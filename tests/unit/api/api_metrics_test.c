@@ -193,7 +193,10 @@ static void metrics__shows_numbers_of_the_engine(void **state)
     v.engine.queue_times.count[ENGINE_TIMES_BUCKETS - 1] = 1;
     v.engine.queue_times.sum_ns = 2500000001;
     v.throughput.of[THROUGHPUT_ENQUEUED].total = 12;
+    v.engine.ticks = 9;
     struct buf page = written(m, &v);
+    expect_line(&page, "corvo_scheduler_reclaim_total 9");
+    expect_line(&page, "corvo_scheduler_expire_total 9");
     expect_line(&page, "corvo_throughput_enqueued_total 12");
     expect_line(&page, "corvo_raft_state 2");
     expect_line(&page, "corvo_durable 1");

@@ -150,6 +150,19 @@ static void format__reads_back(void **state)
     }
 }
 
+static void parse_ns__keeps_what_is_shorter_than_a_millisecond(void **state)
+{
+    int64_t ns = 0;
+    struct err err;
+    (void)state;
+    assert_int_equal(duration_parse_ns(STR("1ms100us"), &ns, &err), ERR_OK);
+    assert_int_equal(ns, 1100000);
+    assert_int_equal(duration_parse_ns(STR("0"), &ns, &err), ERR_OK);
+    assert_int_equal(ns, 0);
+    assert_int_equal(duration_parse_ns(STR("soon"), &ns, &err), ERR_VALIDATION);
+}
+
 TEST_GROUP(duration, cmocka_unit_test(parse__reads_every_unit),
            cmocka_unit_test(parse__refuses_everything_else),
-           cmocka_unit_test(format__is_what_go_prints), cmocka_unit_test(format__reads_back));
+           cmocka_unit_test(format__is_what_go_prints), cmocka_unit_test(format__reads_back),
+           cmocka_unit_test(parse_ns__keeps_what_is_shorter_than_a_millisecond));
