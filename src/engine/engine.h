@@ -198,8 +198,7 @@ struct engine_status {
     uint64_t applied_ops;            /* by this node since it started */
     uint64_t entries;                /* that carried them */
     uint64_t overload_total;         /* refused because the pipeline was full */
-    uint64_t ticks;                  /* that this node made as leader: due, ended, expired jobs */
-    uint64_t tick_errors;            /* ticks and fired schedules that did not happen */
+    uint64_t ticks, tick_errors;     /* made here; they and fired schedules that failed */
     uint64_t purge_errors;           /* steps of a purge */
     int64_t clock_ahead_ms;          /* of a clock that is not believed (engine_now.h) */
     int64_t clock_behind_ms;         /* of one that the state is ahead of */
