@@ -11,8 +11,9 @@
  *   jqbox_add, jqbox_add, … jqbox_ask --[texts]--> child
  *                                     <--[0/1]----
  *
- * A text matches when the last value that the program gives for it is neither false nor null. A
- * program that gives nothing or fails for a text does not match it.
+ * A text matches when the first value that the program gives for it is true, and nothing else: a
+ * slip such as `.n = 1` gives the whole text, and must not match all of them. A program that gives
+ * nothing or fails for a text does not match it.
  *
  * One thread at a time. The child dies with the thread that opened it.
  */

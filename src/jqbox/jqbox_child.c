@@ -152,22 +152,15 @@ static jq_state *compile(struct str program)
 static bool matches(jq_state *jq, struct str text)
 {
     jv value = jv_parse_sized(text.ptr, (int)text.len);
-    bool truth = false;
     if (!jv_is_valid(value)) { /* deeper than libjq reads */
         jv_free(value);
         return false;
     }
     jq_start(jq, value, 0);
     jv result = jq_next(jq);
-    while (jv_is_valid(result)) {
-        jv_kind kind = jv_get_kind(result);
-        truth = kind != JV_KIND_FALSE && kind != JV_KIND_NULL;
-        jv_free(result);
-        result = jq_next(jq);
-    }
-    bool failed = jq_halted(jq) != 0 || jv_invalid_has_msg(jv_copy(result)) != 0;
+    bool truth = jv_get_kind(result) == JV_KIND_TRUE;
     jv_free(result);
-    return truth && !failed;
+    return truth;
 }
 
 int jqbox_child_main(void)

@@ -338,11 +338,12 @@ class Programs(SearchTest):
         a, b, c = self.a, self.b, self.c
         for expression, wanted in (
                 ('.n == 5 and .s == "abc"', [a]), (".n == 5 or .n == 7", [a, b]),
-                (".l[1].k == 2", [a]), (".[1] == 2", [c]), (".n", [a, b]), ("select(.n > 6)", [b]),
+                (".l[1].k == 2", [a]), (".[1] == 2", [c]), (".n", []), ("select(.n > 6)", []),
+                (".n = 5", []), ("select(.n > 6) | true", [b]),
                 ('.s | ascii_downcase == "abc"', [a, b]), ("any(.l[]; .k > 2)", [b]),
                 ('.s | test("^a")', [a]), ("[.l[].k] | add == 3", [a, b]), ("empty", []),
                 ("true", [a, b, c]), ("false", []), ("error", []), ("type == \"array\"", [c]),
-                ("true, null", []), (".n == 5 or error", [a])):
+                ("true, null", [a, b, c]), ("null, true", []), (".n == 5 or error", [a])):
             with self.subTest(expression):
                 self.found(wanted, payload_jq=expression)
 
@@ -397,7 +398,7 @@ class ProgramsThatDoNotEnd(SearchTest):
 
     def test_are_killed_and_leave_nothing(self):
         job = self.api.enqueue(self.queue, {"n": 5})
-        for expression in ("def f: f; f", "until(false; .)", "[range(1e12)]", "repeat(.)"):
+        for expression in ("def f: f; f", "until(false; .)", "[range(1e12)]", "last(repeat(.))"):
             with self.subTest(expression):
                 answer = self.api.post("/api/v1/jobs/search",
                                        {"queue": self.queue, "payload_jq": expression})

@@ -42,7 +42,7 @@ static bool ask_one(struct jqbox *b, const char *text)
     return answers[0];
 }
 
-static void jqbox__matches_what_the_last_value_says(void **state)
+static void jqbox__matches_when_the_first_value_is_true(void **state)
 {
     (void)state;
     static const struct {
@@ -54,16 +54,23 @@ static void jqbox__matches_what_the_last_value_says(void **state)
         {".a == 1 or .b == 2", "{\"a\":7,\"b\":2}", true},
         {".items[1].sku == \"x\"", "{\"items\":[{\"sku\":\"y\"},{\"sku\":\"x\"}]}", true},
         {".items[1].sku == \"x\"", "{\"items\":[]}", false},
-        {"select(.a > 3)", "{\"a\":4}", true},
-        {"select(.a > 3)", "{\"a\":3}", false}, /* nothing is no match */
-        {".a", "{\"a\":0}", true},
-        {".a", "{\"a\":\"\"}", true},
+        {"select(.a > 3) | true", "{\"a\":4}", true},
+        {"select(.a > 3) | true", "{\"a\":3}", false}, /* nothing is no match */
+        {"select(.a > 3)", "{\"a\":4}", false},
+        {".n = 1", "{\"n\":1}", false}, /* a slip for == */
+        {".", "true", true},
+        {".a", "{\"a\":true}", true},
+        {".a", "{\"a\":1}", false},
+        {".a", "{\"a\":0}", false},
+        {".a", "{\"a\":\"true\"}", false},
+        {".a", "{\"a\":[true]}", false},
         {".a", "{\"a\":null}", false},
         {".a", "{\"a\":false}", false},
-        {"true, false", "{}", false},
-        {"false, 1", "{}", true},
+        {"true, false", "{}", true},
+        {"false, true", "{}", false},
         {"error(\"no\")", "{}", false},
-        {"true, error(\"no\")", "{}", false}, /* a failure is no match, whatever came before */
+        {"true, error(\"no\")", "{}", true}, /* what follows is not asked for */
+        {"error(\"no\"), true", "{}", false},
         {".a.b", "{\"a\":1}", false},
         {"any(.tags[]; . == \"x\")", "{\"tags\":[\"w\",\"x\"]}", true},
         {".name | test(\"^an+a$\")", "{\"name\":\"anna\"}", true},
@@ -98,9 +105,8 @@ static void jqbox__keeps_strangers_in(void **state)
         {"halt", false},
         {"halt_error", false},
         {"\"x\" | halt_error(1)", false},
-        {"debug", true}, /* passes the value on, and tells nobody */
-        {"debug | .a == 1", true},
-        {"stderr", true},
+        {"debug | .a == 1", true}, /* passes the value on, and tells nobody */
+        {"stderr | .a == 1", true},
         {"get_search_list | length > 0", false},
         {"now > 0", true},
         {"0 | localtime | mktime == 0", true},
@@ -306,12 +312,12 @@ static void jqbox__ends_its_child_while_their_ends_are_ignored(void **state)
     (void)state;
     void (*before)(int) = signal(SIGCHLD, SIG_IGN);
     struct jqbox *b = open_box(".a");
-    assert_true(ask_one(b, "{\"a\":1}"));
+    assert_true(ask_one(b, "{\"a\":true}"));
     jqbox_close(b);
     (void)signal(SIGCHLD, before);
 }
 
-TEST_GROUP(jqbox, cmocka_unit_test(jqbox__matches_what_the_last_value_says),
+TEST_GROUP(jqbox, cmocka_unit_test(jqbox__matches_when_the_first_value_is_true),
            cmocka_unit_test(jqbox__keeps_strangers_in),
            cmocka_unit_test(jqbox__refuses_what_is_no_program),
            cmocka_unit_test(jqbox__ends_programs_that_are_too_much),
