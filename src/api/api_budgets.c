@@ -7,7 +7,6 @@
 #include "base/limits.h"
 #include "core/queue_name.h"
 
-enum { ID_RANDOM = 26 };
 #define USD_MAX 1e9
 
 struct budget_in {
@@ -43,7 +42,7 @@ static const struct json_schema budget_schema =
 
 struct row {
     char scope;
-    struct str target; /* internal */
+    struct str target; /* of a queue its internal name, of a tag as it was sent */
     struct store_access_frame frame;
     struct store_budget rec;
 };
@@ -104,7 +103,13 @@ static bool read_row(struct str name, const struct store_access_frame *f, struct
     struct str rest = str_from_offset(name, 1);
     (void)str_cut(&rest, '\0');
     *out = (struct row){.scope = name.ptr[0], .target = rest, .frame = *f};
-    return store_access_decode_budget(f->body, &out->rec);
+    if (!store_access_decode_budget(f->body, &out->rec)) {
+        return false;
+    }
+    if (out->rec.target.len > 0) {
+        out->target = out->rec.target;
+    }
+    return true;
 }
 
 /* Those of a tag and the global one are about the caller's queues, too. */
@@ -188,16 +193,18 @@ static bool read_target(struct api_call *c, struct str scope, struct str target,
         return true;
     }
     char *tag = api_call__alloc(c, out->len);
+    size_t key_len = 0;
     memcpy(tag, out->ptr, out->len);
-    for (size_t i = 1; i < out->len; i++) {
-        if (tag[i] == ':' || tag[i] == '=') {
-            tag[i] = '=';
-            *out = str_from(tag, out->len);
-            return true;
-        }
+    while (key_len < out->len && tag[key_len] != ':' && tag[key_len] != '=') {
+        key_len++;
     }
-    api_call__fail(c, ERR_BUDGET, "target: expected a tag as key:value or key=value");
-    return false;
+    if (key_len == 0 || key_len == out->len) {
+        api_call__fail(c, ERR_BUDGET, "target: expected a tag as key:value or key=value");
+        return false;
+    }
+    tag[key_len] = '=';
+    *out = str_from(tag, out->len);
+    return true;
 }
 
 static void was_put(struct api_call *c, const struct result *r)
@@ -253,15 +260,10 @@ static void handle_put(struct api_call *c)
     struct str target;
     struct buf body;
     char scope = 0;
-    char secret[AUTH_SECRET_BYTES];
     if (!read_target(c, in->scope, in->target, &scope, &target) || !read_limits(c, in, &rec)) {
         return;
     }
-    struct buf id;
-    api_call__buf(c, &id);
-    auth_new_secret(STR("sk_"), secret);
-    buf_printf(&id, "budget_%.*s", ID_RANDOM, secret + 3);
-    rec.id = api_call__keep(c, &id);
+    rec.target = scope == STORE_BUDGET_TAG ? str_trim(in->target) : STR_EMPTY;
     api_call__buf(c, &body);
     store_access_encode_budget(&rec, &body);
     struct command_access_item *item = api_access__items(c, 1);

@@ -22,7 +22,7 @@
 enum {
     ID_BYTES = 16,
     ID_TEXT_LEN = 26,
-    ID_PREFIX_MAX = 6,
+    ID_PREFIX_MAX = 7,
     ID_TEXT_MAX = ID_PREFIX_MAX + ID_TEXT_LEN
 };
 
@@ -40,6 +40,7 @@ struct id {
 #define ID_WEBHOOK  STR("wh_")
 #define ID_BULK     STR("bulk_")
 #define ID_POLICY   STR("apol_")
+#define ID_BUDGET   STR("budget_")
 
 /* The id whose ID_BYTES bytes are there. */
 static inline struct id id_from_bytes(const void *bytes)

@@ -79,7 +79,9 @@ enum {
     LIMIT_WORKER_QUEUES_BYTES = 4096,        /* of the names of queues in a row, as JSON; the first that fit are kept */
     LIMIT_NODES              = 64,           /* members of the cluster, and those that were removed */
     LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
-    LIMIT_BUDGETS            = 256,          /* budgets: each is looked at by every fetch and every report of cost */
+    LIMIT_BUDGETS            = 4096,         /* budgets: with their names some 4 MB */
+    LIMIT_SPEND_TAGS         = 10000,        /* tags that it is known of what was spent on them today: some 4 MB */
+    LIMIT_SPEND_TAGS_SPACE   = 1000,         /* and of one namespace; more only with budgets */
     LIMIT_ACCESS_ITEMS       = 1000,         /* records of who may do what, in one command */
     LIMIT_ACCESS_NAME_BYTES  = 1024,         /* and of each its key, */
     LIMIT_ACCESS_BODY_BYTES  = 64 * 1024,    /* and what it says */
@@ -121,7 +123,7 @@ enum {
      * one job or one command that is not cut: an enqueue. */
     LIMIT_DOC_BYTES          = LIMIT_OP_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_PROGRESS_BYTES + LIMIT_REASON_BYTES + 4096, /* as it was made; result, checkpoint, progress, reason, names and numbers */
     LIMIT_BATCH_COST_BYTES   = 2 * LIMIT_OP_BYTES + 4096, /* its record, and the callback with the same payload */
-    LIMIT_JOB_COST_BYTES     = 2 * LIMIT_DOC_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES + 3 * LIMIT_RESULT_BYTES + 6 * LIMIT_ERROR_BYTES + LIMIT_BATCH_COST_BYTES + 65536, /* read and written; an iteration; an error; the next of its chain: config, payload, result, the error as JSON; its batch; events */
+    LIMIT_JOB_COST_BYTES     = 2 * LIMIT_DOC_BYTES + 2 * LIMIT_RESULT_BYTES + LIMIT_ERROR_BYTES + LIMIT_BACKTRACE_BYTES + 3 * LIMIT_RESULT_BYTES + 6 * LIMIT_ERROR_BYTES + LIMIT_BATCH_COST_BYTES + LIMIT_TAGS * 512 + 65536, /* read and written; an iteration; an error; the next of its chain: config, payload, result, the error as JSON; its batch; what was spent on its tags; events */
     LIMIT_ENQUEUE_COST_BYTES = LIMIT_OP_BYTES + LIMIT_ENQUEUE_BATCH * 4096 + LIMIT_BATCH_COST_BYTES, /* documents as they were sent; of each job ids, times, event and lock; their batch */
     LIMIT_ENTRY_COST_BYTES   = LIMIT_STEP_BYTES + LIMIT_JOB_COST_BYTES + LIMIT_ENQUEUE_COST_BYTES,
 };

@@ -75,14 +75,29 @@ static void note_change(struct machine *m, struct str key, struct str value)
     change->value = value;
 }
 
+/* Would there be too many budgets? One that is put twice by the command counts twice. */
+static bool has_too_many(struct machine *m, const struct command_access *a, struct result *r)
+{
+    size_t count = m->budgets.count;
+    bool more = false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct command_access_item *it = &a->items[i];
+        bool is_new =
+            it->kind == STORE_ACCESS_BUDGET && !it->deletes && !apply_budget__is_there(m, it->name);
+        count += is_new ? 1 : 0;
+        more = more || is_new;
+    }
+    if (more && count > LIMIT_BUDGETS) {
+        machine__refuse(m, r, ERR_BUDGET, "there are %zu budgets already", m->budgets.count);
+        return true;
+    }
+    return false;
+}
+
 static bool may_change(struct machine *m, const struct command_access_item *it, struct result *r)
 {
     struct store_access_frame was;
     bool there = it->rule != COMMAND_ACCESS_ANY && read_record(m, key_of(m, it), &was);
-    if (it->kind == STORE_ACCESS_BUDGET && !it->deletes && m->budget_count >= LIMIT_BUDGETS) {
-        machine__refuse(m, r, ERR_BUDGET, "there are %d budgets already", LIMIT_BUDGETS);
-        return false;
-    }
     if (it->rule == COMMAND_ACCESS_NEW && there) {
         machine__refuse(m, r, ERR_CONFLICT, "it exists already");
         return false;
@@ -124,15 +139,18 @@ static void change(struct machine *m, const struct command_access_item *it)
     } else {
         frame.created_at = m->now;
     }
-    frame.body = it->body;
+    frame.body = it->kind == STORE_ACCESS_BUDGET ? apply_budget__with_id(m, it->body) : it->body;
     store_access_encode_frame(&frame, &value);
     store_put(&m->store, STORE_KIND_ACCESS, key, buf_str(&value));
     note_change(m, key, machine__keep(m, &value));
-    follow(m, it, it->body);
+    follow(m, it, frame.body);
 }
 
 void apply_access(struct machine *m, const struct command *c, struct result *r)
 {
+    if (has_too_many(m, &c->access, r)) {
+        return;
+    }
     for (size_t i = 0; i < c->access.count; i++) {
         if (!may_change(m, &c->access.items[i], r)) {
             return;

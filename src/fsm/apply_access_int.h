@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/limits.h"
 #include "fsm/machine_int.h"
 #include "store/store_access.h"
 
@@ -26,12 +27,31 @@ void apply_budget__spent(struct machine *m, const struct job *j, const struct st
 /* The job, which is live, becomes held by the move. */
 void apply_budget__hold(struct machine *m, struct job *j, enum job_move move, struct str reason);
 /* Is nothing handed out of the queue? */
-bool apply_budget__blocks(struct machine *m, struct str queue);
+bool apply_budget__blocks(const struct machine *m, struct str queue);
 /* A record of one was put, with its body, or deleted, without. */
 void apply_budget__changed(struct machine *m, struct str name, struct str body);
-void apply_budget__forget_queue(struct machine *m, struct str queue);
+bool apply_budget__is_there(const struct machine *m, struct str name);
+/* The same for a tag, by the key of what was spent on it. */
+bool apply_budget__is_for_tag(const struct machine *m, struct str key);
+/* The body of a record that is put: with a new id, unless it has one. */
+struct str apply_budget__with_id(struct machine *m, struct str body);
 void apply_budget__load(struct machine *m);
 void apply_budget__close(struct machine *m);
+
+/* spends.c */
+/* A report of the job is written down, of an ack or a heartbeat. */
+void spends__report(struct machine *m, const struct job *j, int64_t nusd, bool ack);
+/* The keys of what was spent on the tags of a job: their number. */
+size_t spends__tags(struct machine *m, const struct job *j, struct str out[LIMIT_TAGS]);
+/* What was spent today. The key is 'q' and a queue, 'g' and a namespace, or a tag's. */
+int64_t spends__today(const struct machine *m, struct str key);
+/* Is the average of the queue's acks above this? */
+bool spends__average_above(const struct machine *m, struct str queue, int64_t nusd);
+/* The first time today for the budget of this name? Then it is noted. */
+bool spends__alert(struct machine *m, struct str budget);
+void spends__forget_queue(struct machine *m, struct str queue);
+void spends__load(struct machine *m);
+void spends__close(struct machine *m);
 
 /* apply_access.c */
 /* What the entry has changed is told, and forgotten. */

@@ -3,44 +3,34 @@
  * 17.3).
  *
  * A budget is a record of who may do what (apply_access.c); its name is its scope, one byte, its
- * namespace, NUL and its target. What was spent today is summed up as it is reported, in records of
- * its own, while there is any budget: a log from before budgets means what it always did. Costs are
- * whole numbers of billionths of a dollar.
+ * namespace, NUL and its target. Those that are about a job are looked up, by its queue, its
+ * namespace and its tags, so that it does not matter how many there are. What was spent is summed
+ * up in spends.c. Costs are whole numbers of billionths of a dollar.
  */
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "base/limits.h"
-#include "base/pack.h"
 #include "core/queue_name.h"
 #include "fsm/apply_int.h"
 #include "store/store_access.h"
 
 struct spend_limit {
+    struct map_node node; /* by the name of its record */
     char scope;
     struct str ns, target; /* of a queue its internal name, of a tag key=value */
+    struct str key;        /* of what was spent */
     struct store_budget rec;
-    struct str name; /* of its record */
     char *bytes;
 };
 
-/* What was spent on something. */
-struct spend {
-    struct map_node
-        node;         /* by key: scope byte and name; 'a' and a budget's name: day of an alert */
-    int64_t day;      /* since 1970 */
-    int64_t day_nusd; /* on that day */
-    int64_t ack_nusd; /* by acks, ever */
-    int64_t ack_count;
-    char key[];
+/* The budgets that are about something: global, then of the queue, then of tags. */
+struct about {
+    const struct spend_limit *list[3 + LIMIT_TAGS];
+    unsigned count;
 };
 
-static int64_t today(const struct machine *m)
-{
-    return m->now.ns / (INT64_C(24) * 3600 * NS_PER_S);
-}
-
-/* --- the list of budgets --- */
+/* --- all budgets --- */
 
 static void free_limit(struct spend_limit *b)
 {
@@ -48,18 +38,28 @@ static void free_limit(struct spend_limit *b)
     free(b);
 }
 
+/* Its name, its body, and behind them 'q' and the target, which is the key of a queue's sum. */
 static struct spend_limit *make_limit(struct str name, struct str body)
 {
     struct spend_limit *b = calloc(1, sizeof *b);
     CHECK(b != NULL);
-    b->bytes = malloc(name.len + body.len + 1);
+    b->bytes = malloc(2 * name.len + body.len + 1);
     CHECK(b->bytes != NULL);
     memcpy(b->bytes, name.ptr, name.len);
     memcpy(b->bytes + name.len, body.ptr, body.len);
-    b->name = str_from(b->bytes, name.len);
+    b->node.key = str_from(b->bytes, name.len);
     b->scope = name.ptr[0];
-    b->target = str_from_offset(b->name, 1);
+    b->target = str_from_offset(b->node.key, 1);
     b->ns = str_cut(&b->target, '\0');
+    b->key = b->scope == STORE_BUDGET_TAG ? b->node.key : str_from(b->bytes, 1 + b->ns.len);
+    if (b->scope == STORE_BUDGET_QUEUE) {
+        char *key = b->bytes + name.len + body.len;
+        key[0] = STORE_BUDGET_QUEUE;
+        if (b->target.len > 0) {
+            memcpy(key + 1, b->target.ptr, b->target.len);
+        }
+        b->key = str_from(key, 1 + b->target.len);
+    }
     if (!store_access_decode_budget(str_from(b->bytes + name.len, body.len), &b->rec)) {
         free_limit(b);
         return NULL;
@@ -67,132 +67,106 @@ static struct spend_limit *make_limit(struct str name, struct str body)
     return b;
 }
 
+static struct spend_limit *find(const struct machine *m, struct str name)
+{
+    struct map_node *n = map_find(&m->budgets, name);
+    return n == NULL ? NULL : CONTAINER_OF(n, struct spend_limit, node);
+}
+
+static void forget(struct machine *m, struct spend_limit *b)
+{
+    m->tag_budgets -= b->scope == STORE_BUDGET_TAG ? 1 : 0;
+    map_remove(&m->budgets, &b->node);
+    free_limit(b);
+}
+
 void apply_budget__changed(struct machine *m, struct str name, struct str body)
 {
-    uint32_t at = 0;
-    while (at < m->budget_count && str_cmp(m->budgets[at]->name, name) < 0) {
-        at++;
-    }
-    if (at < m->budget_count && str_eq(m->budgets[at]->name, name)) {
-        free_limit(m->budgets[at]);
-        memmove(&m->budgets[at], &m->budgets[at + 1],
-                (m->budget_count - at - 1) * sizeof(struct spend_limit *));
-        m->budget_count--;
-    }
+    struct spend_limit *was = find(m, name);
     struct spend_limit *b = body.len == 0 ? NULL : make_limit(name, body);
-    if (b == NULL) {
-        return;
+    if (was != NULL) {
+        forget(m, was);
     }
-    m->budgets = realloc(m->budgets, (m->budget_count + 1) * sizeof(struct spend_limit *));
-    CHECK(m->budgets != NULL);
-    memmove(&m->budgets[at + 1], &m->budgets[at],
-            (m->budget_count - at) * sizeof(struct spend_limit *));
-    m->budgets[at] = b;
-    m->budget_count++;
+    if (b != NULL) {
+        map_add(&m->budgets, &b->node);
+        m->tag_budgets += b->scope == STORE_BUDGET_TAG ? 1 : 0;
+    }
+}
+
+bool apply_budget__is_there(const struct machine *m, struct str name)
+{
+    return find(m, name) != NULL;
+}
+
+struct str apply_budget__with_id(struct machine *m, struct str body)
+{
+    struct store_budget rec;
+    struct buf out;
+    if (!store_access_decode_budget(body, &rec) || rec.id.len > 0) {
+        return body;
+    }
+    rec.id = machine__id_text(m, machine__new_id(m), ID_BUDGET);
+    buf_init(&out, SIZE_MAX);
+    store_access_encode_budget(&rec, &out);
+    return machine__keep(m, &out);
+}
+
+/* --- those that are about something --- */
+
+static void add_about(const struct machine *m, struct about *a, struct str name)
+{
+    const struct spend_limit *b = find(m, name);
+    if (b != NULL) {
+        a->list[a->count++] = b;
+    }
+}
+
+static void add_named(const struct machine *m, struct about *a, char scope, struct str ns,
+                      struct str target)
+{
+    char room[2 + LIMIT_NAMESPACE_BYTES + LIMIT_INTERNAL_NAME_BYTES];
+    struct buf name;
+    buf_init_room(&name, sizeof room, room, sizeof room);
+    buf_add_char(&name, scope);
+    buf_add_str(&name, ns);
+    buf_add_char(&name, '\0');
+    buf_add_str(&name, target);
+    if (!name.overflow) {
+        add_about(m, a, buf_str(&name));
+    }
+    buf_deinit(&name);
+}
+
+/* A queue of another namespace may have one of the default namespace too. */
+static void find_for_queue(const struct machine *m, struct str queue, struct about *a)
+{
+    struct str ns = queue_name_namespace(queue);
+    add_named(m, a, STORE_BUDGET_GLOBAL, ns, STR("*"));
+    add_named(m, a, STORE_BUDGET_QUEUE, ns, queue);
+    if (ns.len > 0) {
+        add_named(m, a, STORE_BUDGET_QUEUE, STR_EMPTY, queue);
+    }
+}
+
+static void find_for_tags(struct machine *m, const struct job *j, struct about *a)
+{
+    struct str names[LIMIT_TAGS];
+    size_t count = m->tag_budgets == 0 ? 0 : spends__tags(m, j, names);
+    for (size_t i = 0; i < count; i++) {
+        add_about(m, a, names[i]);
+    }
+}
+
+bool apply_budget__is_for_tag(const struct machine *m, struct str name)
+{
+    return m->tag_budgets > 0 && find(m, name) != NULL;
 }
 
 /* --- what was spent --- */
 
-static struct str spend_key(struct machine *m, char scope, struct str a, struct str b)
+static bool is_day_over(const struct machine *m, const struct spend_limit *b)
 {
-    char *key = machine__alloc(m, 2 + a.len + b.len);
-    size_t len = 0;
-    key[len++] = scope;
-    if (a.len > 0) {
-        memcpy(key + len, a.ptr, a.len);
-        len += a.len;
-    }
-    if (b.len > 0) {
-        key[len++] = '\0';
-        memcpy(key + len, b.ptr, b.len);
-        len += b.len;
-    }
-    return str_from(key, len);
-}
-
-static struct spend *find_spend(const struct machine *m, struct str key)
-{
-    struct map_node *n = map_find(&m->spends, key);
-    return n == NULL ? NULL : CONTAINER_OF(n, struct spend, node);
-}
-
-static struct spend *need_spend(struct machine *m, struct str key)
-{
-    struct spend *s = find_spend(m, key);
-    if (s == NULL) {
-        s = calloc(1, sizeof *s + key.len);
-        CHECK(s != NULL);
-        memcpy(s->key, key.ptr, key.len);
-        s->node.key = str_from(s->key, key.len);
-        map_add(&m->spends, &s->node);
-    }
-    return s;
-}
-
-static void write_spend(struct machine *m, const struct spend *s)
-{
-    buf_clear(&m->store.scratch);
-    pack_u8(&m->store.scratch, PARTS_SPEND_VERSION);
-    pack_i64(&m->store.scratch, s->day);
-    pack_i64(&m->store.scratch, s->day_nusd);
-    pack_i64(&m->store.scratch, s->ack_nusd);
-    pack_i64(&m->store.scratch, s->ack_count);
-    store_put(&m->store, STORE_KIND_SPEND, s->node.key, buf_str(&m->store.scratch));
-}
-
-static int64_t add_capped(int64_t a, int64_t b)
-{
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
-
-static void add_spend(struct machine *m, struct str key, int64_t nusd, bool ack)
-{
-    struct spend *s = need_spend(m, key);
-    if (s->day != today(m)) {
-        s->day = today(m);
-        s->day_nusd = 0;
-    }
-    s->day_nusd = add_capped(s->day_nusd, nusd);
-    if (ack) {
-        s->ack_nusd = add_capped(s->ack_nusd, nusd);
-        s->ack_count++;
-    }
-    write_spend(m, s);
-}
-
-static struct str key_of_budget(struct machine *m, const struct spend_limit *b)
-{
-    switch (b->scope) {
-    case STORE_BUDGET_QUEUE:
-        return spend_key(m, STORE_BUDGET_QUEUE, b->target, STR_EMPTY);
-    case STORE_BUDGET_TAG:
-        return spend_key(m, STORE_BUDGET_TAG, b->ns, b->target);
-    default:
-        return spend_key(m, STORE_BUDGET_GLOBAL, b->ns, STR_EMPTY);
-    }
-}
-
-static bool has_tag(const struct job *j, struct str target)
-{
-    struct str value = target;
-    struct str key = str_cut(&value, '=');
-    return apply_policy__has_tag(j, key, value);
-}
-
-static bool is_about(const struct spend_limit *b, const struct job *j)
-{
-    if (b->scope == STORE_BUDGET_QUEUE) {
-        return str_eq(b->target, j->queue);
-    }
-    return queue_name_is_of(b->ns, j->queue) &&
-           (b->scope == STORE_BUDGET_GLOBAL || has_tag(j, b->target));
-}
-
-static bool is_day_over(struct machine *m, const struct spend_limit *b)
-{
-    const struct spend *s = find_spend(m, key_of_budget(m, b));
-    int64_t spent = s != NULL && s->day == today(m) ? s->day_nusd : 0;
-    return b->rec.has_daily && spent >= b->rec.daily_nusd;
+    return b->rec.has_daily && spends__today(m, b->key) >= b->rec.daily_nusd;
 }
 
 static const char *scope_word(char scope)
@@ -205,44 +179,34 @@ static struct str reason_of(struct machine *m, const struct spend_limit *b)
     struct buf text;
     struct str target =
         b->scope == STORE_BUDGET_QUEUE ? queue_name_visible(b->ns, b->target) : b->target;
+    if (b->rec.target.len > 0) {
+        target = str_at_most(b->rec.target, LIMIT_ACCESS_NAME_BYTES);
+    }
     buf_init(&text, LIMIT_REASON_BYTES);
     buf_printf(&text, "budget exceeded: %s:" STR_FMT, scope_word(b->scope), STR_ARG(target));
     return machine__keep(m, &text);
 }
 
-/* Once per budget and day. */
-static void alert(struct machine *m, const struct spend_limit *b, const struct job *j)
-{
-    struct spend *told = need_spend(m, spend_key(m, 'a', b->name, STR_EMPTY));
-    if (told->day != today(m)) {
-        told->day = today(m);
-        write_spend(m, told);
-        jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_BUDGET_EXCEEDED,
-                                                  .job = j->id,
-                                                  .queue = j->queue,
-                                                  .text = reason_of(m, b)});
-    }
-}
-
 void apply_budget__spent(struct machine *m, const struct job *j, const struct store_tokens *t,
                          bool ack)
 {
-    if (m->budget_count == 0 || !store_rows_tokens_any(t)) {
+    struct about about = {.count = 0};
+    if (!store_rows_tokens_any(t)) {
         return;
     }
-    add_spend(m, spend_key(m, STORE_BUDGET_QUEUE, j->queue, STR_EMPTY), t->cost_nusd, ack);
-    add_spend(m, spend_key(m, STORE_BUDGET_GLOBAL, queue_name_namespace(j->queue), STR_EMPTY),
-              t->cost_nusd, ack);
-    for (uint32_t i = 0; i < m->budget_count; i++) {
-        const struct spend_limit *b = m->budgets[i];
-        if (!is_about(b, j)) {
-            continue;
-        }
-        if (b->scope == STORE_BUDGET_TAG) {
-            add_spend(m, key_of_budget(m, b), t->cost_nusd, ack);
-        }
-        if (is_day_over(m, b)) {
-            alert(m, b, j);
+    spends__report(m, j, t->cost_nusd, ack);
+    if (m->budgets.count == 0) {
+        return;
+    }
+    find_for_queue(m, j->queue, &about);
+    find_for_tags(m, j, &about);
+    for (unsigned i = 0; i < about.count; i++) {
+        const struct spend_limit *b = about.list[i];
+        if (is_day_over(m, b) && spends__alert(m, b->node.key)) {
+            jobs__emit_event(m, &(struct store_event){.type = STORE_EVENT_BUDGET_EXCEEDED,
+                                                      .job = j->id,
+                                                      .queue = j->queue,
+                                                      .text = reason_of(m, b)});
         }
     }
 }
@@ -254,27 +218,17 @@ static const struct spend_limit *stricter(const struct spend_limit *a, const str
     return a == NULL || b->rec.on_exceed > a->rec.on_exceed ? b : a;
 }
 
-/* Is the average of the queue's acks above what a job may cost? */
-static bool is_average_over(struct machine *m, const struct spend_limit *b, struct str queue)
-{
-    const struct spend *s = find_spend(m, spend_key(m, STORE_BUDGET_QUEUE, queue, STR_EMPTY));
-    if (!b->rec.has_per_job || s == NULL || s->ack_count == 0) {
-        return false;
-    }
-    int64_t whole = s->ack_nusd / s->ack_count;
-    return whole > b->rec.per_job_nusd ||
-           (whole == b->rec.per_job_nusd && s->ack_nusd % s->ack_count > 0);
-}
-
-static const struct spend_limit *at_fetch(struct machine *m, struct str queue)
+static const struct spend_limit *at_fetch(const struct machine *m, struct str queue)
 {
     const struct spend_limit *found = NULL;
-    for (uint32_t i = 0; i < m->budget_count; i++) {
-        const struct spend_limit *b = m->budgets[i];
-        bool about = b->scope == STORE_BUDGET_QUEUE
-                         ? str_eq(b->target, queue)
-                         : b->scope == STORE_BUDGET_GLOBAL && queue_name_is_of(b->ns, queue);
-        if (about && (is_day_over(m, b) || is_average_over(m, b, queue))) {
+    struct about about = {.count = 0};
+    if (m->budgets.count > 0) {
+        find_for_queue(m, queue, &about);
+    }
+    for (unsigned i = 0; i < about.count; i++) {
+        const struct spend_limit *b = about.list[i];
+        if (is_day_over(m, b) ||
+            (b->rec.has_per_job && spends__average_above(m, queue, b->rec.per_job_nusd))) {
             found = stricter(found, b);
         }
     }
@@ -292,16 +246,17 @@ static struct apply_budget_verdict verdict_of(struct machine *m, const struct sp
 
 struct apply_budget_verdict apply_budget__at_fetch(struct machine *m, struct str queue)
 {
-    return verdict_of(m, m->budget_count == 0 ? NULL : at_fetch(m, queue));
+    return verdict_of(m, at_fetch(m, queue));
 }
 
 struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const struct job *j)
 {
     const struct spend_limit *found = NULL;
-    for (uint32_t i = 0; i < m->budget_count; i++) {
-        const struct spend_limit *b = m->budgets[i];
-        if (b->scope == STORE_BUDGET_TAG && is_about(b, j) && is_day_over(m, b)) {
-            found = stricter(found, b);
+    struct about about = {.count = 0};
+    find_for_tags(m, j, &about);
+    for (unsigned i = 0; i < about.count; i++) {
+        if (is_day_over(m, about.list[i])) {
+            found = stricter(found, about.list[i]);
         }
     }
     return verdict_of(m, found);
@@ -310,20 +265,24 @@ struct apply_budget_verdict apply_budget__of_candidate(struct machine *m, const 
 static void sum_up(void *data, const struct store_usage *u)
 {
     int64_t *sum = data;
-    *sum = add_capped(*sum, u->tokens.cost_nusd);
+    int64_t nusd = u->tokens.cost_nusd;
+    *sum = *sum > INT64_MAX - nusd ? INT64_MAX : *sum + nusd;
 }
 
 struct apply_budget_verdict apply_budget__of_job(struct machine *m, const struct job *j,
                                                  const struct store_tokens *t)
 {
     const struct spend_limit *lowest = NULL;
+    struct about about = {.count = 0};
     int64_t sum = t->cost_nusd;
-    if (m->budget_count == 0 || !store_rows_tokens_any(t)) {
+    if (m->budgets.count == 0 || !store_rows_tokens_any(t)) {
         return (struct apply_budget_verdict){0};
     }
-    for (uint32_t i = 0; i < m->budget_count; i++) {
-        const struct spend_limit *b = m->budgets[i];
-        if (!b->rec.has_per_job || !is_about(b, j)) {
+    find_for_queue(m, j->queue, &about);
+    find_for_tags(m, j, &about);
+    for (unsigned i = 0; i < about.count; i++) {
+        const struct spend_limit *b = about.list[i];
+        if (!b->rec.has_per_job) {
             continue;
         }
         if (lowest == NULL || b->rec.per_job_nusd < lowest->rec.per_job_nusd) {
@@ -351,28 +310,13 @@ void apply_budget__hold(struct machine *m, struct job *j, enum job_move move, st
                .type = STORE_EVENT_HELD, .job = j->id, .queue = j->queue, .text = reason});
 }
 
-bool apply_budget__blocks(struct machine *m, struct str queue)
+bool apply_budget__blocks(const struct machine *m, struct str queue)
 {
-    const struct spend_limit *b = m->budget_count == 0 ? NULL : at_fetch(m, queue);
+    const struct spend_limit *b = at_fetch(m, queue);
     return b != NULL && b->rec.on_exceed != STORE_BUDGET_ALERT;
 }
 
 /* --- opening and closing --- */
-
-static void load_spend(void *data, struct str rest, struct str value)
-{
-    struct machine *m = data;
-    struct unpack u = unpack_from(value);
-    struct spend *s = need_spend(m, rest);
-    uint8_t version = unpack_u8(&u);
-    s->day = unpack_i64(&u);
-    s->day_nusd = unpack_i64(&u);
-    s->ack_nusd = unpack_i64(&u);
-    s->ack_count = unpack_i64(&u);
-    if (version != PARTS_SPEND_VERSION || !unpack_done(&u)) {
-        check_fatal("a record of what was spent cannot be read");
-    }
-}
 
 static bool load_budget(void *data, struct str rest, struct str value)
 {
@@ -387,35 +331,17 @@ void apply_budget__load(struct machine *m)
 {
     const char kind = STORE_ACCESS_BUDGET;
     struct str prefix = str_from(&kind, 1);
-    map_init(&m->spends);
-    store_each(&m->store, STORE_KIND_SPEND, load_spend, m);
+    map_init(&m->budgets);
     store_each_from(&m->store, STORE_KIND_ACCESS, prefix, prefix, load_budget, m);
 }
 
-static void free_spend(struct map_node *n, void *data)
+static void free_one(struct map_node *n, void *data)
 {
-    map_remove(data, n);
-    free(CONTAINER_OF(n, struct spend, node));
+    forget(data, CONTAINER_OF(n, struct spend_limit, node));
 }
 
 void apply_budget__close(struct machine *m)
 {
-    for (uint32_t i = 0; i < m->budget_count; i++) {
-        free_limit(m->budgets[i]);
-    }
-    free(m->budgets);
-    map_each(&m->spends, free_spend, &m->spends);
-    map_deinit(&m->spends);
-}
-
-void apply_budget__forget_queue(struct machine *m, struct str queue)
-{
-    struct spend *s = m->spends.count == 0
-                          ? NULL
-                          : find_spend(m, spend_key(m, STORE_BUDGET_QUEUE, queue, STR_EMPTY));
-    if (s != NULL) {
-        store_delete(&m->store, STORE_KIND_SPEND, s->node.key);
-        map_remove(&m->spends, &s->node);
-        free(s);
-    }
+    map_each(&m->budgets, free_one, m);
+    map_deinit(&m->budgets);
 }

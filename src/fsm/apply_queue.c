@@ -140,7 +140,7 @@ static void remove_jobs(struct machine *m, const struct command_queue *c, struct
         if (deleting && is_empty(q)) {
             queues__drop_throttle(m, q); /* it may have been set again between two steps */
             q->gone = true;
-            apply_budget__forget_queue(m, q->node.key);
+            spends__forget_queue(m, q->node.key);
         }
         queues__touch(m, q);
     }

@@ -261,6 +261,7 @@ static enum err_code load(struct machine *m, const struct machine_hooks *hooks, 
     apply_webhook__load(m);
     apply_policy__load(m);
     apply_access__load(m, hooks);
+    spends__load(m);
     apply_budget__load(m);
     apply_node__load(m);
     history__load(m);
@@ -296,6 +297,7 @@ static void memory_deinit(struct machine *m)
     apply_policy__close(m);
     apply_access__close(m);
     apply_budget__close(m);
+    spends__close(m);
     apply_node__close(m);
     workers__close(m);
     batches__close(m);

@@ -186,10 +186,12 @@ struct machine {
     uint64_t bulk_puts;       /* bulk operations put since then */
     struct policy **policies; /* by id, that is in the order of their creation */
     uint32_t policy_count;
-    struct spend_limit **budgets; /* by the names of their records */
-    uint32_t budget_count;
+    struct map budgets; /* by the names of their records */
+    uint32_t tag_budgets;
     struct map spends;
-    struct map spaces; /* namespaces that have a queue or a quota */
+    struct heap spend_days; /* spend.by_day */
+    uint32_t spend_tags;    /* those of tags */
+    struct map spaces;      /* namespaces that have a queue or a quota */
     uint32_t quota_count;
     uint64_t audit_first, audit_next; /* numbers of the oldest entry kept, and of the next */
     struct node_record *nodes;        /* by number */

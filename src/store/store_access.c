@@ -286,6 +286,7 @@ void store_access_encode_budget(const struct store_budget *b, struct buf *out)
     pack_i64(out, b->per_job_nusd);
     pack_text(out, b->id);
     pack_text(out, b->ns);
+    pack_text(out, b->target);
 }
 
 bool store_access_decode_budget(struct str body, struct store_budget *out)
@@ -299,6 +300,7 @@ bool store_access_decode_budget(struct str body, struct store_budget *out)
     out->per_job_nusd = unpack_i64(&u);
     out->id = unpack_text(&u);
     out->ns = unpack_text(&u);
+    out->target = unpack_text(&u);
     return unpack_done(&u) && action <= STORE_BUDGET_REJECT && out->daily_nusd >= 0 &&
            out->per_job_nusd >= 0;
 }

@@ -134,8 +134,9 @@ enum store_budget_scope {
 enum store_budget_action { STORE_BUDGET_ALERT = 0, STORE_BUDGET_HOLD = 1, STORE_BUDGET_REJECT = 2 };
 
 struct store_budget {
-    struct str id;
+    struct str id; /* empty in a command: the machine makes it */
     struct str ns;
+    struct str target; /* as it was sent; empty: as its record is called */
     bool has_daily, has_per_job;
     int64_t daily_nusd, per_job_nusd;
     enum store_budget_action on_exceed;

@@ -38,14 +38,15 @@ class Lists(BudgetTest):
         self.set("tag", "team:red", daily_usd=3, on_exceed="alert_only")
         self.assertNotEqual(first["id"], second["id"])
         self.assert_id(second["id"], "budget_")
+        self.assertLess(first["id"], second["id"])
         rows = self.api.must(self.api.get("/api/v1/budgets"))
         self.assertEqual([(r["scope"], r["target"]) for r in rows],
-                         [("global", "*"), ("queue", "a"), ("queue", "b"), ("tag", "team=red")])
+                         [("global", "*"), ("queue", "a"), ("queue", "b"), ("tag", "team:red")])
         self.assertEqual({k: v for k, v in rows[2].items() if k not in ("id", "created_at")},
                          {"scope": "queue", "target": "b", "per_job_usd": 0.25,
                           "on_exceed": "reject"})
         self.assertEqual(rows[1]["on_exceed"], "hold")
-        for path in ("queue/a", "queue/b", "global/*", "tag/team:red", "queue/never"):
+        for path in ("queue/a", "queue/b", "global/*", "tag/team=red", "queue/never"):
             self.assertEqual(self.api.must(self.api.delete("/api/v1/budgets/" + path)),
                              {"status": "deleted"})
         self.assertEqual(self.api.must(self.api.get("/api/v1/budgets")), [])
@@ -54,6 +55,7 @@ class Lists(BudgetTest):
         for body in ({}, {"scope": "galaxy", "target": "x", "daily_usd": 1},
                      {"scope": "queue", "daily_usd": 1}, {"scope": "tag", "daily_usd": 1},
                      {"scope": "tag", "target": "nothing", "daily_usd": 1},
+                     {"scope": "tag", "target": ":red", "daily_usd": 1},
                      {"scope": "queue", "target": "x"},
                      {"scope": "queue", "target": "x", "daily_usd": None},
                      {"scope": "queue", "target": "x", "daily_usd": -1},
@@ -126,14 +128,27 @@ class Fetches(BudgetTest):
         self.set("queue", self.queue, per_job_usd=0.9, on_exceed="reject")
         self.refused(self.fetch_answer(self.queue), 429, "BUDGET_EXCEEDED")
 
+    def test_what_was_spent_before_the_budget_counts(self):
+        for scope, limits in (("queue", {"daily_usd": 1}), ("queue", {"per_job_usd": 1}),
+                              ("global", {"daily_usd": 1}), ("global", {"per_job_usd": 1}),
+                              ("tag", {"daily_usd": 1})):
+            with self.subTest(scope, **limits):
+                self.api = type(self).api.with_headers(X_Corvo_Namespace=unique("n").replace(".", "-"))
+                self.spend(self.queue, 5, tags={"team": "red"})
+                target = {"queue": self.queue, "global": "*", "tag": "team:red"}[scope]
+                self.set(scope, target, on_exceed="reject", **limits)
+                self.api.enqueue(self.queue, tags={"team": "red"})
+                self.refused(self.fetch_answer(self.queue), 429, "BUDGET_EXCEEDED")
+
     def test_tags(self):
         """A candidate that carries the tag."""
-        self.set("tag", "team=red", daily_usd=1)
+        self.set("tag", "team=red", daily_usd=9)
+        self.set("tag", "team:red", daily_usd=1)
         self.spend(self.queue, 1, tags={"team": "red"})
         red = self.api.enqueue(self.queue, tags={"team": "red"})
         blue = self.api.enqueue(self.queue, tags={"team": "blue"})
         self.assertEqual(self.api.fetch(self.queue)["job_id"], blue)
-        self.assertEqual(self.api.job(red)["hold_reason"], "budget exceeded: tag:team=red")
+        self.assertEqual(self.api.job(red)["hold_reason"], "budget exceeded: tag:team:red")
         self.set("tag", "team:blue", daily_usd=0, on_exceed="reject")
         self.api.enqueue(self.queue, tags={"team": "blue"})
         self.refused(self.fetch_answer(self.queue), 429, "BUDGET_EXCEEDED")

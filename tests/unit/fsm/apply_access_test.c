@@ -1,5 +1,5 @@
 /*
- * Records of who may do what, the audit log, and budgets: what the machine keeps and tells.
+ * Records of who may do what, and the audit log: what the machine keeps and tells.
  */
 #include "base/limits.h"
 #include "lib/machine_kit.h"
@@ -99,92 +99,7 @@ static void audit__has_numbers_without_gaps_and_trims(void **state)
     buf_deinit(&value);
 }
 
-/* Budgets: the kit replays everything with restarts, so sums must come back from the store. */
-
-static void set_budget(struct kit *k, const char *name, size_t name_len, struct store_budget rec)
-{
-    struct buf body;
-    buf_init(&body, 4096);
-    rec.id = STR("budget_1");
-    store_access_encode_budget(&rec, &body);
-    struct command_access_item item = {
-        .kind = STORE_ACCESS_BUDGET, .name = str_from(name, name_len), .body = buf_str(&body)};
-    assert_int_equal(apply(k, &item, 1)->code, ERR_OK);
-    buf_deinit(&body);
-}
-
-static void ack_cost(struct kit *k, const char *queue, int64_t nusd)
-{
-    struct id id = kit_enqueue(k, queue, "{}");
-    assert_true(id_eq(kit_claim(k, queue), id));
-    struct command_ack_item item = {.id = id, .usage = {.input = 1, .cost_nusd = nusd}};
-    assert_int_equal(kit_ack_item(k, item)->code, ERR_OK);
-}
-
-static void budget__holds_the_oldest_job_of_its_queue(void **state)
-{
-    struct kit *k = *state;
-    static const char name[] = "q\0costly";
-    set_budget(k, name, sizeof name - 1,
-               (struct store_budget){
-                   .has_daily = true, .daily_nusd = 100, .on_exceed = STORE_BUDGET_HOLD});
-    ack_cost(k, "costly", 60);
-    assert_false(machine_over_budget(k->machine, STR("costly")));
-    ack_cost(k, "costly", 40);
-    assert_true(machine_over_budget(k->machine, STR("costly")));
-    struct id first = kit_enqueue(k, "costly", "{}");
-    struct id second = kit_enqueue(k, "costly", "{}");
-    assert_true(id_is_none(kit_claim(k, "costly")));
-    assert_int_equal(kit_job(k, first).state, JOB_HELD);
-    assert_int_equal(kit_job(k, second).state, JOB_PENDING);
-    /* Another day, another sum. */
-    kit_pass_ms(k, (int64_t)24 * 3600 * 1000);
-    assert_true(id_eq(kit_claim(k, "costly"), second));
-    assert_false(machine_over_budget(k->machine, STR("costly")));
-}
-
-/* What one job may cost refuses its ack, unless the ack says that it does not matter. */
-static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
-{
-    static const char name[] = "q\0dear";
-    static const struct {
-        const char *name;
-        bool lenient, any_cost;
-        enum err_code code;
-        uint32_t affected;
-    } rows[] = {
-        {"one", false, false, ERR_BUDGET_EXCEEDED, 0},
-        {"one of any cost", false, true, ERR_OK, 1},
-        {"many", true, false, ERR_OK, 0},
-        {"many of any cost", true, true, ERR_OK, 1},
-    };
-    struct kit *k = *state;
-    struct id ids[COUNT_OF(rows)];
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        ids[i] = kit_active(k, "dear"); /* before the average of the queue is above the limit */
-    }
-    set_budget(k, name, sizeof name - 1,
-               (struct store_budget){
-                   .has_per_job = true, .per_job_nusd = 100, .on_exceed = STORE_BUDGET_REJECT});
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        ROW(rows[i].name);
-        struct command_ack_item item = {.id = ids[i], .usage = {.input = 1, .cost_nusd = 101}};
-        struct command c = {.type = COMMAND_ACK,
-                            .ack = {.lenient = rows[i].lenient,
-                                    .any_cost = rows[i].any_cost,
-                                    .items = &item,
-                                    .count = 1}};
-        const struct result *r = kit_apply(k, &c);
-        assert_int_equal(r->code, rows[i].code);
-        assert_int_equal(r->affected, rows[i].affected);
-        kit_expect_state(k, ids[i], rows[i].affected == 1 ? JOB_COMPLETED : JOB_ACTIVE);
-        assert_int_equal(kit_usages(k, ids[i]).count, rows[i].affected);
-    }
-}
-
 TEST_GROUP_FIXTURE(apply_access, kit_setup, kit_teardown,
                    cmocka_unit_test(record__keeps_when_it_was_made),
                    cmocka_unit_test(rules__are_all_or_nothing),
-                   cmocka_unit_test(audit__has_numbers_without_gaps_and_trims),
-                   cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
-                   cmocka_unit_test(budget_of_one_job__refuses_acks_that_ask_for_it));
+                   cmocka_unit_test(audit__has_numbers_without_gaps_and_trims));

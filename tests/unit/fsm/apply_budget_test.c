@@ -1,0 +1,356 @@
+/*
+ * Budgets, and what was spent. The kit replays everything with restarts, so sums must come back
+ * from the store.
+ */
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "lib/machine_kit.h"
+#include "lib/rng.h"
+#include "store/store_access.h"
+
+#define NAME(text) STR(text)
+
+static const int64_t DAY_MS = (int64_t)24 * 3600 * 1000;
+
+static const struct result *put(struct kit *k, struct str name, struct store_budget rec)
+{
+    static struct buf body;
+    buf_deinit(&body);
+    buf_init(&body, 4096);
+    store_access_encode_budget(&rec, &body);
+    struct command_access_item item = {
+        .kind = STORE_ACCESS_BUDGET, .name = name, .body = buf_str(&body)};
+    const struct result *r = kit_apply(
+        k, &(struct command){.type = COMMAND_ACCESS, .access = {.items = &item, .count = 1}});
+    buf_deinit(&body);
+    return r;
+}
+
+static void set_budget(struct kit *k, struct str name, struct store_budget rec)
+{
+    assert_int_equal(put(k, name, rec)->code, ERR_OK);
+}
+
+static void delete_budget(struct kit *k, struct str name)
+{
+    struct command_access_item item = {.kind = STORE_ACCESS_BUDGET, .name = name, .deletes = true};
+    const struct result *r = kit_apply(
+        k, &(struct command){.type = COMMAND_ACCESS, .access = {.items = &item, .count = 1}});
+    assert_int_equal(r->code, ERR_OK);
+}
+
+static struct store_budget daily(int64_t nusd, enum store_budget_action action)
+{
+    return (struct store_budget){.has_daily = true, .daily_nusd = nusd, .on_exceed = action};
+}
+
+static struct store_budget per_job(int64_t nusd)
+{
+    return (struct store_budget){
+        .has_per_job = true, .per_job_nusd = nusd, .on_exceed = STORE_BUDGET_REJECT};
+}
+
+/* A new job like this one costs so much, by its ack. */
+static void spend(struct kit *k, const struct job *j, int64_t nusd)
+{
+    char queue[LIMIT_INTERNAL_NAME_BYTES + 1];
+    (void)snprintf(queue, sizeof queue, STR_FMT, STR_ARG(j->queue));
+    struct id id = kit_enqueue_job(k, j);
+    assert_true(id_eq(kit_claim(k, queue), id));
+    struct command_ack_item item = {.id = id, .usage = {.input = 1, .cost_nusd = nusd}};
+    assert_int_equal(kit_ack_item(k, item)->code, ERR_OK);
+}
+
+static enum err_code claim_code(struct kit *k, const char *queue)
+{
+    struct str name = str_from_z(queue);
+    struct command c = {.type = COMMAND_CLAIM,
+                        .claim = {.queues = &name,
+                                  .queue_count = 1,
+                                  .worker_id = STR("worker"),
+                                  .hostname = STR("host"),
+                                  .lease_ms = JOB_LEASE_MS,
+                                  .count = 1}};
+    return kit_apply(k, &c)->code;
+}
+
+static void budget__holds_the_oldest_job_of_its_queue(void **state)
+{
+    struct kit *k = *state;
+    struct job j = kit_template("costly", "{}");
+    set_budget(k, NAME("q\0costly"), daily(100, STORE_BUDGET_HOLD));
+    spend(k, &j, 60);
+    assert_false(machine_over_budget(k->machine, STR("costly")));
+    spend(k, &j, 40);
+    assert_true(machine_over_budget(k->machine, STR("costly")));
+    struct id first = kit_enqueue(k, "costly", "{}");
+    struct id second = kit_enqueue(k, "costly", "{}");
+    assert_true(id_is_none(kit_claim(k, "costly")));
+    assert_int_equal(kit_job(k, first).state, JOB_HELD);
+    assert_int_equal(kit_job(k, second).state, JOB_PENDING);
+    /* Another day, another sum. */
+    kit_pass_ms(k, DAY_MS);
+    assert_true(id_eq(kit_claim(k, "costly"), second));
+    assert_false(machine_over_budget(k->machine, STR("costly")));
+}
+
+/* What was spent before the first budget counts, for every scope. */
+static void budget__counts_what_was_spent_before_it(void **state)
+{
+    struct kit *k = *state;
+    const struct {
+        struct str name;
+        struct store_budget rec;
+    } rows[] = {
+        {NAME("qearly\0early::spent"), daily(100, STORE_BUDGET_REJECT)},
+        {NAME("qearly\0early::spent"), per_job(49)},
+        {NAME("q\0early::spent"), daily(100, STORE_BUDGET_REJECT)},
+        {NAME("gearly\0*"), daily(100, STORE_BUDGET_REJECT)},
+        {NAME("gearly\0*"), per_job(49)},
+        {NAME("tearly\0n=1"), daily(100, STORE_BUDGET_REJECT)},
+        {NAME("tearly\0team=r\xc3\xa4"
+              "d"),
+         daily(100, STORE_BUDGET_REJECT)},
+    };
+    struct job j = kit_template("early::spent", "{}");
+    j.tags = STR("{\"n\":1,\"team\":\"blue\",\"team\":\"r\\u00e4d\",\"a=b\":\"c\"}");
+    spend(k, &j, 50);
+    spend(k, &j, 50);
+    (void)kit_enqueue_job(k, &j);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name.ptr);
+        for (int time = 0; time < 2; time++) {
+            set_budget(k, rows[i].name, rows[i].rec);
+            assert_int_equal(claim_code(k, "early::spent"), ERR_BUDGET_EXCEEDED);
+            delete_budget(k, rows[i].name);
+            kit_reopen(k);
+        }
+    }
+    /* Of two tags with one key the last one counts; a=b is no key that a budget can name. */
+    set_budget(k, NAME("tearly\0team=blue"), daily(1, STORE_BUDGET_REJECT));
+    set_budget(k, NAME("tearly\0a=b=c"), daily(1, STORE_BUDGET_REJECT));
+    set_budget(k, NAME("g\0*"), daily(1, STORE_BUDGET_REJECT));
+    assert_false(id_is_none(kit_claim(k, "early::spent")));
+    delete_budget(k, NAME("g\0*")); /* the other tests spend there */
+}
+
+/* Every sum equals a recount of the reports, whenever somebody asks. */
+static void sums__equal_a_recount(void **state)
+{
+    enum { QUEUES = 3, TAGS = 3, STEPS = 150 };
+    static const char *const queues[QUEUES] = {"sums::a", "sums::b", "other-sums::a"};
+    static const char *const tags[TAGS] = {"{\"t\":\"x\"}", "{\"t\":\"y\",\"u\":\"x\"}", ""};
+    static const struct {
+        struct str name;
+        unsigned queues, tags; /* bits of those that count */
+    } rows[] = {
+        {NAME("qsums\0sums::a"), 1, 7},   {NAME("qsums\0sums::b"), 2, 7},
+        {NAME("gsums\0*"), 3, 7},         {NAME("gother-sums\0*"), 4, 7},
+        {NAME("tsums\0t=x"), 3, 1},       {NAME("tsums\0t=y"), 3, 2},
+        {NAME("tother-sums\0u=x"), 4, 2},
+    };
+    struct kit *k = *state;
+    struct rng rng = rng_from(20261117);
+    int64_t sums[COUNT_OF(rows)] = {0};
+    for (unsigned step = 0; step < STEPS; step++) {
+        unsigned q = (unsigned)rng_below(&rng, QUEUES);
+        unsigned t = (unsigned)rng_below(&rng, TAGS);
+        int64_t nusd = (int64_t)rng_below(&rng, 100);
+        struct job j = kit_template(queues[q], "{}");
+        j.tags = str_from_z(tags[t]);
+        if (rng_below(&rng, 10) == 0) {
+            kit_pass_ms(k, DAY_MS);
+            memset(sums, 0, sizeof sums);
+        }
+        spend(k, &j, nusd);
+        for (size_t i = 0; i < COUNT_OF(rows); i++) {
+            sums[i] += (rows[i].queues >> q & 1) != 0 && (rows[i].tags >> t & 1) != 0 ? nusd : 0;
+        }
+        size_t asked = rng_below(&rng, COUNT_OF(rows));
+        const char *queue = rows[asked].queues == 4   ? queues[2]
+                            : rows[asked].queues == 2 ? queues[1]
+                                                      : queues[0];
+        j = kit_template(queue, "{}");
+        j.tags = str_from_z(tags[rows[asked].tags == 2 ? 1 : 0]);
+        struct id id = kit_enqueue_job(k, &j);
+        set_budget(k, rows[asked].name, daily(sums[asked], STORE_BUDGET_REJECT));
+        assert_int_equal(claim_code(k, queue), ERR_BUDGET_EXCEEDED);
+        set_budget(k, rows[asked].name, daily(sums[asked] + 1, STORE_BUDGET_REJECT));
+        assert_true(id_eq(kit_claim(k, queue), id));
+        assert_int_equal(kit_ack(k, id)->code, ERR_OK);
+        delete_budget(k, rows[asked].name);
+    }
+}
+
+/* Of more tags than are kept those with budgets are counted; another day has room again. */
+static void sums__of_tags_are_limited(void **state)
+{
+    struct kit *k = *state;
+    struct job j = kit_template("many::q", "{}");
+    char tags[LIMIT_TAGS * 24];
+    for (unsigned day = 0; day < 2; day++) {
+        struct job last = kit_template("many::q", "{}");
+        last.tags = STR("{\"n\":\"last\"}");
+        for (unsigned made = 0; made < LIMIT_SPEND_TAGS_SPACE; made += LIMIT_TAGS) {
+            size_t len = 0;
+            for (unsigned i = 0; i < LIMIT_TAGS; i++) {
+                len += (size_t)snprintf(tags + len, sizeof tags - len, "%c\"k%u\":\"%u\"",
+                                        i == 0 ? '{' : ',', i, made + i);
+            }
+            tags[len++] = '}';
+            j.tags = str_from(tags, len);
+            spend(k, &j, 10);
+        }
+        spend(k, &last, 50); /* there is no room for it */
+        set_budget(k, NAME("tmany\0n=last"), daily(50, STORE_BUDGET_REJECT));
+        set_budget(k, NAME("tmany\0k3=3"), daily(11, STORE_BUDGET_REJECT));
+        spend(k, &last, 49);
+        spend(k, &last, 1);
+        struct id id = kit_enqueue_job(k, &last);
+        assert_int_equal(claim_code(k, "many::q"), ERR_BUDGET_EXCEEDED);
+        delete_budget(k, NAME("tmany\0n=last"));
+        assert_true(id_eq(kit_claim(k, "many::q"), id));
+        assert_int_equal(kit_ack(k, id)->code, ERR_OK);
+        j.tags = STR("{\"k3\":\"3\"}");
+        spend(k, &j, 1);
+        id = kit_enqueue_job(k, &j);
+        assert_int_equal(claim_code(k, "many::q"), ERR_BUDGET_EXCEEDED);
+        delete_budget(k, NAME("tmany\0k3=3"));
+        assert_true(id_eq(kit_claim(k, "many::q"), id));
+        kit_pass_ms(k, DAY_MS);
+    }
+}
+
+/* An entry of a version that knew no budgets leaves what it always left. */
+static void sums__are_not_kept_of_old_entries(void **state)
+{
+    struct kit *k = *state;
+    uint8_t present = k->entry_version;
+    struct job j = kit_template("old", "{}");
+    struct buf value;
+    k->entry_version = 2;
+    spend(k, &j, 50);
+    k->entry_version = present;
+    buf_init(&value, 4096);
+    assert_false(store_get(machine_store(k->machine), STORE_KIND_SPEND, STR("qold"), &value));
+    buf_deinit(&value);
+    spend(k, &j, 50);
+    set_budget(k, NAME("q\0old"), daily(51, STORE_BUDGET_REJECT));
+    assert_int_equal(claim_code(k, "old"), ERR_OK);
+}
+
+static struct store_budget read_budget(struct kit *k, struct str name)
+{
+    static char kept[512];
+    char key[64] = {STORE_ACCESS_BUDGET};
+    struct store_access_frame frame;
+    struct store_budget rec;
+    struct buf value;
+    buf_init(&value, sizeof kept);
+    memcpy(key + 1, name.ptr, name.len);
+    assert_true(store_get(machine_store(k->machine), STORE_KIND_ACCESS, str_from(key, 1 + name.len),
+                          &value));
+    memcpy(kept, value.ptr, value.len);
+    assert_true(store_access_decode_frame(str_from(kept, value.len), &frame));
+    assert_true(store_access_decode_budget(frame.body, &rec));
+    buf_deinit(&value);
+    return rec;
+}
+
+/* Ids are in the order of creation; one that a record brings along stays. */
+static void budget__has_an_id_in_order(void **state)
+{
+    struct kit *k = *state;
+    static const struct str names[] = {NAME("q\0c"), NAME("q\0b"), NAME("q\0a"), NAME("q\0c")};
+    char before[ID_TEXT_MAX + 1] = "";
+    struct store_budget rec = daily(1, STORE_BUDGET_ALERT);
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct id id;
+        set_budget(k, names[i], rec);
+        struct str made = read_budget(k, names[i]).id;
+        assert_true(id_parse(made, ID_BUDGET, &id));
+        assert_true(str_cmp(made, str_from_z(before)) > 0);
+        memcpy(before, made.ptr, made.len);
+    }
+    rec.id = STR("budget_other");
+    set_budget(k, names[0], rec);
+    assert_true(str_eq(read_budget(k, names[0]).id, rec.id));
+}
+
+static void budgets__are_limited_in_number(void **state)
+{
+    struct kit *k = *state;
+    static struct command_access_item items[LIMIT_ACCESS_ITEMS];
+    static char names[LIMIT_ACCESS_ITEMS][16];
+    struct store_budget rec = daily(1, STORE_BUDGET_ALERT);
+    struct command c = {.type = COMMAND_ACCESS, .access = {.items = items}};
+    struct buf body;
+    unsigned made = 0;
+    enum err_code code = ERR_OK;
+    buf_init(&body, 4096);
+    store_access_encode_budget(&rec, &body);
+    while (code == ERR_OK) {
+        size_t count = made < LIMIT_BUDGETS - LIMIT_ACCESS_ITEMS ? LIMIT_ACCESS_ITEMS : 1;
+        for (size_t i = 0; i < count; i++) {
+            int len = snprintf(names[i], sizeof names[i], "q%cn%u", 0, made++);
+            items[i] = (struct command_access_item){.kind = STORE_ACCESS_BUDGET,
+                                                    .name = str_from(names[i], (size_t)len),
+                                                    .body = buf_str(&body)};
+        }
+        c.access.count = count;
+        code = kit_apply(k, &c)->code;
+        assert_in_range(made, 1, LIMIT_BUDGETS + 1);
+    }
+    assert_int_equal(code, ERR_BUDGET);
+    set_budget(k, NAME("q\0n0"), rec); /* it is there already */
+    delete_budget(k, NAME("q\0n0"));
+    set_budget(k, NAME("q\0new"), rec);
+    buf_deinit(&body);
+}
+
+/* What one job may cost refuses its ack, unless the ack says that it does not matter. */
+static void budget_of_one_job__refuses_acks_that_ask_for_it(void **state)
+{
+    static const struct {
+        const char *name;
+        bool lenient, any_cost;
+        enum err_code code;
+        uint32_t affected;
+    } rows[] = {
+        {"one", false, false, ERR_BUDGET_EXCEEDED, 0},
+        {"one of any cost", false, true, ERR_OK, 1},
+        {"many", true, false, ERR_OK, 0},
+        {"many of any cost", true, true, ERR_OK, 1},
+    };
+    struct kit *k = *state;
+    struct id ids[COUNT_OF(rows)];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ids[i] = kit_active(k, "dear"); /* before the average of the queue is above the limit */
+    }
+    set_budget(k, NAME("q\0dear"), per_job(100));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        ROW(rows[i].name);
+        struct command_ack_item item = {.id = ids[i], .usage = {.input = 1, .cost_nusd = 101}};
+        struct command c = {.type = COMMAND_ACK,
+                            .ack = {.lenient = rows[i].lenient,
+                                    .any_cost = rows[i].any_cost,
+                                    .items = &item,
+                                    .count = 1}};
+        const struct result *r = kit_apply(k, &c);
+        assert_int_equal(r->code, rows[i].code);
+        assert_int_equal(r->affected, rows[i].affected);
+        kit_expect_state(k, ids[i], rows[i].affected == 1 ? JOB_COMPLETED : JOB_ACTIVE);
+        assert_int_equal(kit_usages(k, ids[i]).count, rows[i].affected);
+    }
+}
+
+TEST_GROUP_FIXTURE(apply_budget, kit_setup, kit_teardown,
+                   cmocka_unit_test(budget__holds_the_oldest_job_of_its_queue),
+                   cmocka_unit_test(budget__counts_what_was_spent_before_it),
+                   cmocka_unit_test(budget_of_one_job__refuses_acks_that_ask_for_it),
+                   cmocka_unit_test(sums__equal_a_recount),
+                   cmocka_unit_test(sums__of_tags_are_limited),
+                   cmocka_unit_test(sums__are_not_kept_of_old_entries),
+                   cmocka_unit_test(budget__has_an_id_in_order),
+                   cmocka_unit_test(budgets__are_limited_in_number));
