@@ -110,6 +110,9 @@ static struct svc_bulk_news news_of(const struct store_bulk *rec, enum svc_bulk_
                               .affected = rec->affected,
                               .errors = rec->errors,
                               .at = os_clock_wall()};
+    if (n.type == SVC_BULK_STARTED) {
+        n.status = STORE_BULK_RUNNING; /* in the record with its first step */
+    }
     size_t len = rec->error.len < sizeof n.error ? rec->error.len : sizeof n.error - 1;
     if (len > 0) {
         memcpy(n.error, rec->error.ptr, len);
@@ -160,14 +163,17 @@ static void deliver_join(struct msg *m)
     if (!svc_bulk_read(b->config.engine, w->task, &value, &rec)) {
         log_info("bulk operation no longer exists");
     }
-    struct svc_bulk_news n = news_of(&rec, SVC_BULK_PROGRESS);
+    bool queued = rec.status == STORE_BULK_QUEUED;
+    struct svc_bulk_news n = news_of(&rec, queued ? SVC_BULK_STARTED : SVC_BULK_PROGRESS);
     if (b->watches == NULL) {
         uint64_t period = (uint64_t)b->config.keepalive_ms;
         CHECK(uv_timer_start(&b->keepalive_timer, on_keepalive, period, period) == 0);
     }
     w->next = b->watches;
     b->watches = w;
-    post_news(w, &n);
+    if (!queued || id_eq(b->started, w->task)) { /* else it is told when it begins */
+        post_news(w, &n);
+    }
     buf_deinit(&value);
 }
 

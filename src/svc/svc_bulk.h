@@ -106,7 +106,8 @@ struct svc_bulk_watch {
     atomic_uint under_way; /* news posted and not delivered */
 };
 
-/* From reply_to's thread. The first news is how far the operation is, or that it is over. */
+/* From reply_to's thread. The first news is how far the operation is, or that it is over; of one
+ * that waits for its turn, that it has begun. */
 void svc_bulk_watch(struct svc_bulk *b, struct svc_bulk_watch *w);
 /* From reply_to's thread, once; ended follows. */
 void svc_bulk_unwatch(struct svc_bulk_watch *w);

@@ -23,11 +23,14 @@ struct fixture {
     atomic_uint asked;
     unsigned failures_left;
     enum err_code failure;
+    bool hold;                  /* the next page is answered later */
+    struct svc_bulk_page *held; /* this one */
+    uv_sem_t holds;
     /* the watch, of the client's thread */
     struct svc_bulk_watch watch;
-    uv_sem_t over, ended, kept_alive;
+    uv_sem_t over, ended, kept_alive, news;
     unsigned told;
-    struct svc_bulk_news last;
+    struct svc_bulk_news first, last;
 };
 
 /* The jobs of the fixture in order, as a search would find them. Called on the bulk's thread. */
@@ -35,6 +38,12 @@ static void find(void *data, struct svc_bulk_page *p)
 {
     struct fixture *f = data;
     atomic_fetch_add(&f->asked, 1);
+    if (f->hold) {
+        f->hold = false;
+        f->held = p;
+        uv_sem_post(&f->holds);
+        return;
+    }
     if (f->failures_left > 0) {
         f->failures_left--;
         (void)err_set(&p->err, f->failure, "the finder cannot");
@@ -58,8 +67,9 @@ static void told(struct svc_bulk_watch *w, const struct svc_bulk_news *n)
         return;
     }
     assert_true(n->processed >= f->last.processed);
-    f->told++;
+    f->first = f->told++ == 0 ? *n : f->first;
     f->last = *n;
+    uv_sem_post(&f->news);
     if (n->type == SVC_BULK_OVER) {
         uv_sem_post(&f->over);
     }
@@ -138,6 +148,8 @@ static int setup(void **state)
     assert_int_equal(uv_sem_init(&f->over, 0), 0);
     assert_int_equal(uv_sem_init(&f->ended, 0), 0);
     assert_int_equal(uv_sem_init(&f->kept_alive, 0), 0);
+    assert_int_equal(uv_sem_init(&f->news, 0), 0);
+    assert_int_equal(uv_sem_init(&f->holds, 0), 0);
     open_bulk(f, 15000);
     *state = f;
     return 0;
@@ -151,6 +163,8 @@ static int teardown(void **state)
     uv_sem_destroy(&f->over);
     uv_sem_destroy(&f->ended);
     uv_sem_destroy(&f->kept_alive);
+    uv_sem_destroy(&f->news);
+    uv_sem_destroy(&f->holds);
     free(f);
     return 0;
 }
@@ -332,10 +346,33 @@ static void queues__are_deleted_in_steps(void **state)
     assert_int_equal(f->last.total, JOBS);
 }
 
+/* An operation that waits for its turn has not begun: the first that is told of it is that it has.
+ */
+static void beginning__is_told_when_it_comes(void **state)
+{
+    struct fixture *f = *state;
+    f->hold = true;
+    struct id first = put_filter(f, COMMAND_JOB_HOLD);
+    uv_sem_wait(&f->holds);
+    struct id second = put_filter(f, COMMAND_JOB_APPROVE);
+    begin_watch(f, first);
+    uv_sem_wait(&f->news);
+    end_watch(f);
+    assert_int_equal(f->first.type, SVC_BULK_STARTED);
+    assert_int_equal(f->first.status, STORE_BULK_RUNNING);
+    begin_watch(f, second);
+    find(f, f->held); /* behind the watch */
+    uv_sem_wait(&f->over);
+    end_watch(f);
+    assert_int_equal(f->first.type, SVC_BULK_STARTED);
+    assert_int_equal(f->first.status, STORE_BULK_RUNNING);
+    assert_int_equal(f->last.status, STORE_BULK_COMPLETED);
+}
+
 #define SVC_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 TEST_GROUP(svc_bulk, SVC_TEST(filter__is_followed_page_by_page), SVC_TEST(lists__are_worked_off),
            SVC_TEST(failures__that_pass_are_passed), SVC_TEST(failures__of_the_caller_end_it),
            SVC_TEST(over__is_told_to_the_late_once), SVC_TEST(restart__goes_on_without_a_word),
            SVC_TEST(cancel__is_told_to_those_who_watch), SVC_TEST(silence__is_broken_now_and_then),
            SVC_TEST(refusals__end_it_after_a_few_tries), SVC_TEST(failures__hold_nobody_else_up),
-           SVC_TEST(queues__are_deleted_in_steps));
+           SVC_TEST(queues__are_deleted_in_steps), SVC_TEST(beginning__is_told_when_it_comes));
