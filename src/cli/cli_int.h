@@ -186,6 +186,8 @@ struct str cli_object(struct cli *cli, const struct cli_pair *pairs, size_t coun
 
 /* Put the JSON behind what is in out, two spaces per level. */
 void cli_json_indent(struct buf *out, struct str json);
+/* The same for a value that stands so deep in another. */
+void cli_json_indent_at(struct buf *out, struct str json, size_t depth);
 
 /* The same JSON without white space between its parts, in the arena. */
 struct str cli_json_compact(struct cli *cli, struct str json);

@@ -177,7 +177,11 @@ static size_t string_end(struct str json, size_t at)
 
 void cli_json_indent(struct buf *out, struct str json)
 {
-    size_t depth = 0;
+    cli_json_indent_at(out, json, 0);
+}
+
+void cli_json_indent_at(struct buf *out, struct str json, size_t depth)
+{
     bool fresh = false; /* the last thing was an opening bracket */
     for (size_t i = 0; i < json.len;) {
         char c = json.ptr[i];

@@ -129,7 +129,11 @@ static enum err_code find_words(struct parse *p, struct cli_parse_words *words, 
         if (str_eq(arg, STR("--"))) {
             break;
         }
-        if (is_flag(arg)) {
+        if (words->len == 0 && str_eq(arg, STR("--version"))) {
+            bool added = cli_parse_add_word(words, STR("version"));
+            CHECK(added);
+            p->word_at[p->word_count++] = i++;
+        } else if (is_flag(arg)) {
             int skip = skip_flag(p, i);
             if (skip == 0) { /* the command's own: its words are over */
                 return words->len == 0 ? unknown_flag(NULL, arg, err) : ERR_OK;

@@ -91,7 +91,6 @@ int cli_main(int argc, char **argv, char **environment, const struct cli_host *h
 {
     struct cli *cli = calloc(1, sizeof *cli);
     struct err err;
-    char version[] = "version";
     CHECK(cli != NULL);
     *cli = (struct cli){.host = host,
                         .environment = environment,
@@ -103,9 +102,6 @@ int cli_main(int argc, char **argv, char **environment, const struct cli_host *h
                         .in_is_terminal = isatty(STDIN_FILENO) == 1,
                         .signal_fd = -1};
     cli->color = cli->out_is_terminal && !has_environment(environment, "NO_COLOR");
-    if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
-        argv[1] = version;
-    }
     int code = cli_parse(cli, argc > 0 ? argc - 1 : 0, argv + 1, &err) == ERR_OK
                    ? dispatch(cli)
                    : misused(cli, &err);

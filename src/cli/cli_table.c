@@ -42,7 +42,7 @@ static const struct {
     const char *to;
 } aliases[] = {
     {"jobs list", "search"},     {"jobs search", "search"},   {"jobs inspect", "inspect"},
-    {"jobs retry", "retry"},     {"jobs cancel", "cancel"},   {"jobs delete", "delete"},
+    {"jobs cancel", "cancel"},   {"jobs delete", "delete"},
     {"queue list", "queues"},    {"queue pause", "pause"},    {"queue resume", "resume"},
     {"queue clear", "clear"},    {"queue drain", "drain"},    {"queue destroy", "destroy"},
     {"queue concurrency", "concurrency"}, {"queue throttle", "throttle"},

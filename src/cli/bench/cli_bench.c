@@ -298,9 +298,8 @@ static struct str report_json(struct bench *b, struct str comparison)
                       CLI_SET_RAW("comparison", comparison));
 }
 
-static int save(struct bench *b, struct str report)
+static int save(struct cli *cli, struct str report)
 {
-    struct cli *cli = b->cli;
     struct str name = cli_text(cli, "save");
     struct buf text;
     if (name.len == 0) {
@@ -317,7 +316,23 @@ static int save(struct bench *b, struct str report)
     return code;
 }
 
-static int conclude(struct bench *b, struct str baseline)
+/* What is to be compared with: of a report of several protocols, that of this one. */
+static struct str baseline_of(struct bench *b, struct str baseline)
+{
+    struct str *reports = NULL;
+    struct str protocol =
+        cli_member_text(b->cli, cli_bench_plan_json(b->cli, &b->plan), "protocol");
+    size_t count = cli_elements(b->cli, cli_member(baseline, "reports").text, &reports);
+    for (size_t i = 0; i < count; i++) {
+        struct str config = cli_member(reports[i], "config").text;
+        if (str_eq(cli_member_text(b->cli, config, "protocol"), protocol)) {
+            return reports[i];
+        }
+    }
+    return count == 0 ? baseline : STR_EMPTY;
+}
+
+static struct str conclude(struct bench *b, struct str baseline)
 {
     struct cli *cli = b->cli;
     struct cli_bench_pair pair = {.baseline = baseline, .current = report_json(b, STR_EMPTY)};
@@ -325,27 +340,60 @@ static int conclude(struct bench *b, struct str baseline)
     if (baseline.len > 0 && cli_is_json(cli)) {
         report = report_json(b, cli_bench_rows_json(cli, &pair));
     }
-    if (cli_is_json(cli)) {
-        cli_print_json(cli, report);
-    } else {
+    if (!cli_is_json(cli)) {
         print_repeats(b);
         cli_bench_fault_print(cli, &b->fault);
         if (baseline.len > 0) {
             cli_bench_compare(cli, &pair);
         }
     }
-    return save(b, report);
+    return report;
+}
+
+/* With one protocol, from its plan to its report. */
+static int run_protocol(struct cli *cli, struct str protocol, struct str baseline, struct str *out)
+{
+    struct bench *b = ARENA_NEW(cli->arena, struct bench);
+    CHECK(b != NULL);
+    *b = (struct bench){.cli = cli};
+    int code = cli_bench_plan_read(cli, protocol, &b->plan);
+    code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
+    code = code == CLI_OK ? look_at_server(b) : code;
+    if (code == CLI_OK && !cli_is_json(cli)) {
+        print_plan(b);
+    }
+    code = code == CLI_OK ? run_repeats(b) : code;
+    if (code == CLI_OK) {
+        *out = conclude(b, baseline_of(b, baseline));
+    }
+    return code;
+}
+
+/* One after the other; the report has those of both. */
+static int run_matrix(struct cli *cli, struct str baseline, struct str *out)
+{
+    struct str http = STR_EMPTY;
+    struct str stream = STR_EMPTY;
+    int code = run_protocol(cli, STR("http"), baseline, &http);
+    if (code != CLI_OK) {
+        return code;
+    }
+    if (!cli_is_json(cli)) {
+        cli_printf(cli, "\n");
+    }
+    code = run_protocol(cli, STR("stream"), baseline, &stream);
+    *out =
+        cli_format(cli, "{\"reports\":[" STR_FMT "," STR_FMT "]}", STR_ARG(http), STR_ARG(stream));
+    return code;
 }
 
 static int run_bench(struct cli *cli)
 {
-    struct bench *b = ARENA_NEW(cli->arena, struct bench);
+    struct str protocol = cli_text(cli, "protocol");
     struct str baseline = STR_EMPTY;
-    CHECK(b != NULL);
-    *b = (struct bench){.cli = cli};
-    int code = cli_bench_plan_read(cli, &b->plan);
-    code = code == CLI_OK ? cli_bench_fault_from(cli, &b->fault) : code;
-    if (code == CLI_OK && cli_given(cli, "compare")) {
+    struct str report = STR_EMPTY;
+    int code = CLI_OK;
+    if (cli_given(cli, "compare")) {
         code = cli_bench_report_read(cli, cli_text(cli, "compare"), &baseline);
     }
     if (code == CLI_OK && cli_given(cli, "save")) { /* what cannot be kept is not measured */
@@ -353,17 +401,19 @@ static int run_bench(struct cli *cli)
         bool special = false;
         code = cli_target(cli, cli_text(cli, "save"), &path, &special);
     }
-    code = code == CLI_OK ? look_at_server(b) : code;
-    if (code == CLI_OK && !cli_is_json(cli)) {
-        print_plan(b);
+    if (code == CLI_OK) {
+        code = str_eq(protocol, STR("matrix")) ? run_matrix(cli, baseline, &report)
+                                               : run_protocol(cli, protocol, baseline, &report);
     }
-    code = code == CLI_OK ? run_repeats(b) : code;
-    return code == CLI_OK ? conclude(b, baseline) : code;
+    if (code == CLI_OK && cli_is_json(cli)) {
+        cli_print_json(cli, report);
+    }
+    return code == CLI_OK ? save(cli, report) : code;
 }
 
 /* clang-format off */
 static const struct cli_flag bench_flags[] = {
-    CLI_FLAG("protocol", CLI_TEXT, "NAME", "http", "client protocol: http; rpc: one gRPC call per request; stream: one gRPC stream per client, with acks and the next fetch in one frame; binary: the binary worker protocol", .words = "http rpc stream binary"),
+    CLI_FLAG("protocol", CLI_TEXT, "NAME", "http", "client protocol: http; rpc: one gRPC call per request; stream: one gRPC stream per client, with acks and the next fetch in one frame; binary: the binary worker protocol; matrix: http, then stream", .words = "http rpc stream binary matrix"),
     CLI_FLAG("rpc-address", CLI_TEXT, "HOST:PORT", "localhost:7438", "address of the server's --rpc-bind, for --protocol binary"),
     CLI_FLAG("http2", CLI_BOOL, NULL, "false", "HTTP/2 without TLS instead of HTTP/1.1"),
     CLI_FLAG("jobs", CLI_INT, "N", "10000", "total number of jobs; with --duration, the maximum number of waiting jobs"),

@@ -77,7 +77,9 @@ struct cli_bench_fault {
 };
 
 /* cli_bench_plan.c */
-ATTR_NODISCARD int cli_bench_plan_read(struct cli *cli, struct cli_bench_plan *plan);
+/* The plan of a protocol, which is one of the flag's words. */
+ATTR_NODISCARD int cli_bench_plan_read(struct cli *cli, struct str protocol,
+                                       struct cli_bench_plan *plan);
 struct str cli_bench_plan_json(struct cli *cli, const struct cli_bench_plan *plan); /* "config" */
 
 /* cli_bench_report.c */

@@ -23,10 +23,11 @@ static int unfit(struct cli *cli, struct str path, size_t at, const char *what)
                     what, at);
 }
 
-static int check_phase(struct cli *cli, struct str path, struct str text, const char *phase)
+static int check_phase(struct cli *cli, struct str path, struct str text, struct str report,
+                       const char *phase)
 {
     const struct cli_bench_number *n;
-    struct json_value p = cli_member(text, phase);
+    struct json_value p = cli_member(report, phase);
     char what[CLI_BENCH_TEXT_BYTES * 2];
     if (p.type == JSON_TYPE_COUNT) {
         return CLI_OK;
@@ -51,28 +52,44 @@ static int check_phase(struct cli *cli, struct str path, struct str text, const 
     return CLI_OK;
 }
 
+/* One report, which is the text of the file or a part of it. */
+static int check_phases(struct cli *cli, struct str path, struct str text, struct str report)
+{
+    size_t at = (size_t)(report.ptr - text.ptr);
+    size_t count = 0;
+    if (report.ptr[0] != '{') {
+        return unfit(cli, path, at, "the content is not an object");
+    }
+    for (size_t i = 0; i < COUNT_OF(phases); i++) {
+        int code = check_phase(cli, path, text, report, phases[i]);
+        if (code != CLI_OK) {
+            return code;
+        }
+        count += has(report, phases[i]) ? 1 : 0;
+    }
+    return count > 0 ? CLI_OK
+                     : unfit(cli, path, at, "enqueue, lifecycle and combined are all missing");
+}
+
 static int check_report(struct cli *cli, struct str path, struct str text)
 {
     struct json_value whole;
     struct err err;
-    size_t count = 0;
     if (json_scan_check(text, &err) != ERR_OK ||
         json_scan_first(text, &whole, &err) != ERR_OK) { /* the latter follows from the former */
         return cli_fail(cli, STR_FMT ": %s", STR_ARG(path), err.msg);
     }
-    size_t at = (size_t)(whole.text.ptr - text.ptr);
-    if (whole.type != JSON_TYPE_OBJECT) {
-        return unfit(cli, path, at, "the content is not an object");
+    struct json_value reports = cli_member(text, "reports");
+    if (whole.type != JSON_TYPE_OBJECT || reports.type != JSON_TYPE_ARRAY) {
+        return check_phases(cli, path, text, whole.text);
     }
-    for (size_t i = 0; i < COUNT_OF(phases); i++) {
-        int code = check_phase(cli, path, text, phases[i]);
-        if (code != CLI_OK) {
-            return code;
-        }
-        count += has(text, phases[i]) ? 1 : 0;
+    struct json_scan scan = json_scan_from(reports.text);
+    struct json_value report;
+    int code = json_scan_enter_array(&scan) ? CLI_OK : CLI_FAILED;
+    while (code == CLI_OK && json_scan_next_element(&scan) && json_scan_value(&scan, &report)) {
+        code = check_phases(cli, path, text, report.text);
     }
-    return count > 0 ? CLI_OK
-                     : unfit(cli, path, at, "enqueue, lifecycle and combined are all missing");
+    return code;
 }
 
 int cli_bench_report_read(struct cli *cli, struct str path, struct str *out)

@@ -189,17 +189,17 @@ static void add_header(struct cli *cli, struct cli_bench_plan *plan, const char 
 static const char *const protocol_names[] = {
     [LOAD_HTTP] = "http", [LOAD_RPC] = "rpc", [LOAD_STREAM] = "stream", [LOAD_BINARY] = "binary"};
 
-static int read_protocol(struct cli *cli, struct cli_bench_plan *plan)
+static int read_protocol(struct cli *cli, struct str protocol, struct cli_bench_plan *plan)
 {
     for (size_t i = 0; i < COUNT_OF(protocol_names); i++) {
-        if (str_eq(cli_text(cli, "protocol"), str_from_z(protocol_names[i]))) {
+        if (str_eq(protocol, str_from_z(protocol_names[i]))) {
             plan->load.protocol = (enum load_protocol)i;
             plan->load.http2 =
                 i == LOAD_RPC || i == LOAD_STREAM || (i == LOAD_HTTP && cli_bool(cli, "http2"));
             return CLI_OK;
         }
     }
-    return cli_fail(cli, "--protocol must be http, rpc, stream or binary");
+    return cli_fail(cli, "--protocol must be http, rpc, stream, binary or matrix");
 }
 
 static int check_protocol(struct cli *cli, const struct cli_bench_plan *plan)
@@ -224,9 +224,9 @@ static int check_protocol(struct cli *cli, const struct cli_bench_plan *plan)
     return CLI_OK;
 }
 
-int cli_bench_plan_read(struct cli *cli, struct cli_bench_plan *plan)
+int cli_bench_plan_read(struct cli *cli, struct str protocol, struct cli_bench_plan *plan)
 {
-    int code = read_protocol(cli, plan);
+    int code = read_protocol(cli, protocol, plan);
     code = code == CLI_OK ? read_sizes(cli, plan) : code;
     code = code == CLI_OK ? read_queue(cli, plan) : code;
     code = code == CLI_OK ? resolve(cli, plan) : code;

@@ -374,24 +374,18 @@ static bool may_go_on(struct bulk *b, int *out_code)
     return cli_confirmed(cli, !everything, text, out_code);
 }
 
-static int run_bulk(struct cli *cli)
+static int carry_out(struct bulk *b)
 {
-    struct bulk b = {.cli = cli};
+    struct cli *cli = b->cli;
     struct cli_answer answer;
-    int code = read_action(&b);
-    if (code == CLI_OK) {
-        code = cli_given(cli, "filter") ? read_filter(&b) : read_ids(&b);
-    }
-    if (code != CLI_OK) {
-        return code;
-    }
+    int code = CLI_OK;
     if (cli_bool(cli, "dry-run")) {
-        return run_dry(&b);
+        return run_dry(b);
     }
-    if (!may_go_on(&b, &code)) {
+    if (!may_go_on(b, &code)) {
         return code;
     }
-    code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/bulk"), body_of(&b), &answer);
+    code = cli_request(cli, "POST", cli_url_to(cli, "/jobs/bulk"), body_of(b), &answer);
     if (code != CLI_OK) {
         return code;
     }
@@ -406,16 +400,63 @@ static int run_bulk(struct cli *cli)
     return CLI_OK;
 }
 
+static int run_bulk(struct cli *cli)
+{
+    struct bulk b = {.cli = cli};
+    int code = read_action(&b);
+    if (code == CLI_OK) {
+        code = cli_given(cli, "filter") ? read_filter(&b) : read_ids(&b);
+    }
+    return code == CLI_OK ? carry_out(&b) : code;
+}
+
+/* By its id as corvo retry, or all in some states. */
+static int run_retry(struct cli *cli)
+{
+    struct bulk b = {.cli = cli, .action = find_action(STR("retry"))};
+    bool by_filter = cli_given(cli, "state") || cli_given(cli, "queue");
+    struct buf filter;
+    if (cli->arg_count > 0 && by_filter) {
+        return cli_fail(cli, "use either a job id or --state, not both");
+    }
+    if (cli->arg_count > 0) {
+        cli->command = cli_table_find(STR("retry"));
+        return cli_call_run(cli);
+    }
+    if (!cli_given(cli, "state")) {
+        return cli_fail(cli, "jobs retry requires a job id or --state");
+    }
+    buf_init(&filter, BODY_BYTES_MAX);
+    struct json_write w = json_write_to(&filter);
+    json_write_object(&w);
+    cli_values_write(cli, &w);
+    json_write_end(&w);
+    json_write_finish(&w);
+    b.filter = arena_str(cli->arena, buf_str(&filter));
+    buf_deinit(&filter);
+    return carry_out(&b);
+}
+
 /* clang-format off */
+#define HOW_FLAGS \
+    CLI_FLAG("async",    CLI_BOOL, NULL,    "false", "run in the background"), \
+    CLI_FLAG("wait",     CLI_BOOL, NULL,    "true",  "wait until a background operation ends"), \
+    CLI_FLAG("dry-run",  CLI_BOOL, NULL,    "false", "print how many jobs match and change nothing"), \
+    CLI_FLAG("yes",      CLI_BOOL, NULL,    "false", "do not ask for confirmation", .letter = 'y')
+
+static const struct cli_flag retry_flags[] = {
+    CLI_FLAG("state",    CLI_LIST, "STATES", NULL,   "retry all jobs in these states, comma-separated", .field = "state"),
+    CLI_FLAG("queue",    CLI_TEXT, "QUEUE",  NULL,   "only jobs in this queue", .field = "queue"),
+    HOW_FLAGS,
+};
+
 static const struct cli_flag flags[] = {
     CLI_FLAG("filter",   CLI_TEXT, "JSON",  NULL,    "select jobs by a filter of the search API instead of ids from standard input"),
     CLI_FLAG("to",       CLI_TEXT, "QUEUE", NULL,    "destination queue of move"),
     CLI_FLAG("priority", CLI_TEXT, "WORD",  NULL,    "new priority of change_priority"),
-    CLI_FLAG("async",    CLI_BOOL, NULL,    "false", "run in the background"),
-    CLI_FLAG("wait",     CLI_BOOL, NULL,    "true",  "wait until a background operation ends"),
-    CLI_FLAG("dry-run",  CLI_BOOL, NULL,    "false", "print how many jobs match and change nothing"),
-    CLI_FLAG("yes",      CLI_BOOL, NULL,    "false", "do not ask for confirmation", .letter = 'y'),
+    HOW_FLAGS,
 };
+#undef HOW_FLAGS
 
 static const struct cli_command commands[] = {
     {.name = "bulk", .args = "<action> [target]", .summary = "Retry, cancel, move or delete many jobs",
@@ -428,6 +469,11 @@ static const struct cli_command commands[] = {
                  "corvo search --queue old.emails --output json | corvo bulk move emails.v2\n"
                  "corvo bulk retry --filter '{\"queue\":\"emails.send\",\"state\":[\"dead\"]}' --dry-run",
      CLI_FLAGS(flags), .run = run_bulk},
+    {.name = "jobs retry", .args = "[job-id]", .summary = "Retry one job, or all jobs in a state",
+     .about = "With a job id, the same as corvo retry. With --state, retries every matching job, the same as\n"
+              "corvo bulk retry --filter.",
+     .examples = "corvo jobs retry --state dead --queue emails.send",
+     CLI_FLAGS(retry_flags), .run = run_retry},
 };
 /* clang-format on */
 

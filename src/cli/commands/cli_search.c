@@ -106,8 +106,9 @@ static void print_rows(struct searching *s, const struct str *rows, size_t count
             buf_add_str(&b, cli_json_compact(s->cli, rows[i]));
             buf_add_char(&b, '\n');
         } else {
-            buf_add_str(&b, s->count + (int64_t)i > 0 ? STR(",\n") : STR("\n"));
-            cli_json_indent(&b, rows[i]);
+            size_t depth = s->form == FORM_ANSWER ? 2 : 1;
+            buf_printf(&b, "%s\n%*s", s->count + (int64_t)i > 0 ? "," : "", 2 * (int)depth, "");
+            cli_json_indent_at(&b, rows[i], depth);
         }
     }
     (void)fwrite(b.ptr == NULL ? "" : b.ptr, 1, b.len, s->cli->out);
@@ -236,15 +237,14 @@ static int run_search(struct cli *cli)
     buf_init(&s.cursor, CURSOR_BYTES_MAX);
     buf_init(&s.rest, CURSOR_BYTES_MAX);
     buf_add_str(&s.cursor, cli_text(cli, "cursor"));
-    static const char *const end[] = {[FORM_ANSWER] = "\n]", [FORM_ARRAY] = "\n]\n"};
     int code = search(&s);
     if (code == CLI_OK && form == FORM_TABLE) {
         print_table(&s);
     } else if (code == CLI_OK && (form == FORM_ANSWER || form == FORM_ARRAY)) {
-        cli_printf(cli, "%s", end[form]);
-        if (form == FORM_ANSWER) {
-            cli_printf(cli, STR_FMT "\n}\n", STR_ARG(buf_str(&s.rest)));
-        }
+        const char *line = s.count == 0 ? "" : form == FORM_ANSWER ? "\n  " : "\n";
+        cli_printf(cli, "%s]" STR_FMT "\n", line,
+                   STR_ARG(form == FORM_ANSWER ? buf_str(&s.rest) : STR_EMPTY));
+        cli_printf(cli, "%s", form == FORM_ANSWER ? "}\n" : "");
     }
     if (code == CLI_OK && form != FORM_TABLE && s.count < s.total) {
         cli_note(

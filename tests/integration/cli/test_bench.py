@@ -178,6 +178,21 @@ class Bench(InFolder, LiveTest):
         self.assertRegex(text, r"combined, 3 repeats\n  ops/sec: median \d+, p90 \d+\n  p99: median ")
         self.check_completed(600)
 
+    def test_the_matrix_is_http_and_then_stream(self):
+        text = self.bench("--protocol", "matrix", jobs=101)
+        self.check_completed(202)
+        self.assertLess(text.index("HTTP/1.1"), text.index("gRPC streams"))
+        reports = self.saved()["reports"]
+        self.assertEqual([r["config"]["protocol"] for r in reports], ["http", "stream"])
+        for report in reports:
+            self.check_phase(report["enqueue"], 101)
+            self.check_phase(report["lifecycle"], 101)
+        baseline = self.report().with_suffix(".old")
+        self.report().rename(baseline)
+        for protocol in ("matrix", "stream"):
+            text = self.bench("--protocol", protocol, "--compare", str(baseline), jobs=101)
+            self.assertEqual(text.count("Baseline"), 2 if protocol == "matrix" else 1, text)
+
     def test_presets_fill_what_was_not_given(self):
         done = self.corvo.run("bench", "--preset", "cluster", "--jobs", "100", "--concurrency", "2", "--queue",
                               self.queue, "--output", "json", "--save", str(self.report()))
@@ -187,7 +202,7 @@ class Bench(InFolder, LiveTest):
 
     def test_mistakes_are_named(self):
         rows = (
-            (("--protocol", "matrix"), "--protocol: expected http rpc stream binary"),
+            (("--protocol", "pigeon"), "--protocol: expected http rpc stream binary matrix"),
             (("--protocol", "rpc", "--enqueue-batch-size", "5"), "--protocol rpc enqueues one job at a time"),
             (("--jobs", "0"), "--jobs must be between 1 and "),
             (("--payload-bytes", "3"), "--payload-bytes must be between 40 and "),

@@ -68,7 +68,7 @@ class Usage(CliTest):
                            (("server", "--help"), "--data-dir"),
                            (("help", "server"), "--data-dir"),
                            (("schedules", "--help"), "schedules create"),
-                           (("jobs", "--help"), "jobs retry <job-id>"),
+                           (("jobs", "--help"), "jobs retry [job-id]"),
                            (("help", "queue"), "queue pause <queue>")):
             with self.subTest(args):
                 self.assertIn(part, self.ok(self.corvo.run(*args)))

@@ -55,6 +55,16 @@ class Search(FakeTest):
         self.assertEqual(len(lines[1].split(None, 6)[6]), 60)
         self.assertEqual(lines[4], "3 of 142 results (3ms); --all prints every one")
 
+    def test_json_is_indented_as_one_document(self):
+        def indented(value):
+            return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+
+        empty = {"jobs": [], "total": 0, "has_more": False, "duration_ms": 0}
+        for answer in (WHOLE, empty):
+            _, corvo = self.serve({"POST /jobs/search": answer})
+            self.ok(corvo.run("search"), indented(answer))
+            self.ok(corvo.run("search", "--output", "json"), indented(answer["jobs"]))
+
     def test_an_empty_result_is_a_success(self):
         _, corvo = self.serve({"POST /jobs/search":
                                {"jobs": [], "total": 0, "has_more": False, "duration_ms": 0}})
@@ -172,6 +182,21 @@ class Pipes(FakeTest):
         self.assertEqual(fake.requests[0].json, {"action": "retry", "filter": json.loads(text)})
         self.ok(corvo.run("bulk", "delete", "--filter", text))
         self.ok(corvo.run("bulk", "delete", "--filter", "{}", "--yes"))
+
+    def test_jobs_retry_takes_a_state_or_an_id(self):
+        fake, corvo = self.serve({"POST /jobs/bulk": DONE, "POST /jobs/search": FOUND,
+                                  "POST /jobs/job_1/retry": {"status": "retried"}})
+        self.ok(corvo.run("jobs", "retry", "--state", "dead", "--queue", "emails"),
+                "Affected: 3 jobs (7ms)\n")
+        self.ok(corvo.run("jobs", "retry", "--state", "dead,cancelled"))
+        self.assertEqual([r.json for r in fake.asked("POST /jobs/bulk")],
+                         [{"action": "retry", "filter": {"state": ["dead"], "queue": "emails"}},
+                          {"action": "retry", "filter": {"state": ["dead", "cancelled"]}}])
+        self.ok(corvo.run("jobs", "retry", "--state", "dead", "--dry-run"),
+                "Would retry up to 142 jobs; nothing was changed\n")
+        self.ok(corvo.run("jobs", "retry", "job_1"), "Job retried\n")
+        self.failed(corvo.run("jobs", "retry", "job_1", "--state", "dead"), "either a job id or --state")
+        self.failed(corvo.run("jobs", "retry", "--queue", "emails"), "requires a job id or --state")
 
     def test_deleting_by_a_filter_that_matches_every_job_is_confirmed(self):
         def count(request):
