@@ -69,7 +69,7 @@ enum {
     LIMIT_NAMESPACE_BYTES    = 63,           /* contract */
     LIMIT_QUEUE_SCOPE_BYTES  = 4096,         /* patterns of the queues that a key may use */
     LIMIT_INTERNAL_NAME_BYTES = LIMIT_NAMESPACE_BYTES + 2 + LIMIT_QUEUE_NAME_BYTES, /* a queue's, schedule's or webhook's, behind namespace and :: */
-    LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory */
+    LIMIT_WEBHOOKS           = 256,          /* webhooks: each holds a line of deliveries in memory, up to 1 MiB, and reads all events */
     LIMIT_WEBHOOK_URL_BYTES  = 2048,         /* as long as browsers and proxies agree on */
     LIMIT_WEBHOOK_EVENTS     = 64,           /* patterns of one webhook; there are fewer types */
     LIMIT_WEBHOOK_SECRET_BYTES = 1024,       /* keys of HMAC-SHA256 gain nothing past 64 */
@@ -78,7 +78,8 @@ enum {
     LIMIT_WORKERS            = 10000,        /* rows of workers: with the next, 50 MB */
     LIMIT_WORKER_QUEUES_BYTES = 4096,        /* of the names of queues in a row, as JSON; the first that fit are kept */
     LIMIT_NODES              = 64,           /* members of the cluster, and those that were removed */
-    LIMIT_POLICIES           = 256,          /* approval policies: each is looked at when an agent goes on */
+    LIMIT_POLICIES           = 4096,         /* approval policies: each is looked at when an agent goes on, some 60 us for all */
+    LIMIT_OLD_POLICIES       = 256,          /* the same for entries of versions 1 and 2 */
     LIMIT_BUDGETS            = 4096,         /* budgets: with their names some 4 MB */
     LIMIT_SPEND_TAGS         = 10000,        /* tags that it is known of what was spent on them today: some 4 MB */
     LIMIT_SPEND_TAGS_SPACE   = 1000,         /* and of one namespace; more only with budgets */

@@ -212,8 +212,7 @@ void apply_webhook__load(struct machine *m);
 void apply_webhook__close(struct machine *m);
 
 /* apply_policy.c */
-/* A job without the tag counts as one where it is empty. */
-bool apply_policy__has_tag(const struct job *j, struct str key, struct str value);
+bool apply_policy__is_known(const struct machine *m, struct id id);
 /* The name of the newest policy that holds the job before its next iteration; empty: none does. */
 struct str apply_policy__match(const struct machine *m, const struct job *j);
 /* From a backup, unless there is one of this id or there are too many. */

@@ -67,16 +67,8 @@ static bool is_taken(struct machine *m, struct id id)
     struct job j;
     enum store_family family;
     struct str key = str_from(id.b, ID_BYTES);
-    if (jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
-        map_find(&m->schedules, key) != NULL) {
-        return true;
-    }
-    for (uint32_t i = 0; i < m->policy_count; i++) {
-        if (id_eq(m->policies[i]->id, id)) {
-            return true;
-        }
-    }
-    return false;
+    return jobs__get(m, id, &j, &family) || batches__is_known(m, id) ||
+           map_find(&m->schedules, key) != NULL || apply_policy__is_known(m, id);
 }
 
 /* Ids of this log are all different. One that was restored may have come from another, and lie

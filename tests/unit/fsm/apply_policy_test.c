@@ -64,6 +64,8 @@ static void checks__hold_as_the_mode_says(void **state)
         {"", "a", "b", false, "{\"a\":\"b\"}", true},
         {"", "a", "c", false, "{\"a\":\"b\"}", false},
         {"", "a", "", false, "", true}, /* a tag that is missing is empty */
+        {"", "a", "c", false, "{\"a\":\"b\",\"\\u0061\":\"c\"}", true}, /* the last one counts */
+        {"", "a", "b", false, "{\"a\":\"b\",\"a\":\"c\"}", false},
         {"", "a", "1", false, "{\"a\":1}", true},
         {"own", "a", "b", false, "{\"a\":\"x\"}", true},
         {"own", "a", "b", true, "{\"a\":\"x\"}", false},
@@ -184,11 +186,18 @@ static void put__has_a_limit(void **state)
     struct kit *k = *state;
     struct command c = {.type = COMMAND_POLICY_PUT, .policy_put.policy.name = STR("many")};
     unsigned made = 0;
+    uint8_t present = k->entry_version;
+    k->entry_version = 2;
+    while (made <= LIMIT_OLD_POLICIES && kit_apply(k, &c)->code == ERR_OK) {
+        made++;
+    }
+    kit_refuses(k, &c, ERR_POLICY, "there are 256 approval policies already", ID_NONE);
+    k->entry_version = present;
     while (made <= LIMIT_POLICIES && kit_apply(k, &c)->code == ERR_OK) {
         made++;
     }
     assert_in_range(made, 1, LIMIT_POLICIES);
-    kit_refuses(k, &c, ERR_POLICY, "there are 256 approval policies already", ID_NONE);
+    kit_refuses(k, &c, ERR_POLICY, "there are 4096 approval policies already", ID_NONE);
 }
 
 TEST_GROUP_FIXTURE(apply_policy, kit_setup, kit_teardown,
