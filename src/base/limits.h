@@ -78,7 +78,7 @@ enum {
     LIMIT_WORKERS            = 10000,        /* rows of workers: with the next, 50 MB */
     LIMIT_WORKER_QUEUES_BYTES = 4096,        /* of the names of queues in a row, as JSON; the first that fit are kept */
     LIMIT_NODES              = 64,           /* members of the cluster, and those that were removed */
-    LIMIT_POLICIES           = 4096,         /* approval policies: each is looked at when an agent goes on, some 60 us for all */
+    LIMIT_POLICIES           = 4096,         /* approval policies: each is looked at when an agent goes on */
     LIMIT_OLD_POLICIES       = 256,          /* the same for entries of versions 1 and 2 */
     LIMIT_BUDGETS            = 4096,         /* budgets: with their names some 4 MB */
     LIMIT_SPEND_TAGS         = 10000,        /* tags that it is known of what was spent on them today: some 4 MB */
