@@ -110,8 +110,8 @@ static void drop(struct machine *m, struct spend *s)
 /* Remove the oldest sum of an earlier day; false when there is none. */
 static bool drop_stale(struct machine *m)
 {
-    struct heap_node *n = heap_first(&m->spend_days);
-    if (n == NULL || n->key >= today(m)) {
+    struct heap_node *n = heap_first_until(&m->spend_days, today(m) - 1);
+    if (n == NULL) {
         return false;
     }
     drop(m, CONTAINER_OF(n, struct spend, by_day));
