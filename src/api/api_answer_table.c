@@ -609,6 +609,7 @@ static const struct api_answer_member restored[] = {
     {"namespace",     "string",  "Namespace that was restored into."},
     {"skipped_jobs?", "integer", "Jobs that already existed."},
     {"failed_jobs?",  "integer", "Jobs that could not be restored."},
+    {"warnings?",     "[string]", "What was wrong with the backup and did not prevent the restore."},
 };
 
 #define MEMBERS(list) .members = (list), .count = COUNT_OF(list)

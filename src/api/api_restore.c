@@ -128,6 +128,16 @@ static void fail(struct restore *r)
     }
 }
 
+/* JSON that was decoded and encoded again is as good, and its bytes are others. */
+#define CHECKSUM_DIFFERS                                                                           \
+    "meta.checksum does not match: the backup was damaged, edited or reformatted"
+
+static bool has_other_checksum(const struct restore *r)
+{
+    const struct backup_verify *backup = api_restore_spool__report(r->spool);
+    return backup->has_checksum && !backup->checksum_fits;
+}
+
 static void reply(struct restore *r)
 {
     log_info("restore finished", LOG_U64("restored_jobs", r->restored),
@@ -138,6 +148,7 @@ static void reply(struct restore *r)
     }
     int64_t restored = (int64_t)r->restored;
     int64_t skipped = (int64_t)r->skipped;
+    bool differs = has_other_checksum(r);
     struct api_call *c = end(r);
     struct json_write w = api_call__json(c);
     json_write_object(&w);
@@ -145,6 +156,12 @@ static void reply(struct restore *r)
     api_document__i64(&w, "restored_jobs", restored);
     api_document__text(&w, "namespace", c->ns.len > 0 ? c->ns : STR("default"));
     api_document__i64_if_set(&w, "skipped_jobs", skipped);
+    if (differs) {
+        json_write_key(&w, STR("warnings"));
+        json_write_array(&w);
+        json_write_str(&w, STR(CHECKSUM_DIFFERS));
+        json_write_end(&w);
+    }
     json_write_end(&w);
     api_call__reply(c, 200, &w);
 }
@@ -410,13 +427,14 @@ static const struct json_field restore_rows[] = {
         "enqueue creates new pending jobs. keep restores jobs with their IDs and states, if the "
         "backup's format supports it."),
     JSON_BOOL(struct restore_in, verify, 0,
-              "false restores a backup even if its checksum is wrong."),
+              "true refuses a backup whose checksum does not match. By default such a backup is "
+              "restored and the response has a warning."),
     JSON_I64(
         struct restore_in, skip, 0, INT64_MAX, 0,
         "Number of jobs to skip, counted from the first job of the backup. Use it to continue an "
         "interrupted restore."),
 };
-static const struct restore_in restore_init = {.mode = MODE_KEEP, .verify = true};
+static const struct restore_in restore_init = {.mode = MODE_KEEP};
 static const struct json_schema restore_schema =
     JSON_SCHEMA(struct restore_in, restore_rows, .init = &restore_init);
 
@@ -435,14 +453,12 @@ static const struct json_schema body_schema = JSON_SCHEMA(struct body_in, body_r
 /* May this backup be restored, by this caller? */
 static bool may_restore(struct restore *r, struct str ns)
 {
-    const struct backup_verify *backup = api_restore_spool__report(r->spool);
     const struct api_call *c = r->call;
     const struct restore_in *in = c->query;
     err_clear(&r->err);
-    if (backup->has_checksum && !backup->checksum_fits && in->verify) {
+    if (has_other_checksum(r) && in->verify) {
         (void)err_set(&r->err, ERR_VALIDATION,
-                      "meta.checksum does not match: the backup was damaged or edited; "
-                      "use verify=false to restore it anyway");
+                      CHECKSUM_DIFFERS "; use verify=false to restore it anyway");
     } else if (ns.len > 0 && !queue_name_is_namespace(ns)) {
         (void)err_set(&r->err, ERR_VALIDATION,
                       "namespace: '" STR_FMT "' is not a valid namespace name", STR_ARG(ns));

@@ -194,7 +194,8 @@ static int verify_jobs(struct cli *cli, struct str jobs, bool full, size_t *out_
     return CLI_OK;
 }
 
-static int verify(struct cli *cli, struct str text, struct verified *out)
+/* unchanged: its checksum must fit, too. */
+static int verify(struct cli *cli, struct str text, bool unchanged, struct verified *out)
 {
     struct json_value jobs;
     struct json_value queues;
@@ -215,7 +216,7 @@ static int verify(struct cli *cli, struct str text, struct verified *out)
     if (backup_verify_text(text, &whole, &err) != ERR_OK) {
         return cli_fail(cli, "the backup is damaged: %s", err.msg);
     }
-    if (whole.has_checksum && !whole.checksum_fits) {
+    if (unchanged && whole.has_checksum && !whole.checksum_fits) {
         return cli_fail(cli, "the backup was damaged or edited: its checksum does not match");
     }
     out->queues =
@@ -229,7 +230,7 @@ static int run_verify(struct cli *cli)
     struct verified v = {0};
     int code = read_backup(cli, cli->args[0], &text);
     if (code == CLI_OK) {
-        code = verify(cli, text, &v);
+        code = verify(cli, text, true, &v);
     }
     if (code == CLI_OK) {
         struct str namespace = cli_harmless(cli, cli_member_text(cli, text, "namespace"));
@@ -243,7 +244,8 @@ static int run_verify(struct cli *cli)
     return code;
 }
 
-/* Jobs that a restore left alone or could not make; servers name them only when there are some. */
+/* Jobs that a restore left alone or could not make, and what else it noticed; servers name them
+ * only when there are some. */
 static void note_others(struct cli *cli, struct str answer)
 {
     int64_t skipped = cli_member_int(answer, "skipped_jobs");
@@ -254,6 +256,14 @@ static void note_others(struct cli *cli, struct str answer)
     if (failed > 0) {
         cli_note(cli, "%lld jobs could not be restored\n", (long long)failed);
     }
+    struct json_scan warnings = json_scan_from(cli_member(answer, "warnings").text);
+    struct json_value warning;
+    if (json_scan_enter_array(&warnings)) {
+        while (json_scan_next_element(&warnings) && json_scan_value(&warnings, &warning)) {
+            struct str text = cli_harmless(cli, cli_decode(cli, warning));
+            cli_note(cli, "Warning: " STR_FMT "\n", STR_ARG(text));
+        }
+    }
 }
 
 static int run_restore(struct cli *cli)
@@ -261,6 +271,7 @@ static int run_restore(struct cli *cli)
     struct str text = STR_EMPTY;
     struct verified v = {0};
     struct cli_answer answer;
+    bool unchanged = cli_bool(cli, "verify");
     int code = read_backup(cli, cli->args[0], &text);
     struct err err;
     /* What another server wrote may say less; only that it is JSON is asked of it. */
@@ -268,10 +279,12 @@ static int run_restore(struct cli *cli)
         code = cli_fail(cli, "the backup is damaged: %s", err.msg);
     }
     if (code == CLI_OK && cli_member(text, "meta.format").type != JSON_TYPE_COUNT) {
-        code = verify(cli, text, &v);
+        code = verify(cli, text, unchanged, &v);
     }
     if (code == CLI_OK) {
-        code = cli_request(cli, "POST", cli_url_to(cli, "/admin/restore"), text, &answer);
+        const char *url = cli_url_query(cli, cli_url_to(cli, "/admin/restore"), "verify",
+                                        unchanged ? STR("true") : STR("false"));
+        code = cli_request(cli, "POST", url, text, &answer);
     }
     os_file_unmap(text);
     if (code != CLI_OK) {
@@ -287,7 +300,7 @@ static int check_backup(struct cli *cli, struct str name)
     struct str text = STR_EMPTY;
     struct verified v = {0};
     int code = read_backup(cli, name, &text);
-    code = code == CLI_OK ? verify(cli, text, &v) : code;
+    code = code == CLI_OK ? verify(cli, text, true, &v) : code;
     os_file_unmap(text);
     return code;
 }
@@ -316,6 +329,10 @@ static const struct cli_flag repair_flags[] = {
     CLI_FLAG("yes", CLI_BOOL, NULL, "false", "carry out the repair; without it nothing is changed"),
 };
 
+static const struct cli_flag restore_flags[] = {
+    CLI_FLAG("verify", CLI_BOOL, NULL, "true", "refuse a backup whose checksum does not match"),
+};
+
 static const struct cli_flag admin_backup_flags[] = {
     CLI_FLAG("file", CLI_BYTES, "FILE", NULL, "file to write; standard output by default", .letter = 'o'),
 };
@@ -325,7 +342,7 @@ static const struct cli_command commands[] = {
      .examples = "corvo backup create corvo-$(date +%F).json && corvo backup verify corvo-$(date +%F).json",
      .options = CLI_FILES, .run = run_create},
     {.name = "backup restore", .args = "<file>", .summary = "Restore a backup; existing jobs are left unchanged",
-     .options = CLI_FILES, .run = run_restore},
+     CLI_FLAGS(restore_flags), .options = CLI_FILES, .run = run_restore},
     {.name = "backup verify", .args = "<file>", .summary = "Check that a backup file is complete",
      .options = CLI_LOCAL, .run = run_verify},
     {.name = "repair", .args = "", .summary = "Find damaged files of a stopped server and repair them",
@@ -338,7 +355,7 @@ static const struct cli_command commands[] = {
     {.name = "admin backup", .args = "", .summary = "Write a backup of a namespace",
      CLI_FLAGS(admin_backup_flags), .run = run_admin_backup},
     {.name = "admin restore", .args = "<file>", .summary = "Restore a backup",
-     .options = CLI_FILES, .run = run_restore},
+     CLI_FLAGS(restore_flags), .options = CLI_FILES, .run = run_restore},
 };
 /* clang-format on */
 

@@ -389,6 +389,7 @@ class Backup(FakeTest):
         for args in (("backup", "restore"), ("admin", "restore")):
             self.ok(corvo.run(*args, self.file), "Restored 1 jobs into acme\n")
             self.assertEqual(fake.requests[-1].json, BACKUP)
+            self.assertEqual(fake.requests[-1].query, {"verify": "true"})
         self.ok(corvo.run("admin", "restore", "-", stdin=json.dumps(BACKUP)),
                 "Restored 1 jobs into acme\n")
         # One of an older server says no format; it is passed on.
@@ -398,6 +399,18 @@ class Backup(FakeTest):
         done = corvo.run("backup", "restore", self.file)
         self.assertEqual((done.returncode, done.stdout), (0, "Restored 1 jobs into acme\n"))
         self.assertEqual(done.stderr, "2 jobs already existed\n3 jobs could not be restored\n")
+
+    def test_an_edited_backup_is_restored_only_when_told_so(self):
+        fake, corvo = self.serve({"POST /admin/restore": {
+            "status": "ok", "restored_jobs": 1, "namespace": "acme", "warnings": ["it differs"]}})
+        self.write({**BACKUP, "meta": {"format": 2, "checksum": "crc32c:00000000"}})
+        self.failed(corvo.run("backup", "restore", self.file), "its checksum does not match")
+        self.assertEqual(fake.requests, [])
+        for args in (("backup", "restore"), ("admin", "restore")):
+            done = corvo.run(*args, self.file, "--verify=false")
+            self.assertEqual((done.returncode, done.stdout, done.stderr),
+                             (0, "Restored 1 jobs into acme\n", "Warning: it differs\n"))
+            self.assertEqual(fake.requests[-1].query, {"verify": "false"})
         count = len(fake.requests)
         self.write("{oops")
         self.failed(corvo.run("backup", "restore", self.file), "the backup is damaged")
