@@ -2,6 +2,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <uv.h>
+
 #include "api/api_access_int.h"
 #include "api/api_audit_int.h"
 #include "api/api_document_int.h"
@@ -17,12 +19,23 @@ enum {
     USED_MAX = 1024,       /* keys whose use waits to be written */
     REFUSED_PER_S = 5,     /* refusals that are written, and */
     REFUSED_AT_ONCE = 100, /* so many at once */
+    READ_WAIT_MS = 5000,   /* a reader waits for entries at most */
 };
 
 struct entry {
     struct entry *next;
     struct store_audit rec;
     char texts[];
+};
+
+/* A reader that waits for what was noted before it. */
+struct waiter {
+    struct waiter *next;
+    struct msg msg;
+    uv_timer_t timer;
+    struct api_audit *audit;
+    struct api_call *call;
+    uint64_t until; /* so many entries */
 };
 
 struct api_audit {
@@ -32,6 +45,10 @@ struct api_audit {
     pthread_cond_t idle;
     struct entry *first, **last;
     uint32_t waiting;
+    uint64_t noted;     /* entries since the start, and of these */
+    uint64_t settled;   /* written, or lost */
+    uint64_t under_way; /* in op */
+    struct waiter *readers;
     uint32_t suppressed; /* refusals since the last entry that are not written */
     double tokens;       /* refusals that may be written now */
     struct mono refilled;
@@ -133,9 +150,11 @@ static bool prepare(struct api_audit *a)
     }
     engine_op_init(&a->op);
     bool ready = engine_op_prepare(a->engine, &a->op, &c, &err) == ERR_OK;
+    a->under_way = c.type == COMMAND_AUDIT ? c.audit.count : 0;
     if (!ready) {
         log_error("audit entries lost", LOG_Z("error", err.msg));
         engine_op_deinit(&a->op);
+        a->settled += a->under_way; /* whoever waits for them is told by the next, or its timer */
     }
     a->used_count = c.type == COMMAND_ACCESS ? 0 : a->used_count;
     while (entries != NULL) {
@@ -150,6 +169,40 @@ static bool prepare(struct api_audit *a)
 
 static void write_next(struct api_audit *a);
 
+static void free_waiter(uv_handle_t *h)
+{
+    free(h->data);
+}
+
+/* Its call goes on; on the call's thread. */
+static void waiter_end(struct waiter *w)
+{
+    struct api_call *c = w->call;
+    uv_close((uv_handle_t *)&w->timer, free_waiter);
+    api_call__wake(c);
+}
+
+static void deliver_settled(struct msg *m)
+{
+    waiter_end(CONTAINER_OF(m, struct waiter, msg));
+}
+
+/* Under the lock: readers go on whose entries are all there. */
+static void wake_readers(struct api_audit *a)
+{
+    for (struct waiter **at = &a->readers; *at != NULL;) {
+        struct waiter *w = *at;
+        if (w->until > a->settled) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        w->msg.deliver = deliver_settled;
+        bool posted = mailbox_post(http_loop_mailbox(w->call->req->loop), &w->msg);
+        CHECK(posted); /* a loop outlives its requests */
+    }
+}
+
 static void written(struct engine_op *op)
 {
     struct api_audit *a = op->data;
@@ -159,6 +212,8 @@ static void written(struct engine_op *op)
     engine_op_deinit(op);
     (void)pthread_mutex_lock(&a->lock);
     a->busy = false;
+    a->settled += a->under_way;
+    wake_readers(a);
     (void)pthread_cond_broadcast(&a->idle);
     (void)pthread_mutex_unlock(&a->lock);
     write_next(a);
@@ -229,6 +284,7 @@ static void add(struct api_audit *a, const struct store_audit *rec, bool refused
         *a->last = e;
         a->last = &e->next;
         a->waiting++;
+        a->noted++;
     }
     (void)pthread_mutex_unlock(&a->lock);
     write_next(a);
@@ -325,14 +381,16 @@ static void handle_told(struct api_call *c)
 }
 
 /* What workers and producers do all day is not written down, nor what changes nothing. */
-static bool is_daily(const struct api_route *route)
+static bool is_daily(struct str path)
 {
     static const char *const starts[] = {"/api/v1/enqueue",       "/api/v1/fetch",
                                          "/api/v1/ack",           "/api/v1/fail",
                                          "/api/v1/heartbeat",     "/api/v1/jobs/search",
                                          "/api/v1/jobs/bulk-get", "/api/v1/cluster/audit"};
     for (size_t i = 0; i < COUNT_OF(starts); i++) {
-        if (str_starts_with(str_from_z(route->pattern), str_from_z(starts[i]))) {
+        size_t len = strlen(starts[i]);
+        if (str_starts_with(path, str_from_z(starts[i])) &&
+            (path.len == len || path.ptr[len] == '/')) {
             return true;
         }
     }
@@ -342,11 +400,14 @@ static bool is_daily(const struct api_route *route)
 void api_audit__note(struct api_call *c, int status, int64_t took_ns)
 {
     struct http_request *req = c->req;
-    bool refused = status == 401 || status == 403;
     bool sign_in = c->route != NULL && (c->route->flags & ROUTE_SIGN_IN) != 0;
-    bool change = sign_in ? c->verdict == API_KNOWN
-                          : req->method != HTTP_GET && c->route != NULL && !is_daily(c->route);
-    if (c->api->audit == NULL || req->method == HTTP_OPTIONS || (!refused && !change) ||
+    struct str path = c->route != NULL ? str_from_z(c->route->pattern) : req->path;
+    bool other = req->method != HTTP_GET && !c->is_rpc && !is_daily(path);
+    bool nowhere = c->route == NULL && other && (status == 404 || status == 405);
+    bool refused = status == 401 || status == 403 || nowhere;
+    bool change = sign_in ? c->verdict == API_KNOWN : c->route != NULL && other;
+    if (c->api->audit == NULL || c->relayed || req->method == HTTP_OPTIONS ||
+        (!refused && !change) ||
         !str_starts_with(req->path_raw, c->is_rpc ? STR("/") : STR("/api/v1/"))) {
         return;
     }
@@ -531,13 +592,10 @@ static void reply_page(struct api_call *c, const struct finding *f)
     api_call__reply(c, 200, &w);
 }
 
-static void handle_list(struct api_call *c)
+static void reply_list(struct api_call *c)
 {
     const struct audit_in *in = c->query;
     struct finding f = {.call = c};
-    if (!api_access__has_feature(c, "audit")) {
-        return;
-    }
     store_each(engine_store(c->api->config.engine), STORE_KIND_AUDIT, look_at, &f);
     if (f.full) {
         api_call__fail_memory(c, ERR_TOO_LARGE);
@@ -545,6 +603,64 @@ static void handle_list(struct api_call *c)
         reply_lines(c, &f);
     } else {
         reply_page(c, &f);
+    }
+}
+
+static void waited_cb(uv_timer_t *t)
+{
+    struct waiter *w = t->data;
+    struct api_audit *a = w->audit;
+    (void)pthread_mutex_lock(&a->lock);
+    struct waiter **at = &a->readers;
+    while (*at != NULL && *at != w) {
+        at = &(*at)->next;
+    }
+    bool waits = *at == w; /* else its message is under way */
+    if (waits) {
+        *at = w->next;
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    if (waits) {
+        waiter_end(w);
+    }
+}
+
+/* Go on when everything is written that was noted before. */
+static void after_noted(struct api_call *c, void (*then)(struct api_call *c))
+{
+    struct api_audit *a = c->api->audit;
+    (void)pthread_mutex_lock(&a->lock);
+    bool waits = a->settled < a->noted && engine_leads(a->engine);
+    if (waits) {
+        struct waiter *w = calloc(1, sizeof *w);
+        CHECK(w != NULL);
+        w->audit = a;
+        w->call = c;
+        w->until = a->noted;
+        w->next = a->readers;
+        a->readers = w;
+        w->timer.data = w;
+        int code = uv_timer_init(http_loop_uv(c->req->loop), &w->timer);
+        CHECK(code == 0);
+        code = uv_timer_start(&w->timer, waited_cb, READ_WAIT_MS, 0);
+        CHECK(code == 0);
+        api_call__wait(c, then);
+    }
+    (void)pthread_mutex_unlock(&a->lock);
+    if (!waits) {
+        then(c);
+    }
+}
+
+static void handle_list(struct api_call *c)
+{
+    if (!api_access__has_feature(c, "audit")) {
+        return;
+    }
+    if (c->api->audit == NULL) {
+        reply_list(c);
+    } else {
+        after_noted(c, reply_list);
     }
 }
 

@@ -2,9 +2,11 @@
  * The audit log: who changed what, and who was refused (http-api.md 18.3).
  *
  * Entries are gathered and written by commands of their own, one at a time, after the answers they
- * are about; nobody waits for them. What waits is bounded, and so is how many refusals are written
- * in a second: those that are left out are counted in the next entry. The same way notes which keys
- * were used.
+ * are about; no change waits for them. A reader of the log waits for those that were noted before
+ * it. What was done by the leader for another node is noted by the leader alone. What waits is
+ * bounded, and so is how many refusals are written in a second, requests for which there is no
+ * route among them: those that are left out are counted in the next entry. The same way notes which
+ * keys were used.
  */
 #pragma once
 

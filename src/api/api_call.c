@@ -314,6 +314,7 @@ void api_call__reply_empty(struct api_call *c, int status)
 
 void api_call__relayed(struct api_call *c, int status)
 {
+    c->relayed = true;
     count_end(c, status, took_ns(c));
     front_op_deinit(&c->op);
     buf_deinit(&c->answer);

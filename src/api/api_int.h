@@ -57,6 +57,7 @@ struct api_call {
     struct api_sso *sso;       /* the token that it shows, when that was looked at; else NULL */
     bool by_cookie;            /* the credential was in one */
     bool is_rpc;               /* errors are told in the words of its protocol */
+    bool relayed;              /* another node did it */
     bool may_enqueue;          /* an RPC caller, in a lifecycle stream too */
     struct rpc_target rpc;     /* of an RPC */
     struct mono started;

@@ -338,6 +338,18 @@ class TestMembers(unittest.TestCase):
             entries = admin.must(admin.get("/api/v1/audit-logs?limit=1000"))["audit_logs"]
             self.assertNotIn("/forged", [e["path"] for e in entries])
 
+    def test_what_the_leader_does_for_a_follower_is_written_down_once(self):
+        with Cluster(2) as cluster:
+            leader, follower = cluster.leader().api, cluster.followers()[0].api
+            follower.must(follower.post("/api/v1/queues/theirs/pause"))
+            self.assertEqual(follower.post("/api/v1/queues/theirs/throttle", {"rate": -1}).status, 400)
+            for client in (leader, follower):
+                found = client.must(client.get("/api/v1/audit-logs?path_prefix=/api/v1/queues&consistency=strong"))
+                self.assertEqual([e["status_code"] for e in found["audit_logs"]], [400, 200])
+            self.assertEqual(follower.delete("/api/v1/nowhere").status, 404)
+            wait_until(lambda: leader.must(leader.get("/api/v1/audit-logs?path_prefix=/api/v1/nowhere"))["total"] == 1)
+            self.assertEqual(cluster.followers()[0].events("audit entries lost"), [])
+
     def test_a_reader_has_no_vote(self):
         with Cluster() as cluster:
             cluster.add("--non-voter", name="reader")

@@ -240,7 +240,7 @@ class Proxy(ApiTest):
         self.call("127.0.0.2", ("Subject", "auditee"), ("Role", "operator"), method="POST",
                   path="/api/v1/queues/audited/pause", body={})
         api = self.api.with_headers(X_API_Key="the password")
-        wait_until(lambda: api.must(api.get("/api/v1/audit-logs?principal=auditee"))["total"] == 1)
+        self.assertEqual(api.must(api.get("/api/v1/audit-logs?principal=auditee"))["total"], 1)
 
 
 class OnEveryNode(unittest.TestCase):
