@@ -598,7 +598,7 @@ static const struct api_answer_member backup[] = {
     {"webhooks",          "[any]",    "Webhooks, with their secrets."},
     {"jobs",              "[any]",    "Jobs with their errors, iterations and usage."},
     {"batches",           "[any]",    "Batches of these jobs."},
-    {"budgets",           "[any]",    "Always empty. Budgets are not part of a backup."},
+    {"budgets",           "[any]",    "Budgets, without what was spent."},
     {"approval_policies", "[any]",    "Approval policies."},
     {"meta",              "{any}",    "Format, number of jobs, checksum."},
 };

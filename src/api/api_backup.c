@@ -26,7 +26,7 @@ enum stage {
     STAGE_DONE,
     STAGE_LIVE,
     STAGE_LINE,
-    STAGE_TAIL, /* batches, the empty lists, meta */
+    STAGE_TAIL, /* batches, budgets, policies, meta */
     STAGE_OVER
 };
 
@@ -151,6 +151,21 @@ static void write_policy(void *data, struct str rest, struct str value)
                (b->call->caller.scope.len == 0 || api_names__is_visible(b->call, p.queue))) {
         struct json_write w = next_element(b);
         api_policies__write(&w, b->call, id_from_bytes(rest.ptr), &p);
+    }
+}
+
+static void write_budget(void *data, struct str key, struct str value)
+{
+    struct backup *b = data;
+    struct api_backup_budget budget;
+    if (key.len == 0 || key.ptr[0] != STORE_ACCESS_BUDGET) {
+        return; /* another record of who may do what */
+    }
+    if (!api_backup_budget__read_record(str_from_offset(key, 1), value, &budget)) {
+        note_damage(b, "budget");
+    } else if (str_eq(budget.rec.ns, b->call->ns)) {
+        struct json_write w = next_element(b);
+        api_backup_budget__write(&w, b->call, &budget);
     }
 }
 
@@ -305,7 +320,9 @@ static void write_tail(struct backup *b)
     char checksum[BACKUP_VERIFY_CHECKSUM_BYTES];
     add_text(b, STR("],\"batches\":["));
     write_batches(b);
-    add_text(b, STR("],\"budgets\":[],\"approval_policies\":["));
+    add_text(b, STR("],\"budgets\":["));
+    store_snapshot_each(b->snapshot, STORE_KIND_ACCESS, write_budget, b);
+    add_text(b, STR("],\"approval_policies\":["));
     store_snapshot_each(b->snapshot, STORE_KIND_POLICY, write_policy, b);
     add_text(b, STR("],"));
     backup_verify_checksum(crc32c_update(b->crc, b->out.ptr, b->out.len), checksum);

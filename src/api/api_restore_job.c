@@ -638,6 +638,10 @@ bool api_restore_job__read(struct api_call *c, enum api_restore_what what, struc
     if (what == API_RESTORE_JOB) {
         return add_job(c, json, list, err);
     }
+    if (what == API_RESTORE_BUDGET) {
+        return api_backup_budget__read(c, json,
+                                       add_item(list, COMMAND_RESTORE_BUDGET, json.len + 512), err);
+    }
     return json_schema_decode(&record_schema, json, c->arena, &in, err) == ERR_OK &&
            adders[what](c, &in, list, err);
 }

@@ -16,6 +16,7 @@ static const struct {
     {"queues", API_RESTORE_QUEUE},     {"batches", API_RESTORE_BATCH},
     {"jobs", API_RESTORE_JOB},         {"schedules", API_RESTORE_SCHEDULE},
     {"webhooks", API_RESTORE_WEBHOOK}, {"approval_policies", API_RESTORE_POLICY},
+    {"budgets", API_RESTORE_BUDGET},
 };
 
 struct api_restore_spool {

@@ -119,6 +119,17 @@ static void follow(struct machine *m, const struct command_access_item *it, stru
     }
 }
 
+static void put(struct machine *m, const struct command_access_item *it, struct str key,
+                const struct store_access_frame *frame)
+{
+    struct buf value;
+    buf_init(&value, SIZE_MAX);
+    store_access_encode_frame(frame, &value);
+    store_put(&m->store, STORE_KIND_ACCESS, key, buf_str(&value));
+    note_change(m, key, machine__keep(m, &value));
+    follow(m, it, frame->body);
+}
+
 static void change(struct machine *m, const struct command_access_item *it)
 {
     struct str key = key_of(m, it);
@@ -132,18 +143,28 @@ static void change(struct machine *m, const struct command_access_item *it)
         }
         return;
     }
-    struct buf value;
-    buf_init(&value, SIZE_MAX);
     if (there) {
         frame.updated_at = m->now;
     } else {
         frame.created_at = m->now;
     }
     frame.body = it->kind == STORE_ACCESS_BUDGET ? apply_budget__with_id(m, it->body) : it->body;
-    store_access_encode_frame(&frame, &value);
-    store_put(&m->store, STORE_KIND_ACCESS, key, buf_str(&value));
-    note_change(m, key, machine__keep(m, &value));
-    follow(m, it, frame.body);
+    put(m, it, key, &frame);
+}
+
+void apply_access__restore_budget(struct machine *m, struct str name,
+                                  const struct store_access_frame *budget)
+{
+    const struct command_access_item it = {.kind = STORE_ACCESS_BUDGET, .name = name};
+    struct str key = key_of(m, &it);
+    struct store_access_frame was;
+    struct store_access_frame frame = *budget;
+    if (frame.created_at.ns == 0) {
+        frame.created_at = m->now;
+    }
+    if (!read_record(m, key, &was) && m->budgets.count < LIMIT_BUDGETS) {
+        put(m, &it, key, &frame);
+    }
 }
 
 void apply_access(struct machine *m, const struct command *c, struct result *r)

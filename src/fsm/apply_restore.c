@@ -129,6 +129,9 @@ void apply_restore(struct machine *m, const struct command *c, struct result *r)
                 apply_policy__restore(m, it->id, &it->policy);
             }
             break;
+        case COMMAND_RESTORE_BUDGET:
+            apply_access__restore_budget(m, it->name, &it->budget);
+            break;
         }
     }
 }

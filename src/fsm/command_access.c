@@ -51,6 +51,30 @@ void command_access__decode(struct unpack *u, struct arena *a, struct command *c
     }
 }
 
+static enum err_code check_size(struct str name, struct str body, struct err *err)
+{
+    if (name.len > LIMIT_ACCESS_NAME_BYTES) {
+        return err_set(err, ERR_VALIDATION, "name too large: %zu bytes (max %d)", name.len,
+                       LIMIT_ACCESS_NAME_BYTES);
+    }
+    if (body.len > LIMIT_ACCESS_BODY_BYTES) {
+        return err_set(err, ERR_VALIDATION, "record too large: %zu bytes (max %d)", body.len,
+                       LIMIT_ACCESS_BODY_BYTES);
+    }
+    return ERR_OK;
+}
+
+enum err_code command_access__check_record(char kind, struct str name, struct str body,
+                                           struct err *err)
+{
+    if (check_size(name, body, err) != ERR_OK) {
+        return err->code;
+    }
+    return store_access_is_valid(kind, name, body)
+               ? ERR_OK
+               : err_set(err, ERR_VALIDATION, "the record is not valid");
+}
+
 enum err_code command_access__check(const struct command *c, const struct command_limits *limits,
                                     struct err *err)
 {
@@ -60,16 +84,10 @@ enum err_code command_access__check(const struct command *c, const struct comman
     }
     for (size_t i = 0; i < c->access.count; i++) {
         const struct command_access_item *it = &c->access.items[i];
-        if (it->name.len > LIMIT_ACCESS_NAME_BYTES) {
-            return err_set(err, ERR_VALIDATION, "name too large: %zu bytes (max %d)", it->name.len,
-                           LIMIT_ACCESS_NAME_BYTES);
-        }
-        if (it->body.len > LIMIT_ACCESS_BODY_BYTES) {
-            return err_set(err, ERR_VALIDATION, "record too large: %zu bytes (max %d)",
-                           it->body.len, LIMIT_ACCESS_BODY_BYTES);
-        }
-        if (!it->deletes && !store_access_is_valid(it->kind, it->name, it->body)) {
-            return err_set(err, ERR_VALIDATION, "the record is not valid");
+        if (check_size(it->name, it->body, err) != ERR_OK ||
+            (!it->deletes &&
+             command_access__check_record(it->kind, it->name, it->body, err) != ERR_OK)) {
+            return err->code;
         }
     }
     return ERR_OK;

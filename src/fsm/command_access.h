@@ -48,5 +48,8 @@ void command_access__encode_audit(const struct command *c, struct buf *out);
 void command_access__decode_audit(struct unpack *u, struct arena *a, struct command *c);
 enum err_code command_access__check(const struct command *c, const struct command_limits *limits,
                                     struct err *err);
+/* One record, which is put. */
+enum err_code command_access__check_record(char kind, struct str name, struct str body,
+                                           struct err *err);
 enum err_code command_access__check_audit(const struct command *c,
                                           const struct command_limits *limits, struct err *err);

@@ -701,13 +701,13 @@ static enum err_code check_restored_row(const struct place *at,
     if (i->kind == COMMAND_RESTORE_USAGE) {
         return check_usage(at, &i->usage.tokens, err);
     }
-    if (check_json(at, "checkpoint", i->iteration.checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
-        check_json(at, "result", i->iteration.result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
-        check_text(at, "hold_reason", i->iteration.hold_reason, LIMIT_REASON_BYTES, err) !=
-            ERR_OK) {
+    const struct store_iteration *n = &i->iteration;
+    if (check_json(at, "checkpoint", n->checkpoint, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        check_json(at, "result", n->result, LIMIT_RESULT_BYTES, err) != ERR_OK ||
+        check_text(at, "hold_reason", n->hold_reason, LIMIT_REASON_BYTES, err) != ERR_OK) {
         return err->code;
     }
-    return check_usage(at, &i->iteration.tokens, err);
+    return check_usage(at, &n->tokens, err);
 }
 
 static enum err_code check_restore(const struct command *c, const struct command_limits *limits,
@@ -740,6 +740,9 @@ static enum err_code check_restore(const struct command *c, const struct command
         case COMMAND_RESTORE_POLICY:
             put.policy_put.policy = i->policy;
             code = check_policy_put(&put, limits, err);
+            break;
+        case COMMAND_RESTORE_BUDGET:
+            code = command_access__check_record(STORE_ACCESS_BUDGET, i->name, i->budget.body, err);
             break;
         default:
             code = check_restored_row(&at, i, err);

@@ -34,6 +34,9 @@ static void encode_content(const struct command_restore_item *it, struct buf *ou
     case COMMAND_RESTORE_POLICY:
         store_record_encode_policy(&it->policy, out);
         break;
+    case COMMAND_RESTORE_BUDGET:
+        store_access_encode_frame(&it->budget, out);
+        break;
     }
 }
 
@@ -60,6 +63,9 @@ static bool decode_content(struct str bytes, struct command_restore_item *it)
         return store_record_decode_webhook(bytes, &it->webhook);
     case COMMAND_RESTORE_POLICY:
         return store_record_decode_policy(bytes, &it->policy);
+    case COMMAND_RESTORE_BUDGET:
+        return store_access_decode_frame(bytes, &it->budget) &&
+               store_access_is_valid(STORE_ACCESS_BUDGET, it->name, it->budget.body);
     }
     return false;
 }

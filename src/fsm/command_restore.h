@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/unpack.h"
 #include "core/job.h"
+#include "store/store_access.h"
 #include "store/store_record.h"
 #include "store/store_rows.h"
 
@@ -32,7 +33,8 @@ enum command_restore_kind {
     COMMAND_RESTORE_USAGE,
     COMMAND_RESTORE_WEBHOOK,
     COMMAND_RESTORE_POLICY,
-    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_POLICY
+    COMMAND_RESTORE_BUDGET,
+    COMMAND_RESTORE_KIND_LAST = COMMAND_RESTORE_BUDGET
 };
 
 /* Beside the kind, on the wire. */
@@ -42,7 +44,7 @@ struct command_restore_item {
     enum command_restore_kind kind;
     bool any_id;              /* schedule, batch, job and policy: whatever time is in its id */
     struct id id;             /* of the schedule, batch, policy or job; rows: of their job */
-    struct str name;          /* of the queue; of the webhook its id */
+    struct str name;          /* of the queue; of the webhook its id; of the budget's record */
     uint32_t place;           /* of a row among those of its kind, from 0 */
     struct wall unique_until; /* job: it holds its unique key so long; 0: it does not */
     union {
@@ -56,6 +58,7 @@ struct command_restore_item {
         struct store_usage usage;
         struct store_webhook webhook; /* begins behind the newest event */
         struct store_policy policy;
+        struct store_access_frame budget;
     };
 };
 

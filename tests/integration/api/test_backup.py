@@ -83,6 +83,11 @@ class BackupTest(ApiTest):
         api.must(api.post("/api/v1/webhooks", {
             "id": "hook", "url": "http://127.0.0.1:9/x", "events": ["completed", "job.dead"],
             "secret": "s3cret", "enabled": False, "retry_limit": 2}), 200, 201)
+        for budget in ({"scope": "queue", "target": "b.agent", "daily_usd": 25.5, "on_exceed": "reject"},
+                       {"scope": "tag", "target": "team:red", "per_job_usd": 0.123456789},
+                       {"scope": "global", "target": "*", "daily_usd": 100, "per_job_usd": 0,
+                        "on_exceed": "alert_only"}):
+            api.must(api.post("/api/v1/budgets", budget))
         return ids
 
 
@@ -104,6 +109,10 @@ class RoundTrip(BackupTest):
             self.assertEqual(answer, {"status": "ok", "restored_jobs": len(backup["jobs"]),
                                       "namespace": "default"})
             self.assertEqual(comparable(self.backup(copy)), comparable(backup))
+            budgets = copy.must(copy.get("/api/v1/budgets"))
+            self.assertEqual(budgets, api.must(api.get("/api/v1/budgets")))
+            self.assertCountEqual(budgets, backup["budgets"])
+            self.assertEqual(len(budgets), 3)
             for name, job_id in ids.items():
                 if isinstance(job_id, str) and job_id.startswith("job_"):
                     with self.subTest(job=name):
@@ -323,6 +332,12 @@ class Hostile(BackupTest):
                            {"id": "h", "url": "http://x", "retry_limit": 0},
                            {"id": "a\nb", "url": "http://x", "retry_limit": 1},
                            {"id": "h", "url": "http://x", "retry_limit": 1, "events": ["a\nb"]})]
+        budget = {"id": "budget_1", "scope": "global", "target": "*", "daily_usd": 1}
+        rows += [({"jobs": [good], "budgets": [{**budget, **b}], "meta": {"format": 2}}, None, None)
+                 for b in ({"scope": "planet"}, {"target": "x"}, {"scope": "tag", "target": "x"},
+                           {"scope": "tag", "target": "=x"}, {"scope": "queue", "target": "a\nb"},
+                           {"daily_usd": None}, {"daily_usd": -1}, {"daily_usd": 1e12}, {"id": ""},
+                           {"on_exceed": "panic"}, {"created_at": "soon"}, {"target": ""})]
         rows += [({"jobs": [good], "batches": [b], "meta": {"format": 2}}, None, None)
                  for b in ({}, {"id": "batch_" + "0" * 25 + "1", "total": -1})]
         for body, code, part in rows:

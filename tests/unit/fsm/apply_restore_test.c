@@ -316,6 +316,40 @@ static void webhook__begins_behind_the_newest_event(void **state)
     assert_int_equal(kit_digest(k), digest);
 }
 
+static void budget__comes_back_unless_there_is_one(void **state)
+{
+    struct kit *k = *state;
+    struct store_budget rec = {.id = STR("budget_1"), .has_daily = true, .daily_nusd = 5};
+    struct command_restore_item it = {
+        .kind = COMMAND_RESTORE_BUDGET,
+        .name = str_from("g\0*", 3),
+        .budget = {.created_at = {.ns = 7}},
+    };
+    struct store_access_frame frame;
+    struct buf value;
+    struct buf body;
+    buf_init(&body, 1 << 10);
+    store_access_encode_budget(&rec, &body);
+    it.budget.body = buf_str(&body);
+    (void)restore(k, &it, 1);
+    buf_init(&value, 1 << 10);
+    assert_true(
+        store_get(machine_store(k->machine), STORE_KIND_ACCESS, str_from("bg\0*", 4), &value));
+    assert_true(store_access_decode_frame(buf_str(&value), &frame));
+    assert_int_equal(frame.created_at.ns, 7);
+    expect_str(frame.body, buf_str(&body));
+    assert_true(machine_over_budget(k->machine, STR("any")) == false);
+    buf_deinit(&value);
+    uint64_t digest = kit_digest(k);
+    rec.daily_nusd = 6;
+    buf_clear(&body);
+    store_access_encode_budget(&rec, &body);
+    it.budget.body = buf_str(&body);
+    (void)restore(k, &it, 1); /* is left as it is */
+    assert_int_equal(kit_digest(k), digest);
+    buf_deinit(&body);
+}
+
 TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(states__come_back_and_count_in_their_queue),
                    cmocka_unit_test(odd__numbers_are_lived_with),
@@ -328,6 +362,7 @@ TEST_GROUP_FIXTURE(apply_restore, kit_setup, kit_teardown,
                    cmocka_unit_test(unique_key__is_held_as_long_as_before),
                    cmocka_unit_test(dependencies__are_settled_against_what_is_here),
                    cmocka_unit_test(rows__stand_where_they_stood),
+                   cmocka_unit_test(budget__comes_back_unless_there_is_one),
                    cmocka_unit_test(queue__has_its_settings_again),
                    cmocka_unit_test(batch__goes_on_counting),
                    cmocka_unit_test(schedule__comes_back_once),
