@@ -9,7 +9,6 @@
 #include "core/duration.h"
 #include "core/timestamp.h"
 #include "json/json_scan.h"
-#include "svc/svc_enqueue.h"
 #include "svc/svc_usage.h"
 
 /* What comes in */
@@ -45,6 +44,7 @@ enum {
     ROW_RETRY_BASE_MS = 21,
     ROW_RETRY_MAX_MS = 22,
     ROW_EXPIRE_AFTER_MS = 23,
+    ROW_JOBS = 26, /* of a list, behind those of a job */
 };
 /* The longest duration that there is. */
 #define DURATION_MS_MAX (INT64_MAX / NS_PER_MS)
@@ -114,6 +114,7 @@ static const struct json_word backoff_words[] = {
                     "Target URL. The server delivers the job; workers do not get it.")
 
 static const struct json_field job_rows[] = {JOB_ROWS};
+static_assert(COUNT_OF(job_rows) == ROW_JOBS, "the row of the list is the next");
 
 static const struct enqueue_in job_init = {.job = {SVC_ENQUEUE_DEFAULTS}};
 
@@ -280,11 +281,12 @@ static void reply_one(struct api_call *c, const struct svc_enqueued *made)
     api_call__reply(c, made->is_duplicate ? 200 : 201, &w);
 }
 
-void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status)
+void api_enqueue__reply(struct api_call *c, struct id job, struct str queue,
+                        enum result_status status)
 {
     struct svc_caller who = api_call__caller(c);
     struct svc_enqueued made =
-        svc_enqueue_answer(&who, &(struct result_item){.id = job, .status = status}, STR_EMPTY);
+        svc_enqueue_answer(&who, &(struct result_item){.id = job, .status = status}, queue);
     reply_one(c, &made);
 }
 
@@ -327,21 +329,28 @@ static void many_enqueued(struct api_call *c, const struct result *r)
 
 /* Handlers */
 
-static struct str idempotency_key(const struct api_call *c)
+struct svc_once api_enqueue__once(const struct api_call *c, enum svc_once_route route)
 {
-    struct str key;
-    return http_request_known(c->req, HTTP_KNOWN_IDEMPOTENCY_KEY, &key) ? key : STR_EMPTY;
+    struct svc_once once = {.route = route, .body = c->req->body};
+    if (!http_request_known(c->req, HTTP_KNOWN_IDEMPOTENCY_KEY, &once.key)) {
+        once.key = STR_EMPTY;
+    }
+    if (route == SVC_ONCE_INGEST || route == SVC_ONCE_REPLAY) {
+        once.target = c->req->target;
+    }
+    return once;
 }
 
 static void enqueue_one(struct api_call *c, struct enqueue_in *in)
 {
     struct svc_caller who = api_call__caller(c);
+    struct svc_once once = api_enqueue__once(c, SVC_ONCE_ONE);
     ATTR_UNINITIALIZED struct command_new room;
     ATTR_UNINITIALIZED struct command command;
     ATTR_UNINITIALIZED struct err err;
     if (!finish_job(c, in, &err) ||
         svc_enqueue_one(&who, &in->job, &room, &command, &err) != ERR_OK ||
-        svc_enqueue_once(&who, &command, idempotency_key(c), c->req->body, &err) != ERR_OK) {
+        svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -365,10 +374,11 @@ static enum err_code put_jobs(const struct api_call *c, const struct svc_caller 
 static void enqueue_list(struct api_call *c, const struct list_in *in)
 {
     struct svc_caller who = api_call__caller(c);
+    struct svc_once once = api_enqueue__once(c, SVC_ONCE_MANY);
     struct command command;
     struct err err;
     if (svc_enqueue_list(&who, in->jobs_count, &command, &err) != ERR_OK ||
-        svc_enqueue_once(&who, &command, idempotency_key(c), c->req->body, &err) != ERR_OK ||
+        svc_enqueue_once(&who, &command, &once, &err) != ERR_OK ||
         put_jobs(c, &who, in, &command, &err) != ERR_OK ||
         (in->batch != NULL && svc_enqueue_as_batch(&who, &command, in->batch, &err) != ERR_OK)) {
         api_call__fail_err(c, &err);
@@ -381,9 +391,10 @@ static void handle_enqueue(struct api_call *c)
 {
     struct either_in *in = c->in;
     struct list_in list = {.jobs = in->jobs, .jobs_count = in->jobs_count, .batch = in->batch};
-    if (in->jobs_count == 0) {
+    bool has_queue = in->one.job.queue.len > 0;
+    if (in->jobs_count == 0 && (has_queue || !is_set(&in->one, ROW_JOBS))) {
         enqueue_one(c, &in->one);
-    } else if (in->one.job.queue.len > 0) {
+    } else if (has_queue) {
         api_call__fail(c, ERR_VALIDATION, "queue and jobs cannot both be set");
     } else {
         enqueue_list(c, &list);
@@ -489,6 +500,7 @@ static void handle_ingest(struct api_call *c)
     struct svc_enqueue_job job = {SVC_ENQUEUE_DEFAULTS, .queue = c->param[0],
                                   .payload_checked = true, .unique_key = query->unique_key,
                                   .scheduled_at = query->scheduled_at};
+    struct svc_once once = api_enqueue__once(c, SVC_ONCE_INGEST);
     struct command_new room;
     struct command command;
     struct err err;
@@ -496,7 +508,8 @@ static void handle_ingest(struct api_call *c)
     job.max_retries = query->max_retries;
     if (ingested_payload(&who, c->req->body, &job.payload, &err) != ERR_OK ||
         join_tags(&who, query, &job.tags, &err) != ERR_OK ||
-        svc_enqueue_one(&who, &job, &room, &command, &err) != ERR_OK) {
+        svc_enqueue_one(&who, &job, &room, &command, &err) != ERR_OK ||
+        svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -520,9 +533,11 @@ static void batch_opened(struct api_call *c, const struct result *r)
 static void handle_batch_open(struct api_call *c)
 {
     struct svc_caller who = api_call__caller(c);
+    struct svc_once once = api_enqueue__once(c, SVC_ONCE_BATCH);
     struct command command;
     struct err err;
-    if (svc_batch_open(&who, c->in, &command, &err) != ERR_OK) {
+    if (svc_batch_open(&who, c->in, &command, &err) != ERR_OK ||
+        svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -597,8 +612,8 @@ static const struct api_route rows[] = {
     /* method    pattern                       roles      flags                                      in                     handler               cost           answer                                   doc */
     {HTTP_POST, "/api/v1/enqueue",             ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &either_schema,        handle_enqueue,       cost_of_either, "201 enqueued | {job_ids, batch_id}, 200 enqueued, 409", "Enqueue a job, or a list of jobs."},
     {HTTP_POST, "/api/v1/enqueue/batch",       ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, &list_schema,          handle_enqueue_batch, cost_of_batch, "201 {job_ids, batch_id}",               "Enqueue many jobs. Either all of them are created or none."},
-    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, NULL,               handle_ingest,        NULL,          "201 enqueued, 200 enqueued, 409",        "Enqueue a job with the request body as its payload."},
-    {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch. Jobs can join it until it is sealed."},
+    {HTTP_POST, "/api/v1/webhooks/{queue}",    ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_KEY | ROUTE_GENERATION, NULL,               handle_ingest,        NULL,          "201 enqueued, 200 enqueued, 409",        "Enqueue a job with the request body as its payload."},
+    {HTTP_POST, "/api/v1/batch",               ROLES_AOW, ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY | ROUTE_KEY, &batch_schema,      handle_batch_open,    NULL,          "201 {batch_id}",                        "Open a batch. Jobs can join it until it is sealed."},
     {HTTP_POST, "/api/v1/batch/{id}/seal",     ROLES_AOW, ROUTE_LEADER,                              NULL,                  handle_batch_seal,    NULL,          "200 sealed",                            "Seal a batch. No more jobs can join; the batch ends when its last job ends."},
     {HTTP_GET,  "/api/v1/batch/{id}",          ROLES_ALL, 0,                                         NULL,                  handle_batch_get,     NULL,          "200 batch",                             "Return a batch and its counters."},
 };

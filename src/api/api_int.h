@@ -29,6 +29,7 @@
 #include "json/json_write.h"
 #include "rpc/rpc.h"
 #include "svc/svc_caller.h"
+#include "svc/svc_enqueue.h"
 
 /* What the credential of a call is worth. */
 enum api_verdict {
@@ -241,5 +242,8 @@ struct str api_call__keep(struct api_call *c, struct buf *b);
 void api_call__buf(const struct api_call *c, struct buf *b);
 
 /* api_enqueue.c: the answer of whatever has made one job, or found that there is one: 201, and 200
- * for RESULT_DUPLICATE. */
-void api_enqueue__reply(struct api_call *c, struct id job, enum result_status status);
+ * for RESULT_DUPLICATE. An empty queue: it is not known. */
+void api_enqueue__reply(struct api_call *c, struct id job, struct str queue,
+                        enum result_status status);
+/* The Idempotency-Key of the request, and what it stands for. */
+struct svc_once api_enqueue__once(const struct api_call *c, enum svc_once_route route);

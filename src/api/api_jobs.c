@@ -205,11 +205,22 @@ static void handle_delete(struct api_call *c)
     act(c, COMMAND_JOB_DELETE);
 }
 
+/* The answer to a repeat may be about a job that has gone since. */
 static void replayed(struct api_call *c, const struct result *r)
 {
-    if (!api_call__refused(c, r)) {
-        api_enqueue__reply(c, r->id, RESULT_PENDING);
+    struct svc_caller who = api_call__caller(c);
+    char id[ID_TEXT_MAX];
+    struct job j = {0};
+    struct buf doc;
+    struct err ignored;
+    if (api_call__refused(c, r)) {
+        return;
     }
+    buf_init(&doc, SIZE_MAX);
+    size_t len = id_format(r->id, ID_JOB, id);
+    bool there = svc_names_job(&who, str_from(id, len), &doc, &j, &ignored) == ERR_OK;
+    api_enqueue__reply(c, r->id, there ? j.queue : STR_EMPTY, RESULT_PENDING);
+    buf_deinit(&doc);
 }
 
 /* The query says the same as the body, which wins. What is no number is refused as 0 is. */
@@ -237,10 +248,12 @@ static void handle_replay(struct api_call *c)
     const struct action_in *in = c->in;
     const struct action_in *query = c->query;
     struct svc_caller who = api_call__caller(c);
+    struct svc_once once = api_enqueue__once(c, SVC_ONCE_REPLAY);
     struct command command;
     struct err err;
     int64_t from = in->from != 0 ? in->from : query->from;
-    if (svc_jobs_replay(&who, c->param[0], from, &command, &err) != ERR_OK) {
+    if (svc_jobs_replay(&who, c->param[0], from, &command, &err) != ERR_OK ||
+        svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
         return;
     }
@@ -260,7 +273,7 @@ static const struct api_route rows[] = {
     {HTTP_POST,   "/api/v1/jobs/{id}/hold",         ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_hold,       NULL, "200 {status}",          "Hold a job until it is approved or rejected."},
     {HTTP_POST,   "/api/v1/jobs/{id}/approve",      ROLES_AO,  ROUTE_LEADER,             NULL,             handle_approve,    NULL, "200 {status}",          "Approve a held job. It runs."},
     {HTTP_POST,   "/api/v1/jobs/{id}/reject",       ROLES_AO,  OPTIONAL_BODY,            &reason_schema,   handle_reject,     NULL, "200 {status}",          "Reject a held job. It ends in state dead."},
-    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY,            &replay_schema,   handle_replay,     NULL, "201 enqueued",  "Create a new job that continues from an iteration of an agent job."},
+    {HTTP_POST,   "/api/v1/jobs/{id}/replay",       ROLES_AO,  OPTIONAL_BODY | ROUTE_KEY, &replay_schema,   handle_replay,     NULL, "201 enqueued",  "Create a new job that continues from an iteration of an agent job."},
     {HTTP_POST,   "/api/v1/jobs/{id}/move",         ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &move_schema,    handle_move,       NULL, "200 {status}",          "Move a job to another queue."},
     {HTTP_DELETE, "/api/v1/jobs/{id}",              ROLES_AO,  ROUTE_LEADER,             NULL,             handle_delete,     NULL, "200 {status}",          "Delete a job with its errors, iterations and usage."},
 };

@@ -506,17 +506,20 @@ static void handle_delete(struct api_call *c)
 
 static void ran(struct api_call *c, const struct result *r)
 {
+    const struct found *f = c->data;
     if (!api_call__refused(c, r)) {
-        api_enqueue__reply(c, r->id, r->affected == 0 ? RESULT_DUPLICATE : RESULT_PENDING);
+        api_enqueue__reply(c, r->id, f->rec.queue,
+                           r->affected == 0 ? RESULT_DUPLICATE : RESULT_PENDING);
     }
 }
 
 static void handle_run(struct api_call *c)
 {
     struct command command = {.type = COMMAND_SCHEDULE_FIRE, .schedule_fire = {.manual = true}};
-    struct found f;
-    if (find(c, &f)) {
-        command.schedule_fire.id = f.id;
+    struct found *f = API_NEW(c, struct found);
+    if (find(c, f)) {
+        command.schedule_fire.id = f->id;
+        c->data = f;
         api_call__submit(c, &command, 0, ran);
     }
 }

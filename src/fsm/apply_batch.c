@@ -6,8 +6,11 @@
 
 void apply_batch_open(struct machine *m, const struct command *c, struct result *r)
 {
-    r->id =
-        batches__open(m, c->batch_open.callback_queue, c->batch_open.callback_payload, false)->id;
+    const struct command_batch_open *open = &c->batch_open;
+    if (!replies__find(m, open->once.key, open->once.hash, r)) {
+        r->id = batches__open(m, open->callback_queue, open->callback_payload, false)->id;
+        replies__keep(m, open->once.key, open->once.hash, r);
+    }
 }
 
 void apply_batch_seal(struct machine *m, const struct command *c, struct result *r)

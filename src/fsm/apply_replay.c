@@ -25,6 +25,10 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
     struct job source;
     enum store_family family;
     struct search s = {.wanted = c->replay.from};
+    const struct command_once *once = &c->replay.once;
+    if (replies__find(m, once->key, once->hash, r)) {
+        return;
+    }
     if (!jobs__need(m, c->replay.id, &source, &family, r)) {
         return;
     }
@@ -56,4 +60,5 @@ void apply_replay(struct machine *m, const struct command *c, struct result *r)
     j.agent.total_cost_nusd = 0;
     jobs__create(m, &j);
     r->id = j.id;
+    replies__keep(m, once->key, once->hash, r);
 }

@@ -9,9 +9,10 @@
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
  * old one does what it always did: m->version tells the functions that apply it. */
 static const uint8_t newest[COMMAND_TYPE_LAST + 1] = {
-    [COMMAND_ENQUEUE] = 2,   [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 3,
-    [COMMAND_FAIL] = 2,      [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
-    [COMMAND_BULK_STEP] = 2, [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
+    [COMMAND_ENQUEUE] = 2,    [COMMAND_CLAIM] = 2,     [COMMAND_ACK] = 3,
+    [COMMAND_FAIL] = 2,       [COMMAND_HEARTBEAT] = 2, [COMMAND_JOBS] = 2,
+    [COMMAND_BULK_STEP] = 2,  [COMMAND_ACCESS] = 2,    [COMMAND_BULK_PUT] = 2,
+    [COMMAND_BATCH_OPEN] = 2, [COMMAND_REPLAY] = 2,
 };
 
 /* Acks are of version 3 only when there is something that version 2 cannot say: then flags say it.
@@ -41,6 +42,16 @@ static uint8_t access_version(const struct command_access *a)
     return ACCESS_PLAIN;
 }
 
+/* Commands that may have a key are of version 2 only with one. */
+enum { ONCE_WITHOUT_KEY = 1, ONCE_WITH_KEY = 2 };
+
+static const struct command_once *once_of(const struct command *c)
+{
+    return c->type == COMMAND_REPLAY       ? &c->replay.once
+           : c->type == COMMAND_BATCH_OPEN ? &c->batch_open.once
+                                           : NULL;
+}
+
 static uint8_t version_of(const struct command *c)
 {
     if (c->version == 0 && c->type == COMMAND_ACCESS) {
@@ -51,6 +62,9 @@ static uint8_t version_of(const struct command *c)
     }
     if (c->version == 0 && c->type == COMMAND_BULK_PUT) {
         return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
+    }
+    if (c->version == 0 && once_of(c) != NULL) {
+        return once_of(c)->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
     }
     return c->version != 0 ? c->version : command_newest(c->type);
 }
@@ -437,10 +451,27 @@ static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
     }
 }
 
+static void encode_once(const struct command *c, struct buf *out)
+{
+    if (version_of(c) >= ONCE_WITH_KEY) {
+        pack_text(out, once_of(c)->key);
+        pack_u64(out, once_of(c)->hash);
+    }
+}
+
+static void decode_once(struct unpack *u, const struct command *c, struct command_once *out)
+{
+    if (c->version >= ONCE_WITH_KEY) {
+        out->key = unpack_text(u);
+        out->hash = unpack_u64(u);
+    }
+}
+
 static void encode_replay(const struct command *c, struct buf *out)
 {
     pack_id(out, c->replay.id);
     pack_i64(out, c->replay.from);
+    encode_once(c, out);
 }
 
 static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
@@ -448,6 +479,7 @@ static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
     (void)a;
     c->replay.id = id_unpack(u);
     c->replay.from = unpack_i64(u);
+    decode_once(u, c, &c->replay.once);
 }
 
 static void encode_queue(const struct command *c, struct buf *out)
@@ -489,6 +521,7 @@ static void encode_batch_open(const struct command *c, struct buf *out)
 {
     pack_text(out, c->batch_open.callback_queue);
     pack_text(out, c->batch_open.callback_payload);
+    encode_once(c, out);
 }
 
 static void decode_batch_open(struct unpack *u, struct arena *a, struct command *c)
@@ -496,6 +529,7 @@ static void decode_batch_open(struct unpack *u, struct arena *a, struct command 
     (void)a;
     c->batch_open.callback_queue = unpack_text(u);
     c->batch_open.callback_payload = unpack_text(u);
+    decode_once(u, c, &c->batch_open.once);
 }
 
 static void encode_batch_seal(const struct command *c, struct buf *out)

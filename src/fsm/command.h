@@ -152,9 +152,16 @@ struct command_heartbeat {
     struct str ns; /* whose worker it is; empty: the default one's */
 };
 
+/* A repeat with the same key within a day gets the first answer; empty: none. */
+struct command_once {
+    struct str key;
+    uint64_t hash; /* of what was sent with it: a repeat has the same */
+};
+
 struct command_replay {
     struct id id;
     int64_t from; /* iteration */
+    struct command_once once;
 };
 
 struct command_purge {
@@ -164,6 +171,7 @@ struct command_purge {
 struct command_batch_open {
     struct str callback_queue;
     struct str callback_payload;
+    struct command_once once;
 };
 
 struct command_batch_seal {

@@ -1,9 +1,10 @@
 /*
- * Replies: the answers to enqueues that carried an idempotency key, kept for a day.
+ * Replies: the answers to enqueues, replays and new batches that carried an idempotency key, kept
+ * for a day.
  *
- * A client that did not hear an answer asks again with the same key and gets the first answer; the
- * jobs are not made a second time. The reply is stored in the entry that made the jobs, so there is
- * no moment at which one is there without the other.
+ * A client that did not hear an answer asks again with the same key and gets the first answer;
+ * nothing is made a second time. The reply is stored in the entry that made what it is about, so
+ * there is no moment at which one is there without the other.
  */
 #include <stdlib.h>
 

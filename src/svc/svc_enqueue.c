@@ -224,28 +224,40 @@ enum err_code svc_enqueue_as_batch(const struct svc_caller *who, struct command 
 }
 
 /* Fixed for ever, because it is stored; 0 stands for one that is not known. */
-static uint64_t hash_of(struct str body)
+static uint64_t hash_of(const struct svc_once *once)
 {
-    uint64_t hash = hash_bytes(0, body.ptr, body.len);
+    uint64_t hash = once->target.len > 0 ? hash_bytes(0, once->target.ptr, once->target.len) : 0;
+    hash = hash_bytes(hash, once->body.ptr, once->body.len);
     return hash == 0 ? 1 : hash;
 }
 
 enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
-                               struct str key, struct str body, struct err *err)
+                               const struct svc_once *once, struct err *err)
 {
+    static const char *const words[SVC_ONCE_COUNT] = {[SVC_ONCE_ONE] = "one",
+                                                      [SVC_ONCE_MANY] = "many",
+                                                      [SVC_ONCE_INGEST] = "ingest",
+                                                      [SVC_ONCE_REPLAY] = "replay",
+                                                      [SVC_ONCE_BATCH] = "batch"};
     struct buf b;
-    if (key.len == 0) {
+    struct str *key = command->type == COMMAND_REPLAY       ? &command->replay.once.key
+                      : command->type == COMMAND_BATCH_OPEN ? &command->batch_open.once.key
+                                                            : &command->enqueue.idempotency_key;
+    uint64_t *hash = command->type == COMMAND_REPLAY       ? &command->replay.once.hash
+                     : command->type == COMMAND_BATCH_OPEN ? &command->batch_open.once.hash
+                                                           : &command->enqueue.body_hash;
+    if (once->key.len == 0) {
         return ERR_OK;
     }
-    if (key.len > LIMIT_IDEMPOTENCY_KEY_BYTES) {
+    if (once->key.len > LIMIT_IDEMPOTENCY_KEY_BYTES) {
         return err_set(err, ERR_VALIDATION, "Idempotency-Key too large: %zu bytes (max %d)",
-                       key.len, LIMIT_IDEMPOTENCY_KEY_BYTES);
+                       once->key.len, LIMIT_IDEMPOTENCY_KEY_BYTES);
     }
     buf_init(&b, LIMIT_OP_BYTES);
-    buf_printf(&b, "%s " STR_FMT " ", command->enqueue.is_list ? "many" : "one", STR_ARG(who->ns));
-    buf_add_str(&b, key);
-    command->enqueue.body_hash = hash_of(body);
-    return svc_caller_keep(who, &b, &command->enqueue.idempotency_key, err);
+    buf_printf(&b, "%s " STR_FMT " ", words[once->route], STR_ARG(who->ns));
+    buf_add_str(&b, once->key);
+    *hash = hash_of(once);
+    return svc_caller_keep(who, &b, key, err);
 }
 
 enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority, struct err *err)

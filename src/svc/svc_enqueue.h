@@ -81,10 +81,25 @@ ATTR_NODISCARD enum err_code svc_enqueue_as_batch(const struct svc_caller *who,
                                                   const struct svc_batch *batch, struct err *err);
 
 /* A key under which the answer is kept for a day: whoever asks again with it gets the first
- * answer, and is refused when the body is another. The same key in another namespace, or of one job
- * instead of a list, is another. Nothing happens when the key is empty. */
+ * answer, and is refused when the body is another. The same key in another namespace, or on another
+ * route, is another. */
+enum svc_once_route {
+    SVC_ONCE_ONE,
+    SVC_ONCE_MANY,
+    SVC_ONCE_INGEST,
+    SVC_ONCE_REPLAY,
+    SVC_ONCE_BATCH,
+    SVC_ONCE_COUNT
+};
+struct svc_once {
+    enum svc_once_route route;
+    struct str key;
+    struct str target; /* path and query, where they say what is asked; else empty */
+    struct str body;
+};
+/* Of an enqueue, a replay or a new batch. Nothing happens when the key is empty. */
 ATTR_NODISCARD enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *command,
-                                              struct str key, struct str body, struct err *err);
+                                              const struct svc_once *once, struct err *err);
 
 /* What an urgency of 0 to 100 comes to, as clients of later generations give it: 75 and more are
  * high, 90 and more critical. */

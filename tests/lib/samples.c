@@ -566,7 +566,9 @@ static struct command content_of(enum command_type type)
     case COMMAND_JOBS:
         return jobs();
     case COMMAND_REPLAY:
-        return (struct command){.replay = {.id = samples_id(16), .from = 2}};
+        return (struct command){.replay = {.id = samples_id(16),
+                                           .from = 2,
+                                           .once = {.key = STR("replay  k"), .hash = 77}}};
     case COMMAND_QUEUE:
         return queue();
     case COMMAND_TICK:
@@ -574,8 +576,9 @@ static struct command content_of(enum command_type type)
     case COMMAND_PURGE:
         return (struct command){.purge = {.retention_ms = 604800000}};
     case COMMAND_BATCH_OPEN:
-        return (struct command){
-            .batch_open = {.callback_queue = STR("done"), .callback_payload = STR("{\"x\":1}")}};
+        return (struct command){.batch_open = {.callback_queue = STR("done"),
+                                               .callback_payload = STR("{\"x\":1}"),
+                                               .once = {.key = STR("batch  k"), .hash = 78}}};
     case COMMAND_BATCH_SEAL:
         return (struct command){.batch_seal = {.id = samples_id(17)}};
     case COMMAND_SCHEDULE_PUT:

@@ -358,10 +358,17 @@ static void same_jobs(const struct command *got, const struct command *want)
     }
 }
 
+static void same_once(const struct command_once *got, const struct command_once *want)
+{
+    expect_str(got->key, want->key);
+    assert_int_equal(got->hash, want->hash);
+}
+
 static void same_replay(const struct command *got, const struct command *want)
 {
     same_id(got->replay.id, want->replay.id);
     assert_int_equal(got->replay.from, want->replay.from);
+    same_once(&got->replay.once, &want->replay.once);
 }
 
 static void same_queue(const struct command *got, const struct command *want)
@@ -391,6 +398,7 @@ static void same_batch_open(const struct command *got, const struct command *wan
 {
     expect_str(got->batch_open.callback_queue, want->batch_open.callback_queue);
     expect_str(got->batch_open.callback_payload, want->batch_open.callback_payload);
+    same_once(&got->batch_open.once, &want->batch_open.once);
 }
 
 static void same_batch_seal(const struct command *got, const struct command *want)

@@ -240,7 +240,9 @@ class Replay(AgentTest):
         """6.14: if that row has none: none."""
         source = self.start()
         self.turn()
-        job_id = self.api.must(self.replay(source, {"from": 1}), 201)["job_id"]
+        answer = self.api.must(self.replay(source, {"from": 1}), 201)
+        job_id = answer["job_id"]
+        self.assertEqual(answer["job"], {"id": job_id, "queue": self.queue, "status": "pending"})
         self.assertNotIn("checkpoint", self.api.job(job_id))
 
     def test_from_may_be_in_the_query(self):

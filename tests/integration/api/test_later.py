@@ -126,7 +126,7 @@ class Jobs(ApiTest):
 
     def test_none_are_no_list(self):
         self.refused(self.api.post("/api/v1/enqueue", {"jobs": []}), 400, "VALIDATION_ERROR",
-                     "queue is required")
+                     "jobs array is required")
         self.assertEqual(self.api.post("/api/v1/enqueue", {"queue": self.queue, "jobs": []}).status,
                          201)
 
@@ -316,3 +316,29 @@ class KeyReuse(ApiTest):
                 again = self.api.post(path, body, headers=headers)
                 self.assertEqual((again.status, again.json), (201, first.json))
         self.assertEqual(self.api.queue(self.queue)["pending"], 2)
+
+    def test_on_every_route_that_creates_something(self):
+        """26: the same request gets the first answer; with another body, path or query it is refused."""
+        headers = {"Idempotency-Key": unique("key")}
+        source = self.api.enqueue(self.queue, agent={"max_iterations": 5})
+        for _ in range(2):
+            self.api.fetch(self.queue)
+            self.api.ack(source, agent_status="continue", checkpoint={"s": 1})
+        replay, ingest = f"/api/v1/jobs/{source}/replay", f"/api/v1/webhooks/{self.queue}.in"
+        for (path, body), others in (
+                ((ingest, {"a": 1}), ((ingest, {"a": 2}), (ingest + "x", {"a": 1}), (ingest + "?unique_key=x", {"a": 1}))),
+                ((replay, {"from": 1}), ((replay, {"from": 2}), (replay + "?from=2", None))),
+                (("/api/v1/batch", {"callback_queue": "c"}), (("/api/v1/batch", {"callback_queue": "d"}),
+                                                              ("/api/v1/batch", None)))):
+            with self.subTest(path):
+                first = self.api.post(path, body, headers=headers)
+                self.assertEqual(first.status, 201, first)
+                for other in others:
+                    self.refused(self.api.post(*other, headers=headers), 422, "IDEMPOTENCY_KEY_REUSED")
+                again = self.api.post(path, body, headers=headers)
+                self.assertEqual((again.status, again.json), (201, first.json))
+                another = self.api.post(path, body, headers={"Idempotency-Key": unique("key")})
+                self.assertEqual(another.status, 201)
+                self.assertNotEqual(another.json, first.json)
+        self.assertEqual(self.api.queue(self.queue + ".in")["pending"], 2)
+        self.assertEqual(self.api.queue(self.queue)["enqueued"], 3)

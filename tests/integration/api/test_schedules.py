@@ -291,8 +291,9 @@ class Firing(ScheduleTest):
         record = self.made(payload="hello")
         answer = self.api.post(f"/api/v1/schedules/{record['name']}/run")
         self.assertEqual(answer.status, 201)
-        self.assertEqual((answer.json["status"], answer.json["unique_existing"]),
-                         ("pending", False))
+        self.assertEqual(answer.json, {"job_id": answer.json["job_id"], "status": "pending", "unique_existing": False,
+                                       "job": {"id": answer.json["job_id"], "queue": self.queue,
+                                               "status": "pending"}})
         job = self.api.fetch(self.queue)
         self.assertEqual((job["job_id"], job["payload"]), (answer.json["job_id"], "hello"))
         self.assertEqual(self.record(record["id"])["next_run"], record["next_run"])
@@ -301,8 +302,10 @@ class Firing(ScheduleTest):
         record = self.made(unique_key="one", enabled=False)
         first, second = (self.api.post(f"/api/v1/schedules/{record['id']}/run") for _ in range(2))
         self.assertEqual((first.status, second.status), (201, 200))
-        self.assertEqual(second.json, {"job_id": first.json["job_id"], "status": "duplicate",
-                                       "unique_existing": True})
+        job_id = first.json["job_id"]
+        self.assertEqual(second.json, {"job_id": job_id, "status": "duplicate", "unique_existing": True,
+                                       "unique_job_id": job_id,
+                                       "job": {"id": job_id, "queue": self.queue, "status": "duplicate"}})
 
 
 if __name__ == "__main__":

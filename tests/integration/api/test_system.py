@@ -398,7 +398,8 @@ class Description(ApiTest):
         key = {"$ref": "#/components/parameters/IdempotencyKey"}
         taken = {path for path, item in self.api.get("/openapi.json").json["paths"].items()
                  for operation in item.values() if key in operation.get("parameters", [])}
-        self.assertEqual(taken, {"/api/v1/enqueue", "/api/v1/enqueue/batch"})
+        self.assertEqual(taken, {"/api/v1/enqueue", "/api/v1/enqueue/batch", "/api/v1/webhooks/{queue}",
+                                 "/api/v1/batch", "/api/v1/jobs/{id}/replay"})
 
     def test_statuses_are_described(self):
         """Refusals that a client can count on are named, not left to the default."""

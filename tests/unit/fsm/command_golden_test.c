@@ -26,6 +26,10 @@ static struct command sample_of(enum command_type type, uint8_t version)
         c.bulk_put.scope = STR_EMPTY;
     } else if (version == 1 && type == COMMAND_HEARTBEAT) {
         c.heartbeat.ns = STR_EMPTY;
+    } else if (version == 1 && type == COMMAND_REPLAY) {
+        c.replay.once = (struct command_once){0};
+    } else if (version == 1 && type == COMMAND_BATCH_OPEN) {
+        c.batch_open.once = (struct command_once){0};
     }
     return c;
 }
