@@ -44,3 +44,6 @@ ATTR_NODISCARD bool api_access__has_feature(struct api_call *c, const char *feat
 /* Only the default namespace's admins look after all of them, and of these no key that is limited
  * to queues; others get 403 and the call ends. */
 ATTR_NODISCARD bool api_access__is_default(struct api_call *c);
+
+/* api_org.c: make the organisation; ERR_CONFLICT when somebody else has. */
+void api_org__seed(struct api_call *c, void (*then)(struct api_call *c, const struct result *r));

@@ -54,21 +54,26 @@ static void list_one(void *data, struct str name, const struct store_access_fram
     }
 }
 
-/* It exists whether or not it has a record. */
+/* It exists whether or not it has a record, and is as old as the organisation. */
 static struct row default_row(struct api_call *c)
 {
     struct row row = {.name = STR("default")};
+    struct store_access_frame org;
     if (api_access__read(c, STORE_ACCESS_NAMESPACE, row.name, &row.frame) &&
         !store_access_decode_namespace(row.frame.body, &row.rec)) {
         row.rec = (struct store_namespace){0};
     }
+    if (api_access__read(c, STORE_ACCESS_ORG, STR_EMPTY, &org) &&
+        (row.frame.created_at.ns == 0 || org.created_at.ns < row.frame.created_at.ns)) {
+        row.frame.created_at = org.created_at;
+    }
     return row;
 }
 
-static void handle_list(struct api_call *c)
+static void reply_list(struct api_call *c)
 {
     struct api_page page;
-    if (!api_access__has_feature(c, "namespaces") || !api_page__begin(c, &page)) {
+    if (!api_page__begin(c, &page)) {
         return;
     }
     struct row first = default_row(c);
@@ -91,6 +96,27 @@ static void handle_list(struct api_call *c)
     }
     json_write_end(&w);
     api_page__reply(&page, &w);
+}
+
+/* Somebody else may have been the first. */
+static void seeded(struct api_call *c, const struct result *r)
+{
+    if (r->code == ERR_CONFLICT || !api_call__refused(c, r)) {
+        reply_list(c);
+    }
+}
+
+/* The first who asks for the organisation, or for the namespaces, makes it. */
+static void handle_list(struct api_call *c)
+{
+    if (!api_access__has_feature(c, "namespaces")) {
+        return;
+    }
+    if (default_row(c).frame.created_at.ns == 0) {
+        api_org__seed(c, seeded);
+    } else {
+        reply_list(c);
+    }
 }
 
 struct name_in {

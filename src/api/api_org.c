@@ -71,6 +71,11 @@ static void seeded(struct api_call *c, const struct result *r)
     }
 }
 
+void api_org__seed(struct api_call *c, void (*then)(struct api_call *c, const struct result *r))
+{
+    api_access__submit(c, org_item(c, STR("My Organization"), COMMAND_ACCESS_NEW), 1, then);
+}
+
 /* The first who asks makes it. */
 static void handle_get(struct api_call *c)
 {
@@ -79,7 +84,7 @@ static void handle_get(struct api_call *c)
         reply_org(c, &frame);
         return;
     }
-    api_access__submit(c, org_item(c, STR("My Organization"), COMMAND_ACCESS_NEW), 1, seeded);
+    api_org__seed(c, seeded);
 }
 
 /* The name of the body; empty when the call has ended. */

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
+#include "event/event_match.h"
 #include "store/store_record.h"
 #include "webhook/webhook_url.h"
 
@@ -151,15 +152,32 @@ static void put_done(struct api_call *c, const struct result *r)
     }
 }
 
+/* A word must be a type; what has wildcards may fit types that do not exist yet. */
+static bool is_pattern(struct str pattern, struct err *err)
+{
+    if (pattern.len == 0 || str_has_control(pattern)) {
+        (void)err_set(err, ERR_WEBHOOK, "events: an event type is empty or has control characters");
+        return false;
+    }
+    bool wild = memchr(pattern.ptr, '*', pattern.len) != NULL ||
+                memchr(pattern.ptr, '?', pattern.len) != NULL;
+    if (!wild && event_match_types(pattern) == 0) {
+        (void)event_match_refuse("events", pattern, err);
+        return false;
+    }
+    return true;
+}
+
 /* The patterns as they are stored, one per line. */
-static bool join_events(struct api_call *c, const struct webhook_in *in, struct str *out)
+static bool join_events(struct api_call *c, const struct webhook_in *in, struct str *out,
+                        struct err *err)
 {
     struct buf lines;
     buf_init(&lines, (size_t)LIMIT_WEBHOOK_EVENTS * (LIMIT_NAME_BYTES + 1));
     bool ok = true;
     for (size_t i = 0; i < in->event_count && ok; i++) {
         struct str pattern = str_trim(in->events[i]);
-        ok = pattern.len > 0 && !str_has_control(pattern);
+        ok = is_pattern(pattern, err);
         if (i > 0) {
             buf_add_char(&lines, '\n');
         }
@@ -167,7 +185,7 @@ static bool join_events(struct api_call *c, const struct webhook_in *in, struct 
     }
     struct str kept = api_call__keep(c, &lines);
     *out = in->event_count == 0 ? STR("*") : kept;
-    return ok && out->len > 0;
+    return ok;
 }
 
 /* A name that would be taken for one of another namespace may not be made; one that is there may be
@@ -200,8 +218,8 @@ static void handle_put(struct api_call *c)
     put->keep_secret = str_eq(in->secret, MASKED);
     if (webhook_url_check(c->api->config.webhook_guard, in->url, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
-    } else if (!join_events(c, in, &put->webhook.events)) {
-        api_call__fail(c, ERR_WEBHOOK, "events: an event type is empty or has control characters");
+    } else if (!join_events(c, in, &put->webhook.events, &err)) {
+        api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (!api_names__internal(c, "id", in->id, &put->id, &err)) {
         api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {

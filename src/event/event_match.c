@@ -94,13 +94,14 @@ bool event_match_is_open(const struct event_match *m)
 }
 
 /* With the words that there are, or as many of them as the message has room for. */
-static void refuse_type(struct str type, struct err *err)
+enum err_code event_match_refuse(const char *field, struct str type, struct err *err)
 {
     enum { SHOWN_MAX = 32 };
     static const struct str more = {.ptr = ", \xe2\x80\xa6", .len = 5};
     struct buf text;
     buf_init(&text, sizeof err->msg);
-    buf_printf(&text, "types: got '" STR_FMT "', expected ", STR_ARG(str_at_most(type, SHOWN_MAX)));
+    buf_printf(&text, "%s: got '" STR_FMT "', expected ", field,
+               STR_ARG(str_at_most(type, SHOWN_MAX)));
     for (unsigned t = 1; t <= STORE_EVENT_TYPE_LAST; t++) {
         bool last = t == STORE_EVENT_TYPE_LAST;
         struct str word = str_from_z(store_event_word((enum store_event_type)t));
@@ -114,6 +115,7 @@ static void refuse_type(struct str type, struct err *err)
     }
     (void)err_set(err, ERR_VALIDATION, STR_FMT, STR_ARG(buf_str(&text)));
     buf_deinit(&text);
+    return err->code;
 }
 
 enum err_code event_match_read_types(const struct str *patterns, size_t count, uint32_t *out,
@@ -124,8 +126,7 @@ enum err_code event_match_read_types(const struct str *patterns, size_t count, u
         bool all = str_eq(patterns[i], STR("*"));
         uint32_t some = all ? EVENT_MATCH_ALL : event_match_types(patterns[i]);
         if (some == 0) {
-            refuse_type(patterns[i], err);
-            return err->code;
+            return event_match_refuse("types", patterns[i], err);
         }
         types |= some;
     }

@@ -29,6 +29,9 @@ uint32_t event_match_types(struct str pattern);
 ATTR_NODISCARD enum err_code event_match_read_types(const struct str *patterns, size_t count,
                                                     uint32_t *out, struct err *err);
 
+/* A word that is no type: an error that lists those there are. */
+enum err_code event_match_refuse(const char *field, struct str type, struct err *err);
+
 struct event_match {
     struct str ns;    /* namespace of the reader; empty: sees everything */
     struct str scope; /* queues that it may see (core/queue_scope.h); empty: all */

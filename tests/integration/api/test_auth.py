@@ -365,6 +365,13 @@ class Features(ApiTest):
 
 
 class Namespaces(KeyTest):
+    def test_the_default_one_is_as_old_as_the_organisation(self):
+        with Server() as server:
+            api = server.client()
+            [default] = api.must(api.get("/api/v1/namespaces"))
+            self.assertEqual(default, {"name": "default",
+                                       "created_at": api.must(api.get("/api/v1/org"))["created_at"]})
+
     def test_the_register(self):
         """Checklist 51."""
         name = unique("ns").replace(".", "-")
@@ -377,6 +384,8 @@ class Namespaces(KeyTest):
             self.refused(self.api.post("/api/v1/namespaces", {"name": bad}), 400,
                          "VALIDATION_ERROR")
         rows = self.api.must(self.api.get("/api/v1/namespaces"))
+        for row in rows:
+            self.assert_time(row["created_at"])
         self.assertIn("default", [r["name"] for r in rows])
         self.assertIn(name, [r["name"] for r in rows])
         self.refused(self.api.delete("/api/v1/namespaces/default"), 400, "VALIDATION_ERROR")

@@ -85,6 +85,9 @@ class Records(WebhookTest):
                 ({"url": "http://a:70000/"}, "WEBHOOK_ERROR", "url must have"),
                 ({"url": "http://a/", "events": [""]}, "WEBHOOK_ERROR", "events"),
                 ({"url": "http://a/", "events": ["a\nb"]}, "WEBHOOK_ERROR", "events"),
+                ({"url": "http://a/", "events": ["dead", "died"]}, "WEBHOOK_ERROR",
+                 "events: got 'died', expected enqueued, started, completed,"),
+                ({"url": "http://a/", "events": ["job.queue.paused"]}, "WEBHOOK_ERROR", "events"),
                 ({"url": "http://a/", "retry_limit": 26}, "WEBHOOK_ERROR", "retry_limit"),
                 ({"url": "http://a/", "id": "x::y"}, "WEBHOOK_ERROR", "id"),
                 ({"url": "http://a/" + "x" * 2050}, "VALIDATION_ERROR", "url"),
@@ -184,7 +187,7 @@ class Delivery(WebhookTest):
         """16.2 an entry equals the type in any case, or *, or with job., or a glob."""
         receiver = self.receiver()
         rows = {"/exact": ["started"], "/prefix": ["job.Started"], "/all": ["*"],
-                "/glob": ["st*"], "/two": ["nothing", "enqueued", "STARTED"],
+                "/glob": ["st*"], "/two": ["nothing*", "enqueued", "STARTED"],
                 "/jobs": ["job.*"], "/queues": ["queue.*"]}
         for path, events in rows.items():
             self.put(receiver.url(path), events=events)
