@@ -710,48 +710,43 @@ static enum err_code check_restored_row(const struct place *at,
     return check_usage(at, &n->tokens, err);
 }
 
+static enum err_code check_restored(const struct place *at, const struct command_restore_item *i,
+                                    const struct command_limits *limits, struct err *err)
+{
+    struct command put = {.type = COMMAND_SCHEDULE_PUT};
+    switch ((int)i->kind) {
+    case COMMAND_RESTORE_QUEUE:
+        return check_restored_queue(at, i, err);
+    case COMMAND_RESTORE_SCHEDULE:
+        put.schedule_put.schedule = i->schedule;
+        return check_schedule_put(&put, limits, err);
+    case COMMAND_RESTORE_BATCH:
+        return check_callback(i->batch.callback_queue, i->batch.callback_payload, limits, err);
+    case COMMAND_RESTORE_JOB:
+        return check_restored_job(at, i, err);
+    case COMMAND_RESTORE_WEBHOOK:
+        put.webhook_put = (struct command_webhook_put){.id = i->name, .webhook = i->webhook};
+        return i->name.len == 0 ? bad(at, "id", "is required", err)
+                                : check_webhook_put(&put, limits, err);
+    case COMMAND_RESTORE_POLICY:
+        put.policy_put.policy = i->policy;
+        return check_policy_put(&put, limits, err);
+    case COMMAND_RESTORE_BUDGET:
+        return command_access__check_record(STORE_ACCESS_BUDGET, i->name, i->budget.body, err);
+    default:
+        return check_restored_row(at, i, err);
+    }
+}
+
 static enum err_code check_restore(const struct command *c, const struct command_limits *limits,
                                    struct err *err)
 {
     struct place at = {.in_list = true, .list = "items"};
-    for (at.index = 0; at.index < c->restore.count; at.index++) {
-        const struct command_restore_item *i = &c->restore.items[at.index];
-        struct command put = {.type = COMMAND_SCHEDULE_PUT};
-        enum err_code code;
-        switch ((int)i->kind) {
-        case COMMAND_RESTORE_QUEUE:
-            code = check_restored_queue(&at, i, err);
-            break;
-        case COMMAND_RESTORE_SCHEDULE:
-            put.schedule_put.schedule = i->schedule;
-            code = check_schedule_put(&put, limits, err);
-            break;
-        case COMMAND_RESTORE_BATCH:
-            code = check_callback(i->batch.callback_queue, i->batch.callback_payload, limits, err);
-            break;
-        case COMMAND_RESTORE_JOB:
-            code = check_restored_job(&at, i, err);
-            break;
-        case COMMAND_RESTORE_WEBHOOK:
-            put.webhook_put = (struct command_webhook_put){.id = i->name, .webhook = i->webhook};
-            code = i->name.len == 0 ? bad(&at, "id", "is required", err)
-                                    : check_webhook_put(&put, limits, err);
-            break;
-        case COMMAND_RESTORE_POLICY:
-            put.policy_put.policy = i->policy;
-            code = check_policy_put(&put, limits, err);
-            break;
-        case COMMAND_RESTORE_BUDGET:
-            code = command_access__check_record(STORE_ACCESS_BUDGET, i->name, i->budget.body, err);
-            break;
-        default:
-            code = check_restored_row(&at, i, err);
-        }
-        if (code != ERR_OK) {
-            return code;
-        }
+    enum err_code code = ERR_OK;
+    for (at.index = 0; at.index < c->restore.count && code == ERR_OK; at.index++) {
+        code = check_restored(&at, &c->restore.items[at.index], limits, err);
     }
-    return ERR_OK;
+    return code;
 }
 
 static enum err_code (*const checks[])(const struct command *c, const struct command_limits *limits,
