@@ -57,7 +57,7 @@ static const struct api_answer_member chain_config[] = {
     {"queue",         "string",    "Queue of the job."},                                           \
     {"state",         "JobState",  "State of the job."},                                           \
     {"payload",       "any",       "Payload that the job was enqueued with."},                     \
-    {"priority",      "integer",   "Priority: 0 critical, 1 high, 2 normal."},                     \
+    {"priority",      "integer",   "Priority: 0 critical, 1 high, 2 normal. With X-Corvo-Api: 2: 100, 75, 50."}, \
     {"attempt",       "integer",   "Number of attempts started so far."},                          \
     {"max_retries",   "integer",   "Maximum number of attempts, including the first."},            \
     {"unique_key?",   "string",    "Unique key. While it is held, no second job with the same key is created."}, \
@@ -438,7 +438,7 @@ static const struct api_answer_member schedule[] = {
     {"created_at",  "time",    "Time when the schedule was created."},
     {"updated_at?", "time",    "Time of the last change."},
     {"enabled",     "boolean", "Whether the schedule creates jobs."},
-    {"priority?",   "integer", "Priority of the created jobs: 0 critical, 1 high, 2 normal. Absent if normal."},
+    {"priority?",   "integer", "Priority of the created jobs: 0 critical, 1 high, 2 normal. With X-Corvo-Api: 2: 100, 75, 50. Absent if normal."},
     {"tags?",       "{any}",   "Tags of the created jobs."},
     {"push?",       "Push",    "Target URL of jobs that the server delivers."},
 };

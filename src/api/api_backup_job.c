@@ -122,6 +122,7 @@ void api_backup_job__write(struct json_write *w, const struct api_call *c, const
         .data = &rows, .error = write_error, .iteration = write_iteration, .usage = write_usage};
     json_write_object(w);
     struct svc_caller who = api_call__caller(c);
+    who.urgencies = false; /* a backup is the same for everybody */
     api_document__job_members(w, &who, j);
     if (j->error_count > 0 || j->iteration_count > 0 || j->usage_count > 0) {
         store_snapshot_each_row(sn, j->id, &visitor);

@@ -110,9 +110,9 @@ static bool read_priority(struct api_call *c, struct str json, uint8_t *out, str
         *out = word.len == 0 ? JOB_PRIORITY_NORMAL : (uint8_t)priority;
         return true;
     }
-    if (json_value_i64(v, &number) && number >= JOB_PRIORITY_CRITICAL &&
-        number <= JOB_PRIORITY_NORMAL) {
-        *out = (uint8_t)number;
+    int priority;
+    if (json_value_i64(v, &number) && api_names__priority(c, number, &priority, err)) {
+        *out = (uint8_t)priority;
         return true;
     }
     (void)err_set(err, ERR_BULK, "priority: expected critical, high or normal");
@@ -518,7 +518,7 @@ static void handle_cancel(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                          roles      flags                      in            handler                    cost  answer                                                                       doc */
-    {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "Apply one action to many jobs, selected by IDs or by a filter."},
+    {HTTP_POST,   "/api/v1/jobs/bulk",              ROLES_AO,  ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, &bulk_schema, handle_bulk,               NULL, "200 {affected, errors, duration_ms}, 202 {bulk_operation_id, progress_url}", "Apply one action to many jobs, selected by IDs or by a filter."},
     {HTTP_GET,    "/api/v1/bulk/{id}",              ROLES_AOR, ROUTE_LEADER,              NULL,         handle_get,                NULL, "200 {id, status, total, processed, affected}",                               "Return the status of a bulk operation."},
     {HTTP_GET,    "/api/v1/bulk/{id}/progress",     ROLES_AOR, ROUTE_LEADER,              NULL,         api_bulk_progress__handle, NULL, "200 text/event-stream",                                                                 "Stream the progress of a bulk operation as server-sent events."},
     {HTTP_DELETE, "/api/v1/bulk/{id}",              ROLES_AO,  ROUTE_LEADER,              NULL,         handle_cancel,             NULL, "200 {status}, 409 the operation has already ended",                                             "Stop a bulk operation after the current chunk."},

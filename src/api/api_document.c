@@ -6,6 +6,7 @@
 #include "core/timestamp.h"
 #include "fsm/push_target.h"
 #include "svc/svc_chain.h"
+#include "svc/svc_enqueue.h"
 #include "svc/svc_names.h"
 #include "svc/svc_work.h"
 
@@ -240,7 +241,7 @@ void api_document__job_members(struct json_write *w, const struct svc_caller *wh
     api_document__text(w, "queue", svc_names_visible(who, j->queue));
     api_document__text(w, "state", str_from_z(job_state_name(j->state)));
     api_document__raw(w, "payload", j->payload);
-    api_document__i64(w, "priority", j->priority);
+    api_document__i64(w, "priority", svc_enqueue_priority(who, j->priority));
     api_document__i64(w, "attempt", j->attempt);
     api_document__i64(w, "max_retries", j->max_retries);
     api_document__text(w, "retry_backoff", str_from_z(job_backoff_name(j->backoff)));
@@ -302,7 +303,7 @@ void api_document__summary(struct json_write *w, const struct svc_caller *who, c
     api_document__text(w, "queue", svc_names_visible(who, j->queue));
     api_document__text(w, "state", str_from_z(job_state_name(j->state)));
     api_document__raw(w, "payload", j->payload);
-    api_document__i64(w, "priority", j->priority);
+    api_document__i64(w, "priority", svc_enqueue_priority(who, j->priority));
     api_document__i64(w, "attempt", j->attempt);
     api_document__i64(w, "max_retries", j->max_retries);
     api_document__text(w, "unique_key", j->unique_key);

@@ -169,35 +169,6 @@ static bool is_set(const struct enqueue_in *in, unsigned row)
     return (in->set >> row & 1) != 0;
 }
 
-/* Clients of the second generation say so. */
-static bool is_second(const struct api_call *c)
-{
-    struct str version;
-    return http_request_known(c->req, HTTP_KNOWN_X_CORVO_API, &version) &&
-           str_eq(version, STR("2"));
-}
-
-/* Numbers mean what they did in v0.3, 0 to 2 for the words in their order, unless the client is of
- * the second generation. */
-static bool read_priority(const struct api_call *c, int *priority, struct err *err)
-{
-    int number = *priority - JSON_NUMBER;
-    if (number < 0) {
-        return true;
-    }
-    if (is_second(c)) {
-        return svc_enqueue_urgency(number, priority, err) == ERR_OK;
-    }
-    if (number > JOB_PRIORITY_NORMAL) {
-        (void)err_set(err, ERR_VALIDATION,
-                      "priority: expected critical, high, normal or 0 to %d, got %d",
-                      JOB_PRIORITY_NORMAL, number);
-        return false;
-    }
-    *priority = number;
-    return true;
-}
-
 /* What the rows could not do: members with two names, and what presence means. */
 static bool finish_job(const struct api_call *c, struct enqueue_in *in, struct err *err)
 {
@@ -232,7 +203,7 @@ static bool finish_job(const struct api_call *c, struct enqueue_in *in, struct e
                       "group: fair scheduling within a queue is not supported");
         return false;
     }
-    return read_priority(c, &in->job.priority, err);
+    return api_names__priority_apart(c, &in->job.priority, err);
 }
 
 /* Answers */
@@ -262,7 +233,7 @@ static void reply_conflict(struct api_call *c, const struct svc_enqueued *made)
 
 static void reply_one(struct api_call *c, const struct svc_enqueued *made)
 {
-    if (made->is_duplicate && is_second(c)) {
+    if (made->is_duplicate && api_names__is_second(c)) {
         reply_conflict(c, made);
         return;
     }
@@ -446,7 +417,7 @@ struct ingest_in {
 };
 
 static const struct json_field ingest_rows[] = {
-    JSON_WORD(struct ingest_in, priority, api_names__priorities, 0,
+    JSON_WORD(struct ingest_in, priority, api_names__priorities, JSON_OR_NUMBER | JSON_NUMBER_APART,
               "Priority: critical, high or normal."),
     JSON_STR(struct ingest_in, unique_key, 0, LIMIT_UNIQUE_KEY_BYTES, 0,
              "Unique key. While a job holds it, no second job with the same key is created."),
@@ -506,7 +477,13 @@ static void handle_ingest(struct api_call *c)
     struct err err;
     job.priority = query->priority;
     job.max_retries = query->max_retries;
-    if (ingested_payload(&who, c->req->body, &job.payload, &err) != ERR_OK ||
+    if (job.priority >= JSON_NUMBER && !api_names__is_second(c)) {
+        api_call__fail(c, ERR_VALIDATION, "priority: expected critical, high or normal, got '%d'",
+                       job.priority - JSON_NUMBER);
+        return;
+    }
+    if (!api_names__priority_apart(c, &job.priority, &err) ||
+        ingested_payload(&who, c->req->body, &job.payload, &err) != ERR_OK ||
         join_tags(&who, query, &job.tags, &err) != ERR_OK ||
         svc_enqueue_one(&who, &job, &room, &command, &err) != ERR_OK ||
         svc_enqueue_once(&who, &command, &once, &err) != ERR_OK) {

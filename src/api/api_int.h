@@ -174,6 +174,7 @@ static inline struct svc_caller api_call__caller(const struct api_call *c)
     return (struct svc_caller){.engine = c->api != NULL ? c->api->config.engine : NULL,
                                .ns = c->ns,
                                .scope = c->caller.scope,
+                               .urgencies = api_names__is_second(c),
                                .arena = c->arena};
 }
 

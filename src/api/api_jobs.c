@@ -265,8 +265,8 @@ enum { OPTIONAL_BODY = ROUTE_LEADER | ROUTE_BODY | ROUTE_BODY_EMPTY };
 
 static const struct api_route rows[] = {
     /* method      pattern                          roles      flags                     in                handler            cost  answer                   doc */
-    {HTTP_GET,    "/api/v1/jobs/{id}",              ROLES_ALL, 0,                        NULL,             handle_get,        NULL, "200 job",               "Return a job with its errors."},
-    {HTTP_POST,   "/api/v1/jobs/bulk-get",          ROLES_ALL, ROUTE_BODY | ROUTE_READ,  &bulk_get_schema, handle_bulk_get,   NULL, "200 {jobs}",            "Return several jobs. Missing jobs are left out."},
+    {HTTP_GET,    "/api/v1/jobs/{id}",              ROLES_ALL, ROUTE_GENERATION,         NULL,             handle_get,        NULL, "200 job",               "Return a job with its errors."},
+    {HTTP_POST,   "/api/v1/jobs/bulk-get",          ROLES_ALL, ROUTE_BODY | ROUTE_READ | ROUTE_GENERATION, &bulk_get_schema, handle_bulk_get,   NULL, "200 {jobs}",            "Return several jobs. Missing jobs are left out."},
     {HTTP_GET,    "/api/v1/jobs/{id}/iterations",   ROLES_ALL, 0,                        NULL,             handle_iterations, NULL, "200 {iterations}",      "List the iterations of an agent job."},
     {HTTP_POST,   "/api/v1/jobs/{id}/retry",        ROLES_AO,  ROUTE_LEADER,             NULL,             handle_retry,      NULL, "200 {status}",          "Retry a job from its first attempt."},
     {HTTP_POST,   "/api/v1/jobs/{id}/cancel",       ROLES_AO,  ROUTE_LEADER,             NULL,             handle_cancel,     NULL, "200 {status}",          "Cancel a job. Its worker learns of it with the next heartbeat."},

@@ -12,6 +12,34 @@ const struct json_word api_names__priorities[] = {
         {NULL, 0},
 };
 
+bool api_names__is_second(const struct api_call *c)
+{
+    struct str version;
+    return c->req != NULL && http_request_known(c->req, HTTP_KNOWN_X_CORVO_API, &version) &&
+           str_eq(version, STR("2"));
+}
+
+bool api_names__priority(const struct api_call *c, int64_t number, int *out, struct err *err)
+{
+    if (api_names__is_second(c)) {
+        return svc_enqueue_urgency(number, out, err) == ERR_OK;
+    }
+    if (number < 0 || number > JOB_PRIORITY_NORMAL) {
+        (void)err_set(err, ERR_VALIDATION,
+                      "priority: expected critical, high, normal or 0 to %d, got %lld",
+                      JOB_PRIORITY_NORMAL, (long long)number);
+        return false;
+    }
+    *out = (int)number;
+    return true;
+}
+
+bool api_names__priority_apart(const struct api_call *c, int *priority, struct err *err)
+{
+    return *priority < JSON_NUMBER ||
+           api_names__priority(c, *priority - JSON_NUMBER, priority, err);
+}
+
 bool api_names__word(const struct json_word *words, struct str word, int *out)
 {
     struct err ignored;

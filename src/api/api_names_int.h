@@ -14,6 +14,16 @@ struct api_call;
 
 extern const struct json_word api_names__priorities[]; /* for JSON_WORD */
 
+/* Clients of the second generation say so: X-Corvo-Api: 2. */
+bool api_names__is_second(const struct api_call *c);
+/* The priority that a number stands for: 0 to 2 for the words in their order, as in v0.3, or 0 to
+ * 100 for a client of the second generation. */
+ATTR_NODISCARD bool api_names__priority(const struct api_call *c, int64_t number, int *out,
+                                        struct err *err);
+/* The same for a member that is read with JSON_NUMBER_APART; a word is what it is. */
+ATTR_NODISCARD bool api_names__priority_apart(const struct api_call *c, int *priority,
+                                              struct err *err);
+
 /* What the word stands for, without case; nothing stands for 0. False when it is not known. */
 ATTR_NODISCARD bool api_names__word(const struct json_word *words, struct str word, int *out);
 

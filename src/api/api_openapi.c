@@ -464,9 +464,9 @@ static const struct header_parameter {
      "enqueues nothing. The same key with another body is refused.",
      NULL, LIMIT_IDEMPOTENCY_KEY_BYTES},
     {"ApiGeneration", ROUTE_GENERATION, "X-Corvo-Api",
-     "2: a duplicate returns 409 with unique_job_id, and a numeric priority is an urgency from 0 "
+     "2: a duplicate returns 409 with unique_job_id, and numeric priorities are urgencies from 0 "
      "to "
-     "100.",
+     "100, in requests and responses.",
      "^[12]?$", 1},
 };
 

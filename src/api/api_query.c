@@ -34,7 +34,9 @@ static bool write_value(struct query *q, const struct json_field *f, struct str 
         return (f->flags & JSON_LAX) != 0 || refuse(q, f, "a number");
     }
     json_write_key(&q->w, str_from(f->name, f->name_len));
-    if (f->kind == JSON_KIND_I64) {
+    bool numeric = f->kind == JSON_KIND_WORD && (f->flags & JSON_OR_NUMBER) != 0 &&
+                   str_to_i64(str_trim(text), &number);
+    if (f->kind == JSON_KIND_I64 || numeric) {
         json_write_i64(&q->w, number);
         return true;
     }

@@ -71,8 +71,9 @@ enum {
                                  "Maximum number of attempts of each job, including the first."),  \
     [SET_ENABLED] =                                                                                \
         JSON_BOOL(struct schedule_in, enabled, 0, "Whether the schedule creates jobs."),           \
-    [SET_PRIORITY] = JSON_WORD(struct schedule_in, priority, api_names__priorities,                \
-                               JSON_OR_NUMBER, "Priority of the created jobs."),                   \
+    [SET_PRIORITY] =                                                                               \
+        JSON_WORD(struct schedule_in, priority, api_names__priorities,                             \
+                  JSON_OR_NUMBER | JSON_NUMBER_APART, "Priority of the created jobs."),            \
     [SET_TAGS] = JSON_RAW(struct schedule_in, tags, 0, 0, "Tags of the created jobs.",             \
                           .told_type = "{any}", .told_max = LIMIT_TAGS),                           \
     [SET_PUSH] =                                                                                   \
@@ -166,7 +167,8 @@ static void write_schedule(struct json_write *w, const struct api_call *c, struc
     api_document__time(w, "created_at", s->created_at);
     api_document__bool(w, "enabled", s->enabled);
     if (s->priority != JOB_PRIORITY_NORMAL) {
-        api_document__i64(w, "priority", s->priority);
+        struct svc_caller who = api_call__caller(c);
+        api_document__i64(w, "priority", svc_enqueue_priority(&who, s->priority));
     }
     api_document__raw(w, "tags", s->tags);
     api_document__time(w, "updated_at", s->updated_at);
@@ -391,7 +393,11 @@ static bool merge(struct api_call *c, const struct schedule_in *in, struct store
         s->enabled = in->enabled;
     }
     if (is_set(in, SET_PRIORITY)) {
-        s->priority = (uint8_t)in->priority;
+        int priority = in->priority;
+        if (!api_names__priority_apart(c, &priority, err)) {
+            return false;
+        }
+        s->priority = (uint8_t)priority;
     }
     if (is_set(in, SET_PUSH)) {
         struct svc_caller who = api_call__caller(c);
@@ -527,13 +533,13 @@ static void handle_run(struct api_call *c)
 /* clang-format off */
 static const struct api_route rows[] = {
     /* method      pattern                       roles      flags                      in                handler        cost  answer                  doc */
-    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, 0,                         NULL,             handle_list,   NULL, "200 [schedule]",       "List schedules by name."},
+    {HTTP_GET,    "/api/v1/schedules",           ROLES_AOR, ROUTE_GENERATION,          NULL,             handle_list,   NULL, "200 [schedule]",       "List schedules by name."},
     {HTTP_GET,    "/api/v1/upcoming",            ROLES_AOR, 0,                         NULL,             handle_upcoming, NULL, "200 [upcoming]",     "List the runs of the next 24 hours, by name of the schedule."},
-    {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, 0,                         NULL,             handle_get,    NULL, "200 schedule",         "Return a schedule, by ID or name."},
-    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is already in use", "Create a schedule."},
-    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is already in use", "Change a schedule. Members that are left out keep their values."},
+    {HTTP_GET,    "/api/v1/schedules/{id}",      ROLES_AOR, ROUTE_GENERATION,          NULL,             handle_get,    NULL, "200 schedule",         "Return a schedule, by ID or name."},
+    {HTTP_POST,   "/api/v1/schedules",           ROLES_AO,  ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, &create_schema,   handle_create, NULL, "201 schedule, 409 the name is already in use", "Create a schedule."},
+    {HTTP_PUT,    "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER | ROUTE_BODY | ROUTE_GENERATION, &update_schema,   handle_update, NULL, "200 schedule, 409 the name is already in use", "Change a schedule. Members that are left out keep their values."},
     {HTTP_DELETE, "/api/v1/schedules/{id}",      ROLES_AO,  ROUTE_LEADER,              NULL,             handle_delete, NULL, "200 {status}",         "Delete a schedule. Jobs that it created are kept."},
-    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued", "Run a schedule once, now."},
+    {HTTP_POST,   "/api/v1/schedules/{id}/run",  ROLES_AO,  ROUTE_LEADER | ROUTE_GENERATION,              NULL,             handle_run,    NULL, "201 enqueued, 200 enqueued, 409", "Run a schedule once, now."},
 };
 /* clang-format on */
 

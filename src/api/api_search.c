@@ -191,14 +191,12 @@ static bool parse_priority(struct api_call *c, struct str json, struct view_filt
         return true;
     }
     if (json_value_i64(v, &number)) {
-        if (number < JOB_PRIORITY_CRITICAL || number > JOB_PRIORITY_NORMAL) {
-            (void)err_set(err, ERR_VALIDATION,
-                          "priority: expected critical, high, normal or 0 to %d, got " STR_FMT,
-                          JOB_PRIORITY_NORMAL, STR_ARG(str_at_most(v.text, SHOWN_MAX)));
+        int priority;
+        if (!api_names__priority(c, number, &priority, err)) {
             return false;
         }
         out->has_priority = true;
-        out->priority = (uint8_t)number;
+        out->priority = (uint8_t)priority;
         return true;
     }
     (void)err_set(err, ERR_PARSE, "priority: expected a string");
@@ -613,7 +611,7 @@ static void handle_rebuild(struct api_call *c)
 }
 
 /* clang-format off */
-enum { SEARCH_BODY = ROUTE_BODY | ROUTE_BODY_EMPTY | ROUTE_READ };
+enum { SEARCH_BODY = ROUTE_BODY | ROUTE_BODY_EMPTY | ROUTE_READ | ROUTE_GENERATION };
 
 static const struct api_route rows[] = {
     /* method    pattern                          roles       flags         in                   handler         cost  answer                                                doc */

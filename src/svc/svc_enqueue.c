@@ -260,9 +260,11 @@ enum err_code svc_enqueue_once(const struct svc_caller *who, struct command *com
     return svc_caller_keep(who, &b, key, err);
 }
 
+enum { MOST = 100 };
+
 enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority, struct err *err)
 {
-    enum { MOST = 100, CRITICAL_FROM = 90, HIGH_FROM = 75 };
+    enum { CRITICAL_FROM = 90, HIGH_FROM = 75 };
     if (urgency < 0 || urgency > MOST) {
         return err_set(err, ERR_VALIDATION, "priority: expected 0 to %d, got %" PRId64, MOST,
                        urgency);
@@ -271,6 +273,13 @@ enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority, struct err
                     : urgency >= HIGH_FROM   ? JOB_PRIORITY_HIGH
                                              : JOB_PRIORITY_NORMAL;
     return ERR_OK;
+}
+
+int64_t svc_enqueue_priority(const struct svc_caller *who, uint8_t priority)
+{
+    static const int64_t urgencies[] = {
+        [JOB_PRIORITY_CRITICAL] = MOST, [JOB_PRIORITY_HIGH] = 75, [JOB_PRIORITY_NORMAL] = 50};
+    return who->urgencies && priority < COUNT_OF(urgencies) ? urgencies[priority] : priority;
 }
 
 struct svc_enqueued svc_enqueue_answer(const struct svc_caller *who, const struct result_item *item,

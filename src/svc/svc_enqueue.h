@@ -105,6 +105,8 @@ ATTR_NODISCARD enum err_code svc_enqueue_once(const struct svc_caller *who, stru
  * high, 90 and more critical. */
 ATTR_NODISCARD enum err_code svc_enqueue_urgency(int64_t urgency, int *out_priority,
                                                  struct err *err);
+/* The number of a priority as the caller reads it: 0 to 2, or an urgency that means the same. */
+int64_t svc_enqueue_priority(const struct svc_caller *who, uint8_t priority);
 
 /* What became of a job. */
 struct svc_enqueued {

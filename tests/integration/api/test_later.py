@@ -232,6 +232,41 @@ class SecondGeneration(ApiTest):
                 self.refused(self.second.post("/api/v1/enqueue", {
                     "queue": self.queue, "priority": wrong}), 400, "VALIDATION_ERROR", "priority")
 
+    def test_priorities_are_read_as_they_are_sent(self):
+        """Documents, search answers and schedules; ingest, bulk and the search filter take the numbers too."""
+        ids = {}
+        for number, stored, word in ((100, 0, "critical"), (75, 1, "high"), (50, 2, "normal")):
+            job_id = self.second.must(self.second.post(f"/api/v1/webhooks/{self.queue}?priority={number}", {}), 201)["job_id"]
+            ids[number] = job_id
+            self.assertEqual((self.second.job(job_id)["priority"], self.api.job(job_id)["priority"]), (number, stored))
+            found = self.second.must(self.second.post("/api/v1/jobs/search", {"queue": self.queue, "priority": number}))
+            self.assertEqual([(j["id"], j["priority"]) for j in found["jobs"]], [(job_id, number)])
+            found = self.api.must(self.api.post("/api/v1/jobs/search", {"queue": self.queue, "priority": word}))
+            self.assertEqual([(j["id"], j["priority"]) for j in found["jobs"]], [(job_id, stored)])
+            self.second.must(self.second.post("/api/v1/jobs/bulk", {
+                "job_ids": [job_id], "action": "change_priority", "priority": 80}))
+            self.assertEqual(self.second.job(job_id)["priority"], 75)
+            self.api.must(self.api.post("/api/v1/jobs/bulk", {
+                "job_ids": [job_id], "action": "change_priority", "priority": stored}))
+            made = self.second.must(self.second.post("/api/v1/schedules", {
+                "name": f"{self.queue}.{word}", "queue": self.queue, "cron": "0 3 * * *", "priority": number}), 201)
+            self.assertEqual(made.get("priority", 50), number)
+            made = self.api.must(self.api.get(f"/api/v1/schedules/{made['id']}"))
+            self.assertEqual(made.get("priority", 2), stored)
+        jobs = self.second.must(self.second.post("/api/v1/jobs/bulk-get", {"job_ids": list(ids.values())}))["jobs"]
+        self.assertEqual([j["priority"] for j in jobs], list(ids))
+        backup = self.second.must(self.second.get("/api/v1/admin/backup"))
+        self.assertLessEqual({j["priority"] for j in backup["jobs"]}, {0, 1, 2})
+        for client, number in ((self.second, 101), (self.second, -1), (self.api, 75)):
+            for path, body in ((f"/api/v1/webhooks/{self.queue}?priority={number}", {}),
+                               ("/api/v1/jobs/search", {"priority": number}),
+                               ("/api/v1/jobs/bulk", {"job_ids": [ids[50]], "action": "change_priority",
+                                                      "priority": number}),
+                               ("/api/v1/schedules", {"name": "x", "queue": "x", "cron": "0 3 * * *",
+                                                      "priority": number})):
+                with self.subTest(path=path, number=number):
+                    self.assertEqual(client.post(path, body).status, 400)
+
 
 class Group(ApiTest):
     def test_is_refused_by_name(self):

@@ -314,7 +314,6 @@ static void openapi__says_what_absent_parameters_count_as(void **state)
         {"/api/v1/usage/summary", "period", "\"24h\""},
         {"/api/v1/usage/summary", "group_by", "\"none\""},
         {"/api/v1/webhooks/{queue}", "priority", "\"normal\""},
-        {"/api/v1/admin/restore", "verify", "true"},
         {"/api/v1/events", "tail", NULL},
     };
     (void)state;

@@ -208,7 +208,7 @@ export interface paths {
                     mode?: "keep" | "enqueue";
                     /** @description Number of jobs to skip, counted from the first job of the backup. Use it to continue an interrupted restore. */
                     skip?: number;
-                    /** @description false restores a backup even if its checksum is wrong. */
+                    /** @description true refuses a backup whose checksum does not match. By default such a backup is restored and the response has a warning. */
                     verify?: boolean;
                 };
                 header?: never;
@@ -4150,7 +4150,7 @@ export interface paths {
                     /** @description Maximum number of attempts, including the first. */
                     max_retries?: number;
                     /** @description Priority: critical, high or normal. */
-                    priority?: "critical" | "high" | "normal";
+                    priority?: ("critical" | "high" | "normal") | (0 | 1 | 2);
                     /** @description The job does not start before this time. */
                     scheduled_at?: string;
                     /** @description Tags, each as key:value. */
@@ -4377,7 +4377,7 @@ export interface components {
             approval_policies: unknown[];
             /** @description Batches of these jobs. */
             batches: unknown[];
-            /** @description Always empty. Budgets are not part of a backup. */
+            /** @description Budgets, without what was spent. */
             budgets: unknown[];
             /**
              * Format: date-time
@@ -5407,7 +5407,7 @@ export interface components {
             payload: unknown;
             /**
              * Format: int64
-             * @description Priority: 0 critical, 1 high, 2 normal.
+             * @description Priority: 0 critical, 1 high, 2 normal. With X-Corvo-Api: 2: 100, 75, 50.
              */
             priority: number;
             /** @description Progress reported by the worker: a Progress object, or any other value. */
@@ -5570,7 +5570,7 @@ export interface components {
             payload: unknown;
             /**
              * Format: int64
-             * @description Priority: 0 critical, 1 high, 2 normal.
+             * @description Priority: 0 critical, 1 high, 2 normal. With X-Corvo-Api: 2: 100, 75, 50.
              */
             priority: number;
             /** @description Progress reported by the worker: a Progress object, or any other value. */
@@ -7244,6 +7244,8 @@ export interface components {
             skipped_jobs?: number;
             /** @description ok */
             status: string;
+            /** @description What was wrong with the backup and did not prevent the restore. */
+            warnings?: string[];
         };
         Role: {
             /**
@@ -7331,7 +7333,7 @@ export interface components {
             payload: unknown;
             /**
              * Format: int64
-             * @description Priority of the created jobs: 0 critical, 1 high, 2 normal. Absent if normal.
+             * @description Priority of the created jobs: 0 critical, 1 high, 2 normal. With X-Corvo-Api: 2: 100, 75, 50. Absent if normal.
              */
             priority?: number;
             /** @description Target URL of jobs that the server delivers. */
