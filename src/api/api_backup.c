@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "api/api_backup_int.h"
+#include "api/api_budgets_int.h"
 #include "backup/backup_verify.h"
 #include "base/check.h"
 #include "base/crc32c.h"
@@ -157,15 +158,17 @@ static void write_policy(void *data, struct str rest, struct str value)
 static void write_budget(void *data, struct str key, struct str value)
 {
     struct backup *b = data;
-    struct api_backup_budget budget;
+    struct api_budgets_row row;
+    struct store_access_frame frame;
     if (key.len == 0 || key.ptr[0] != STORE_ACCESS_BUDGET) {
         return; /* another record of who may do what */
     }
-    if (!api_backup_budget__read_record(str_from_offset(key, 1), value, &budget)) {
+    if (key.len < 3 || !store_access_decode_frame(value, &frame) ||
+        !api_budgets__read_row(str_from_offset(key, 1), &frame, &row)) {
         note_damage(b, "budget");
-    } else if (str_eq(budget.rec.ns, b->call->ns)) {
+    } else if (str_eq(row.rec.ns, b->call->ns) && api_budgets__sees(b->call, &row)) {
         struct json_write w = next_element(b);
-        api_backup_budget__write(&w, b->call, &budget);
+        api_budgets__write(&w, b->call, &row);
     }
 }
 

@@ -30,17 +30,7 @@ void api_backup_job__write_webhook(struct json_write *w, const struct api_call *
 void api_backup_job__write_batch(struct json_write *w, const struct api_call *c, struct id id,
                                  const struct store_batch *b);
 
-/* api_backup_budget.c: a budget, as it is stored and shown, and as an item of a restore */
-struct api_backup_budget {
-    char scope;
-    struct str target; /* internal */
-    struct store_budget rec;
-    struct wall created_at;
-};
-ATTR_NODISCARD bool api_backup_budget__read_record(struct str name, struct str value,
-                                                   struct api_backup_budget *out);
-void api_backup_budget__write(struct json_write *w, const struct api_call *c,
-                              const struct api_backup_budget *b);
+/* api_backup_budget.c: a budget as an item of a restore */
 ATTR_NODISCARD bool api_backup_budget__read(struct api_call *c, struct str json,
                                             struct command_restore_item *out, struct err *err);
 

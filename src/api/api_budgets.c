@@ -3,11 +3,10 @@
  * them (fsm/apply_budget.c).
  */
 #include "api/api_access_int.h"
+#include "api/api_budgets_int.h"
 #include "api/api_page_int.h"
 #include "base/limits.h"
 #include "core/queue_name.h"
-
-#define USD_MAX 1e9
 
 struct budget_in {
     struct str scope, target, on_exceed;
@@ -16,36 +15,29 @@ struct budget_in {
 };
 enum { ROW_SCOPE, ROW_TARGET, ROW_DAILY, ROW_PER_JOB };
 
-static const struct json_word scope_words[] = {{"queue", STORE_BUDGET_QUEUE},
-                                               {"tag", STORE_BUDGET_TAG},
-                                               {"global", STORE_BUDGET_GLOBAL},
-                                               {NULL, 0}};
-static const struct json_word action_words[] = {{"hold", STORE_BUDGET_HOLD},
-                                                {"reject", STORE_BUDGET_REJECT},
-                                                {"alert_only", STORE_BUDGET_ALERT},
+const struct json_word api_budgets__scopes[] = {{"queue", STORE_BUDGET_QUEUE},
+                                                {"tag", STORE_BUDGET_TAG},
+                                                {"global", STORE_BUDGET_GLOBAL},
                                                 {NULL, 0}};
+const struct json_word api_budgets__actions[] = {{"hold", STORE_BUDGET_HOLD},
+                                                 {"reject", STORE_BUDGET_REJECT},
+                                                 {"alert_only", STORE_BUDGET_ALERT},
+                                                 {NULL, 0}};
 
 static const struct json_field budget_rows[] = {
     [ROW_SCOPE] = JSON_STR(struct budget_in, scope, 0, LIMIT_NAME_BYTES, JSON_INSISTED,
-                           "What the budget applies to.", .words = scope_words),
+                           "What the budget applies to.", .words = api_budgets__scopes),
     [ROW_TARGET] = JSON_STR(struct budget_in, target, 0, LIMIT_NAME_BYTES, JSON_NO_CONTROL,
                             "Queue name, tag as key:value or key=value, or * for global."),
-    [ROW_DAILY] = JSON_F64(struct budget_in, daily_usd, INT32_MIN, (int64_t)USD_MAX, 0,
+    [ROW_DAILY] = JSON_F64(struct budget_in, daily_usd, INT32_MIN, (int64_t)API_BUDGETS_USD_MAX, 0,
                            "Limit per day (from 00:00 UTC), in US dollars."),
-    [ROW_PER_JOB] = JSON_F64(struct budget_in, per_job_usd, INT32_MIN, (int64_t)USD_MAX, 0,
-                             "Limit per job, in US dollars."),
+    [ROW_PER_JOB] = JSON_F64(struct budget_in, per_job_usd, INT32_MIN, (int64_t)API_BUDGETS_USD_MAX,
+                             0, "Limit per job, in US dollars."),
     JSON_STR(struct budget_in, on_exceed, 0, LIMIT_NAME_BYTES, 0,
-             "Action when the limit is exceeded.", .words = action_words),
+             "Action when the limit is exceeded.", .words = api_budgets__actions),
 };
 static const struct json_schema budget_schema =
     JSON_SCHEMA(struct budget_in, budget_rows, JSON_SET(struct budget_in, set));
-
-struct row {
-    char scope;
-    struct str target; /* of a queue its internal name, of a tag as it was sent */
-    struct store_access_frame frame;
-    struct store_budget rec;
-};
 
 static const char *word_of(const struct json_word *words, int value)
 {
@@ -55,17 +47,17 @@ static const char *word_of(const struct json_word *words, int value)
     return words->word != NULL ? words->word : "";
 }
 
-/* Dollars in whole billionths. */
-static int64_t nusd(double usd)
+int64_t api_budgets__nusd(double usd)
 {
     return (int64_t)(usd * 1e9 + 0.5);
 }
 
-static void write_budget(struct json_write *w, const struct api_call *c, const struct row *row)
+void api_budgets__write(struct json_write *w, const struct api_call *c,
+                        const struct api_budgets_row *row)
 {
     json_write_object(w);
     api_document__text(w, "id", row->rec.id);
-    api_document__text(w, "scope", str_from_z(word_of(scope_words, row->scope)));
+    api_document__text(w, "scope", str_from_z(word_of(api_budgets__scopes, row->scope)));
     api_document__text(w, "target",
                        row->scope == STORE_BUDGET_QUEUE ? api_names__visible(c, row->target)
                                                         : row->target);
@@ -78,13 +70,13 @@ static void write_budget(struct json_write *w, const struct api_call *c, const s
     if (row->rec.has_per_job) {
         api_document__usd(w, "per_job_usd", row->rec.per_job_nusd);
     }
-    api_document__text(w, "on_exceed", str_from_z(word_of(action_words, (int)row->rec.on_exceed)));
-    api_document__time(w, "created_at", row->frame.created_at);
+    api_document__text(w, "on_exceed",
+                       str_from_z(word_of(api_budgets__actions, (int)row->rec.on_exceed)));
+    api_document__time(w, "created_at", row->created_at);
     json_write_end(w);
 }
 
-/* The record's name: scope, namespace, NUL and target. */
-static struct str record_name(struct api_call *c, char scope, struct str target)
+struct str api_budgets__record_name(struct api_call *c, char scope, struct str target)
 {
     size_t len = 2 + c->ns.len + target.len;
     char *name = api_call__alloc(c, len);
@@ -98,11 +90,13 @@ static struct str record_name(struct api_call *c, char scope, struct str target)
     return str_from(name, len);
 }
 
-static bool read_row(struct str name, const struct store_access_frame *f, struct row *out)
+bool api_budgets__read_row(struct str name, const struct store_access_frame *f,
+                           struct api_budgets_row *out)
 {
     struct str rest = str_from_offset(name, 1);
     (void)str_cut(&rest, '\0');
-    *out = (struct row){.scope = name.ptr[0], .target = rest, .frame = *f};
+    *out =
+        (struct api_budgets_row){.scope = name.ptr[0], .target = rest, .created_at = f->created_at};
     if (!store_access_decode_budget(f->body, &out->rec)) {
         return false;
     }
@@ -112,8 +106,7 @@ static bool read_row(struct str name, const struct store_access_frame *f, struct
     return true;
 }
 
-/* Those of a tag and the global one are about the caller's queues, too. */
-static bool sees(const struct api_call *c, const struct row *row)
+bool api_budgets__sees(const struct api_call *c, const struct api_budgets_row *row)
 {
     return (c->ns.len == 0 || str_eq(c->ns, row->rec.ns)) &&
            (row->scope != STORE_BUDGET_QUEUE || api_names__is_visible(c, row->target));
@@ -122,14 +115,14 @@ static bool sees(const struct api_call *c, const struct row *row)
 static void list_one(void *data, struct str name, const struct store_access_frame *f)
 {
     struct api_page *p = data;
-    struct row *row = API_NEW(p->call, struct row);
+    struct api_budgets_row *row = API_NEW(p->call, struct api_budgets_row);
     struct buf key;
-    if (!read_row(name, f, row) || !sees(p->call, row) ||
+    if (!api_budgets__read_row(name, f, row) || !api_budgets__sees(p->call, row) ||
         !str_starts_with(row->target, p->prefix)) {
         return;
     }
     api_call__buf(p->call, &key);
-    buf_printf(&key, "%s " STR_FMT " " STR_FMT, word_of(scope_words, row->scope),
+    buf_printf(&key, "%s " STR_FMT " " STR_FMT, word_of(api_budgets__scopes, row->scope),
                STR_ARG(row->target), STR_ARG(row->rec.ns));
     struct str sorted = api_call__keep(p->call, &key);
     if (api_page__wants(p, sorted)) {
@@ -148,10 +141,26 @@ static void handle_list(struct api_call *c)
     struct json_write w = api_call__json(c);
     json_write_array(&w);
     for (size_t i = 0; i < page.count; i++) {
-        write_budget(&w, c, page.rows[i].data);
+        api_budgets__write(&w, c, page.rows[i].data);
     }
     json_write_end(&w);
     api_page__reply(&page, &w);
+}
+
+bool api_budgets__tag(struct api_call *c, struct str text, struct str *out)
+{
+    size_t key_len = 0;
+    while (key_len < text.len && text.ptr[key_len] != ':' && text.ptr[key_len] != '=') {
+        key_len++;
+    }
+    if (key_len == 0 || key_len == text.len) {
+        return false;
+    }
+    char *tag = api_call__alloc(c, text.len);
+    memcpy(tag, text.ptr, text.len);
+    tag[key_len] = '=';
+    *out = str_from(tag, text.len);
+    return true;
 }
 
 /* What a caller calls the target becomes what it is stored by. */
@@ -161,7 +170,7 @@ static bool read_target(struct api_call *c, struct str scope, struct str target,
     struct err err;
     int found = 0;
     *out = str_trim(target);
-    if (scope.len == 0 || !api_names__word(scope_words, str_trim(scope), &found)) {
+    if (scope.len == 0 || !api_names__word(api_budgets__scopes, str_trim(scope), &found)) {
         api_call__fail(c, ERR_BUDGET, "scope: expected queue, tag or global, got '" STR_FMT "'",
                        STR_ARG(str_at_most(scope, 32)));
         return false;
@@ -192,18 +201,10 @@ static bool read_target(struct api_call *c, struct str scope, struct str target,
         }
         return true;
     }
-    char *tag = api_call__alloc(c, out->len);
-    size_t key_len = 0;
-    memcpy(tag, out->ptr, out->len);
-    while (key_len < out->len && tag[key_len] != ':' && tag[key_len] != '=') {
-        key_len++;
-    }
-    if (key_len == 0 || key_len == out->len) {
+    if (!api_budgets__tag(c, *out, out)) {
         api_call__fail(c, ERR_BUDGET, "target: expected a tag as key:value or key=value");
         return false;
     }
-    tag[key_len] = '=';
-    *out = str_from(tag, out->len);
     return true;
 }
 
@@ -211,17 +212,17 @@ static void was_put(struct api_call *c, const struct result *r)
 {
     const struct command_access_item *item = c->data;
     struct store_access_frame frame;
-    struct row row;
+    struct api_budgets_row row;
     if (api_call__refused(c, r)) {
         return;
     }
     if (!api_access__read(c, STORE_ACCESS_BUDGET, item->name, &frame) ||
-        !read_row(item->name, &frame, &row)) {
+        !api_budgets__read_row(item->name, &frame, &row)) {
         api_call__fail(c, ERR_NOT_FOUND, "the budget was deleted in the meantime");
         return;
     }
     struct json_write w = api_call__json(c);
-    write_budget(&w, c, &row);
+    api_budgets__write(&w, c, &row);
     api_call__reply(c, 200, &w);
 }
 
@@ -239,7 +240,7 @@ static bool read_limits(struct api_call *c, const struct budget_in *in, struct s
         api_call__fail(c, ERR_BUDGET, "daily_usd and per_job_usd must not be negative");
         return false;
     }
-    if (in->on_exceed.len > 0 && !api_names__word(action_words, in->on_exceed, &action)) {
+    if (in->on_exceed.len > 0 && !api_names__word(api_budgets__actions, in->on_exceed, &action)) {
         api_call__fail(c, ERR_BUDGET,
                        "on_exceed: expected hold, reject or alert_only, got '" STR_FMT "'",
                        STR_ARG(str_at_most(in->on_exceed, 32)));
@@ -248,8 +249,8 @@ static bool read_limits(struct api_call *c, const struct budget_in *in, struct s
     if (in->on_exceed.len > 0) {
         out->on_exceed = (enum store_budget_action)action;
     }
-    out->daily_nusd = out->has_daily ? nusd(in->daily_usd) : 0;
-    out->per_job_nusd = out->has_per_job ? nusd(in->per_job_usd) : 0;
+    out->daily_nusd = out->has_daily ? api_budgets__nusd(in->daily_usd) : 0;
+    out->per_job_nusd = out->has_per_job ? api_budgets__nusd(in->per_job_usd) : 0;
     return true;
 }
 
@@ -268,7 +269,7 @@ static void handle_put(struct api_call *c)
     store_access_encode_budget(&rec, &body);
     struct command_access_item *item = api_access__items(c, 1);
     *item = (struct command_access_item){.kind = STORE_ACCESS_BUDGET,
-                                         .name = record_name(c, scope, target),
+                                         .name = api_budgets__record_name(c, scope, target),
                                          .body = api_access__keep(c, &body)};
     c->data = item;
     api_access__submit(c, item, 1, was_put);
@@ -282,8 +283,9 @@ static void handle_delete(struct api_call *c)
         return;
     }
     struct command_access_item *item = api_access__items(c, 1);
-    *item = (struct command_access_item){
-        .kind = STORE_ACCESS_BUDGET, .deletes = true, .name = record_name(c, scope, target)};
+    *item = (struct command_access_item){.kind = STORE_ACCESS_BUDGET,
+                                         .deletes = true,
+                                         .name = api_budgets__record_name(c, scope, target)};
     api_access__submit(c, item, 1, api_access__reply_deleted);
 }
 

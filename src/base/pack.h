@@ -19,6 +19,11 @@ static inline void pack_u8(struct buf *b, uint8_t v)
     buf_add(b, &v, sizeof v);
 }
 
+static inline void pack_bool(struct buf *b, bool v)
+{
+    pack_u8(b, v ? 1 : 0);
+}
+
 static inline void pack_u16(struct buf *b, uint16_t v)
 {
     v = htole16(v);

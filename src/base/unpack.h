@@ -50,6 +50,22 @@ static inline uint8_t unpack_u8(struct unpack *u)
     return v;
 }
 
+/* A byte that may be at most max. */
+static inline uint8_t unpack_choice(struct unpack *u, uint8_t max)
+{
+    uint8_t v = unpack_u8(u);
+    if (v > max) {
+        u->bad = true;
+        return 0;
+    }
+    return v;
+}
+
+static inline bool unpack_bool(struct unpack *u)
+{
+    return unpack_choice(u, 1) == 1;
+}
+
 static inline uint16_t unpack_u16(struct unpack *u)
 {
     uint16_t v;

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/pack.h"
+#include "fsm/command_take.h"
 #include "store/store_job.h"
 
 /* The commands whose meaning has changed since their first version (docs/formats/commands.md). An
@@ -126,50 +127,6 @@ static void pack_id(struct buf *out, struct id id)
     buf_add(out, id.b, ID_BYTES);
 }
 
-static void pack_bool(struct buf *out, bool v)
-{
-    pack_u8(out, v ? 1 : 0);
-}
-
-/* A byte that may be at most max. */
-static uint8_t unpack_choice(struct unpack *u, uint8_t max)
-{
-    uint8_t v = unpack_u8(u);
-    if (v > max) {
-        u->bad = true;
-        return 0;
-    }
-    return v;
-}
-
-static bool unpack_bool(struct unpack *u)
-{
-    return unpack_choice(u, 1) == 1;
-}
-
-/* A number of things that each take at least min bytes, so that the count cannot be a lie. */
-static size_t unpack_count(struct unpack *u, size_t min)
-{
-    uint64_t n = unpack_varint(u);
-    if (n > unpack_left(u) / min) {
-        u->bad = true;
-        return 0;
-    }
-    return (size_t)n;
-}
-
-/* Room for n things of a decoded command; never NULL, so that the reader needs no test. */
-static void *take_array(struct unpack *u, struct arena *a, size_t n, size_t size)
-{
-    void *p = arena_alloc(a, (n == 0 ? 1 : n) * size, _Alignof(max_align_t));
-    if (p == NULL) {
-        u->bad = true;
-    } else {
-        memset(p, 0, (n == 0 ? 1 : n) * size);
-    }
-    return p;
-}
-
 static void pack_tokens(struct buf *out, const struct store_tokens *t)
 {
     bool any = store_rows_tokens_any(t);
@@ -230,8 +187,8 @@ static void decode_enqueue(struct unpack *u, struct arena *a, struct command *c)
         e->callback_queue = unpack_text(u);
         e->callback_payload = unpack_text(u);
     }
-    e->count = unpack_count(u, 13);
-    e->jobs = take_array(u, a, e->count, sizeof *e->jobs);
+    e->count = command_take_count(u, 13);
+    e->jobs = command_take_array(u, a, e->count, sizeof *e->jobs);
     for (size_t i = 0; i < e->count && !u->bad; i++) {
         e->jobs[i].starts_chain = unpack_choice(u, NEW_STARTS_CHAIN) != 0;
         e->jobs[i].expire_after_ms = unpack_i64(u);
@@ -269,8 +226,8 @@ static void unpack_claim(struct unpack *u, struct arena *a, struct command_claim
     cl->hostname = unpack_text(u);
     cl->lease_ms = unpack_i64(u);
     cl->count = unpack_u32(u);
-    cl->queue_count = unpack_count(u, 1);
-    cl->queues = take_array(u, a, cl->queue_count, sizeof *cl->queues);
+    cl->queue_count = command_take_count(u, 1);
+    cl->queues = command_take_array(u, a, cl->queue_count, sizeof *cl->queues);
     for (size_t i = 0; i < cl->queue_count && !u->bad; i++) {
         cl->queues[i] = unpack_text(u);
     }
@@ -293,7 +250,7 @@ static void unpack_flags(struct unpack *u, struct arena *a, struct command_ack *
     if ((flags & ACK_FLAG_NEXT) == 0) {
         return;
     }
-    struct command_claim *next = take_array(u, a, 1, sizeof *next);
+    struct command_claim *next = command_take_array(u, a, 1, sizeof *next);
     if (next != NULL) {
         unpack_claim(u, a, next);
         next->ns = unpack_text(u);
@@ -334,8 +291,8 @@ static void encode_ack(const struct command *c, struct buf *out)
 static void decode_ack(struct unpack *u, struct arena *a, struct command *c)
 {
     c->ack.lenient = unpack_bool(u);
-    c->ack.count = unpack_count(u, ID_BYTES + 8);
-    c->ack.items = take_array(u, a, c->ack.count, sizeof *c->ack.items);
+    c->ack.count = command_take_count(u, ID_BYTES + 8);
+    c->ack.items = command_take_array(u, a, c->ack.count, sizeof *c->ack.items);
     for (size_t i = 0; i < c->ack.count && !u->bad; i++) {
         struct command_ack_item *it = &c->ack.items[i];
         it->id = id_unpack(u);
@@ -392,8 +349,8 @@ static void encode_heartbeat(const struct command *c, struct buf *out)
 
 static void decode_heartbeat(struct unpack *u, struct arena *a, struct command *c)
 {
-    c->heartbeat.count = unpack_count(u, ID_BYTES + 4);
-    c->heartbeat.items = take_array(u, a, c->heartbeat.count, sizeof *c->heartbeat.items);
+    c->heartbeat.count = command_take_count(u, ID_BYTES + 4);
+    c->heartbeat.items = command_take_array(u, a, c->heartbeat.count, sizeof *c->heartbeat.items);
     for (size_t i = 0; i < c->heartbeat.count && !u->bad; i++) {
         struct command_heartbeat_item *it = &c->heartbeat.items[i];
         it->id = id_unpack(u);
@@ -415,8 +372,8 @@ static void pack_ids(struct buf *out, const struct id *ids, size_t count)
 
 static struct id *unpack_ids(struct unpack *u, struct arena *a, size_t *out_count)
 {
-    *out_count = unpack_count(u, ID_BYTES);
-    struct id *ids = take_array(u, a, *out_count, sizeof *ids);
+    *out_count = command_take_count(u, ID_BYTES);
+    struct id *ids = command_take_array(u, a, *out_count, sizeof *ids);
     for (size_t i = 0; i < *out_count && !u->bad; i++) {
         ids[i] = id_unpack(u);
     }
@@ -590,71 +547,6 @@ static void decode_schedule_fire(struct unpack *u, struct arena *a, struct comma
     c->schedule_fire.next.ns = unpack_i64(u);
 }
 
-/* A webhook travels as its record, behind its id. */
-static void encode_webhook_put(const struct command *c, struct buf *out)
-{
-    pack_text(out, c->webhook_put.id);
-    pack_bool(out, c->webhook_put.keep_secret);
-    store_record_encode_webhook(&c->webhook_put.webhook, out);
-}
-
-static void decode_webhook_put(struct unpack *u, struct arena *a, struct command *c)
-{
-    (void)a;
-    c->webhook_put.id = unpack_text(u);
-    c->webhook_put.keep_secret = unpack_bool(u);
-    struct str record = unpack_bytes(u, unpack_left(u));
-    if (!store_record_decode_webhook(record, &c->webhook_put.webhook)) {
-        u->bad = true;
-    }
-}
-
-static void encode_webhook_delete(const struct command *c, struct buf *out)
-{
-    pack_text(out, c->webhook_delete.id);
-}
-
-static void decode_webhook_delete(struct unpack *u, struct arena *a, struct command *c)
-{
-    (void)a;
-    c->webhook_delete.id = unpack_text(u);
-}
-
-static void encode_webhook_mark(const struct command *c, struct buf *out)
-{
-    pack_varint(out, c->webhook_mark.count);
-    for (size_t i = 0; i < c->webhook_mark.count; i++) {
-        const struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
-        pack_text(out, it->id);
-        pack_i64(out, it->created_at.ns);
-        pack_u64(out, it->position);
-        pack_bool(out, it->attempted);
-        if (it->attempted) {
-            pack_u32(out, it->status);
-            pack_i64(out, it->at.ns);
-            pack_text(out, it->error);
-        }
-    }
-}
-
-static void decode_webhook_mark(struct unpack *u, struct arena *a, struct command *c)
-{
-    c->webhook_mark.count = unpack_count(u, 18);
-    c->webhook_mark.items = take_array(u, a, c->webhook_mark.count, sizeof *c->webhook_mark.items);
-    for (size_t i = 0; i < c->webhook_mark.count && !u->bad; i++) {
-        struct command_webhook_mark_item *it = &c->webhook_mark.items[i];
-        it->id = unpack_text(u);
-        it->created_at.ns = unpack_i64(u);
-        it->position = unpack_u64(u);
-        it->attempted = unpack_bool(u);
-        if (it->attempted) {
-            it->status = unpack_u32(u);
-            it->at.ns = unpack_i64(u);
-            it->error = unpack_text(u);
-        }
-    }
-}
-
 static void encode_bulk_put(const struct command *c, struct buf *out)
 {
     const struct command_bulk_put *b = &c->bulk_put;
@@ -767,9 +659,9 @@ static const struct {
     [COMMAND_SCHEDULE_PUT] = {encode_schedule_put, decode_schedule_put},
     [COMMAND_SCHEDULE_DELETE] = {encode_schedule_delete, decode_schedule_delete},
     [COMMAND_SCHEDULE_FIRE] = {encode_schedule_fire, decode_schedule_fire},
-    [COMMAND_WEBHOOK_PUT] = {encode_webhook_put, decode_webhook_put},
-    [COMMAND_WEBHOOK_DELETE] = {encode_webhook_delete, decode_webhook_delete},
-    [COMMAND_WEBHOOK_MARK] = {encode_webhook_mark, decode_webhook_mark},
+    [COMMAND_WEBHOOK_PUT] = {command_webhook__encode_put, command_webhook__decode_put},
+    [COMMAND_WEBHOOK_DELETE] = {command_webhook__encode_delete, command_webhook__decode_delete},
+    [COMMAND_WEBHOOK_MARK] = {command_webhook__encode_mark, command_webhook__decode_mark},
     [COMMAND_BULK_PUT] = {encode_bulk_put, decode_bulk_put},
     [COMMAND_BULK_STEP] = {encode_bulk_step, decode_bulk_step},
     [COMMAND_BULK_END] = {encode_bulk_end, decode_bulk_end},

@@ -3,20 +3,7 @@
 #include "base/limits.h"
 #include "base/pack.h"
 #include "fsm/command.h"
-
-/* Zeroed room for n things that each take at least min bytes of what is left; NULL, and bad, when
- * there cannot be so many. */
-static void *take_array(struct unpack *u, struct arena *a, uint64_t n, size_t size, size_t min)
-{
-    void *p =
-        n > unpack_left(u) / min ? NULL : arena_alloc(a, (n + 1) * size, _Alignof(max_align_t));
-    if (p == NULL) {
-        u->bad = true;
-    } else {
-        memset(p, 0, (n + 1) * size);
-    }
-    return p;
-}
+#include "fsm/command_take.h"
 
 void command_access__encode(const struct command *c, struct buf *out)
 {
@@ -34,8 +21,8 @@ void command_access__encode(const struct command *c, struct buf *out)
 void command_access__decode(struct unpack *u, struct arena *a, struct command *c)
 {
     enum { LEAST = 5 };
-    c->access.count = unpack_varint(u);
-    c->access.items = take_array(u, a, c->access.count, sizeof *c->access.items, LEAST);
+    c->access.count = command_take_count(u, LEAST);
+    c->access.items = command_take_array(u, a, c->access.count, sizeof *c->access.items);
     for (size_t i = 0; i < c->access.count && !u->bad; i++) {
         struct command_access_item *it = &c->access.items[i];
         it->kind = (char)unpack_u8(u);
@@ -105,9 +92,8 @@ void command_access__encode_audit(const struct command *c, struct buf *out)
 void command_access__decode_audit(struct unpack *u, struct arena *a, struct command *c)
 {
     c->audit.retention_ms = unpack_i64(u);
-    c->audit.count = unpack_varint(u);
-    c->audit.items =
-        take_array(u, a, c->audit.count, sizeof *c->audit.items, STORE_ACCESS_AUDIT_BYTES_MIN);
+    c->audit.count = command_take_count(u, STORE_ACCESS_AUDIT_BYTES_MIN);
+    c->audit.items = command_take_array(u, a, c->audit.count, sizeof *c->audit.items);
     for (size_t i = 0; i < c->audit.count && !u->bad; i++) {
         store_access_unpack_audit(u, &c->audit.items[i]);
     }

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/id.h"
+#include "base/pack.h"
 #include "store/store_record.h"
 
 struct command_schedule_put {
@@ -54,3 +57,12 @@ struct command_webhook_mark {
     struct command_webhook_mark_item *items;
     size_t count;
 };
+
+/* command_webhook.c */
+struct command;
+void command_webhook__encode_put(const struct command *c, struct buf *out);
+void command_webhook__decode_put(struct unpack *u, struct arena *a, struct command *c);
+void command_webhook__encode_delete(const struct command *c, struct buf *out);
+void command_webhook__decode_delete(struct unpack *u, struct arena *a, struct command *c);
+void command_webhook__encode_mark(const struct command *c, struct buf *out);
+void command_webhook__decode_mark(struct unpack *u, struct arena *a, struct command *c);

@@ -22,15 +22,6 @@ bool store_access_decode_frame(struct str value, struct store_access_frame *out)
     return known && !u.bad;
 }
 
-static bool unpack_bool(struct unpack *u)
-{
-    uint8_t v = unpack_u8(u);
-    if (v > 1) {
-        u->bad = true;
-    }
-    return v == 1;
-}
-
 void store_access_encode_key(const struct store_key *k, struct buf *out)
 {
     pack_u8(out, k->enabled ? 1 : 0);

@@ -34,15 +34,6 @@ static struct unpack begin(struct str value)
     return u;
 }
 
-static bool unpack_bool(struct unpack *u)
-{
-    uint8_t v = unpack_u8(u);
-    if (v > 1) {
-        u->bad = true;
-    }
-    return v == 1;
-}
-
 void store_record_encode_queue(const struct store_queue *q, struct buf *out)
 {
     bool named = (q->timed_out | q->lost_total | q->recurring) != 0 || q->last_ended_at.ns != 0;

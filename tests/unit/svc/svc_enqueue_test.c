@@ -196,6 +196,14 @@ static void list__says_which_job_is_meant(void **state)
     arena_free(a.arena);
 }
 
+static enum err_code ask_once(struct ask *a, enum svc_once_route route, struct str key,
+                              const char *target, const char *body)
+{
+    struct svc_once once = {
+        .route = route, .key = key, .target = str_from_z(target), .body = str_from_z(body)};
+    return svc_enqueue_once(&a->who, &a->command, &once, &a->err);
+}
+
 static void once__is_of_a_namespace_a_kind_and_a_body(void **state)
 {
     struct svc_enqueue_job job = {SVC_ENQUEUE_DEFAULTS, .queue = STR("q")};
@@ -204,20 +212,21 @@ static void once__is_of_a_namespace_a_kind_and_a_body(void **state)
     (void)state;
     ask_begin(&a, "team");
     assert_int_equal(ask_one(&a, &job), ERR_OK);
-    assert_int_equal(svc_enqueue_once(&a.who, &a.command, STR_EMPTY, STR("a"), &a.err), ERR_OK);
+    assert_int_equal(ask_once(&a, SVC_ONCE_ONE, STR_EMPTY, "", "a"), ERR_OK);
     assert_int_equal(a.command.enqueue.idempotency_key.len, 0);
-    assert_int_equal(svc_enqueue_once(&a.who, &a.command, STR("k 1"), STR("a"), &a.err), ERR_OK);
+    assert_int_equal(ask_once(&a, SVC_ONCE_ONE, STR("k 1"), "", "a"), ERR_OK);
     expect_str(a.command.enqueue.idempotency_key, STR("one team k 1"));
     uint64_t first = a.command.enqueue.body_hash;
     assert_true(first != 0);
+    assert_int_equal(ask_once(&a, SVC_ONCE_ONE, STR("k 1"), "/x", "a"), ERR_OK);
+    assert_true(a.command.enqueue.body_hash != first);
     assert_int_equal(svc_enqueue_list(&a.who, 1, &a.command, &a.err), ERR_OK);
-    assert_int_equal(svc_enqueue_once(&a.who, &a.command, STR("k 1"), STR("b"), &a.err), ERR_OK);
+    assert_int_equal(ask_once(&a, SVC_ONCE_MANY, STR("k 1"), "", "b"), ERR_OK);
     expect_str(a.command.enqueue.idempotency_key, STR("many team k 1"));
     assert_true(a.command.enqueue.body_hash != first);
     memset(long_key, 'k', sizeof long_key);
-    assert_int_equal(
-        svc_enqueue_once(&a.who, &a.command, str_from(long_key, sizeof long_key), STR("b"), &a.err),
-        ERR_VALIDATION);
+    assert_int_equal(ask_once(&a, SVC_ONCE_MANY, str_from(long_key, sizeof long_key), "", "b"),
+                     ERR_VALIDATION);
     arena_free(a.arena);
 }
 
@@ -245,7 +254,8 @@ static void memory__that_runs_out_is_an_answer(void **state)
             code = svc_enqueue_put(&who, &command, i, &job, &err);
         }
         if (code == ERR_OK) {
-            code = svc_enqueue_once(&who, &command, STR("key"), STR("{}"), &err);
+            struct svc_once once = {.route = SVC_ONCE_MANY, .key = STR("key"), .body = STR("{}")};
+            code = svc_enqueue_once(&who, &command, &once, &err);
         }
         if (code == ERR_OK) {
             done++;
