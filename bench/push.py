@@ -5,13 +5,13 @@
 
 Enqueues N jobs that are due in a window of S seconds, some more for a host that never answers, waits until all of the
 first have been called, and prints calls per second and the lateness of each call by its own due time. With a window
-of 0 all are due at once: then the rate is what the server can do. The targets are processes of this script: they
-answer at once and write down when they were called.
+of 0 all are due at once: then the rate is what the server can do. The targets (bench/push_target) answer at once and
+write down when they were called.
 
 --create also compares the rates of POST /jobs and of POST /api/v1/enqueue, with the same body of a job, in turns.
 """
 import argparse
-import asyncio
+import array
 import json
 import multiprocessing
 import os
@@ -24,44 +24,24 @@ import time
 import http.client
 
 
-class Target(asyncio.Protocol):
-    calls = None
+class Target:
+    """A process that is called (push_target.c)."""
 
-    def connection_made(self, transport):
-        self.transport, self.data = transport, b""
+    def __init__(self, program):
+        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.good, self.hole = (int(self.process.stdout.readline()) for _ in range(2))
 
-    def data_received(self, data):
-        self.data += data
-        while True:
-            head = self.data.find(b"\r\n\r\n")
-            if head < 0:
-                return
-            length = int(re.search(rb"[Cc]ontent-[Ll]ength: (\d+)", self.data[:head]).group(1))
-            if len(self.data) < head + 4 + length:
-                return
-            due = float(self.data[head + 4 + len(b'{"due":'):head + 4 + length - 1])
-            self.data = self.data[head + 4 + length:]
-            Target.calls.append((time.time() - due, time.time()))
-            self.transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    def calls(self):
+        """How late each call was, and when, in seconds."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.good, timeout=120)
+        connection.request("GET", "/report")
+        numbers = array.array("d", connection.getresponse().read())
+        connection.close()
+        return list(zip(numbers[::2], numbers[1::2]))
 
-
-class Hole(asyncio.Protocol):
-    """Takes everything and never answers."""
-
-
-def serve(pipe):
-    async def run():
-        Target.calls = []
-        loop = asyncio.get_running_loop()
-        good = await loop.create_server(Target, "127.0.0.1", 0, backlog=4096)
-        hole = await loop.create_server(Hole, "127.0.0.1", 0, backlog=4096)
-        pipe.send([s.sockets[0].getsockname()[1] for s in (good, hole)])
-        while True:
-            await asyncio.sleep(0.2)
-            if pipe.poll():
-                pipe.recv()
-                pipe.send(Target.calls)
-    asyncio.run(run())
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
 
 
 def request(port, method, path, body=None):
@@ -73,11 +53,6 @@ def request(port, method, path, body=None):
     if answer.status >= 400:
         raise RuntimeError(f"{path}: {answer.status} {text[:300]}")
     return json.loads(text)
-
-
-def calls_of(pipe):
-    pipe.send(None)
-    return pipe.recv()
 
 
 def start_server(binary, folder, *args):
@@ -121,26 +96,19 @@ def enqueue(port, options, goods, hole, first):
 
 
 def deliver(options, folder):
-    pipes, goods, holes, targets = [], [], [], []
-    for _ in range(options.targets):
-        pipe, other = multiprocessing.Pipe()
-        targets.append(multiprocessing.Process(target=serve, args=(other,), daemon=True))
-        targets[-1].start()
-        good, hole = pipe.recv()
-        pipes.append(pipe)
-        goods.append(good)
-        holes.append(hole)
+    program = options.target or os.path.join(os.path.dirname(options.binary), "bench/push_target")
+    targets = [Target(program) for _ in range(options.targets)]
     server, port = start_server(options.binary, folder)
     try:
         empty, began = resident(server), time.monotonic()
         first = time.time() + 3 + (options.jobs + options.hanging) / 10000
-        enqueue(port, options, goods, holes[0], first)
+        enqueue(port, options, [t.good for t in targets], targets[0].hole, first)
         print(f"enqueued {options.jobs + options.hanging} jobs in {time.monotonic() - began:.1f} s; "
               f"{(resident(server) - empty) / (options.jobs + options.hanging):.0f} bytes of memory each while they wait")
         calls, used = [], processor_time(server)
         while len(calls) < options.jobs:
             time.sleep(0.5)
-            calls = [call for pipe in pipes for call in calls_of(pipe)]
+            calls = [call for target in targets for call in target.calls()]
         late = sorted(late for late, _ in calls)
         span = max(at for _, at in calls) - first
         print(f"calls {len(late)}, early {sum(1 for x in late if x < 0)}, "
@@ -151,7 +119,7 @@ def deliver(options, folder):
         server.terminate()
         server.wait()
         for target in targets:
-            target.terminate()
+            target.close()
 
 
 PIPELINE = 32  # requests under way on each connection
@@ -212,6 +180,7 @@ def main():
     parser.add_argument("--due-window", type=float, default=2.0)
     parser.add_argument("--hanging", type=int, default=0)
     parser.add_argument("--targets", type=int, default=1, help="processes that are called")
+    parser.add_argument("--target", help="what is called, instead of bench/push_target beside the binary")
     parser.add_argument("--create", type=int, default=0, help="jobs to create in each turn")
     options = parser.parse_args()
     for run in ([deliver] if options.jobs > 0 else []) + ([create] if options.create > 0 else []):
