@@ -113,6 +113,7 @@ static const struct api_answer_member session[] = {
     {"user_agent?", "string", "User agent of the browser."},
     {"created_at",  "time",   "Time of the sign-in."},
     {"expires_at",  "time",   "Time when the session expires."},
+    {"current",     "boolean", "Whether this request belongs to the session."},
 };
 
 static const struct api_answer_member session_begun[] = {

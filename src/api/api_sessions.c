@@ -218,6 +218,18 @@ static void list_one(void *data, struct str name, const struct store_access_fram
     }
 }
 
+/* Is it the session that the request itself is made by? */
+static bool is_current(const struct api_call *c, struct str hash)
+{
+    uint8_t own[AUTH_HASH_BYTES];
+    struct api_credential shown = api_credential__of(c->req);
+    if (!c->caller.by_session || hash.len != sizeof own) {
+        return false;
+    }
+    auth_hash(shown.session, own);
+    return auth_equal(own, hash.ptr, sizeof own);
+}
+
 static void handle_list(struct api_call *c)
 {
     struct api_page page;
@@ -239,6 +251,7 @@ static void handle_list(struct api_call *c)
         api_document__text(&w, "user_agent", row->rec.agent);
         api_document__time(&w, "created_at", row->frame.created_at);
         api_document__time(&w, "expires_at", row->rec.expires_at);
+        api_document__bool(&w, "current", is_current(c, row->hash));
         json_write_end(&w);
     }
     json_write_end(&w);

@@ -515,6 +515,8 @@ class Sessions(KeyTest):
         secret, key_hash = self.key()
         client = self.with_cookie(self.sign_in(secret), **same)
         rows = client.must(client.get("/api/v1/auth/sessions"))
+        self.assertEqual([row["current"] for row in rows], [n == 0 for n in range(len(rows))])
+        self.assertFalse(any(row["current"] for row in self.api.must(self.api.get("/api/v1/auth/sessions"))))
         self.assertEqual(rows[0]["address"], "127.0.0.1")
         self.api.must(self.api.delete(f"/api/v1/auth/sessions/{rows[0]['id']}"))
         self.refused(client.get("/api/v1/queues"), 401, "UNAUTHORIZED")

@@ -7693,6 +7693,8 @@ export interface components {
              * @description Time of the sign-in.
              */
             created_at: string;
+            /** @description Whether this request belongs to the session. */
+            current: boolean;
             /**
              * Format: date-time
              * @description Time when the session expires.

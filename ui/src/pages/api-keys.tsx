@@ -155,7 +155,7 @@ function SessionsCard() {
     return null;
   }
   const columns: Column<BrowserSession>[] = [
-    { id: "principal", header: "Signed in as", className: "wide", cell: (s) => s.principal },
+    { id: "principal", header: "Signed in as", className: "wide", cell: (s) => (s.current ? "This browser" : s.principal) },
     { id: "role", header: "Role", cell: (s) => s.role ?? "" },
     { id: "address", header: "From", cell: (s) => <span title={s.user_agent}>{s.address ?? ""}</span> },
     { id: "created", header: "Since", cell: (s) => <Ago at={s.created_at} /> },
@@ -163,7 +163,7 @@ function SessionsCard() {
       id: "action",
       header: <span className="sr-only">Actions</span>,
       cell: (s) => (
-        <Button compact kind="danger" aria-label={`End session of ${s.principal}`} onClick={() => revoke.mutate(s.id)}>
+        <Button compact kind="danger" aria-label={s.current ? "End this session" : `End session of ${s.principal}`} onClick={() => revoke.mutate(s.id)}>
           End
         </Button>
       ),
