@@ -1,7 +1,10 @@
 """Keys, roles, scopes, namespaces, sessions, the audit log and the organisation (contract 3, 18, 19)."""
 import hashlib
 import http.client
+import itertools
 import json
+import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -9,7 +12,7 @@ import tempfile
 import unittest
 import urllib.parse
 
-from harness import PATIENCE_S, ApiTest, Server, metric, own_address, unique, wait_until
+from harness import PATIENCE_S, ApiTest, Server, binary, environment, metric, own_address, unique, wait_until
 
 KEYS = "/api/v1/auth/keys"
 
@@ -85,6 +88,60 @@ class OpenServer(ApiTest):
                 self.assertEqual(connection.getresponse().status, status)
                 connection.close()
                 self.assertNotEqual(server.client().get("/api/v1/queues").status, 403)
+
+
+class AnotherNetwork(unittest.TestCase):
+    """A server and a client, each in a network namespace of its own, with a cable between them."""
+    SERVER, CLIENT = "192.0.2.1", "192.0.2.2"  # addresses for documentation: they are nobody's
+
+    def run_ip(self, *words):
+        done = subprocess.run(["ip", *words], capture_output=True, text=True)
+        if done.returncode != 0 and "Operation not permitted" in done.stderr + done.stdout:
+            self.skipTest("network namespaces need root")
+        self.assertEqual(done.returncode, 0, (words, done.stderr))
+
+    def setUp(self):
+        name = f"corvo{os.getpid()}-{next(AnotherNetwork.numbers)}"
+        self.spaces = [f"{name}s", f"{name}c"]
+        for space in self.spaces:
+            self.run_ip("netns", "add", space)
+            self.addCleanup(subprocess.run, ["ip", "netns", "del", space])
+        self.run_ip("link", "add", "s", "netns", self.spaces[0], "type", "veth", "peer", "name", "c",
+                    "netns", self.spaces[1])
+        for space, link, address in zip(self.spaces, "sc", (self.SERVER, self.CLIENT)):
+            self.run_ip("-n", space, "addr", "add", f"{address}/30", "dev", link)
+            for each in (link, "lo"):
+                self.run_ip("-n", space, "link", "set", each, "up")
+
+    def start(self, *settings):
+        folder = tempfile.mkdtemp(prefix="corvo-auth-")
+        self.addCleanup(shutil.rmtree, folder)
+        log = pathlib.Path(folder, "log")
+        with open(log, "wb") as out:
+            server = subprocess.Popen(
+                ["ip", "netns", "exec", self.spaces[0], binary(), "server", "--bind", "0.0.0.0:8080", "--data-dir",
+                 os.path.join(folder, "data"), "--segment-bytes", str(4 << 20), *settings], stderr=out, env=environment())
+        self.addCleanup(server.wait)
+        self.addCleanup(server.kill)
+        wait_until(lambda: b"corvo server ready" in log.read_bytes(), "it is ready")
+
+    def status(self, space, address, *headers):
+        words = [word for header in headers for word in ("-H", header)]
+        return int(subprocess.run(
+            ["ip", "netns", "exec", space, "curl", "-s", "-m", str(PATIENCE_S), "-o", "/dev/null", "-w", "%{http_code}",
+             *words, f"http://{address}:8080/api/v1/queues"], capture_output=True, text=True).stdout)
+
+    numbers = itertools.count(1)
+
+    def test_an_open_server_is_for_its_own_machine(self):
+        self.start()
+        self.assertEqual(self.status(self.spaces[0], "127.0.0.1"), 200)
+        self.assertEqual(self.status(self.spaces[1], self.SERVER), 403)
+
+    def test_with_a_password_it_serves_others(self):
+        self.start("--admin-password", "secret")
+        self.assertEqual(self.status(self.spaces[1], self.SERVER), 401)
+        self.assertEqual(self.status(self.spaces[1], self.SERVER, "X-API-Key: secret"), 200)
 
 
 class Keys(KeyTest):

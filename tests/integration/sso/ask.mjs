@@ -12,7 +12,7 @@ export function ask(url, method = "GET", headers = {}, body = undefined, { head 
       method,
       localAddress,
       agent: false,
-      headers: { ...headers, ...(body === undefined ? {} : { "Content-Type": "application/json" }) },
+      headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
     }, (response) => {
       if (head) {
         done({ status: response.statusCode, headers: response.headers });

@@ -6,15 +6,27 @@ import { fileURLToPath } from "node:url";
 import { ask } from "./ask.mjs";
 
 const API = fileURLToPath(new URL("../api", import.meta.url));
-const PRINT = "import json, test_auth_matrix as m; print(json.dumps([m.ROUTES, m.ROLES]))";
+const PRINT = "import json, test_auth_matrix as m; print(json.dumps([m.ROUTES, m.RPC, m.ROLES]))";
 
-const [routes, roles] = JSON.parse(
+const [routes, methods, roles] = JSON.parse(
   execFileSync("/usr/bin/python3", ["-B", "-c", PRINT], { cwd: API, env: { ...process.env, PYTHONPATH: API } }),
 );
 
 export const ROLES = roles;
 
-/** Every route with these headers, as somebody in this role. Streams have no end: their head is enough. */
+/** What a caller of an RPC method is told: the code of a refusal, or "allowed". */
+async function verdict(url, method, headers) {
+  const stream = method === "Subscribe"; // which ends when its time is over
+  const { body } = await ask(
+    `${url}/corvo.v1.WorkerService/${method}`,
+    "POST",
+    { "Content-Type": stream ? "application/connect+json" : "application/json", "Connect-Timeout-Ms": "100", ...headers },
+    stream ? "\0\0\0\0\x02{}" : "{}",
+  );
+  return /"code":"(unauthenticated|permission_denied)"/.exec(JSON.stringify(body).replaceAll("\\", ""))?.[1] ?? "allowed";
+}
+
+/** Every route and method with these headers, as somebody in this role. Streams have no end: their head is enough. */
 export async function checkEvery(url, letter, headers) {
   for (const [method, pattern, allowed] of routes) {
     if (pattern === "/api/v1/auth/session") {
@@ -24,5 +36,8 @@ export async function checkEvery(url, letter, headers) {
     const { status } = await ask(url + path, method, headers, method === "GET" ? undefined : "{", { head: true });
     const may = allowed === "open" || allowed.includes(letter);
     assert.equal(status !== 403 && status !== 401, may, `${roles[letter]}: ${method} ${pattern}: ${status}`);
+  }  for (const [method, allowed] of methods) {
+    const may = allowed === "open" || allowed.includes(letter);
+    assert.equal(await verdict(url, method, headers), may ? "allowed" : "permission_denied", `${roles[letter]}: ${method}`);
   }
 }
