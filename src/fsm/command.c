@@ -64,8 +64,9 @@ static uint8_t version_of(const struct command *c)
     if (c->version == 0 && c->type == COMMAND_BULK_PUT) {
         return c->bulk_put.scope.len == 0 ? BULK_WITHOUT_SCOPE : BULK_WITH_SCOPE;
     }
-    if (c->version == 0 && once_of(c) != NULL) {
-        return once_of(c)->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
+    const struct command_once *once = once_of(c);
+    if (c->version == 0 && once != NULL) {
+        return once->key.len == 0 ? ONCE_WITHOUT_KEY : ONCE_WITH_KEY;
     }
     return c->version != 0 ? c->version : command_newest(c->type);
 }
@@ -408,11 +409,11 @@ static void decode_jobs(struct unpack *u, struct arena *a, struct command *c)
     }
 }
 
-static void encode_once(const struct command *c, struct buf *out)
+static void encode_once(const struct command *c, const struct command_once *once, struct buf *out)
 {
     if (version_of(c) >= ONCE_WITH_KEY) {
-        pack_text(out, once_of(c)->key);
-        pack_u64(out, once_of(c)->hash);
+        pack_text(out, once->key);
+        pack_u64(out, once->hash);
     }
 }
 
@@ -428,7 +429,7 @@ static void encode_replay(const struct command *c, struct buf *out)
 {
     pack_id(out, c->replay.id);
     pack_i64(out, c->replay.from);
-    encode_once(c, out);
+    encode_once(c, &c->replay.once, out);
 }
 
 static void decode_replay(struct unpack *u, struct arena *a, struct command *c)
@@ -478,7 +479,7 @@ static void encode_batch_open(const struct command *c, struct buf *out)
 {
     pack_text(out, c->batch_open.callback_queue);
     pack_text(out, c->batch_open.callback_payload);
-    encode_once(c, out);
+    encode_once(c, &c->batch_open.once, out);
 }
 
 static void decode_batch_open(struct unpack *u, struct arena *a, struct command *c)

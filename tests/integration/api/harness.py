@@ -27,7 +27,7 @@ import unittest
 import urllib.parse
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from children import environment
+from children import environment, pause  # noqa: F401
 from described import Description
 
 # How long to wait for something that should come at once: long enough for a sanitizer build on a

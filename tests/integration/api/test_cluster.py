@@ -14,7 +14,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import PATIENCE_S, Client, Server, metric, run_command, unique, wait_until
+from harness import PATIENCE_S, Client, Server, metric, pause, run_command, unique, wait_until
 
 SECRET = "correct horse battery staple"
 QUICK = ("--election-timeout", "500ms", "--heartbeat-interval", "50ms",
@@ -241,7 +241,7 @@ class TestThreeNodes(unittest.TestCase):
         with Cluster() as cluster:
             leader, *others = [cluster.leader(), *cluster.followers()]
             for node in others:
-                node.process.send_signal(signal.SIGSTOP)
+                pause(node.process)
             try:
                 wait_until(lambda: leader.status()["state"] != "Leader", "it steps down")
                 answer = leader.api.post("/api/v1/enqueue", {"queue": "q"})
@@ -443,7 +443,7 @@ class TestCatchingUp(unittest.TestCase):
                             wrong.append(answer)
                 api.close()
 
-            behind.process.send_signal(signal.SIGSTOP)
+            pause(behind.process)
             try:
                 # Until it is given up, and then on until the log does not reach back to it.
                 leader = cluster.leader([n for n in cluster.nodes if n is not behind])

@@ -6,7 +6,7 @@ import tempfile
 import threading
 import unittest
 
-from harness import Client, metric, run_command, unique, wait_until
+from harness import Client, metric, pause, run_command, unique, wait_until
 from test_cluster import Cluster, Node, free_port
 
 
@@ -176,7 +176,7 @@ class TestLag(unittest.TestCase):
             cluster.wait_same()  # what was written through it, it reads with the leader otherwise
             # Cut off, it grows; and falls again.
             for node in (leader, other):
-                node.process.send_signal(signal.SIGSTOP)
+                pause(node.process)
             try:
                 wait_until(lambda: int(self.lag(follower)) > 1500, "it grows")
             finally:

@@ -6,7 +6,7 @@ import time
 import unittest
 
 import exposition
-from harness import run_command, unique, wait_until
+from harness import pause, run_command, unique, wait_until
 from receiver import Receiver
 from test_cluster import SECRET, Cluster, Node, free_port
 
@@ -131,7 +131,7 @@ class ThreeNodes(unittest.TestCase):
         with Cluster() as cluster:
             one, *others = cluster.nodes
             for node in others:
-                node.process.send_signal(signal.SIGSTOP)
+                pause(node.process)
             try:
                 wait_until(lambda: one.api.get("/ready").status == 503, "it is not ready")
                 self.assertEqual(one.api.get("/ready").json,

@@ -90,7 +90,7 @@ class Node:
         self.stopped = False
 
     def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
+        children.pause(self.process)
         self.stopped = True
 
     def go_on(self):
