@@ -1,7 +1,6 @@
 #include "fsm/push_target.h"
 
 #include <ctype.h>
-#include <stddef.h>
 
 #include "base/check.h"
 #include "base/limits.h"
@@ -12,23 +11,31 @@ enum { TIMEOUT_MS_MAX = 24 * 3600 * 1000 };
 
 static const char redacted[] = "[redacted]";
 
-/* Members that are text. */
-static const struct {
-    const char *name;
-    size_t offset;
-    size_t max;
-} texts[] = {
-    {"url", offsetof(struct push_target, url), LIMIT_PUSH_URL_BYTES},
-    {"method", offsetof(struct push_target, method), LIMIT_NAME_BYTES},
-    {"body", offsetof(struct push_target, body), LIMIT_PUSH_BYTES},
+enum member { URL, METHOD, BODY, TIMEOUT, SUCCESS_BELOW, HEADERS, AUTH, KEEP_ANSWER, MEMBER_COUNT };
+static const char *const member_names[MEMBER_COUNT] = {
+    [URL] = "url",
+    [METHOD] = "method",
+    [BODY] = "body",
+    [TIMEOUT] = "timeout_ms",
+    [SUCCESS_BELOW] = "success_below",
+    [HEADERS] = "headers",
+    [AUTH] = "auth",
+    [KEEP_ANSWER] = "keep_answer",
 };
 
-static enum err_code read_text(struct str json, const char *name, size_t max, struct arena *a,
+enum auth_member { AUTH_TYPE, AUTH_TOKEN, AUTH_PASSWORD, AUTH_USER, AUTH_MEMBER_COUNT };
+static const char *const auth_names[AUTH_MEMBER_COUNT] = {[AUTH_TYPE] = "type",
+                                                          [AUTH_TOKEN] = "token",
+                                                          [AUTH_PASSWORD] = "password",
+                                                          [AUTH_USER] = "username"};
+
+/* Null is as good as absent. */
+
+static enum err_code read_text(struct json_value v, const char *name, size_t max, struct arena *a,
                                struct str *out, struct err *err)
 {
-    struct json_value v;
     *out = STR_EMPTY;
-    if (!json_scan_member(json, str_from_z(name), &v) || v.type == JSON_TYPE_NULL) {
+    if (v.type == JSON_TYPE_NULL) {
         return ERR_OK;
     }
     if (v.type != JSON_TYPE_STRING) {
@@ -41,12 +48,11 @@ static enum err_code read_text(struct str json, const char *name, size_t max, st
     return json_value_text(v, a, out, err);
 }
 
-static enum err_code read_number(struct str json, const char *name, int64_t min, int64_t max,
+static enum err_code read_number(struct json_value v, const char *name, int64_t min, int64_t max,
                                  int64_t *out, struct err *err)
 {
-    struct json_value v;
     int64_t n;
-    if (!json_scan_member(json, str_from_z(name), &v) || v.type == JSON_TYPE_NULL) {
+    if (v.type == JSON_TYPE_NULL) {
         return ERR_OK;
     }
     if (!json_value_i64(v, &n) || n < min || n > max) {
@@ -69,14 +75,13 @@ static bool is_token(struct str s)
     return s.len > 0;
 }
 
-static enum err_code check_headers(struct str json, struct str *out, struct err *err)
+static enum err_code check_headers(struct json_value v, struct str *out, struct err *err)
 {
-    struct json_value v;
     struct json_value key;
     struct json_value value;
     size_t count = 0;
     *out = STR_EMPTY;
-    if (!json_scan_member(json, STR("headers"), &v) || v.type == JSON_TYPE_NULL) {
+    if (v.type == JSON_TYPE_NULL) {
         return ERR_OK;
     }
     struct json_scan s = json_scan_from(v.text);
@@ -103,19 +108,19 @@ static enum err_code check_headers(struct str json, struct str *out, struct err 
     return ERR_OK;
 }
 
-static enum err_code read_auth(struct str json, struct arena *a, struct push_target *out,
+static enum err_code read_auth(struct json_value v, struct arena *a, struct push_target *out,
                                struct err *err)
 {
-    struct json_value v;
+    struct json_value m[AUTH_MEMBER_COUNT];
     struct str type;
-    if (!json_scan_member(json, STR("auth"), &v) || v.type == JSON_TYPE_NULL) {
+    if (v.type == JSON_TYPE_NULL) {
         return ERR_OK;
     }
-    if (v.type != JSON_TYPE_OBJECT) {
+    if (!json_scan_members(v.text, auth_names, AUTH_MEMBER_COUNT, m)) {
         return err_set(err, ERR_VALIDATION, "push.auth: expected an object, got %s",
                        json_value_type_name(v.type));
     }
-    if (read_text(v.text, "type", LIMIT_NAME_BYTES, a, &type, err) != ERR_OK) {
+    if (read_text(m[AUTH_TYPE], "type", LIMIT_NAME_BYTES, a, &type, err) != ERR_OK) {
         return err->code;
     }
     bool bearer = str_eq(type, STR("bearer"));
@@ -123,9 +128,10 @@ static enum err_code read_auth(struct str json, struct arena *a, struct push_tar
         return err_set(err, ERR_VALIDATION, "push.auth.type: expected bearer or basic");
     }
     out->auth = bearer ? PUSH_TARGET_BEARER : PUSH_TARGET_BASIC;
-    if (read_text(v.text, bearer ? "token" : "password", LIMIT_PUSH_HEADER_BYTES / 2, a,
-                  &out->secret, err) != ERR_OK ||
-        read_text(v.text, "username", LIMIT_NAME_BYTES, a, &out->user, err) != ERR_OK) {
+    enum auth_member secret = bearer ? AUTH_TOKEN : AUTH_PASSWORD;
+    if (read_text(m[secret], auth_names[secret], LIMIT_PUSH_HEADER_BYTES / 2, a, &out->secret,
+                  err) != ERR_OK ||
+        read_text(m[AUTH_USER], "username", LIMIT_NAME_BYTES, a, &out->user, err) != ERR_OK) {
         return err->code;
     }
     if (str_has_control(out->secret) || str_has_control(out->user)) {
@@ -139,26 +145,24 @@ static enum err_code read_auth(struct str json, struct arena *a, struct push_tar
 enum err_code push_target_read(struct str json, struct arena *a, struct push_target *out,
                                struct err *err)
 {
-    struct json_value v;
+    struct json_value m[MEMBER_COUNT];
     *out = (struct push_target){.timeout_ms = PUSH_TARGET_TIMEOUT_MS,
                                 .success_below = PUSH_TARGET_SUCCESS_BELOW};
-    struct json_scan s = json_scan_from(json);
-    if (json_scan_peek(&s) != JSON_TYPE_OBJECT) {
+    if (!json_scan_members(json, member_names, MEMBER_COUNT, m)) {
         return err_set(err, ERR_VALIDATION, "push: expected an object");
     }
-    for (size_t i = 0; i < COUNT_OF(texts); i++) {
-        struct str *text = (struct str *)(void *)((char *)out + texts[i].offset);
-        if (read_text(json, texts[i].name, texts[i].max, a, text, err) != ERR_OK) {
-            return err->code;
-        }
-    }
-    if (read_number(json, "timeout_ms", 1, TIMEOUT_MS_MAX, &out->timeout_ms, err) != ERR_OK ||
-        read_number(json, "success_below", 200, 600, &out->success_below, err) != ERR_OK ||
-        check_headers(json, &out->headers, err) != ERR_OK ||
-        read_auth(json, a, out, err) != ERR_OK) {
+    if (read_text(m[URL], "url", LIMIT_PUSH_URL_BYTES, a, &out->url, err) != ERR_OK ||
+        read_text(m[METHOD], "method", LIMIT_NAME_BYTES, a, &out->method, err) != ERR_OK ||
+        read_text(m[BODY], "body", LIMIT_PUSH_BYTES, a, &out->body, err) != ERR_OK ||
+        read_number(m[TIMEOUT], "timeout_ms", 1, TIMEOUT_MS_MAX, &out->timeout_ms, err) != ERR_OK ||
+        read_number(m[SUCCESS_BELOW], "success_below", 200, 600, &out->success_below, err) !=
+            ERR_OK ||
+        check_headers(m[HEADERS], &out->headers, err) != ERR_OK ||
+        read_auth(m[AUTH], a, out, err) != ERR_OK) {
         return err->code;
     }
-    if (json_scan_member(json, STR("keep_answer"), &v) && !json_value_bool(v, &out->keep_answer)) {
+    if (m[KEEP_ANSWER].type != JSON_TYPE_NULL &&
+        !json_value_bool(m[KEEP_ANSWER], &out->keep_answer)) {
         return err_set(err, ERR_VALIDATION, "push.keep_answer: expected a boolean");
     }
     if (out->method.len == 0) {

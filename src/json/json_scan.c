@@ -418,3 +418,26 @@ bool json_scan_member(struct str object, struct str name, struct json_value *out
     *out = found;
     return true;
 }
+
+bool json_scan_members(struct str object, const char *const *names, size_t count,
+                       struct json_value *out)
+{
+    struct json_scan s = json_scan_from(object);
+    struct json_value key, value;
+
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (struct json_value){.type = JSON_TYPE_NULL, .text = STR("null")};
+    }
+    if (!json_scan_enter_object(&s)) {
+        return false;
+    }
+    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
+        for (size_t i = 0; i < count; i++) {
+            if (json_value_text_eq(key, str_from_z(names[i]))) {
+                out[i] = value;
+                break;
+            }
+        }
+    }
+    return s.problem == NULL;
+}

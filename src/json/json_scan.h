@@ -84,3 +84,8 @@ ATTR_NODISCARD enum err_code json_scan_first(struct str text, struct json_value 
 /* The member of that name, the last one when there are several. False when there is none, or object
  * does not begin with a well-formed object. */
 ATTR_NODISCARD bool json_scan_member(struct str object, struct str name, struct json_value *out);
+
+/* The members of several names, in one pass: out[i] is that of names[i], null where there is none.
+ * False when object does not begin with a well-formed object. */
+ATTR_NODISCARD bool json_scan_members(struct str object, const char *const *names, size_t count,
+                                      struct json_value *out);

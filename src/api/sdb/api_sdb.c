@@ -107,18 +107,24 @@ static void with_job(struct api_call *c, void (*fn)(struct api_call *c, const st
 
 /* Creating */
 
+/* A UUID of random bits. */
 static struct str random_id(struct api_call *c)
 {
+    static const char digits[] = "0123456789abcdef";
     uint8_t b[16];
-    char text[37];
+    char text[36];
+    char *at = text;
     os_clock_random(b, sizeof b);
     b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
     b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
-    (void)snprintf(text, sizeof text,
-                   "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0],
-                   b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13],
-                   b[14], b[15]);
-    return arena_str(c->arena, str_from(text, sizeof text - 1));
+    for (size_t i = 0; i < sizeof b; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            *at++ = '-';
+        }
+        *at++ = digits[b[i] >> 4];
+        *at++ = digits[b[i] & 15];
+    }
+    return arena_str(c->arena, str_from(text, sizeof text));
 }
 
 /* What was asked for; the same is asked for when a client repeats itself. Stored, so for ever. */

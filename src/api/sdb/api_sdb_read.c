@@ -47,45 +47,20 @@ bool api_sdb_read__time(struct str text, int64_t *out_s)
     return true;
 }
 
-/* The members of a body, found in one pass; the last one when there are several of a name. */
+/* The members of a body. */
 
 enum member { ID, TYPE, TIMESTAMP, LAST_DATE, CRON, URL, TOKEN, PAYLOAD, MEMBER_COUNT };
 
-struct members {
-    struct json_value of[MEMBER_COUNT]; /* null: there is none */
+static const char *const member_names[MEMBER_COUNT] = {
+    [ID] = "id",
+    [TYPE] = "type",
+    [TIMESTAMP] = "timestamp",
+    [LAST_DATE] = "last_date",
+    [CRON] = "cron_expression",
+    [URL] = "webhook_url",
+    [TOKEN] = "webhook_token",
+    [PAYLOAD] = "payload",
 };
-
-static bool find_members(struct str object, struct members *out)
-{
-    static const char *const names[] = {
-        [ID] = "id",
-        [TYPE] = "type",
-        [TIMESTAMP] = "timestamp",
-        [LAST_DATE] = "last_date",
-        [CRON] = "cron_expression",
-        [URL] = "webhook_url",
-        [TOKEN] = "webhook_token",
-        [PAYLOAD] = "payload",
-    };
-    struct json_scan s = json_scan_from(object);
-    struct json_value key;
-    struct json_value value;
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        out->of[i].type = JSON_TYPE_NULL;
-    }
-    if (!json_scan_enter_object(&s)) {
-        return false;
-    }
-    while (json_scan_next_key(&s, &key) && json_scan_value(&s, &value)) {
-        for (size_t i = 0; i < MEMBER_COUNT; i++) {
-            if (json_value_text_eq(key, str_from_z(names[i]))) {
-                out->of[i] = value;
-                break;
-            }
-        }
-    }
-    return s.problem == NULL;
-}
 
 /* A member that is text; false when it is something else. Null counts as absent. */
 static bool take_text(struct api_call *c, struct json_value v, struct str *out)
@@ -137,14 +112,15 @@ bool api_sdb_read__body(struct api_call *c, struct str *out_object)
 static bool decode(struct api_call *c, struct str object, struct api_sdb_new *out,
                    struct str *out_at, struct str *out_until)
 {
-    struct members m;
-    return find_members(object, &m) && take_text(c, m.of[ID], &out->id) &&
-           take_text(c, m.of[TYPE], &out->type) && take_time(c, m.of[TIMESTAMP], out_at) &&
-           take_time(c, m.of[LAST_DATE], out_until) && take_text(c, m.of[CRON], &out->cron) &&
-           take_text(c, m.of[URL], &out->url) && take_text(c, m.of[TOKEN], &out->token) &&
-           take_payload(c, m.of[PAYLOAD], &out->payload) && out->id.len <= LIMIT_JOB_NAME_BYTES &&
-           out->url.len <= LIMIT_PUSH_URL_BYTES && out->cron.len <= LIMIT_CRON_BYTES &&
-           out->token.len <= LIMIT_PUSH_HEADER_BYTES / 2 && !str_has_control(out->token);
+    struct json_value m[MEMBER_COUNT];
+    return json_scan_members(object, member_names, MEMBER_COUNT, m) &&
+           take_text(c, m[ID], &out->id) && take_text(c, m[TYPE], &out->type) &&
+           take_time(c, m[TIMESTAMP], out_at) && take_time(c, m[LAST_DATE], out_until) &&
+           take_text(c, m[CRON], &out->cron) && take_text(c, m[URL], &out->url) &&
+           take_text(c, m[TOKEN], &out->token) && take_payload(c, m[PAYLOAD], &out->payload) &&
+           out->id.len <= LIMIT_JOB_NAME_BYTES && out->url.len <= LIMIT_PUSH_URL_BYTES &&
+           out->cron.len <= LIMIT_CRON_BYTES && out->token.len <= LIMIT_PUSH_HEADER_BYTES / 2 &&
+           !str_has_control(out->token);
 }
 
 static bool take_times(struct api_call *c, struct api_sdb_new *n, struct str at, struct str until,

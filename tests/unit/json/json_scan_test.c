@@ -321,6 +321,35 @@ static void member__is_the_last_of_its_name(void **state)
     }
 }
 
+static void members__are_found_in_one_pass(void **state)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    static const struct {
+        const char *object;
+        bool good;
+        const char *texts[COUNT_OF(names)];
+    } rows[] = {
+        {"{}", true, {"null", "null", "null"}},
+        {"{\"b\":1,\"x\":{\"a\":2},\"a\":\"y\"}", true, {"\"y\"", "1", "null"}},
+        {"{\"a\":1,\"a\":[2],\"c\":null}", true, {"[2]", "null", "null"}},
+        {"{\"\\u0063\":true}", true, {"null", "null", "true"}},
+        {"{\"a\":1,", false, {NULL}},
+        {"[]", false, {NULL}},
+        {"", false, {NULL}},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct json_value found[COUNT_OF(names)];
+        ROW(rows[i].object);
+        assert_int_equal(
+            json_scan_members(str_from_z(rows[i].object), names, COUNT_OF(names), found),
+            rows[i].good);
+        for (size_t k = 0; k < COUNT_OF(names) && rows[i].good; k++) {
+            expect_str(found[k].text, str_from_z(rows[i].texts[k]));
+        }
+    }
+}
+
 TEST_GROUP(json_scan, cmocka_unit_test(check__accepts_what_rfc_8259_accepts),
            cmocka_unit_test(check__says_what_is_wrong_and_where),
            cmocka_unit_test(check__takes_a_zero_byte_for_neither_end_nor_space),
@@ -331,4 +360,5 @@ TEST_GROUP(json_scan, cmocka_unit_test(check__accepts_what_rfc_8259_accepts),
            cmocka_unit_test(walk__goes_through_members_and_elements),
            cmocka_unit_test(walk__keeps_the_first_problem),
            cmocka_unit_test(walk__refuses_what_is_not_a_container_or_not_ended),
-           cmocka_unit_test(member__is_the_last_of_its_name));
+           cmocka_unit_test(member__is_the_last_of_its_name),
+           cmocka_unit_test(members__are_found_in_one_pass));
