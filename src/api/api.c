@@ -47,6 +47,7 @@ struct api *api_new(const struct api_config *config)
     struct api *a = calloc(1, sizeof *a);
     CHECK(a != NULL);
     a->config = *config;
+    auth_digest(config->admin_password, a->password_hash);
     a->router = api_router__new();
     a->limiter = api_limiter__new(&config->limiter);
     a->metrics = api_metrics__new();

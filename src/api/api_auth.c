@@ -106,8 +106,7 @@ static enum api_verdict look_up_session(struct api_call *c, struct str token)
 enum api_verdict api_auth__look_up(struct api_call *c, struct str credential)
 {
     uint8_t hash[AUTH_HASH_BYTES];
-    struct str password = c->api->config.admin_password;
-    if (password.len > 0 && auth_same(credential, password)) {
+    if (c->api->config.admin_password.len > 0 && auth_matches(credential, c->api->password_hash)) {
         become_admin(c, STR("admin"));
         return API_KNOWN;
     }

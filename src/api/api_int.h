@@ -109,6 +109,7 @@ enum { API_LOOPS_MAX = 64 }; /* network threads; a setting cannot ask for more *
 
 struct api {
     struct api_config config;
+    uint8_t password_hash[AUTH_HASH_BYTES];   /* of the admin's, if there is one */
     const struct http_server *_Atomic server; /* NULL until it is open */
     const char *url;                          /* where others reach it; set before server is */
     struct api_router *router;

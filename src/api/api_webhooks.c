@@ -218,9 +218,8 @@ static void handle_put(struct api_call *c)
     put->keep_secret = str_eq(in->secret, MASKED);
     if (webhook_url_check(c->api->config.webhook_guard, in->url, &err) != ERR_OK) {
         api_call__fail_err(c, &err);
-    } else if (!join_events(c, in, &put->webhook.events, &err)) {
-        api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
-    } else if (!api_names__internal(c, "id", in->id, &put->id, &err)) {
+    } else if (!join_events(c, in, &put->webhook.events, &err) ||
+               !api_names__internal(c, "id", in->id, &put->id, &err)) {
         api_call__fail(c, ERR_WEBHOOK, "%s", err.msg);
     } else if (c->ns.len == 0 && !may_put(c, put->id)) {
         api_call__fail(c, ERR_WEBHOOK, "id '" STR_FMT "' must not contain '::'", STR_ARG(in->id));

@@ -198,6 +198,12 @@ static struct recent *recent_at(struct str secret)
     return &recent[hash_u64(last) % RECENT_COUNT];
 }
 
+void auth_digest(struct str secret, uint8_t out[AUTH_HASH_BYTES])
+{
+    int done = EVP_Digest(secret.ptr, secret.len, out, NULL, sha256(), NULL);
+    CHECK(done == 1);
+}
+
 void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES])
 {
     struct recent *r = recent_at(secret);
@@ -205,8 +211,7 @@ void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES])
         memcpy(out, r->hash, AUTH_HASH_BYTES);
         return;
     }
-    int done = EVP_Digest(secret.ptr, secret.len, out, NULL, sha256(), NULL);
-    CHECK(done == 1);
+    auth_digest(secret, out);
     if (secret.len > 0 && secret.len <= RECENT_BYTES_MAX) {
         r->len = secret.len;
         memcpy(r->secret, secret.ptr, secret.len);
@@ -225,13 +230,18 @@ void auth_hash_two(struct str a, struct str b, uint8_t out[AUTH_HASH_BYTES])
     EVP_MD_CTX_free(ctx);
 }
 
-bool auth_same(struct str a, struct str b)
+bool auth_matches(struct str shown, const uint8_t hash[AUTH_HASH_BYTES])
 {
     uint8_t x[AUTH_HASH_BYTES];
-    uint8_t y[AUTH_HASH_BYTES];
-    auth_hash(a, x);
-    auth_hash(b, y);
-    return auth_equal(x, y, sizeof x);
+    auth_hash(shown, x);
+    return auth_equal(x, hash, sizeof x);
+}
+
+bool auth_same(struct str shown, struct str secret)
+{
+    uint8_t hash[AUTH_HASH_BYTES];
+    auth_digest(secret, hash);
+    return auth_matches(shown, hash);
 }
 
 void auth_new_secret(struct str prefix, char out[AUTH_SECRET_BYTES])

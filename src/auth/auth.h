@@ -61,16 +61,22 @@ bool auth_rule_of_rpc(struct str method, struct auth_rule *out);
 /* Whether one permission grants the action on the resource. */
 bool auth_permits(const struct store_permission *p, struct str resource, struct str action);
 
-/* SHA-256. */
+/* SHA-256 of a secret that a caller shows: the same few come with every request, and the last ones
+ * are remembered. */
 void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES]);
+/* The same of one that is ours: made each time. */
+void auth_digest(struct str secret, uint8_t out[AUTH_HASH_BYTES]);
 /* Of both, one behind the other. */
 void auth_hash_two(struct str a, struct str b, uint8_t out[AUTH_HASH_BYTES]);
 
 /* In a time that depends on the length alone, as CRYPTO_memcmp, and a word at a time. */
 bool auth_equal(const void *a, const void *b, size_t len);
 
-/* The same secret? In a time that does not depend on where they differ. */
-bool auth_same(struct str a, struct str b);
+/* Is what a caller shows the secret, which is ours, or the one that has this hash? In a time that
+ * does not depend on where they differ; nor does the secret pass where callers' own are kept, so
+ * that no guess can push it out. */
+bool auth_same(struct str shown, struct str secret);
+bool auth_matches(struct str shown, const uint8_t hash[AUTH_HASH_BYTES]);
 
 /* A new secret: the prefix and 192 random bits in hex. */
 enum { AUTH_SECRET_BYTES = 3 + 48 };

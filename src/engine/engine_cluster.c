@@ -242,6 +242,8 @@ static void keep(struct engine *e)
     }
 }
 
+static void note_leader(struct engine *e);
+
 static void removed_hook(void *data, const char *by)
 {
     struct engine *e = data;
@@ -250,6 +252,7 @@ static void removed_hook(void *data, const char *by)
         e->cluster.removed = true;
         log_error("this node was removed from the cluster",
                   LOG_Z("remedy", "stop it; to rejoin, it needs an empty data directory"));
+        note_leader(e);
     }
 }
 
@@ -317,10 +320,11 @@ static bool is_same_leader(const struct engine_leader *a, const struct engine_le
            strcmp(a->http_url, b->http_url) == 0;
 }
 
+/* Who was removed has no leader, though it may hear of one for a while. */
 static void note_leader(struct engine *e)
 {
     struct engine_cluster *c = &e->cluster;
-    struct engine_leader now = {.id = c->leader_id, .self = e->leads};
+    struct engine_leader now = {.id = c->removed ? 0 : c->leader_id, .self = e->leads};
     const struct store_node *n =
         now.id == 0 || e->machine == NULL ? NULL : machine_nodes_find(e->machine, now.id);
     if (n != NULL) {

@@ -270,6 +270,16 @@ class Tenants(KeyTest):
         every = self.client(namespace="*").with_headers(X_Corvo_Namespace="acme")
         self.assertEqual(every.job(job)["queue"], self.queue)
 
+    def test_metrics_have_the_labels_of_its_own_queues(self):
+        acme, other = self.client(namespace="acme"), self.client(namespace="other")
+        acme.enqueue(self.queue)
+        other.enqueue(self.queue + ".theirs")
+        text = acme.get("/api/v1/metrics").body.decode()
+        self.assertIn(f'queue="{self.queue}"', text)
+        self.assertNotIn(".theirs", text)
+        self.assertNotIn("acme::", text)
+        self.assertIn(f'queue="other::{self.queue}.theirs"', self.api.get("/api/v1/metrics").body.decode())
+
     def test_ids_of_another_tenant(self):
         """Everywhere an id is taken: 404, and nothing has changed."""
         acme, other = self.client(namespace="acme"), self.client(namespace="other")

@@ -3,6 +3,11 @@
  */
 #include "auth/auth.h"
 
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "lib/expect.h"
 #include "lib/test.h"
 
@@ -124,8 +129,71 @@ static void hash__is_that_of_the_secret_whatever_came_before(void **state)
     }
 }
 
+/* Instructions that a comparison takes, counted one by one in a child. */
+static long steps_of(bool (*same)(struct str a, struct str b), struct str a, struct str b)
+{
+    long steps = 0;
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) {
+            _exit(1);
+        }
+        (void)raise(SIGSTOP);
+        bool found = same(a, b);
+        (void)raise(SIGUSR1);
+        _exit(found ? 2 : 3);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSTOPPED(status));
+    do {
+        assert_int_equal(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSTOPPED(status));
+        steps++;
+    } while (WSTOPSIG(status) != SIGUSR1);
+    assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return steps;
+}
+
+static bool equal(struct str a, struct str b)
+{
+    return a.len == b.len && auth_equal(a.ptr, b.ptr, a.len);
+}
+
+/* A guess costs the same wherever it is wrong: nobody finds a password letter by letter. */
+static void comparison__takes_as_long_wherever_they_differ(void **state)
+{
+    static const char password[] = "correct horse battery staple";
+    struct str right = STR("correct horse battery staple");
+    (void)state;
+    long by_bytes = 0;
+    long by_hash = 0;
+    for (size_t at = 0; at < sizeof password - 1; at++) {
+        char guess[sizeof password];
+        memcpy(guess, password, sizeof guess);
+        guess[at] ^= 1;
+        struct str wrong = str_from(guess, sizeof guess - 1);
+        assert_false(equal(wrong, right));
+        long bytes = steps_of(equal, wrong, right);
+        assert_true(bytes > (long)sizeof password / 8);
+        assert_true(at == 0 || bytes == by_bytes);
+        by_bytes = bytes;
+        if (at % 9 == 0) { /* thousands of steps each */
+            long hash = steps_of(auth_same, wrong, right);
+            assert_true(at == 0 || hash == by_hash);
+            by_hash = hash;
+        }
+    }
+    assert_true(equal(right, STR("correct horse battery staple")));
+    assert_true(auth_same(right, STR("correct horse battery staple")));
+}
+
 TEST_GROUP(auth, cmocka_unit_test(role__is_known_in_any_case),
            cmocka_unit_test(rule__is_made_of_method_and_pattern),
            cmocka_unit_test(permission__grants_as_written),
            cmocka_unit_test(secret__is_long_and_never_the_same), cmocka_unit_test(hash__is_sha_256),
-           cmocka_unit_test(hash__is_that_of_the_secret_whatever_came_before));
+           cmocka_unit_test(hash__is_that_of_the_secret_whatever_came_before),
+           cmocka_unit_test(comparison__takes_as_long_wherever_they_differ));
