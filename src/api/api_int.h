@@ -224,8 +224,7 @@ void api_call__rebuild(struct api_call *c, void (*then)(struct api_call *c));
 void *api_call__alloc(struct api_call *c, size_t size);
 /* False when memory ran out: the call has ended, with 413 or 429. */
 ATTR_NODISCARD bool api_call__has_memory(struct api_call *c);
-/* End the call for want of memory: ERR_TOO_LARGE, or ERR_OVERLOADED when it is worth to try again.
- */
+/* End the call for want of memory: ERR_TOO_LARGE, or ERR_OVERLOADED when one may try again. */
 void api_call__fail_memory(struct api_call *c, enum err_code code);
 #define API_ARRAY(c, type, n) ((type *)api_call__alloc((c), sizeof(type) * ((n) == 0 ? 1 : (n))))
 #define API_NEW(c, type)      ((type *)api_call__alloc((c), sizeof(type)))

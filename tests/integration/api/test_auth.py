@@ -1,4 +1,5 @@
 """Keys, roles, scopes, namespaces, sessions, the audit log and the organisation (contract 3, 18, 19)."""
+import concurrent.futures
 import hashlib
 import http.client
 import itertools
@@ -7,12 +8,14 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import unittest
 import urllib.parse
 
 from harness import PATIENCE_S, ApiTest, Server, binary, environment, metric, own_address, unique, wait_until
+from test_memory import LEAN, resident
 
 KEYS = "/api/v1/auth/keys"
 
@@ -649,6 +652,41 @@ class Sessions(KeyTest):
             wait_until(lambda: metric(api, "corvo_request_memory_bytes") <= used + 65536, "the memory to be given back")
             self.assertLess(api.must(api.get("/api/v1/audit-logs"))["total"], answers.count(401))
             api.must(api.get("/api/v1/queues"))  # who was right before goes on
+
+    def test_a_hundred_thousand_guesses(self):
+        """They are not looked at, take no memory that lasts, and who is right from elsewhere is served meanwhile."""
+        many, at_once, clients = 100_000, 200, 4
+        with Server("--admin-password", "pw", "--rate-limit-enabled=false", env=LEAN) as server:
+            api = server.client(**{"X-API-Key": "pw"})
+            api.must(api.get("/api/v1/queues"))
+            before = resident(server)
+            honest = []
+
+            def guess(client):
+                refused = 0
+                with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE_S * 4,
+                                              source_address=(f"127.2.0.{client + 1}", 0)) as s:
+                    answers = s.makefile("rb")
+                    for begin in range(client * many, (client + 1) * many, at_once * clients):
+                        s.sendall(b"".join(b"GET /api/v1/queues HTTP/1.1\r\nHost: x\r\nX-API-Key: guess %d\r\n\r\n" % n
+                                           for n in range(begin, begin + at_once)))
+                        for _ in range(at_once):
+                            status = int(answers.readline().split()[1])
+                            while line := answers.readline().strip():
+                                if line.lower().startswith(b"content-length:"):
+                                    length = int(line.split(b":")[1])
+                            answers.read(length)
+                            self.assertIn(status, (401, 429))
+                            refused += status == 429
+                return refused
+            with concurrent.futures.ThreadPoolExecutor(clients) as pool:
+                guesses = [pool.submit(guess, n) for n in range(clients)]
+                while not all(g.done() for g in guesses):
+                    honest.append(api.get("/api/v1/queues").status)
+                refused = sum(g.result() for g in guesses)
+            self.assertGreater(refused, many * 0.9)
+            self.assertEqual(set(honest), {200})
+            self.assertLess(resident(server) - before, 64 << 20)
 
     def test_guesses_slow_down(self):
         with Server("--admin-password", "pw") as server:
