@@ -294,7 +294,7 @@ static bool is_true(struct str json, struct str name)
 
 static void note(const struct server_join *j, struct look_around *a, struct str answer)
 {
-    struct server_lobby_node n;
+    struct server_lobby_node n = {0};
     member_text(answer, STR("node_id"), n.id, sizeof n.id);
     member_text(answer, STR("raft_address"), n.address, sizeof n.address);
     if (n.id[0] == '\0' || str_eq(str_from_z(n.id), j->settings->node_id)) {
