@@ -163,6 +163,13 @@ static bool equal(struct str a, struct str b)
     return a.len == b.len && auth_equal(a.ptr, b.ptr, a.len);
 }
 
+/* What ThreadSanitizer adds to each access depends on the accesses before it. */
+#ifdef __SANITIZE_THREAD__
+enum { COUNTS = false };
+#else
+enum { COUNTS = true };
+#endif
+
 /* A guess costs the same wherever it is wrong: nobody finds a password letter by letter. */
 static void comparison__takes_as_long_wherever_they_differ(void **state)
 {
@@ -177,6 +184,9 @@ static void comparison__takes_as_long_wherever_they_differ(void **state)
         guess[at] ^= 1;
         struct str wrong = str_from(guess, sizeof guess - 1);
         assert_false(equal(wrong, right));
+        if (!COUNTS) {
+            continue;
+        }
         long bytes = steps_of(equal, wrong, right);
         assert_true(bytes > (long)sizeof password / 8);
         assert_true(at == 0 || bytes == by_bytes);
