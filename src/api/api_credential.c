@@ -51,12 +51,13 @@ struct api_credential api_credential__of(const struct http_request *req)
 {
     struct str v;
     struct api_credential c = {0};
-    if (http_request_known(req, HTTP_KNOWN_X_API_KEY, &v) && str_trim(v).len > 0) {
+    if (http_request_known(req, HTTP_KNOWN_X_API_KEY, &v)) {
         c.text = str_trim(v);
-    } else if (http_request_known(req, HTTP_KNOWN_AUTHORIZATION, &v) &&
-               api_credential__bearer(v).len > 0) {
+    }
+    if (c.text.len == 0 && http_request_known(req, HTTP_KNOWN_AUTHORIZATION, &v)) {
         c.text = api_credential__bearer(v);
-    } else {
+    }
+    if (c.text.len == 0) {
         c.text = api_credential__cookie(req, KEY_COOKIE);
         c.by_cookie = c.text.len > 0;
         c.session = api_credential__cookie(req, API_SESSION_COOKIE);

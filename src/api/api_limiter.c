@@ -365,18 +365,26 @@ struct str api_limiter__key(struct api_limiter *l, const struct api_limiter_call
 static bool is_remembered(const struct api_limiter_caller *who, struct mono now)
 {
     enum { RECENT_COUNT = 32 };
-    static _Thread_local struct {
+    static _Thread_local struct recent {
         uint64_t mark;
         int64_t until_ns;
+        size_t address_len;
+        char address[INET6_ADDRSTRLEN];
     } recent[RECENT_COUNT];
-    uint64_t mark = who->mark ^ address_hash(who->address);
-    bool known = who->mark != 0 && recent[mark % RECENT_COUNT].mark == mark &&
-                 now.ns < recent[mark % RECENT_COUNT].until_ns;
-    if (!known) {
-        recent[mark % RECENT_COUNT].mark = mark;
-        recent[mark % RECENT_COUNT].until_ns = now.ns + NS_PER_S;
+    struct str address = who->address;
+    if (who->mark == 0 || address.len == 0 || address.len > INET6_ADDRSTRLEN) {
+        return false;
     }
-    return known;
+    size_t last = (unsigned char)address.ptr[address.len - 1]; /* clients of one key may differ */
+    struct recent *r = &recent[(who->mark + last) % RECENT_COUNT];
+    if (r->mark == who->mark && now.ns < r->until_ns &&
+        str_eq(str_from(r->address, r->address_len), address)) {
+        return true;
+    }
+    *r = (struct recent){
+        .mark = who->mark, .until_ns = now.ns + NS_PER_S, .address_len = address.len};
+    memcpy(r->address, address.ptr, address.len);
+    return false;
 }
 
 /* That a credential was right is remembered even when nothing is limited: guesses always are. */
@@ -401,7 +409,12 @@ bool api_limiter__take(struct api_limiter *l, const struct api_limiter_caller *w
 
 /* Guesses */
 
-/* While nobody guesses, nobody is asked. */
+/* While nobody guesses, nobody is asked; and the clock only when somebody has guessed. */
+static bool was_never_wrong(struct api_limiter *l)
+{
+    return atomic_load_explicit(&l->wrong_ns, memory_order_relaxed) == 0;
+}
+
 static bool is_quiet(struct api_limiter *l, struct mono now)
 {
     int64_t wrong_ns = atomic_load_explicit(&l->wrong_ns, memory_order_relaxed);
@@ -464,7 +477,7 @@ void api_limiter__was_right(struct api_limiter *l, struct str address, struct st
 
 bool api_limiter__may_try(struct api_limiter *l, struct str address, struct str credential)
 {
-    return api_limiter__may_try_at(l, address, credential, os_clock_mono());
+    return was_never_wrong(l) || api_limiter__may_try_at(l, address, credential, os_clock_mono());
 }
 
 void api_limiter__was_wrong(struct api_limiter *l, struct str address)

@@ -10,24 +10,34 @@
 #include "base/hash.h"
 
 static const struct {
-    const char *word;
+    struct str word;
     unsigned bit;
 } roles[] = {
-    {"admin", ROLE_ADMIN},
-    {"operator", ROLE_OPERATOR},
-    {"worker", ROLE_WORKER},
-    {"readonly", ROLE_READONLY},
+    {{"admin", 5}, ROLE_ADMIN},
+    {{"operator", 8}, ROLE_OPERATOR},
+    {{"worker", 6}, ROLE_WORKER},
+    {{"readonly", 8}, ROLE_READONLY},
 };
 
 unsigned auth_role(struct str word)
 {
     struct str trimmed = str_trim(word);
     for (size_t i = 0; i < COUNT_OF(roles); i++) {
-        if (str_eq_nocase(trimmed, str_from_z(roles[i].word))) {
+        if (str_eq_nocase(trimmed, roles[i].word)) {
             return roles[i].bit;
         }
     }
     return 0;
+}
+
+struct str auth_role_word(unsigned bit)
+{
+    for (size_t i = 0; i < COUNT_OF(roles); i++) {
+        if (roles[i].bit == bit) {
+            return roles[i].word;
+        }
+    }
+    return STR_EMPTY;
 }
 
 static bool starts_nocase(struct str s, struct str prefix)
@@ -168,23 +178,28 @@ struct recent {
 };
 static _Thread_local struct recent recent[RECENT_COUNT];
 
+/* In blocks, of which the last may look at bytes for a second time. */
 bool auth_equal(const void *a, const void *b, size_t len)
 {
+    typedef uint64_t block __attribute__((vector_size(16)));
     const char *x = a;
     const char *y = b;
-    uint64_t differ = 0;
-    uint64_t v = 0;
-    uint64_t w = 0;
-    size_t i = 0;
-    for (; i + sizeof v <= len; i += sizeof v) {
+    block v = {0};
+    block w = {0};
+    if (len < sizeof v) {
+        memcpy(&v, x, len);
+        memcpy(&w, y, len);
+        return ((v[0] ^ w[0]) | (v[1] ^ w[1])) == 0;
+    }
+    memcpy(&v, x + len - sizeof v, sizeof v);
+    memcpy(&w, y + len - sizeof w, sizeof w);
+    block differ = v ^ w;
+    for (size_t i = 0; i + sizeof v < len; i += sizeof v) {
         memcpy(&v, x + i, sizeof v);
         memcpy(&w, y + i, sizeof w);
         differ |= v ^ w;
     }
-    for (; i < len; i++) {
-        differ |= (uint8_t)x[i] ^ (uint8_t)y[i];
-    }
-    return differ == 0;
+    return (differ[0] | differ[1]) == 0;
 }
 
 /* Secrets are random, so that a few bytes of one will do. */

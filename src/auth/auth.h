@@ -27,6 +27,9 @@ enum {
 /* The bit of a role by its word, without case; 0 for any other word. */
 unsigned auth_role(struct str word);
 
+/* The word of a built-in role; empty when the bit is of none. */
+struct str auth_role_word(unsigned bit);
+
 /* Who calls. The texts live as long as the table, or the request. */
 struct auth_caller {
     struct str name; /* for the audit log; empty: it is read when it is needed */

@@ -9,6 +9,7 @@
 
 #include "auth/auth.h"
 #include "auth/auth_sso.h"
+#include "auth/auth_texts.h"
 #include "base/buf.h"
 #include "base/check.h"
 #include "base/limits.h"
@@ -23,27 +24,14 @@ enum {
     KEY_ROLE_SHIFT = 8 /* from here on the bit of a built-in role */
 };
 enum { USED_EVERY_S = 60 };
+#define DEFAULT_NS STR("default")
 
 struct key {
     uint8_t hash[AUTH_HASH_BYTES];
     int64_t expires_ns;
-    uint32_t ns, role, scope, roles; /* numbers of texts */
+    uint32_t ns, role, scope, roles; /* numbers of texts; 0: default, a built-in role, none */
     _Atomic uint32_t used_s;         /* when that was written down */
     uint32_t flags;                  /* of a free place: the number of the next */
-};
-
-/* A text that is there once, as long as a key has it. */
-struct text {
-    struct map_node node;
-    uint32_t number;
-    uint32_t refs;
-    char bytes[];
-};
-
-/* A place in the list of texts. */
-struct text_place {
-    struct text *text; /* NULL: it is free */
-    uint32_t next_free;
 };
 
 struct session {
@@ -69,10 +57,9 @@ struct auth_table {
     uint32_t slot_count; /* a power of two */
     uint32_t used_slots;
     atomic_uint_fast32_t enabled_count;
+    atomic_size_t namespace_count;
     atomic_bool stays_closed; /* while all records are read anew: it was closed before */
-    struct map texts;
-    struct text_place *text_places; /* by number, from 1 */
-    uint32_t text_count, text_cap, free_text;
+    struct auth_texts texts;
     struct map sessions;
     struct map roles;
     struct map namespaces;
@@ -83,73 +70,6 @@ struct auth_table {
     _Atomic char sso_kind;
     atomic_uint_fast64_t sso_version;
 };
-
-/* Texts. Number 0 is the empty one. */
-
-/* The number of a place that is free. */
-static uint32_t take_text_place(struct auth_table *t)
-{
-    if (t->free_text != 0) {
-        uint32_t number = t->free_text;
-        t->free_text = t->text_places[number - 1].next_free;
-        return number;
-    }
-    if (t->text_count == t->text_cap) {
-        t->text_cap = t->text_cap == 0 ? 16 : t->text_cap * 2;
-        t->text_places = realloc(t->text_places, t->text_cap * sizeof *t->text_places);
-        CHECK(t->text_places != NULL);
-    }
-    return ++t->text_count;
-}
-
-static uint32_t ref_text(struct auth_table *t, struct str s)
-{
-    if (s.len == 0 || s.ptr == NULL) {
-        return 0;
-    }
-    struct map_node *n = map_find(&t->texts, s);
-    if (n != NULL) {
-        struct text *text = CONTAINER_OF(n, struct text, node);
-        text->refs++;
-        return text->number;
-    }
-    struct text *text = malloc(sizeof *text + s.len);
-    CHECK(text != NULL);
-    memcpy(text->bytes, s.ptr, s.len);
-    text->node.key = str_from(text->bytes, s.len);
-    text->number = take_text_place(t);
-    text->refs = 1;
-    t->text_places[text->number - 1] = (struct text_place){.text = text};
-    map_add(&t->texts, &text->node);
-    return text->number;
-}
-
-static void unref_text(struct auth_table *t, uint32_t number)
-{
-    if (number == 0) {
-        return;
-    }
-    struct text_place *place = &t->text_places[number - 1];
-    if (--place->text->refs == 0) {
-        map_remove(&t->texts, &place->text->node);
-        free(place->text);
-        *place = (struct text_place){.next_free = t->free_text};
-        t->free_text = number;
-    }
-}
-
-/* Instead of the one that is there. */
-static void set_text(struct auth_table *t, uint32_t *number, struct str s)
-{
-    uint32_t before = *number;
-    *number = ref_text(t, s);
-    unref_text(t, before);
-}
-
-static struct str text_at(const struct auth_table *t, uint32_t number)
-{
-    return number == 0 ? STR_EMPTY : t->text_places[number - 1].text->node.key;
-}
 
 /* Keys */
 
@@ -237,9 +157,9 @@ static struct key *need_key(struct auth_table *t, const uint8_t *hash)
 /* All but its roles. */
 static void forget_texts(struct auth_table *t, struct key *k)
 {
-    set_text(t, &k->ns, STR_EMPTY);
-    set_text(t, &k->role, STR_EMPTY);
-    set_text(t, &k->scope, STR_EMPTY);
+    auth_texts_set(&t->texts, &k->ns, STR_EMPTY);
+    auth_texts_set(&t->texts, &k->role, STR_EMPTY);
+    auth_texts_set(&t->texts, &k->scope, STR_EMPTY);
 }
 
 /* Those behind the empty slot that would not be found any more move up. */
@@ -259,7 +179,7 @@ static void drop_key(struct auth_table *t, const uint8_t *hash)
     t->used_slots--;
     struct key *k = key_at(t, place);
     forget_texts(t, k);
-    set_text(t, &k->roles, STR_EMPTY);
+    auth_texts_set(&t->texts, &k->roles, STR_EMPTY);
     OPENSSL_cleanse(k, sizeof *k);
     k->flags = t->free_place;
     t->free_place = place;
@@ -303,17 +223,17 @@ static void put_key(struct auth_table *t, const uint8_t *hash, struct str body)
     }
     struct key *k = need_key(t, hash);
     k->expires_ns = rec.expires_at.ns;
-    set_text(t, &k->ns, rec.ns);
-    set_text(t, &k->role, rec.role);
-    set_text(t, &k->scope, rec.scope);
-    set_flags(t, k,
-              KEY_IS | (rec.enabled ? KEY_ENABLED : 0) | auth_role(rec.role) << KEY_ROLE_SHIFT);
+    unsigned role = auth_role(rec.role);
+    bool usual = role != 0 && str_eq(rec.role, auth_role_word(role));
+    auth_texts_set(&t->texts, &k->ns, str_eq(rec.ns, DEFAULT_NS) ? STR_EMPTY : rec.ns);
+    auth_texts_set(&t->texts, &k->role, usual ? STR_EMPTY : rec.role);
+    auth_texts_set(&t->texts, &k->scope, rec.scope);
+    set_flags(t, k, KEY_IS | (rec.enabled ? KEY_ENABLED : 0) | role << KEY_ROLE_SHIFT);
 }
 
 static void put_org_key(struct auth_table *t, const uint8_t *hash)
 {
     struct key *k = need_key(t, hash);
-    set_text(t, &k->role, STR("admin"));
     set_flags(t, k, KEY_IS | KEY_ORG | KEY_ENABLED | ROLE_ADMIN << KEY_ROLE_SHIFT);
 }
 
@@ -321,7 +241,7 @@ static void put_org_key(struct auth_table *t, const uint8_t *hash)
 static void assign(struct auth_table *t, const uint8_t *hash, struct str role, bool on)
 {
     struct key *k = need_key(t, hash);
-    struct str rest = text_at(t, k->roles);
+    struct str rest = auth_texts_at(&t->texts, k->roles);
     struct buf list;
     buf_init(&list, SIZE_MAX);
     while (rest.len > 0) {
@@ -335,7 +255,7 @@ static void assign(struct auth_table *t, const uint8_t *hash, struct str role, b
         buf_add_str(&list, role);
         buf_add_char(&list, '\n');
     }
-    set_text(t, &k->roles, buf_str(&list));
+    auth_texts_set(&t->texts, &k->roles, buf_str(&list));
     buf_deinit(&list);
     if (k->roles == 0 && k->flags == 0) {
         drop_key(t, hash);
@@ -446,12 +366,6 @@ static void free_session(struct map_node *n, void *data)
     free(CONTAINER_OF(n, struct session, node));
 }
 
-static void free_text(struct map_node *n, void *data)
-{
-    map_remove(data, n);
-    free(CONTAINER_OF(n, struct text, node));
-}
-
 static void forget_all(struct auth_table *t)
 {
     for (uint32_t i = 0; i < t->piece_count; i++) {
@@ -467,10 +381,7 @@ static void forget_all(struct auth_table *t)
     t->slot_count = t->used_slots = 0;
     make_slots(t, SLOTS_FIRST);
     atomic_store(&t->enabled_count, 0);
-    map_each(&t->texts, free_text, &t->texts);
-    free(t->text_places);
-    t->text_places = NULL;
-    t->text_count = t->text_cap = t->free_text = 0;
+    auth_texts_clear(&t->texts);
     map_each(&t->sessions, free_session, &t->sessions);
     map_each(&t->roles, free_named, &t->roles);
     map_each(&t->namespaces, free_named, &t->namespaces);
@@ -496,7 +407,7 @@ void auth_table_free(struct auth_table *t)
     }
     forget_all(t);
     free(t->slots);
-    map_deinit(&t->texts);
+    auth_texts_deinit(&t->texts);
     map_deinit(&t->sessions);
     map_deinit(&t->roles);
     map_deinit(&t->namespaces);
@@ -558,6 +469,12 @@ static void change(struct auth_table *t, char kind, struct str name, struct str 
     }
 }
 
+static void end_change(struct auth_table *t)
+{
+    atomic_store(&t->namespace_count, t->namespaces.count);
+    (void)pthread_rwlock_unlock(&t->lock);
+}
+
 void auth_table_change(void *table, struct str key, struct str value)
 {
     struct auth_table *t = table;
@@ -568,7 +485,7 @@ void auth_table_change(void *table, struct str key, struct str value)
         }
         t->loading = false;
         atomic_store(&t->stays_closed, false);
-        (void)pthread_rwlock_unlock(&t->lock);
+        end_change(t);
         return;
     }
     if (key.len == 0) {
@@ -581,7 +498,7 @@ void auth_table_change(void *table, struct str key, struct str value)
         return;
     }
     change(t, key.ptr[0], str_from_offset(key, 1), value);
-    (void)pthread_rwlock_unlock(&t->lock);
+    end_change(t);
 }
 
 /* Asking */
@@ -606,7 +523,7 @@ static struct str copy(struct str text, struct arena *arena)
 
 static struct str copy_text(const struct auth_table *t, uint32_t number, struct arena *arena)
 {
-    return copy(text_at(t, number), arena);
+    return number == 0 ? STR_EMPTY : copy(auth_texts_at(&t->texts, number), arena);
 }
 
 static bool is_worth_noting(const struct key *k, struct wall now)
@@ -622,13 +539,15 @@ bool auth_table_key(struct auth_table *t, const uint8_t hash[AUTH_HASH_BYTES], s
     const struct key *k = find_key(t, hash);
     bool found = k != NULL && (k->flags & KEY_IS) != 0;
     if (found) {
+        unsigned role = k->flags >> KEY_ROLE_SHIFT;
         *out = (struct auth_key){.is_org = (k->flags & KEY_ORG) != 0,
                                  .enabled = (k->flags & KEY_ENABLED) != 0,
                                  .used_lately = !is_worth_noting(k, now),
-                                 .role_bit = k->flags >> KEY_ROLE_SHIFT,
+                                 .role_bit = role,
                                  .expires_at = {.ns = k->expires_ns},
-                                 .ns = copy_text(t, k->ns, arena),
-                                 .role = copy_text(t, k->role, arena),
+                                 .ns = k->ns == 0 ? DEFAULT_NS : copy_text(t, k->ns, arena),
+                                 .role = k->role == 0 ? auth_role_word(role)
+                                                      : copy_text(t, k->role, arena),
                                  .scope = copy_text(t, k->scope, arena),
                                  .roles = copy_text(t, k->roles, arena)};
     }
@@ -757,6 +676,9 @@ bool auth_table_grants(struct auth_table *t, struct str roles, struct str resour
 
 bool auth_table_limits(struct auth_table *t, struct str ns, struct store_namespace *out)
 {
+    if (t->namespace_count == 0) { /* as on most servers, and every request asks */
+        return false;
+    }
     begin_read(t);
     struct map_node *n = map_find(&t->namespaces, ns);
     bool found =
@@ -785,7 +707,7 @@ size_t auth_table_key_bytes(struct auth_table *t)
 size_t auth_table_text_count(struct auth_table *t)
 {
     begin_read(t);
-    size_t count = t->texts.count;
+    size_t count = auth_texts_count(&t->texts);
     end_read(t);
     return count;
 }

@@ -77,12 +77,6 @@ struct str str_cut(struct str *rest, char at)
     return piece;
 }
 
-struct str str_from_offset(struct str s, size_t at)
-{
-    CHECK(at <= s.len);
-    return s.len == 0 ? s : str_from(s.ptr + at, s.len - at);
-}
-
 bool str_to_i64(struct str s, int64_t *out)
 {
     bool negative = s.len > 0 && s.ptr[0] == '-';

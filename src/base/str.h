@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/check.h"
 
 struct str {
     const char *ptr; /* may be NULL only when len is 0 */
@@ -61,7 +62,11 @@ struct str str_at_most(struct str s, size_t max);
 struct str str_cut(struct str *rest, char at);
 
 /* The part of s from the byte at, which is at most its length. */
-struct str str_from_offset(struct str s, size_t at);
+static inline struct str str_from_offset(struct str s, size_t at)
+{
+    CHECK(at <= s.len);
+    return s.len == 0 ? s : str_from(s.ptr + at, s.len - at);
+}
 
 /* The whole of s as a decimal number: optional '-', digits, nothing else. False when it is anything
  * else or does not fit; *out is then untouched. */

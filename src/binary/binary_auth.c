@@ -31,7 +31,7 @@ static void become(struct binary_conn *c, const struct auth_key *key,
     buf_add_str(&c->texts, key->scope);
     buf_add_str(&c->texts, ns);
     struct str rest = buf_str(&c->texts);
-    c->who = (struct auth_caller){.role_bit = auth_role(key->role), .has_hash = true};
+    c->who = (struct auth_caller){.role_bit = key->role_bit, .has_hash = true};
     c->who.role = take(&rest, key->role.len);
     c->who.roles = take(&rest, key->roles.len);
     c->who.scope = take(&rest, key->scope.len);

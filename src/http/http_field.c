@@ -42,72 +42,74 @@ static size_t class_len(struct str s, uint8_t want)
     return i;
 }
 
-/* In the top bit of each of eight bytes: the byte is a control byte, the tab included. Without
- * their top bits, bytes can be added to without a carry: one more makes it set in DEL, and 0x60
- * more in everything from the space on. */
-static uint64_t control_marks(uint64_t word)
+/* Sixteen bytes at once. A comparison makes each of them all ones where it holds. */
+enum { BLOCK_BYTES = 16 };
+typedef unsigned char block __attribute__((vector_size(BLOCK_BYTES)));
+
+static block block_at(const char *at)
 {
-    const uint64_t ones = 0x0101010101010101U;
-    uint64_t low = word & (ones * 0x7f);
-    return ((low + ones) | ~(low + ones * 0x60)) & ~word & (ones * 0x80);
+    block b;
+    memcpy(&b, at, sizeof b);
+    return b;
+}
+
+/* Control bytes, the tab included. */
+static block control_marks(block b)
+{
+    return (block)((b < 0x20) | (b == 0x7f));
 }
 
 /* And those that a target cannot have besides: blanks and number signs. */
-static uint64_t target_marks(uint64_t word)
+static block target_marks(block b)
 {
-    const uint64_t ones = 0x0101010101010101U;
-    uint64_t low = word & (ones * 0x7f);
-    uint64_t others = ((low ^ ones * ' ') + ones * 0x7f) & ((low ^ ones * '#') + ones * 0x7f);
-    return control_marks(word) | (~others & ~word & (ones * 0x80));
+    return (block)((b <= ' ') | (b == 0x7f) | (b == '#'));
 }
 
 /* What is neither a letter nor a dash: names have little else. */
-static uint64_t name_marks(uint64_t word)
+static block name_marks(block b)
 {
-    const uint64_t ones = 0x0101010101010101U;
-    uint64_t low = word & (ones * 0x7f);
-    uint64_t small = low | ones * 0x20;
-    uint64_t letters = (small + ones * (0x80 - 'a')) & ~(small + ones * (0x7f - 'z'));
-    uint64_t others = (low ^ ones * '-') + ones * 0x7f;
-    return ((~letters & others) | word) & (ones * 0x80);
+    return (block)((((b | 0x20) - 'a') > 'z' - 'a') & (b != '-'));
+}
+
+/* Where the first byte is that is marked; BLOCK_BYTES: nowhere. */
+static size_t first_mark(block marks)
+{
+    uint64_t half[2];
+    memcpy(half, &marks, sizeof half);
+    if (half[0] != 0) {
+        return (size_t)__builtin_ctzll(le64toh(half[0])) / 8;
+    }
+    return half[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(half[1])) / 8 : BLOCK_BYTES;
 }
 
 /* How many bytes at the start of s are of a class. Bytes that are not marked are; of those that are
  * marked some may be, and the table knows. */
-static inline size_t words_len(struct str s, uint64_t (*marks_of)(uint64_t word), uint8_t want)
+static inline size_t blocks_len(struct str s, block (*marks_of)(block b), uint8_t want)
 {
-    uint64_t word;
-    if (s.len < sizeof word) {
-        return class_len(s, want);
-    }
     size_t i = 0;
-    while (i < s.len) {
-        /* The last word has bytes that were looked at before, unless it fits. */
-        i = i < s.len - sizeof word ? i : s.len - sizeof word;
-        memcpy(&word, s.ptr + i, sizeof word);
-        uint64_t marks = marks_of(le64toh(word));
-        if (marks != 0) {
-            i += (size_t)__builtin_ctzll(marks) / 8;
-            return i + class_len(str_from_offset(s, i), want);
+    while (s.len - i >= BLOCK_BYTES) {
+        size_t mark = first_mark(marks_of(block_at(s.ptr + i)));
+        i += mark;
+        if (mark < BLOCK_BYTES) {
+            break;
         }
-        i += sizeof word;
     }
-    return s.len;
+    return i + class_len(str_from_offset(s, i), want);
 }
 
 size_t http_field_token_len(struct str s)
 {
-    return words_len(s, name_marks, FIELD_TOKEN);
+    return blocks_len(s, name_marks, FIELD_TOKEN);
 }
 
 size_t http_field_value_len(struct str s)
 {
-    return words_len(s, control_marks, FIELD_VALUE);
+    return blocks_len(s, control_marks, FIELD_VALUE);
 }
 
 size_t http_field_target_len(struct str s)
 {
-    return words_len(s, target_marks, FIELD_TARGET);
+    return blocks_len(s, target_marks, FIELD_TARGET);
 }
 
 static bool is_blank(char c)
@@ -184,16 +186,15 @@ bool http_field_is_connections(struct str name)
 
 void http_field_copy_value(char *out, struct str value)
 {
-    uint64_t word;
     size_t i = 0;
-    while (i < value.len && value.len >= sizeof word) {
-        size_t at = i < value.len - sizeof word ? i : value.len - sizeof word;
-        memcpy(&word, value.ptr + at, sizeof word);
-        if (control_marks(word) != 0) {
+    while (i < value.len && value.len >= BLOCK_BYTES) {
+        size_t at = i < value.len - BLOCK_BYTES ? i : value.len - BLOCK_BYTES;
+        block b = block_at(value.ptr + at);
+        if (first_mark(control_marks(b)) < BLOCK_BYTES) {
             break; /* it may be a tab */
         }
-        memcpy(out + at, &word, sizeof word);
-        i = at + sizeof word;
+        memcpy(out + at, &b, sizeof b);
+        i = at + BLOCK_BYTES;
     }
     for (; i < value.len; i++) {
         bool fine = (field_class[(uint8_t)value.ptr[i]] & FIELD_VALUE) != 0;
