@@ -9,6 +9,7 @@
 #include "api/api_page_int.h"
 #include "api/api_sessions_int.h"
 #include "base/limits.h"
+#include "crypto/crypto.h"
 #include "os/os_clock.h"
 
 enum { EXPIRED_MAX = 100, AGENT_BYTES_MAX = 256, CREDENTIAL_MAX = 4096 };
@@ -227,7 +228,7 @@ static bool is_current(const struct api_call *c, struct str hash)
         return false;
     }
     auth_hash(shown.session, own);
-    return auth_equal(own, hash.ptr, sizeof own);
+    return crypto_equal(own, hash.ptr, sizeof own);
 }
 
 static void handle_list(struct api_call *c)

@@ -1,29 +1,26 @@
 #include "auth/auth.h"
 
-#include <stdatomic.h>
 #include <string.h>
-
-#include <openssl/evp.h>
-#include <openssl/rand.h>
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "crypto/crypto.h"
 
 static const struct {
-    struct str word;
+    const char *word;
     unsigned bit;
 } roles[] = {
-    {{"admin", 5}, ROLE_ADMIN},
-    {{"operator", 8}, ROLE_OPERATOR},
-    {{"worker", 6}, ROLE_WORKER},
-    {{"readonly", 8}, ROLE_READONLY},
+    {"admin", ROLE_ADMIN},
+    {"operator", ROLE_OPERATOR},
+    {"worker", ROLE_WORKER},
+    {"readonly", ROLE_READONLY},
 };
 
 unsigned auth_role(struct str word)
 {
     struct str trimmed = str_trim(word);
     for (size_t i = 0; i < COUNT_OF(roles); i++) {
-        if (str_eq_nocase(trimmed, roles[i].word)) {
+        if (str_eq_nocase(trimmed, str_from_z(roles[i].word))) {
             return roles[i].bit;
         }
     }
@@ -34,7 +31,7 @@ struct str auth_role_word(unsigned bit)
 {
     for (size_t i = 0; i < COUNT_OF(roles); i++) {
         if (roles[i].bit == bit) {
-            return roles[i].word;
+            return str_from_z(roles[i].word);
         }
     }
     return STR_EMPTY;
@@ -151,23 +148,6 @@ bool auth_rule_of_rpc(struct str method, struct auth_rule *out)
     return false;
 }
 
-/* Fetched once: looking an algorithm up by its name costs more than a short digest. */
-static const EVP_MD *sha256(void)
-{
-    static EVP_MD *_Atomic fetched;
-    EVP_MD *md = atomic_load_explicit(&fetched, memory_order_acquire);
-    if (md == NULL) {
-        EVP_MD *none = NULL;
-        md = EVP_MD_fetch(NULL, "SHA256", NULL);
-        CHECK(md != NULL);
-        if (!atomic_compare_exchange_strong(&fetched, &none, md)) {
-            EVP_MD_free(md); /* another thread was first */
-            md = none;
-        }
-    }
-    return md;
-}
-
 /* What this thread has hashed last. The same few secrets come with every request, and to hash one
  * costs a tenth of all the rest of a small request. */
 enum { RECENT_COUNT = 32, RECENT_BYTES_MAX = 128 };
@@ -177,30 +157,6 @@ struct recent {
     uint8_t hash[AUTH_HASH_BYTES];
 };
 static _Thread_local struct recent recent[RECENT_COUNT];
-
-/* In blocks, of which the last may look at bytes for a second time. */
-bool auth_equal(const void *a, const void *b, size_t len)
-{
-    typedef uint64_t block __attribute__((vector_size(16)));
-    const char *x = a;
-    const char *y = b;
-    block v = {0};
-    block w = {0};
-    if (len < sizeof v) {
-        memcpy(&v, x, len);
-        memcpy(&w, y, len);
-        return ((v[0] ^ w[0]) | (v[1] ^ w[1])) == 0;
-    }
-    memcpy(&v, x + len - sizeof v, sizeof v);
-    memcpy(&w, y + len - sizeof w, sizeof w);
-    block differ = v ^ w;
-    for (size_t i = 0; i + sizeof v < len; i += sizeof v) {
-        memcpy(&v, x + i, sizeof v);
-        memcpy(&w, y + i, sizeof w);
-        differ |= v ^ w;
-    }
-    return (differ[0] | differ[1]) == 0;
-}
 
 /* Secrets are random, so that a few bytes of one will do. */
 static struct recent *recent_at(struct str secret)
@@ -215,14 +171,13 @@ static struct recent *recent_at(struct str secret)
 
 void auth_digest(struct str secret, uint8_t out[AUTH_HASH_BYTES])
 {
-    int done = EVP_Digest(secret.ptr, secret.len, out, NULL, sha256(), NULL);
-    CHECK(done == 1);
+    crypto_hash(secret, out);
 }
 
 void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES])
 {
     struct recent *r = recent_at(secret);
-    if (r->len > 0 && r->len == secret.len && auth_equal(r->secret, secret.ptr, secret.len)) {
+    if (r->len > 0 && r->len == secret.len && crypto_equal(r->secret, secret.ptr, secret.len)) {
         memcpy(out, r->hash, AUTH_HASH_BYTES);
         return;
     }
@@ -236,20 +191,14 @@ void auth_hash(struct str secret, uint8_t out[AUTH_HASH_BYTES])
 
 void auth_hash_two(struct str a, struct str b, uint8_t out[AUTH_HASH_BYTES])
 {
-    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-    CHECK(ctx != NULL);
-    CHECK(EVP_DigestInit_ex(ctx, sha256(), NULL) == 1);
-    CHECK(EVP_DigestUpdate(ctx, a.ptr, a.len) == 1);
-    CHECK(EVP_DigestUpdate(ctx, b.ptr, b.len) == 1);
-    CHECK(EVP_DigestFinal_ex(ctx, out, NULL) == 1);
-    EVP_MD_CTX_free(ctx);
+    crypto_hash_two(a, b, out);
 }
 
 bool auth_matches(struct str shown, const uint8_t hash[AUTH_HASH_BYTES])
 {
     uint8_t x[AUTH_HASH_BYTES];
     auth_hash(shown, x);
-    return auth_equal(x, hash, sizeof x);
+    return crypto_equal(x, hash, sizeof x);
 }
 
 bool auth_same(struct str shown, struct str secret)
@@ -264,11 +213,11 @@ void auth_new_secret(struct str prefix, char out[AUTH_SECRET_BYTES])
     static const char hex[] = "0123456789abcdef";
     uint8_t random[(AUTH_SECRET_BYTES - 3) / 2];
     CHECK(prefix.len == 3);
-    CHECK(RAND_bytes(random, sizeof random) == 1);
+    crypto_random(random, sizeof random);
     memcpy(out, prefix.ptr, 3);
     for (size_t i = 0; i < sizeof random; i++) {
         out[3 + 2 * i] = hex[random[i] >> 4];
         out[4 + 2 * i] = hex[random[i] & 15];
     }
-    OPENSSL_cleanse(random, sizeof random);
+    crypto_wipe(random, sizeof random);
 }

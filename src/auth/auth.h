@@ -72,9 +72,6 @@ void auth_digest(struct str secret, uint8_t out[AUTH_HASH_BYTES]);
 /* Of both, one behind the other. */
 void auth_hash_two(struct str a, struct str b, uint8_t out[AUTH_HASH_BYTES]);
 
-/* In a time that depends on the length alone, as CRYPTO_memcmp, and a word at a time. */
-bool auth_equal(const void *a, const void *b, size_t len);
-
 /* Is what a caller shows the secret, which is ours, or the one that has this hash? In a time that
  * does not depend on where they differ; nor does the secret pass where callers' own are kept, so
  * that no guess can push it out. */

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
-
 #include "auth/auth.h"
 #include "auth/auth_sso.h"
 #include "auth/auth_texts.h"
@@ -14,6 +12,7 @@
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/map.h"
+#include "crypto/crypto.h"
 
 /* Keys: an array in pieces, which never move, and an open table of numbers into it. */
 enum { PIECE = 1024, SLOTS_FIRST = 64, NONE = UINT32_MAX };
@@ -91,7 +90,7 @@ static uint32_t slot_of(const struct auth_table *t, const uint8_t *hash)
 {
     uint32_t slot = home_of(t, hash);
     while (t->slots[slot] != NONE &&
-           !auth_equal(key_at(t, t->slots[slot])->hash, hash, AUTH_HASH_BYTES)) {
+           !crypto_equal(key_at(t, t->slots[slot])->hash, hash, AUTH_HASH_BYTES)) {
         slot = (slot + 1) & (t->slot_count - 1);
     }
     return slot;
@@ -180,7 +179,7 @@ static void drop_key(struct auth_table *t, const uint8_t *hash)
     struct key *k = key_at(t, place);
     forget_texts(t, k);
     auth_texts_set(&t->texts, &k->roles, STR_EMPTY);
-    OPENSSL_cleanse(k, sizeof *k);
+    crypto_wipe(k, sizeof *k);
     k->flags = t->free_place;
     t->free_place = place;
 }
@@ -369,7 +368,7 @@ static void free_session(struct map_node *n, void *data)
 static void forget_all(struct auth_table *t)
 {
     for (uint32_t i = 0; i < t->piece_count; i++) {
-        OPENSSL_cleanse(t->pieces[i], PIECE * sizeof(struct key));
+        crypto_wipe(t->pieces[i], PIECE * sizeof(struct key));
         free(t->pieces[i]);
     }
     free(t->pieces);
@@ -626,7 +625,7 @@ bool auth_table_sso_is(struct auth_table *t, const uint8_t proof[AUTH_HASH_BYTES
 {
     begin_read(t);
     bool same =
-        auth_table_sso(t) == STORE_SSO_OIDC && auth_equal(t->sso_proof, proof, AUTH_HASH_BYTES);
+        auth_table_sso(t) == STORE_SSO_OIDC && crypto_equal(t->sso_proof, proof, AUTH_HASH_BYTES);
     end_read(t);
     return same;
 }

@@ -3,29 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <openssl/crypto.h>
-#include <openssl/hmac.h>
-
-#include "base/check.h"
 #include "base/pack.h"
+#include "crypto/crypto.h"
 
-enum { MAC_BYTES = 32, HEAD_BYTES = 4 + 8 + 1, COUNT_AT = 12, COUNT_MAX = 255 };
+enum { MAC_BYTES = CRYPTO_HASH_BYTES, HEAD_BYTES = 4 + 8 + 1, COUNT_AT = 12, COUNT_MAX = 255 };
 
 static const char magic[] = "CVG1";
 
-static void mac(const void *key, size_t key_len, struct str text, uint8_t out[static MAC_BYTES])
+static void mac(const struct discover_message_key *key, struct str text,
+                uint8_t out[static MAC_BYTES])
 {
-    unsigned len = MAC_BYTES;
-    const uint8_t *made =
-        HMAC(EVP_sha256(), key, (int)key_len, (const uint8_t *)text.ptr, text.len, out, &len);
-    CHECK(made != NULL);
-    CHECK(len == MAC_BYTES);
+    crypto_hmac(str_from(key->bytes, sizeof key->bytes), text, out);
 }
 
 struct discover_message_key discover_message_key(struct str secret)
 {
     struct discover_message_key key;
-    mac(secret.ptr, secret.len, STR("corvo gossip 1"), key.bytes);
+    crypto_hmac(secret, STR("corvo gossip 1"), key.bytes);
     return key;
 }
 
@@ -61,7 +55,7 @@ size_t discover_message_write(const struct discover_message_key *key, int64_t no
         written++;
     }
     b.ptr[COUNT_AT] = (char)written;
-    mac(key->bytes, sizeof key->bytes, buf_str(&b), code);
+    mac(key, buf_str(&b), code);
     memcpy(out, b.ptr, b.len);
     memcpy(out + b.len, code, MAC_BYTES);
     size_t len = b.len + MAC_BYTES;
@@ -102,8 +96,8 @@ enum discover_message_fault discover_message_read(const struct discover_message_
         return DISCOVER_MESSAGE_FOREIGN;
     }
     struct str text = str_from(bytes.ptr, bytes.len - MAC_BYTES);
-    mac(key->bytes, sizeof key->bytes, text, code);
-    if (CRYPTO_memcmp(code, bytes.ptr + text.len, MAC_BYTES) != 0) {
+    mac(key, text, code);
+    if (!crypto_equal(code, bytes.ptr + text.len, MAC_BYTES)) {
         return DISCOVER_MESSAGE_FOREIGN;
     }
     struct unpack u = unpack_from(str_from_offset(text, sizeof magic - 1));

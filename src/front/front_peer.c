@@ -1,24 +1,12 @@
 #include "front/front_peer.h"
 
-#include <openssl/crypto.h>
-#include <openssl/hmac.h>
-
 #include "base/buf.h"
-#include "base/check.h"
 #include "base/digits.h"
+#include "crypto/crypto.h"
 
-enum { MAC_BYTES = 32, TEXT_MAX = 512 };
+enum { MAC_BYTES = CRYPTO_HASH_BYTES, TEXT_MAX = 512 };
 
 #define RETRY STR("retry") /* in the place of a client's address */
-
-static void mac(const uint8_t *key, size_t key_len, struct str text, uint8_t out[MAC_BYTES])
-{
-    unsigned len = MAC_BYTES;
-    const uint8_t *made =
-        HMAC(EVP_sha256(), key, (int)key_len, (const uint8_t *)text.ptr, text.len, out, &len);
-    CHECK(made != NULL);
-    CHECK(len == MAC_BYTES);
-}
 
 struct front_peer_key front_peer_key_from(uint64_t cluster_id, struct str secret)
 {
@@ -26,7 +14,7 @@ struct front_peer_key front_peer_key_from(uint64_t cluster_id, struct str secret
     struct buf text;
     buf_init(&text, SIZE_MAX);
     buf_printf(&text, "corvo forwarding 1\n%llu", (unsigned long long)cluster_id);
-    mac((const uint8_t *)secret.ptr, secret.len, buf_str(&text), key.bytes);
+    crypto_hmac(secret, buf_str(&text), key.bytes);
     buf_deinit(&text);
     return key;
 }
@@ -75,7 +63,7 @@ static void code(const struct front_peer_key *key, struct str words, struct str 
     buf_add_str(&text, method);
     buf_add_char(&text, '\n');
     buf_add_str(&text, target);
-    mac(key->bytes, sizeof key->bytes, buf_str(&text), out);
+    crypto_hmac(str_from(key->bytes, sizeof key->bytes), buf_str(&text), out);
     buf_deinit(&text);
 }
 
@@ -128,7 +116,7 @@ static bool read_value(const struct front_peer_key *key, const struct http_reque
          req->target, over);
     out->address = words[WORD_ADDRESS];
     out->since = (uint64_t)since;
-    return CRYPTO_memcmp(given, over, sizeof over) == 0;
+    return crypto_equal(given, over, sizeof over);
 }
 
 bool front_peer_read(const struct front_peer_key *key, const struct http_request *req,

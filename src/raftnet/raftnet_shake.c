@@ -1,12 +1,11 @@
 #include "raftnet/raftnet_shake.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
 #include "base/check.h"
 #include "base/pack.h"
+#include "crypto/crypto.h"
 #include "os/os_clock.h"
+
+_Static_assert((int)RAFTNET_SHAKE_PROOF_BYTES == (int)CRYPTO_HASH_BYTES, "a proof is a code");
 
 enum { WORDS_BYTES_MAX = 4 * RAFTNET_FRAME_SHAKE_BYTES_MAX };
 
@@ -38,15 +37,11 @@ static void prove(const struct raftnet_shake *s, bool by_dialler,
                   unsigned char out[RAFTNET_SHAKE_PROOF_BYTES])
 {
     struct buf text;
-    unsigned len = 0;
     buf_init(&text, WORDS_BYTES_MAX + 32);
     buf_add_str(&text, by_dialler ? STR("corvo peer who dials") : STR("corvo peer who answers"));
     buf_add_str(&text, buf_str(&s->words));
     CHECK(!text.overflow);
-    const unsigned char *ok =
-        HMAC(EVP_sha256(), s->secret.len == 0 ? "" : s->secret.ptr, (int)s->secret.len,
-             (const unsigned char *)text.ptr, text.len, out, &len);
-    CHECK(ok != NULL && len == RAFTNET_SHAKE_PROOF_BYTES);
+    crypto_hmac(s->secret, buf_str(&text), out);
     buf_deinit(&text);
 }
 
@@ -54,7 +49,7 @@ static bool proof_is_right(const struct raftnet_shake *s, bool by_dialler, struc
 {
     unsigned char want[RAFTNET_SHAKE_PROOF_BYTES];
     prove(s, by_dialler, want);
-    return proof.len == sizeof want && CRYPTO_memcmp(want, proof.ptr, sizeof want) == 0;
+    return proof.len == sizeof want && crypto_equal(want, proof.ptr, sizeof want);
 }
 
 static void pack_node(struct buf *out, const struct raftnet_shake_node *n)

@@ -4,8 +4,7 @@
  */
 #include <stdio.h>
 
-#include <openssl/evp.h>
-
+#include "base/base64url.h"
 #include "base/check.h"
 #include "base/limits.h"
 #include "base/url.h"
@@ -113,13 +112,18 @@ static void add_field(struct buf *body, const char *name, struct str value)
 static void add_basic(const struct store_sso *settings, struct buf *out)
 {
     struct buf pair;
-    uint8_t encoded[CREDENTIAL_BYTES_MAX / 3 * 4 + 5];
+    char encoded[CREDENTIAL_BYTES_MAX / 3 * 4 + 8];
     buf_init(&pair, CREDENTIAL_BYTES_MAX);
     url_escape(&pair, settings->client_id);
     buf_add_char(&pair, ':');
     url_escape(&pair, settings->client_secret);
-    int len = EVP_EncodeBlock(encoded, (const uint8_t *)pair.ptr, (int)pair.len);
-    buf_printf(out, "Basic %.*s", len, (const char *)encoded);
+    size_t len = base64url_encode(buf_str(&pair), encoded).len;
+    for (size_t i = 0; i < len; i++) { /* as RFC 7617 has it: the other alphabet, and padded */
+        encoded[i] = encoded[i] == '-' ? '+' : encoded[i] == '_' ? '/' : encoded[i];
+    }
+    buf_add_str(out, STR("Basic "));
+    buf_add_str(out, str_from(encoded, len));
+    buf_add_str(out, str_at_most(STR("=="), (4 - len % 4) % 4));
     buf_deinit(&pair);
 }
 

@@ -2,11 +2,8 @@
 
 #include <stdio.h>
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include "base/check.h"
 #include "core/timestamp.h"
+#include "crypto/crypto.h"
 #include "json/json_write.h"
 
 void webhook_body_write(struct buf *out, struct str event, struct wall sent_at, struct str id)
@@ -26,14 +23,10 @@ void webhook_body_write(struct buf *out, struct str event, struct wall sent_at, 
 
 void webhook_body_sign(struct str secret, struct str body, char out[WEBHOOK_BODY_SIGNATURE_MAX])
 {
-    unsigned char mac[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
-    const unsigned char *made = HMAC(EVP_sha256(), secret.ptr, (int)secret.len,
-                                     (const unsigned char *)body.ptr, body.len, mac, &len);
-    CHECK(made != NULL);
-    CHECK(len == 32);
+    uint8_t mac[CRYPTO_HASH_BYTES];
+    crypto_hmac(secret, body, mac);
     int at = snprintf(out, WEBHOOK_BODY_SIGNATURE_MAX, "sha256=");
-    for (unsigned i = 0; i < len; i++) {
+    for (unsigned i = 0; i < sizeof mac; i++) {
         at += snprintf(out + at, (size_t)(WEBHOOK_BODY_SIGNATURE_MAX - at), "%02x", mac[i]);
     }
 }

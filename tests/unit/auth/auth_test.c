@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "crypto/crypto.h"
 #include "lib/expect.h"
 #include "lib/test.h"
 
@@ -160,7 +161,7 @@ static long steps_of(bool (*same)(struct str a, struct str b), struct str a, str
 
 static bool equal(struct str a, struct str b)
 {
-    return a.len == b.len && auth_equal(a.ptr, b.ptr, a.len);
+    return a.len == b.len && crypto_equal(a.ptr, b.ptr, a.len);
 }
 
 /* What ThreadSanitizer adds to each access depends on the accesses before it. */
