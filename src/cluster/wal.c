@@ -60,6 +60,7 @@ static void upkeep_after_cb(uv_work_t *req, int status)
 {
     struct wal *w = req->data;
     CHECK(status == 0);
+    CHECK(w->upkeep_running);
     wal_write__upkeep_end(w);
     check_space(w);
     work(w);
@@ -92,6 +93,8 @@ static void abandon(struct wal *w)
 static void handle_closed_cb(uv_handle_t *handle)
 {
     struct wal *w = handle->data;
+    CHECK(w->ended);
+    CHECK(w->handles > 0);
     if (--w->handles > 0) {
         return;
     }
@@ -103,10 +106,14 @@ static void handle_closed_cb(uv_handle_t *handle)
 
 static void end(struct wal *w)
 {
+    CHECK(w->stopping);
+    CHECK(!w->upkeep_running);
     w->ended = true;
     abandon(w);
     wal_write__flush(w);
     give_back(w);
+    CHECK(w->queue == NULL);
+    CHECK(w->taken == NULL);
     uv_close((uv_handle_t *)&w->submitted, handle_closed_cb);
     uv_close((uv_handle_t *)&w->space_timer, handle_closed_cb);
 }
@@ -256,7 +263,9 @@ void wal_start(struct wal *w, uv_loop_t *loop)
 void wal_submit(struct wal *w, struct wal_op *op)
 {
     CHECK(op->done != NULL);
+    CHECK(w->started);
     CHECK(w->closed == NULL);
+    CHECK(*w->queue_end == NULL);
     op->next = NULL;
     *w->queue_end = op;
     w->queue_end = &op->next;

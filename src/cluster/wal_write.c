@@ -20,6 +20,9 @@ static_assert((int)RAFT_CHANGE == (int)SEGMENT_CHANGE, "entry types are on disk"
 static enum err_code write_segment(struct wal *w, struct err *err)
 {
     const struct segment_batch *b = &w->batch;
+    CHECK(w->fd >= 0);
+    CHECK(w->used.last != NULL);
+    CHECK(w->used.last->used + b->bytes <= w->used.last->size);
     uint64_t offset = w->used.last->used;
     if (FAULT(DISK_WRITE_FULL)) {
         return err_set(err, ERR_NO_SPACE, "write: a test said so");
@@ -71,6 +74,7 @@ void wal_write__flush(struct wal *w)
         check_fatal("log segment " WAL_FILES_LOG "%016" PRIx64 ": %s", w->used.last->generation,
                     err.msg);
     }
+    CHECK(w->flushed <= w->used.last->used);
     w->flushed = w->used.last->used;
     w->dirty = false;
     w->status.flush_count++;
@@ -104,6 +108,7 @@ bool wal_write__wants_segment(const struct wal *w)
 
 void wal_write__upkeep_begin(struct wal *w)
 {
+    CHECK(!w->upkeep_running);
     w->upkeep.dropped = w->dropped;
     w->dropped = (struct wal_files){0};
     w->upkeep.spares_max = w->spares_max;
@@ -114,6 +119,7 @@ void wal_write__upkeep_begin(struct wal *w)
 
 void wal_write__upkeep_end(struct wal *w)
 {
+    CHECK(w->upkeep_running);
     w->upkeep_running = false;
     if (w->upkeep.generation == 0) {
         return;
@@ -122,6 +128,8 @@ void wal_write__upkeep_end(struct wal *w)
         return;
     }
     if (w->upkeep.ready != NULL) {
+        CHECK(w->ready == NULL);
+        CHECK(w->ready_fd == -1);
         w->ready = TAKE(w->upkeep.ready);
         w->ready_fd = w->upkeep.ready_fd;
         w->next_generation++;
@@ -163,6 +171,9 @@ static bool seal(struct wal *w)
     if (f == NULL || f->used + SEGMENT_SEAL_BYTES > f->size) {
         return true; /* the first one; or one that was filled up before there were seals */
     }
+    CHECK(w->ready != NULL);
+    CHECK(w->batch.bytes == 0);
+    CHECK(w->ready->generation > f->generation);
     const struct segment_record r = {
         .type = SEGMENT_SEAL, .index = w->ready->generation, .flushed = w->flushed};
     segment_batch_add(&w->batch, w->seed, &r);
@@ -211,6 +222,8 @@ static bool put(struct wal *w, struct segment_record r)
     if (!has_room(w, bytes) && !roll(w, bytes)) {
         return false;
     }
+    CHECK(has_room(w, bytes));
+    CHECK(w->flushed <= w->used.last->used);
     r.flushed = w->flushed;
     segment_batch_add(&w->batch, w->seed, &r);
     return true;
@@ -219,6 +232,7 @@ static bool put(struct wal *w, struct segment_record r)
 static bool take_append(struct wal *w, const struct wal_op *op)
 {
     CHECK(op->index + w->progress == w->next_index);
+    CHECK(w->progress <= op->count);
     for (; w->progress < op->count; w->progress++) {
         const struct raft_entry *e = &op->entry[w->progress];
         CHECK(e->type >= RAFT_COMMAND && e->type <= RAFT_CHANGE);
@@ -276,6 +290,7 @@ void wal_write__drop(struct wal *w, uint64_t index)
 {
     struct wal_file *f = w->used.first;
     while (f != NULL && f != w->used.last && f->last <= index) {
+        CHECK(w->status.log_bytes >= f->used);
         w->status.log_bytes -= f->used;
         wal_files__push(&w->dropped, wal_files__pop(&w->used));
         f = w->used.first;

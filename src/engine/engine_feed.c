@@ -60,6 +60,8 @@ static struct id_slot *slot_for(const struct id_set *s, struct id id, uint32_t h
 static void set_append(struct id_set *s, struct id_slot *slot, struct id id, uint32_t hash,
                        uint64_t since)
 {
+    CHECK(slot->place == 0);
+    CHECK(s->next - s->first < s->cap);
     uint32_t place = (uint32_t)(s->next++ & (s->cap - 1));
     s->ring[place] = id;
     s->since[place] = since;
@@ -88,6 +90,7 @@ static void set_grow(struct id_set *s)
         uint32_t hash = (uint32_t)id_hash(id);
         set_append(&bigger, slot_for(&bigger, id, hash), id, hash, s->since[n & (s->cap - 1)]);
     }
+    CHECK(bigger.next == s->next - s->first);
     set_clear(s);
     *s = bigger;
 }
@@ -129,7 +132,9 @@ static bool set_take(struct id_set *s, struct id *out)
         return false;
     }
     *out = s->ring[s->first & (s->cap - 1)];
-    close_gap(s, (uint32_t)(slot_for(s, *out, (uint32_t)id_hash(*out)) - s->slots));
+    const struct id_slot *slot = slot_for(s, *out, (uint32_t)id_hash(*out));
+    CHECK(slot->place == (s->first & (s->cap - 1)) + 1);
+    close_gap(s, (uint32_t)(slot - s->slots));
     s->first++;
     return true;
 }
@@ -153,6 +158,7 @@ static void add_changed(struct engine_feed *f, struct id id, uint64_t index)
 {
     if (f->untracked == 0 && f->set.cap >= f->engine->config.feed_ids_max && set_is_full(&f->set)) {
         f->untracked = f->set.next - f->set.first;
+        CHECK(f->untracked > 0);
         set_clear(&f->set);
     }
     if (f->untracked > 0) {
@@ -228,6 +234,8 @@ static void deliver_take(struct msg *m)
     while (t->count < t->max && set_take(&f->set, &t->ids[t->count])) {
         t->count++;
     }
+    CHECK(t->wakes_heard <= f->wakes_sent);
+    CHECK(f->untracked == 0 || t->count == 0);
     t->index = machine_applied_index(e->machine);
     t->behind = f->set.next - f->set.first;
     t->state_hash = machine_state_hash(e->machine);

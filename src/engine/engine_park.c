@@ -55,6 +55,7 @@ static struct engine_hall *need_hall(struct engine *e, struct str queue)
 /* A hall that nobody needs any more goes. */
 static void leave_hall(struct engine *e, struct engine_hall *h)
 {
+    CHECK((h->first == NULL) == (h->last == NULL));
     if (h->first == NULL && h->woken == 0 && !h->hot) {
         map_remove(&e->park.halls, &h->node);
         heap_remove(&e->park.openings, &h->opening);
@@ -73,6 +74,8 @@ static void stand_in_hall(struct engine_hall *h, struct engine_link *l)
     l->next = before == NULL ? h->first : before->next;
     *(l->next == NULL ? &h->last : &l->next->prev) = l;
     *(before == NULL ? &h->first : &before->next) = l;
+    CHECK(l->prev == NULL || l->prev->op->ticket <= l->op->ticket);
+    CHECK(l->next == NULL || l->next->op->ticket > l->op->ticket);
 }
 
 static void unlink_from_hall(struct engine_link *l)
@@ -85,6 +88,8 @@ static void unlink_from_hall(struct engine_link *l)
 static void unpark(struct engine *e, struct engine_op *op)
 {
     CHECK(op->parked);
+    CHECK(op->links != NULL);
+    CHECK(e->park.count > 0);
     for (size_t i = 0; i < op->claim.queue_count; i++) {
         unlink_from_hall(&op->links[i]);
         leave_hall(e, op->links[i].hall);
@@ -94,12 +99,16 @@ static void unpark(struct engine *e, struct engine_op *op)
     heap_remove(&e->park.ends, &op->end);
     op->parked = false;
     e->park.count--;
+    CHECK(e->park.count == e->park.ends.count);
 }
 
 /* Wait in the halls. They are looked at in this turn: one may have been skipped for want of
  * somebody who waits. */
 static void park(struct engine *e, struct engine_op *op)
 {
+    CHECK(!op->parked);
+    CHECK(op->links == NULL);
+    CHECK(op->woken_by == NULL);
     op->links = calloc(op->claim.queue_count, sizeof *op->links);
     CHECK(op->links != NULL);
     for (size_t i = 0; i < op->claim.queue_count; i++) {
@@ -113,6 +122,7 @@ static void park(struct engine *e, struct engine_op *op)
     op->waited = true;
     e->park.count++;
     heap_set(&e->park.ends, &op->end, op->deadline_ns);
+    CHECK(e->park.count == e->park.ends.count);
     set_timer(e);
     /* A parked claim does not count as pending: it costs the pipeline nothing. */
     engine_pipe__leave(e, op);
@@ -134,6 +144,7 @@ static bool may_succeed(const struct engine *e, const struct engine_op *op, stru
 bool engine_park__admit(struct engine *e, struct engine_op *op)
 {
     struct wall now = engine__now(e);
+    CHECK(op->park_ms > 0);
     op->ticket = ++e->park.next_ticket;
     op->deadline_ns = os_clock_mono().ns + op->park_ms * NS_PER_MS;
     if (may_succeed(e, op, now) || machine_worker_is_stale(e->machine, &op->claim, now)) {
@@ -180,6 +191,7 @@ void engine_park__ready(struct engine *e, struct str queue)
 /* It counts as pending again, but is never refused: it was let in once. */
 static void leave_park(struct engine *e, struct engine_op *op, struct engine_hall *from)
 {
+    CHECK(op->woken_by == NULL);
     from->woken++;
     op->woken_by = from;
     unpark(e, op);
@@ -221,6 +233,7 @@ static void cool_down(struct engine *e, struct engine_hall *h)
     struct wall now = engine__now(e);
     struct wall until;
     uint32_t count = 0;
+    CHECK(h->hot);
     if (machine_claimable(e->machine, h->node.key, now, &until)) {
         count = machine_claimable_count(e->machine, h->node.key, now);
     }
@@ -318,6 +331,7 @@ void engine_park__open(struct engine *e)
 void engine_park__close(struct engine *e)
 {
     CHECK(e->park.count == 0);
+    CHECK(e->park.ends.count == 0);
     engine_park__wake(e); /* halls that were hot for nobody go */
     heap_deinit(&e->park.ends);
     heap_deinit(&e->park.openings);

@@ -86,12 +86,13 @@ static void count_in(struct engine *e, uint64_t ops, uint64_t bytes)
 
 static void count_out(struct engine *e, uint64_t ops, uint64_t bytes)
 {
-    atomic_fetch_sub(&e->pending_ops, ops);
-    atomic_fetch_sub(&e->pending_bytes, bytes);
+    CHECK(atomic_fetch_sub(&e->pending_ops, ops) >= ops);
+    CHECK(atomic_fetch_sub(&e->pending_bytes, bytes) >= bytes);
 }
 
 void engine_pipe__arrive(struct engine *e, struct engine_op *op)
 {
+    CHECK(!op->arrived);
     op->arrived = true;
     count_in(e, 1, op->command.len);
 }
@@ -110,6 +111,7 @@ static void call_done(struct engine_op *op)
 {
     /* A cancellation that is still on its way refers to op: wait until it is back. */
     if (op->is_done && (!op->cancel_sent || op->cancel_back)) {
+        CHECK(!op->parked);
         op->done(op); /* op may be gone after this */
     }
 }
@@ -219,8 +221,11 @@ void engine_lane_flush(struct engine_lane *lane)
 {
     struct msg *m = lane->first;
     if (m == NULL) {
+        CHECK(lane->count == 0);
         return;
     }
+    CHECK(lane->count > 0);
+    CHECK(lane->last->next == NULL);
     count_in(lane->engine, lane->count, lane->bytes);
     lane->first = NULL; /* before others hear of it: they may submit again */
     lane->count = 0;
@@ -246,6 +251,9 @@ static size_t lane_enough(const struct engine_lane *lane)
 static void lane_add(struct engine_lane *lane, struct engine_op *op)
 {
     struct msg *m = &op->msg;
+    CHECK(!op->arrived);
+    CHECK(lane->engine == op->engine);
+    CHECK((lane->first == NULL) == (lane->count == 0));
     m->next = NULL;
     op->arrived = true;
     if (lane->first == NULL) {
@@ -334,6 +342,8 @@ void engine_cancel(struct engine *e, struct engine_op *op)
 
 void engine_pipe__add(struct engine *e, struct engine_op *op)
 {
+    CHECK(!op->parked);
+    CHECK(*e->pending_last == NULL);
     op->next = NULL;
     if (op->park_ms > 0 || op->begun) {
         op->waiting_since_ns = os_clock_mono().ns; /* it did not wait for an entry until now */
@@ -407,6 +417,7 @@ static struct engine_entry *take_entry(struct engine *e)
     uint64_t cost = 0;
 
     CHECK(entry != NULL);
+    CHECK(e->pending_first != NULL);
     entry->engine = e;
     entry->proposed_ns = os_clock_mono().ns;
     buf_init(&bytes, LIMIT_OP_BYTES + 2 * LIMIT_ENTRY_BYTES);
@@ -437,6 +448,8 @@ static struct engine_entry *take_entry(struct engine *e)
         e->pending_last = &e->pending_first;
     }
     command_entry_end(&bytes, count);
+    CHECK(count > 0);
+    CHECK(!bytes.overflow);
     entry->propose.len = bytes.len;
     entry->propose.bytes = buf_take(&bytes);
     entry->propose.done = entry_done;
@@ -449,6 +462,7 @@ void engine_pipe__pump(struct engine *e)
 {
     while (e->leads && e->pending_first != NULL && e->entry_count < node_depth(e->node)) {
         struct engine_entry *entry = take_entry(e);
+        CHECK(*e->entries_last == NULL);
         *e->entries_last = entry;
         e->entries_last = &entry->next;
         e->entry_count++;
@@ -467,22 +481,27 @@ static void cut_command(struct command *c, const struct result *r)
         c->queue.in_done = r->in_done;
         break;
     case COMMAND_ACK:
+        CHECK(r->done < c->ack.count);
         c->ack.items += r->done;
         c->ack.count -= r->done;
         break;
     case COMMAND_HEARTBEAT:
+        CHECK(r->done < c->heartbeat.count);
         c->heartbeat.items += r->done;
         c->heartbeat.count -= r->done;
         break;
     case COMMAND_JOBS:
+        CHECK(r->done < c->jobs.count);
         c->jobs.ids += r->done;
         c->jobs.count -= r->done;
         break;
     case COMMAND_PUSH_FINISH:
+        CHECK(r->done < c->push_finish.count);
         c->push_finish.items += r->done;
         c->push_finish.count -= r->done;
         break;
     case COMMAND_RETURN: /* from the last on */
+        CHECK(r->done < c->give_back.count);
         c->give_back.count -= r->done;
         break;
     default:
@@ -580,6 +599,7 @@ void engine_pipe__applied(struct engine *e, uint64_t index)
     if (entry == NULL) {
         return;
     }
+    CHECK(!entry->applied);
     entry->applied = true;
     if (entry->given_up) {
         return;
@@ -659,7 +679,9 @@ static void entry_done(struct node_propose *p)
     if (e->entries_last == &entry->next) {
         e->entries_last = at;
     }
+    CHECK(e->entry_count > 0);
     e->entry_count--;
+    CHECK((e->entry_count == 0) == (e->entries_first == NULL));
     CHECK(p->err.code != ERR_OK || entry->applied);
     if (p->err.code == ERR_NO_SPACE) {
         engine_space__look(e); /* or the clockwork would try again and again until the next look */

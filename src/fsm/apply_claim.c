@@ -27,6 +27,7 @@ void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
     uint64_t order = j->order;
     bool moved = job_move_target(j->state, JOB_MOVE_CLAIM, &j->state);
     CHECK(moved);
+    CHECK(j->state == JOB_ACTIVE);
     j->attempt++;
     j->lease_token = ++m->store.meta.lease_token;
     jobs__forget_end(j);
@@ -44,6 +45,7 @@ void apply_claim__hand_out(struct machine *m, struct queue *q, struct job *j,
                                               .text = j->worker_id,
                                               .attempt = j->attempt});
     struct str doc = store_docs_bytes(m->store.docs, j->id);
+    CHECK(doc.len > 0); /* it was just written */
     char *copy = machine__alloc(m, doc.len);
     memcpy(copy, doc.ptr, doc.len);
     *item = (struct result_item){.id = j->id, .doc = str_from(copy, doc.len), .order = order};

@@ -16,6 +16,7 @@ static bool give_back(struct machine *m, const struct command_return_item *it)
     }
     bool moved = job_move_target(j.state, JOB_MOVE_RECLAIM, &j.state);
     CHECK(moved);
+    CHECK(j.state == JOB_PENDING);
     j.attempt -= j.attempt > 0 ? 1 : 0;
     jobs__clear_claim(&j);
     jobs__write_back(m, &j, it->order);

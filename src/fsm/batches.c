@@ -35,6 +35,8 @@ static struct batch *batch_new(struct machine *m, struct id id, const struct sto
 
 static void batch_free(struct machine *m, struct batch *b)
 {
+    CHECK(!b->dirty);
+    CHECK(b->sealed == NULL);
     map_remove(&m->batches, &b->node);
     free(b->texts);
     free(b);
@@ -42,6 +44,7 @@ static void batch_free(struct machine *m, struct batch *b)
 
 static void touch(struct machine *m, struct batch *b)
 {
+    CHECK(b->rec.finished_at.ns == 0); /* one that has finished is not in memory */
     if (!b->dirty) {
         /* Written when the entry ends: the record, and perhaps the callback's job. */
         m->extra_bytes += 2 * b->rec.callback_payload.len;
@@ -131,6 +134,9 @@ static struct str callback_payload(struct machine *m, const struct batch *b)
 
 static void finish(struct machine *m, struct batch *b)
 {
+    CHECK(b->rec.sealed);
+    CHECK(b->rec.pending == 0);
+    CHECK(b->rec.finished_at.ns == 0);
     b->rec.finished_at = m->now;
     if (b->rec.callback_queue.len > 0) {
         struct job callback = {JOB_DEFAULTS, .queue = b->rec.callback_queue,
@@ -147,11 +153,13 @@ void batches__write_dirty(struct machine *m)
     while (m->dirty_batches != NULL) {
         struct batch *b = m->dirty_batches;
         m->dirty_batches = b->dirty_next;
+        CHECK(b->dirty);
         b->dirty = false;
         bool over = b->rec.sealed && b->rec.pending == 0;
         if (over) {
             finish(m, b);
         }
+        CHECK(over == (b->rec.finished_at.ns != 0));
         b->sealed = NULL;
         buf_clear(&m->store.scratch);
         store_record_encode_batch(&b->rec, &m->store.scratch);

@@ -40,6 +40,7 @@ static struct dependency *need(struct machine *m, struct id id)
 
 static void dependency_free(struct machine *m, struct dependency *d)
 {
+    CHECK(d->count <= d->cap);
     heap_remove(&m->releases, &d->release);
     map_remove(&m->dependencies, &d->node);
     free(d->waiters);
@@ -56,6 +57,7 @@ static int compare_ids(const void *a, const void *b)
 static void sort(struct dependency *d)
 {
     uint32_t kept = 0;
+    CHECK(d->first <= d->count);
     d->count -= d->first;
     memmove(d->waiters, d->waiters + d->first, d->count * sizeof(struct id));
     qsort(d->waiters, d->count, sizeof(struct id), compare_ids);
@@ -95,6 +97,7 @@ static void add_waiter(struct machine *m, struct id on, struct id waiter)
             CHECK(d->waiters != NULL);
         }
     }
+    CHECK(d->count < d->cap);
     d->waiters[d->count++] = waiter;
     d->sorted = false;
 }
@@ -174,6 +177,7 @@ static bool let_go(struct machine *m, struct dependency *d, uint32_t limit, uint
     if (!d->sorted) {
         sort(d);
     }
+    CHECK(d->first <= d->count);
     for (; d->first < d->count; d->first++) {
         bool stop = *count == limit || machine__is_full(m);
         struct job j;
@@ -188,6 +192,7 @@ static bool let_go(struct machine *m, struct dependency *d, uint32_t limit, uint
         jobs__write(m, &j, STORE_LIVE);
         (*count)++;
     }
+    CHECK(d->first == d->count);
     return true;
 }
 
@@ -213,6 +218,7 @@ void dependencies__met(struct machine *m, struct id done)
     char version = PARTS_RELEASE_VERSION;
     store_put(&m->store, STORE_KIND_RELEASE, d->node.key, str_from(&version, 1));
     heap_set(&m->releases, &d->release, 0);
+    CHECK(d->first < d->count); /* somebody is left to be let go */
 }
 
 uint32_t dependencies__release(struct machine *m, uint32_t limit)
@@ -225,8 +231,10 @@ uint32_t dependencies__release(struct machine *m, uint32_t limit)
             break;
         }
         remove_record(m, d);
+        CHECK(!heap_node_is_in(&d->release));
         dependency_free(m, d);
     }
+    CHECK(count <= limit);
     return count;
 }
 

@@ -37,6 +37,7 @@ void end__expired(struct machine *m, struct job *j, enum store_family was_in)
 {
     bool moved = job_move_target(j->state, JOB_MOVE_EXPIRE, &j->state);
     CHECK(moved);
+    CHECK(j->state == JOB_DEAD);
     j->scheduled_at = WALL_NONE;
     j->hold_reason = STR_EMPTY;
     jobs__add_error(m, j, STR("job expired"), STR_EMPTY);
@@ -123,6 +124,7 @@ static void fail(struct machine *m, struct job *j, struct str error, struct str 
     bool moved =
         job_move_target(j->state, out->remaining > 0 ? JOB_MOVE_FAIL : JOB_MOVE_EXHAUST, &j->state);
     CHECK(moved);
+    CHECK(j->state == out->state); /* what the worker is told is what the job becomes */
     count_failure(m, j);
     jobs__add_error(m, j, error, backtrace);
     jobs__clear_claim(j);

@@ -154,7 +154,14 @@ static void unindex_live(struct machine *m, struct live *l)
 {
     struct queue *q = m->queues[l->queue];
     CHECK(q != NULL);
+    CHECK(q->number == l->queue);
     CHECK(q->live_count[l->state] > 0);
+    CHECK(q->named_bytes >= l->counted_bytes);
+    CHECK(q->named_count > 0 || l->counted_bytes == 0);
+    CHECK(q->timed_out_waiting > 0 || !l->timed_out);
+    CHECK(q->pending_again > 0 || !l->again);
+    CHECK(q->recurring > 0 || !l->recurring);
+    CHECK(m->pending_count > 0 || l->state != JOB_PENDING);
     q->live_count[l->state]--;
     spaces__uncount(q, l);
     q->named_count -= l->counted_bytes > 0 ? 1 : 0;
@@ -172,6 +179,8 @@ static void unindex_live(struct machine *m, struct live *l)
     }
     heap_remove(&m->due, &l->due);
     heap_remove(&m->expiry, &l->expiry);
+    CHECK(!l->in_line);
+    CHECK(l->push_line == 0);
     if (l->state == JOB_ACTIVE && q->rec.max_concurrency > 0) {
         queues__ready(m, q); /* a place is free */
     }
@@ -202,6 +211,7 @@ static void uncount_done(struct machine *m, struct id id)
 
 static void count_done(struct machine *m, struct queue *q, const struct job *j)
 {
+    CHECK(m->queues[q->number] == q);
     *done_count(q, j->state) += 1;
     q->rec.timed_out += is_timed_out(j) ? 1 : 0;
     q->rec.recurring += j->cron.len > 0 ? 1 : 0;
@@ -230,6 +240,11 @@ static int64_t due_at(const struct job *j)
 /* Into counters and heaps, as the document says. */
 static void index_live(struct machine *m, struct live *l, const struct job *j, struct queue *q)
 {
+    CHECK(id_eq(l->id, j->id));
+    CHECK(m->queues[q->number] == q);
+    CHECK(!l->in_line);
+    CHECK(!heap_node_is_in(&l->due));
+    CHECK(!heap_node_is_in(&l->expiry));
     l->queue = q->number;
     l->state = (uint8_t)j->state;
     l->priority = j->priority;
@@ -281,6 +296,7 @@ static void note_changed(struct machine *m, const struct job *j)
         m->changed = realloc(m->changed, m->changed_cap * sizeof(struct id));
         CHECK(m->changed != NULL);
     }
+    CHECK(m->changed_count < m->changed_cap);
     m->changed[m->changed_count++] = j->id;
 }
 
@@ -300,6 +316,8 @@ void jobs__write_back(struct machine *m, struct job *j, uint64_t order)
         j->order = m->store.meta.next_order++;
         queues__stand(m, q, l);
     }
+    CHECK(l->in_line);
+    CHECK(j->order != 0);
     store_docs_put(m->store.docs, j, STORE_LIVE);
     queues__ready(m, q);
 }
@@ -309,6 +327,7 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
     struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
     struct queue *q = queues__need(m, j->queue);
 
+    CHECK(was_in != STORE_LIVE || l != NULL);
     if (l != NULL) {
         unindex_live(m, l);
     } else if (was_in == STORE_DONE) {
@@ -331,12 +350,17 @@ void jobs__write(struct machine *m, struct job *j, enum store_family was_in)
         l = l != NULL ? l : live_add(&m->live, j->id);
         index_live(m, l, j, q);
         line_up(m, l, j, q);
+        CHECK(l->in_line == (j->order != 0 || j->state == JOB_ACTIVE));
+        CHECK(l->in_line || j->state != JOB_PENDING || heap_node_is_in(&l->due));
     }
+    CHECK(m->pending_count <= m->live.count);
+    DCHECK(job_state_is_terminal(j->state) == (live_find(&m->live, j->id) == NULL));
 }
 
 void jobs__create(struct machine *m, struct job *j)
 {
     j->id = machine__new_id(m);
+    DCHECK(live_find(&m->live, j->id) == NULL);
     j->created_at = m->now;
     j->state = j->scheduled_at.ns != 0 ? JOB_SCHEDULED : JOB_PENDING;
     if (j->push.len > 0) {
@@ -352,6 +376,7 @@ void jobs__create(struct machine *m, struct job *j)
 void jobs__remove(struct machine *m, struct job *j, enum store_family was_in)
 {
     struct live *l = was_in == STORE_LIVE ? live_find(&m->live, j->id) : NULL;
+    CHECK(was_in != STORE_LIVE || l != NULL);
     if (l != NULL) {
         unindex_live(m, l);
         live_remove(&m->live, l);

@@ -49,11 +49,13 @@ static void lock_free(struct machine *m, struct lock *l)
 {
     heap_remove(&m->lock_expiry, &l->expiry);
     map_remove(&m->locks, &l->node);
+    CHECK(m->locks.count == m->lock_expiry.count);
     free(l);
 }
 
 static void write_lock(struct machine *m, struct lock *l)
 {
+    CHECK(heap_node_is_in(&l->expiry));
     struct store_lock rec = {.job = l->job,
                              .expires_at = {.ns = heap_key(&m->lock_expiry, &l->expiry)}};
     buf_clear(&m->store.scratch);
@@ -73,6 +75,7 @@ static void take(struct machine *m, struct str queue, const struct job *j, struc
     l->job = j->id;
     heap_set(&m->lock_expiry, &l->expiry, expires_at.ns);
     write_lock(m, l);
+    CHECK(m->locks.count == m->lock_expiry.count);
     buf_deinit(&composed);
 }
 
@@ -110,6 +113,7 @@ void locks__move(struct machine *m, const struct job *j, struct str to_queue)
     }
     struct wall expires_at = {.ns = heap_key(&m->lock_expiry, &l->expiry)};
     locks__release(m, j);
+    DCHECK(held_by(m, j) == NULL);
     /* A lock that another job holds there stays that job's. */
     if (locks__running(m, to_queue, j->unique_key) == NULL) {
         take(m, to_queue, j, expires_at);

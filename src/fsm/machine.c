@@ -167,6 +167,8 @@ static void remember_place(struct loading *l, uint64_t order, struct live *live)
         l->places = realloc(l->places, l->cap * sizeof(struct place));
         CHECK(l->places != NULL);
     }
+    CHECK(live != NULL);
+    CHECK(!live->in_line);
     l->places[l->count++] = (struct place){.order = order, .live = live};
 }
 
@@ -201,6 +203,7 @@ static enum err_code load_jobs(struct machine *m, struct err *err)
     for (size_t i = 0; i < loading.count; i++) {
         struct live *l = loading.places[i].live;
         struct queue *q = m->queues[l->queue];
+        CHECK(q != NULL);
         if (l->push_line != 0) {
             push_lines__stand(m, q, l);
         } else {
@@ -360,6 +363,10 @@ void machine_close(struct machine *m)
 static void begin_entry(struct machine *m, uint64_t index, const struct command_entry *e)
 {
     CHECK(index > m->store.meta.applied_index);
+    CHECK(m->dirty_queues == NULL);
+    CHECK(m->dirty_batches == NULL);
+    CHECK(m->history_dirty == NULL);
+    CHECK(m->events.count == 0);
     m->index = index;
     m->next_number = 0;
     if (m->fresh_names.count > 0) { /* they were in the arena */
@@ -401,6 +408,17 @@ static void end_entry(struct machine *m)
     queues__write_dirty(m);
     operations__write(m);
     history__write(m);
+    CHECK(m->dirty_queues == NULL);
+    CHECK(m->dirty_batches == NULL);
+    CHECK(m->pending_count <= m->live.count);
+    CHECK(m->due.count <= m->live.count);
+    CHECK(m->expiry.count <= m->live.count);
+    CHECK(m->locks.count == m->lock_expiry.count);
+    CHECK(m->replies.count == m->reply_expiry.count);
+    CHECK(m->workers.count == m->worker_prune.count);
+    CHECK(m->push_line_free <= m->push_line_count);
+    CHECK(m->now.ns >= m->store.meta.now.ns);
+    CHECK(m->index > m->store.meta.applied_index);
     m->store.meta.applied_index = m->index;
     m->store.meta.now = m->now;
     trim_events(m);
@@ -435,7 +453,10 @@ void machine_apply(struct machine *m, uint64_t index, struct str entry)
             m->results[i].postponed = true;
         } else if (!operations__find(m, e.name, e.since, &m->results[i])) {
             uint64_t before = cost_of(m);
+            CHECK(c.type <= COMMAND_TYPE_LAST);
+            CHECK(appliers[c.type] != NULL);
             appliers[c.type](m, &c, &m->results[i]);
+            CHECK(cost_of(m) >= before);
             m->results[i].cost = cost_of(m) - before;
             operations__keep(m, e.name, c.type, &m->results[i]);
         }

@@ -37,7 +37,9 @@ struct push_line *push_lines__find(const struct machine *m, struct str queue, ui
 static uint32_t free_number(struct machine *m)
 {
     if (m->push_line_free > 0) {
-        return m->push_line_unused[--m->push_line_free];
+        uint32_t number = m->push_line_unused[--m->push_line_free];
+        CHECK(m->push_lines[number] == NULL);
+        return number;
     }
     if (m->push_line_count == m->push_line_cap) {
         m->push_line_cap = m->push_line_cap == 0 ? 64 : m->push_line_cap * 2;
@@ -45,6 +47,7 @@ static uint32_t free_number(struct machine *m)
         m->push_line_unused = realloc(m->push_line_unused, m->push_line_cap * sizeof(uint32_t));
         CHECK(m->push_lines != NULL && m->push_line_unused != NULL);
     }
+    CHECK(m->push_line_count < m->push_line_cap);
     return m->push_line_count++;
 }
 
@@ -79,6 +82,9 @@ static struct push_line *need(struct machine *m, const struct queue *q, const st
 
 static void drop(struct machine *m, struct push_line *line)
 {
+    CHECK(line->line.count == 0);
+    CHECK(m->push_lines[line->number] == line);
+    CHECK(m->push_line_free < m->push_line_count);
     map_remove(&m->push_line_names, &line->node);
     m->push_lines[line->number] = NULL;
     m->push_line_unused[m->push_line_free++] = line->number;
@@ -88,6 +94,7 @@ static void drop(struct machine *m, struct push_line *line)
 void push_lines__choose(struct machine *m, const struct queue *q, struct live *l,
                         const struct job *j)
 {
+    CHECK(l->push_line == 0);
     l->push_line = need(m, q, j)->number + 1;
 }
 
@@ -95,14 +102,23 @@ void push_lines__choose(struct machine *m, const struct queue *q, struct live *l
 void push_lines__stand(struct machine *m, struct queue *q, struct live *l)
 {
     CHECK(l->push_line > 0);
-    live_line_add(&m->live, &m->push_lines[l->push_line - 1]->line, l);
+    CHECK(l->push_line <= m->push_line_count);
+    struct push_line *line = m->push_lines[l->push_line - 1];
+    CHECK(line != NULL);
+    CHECK(line->queue == q->number);
+    CHECK(line->priority == l->priority);
+    live_line_add(&m->live, &line->line, l);
     queues__wait(q, l);
     push_lines__ready(m);
 }
 
 void push_lines__leave(struct machine *m, struct queue *q, struct live *l)
 {
+    CHECK(l->push_line > 0);
+    CHECK(l->push_line <= m->push_line_count);
     struct push_line *line = m->push_lines[l->push_line - 1];
+    CHECK(line != NULL);
+    CHECK(line->queue == q->number);
     live_line_remove(&m->live, &line->line, l);
     heap_remove(&q->aside, &l->due);
     l->push_line = 0;
@@ -127,6 +143,8 @@ void push_lines__each(struct machine *m, struct wall now, uint32_t first,
             continue;
         }
         const struct queue *q = m->queues[line->queue];
+        CHECK(q != NULL);
+        CHECK(line->number == i);
         if (!fn(data, &(struct machine_push_line){.queue = q->node.key,
                                                   .host = line->host,
                                                   .priority = line->priority,

@@ -31,6 +31,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
     heap_init_ranked(&q->aside, live_due_before, live_due_rank);
     map_add(&m->queue_names, &q->node);
     /* Numbers of deleted queues stay unused: nothing live refers to them, and there are few. */
+    CHECK(m->queue_count < UINT32_MAX);
     q->number = m->queue_count++;
     m->queues = realloc(m->queues, m->queue_count * sizeof(struct queue *));
     CHECK(m->queues != NULL);
@@ -41,6 +42,7 @@ static struct queue *queue_new(struct machine *m, struct str name)
 
 static void queue_free(struct queue *q)
 {
+    CHECK((q->claims == NULL) == (q->rec.throttle_rate == 0));
     heap_deinit(&q->aside);
     free(q->lanes);
     free(q->claims);
@@ -66,6 +68,7 @@ struct queue *queues__need(struct machine *m, struct str name)
 
 void queues__touch(struct machine *m, struct queue *q)
 {
+    CHECK(m->queues[q->number] == q);
     if (!q->dirty) {
         q->dirty = true;
         q->dirty_next = m->dirty_queues;
@@ -86,7 +89,10 @@ static struct lane *need_lane(struct queue *q, uint8_t priority)
         q->lanes[at] =
             (struct lane){.priority = priority, .line = live_line_empty(), .oldest = LIVE_NONE};
         q->lane_count++;
+        CHECK(at == 0 || q->lanes[at - 1].priority < priority);
+        CHECK(at + 1 == q->lane_count || q->lanes[at + 1].priority > priority);
     }
+    CHECK(q->lanes[at].priority == priority);
     return &q->lanes[at];
 }
 
@@ -97,6 +103,8 @@ static struct lane *need_lane(struct queue *q, uint8_t priority)
 void queues__stand(struct machine *m, struct queue *q, struct live *l)
 {
     struct lane *lane = need_lane(q, l->priority);
+    CHECK(l->queue == q->number);
+    CHECK(!heap_node_is_in(&l->due)); /* its node is free for those that are out of order */
     live_line_add(&m->live, &lane->line, l);
     if (lane->oldest == LIVE_NONE) {
         lane->oldest = lane->line.last;
@@ -106,6 +114,8 @@ void queues__stand(struct machine *m, struct queue *q, struct live *l)
     } else {
         queues__wait(q, l);
     }
+    CHECK(lane->oldest != LIVE_NONE);
+    CHECK(lane->line.count > 0);
 }
 
 /* Claims take from the front, so that only others that were given back can stand before it. It is
@@ -126,12 +136,14 @@ bool queues__stand_back(struct machine *m, struct queue *q, struct live *l, uint
         }
         at = live_at(&m->live, at)->next;
     }
+    CHECK(l->queue == q->number);
     if (at == LIVE_NONE) {
         live_line_add(&m->live, &lane->line, l);
     } else {
         live_line_insert(&m->live, &lane->line, l, live_at(&m->live, at));
     }
     queues__wait(q, l);
+    CHECK(l->in_line);
     return true;
 }
 
@@ -152,8 +164,11 @@ void queues__leave(struct machine *m, struct queue *q, struct live *l)
             }
         }
         live_line_remove(&m->live, &lane->line, l);
+        CHECK(lane->oldest == LIVE_NONE || lane->line.count > 0);
     }
     heap_remove(&q->aside, &l->due);
+    CHECK(!l->in_line);
+    CHECK(!heap_node_is_in(&l->due));
 }
 
 struct id queues__oldest_pending(const struct machine *m, const struct queue *q)
@@ -174,6 +189,7 @@ struct wall queues__throttled_until(const struct queue *q, struct wall now)
     if (q->rec.throttle_rate == 0 || q->rec.throttle_claims < q->rec.throttle_rate) {
         return WALL_NONE;
     }
+    CHECK(q->claims != NULL);
     /* The claim that must have left the window: the one a whole rate ago. */
     struct wall oldest = {.ns = q->claims[q->rec.throttle_claims % q->rec.throttle_rate]};
     struct wall until = wall_add_ms(oldest, q->rec.throttle_window_ms);
@@ -211,6 +227,8 @@ static uint32_t throttle_places(const struct queue *q, struct wall now)
             high = middle;
         }
     }
+    CHECK(low <= kept);
+    CHECK(kept <= rate);
     return rate - kept + low;
 }
 
@@ -254,11 +272,15 @@ void queues__count_claim(struct machine *m, struct queue *q)
     struct buf value;
     buf_init(&key, KEY_BYTES_MAX);
     buf_init(&value, sizeof(int64_t));
+    CHECK(q->claims != NULL);
+    CHECK(place < q->rec.throttle_rate);
     q->claims[place] = m->now.ns;
     q->rec.throttle_claims++;
     pack_i64(&value, m->now.ns);
     store_put(&m->store, STORE_KIND_THROTTLE, throttle_key(q, place, &key), buf_str(&value));
     queues__touch(m, q);
+    CHECK(!key.overflow);
+    CHECK(!value.overflow);
     buf_deinit(&key);
     buf_deinit(&value);
 }
@@ -286,6 +308,8 @@ void queues__drop_throttle(struct machine *m, struct queue *q)
     buf_add_str(&until, buf_str(&from));
     buf_add_char(&from, '\0');
     buf_add_char(&until, '\1');
+    CHECK(!from.overflow);
+    CHECK(!until.overflow);
     kv_delete_range(m->store.batch, STORE_META, buf_str(&from), buf_str(&until));
     buf_deinit(&from);
     buf_deinit(&until);
@@ -306,6 +330,7 @@ bool queues__set_throttle(struct machine *m, struct queue *q, uint32_t rate, int
     q->rec.throttle_rate = rate;
     q->rec.throttle_window_ms = window_ms;
     q->claims = new_ring(rate);
+    CHECK(q->rec.throttle_claims == 0);
     queues__touch(m, q);
     return true;
 }
@@ -325,8 +350,12 @@ void queues__write_dirty(struct machine *m)
     while (m->dirty_queues != NULL) {
         struct queue *q = m->dirty_queues;
         m->dirty_queues = q->dirty_next;
+        CHECK(q->dirty);
         q->dirty = false;
         if (q->gone) {
+            CHECK(machine__in_line(q) == 0);
+            CHECK(q->active.count == 0);
+            CHECK(q->aside.count == 0);
             store_delete(&m->store, STORE_KIND_QUEUE, q->node.key);
             history__drop(m, q->node.key);
             map_remove(&m->queue_names, &q->node);

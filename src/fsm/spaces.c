@@ -37,6 +37,8 @@ static struct space *need(struct machine *m, struct str name)
 static void drop_if_empty(struct machine *m, struct space *s)
 {
     if (s->queues == 0 && !s->has_quota) {
+        CHECK(s->jobs == 0);
+        CHECK(s->payload_bytes == 0);
         map_remove(&m->spaces, &s->node);
         free(s);
     }
@@ -50,6 +52,7 @@ void spaces__enter(struct machine *m, struct queue *q)
 
 void spaces__leave(struct machine *m, struct queue *q)
 {
+    CHECK(q->space != NULL);
     CHECK(q->space->queues > 0);
     q->space->queues--;
     drop_if_empty(m, q->space);
@@ -63,6 +66,7 @@ void spaces__changed(struct machine *m, struct str name, struct str body)
         check_fatal("the record of a namespace cannot be read");
     }
     struct space *s = need(m, is_default ? STR_EMPTY : name);
+    CHECK(!s->has_quota || m->quota_count > 0);
     m->quota_count -= s->has_quota ? 1 : 0;
     s->quota = rec.quota;
     s->has_quota = store_access_has_quota(&rec.quota);

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "base/check.h"
 #include "fsm/machine_int.h"
 #include "store/store_access.h"
 
@@ -34,6 +35,8 @@ static inline void spaces__count(struct queue *q, const struct live *l)
 }
 static inline void spaces__uncount(struct queue *q, const struct live *l)
 {
+    CHECK(q->space->jobs > 0);
+    CHECK(q->space->payload_bytes >= l->payload_bytes);
     q->space->jobs--;
     q->space->payload_bytes -= l->payload_bytes;
 }

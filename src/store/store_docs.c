@@ -58,6 +58,8 @@ void store_docs_free(struct store_docs *d)
     }
     d->limit_bytes = 0;
     store_docs_committed(d);
+    CHECK(d->count == 0);
+    CHECK(d->used_bytes == 0);
     free(d->slots);
     arena_free(d->brief);
     buf_deinit(&d->scratch);
@@ -106,12 +108,14 @@ static void link_newest(struct store_docs *d, struct doc *doc)
         d->oldest = doc;
     }
     d->newest = doc;
+    CHECK(d->oldest != NULL);
 }
 
 static void unlink_age(struct store_docs *d, struct doc *doc)
 {
     *(doc->newer != NULL ? &doc->newer->older : &d->newest) = doc->older;
     *(doc->older != NULL ? &doc->older->newer : &d->oldest) = doc->newer;
+    CHECK((d->newest == NULL) == (d->oldest == NULL));
 }
 
 /* Out of the table; the memory stays. */
@@ -123,6 +127,8 @@ static void take_out(struct store_docs *d, struct doc *doc)
         at = &(*at)->next;
     }
     *at = doc->next;
+    CHECK(d->count > 0);
+    CHECK(d->used_bytes >= doc_bytes(doc));
     unlink_age(d, doc);
     d->count--;
     d->used_bytes -= doc_bytes(doc);
@@ -132,6 +138,7 @@ static void take_out(struct store_docs *d, struct doc *doc)
 static struct doc *put_in(struct store_docs *d, struct id id, struct str bytes, bool kept)
 {
     size_t size = sizeof(struct doc) + bytes.len;
+    DCHECK(find(d, id) == NULL || find(d, id)->removed);
     struct doc *doc = kept ? malloc(size) : arena_alloc(d->brief, size, _Alignof(struct doc));
     CHECK(doc != NULL);
     CHECK(bytes.len <= UINT32_MAX);
