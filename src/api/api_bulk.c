@@ -67,7 +67,8 @@ static const struct {
 };
 _Static_assert(COUNT_OF(actions) == COMMAND_JOB_ACTION_LAST + 1, "every action has a row");
 
-unsigned api_bulk__states(enum command_job_action action)
+/* States, as bits, in which a job is changed by the action. */
+static unsigned states_of(enum command_job_action action)
 {
     unsigned states = actions[action].states;
     for (unsigned s = 0; s < JOB_STATE_COUNT && actions[action].moves_state; s++) {
@@ -142,6 +143,7 @@ static bool read_request(struct api_call *c, const struct api_bulk_in *in, struc
     b->filter = in->filter;
     b->async = in->async;
     b->dry_run = in->dry_run;
+    b->states = states_of(b->action);
     return api_names__internal(c, "move_to_queue", in->move_to_queue, &b->queue, err);
 }
 
@@ -207,7 +209,8 @@ static void reply_counts(struct api_call *c, const struct api_bulk *b)
     api_call__reply(c, 200, &w);
 }
 
-void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable)
+/* What would be done. */
+static void reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable)
 {
     const struct api_bulk *b = c->data;
     struct json_write w = api_call__json(c);
@@ -290,7 +293,7 @@ static void drop_invisible(const struct api_call *c, struct api_bulk *b)
     buf_deinit(&doc);
 }
 
-void api_bulk__run(struct api_call *c)
+static void run(struct api_call *c)
 {
     struct api_bulk *b = c->data;
     drop_invisible(c, b);
@@ -325,7 +328,7 @@ static void was_put(struct api_call *c, const struct result *r)
     }
 }
 
-void api_bulk__put(struct api_call *c, uint64_t total)
+static void put(struct api_call *c, uint64_t total)
 {
     struct api_bulk *b = c->data;
     if (c->caller.scope.len > 0 && b->filter.len == 0) {
@@ -355,7 +358,6 @@ void api_bulk__put(struct api_call *c, uint64_t total)
 static void dry_run(struct api_call *c)
 {
     struct api_bulk *b = c->data;
-    unsigned states = api_bulk__states(b->action);
     uint64_t matched = 0;
     uint64_t applicable = 0;
     struct buf doc;
@@ -368,13 +370,13 @@ static void dry_run(struct api_call *c)
         enum job_state state;
         if (state_of(c, b->ids[i], &doc, &state)) {
             matched++;
-            applicable += (states >> state & 1U) != 0 ? 1 : 0;
+            applicable += (b->states >> state & 1U) != 0 ? 1 : 0;
         } else {
             b->errors++;
         }
     }
     buf_deinit(&doc);
-    api_bulk__reply_dry(c, matched, applicable);
+    reply_dry(c, matched, applicable);
 }
 
 static void begin_ids(struct api_call *c, const struct api_bulk_in *in)
@@ -386,9 +388,30 @@ static void begin_ids(struct api_call *c, const struct api_bulk_in *in)
     if (b->dry_run) {
         dry_run(c);
     } else if (b->async || b->count > LIMIT_BULK_SYNC) {
-        api_bulk__put(c, b->count + b->errors);
+        put(c, b->count + b->errors);
     } else {
-        api_bulk__run(c);
+        run(c);
+    }
+}
+
+/* By filter. A view that is behind is no answer for a dry run; the background can wait for it. */
+static void found(struct api_call *c, const struct api_bulk_found *f)
+{
+    struct api_bulk *b = c->data;
+    bool late = f->lag > 0;
+    if (late && b->dry_run) {
+        api_call__fail(c, ERR_UNHEALTHY, "the search index is %llu changes behind; try again later",
+                       (unsigned long long)f->lag);
+    } else if (late) {
+        put(c, f->matched > f->count ? f->matched : f->count);
+    } else if (b->dry_run) {
+        reply_dry(c, f->matched, f->applicable);
+    } else if (b->async || f->count > LIMIT_BULK_SYNC) {
+        put(c, f->matched);
+    } else {
+        b->ids = f->ids;
+        b->count = f->count;
+        run(c);
     }
 }
 
@@ -403,7 +426,7 @@ static void handle_bulk(struct api_call *c)
     } else if (in->job_ids_count > 0) {
         begin_ids(c, in);
     } else if ((in->set >> SET_FILTER & 1U) != 0) {
-        api_bulk_filter__begin(c);
+        api_bulk_filter__find(c, found);
     } else {
         api_call__fail(c, ERR_VALIDATION,
                        "job_ids or filter is required; an empty filter {} selects every job");

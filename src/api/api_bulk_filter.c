@@ -2,7 +2,7 @@
  * Bulk operations by filter: which jobs are meant is a question to the view (http-api.md 11, 10.1).
  *
  * All that match are meant, so an answer of a view that is behind is no answer: it is asked again.
- * A request does so for a while and then goes on in the background, which can wait.
+ * A request does so for a while, and is then told how far behind it is.
  */
 #include <stdlib.h>
 
@@ -33,6 +33,7 @@ struct found {
     uint64_t matched, applicable;
     struct view_page page;
     unsigned late; /* how often the view was behind */
+    void (*then)(struct api_call *c, const struct api_bulk_found *f);
 };
 
 /* How many there are, and how many of them the action would change. */
@@ -41,7 +42,7 @@ static enum err_code count_both(const struct api_call *c, struct view_reader *r,
 {
     const struct api_bulk *b = c->data;
     struct view_filter narrow = f->filter;
-    narrow.states = api_bulk__states(b->action);
+    narrow.states = b->states;
     narrow.states &= f->filter.states == 0 ? narrow.states : f->filter.states;
     if (view_search_count(r, &f->filter, c->arena, &f->matched, err) != ERR_OK) {
         return err->code;
@@ -75,34 +76,28 @@ static void look(struct api_call *c, struct view_reader *r)
 
 static void looked(struct api_call *c)
 {
-    struct api_bulk *b = c->data;
+    const struct api_bulk *b = c->data;
     struct found *f = b->found;
-    bool late = c->ask.lag > 0;
-    if (late && ++f->late <= LATE_MAX) {
+    if (c->ask.lag > 0 && ++f->late <= LATE_MAX) {
         buf_deinit(&c->answer);
         api_call__ask(c, look, looked);
-    } else if (late && b->dry_run) {
-        api_call__fail(c, ERR_UNHEALTHY, "the search index is %llu changes behind; try again later",
-                       (unsigned long long)c->ask.lag);
-    } else if (late) {
-        api_bulk__put(c, f->matched > f->page.count ? f->matched : f->page.count);
-    } else if (b->dry_run) {
-        api_bulk__reply_dry(c, f->matched, f->applicable);
-    } else if (b->async || f->page.count > LIMIT_BULK_SYNC) {
-        api_bulk__put(c, f->matched);
-    } else {
-        b->ids = f->page.ids;
-        b->count = f->page.count;
-        api_bulk__run(c);
+        return;
     }
+    f->then(c, &(struct api_bulk_found){.ids = f->page.ids,
+                                        .count = f->page.count,
+                                        .matched = f->matched,
+                                        .applicable = f->applicable,
+                                        .lag = c->ask.lag});
 }
 
-void api_bulk_filter__begin(struct api_call *c)
+void api_bulk_filter__find(struct api_call *c,
+                           void (*then)(struct api_call *c, const struct api_bulk_found *f))
 {
     struct api_bulk *b = c->data;
     struct found *f = API_NEW(c, struct found);
     struct err err;
     b->found = f;
+    f->then = then;
     if (!api_search__members_known(b->filter, &err)) {
         api_call__fail(c, ERR_VALIDATION, "filter: %s", err.msg);
         return;

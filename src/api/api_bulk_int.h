@@ -27,7 +27,8 @@ struct api_bulk {
     struct str queue; /* internal name */
     struct str reason;
     struct str filter;
-    void *found; /* of a filter: api_bulk_filter.c's own */
+    unsigned states; /* as bits: in these the action changes a job */
+    void *found;     /* of a filter: api_bulk_filter.c's own */
     bool async;
     bool dry_run;
     struct id *ids; /* what is to be done, each once */
@@ -38,19 +39,22 @@ struct api_bulk {
 
 /* api_bulk.c */
 
-/* Do it now, a chunk after the other, and answer 200. */
-void api_bulk__run(struct api_call *c);
-/* Let it go on in the background, with so many jobs in all, and answer 202. */
-void api_bulk__put(struct api_call *c, uint64_t total);
 /* Answer 202: the operation goes on in the background, with about so many jobs. */
 void api_bulk__reply_put(struct api_call *c, struct id task, uint64_t total);
-/* Answer what would be done. */
-void api_bulk__reply_dry(struct api_call *c, uint64_t matched, uint64_t applicable);
-/* States, as bits, in which a job is changed by the action. */
-unsigned api_bulk__states(enum command_job_action action);
 
-/* api_bulk_filter.c: the call goes on with the jobs that the filter means. */
-void api_bulk_filter__begin(struct api_call *c);
+/* What a filter means: the jobs when they are few, else how many they are. */
+struct api_bulk_found {
+    struct id *ids; /* at most LIMIT_BULK_SYNC + 1: then there are more */
+    size_t count;
+    uint64_t matched;    /* of a dry run, and of what goes on in the background */
+    uint64_t applicable; /* of a dry run: those that the action would change */
+    uint64_t lag;        /* the view is so many changes behind, after a while too */
+};
+
+/* api_bulk_filter.c: find what the filter of the call means, and go on with that. An error ends the
+ * call. */
+void api_bulk_filter__find(struct api_call *c,
+                           void (*then)(struct api_call *c, const struct api_bulk_found *f));
 
 /* api_bulk_progress.c: how an operation goes on, as it happens. */
 void api_bulk_progress__handle(struct api_call *c);
