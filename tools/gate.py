@@ -47,7 +47,7 @@ STEPS = [
     ("format", [["tools/format.sh", "--check"]]),
     ("ui", [["python3", "tools/ui.py", "check", "build/ui"]]),
     ("asan build", build("asan")),
-    ("symbols", [["python3", "tools/check_symbols.py", "build/asan"]]),
+    ("symbols", [["python3", "tools/check_symbols.py", "build/asan"], ["python3", "tools/check_circles.py", "build/asan"]]),
     ("asan tests", ctest("asan", "-LE", "sim", "-E", "integration/(cli|failover)")),
     ("profile", [["tools/profile.py"]]),
     ("release build", build("release", "corvo", "crash_child", "lossy_disk", *SIMULATIONS)),

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Fail when files of one module call each other in a circle that is larger than it was.
+
+Takes the build folder. A file stands on another when it calls a function of it; a table that lists functions of
+other files (routes, commands) is data and does not count. Files in a circle can only be read together. KNOWN has
+how many files of a module are in circles: those are one object in several files. It only gets shorter.
+"""
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+KNOWN = {
+    "api": 19, "auth": 3, "binary": 4, "cluster": 11, "discover": 2, "engine": 12, "fsm": 36, "http": 5,
+    "json": 2, "kv": 3, "load": 5, "push": 5, "raftnet": 3, "relay": 2, "rpc": 4, "server": 2, "store": 2,
+    "view": 14, "webhook": 2,
+}
+
+
+def symbols(build):
+    """What each file of src/ defines and calls: {file: (defined, called)}."""
+    files = {}
+    for obj in sorted([*build.rglob("src/*/*.c.o"), *build.rglob("src/*/*/*.c.o")]):
+        name = pathlib.Path(*obj.parts[obj.parts.index("src", len(build.parts)):]).with_suffix("")
+        if not (ROOT / name).exists():
+            continue  # of a file that was moved or removed since
+        rows = [line.split() for line in subprocess.run(["nm", "-g", obj], capture_output=True, text=True,
+                                                        check=True).stdout.splitlines()]
+        files[name] = ({r[-1] for r in rows if r[-2] == "T"}, {r[-1] for r in rows if r[-2] == "U"})
+    return files
+
+
+def reach(graph, start):
+    """Everything that can be reached from a file."""
+    seen, todo = set(), [start]
+    while todo:
+        for other in graph[todo.pop()] - seen:
+            seen.add(other)
+            todo.append(other)
+    return seen
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    files = symbols(build)
+    home = {symbol: name for name, (defined, _) in files.items() for symbol in defined}
+    graph = {name: {home[s] for s in called if s in home and home[s].parts[1] == name.parts[1]} - {name}
+             for name, (_, called) in files.items()}
+    circles = {}
+    for name in files:
+        if name in reach(graph, name):
+            circles.setdefault(name.parts[1], []).append(name.stem)
+    problems = [f"src/{module}: {len(names)} files call each other in circles, at most {KNOWN.get(module, 0)}: "
+                + " ".join(sorted(names)) for module, names in sorted(circles.items()) if len(names) > KNOWN.get(module, 0)]
+    if not files:
+        problems.append(f"no object files below {build}")
+    print("\n".join(problems), end="\n" if problems else "")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
