@@ -201,9 +201,11 @@ static void lost(struct front_forward *f, bool untouched)
 
 /* Time */
 
+/* What is on its way may have happened, too, although nothing was lost yet. */
 static bool is_out_of_patience(const struct front_forward *f, uint64_t now_ms)
 {
-    uint64_t patience = may_have_happened(f) ? PATIENCE_SENT_MS : PATIENCE_MS;
+    bool is_sent = may_have_happened(f) || (f->state == FORWARD_SENT && !id_is_none(f->operation));
+    uint64_t patience = is_sent ? PATIENCE_SENT_MS : PATIENCE_MS;
     uint64_t since = f->state == FORWARD_WAITING ? f->lost_ms : f->gate->leaderless_ms;
     return since != 0 && now_ms - since > patience;
 }

@@ -237,3 +237,22 @@ def test_without_a_majority(nodes):
         assert len(ids) == 1
         _, answer, _ = nodes.leader().call("GET", "/api/v1/queues/alone?consistency=strong")
         assert answer["pending"] == 1, answer
+
+
+def test_what_was_sent_waits_longer(nodes):
+    """A request that has reached a leader may have happened, so it is given up later than one that nobody
+    got (docs/failover.md): the first is still waiting when the second is refused."""
+    leader, (alone, other) = nodes.leader(), nodes.followers()
+    enqueue(alone, "sent")  # it has a connection to the leader
+    for node in (leader, other):
+        node.pause()
+    sent = Later(lambda: enqueue(alone, "sent", {"which": "first"}))
+    until(lambda: alone.status()["leader_id"] == "")
+    status, answer, _ = alone.call("POST", "/api/v1/enqueue", {"queue": "sent", "payload": {}})
+    assert (status, answer["code"]) == (503, "LEADER_UNAVAILABLE"), answer
+    for node in (leader, other):
+        node.go_on()
+    job = sent.result()[0]
+    assert alone.call("GET", f"/api/v1/jobs/{job}?consistency=strong")[1]["payload"] == {"which": "first"}
+    _, answer, _ = nodes.leader().call("GET", "/api/v1/queues/sent?consistency=strong")
+    assert answer["pending"] == 2, answer
