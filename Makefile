@@ -100,9 +100,9 @@ sim: deps-test ## Simulate clusters and check the state machine against its mode
 	@build/release/tests/cluster_sim --from 1000 --count $(SEEDS)
 	@build/release/tests/model_sim --from 1000 --count $(SEEDS)
 
-chaos: deps-test ## Kill, pause and partition a cluster of three nodes under load, ROUNDS times
-	$(release)
-	@python3 tests/integration/failover/chaos.py --binary build/release/corvo --rounds $(ROUNDS)
+chaos: deps-test ## Break a cluster of three nodes under load in twenty ways, ROUNDS times
+	$(release) --target corvo nemesis
+	@python3 -B tests/integration/failover/chaos.py --binary build/release/corvo --rounds $(ROUNDS)
 
 bench: deps-bench ## Benchmark the engine, the search index and the server
 	$(release)

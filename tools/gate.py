@@ -50,7 +50,7 @@ STEPS = [
     ("symbols", [["python3", "tools/check_symbols.py", "build/asan"], ["python3", "tools/check_circles.py", "build/asan"]]),
     ("asan tests", ctest("asan", "-LE", "sim", "-E", "integration/(cli|failover)")),
     ("profile", [["tools/profile.py"]]),
-    ("release build", build("release", "corvo", "crash_child", "lossy_disk", *SIMULATIONS)),
+    ("release build", build("release", "corvo", "crash_child", "lossy_disk", "nemesis", *SIMULATIONS)),
     ("release tests", ctest("release", "-L", "integration|sim")),
     ("tsan build", build("tsan", *(f"{name}_test" for name in THREADED))),
     ("tsan tests", ctest("tsan", "-R", f"unit/({'|'.join(THREADED)})$")),

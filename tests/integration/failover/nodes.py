@@ -1,45 +1,28 @@
-"""
-Three real nodes on one machine, with proxies of ours between their peer ports.
-
-Network namespaces need rights that a test does not have, so partitions are made by the proxies: what
-node A says to node B goes through one of its own, which can be cut in that direction alone.
-"""
-import asyncio
+"""Real nodes on one machine: three that form a cluster, and a spare one that can join it."""
+import errno
 import http.client
 import json
 import os
 import pathlib
 import shutil
 import signal
-import socket
+import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import children  # noqa: E402
+from network import network  # noqa: E402
 
 SECRET = "a secret of sixteen or more characters"
+DISK_BYTES = 512 << 20       # of each node, where file systems can be mounted
+PATIENCE_S = 120.0           # for an event, on a machine that is busy with other things
+FREE_SPACE_MIN = 64 << 20    # below this the server takes no new jobs
 
 
-def free_ports(count):
-    """Ports that nobody listens on, below those that the system hands out for connections."""
-    ports, base = [], 10000 + os.getpid() % 2000 * 8
-    while len(ports) < count:
-        base = base + 1 if base < 32000 else 10000
-        with socket.socket() as s:
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                s.bind(("127.0.0.1", base))
-                ports.append(base)
-            except OSError:
-                pass
-    return ports
-
-
-def until(what, seconds=20.0, pause=0.02):
+def until(what, seconds=PATIENCE_S, pause=0.02):
     """Wait for an event: what() becomes true."""
     end = time.monotonic() + seconds
     while True:
@@ -51,35 +34,82 @@ def until(what, seconds=20.0, pause=0.02):
         time.sleep(pause)
 
 
+class Disk:
+    """Where a node keeps its data: a file system of its own, if one can be mounted, which can be filled."""
+
+    def __init__(self, folder, own):
+        self.folder, self.own = folder, own
+        folder.mkdir()
+        if own:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "none", folder], check=True)
+
+    def fill(self, leave=0):
+        """Leave so many bytes free, at once, while the node takes and frees some too."""
+        with open(self.folder / "ballast", "ab") as f:
+            while (more := self.free() - leave) > 0:
+                try:
+                    os.posix_fallocate(f.fileno(), os.fstat(f.fileno()).st_size, more)
+                except OSError as e:
+                    if e.errno != errno.ENOSPC:
+                        raise
+
+    def free(self):
+        now = os.statvfs(self.folder)
+        return now.f_bavail * now.f_frsize
+
+    def empty(self):
+        (self.folder / "ballast").unlink(missing_ok=True)
+
+    def remove(self):
+        if self.own:
+            subprocess.run(["umount", self.folder], check=True)
+
+
 class Node:
-    def __init__(self, binary, folder, number, ports):
-        self.binary, self.number = binary, number
+    def __init__(self, binary, folder, number, net, shim=None):
+        self.binary, self.number, self.net, self.shim = binary, number, net, shim
         self.name = f"node-{number}"
-        self.folder = folder / self.name
-        self.http_port, self.raft_port, self.http_proxy, self.raft_proxy = ports
+        self.disk = Disk(folder / self.name, net.kind == "namespaces")
+        self.folder = self.disk.folder / "data"
+        self.control = folder / f"{self.name}.control"
         self.process = None
         self.log = folder / f"{self.name}.log"
         self.stopped = False
+        self.cut_off = False
+        self.trouble()
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.http_port}"
+        """Of its API, for other nodes."""
+        return self.net.url(self.number)
+
+    @property
+    def in_trouble(self):
+        """Clients that notice such things would rather ask another."""
+        return self.stopped or self.cut_off
+
+    # --- its process ---
 
     def start(self, join=None, extra=()):
-        args = [str(self.binary), "server", "--data-dir", str(self.folder), "--node-id", self.name,
-                "--bind", f"127.0.0.1:{self.http_port}",
-                "--http-advertise", f"http://127.0.0.1:{self.http_proxy}",
-                "--raft-bind", f"127.0.0.1:{self.raft_port}",
-                "--raft-advertise", f"127.0.0.1:{self.raft_proxy}",
+        args = [*self.net.command(self.number), str(self.binary), "server", "--data-dir", str(self.folder),
+                "--node-id", self.name, *self.net.settings(self.number),
                 "--cluster-secret", SECRET, "--log-format", "json", "--rate-limit-enabled=false",
-                "--durable=false", "--http-threads", "2", "--shutdown-timeout", "5s",
-                "--segment-bytes", str(4 << 20), *extra]
+                f"--durable={'true' if self.disk.own else 'false'}", "--http-threads", "2",
+                "--shutdown-timeout", "5s", "--segment-bytes", str(4 << 20),
+                "--free-space-min", str(FREE_SPACE_MIN), *extra]
         if join:
             args += ["--join", join]
         with open(self.log, "ab") as log:
-            self.process = subprocess.Popen(args, stdout=log, stderr=log,
-                                            env=children.environment())
+            self.process = subprocess.Popen(args, stdout=log, stderr=log, env=self._environment())
         self.stopped = False
+
+    def _environment(self):
+        if self.shim is None:
+            return children.environment()
+        asan = f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"
+        return children.environment({
+            "LD_PRELOAD": str(self.shim), "NEMESIS_CONTROL": str(self.control),
+            "NEMESIS_DIR": str(self.folder), "ASAN_OPTIONS": asan})
 
     def is_running(self):
         return self.process is not None and self.process.poll() is None
@@ -99,12 +129,28 @@ class Node:
 
     def terminate(self):
         self.process.terminate()
-        return self.process.wait(timeout=30)
+        return self.process.wait(timeout=PATIENCE_S)
+
+    def forget(self):
+        """Its data is gone."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def trouble(self, clock_s=0.0, disk_s=0.0):
+        """Its clock is wrong and its disk slow from now on (nemesis.c)."""
+        self.control.touch()
+        with open(self.control, "r+b") as f:
+            f.write(struct.pack("<qq", int(clock_s * 1e9), int(disk_s * 1e6)))
+
+    # --- its API ---
+
+    def connect(self, timeout=30.0):
+        return self.net.connect(self.number, timeout)
 
     def call(self, method, path, body=None, timeout=30.0, headers=None):
         """(status, answer, headers); raises OSError when there is no answer."""
-        conn = http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=timeout)
+        conn = http.client.HTTPConnection("127.0.0.1", timeout=timeout)
         try:
+            conn.sock = self.connect(timeout)
             data = None if body is None else json.dumps(body)
             conn.request(method, path, body=data,
                          headers={"Content-Type": "application/json", **(headers or {})})
@@ -117,6 +163,12 @@ class Node:
         finally:
             conn.close()
 
+    def command(self, *words):
+        """A command of the CLI, run on the node's machine."""
+        return subprocess.run([*self.net.command(self.number), str(self.binary), *words, "--server",
+                               self.net.own_url(self.number)], capture_output=True, text=True,
+                              env=children.environment())
+
     def status(self):
         return self.call("GET", "/api/v1/cluster/status", timeout=3)[1]
 
@@ -127,136 +179,33 @@ class Node:
         except OSError:
             return False
 
-    def leads(self):
+    def state(self):
+        """Of Raft; None if it does not answer."""
         try:
-            return self.status().get("state") == "Leader"
+            return self.status().get("state")
         except (OSError, AttributeError):
-            return False
+            return None
 
-
-def owner_of(port):
-    """The process that has a connection from this local port, among children of this one."""
-    with open("/proc/net/tcp", encoding="ascii") as rows:
-        for row in rows.readlines()[1:]:
-            fields = row.split()
-            if int(fields[1].split(":")[1], 16) == port and fields[9] != "0":
-                return f"socket:[{fields[9]}]"
-    return None
-
-
-class Network:
-    """Proxies in front of every node's ports. What one node sends another can be held back."""
-
-    def __init__(self, nodes):
-        self.nodes, self.blocked = nodes, set()
-        self.loop = asyncio.new_event_loop()
-        self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
-        self.tasks = set()
-
-    def start(self):
-        self.thread.start()
-        asyncio.run_coroutine_threadsafe(self._listen(), self.loop).result()
-
-    def stop(self):
-        asyncio.run_coroutine_threadsafe(self._close(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join()
-        self.loop.close()
-
-    def cut(self, sender, receiver):
-        self.blocked.add((sender.number, receiver.number))
-
-    def isolate(self, node):
-        for other in self.nodes:
-            if other is not node:
-                self.cut(node, other)
-                self.cut(other, node)
-
-    def heal(self):
-        self.blocked.clear()
-
-    async def _listen(self):
-        self.changed = asyncio.Event()
-        self.servers = []
-        for node in self.nodes:
-            for proxy, port in ((node.http_proxy, node.http_port),
-                                (node.raft_proxy, node.raft_port)):
-                def accept(reader, writer, node=node, port=port):
-                    task = asyncio.ensure_future(self._connect(node, port, reader, writer))
-                    self.tasks.add(task)
-                    task.add_done_callback(self.tasks.discard)
-                self.servers.append(await asyncio.start_server(accept, "127.0.0.1", proxy))
-
-    async def _close(self):
-        for server in self.servers:
-            server.close()
-        for task in list(self.tasks):
-            task.cancel()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
-
-    def _who(self, port):
-        """The node that has opened the connection."""
-        inode = owner_of(port)
-        for node in self.nodes:
-            if inode is None or not node.is_running():
-                continue
-            for fd in pathlib.Path(f"/proc/{node.process.pid}/fd").iterdir():
-                try:
-                    if os.readlink(fd) == inode:
-                        return node.number
-                except OSError:
-                    pass
-        return 0
-
-    async def _connect(self, node, port, reader, writer):
-        sender = self._who(writer.get_extra_info("peername")[1])
-        try:
-            while (sender, node.number) in self.blocked:
-                await asyncio.sleep(0.02)
-            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", port)
-        except OSError:
-            writer.close()
-            return
-        try:
-            await asyncio.gather(self._pump(reader, there_writer, (sender, node.number)),
-                                 self._pump(there_reader, writer, (node.number, sender)))
-        finally:
-            writer.close()
-            there_writer.close()
-
-    async def _pump(self, reader, writer, way):
-        """What is held back comes late, as in a network."""
-        try:
-            while True:
-                data = await reader.read(65536)
-                while way in self.blocked:
-                    await asyncio.sleep(0.02)
-                if not data:
-                    break
-                writer.write(data)
-                await writer.drain()
-        except OSError:
-            pass
-        finally:
-            writer.close()
+    def leads(self):
+        return self.state() == "Leader"
 
 
 class Nodes:
-    def __init__(self, binary, count=3):
+    def __init__(self, binary, count=3, shim=None):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="corvo-cluster-"))
-        ports = free_ports(4 * count)
-        self.nodes = [Node(binary, self.folder, i + 1, ports[4 * i:4 * i + 4])
-                      for i in range(count)]
-        self.net = Network(self.nodes)
+        self.net = network(count + 1)
+        every = [Node(binary, self.folder, i + 1, self.net, shim) for i in range(count + 1)]
+        self.nodes, self.spare = every[:-1], every[-1]
+        self.every = every
 
     def __enter__(self):
         try:
-            self.net.start()
+            self.net.start(self.every)
             self.nodes[0].start()
             until(self.nodes[0].leads)
             for node in self.nodes[1:]:
                 node.start(join=self.nodes[0].url)
-            until(self.all_vote, 40)
+            until(self.all_vote)
             for node in self.nodes:
                 until(node.answers)
         except BaseException:
@@ -264,11 +213,19 @@ class Nodes:
             raise
         return self
 
-    def all_vote(self):
-        votes = self.nodes[0].log.read_text(errors="replace").count('"member becomes a voter"')
-        return votes == len(self.nodes) - 1
+    def members(self):
+        """Name to row, as the leader has them."""
+        try:
+            return {row["id"]: row for row in self.leader().status()["nodes"]}
+        except (OSError, KeyError):
+            return {}
 
-    def leader(self, timeout=20.0):
+    def all_vote(self):
+        """The members are these nodes and no others, and each has a vote."""
+        return {name: row["voter"] for name, row in self.members().items()} == {
+            node.name: True for node in self.nodes}
+
+    def leader(self, timeout=PATIENCE_S):
         def one():
             return next((n for n in self.nodes if n.is_running() and not n.stopped and n.leads()),
                         None)
@@ -278,16 +235,42 @@ class Nodes:
         leader = self.leader()
         return [n for n in self.nodes if n is not leader]
 
+    def others(self, node):
+        return [n for n in self.nodes if n is not node]
+
+    def isolate(self, node, sends=False, hears=False):
+        """Cut it off from all others, or in one direction only."""
+        node.cut_off = True
+        for other in self.others(node):
+            if not sends:
+                self.net.cut(node, other)
+            if not hears:
+                self.net.cut(other, node)
+
+    def cut_one_way(self, chance):
+        sender, receiver = chance.sample(self.nodes, 2)
+        for node in (sender, receiver):
+            node.cut_off = not node.leads()
+        self.net.cut(sender, receiver)
+
+    def heal(self):
+        self.net.heal()
+        for node in self.every:
+            node.cut_off = False
+
     def __exit__(self, kind, value, trace):
-        for node in self.nodes:
+        for node in self.every:
             if node.is_running():
                 if node.stopped:
                     node.go_on()
                 node.kill()
         self.net.stop()
         if kind is not None:
-            for node in self.nodes:
-                print(f"--- {node.name}: last lines of its log")
-                print("\n".join(line[:300] for line in
-                                node.log.read_text(errors="replace").splitlines()[-12:]))
+            for node in self.every:
+                if node.log.exists():
+                    print(f"--- {node.name}: last lines of its log")
+                    print("\n".join(line[:300] for line in
+                                    node.log.read_text(errors="replace").splitlines()[-12:]))
+        for node in self.every:
+            node.disk.remove()
         shutil.rmtree(self.folder, ignore_errors=True)

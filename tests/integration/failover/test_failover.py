@@ -5,7 +5,6 @@ Each case gets the same three nodes, all up, and leaves them so.
 """
 import datetime
 import json
-import socket
 import threading
 
 from nodes import until
@@ -124,7 +123,7 @@ def test_rpc_of_a_follower(nodes):
         "requestId": "7", "queues": ["rpc"], "workerId": "w", "fetchCount": 1})
     assert status == 200
     assert answer["error"] == "NOT_LEADER" and answer["requestId"] == "7", answer
-    assert answer["leaderAddr"] == f"http://127.0.0.1:{leader.http_proxy}"
+    assert answer["leaderAddr"] == leader.url
     assert leader.call("POST", RPC + "StreamLifecycle", {
         "requestId": "8", "queues": ["rpc"], "workerId": "w", "fetchCount": 1})[1]["jobs"]
 
@@ -152,7 +151,7 @@ def test_a_waiting_fetch_hears_of_a_job(nodes):
 def test_who_goes_gets_nothing(nodes):
     leader, node = nodes.leader(), nodes.followers()[0]
     body = json.dumps({"queues": ["gone"], "worker_id": "w", "hostname": "h", "timeout": 30})
-    with socket.create_connection(("127.0.0.1", node.http_port)) as s:
+    with node.connect() as s:
         s.sendall(f"POST /api/v1/fetch HTTP/1.1\r\nHost: h\r\nContent-Length: {len(body)}\r\n\r\n"
                   f"{body}".encode())
         until(lambda: parked(leader))
