@@ -2,6 +2,8 @@
 
 SEEDS ?= 3000
 ROUNDS ?= 100
+# The version before, from which a cluster is upgraded in a test.
+BEFORE ?= 1d52dbf
 FUZZ_SECONDS ?= 60
 
 PEER_JOBS ?= 10000
@@ -18,7 +20,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall docs man test fresh dev asan tsan analyze fuzz storm sim chaos cluster bench instructions bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall docs man test fresh dev asan tsan analyze fuzz storm sim chaos upgrade cluster bench instructions bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -103,6 +105,10 @@ sim: deps-test ## Simulate clusters and check the state machine against its mode
 chaos: deps-test ## Break a cluster of three nodes under load in twenty ways, ROUNDS times
 	$(release) --target corvo nemesis
 	@python3 -B tests/integration/failover/chaos.py --binary build/release/corvo --rounds $(ROUNDS)
+
+upgrade: deps-test ## Upgrade three nodes under load from the commit BEFORE, one by one
+	$(release) --target corvo
+	@python3 -B tests/integration/failover/upgrade.py --binary build/release/corvo --before $(BEFORE)
 
 bench: deps-bench ## Benchmark the engine, the search index and the server
 	$(release)
