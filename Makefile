@@ -20,7 +20,7 @@ DESTDIR ?=
 # With an empty environment there is no PATH, and dpkg does not work without one.
 export PATH := $(or $(PATH),/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 
-.PHONY: help deps deps-test deps-bench build profile run install uninstall docs man test fresh dev asan tsan analyze fuzz storm sim chaos upgrade cluster bench instructions bench-peers ui-types ui-soak format clean
+.PHONY: help deps deps-test deps-bench build profile run install uninstall docs man test fresh dev asan tsan analyze fuzz storm sim chaos upgrade cluster bench bench-cluster instructions bench-peers ui-types ui-soak format clean
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -113,6 +113,10 @@ upgrade: deps-test ## Upgrade three nodes under load from the commit BEFORE, one
 bench: deps-bench ## Benchmark the engine, the search index and the server
 	$(release)
 	@bench/run.sh
+
+bench-cluster: deps-bench ## Benchmark one node and three, and the time without a leader after it is killed or stopped
+	$(release) --target corvo
+	@python3 -B bench/cluster.py build/release/corvo
 
 instructions: deps-bench ## Count the instructions of each operation, and compare with bench/instructions.json
 	@cmake --preset count >/dev/null
