@@ -261,16 +261,19 @@ class Nodes:
     def __exit__(self, kind, value, trace):
         for node in self.every:
             if node.is_running():
-                if node.stopped:
-                    node.go_on()
-                node.kill()
+                node.kill()  # a stopped one too
         self.net.stop()
-        if kind is not None:
+        try:
+            if kind is not None:
+                self.show_logs()
+        finally:
             for node in self.every:
-                if node.log.exists():
-                    print(f"--- {node.name}: last lines of its log")
-                    print("\n".join(line[:300] for line in
-                                    node.log.read_text(errors="replace").splitlines()[-12:]))
+                node.disk.remove()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def show_logs(self):
         for node in self.every:
-            node.disk.remove()
-        shutil.rmtree(self.folder, ignore_errors=True)
+            if node.log.exists():
+                print(f"--- {node.name}: last lines of its log")
+                print("\n".join(line[:300] for line in
+                                node.log.read_text(errors="replace").splitlines()[-12:]))
