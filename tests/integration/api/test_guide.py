@@ -10,7 +10,16 @@ import urllib.parse
 
 from harness import PATIENCE_S, ApiTest, binary, environment, unique
 
-GUIDE = pathlib.Path(__file__).resolve().parents[3] / "docs/guide"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+GUIDE = ROOT / "docs/guide"
+
+
+def typescript():
+    """The compiler of the web interface's build, with the types of Node.js beside it."""
+    modules = ROOT / "build/ui/node_modules"
+    types = ["--types", "node", "--typeRoots", str(modules / "@types")]
+    return [str(modules / ".bin/tsc"), "--strict", "--target", "es2022", "--module", "esnext",
+            "--moduleResolution", "bundler", "--skipLibCheck", *types]
 
 
 class Links(html.parser.HTMLParser):
@@ -77,22 +86,36 @@ class Snippets(ApiTest):
                     ran += 1
         self.assertGreater(ran, 8)
 
+    def prepare(self, name, folder, env):
+        """The command that runs an example; None if its language is not installed here."""
+        source = str(GUIDE / "examples" / name)
+        interpreters = {".py": "python3", ".mjs": "node", ".sh": "sh", ".rb": "ruby", ".php": "php"}
+        program = os.path.join(folder, "worker")
+        compilers = {".c": ["cc", "-Wall", "-Werror", source, "-lcurl", "-o", program],
+                     ".go": ["go", "build", "-o", program, source],
+                     ".rs": ["rustc", "-D", "warnings", "--edition", "2021", "-o", program, source],
+                     ".ts": [*typescript(), source, "--outDir", folder]}
+        ending = os.path.splitext(name)[1]
+        if ending in interpreters:
+            return [interpreters[ending], source] if shutil.which(interpreters[ending]) else None
+        if shutil.which(compilers[ending][0]) is None:
+            return None
+        built = subprocess.run(compilers[ending], cwd=folder, capture_output=True, text=True, check=False, env=env)
+        self.assertEqual(built.returncode, 0, built.stdout + built.stderr)
+        if ending == ".ts":
+            pathlib.Path(folder, "package.json").write_text('{"type": "module"}')
+            return ["node", os.path.join(folder, "worker.js")]
+        return [program]
+
     def test_every_worker_works(self):
-        commands = {"worker.py": ["python3"], "worker.mjs": ["node"], "worker.sh": ["sh"], "worker.c": None}
-        self.assertEqual({p.name for p in (GUIDE / "examples").iterdir()}, set(commands))
-        for name, command in commands.items():
+        ran = set()
+        for name in sorted(p.name for p in (GUIDE / "examples").iterdir()):
             with self.subTest(name):
+                self.assertIn(f"(examples/{name})", (GUIDE / "workers.md").read_text())
                 folder, env = self.environment()
-                source = str(GUIDE / "examples" / name)
-                if command is None:
-                    built = subprocess.run(["cc", "-Wall", "-Werror", source, "-lcurl", "-o", "worker"], cwd=folder,
-                                           capture_output=True, text=True, check=False, env=env)
-                    self.assertEqual(built.returncode, 0, built.stderr)
-                    run = [os.path.join(folder, "worker")]
-                elif shutil.which(command[0]) is None:
+                run = self.prepare(name, folder, env)
+                if run is None:
                     continue
-                else:
-                    run = [*command, source]
                 queue = unique("guide")
                 job = self.api.enqueue(queue, {"to": "ada@example.com"})
                 done = subprocess.run([*run, queue, "--once"], cwd=folder, env=env, capture_output=True, text=True,
@@ -101,3 +124,5 @@ class Snippets(ApiTest):
                 found = self.api.job(job)
                 self.assertEqual(found["state"], "completed", name)
                 self.assertIn(found["result"], ({"greeted": "ada@example.com"}, {"done": True}))
+                ran.add(name)
+        self.assertLessEqual({"worker.py", "worker.c"}, ran)
