@@ -1,9 +1,13 @@
 """GET /history: what happened, in steps of time."""
+import collections
 import csv
 import io
+import random
+import unittest
 import urllib.parse
 
 from harness import ApiTest, Server, unique
+from test_cluster import SHORT_LOG, Cluster
 
 
 class History(ApiTest):
@@ -110,3 +114,78 @@ class History(ApiTest):
         other.enqueue("two")
         self.assertEqual(self.ask(other).json["totals"]["enqueued"], 2)
         self.assertEqual(self.ask(other, queue="one").json["totals"]["enqueued"], 1)
+
+
+class Recount(unittest.TestCase):
+    """The history is what a count of the event log gives, on every node."""
+    takes_long = True
+
+    # The counters, and the events that each counts.
+    COUNTERS = {"enqueued": "enqueued", "started": "started", "completed": "completed", "failed": "failed",
+                "retried": "retrying", "dead": "dead", "cancelled": "cancelled", "expired": "expired"}
+
+    def work(self, rng, api, queues):
+        """Some of everything that is counted."""
+        queue = rng.choice(queues)
+        jobs = [{"queue": queue, "max_retries": rng.randint(1, 2), "retry_backoff": "none"}
+                for _ in range(rng.randint(1, 12))]
+        ids = api.enqueue_batch(jobs)["job_ids"]
+        for job in api.fetch_batch(*queues, count=rng.randint(1, 10)):
+            rng.choice((lambda j: api.ack(j), lambda j: api.fail(j), lambda j: api.act(j, "cancel"),
+                        lambda j: None))(job["job_id"])
+        if rng.random() < 0.3:
+            api.post(f"/api/v1/jobs/{rng.choice(ids)}/cancel")  # refused where it is over already
+        if rng.random() < 0.1:
+            api.must(api.delete(f"/api/v1/queues/{queue}"))
+
+    def recount(self, api):
+        counts, after = collections.defaultdict(collections.Counter), 0
+        while True:
+            events = api.must(api.get(f"/api/v1/cluster/events?after_seq={after}&limit=1000"))["events"]
+            if not events:
+                return counts
+            self.assertEqual(events[0]["seq"], after + 1, "the log is complete")
+            for event in events:
+                counts[event["queue"]][event["type"]] += 1
+                counts[""][event["type"]] += 1
+            after = events[-1]["seq"]
+
+    def histories(self, api, queues):
+        """Per queue and in all: the totals, and the sum of the points."""
+        found = {}
+        for queue in queues:
+            query = urllib.parse.urlencode({"from": "6h", "step": "1m", **({"queue": queue} if queue else {})})
+            answer = api.must(api.get("/api/v1/history?" + query))
+            summed = {name: sum(point[name] for point in answer["points"]) for name in self.COUNTERS}
+            self.assertEqual(summed, {name: answer["totals"][name] for name in self.COUNTERS})
+            found[queue] = {**summed, "wait": answer["totals"]["wait"], "run": answer["totals"]["run"]}
+        return found
+
+    def check(self, node, queues):
+        counts = self.recount(node.api)
+        found = self.histories(node.api, ["", *queues])
+        for queue, history in found.items():
+            self.assertEqual({name: history[name] for name in self.COUNTERS},
+                             {name: counts[queue][event] for name, event in self.COUNTERS.items()}, queue)
+            self.assertEqual(history["wait"]["count"], counts[queue]["started"])
+        self.assertGreater(counts[""]["completed"], 0)
+        return found
+
+    def test_after_random_work_and_restarts(self):
+        seed = random.randrange(1 << 32)
+        rng = random.Random(seed)
+        queues = [unique("recount") for _ in range(5)]
+        with self.subTest(seed=seed), Cluster(3, *SHORT_LOG) as cluster:
+            for turn in range(8):
+                for _ in range(rng.randint(3, 12)):
+                    self.work(rng, cluster.leader().api, queues)
+                node = cluster.leader() if turn % 2 else rng.choice(cluster.running())
+                node.kill() if rng.random() < 0.5 else node.terminate()
+                for _ in range(rng.randint(0, 5)):
+                    self.work(rng, cluster.leader().api, queues)
+                node.start()
+                cluster.leader()
+            cluster.wait_same()
+            found = [self.check(node, queues) for node in cluster.nodes]
+            self.assertEqual(found[0], found[1])
+            self.assertEqual(found[0], found[2])
